@@ -11,6 +11,12 @@ import type { EnvTemplate, EnvVariable } from "../model/texts.ts";
 import type { ConfigValue, ExpandedText, ReadValue } from "../schema/config-values.ts";
 import { bytesOf, isQuantity } from "../schema/quantity.ts";
 import { type Schema, schemaAt } from "../schema/schema.ts";
+import {
+  expressionWithVariables,
+  patternWithVariables,
+  type VariablePart,
+  type VariableText,
+} from "./expression-variables.ts";
 
 /**
  * Turns a YAML document into data. `${NAME}` and `${NAME:-fallback}` are expanded inside scalar values (`$$` is a
@@ -172,20 +178,36 @@ function expand(text: string, isPlain: boolean, path: ConfigPath, context: Expan
     context.envTemplates.push({ path, text: { kind: "env", parts } });
     return text;
   }
-  let expanded = "";
   let isComplete = true;
-  for (const part of parts) {
-    const value = typeof part === "string" ? part : (context.variable(part.env) ?? part.fallback);
-    if (value === undefined && typeof part !== "string") {
+  const at = childOf(context.origin, ...path);
+  const values = parts.map((part) => {
+    if (typeof part === "string") return part;
+    const value = context.variable(part.env) ?? part.fallback;
+    if (value === undefined) {
       isComplete = false;
-      const at = childOf(context.origin, ...path);
       context.diagnostics.report("unset-variable", at, { name: part.env });
     }
-    expanded += value ?? "";
+    return { name: part.env, value: value ?? "" };
+  });
+  const found = isComplete ? joined(values, schema) : joined(values, undefined);
+  if (found.kind === "misplaced") {
+    isComplete = false;
+    context.diagnostics.report("misplaced-variable", at, { name: found.name, why: found.why });
   }
+  const expanded = found.kind === "text" ? found.text : "";
   context.expanded.push({ path, source: text, isComplete });
   if (isBytes && isQuantity(expanded)) return bytesOf(expanded);
   return isPlain && parts.length === 1 ? plainScalar(expanded) : expanded;
+}
+
+/** The text with the values of its variables, which are never more than data in what the text is read as. */
+function joined(parts: readonly VariablePart[], schema: Schema | undefined): VariableText {
+  if (schema?.expression === true) return expressionWithVariables(parts);
+  if (schema?.isPattern === true) return patternWithVariables(parts);
+  return {
+    kind: "text",
+    text: parts.map((part) => (typeof part === "string" ? part : part.value)).join(""),
+  };
 }
 
 /** The text cut at its variables; neighbouring text joined, `$$` already a dollar. */

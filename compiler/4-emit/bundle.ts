@@ -3,6 +3,7 @@ import path from "node:path";
 import type { BuildOptions, Metafile, OutputFile, Plugin } from "esbuild";
 import type { BuildInfo } from "../../runtime/gateway/build-info.ts";
 import type { PrintedModule } from "../../templates/code/print.ts";
+import { withoutHidden } from "../../templates/code/quote.ts";
 import { packageRoot, runtimeFolder } from "../installation.ts";
 import { builtinHttp } from "./builtin-http.ts";
 
@@ -89,7 +90,8 @@ export async function bundleModules(
     plugins: [inPlaceOf(replaced), generated(modules), threadsInside(threads), builtinHttp],
   });
   return {
-    text: VERSION_CHECK + outputText(outputFiles, metafile),
+    // esbuild writes what strings escape as it is; an escape means the same.
+    text: VERSION_CHECK + withoutHidden(outputText(outputFiles, metafile)),
     modules: runtimeModules([metafile, ...threads]),
     packages: packageSizes([metafile, ...threads]),
   };

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import type { PrintedModule } from "../../templates/code/print.ts";
+import { withoutHidden } from "../../templates/code/quote.ts";
 import { dockerfile } from "../../templates/image/dockerfile.ts";
 import { clientPorts } from "../../templates/modules/client-ports.ts";
 import type { SourceFile } from "../diagnostics/source.ts";
@@ -96,7 +97,7 @@ export async function emit(
 }
 
 function jsonFile(name: string, value: object): OutputFile {
-  return { path: name, text: `${JSON.stringify(value, undefined, 2)}\n` };
+  return { path: name, text: `${withoutHidden(JSON.stringify(value, undefined, 2))}\n` };
 }
 
 function portOf(address: string): number {

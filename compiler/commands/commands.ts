@@ -7,6 +7,8 @@ export interface CommandEntry {
   readonly positionals: string;
   /** One line, for the help. */
   readonly summary: string;
+  /** What it prints on stdout is a file for another program: nothing in it is escaped. */
+  readonly printsFiles?: true;
   readonly load: () => Promise<Command>;
 }
 
@@ -112,6 +114,7 @@ export const commands: readonly CommandEntry[] = [
     name: "import",
     positionals: "FILES..",
     summary: "make a configuration of another gateway's: nginx, Caddy, LiteLLM and others",
+    printsFiles: true,
     load: async () => (await import("./import.ts")).importCommand,
   },
   {

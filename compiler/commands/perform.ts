@@ -1,3 +1,4 @@
+import { terminalText } from "../diagnostics/report/terminal-text.ts";
 import { suggest } from "../diagnostics/suggestion.ts";
 import { readArguments } from "./arguments.ts";
 import type { CommandContext, CommandResult } from "./command.ts";
@@ -34,8 +35,30 @@ async function work(
     case "usage":
       return usage(read.problem, read.hint, `gwc ${entry.name} --help`);
     case "arguments":
-      return command.work(read.values, context);
+      return printable(await command.work(read.values, printing(context)), entry, context);
   }
+}
+
+/** The context of a command that prints while it works. */
+function printing(context: CommandContext): CommandContext {
+  const { stderr } = context.isColored;
+  return { ...context, print: (text) => context.print(terminalText(text, stderr)) };
+}
+
+/** A result in which texts of others can neither hide nor steer a terminal. */
+function printable(
+  { stdout, stderr, ...result }: CommandResult,
+  { printsFiles }: CommandEntry,
+  { isColored }: CommandContext,
+): CommandResult {
+  const isShown = stdout !== undefined && printsFiles !== true;
+  return {
+    ...result,
+    ...(stdout !== undefined && {
+      stdout: isShown ? terminalText(stdout, isColored.stdout) : stdout,
+    }),
+    ...(stderr !== undefined && { stderr: terminalText(stderr, isColored.stderr) }),
+  };
 }
 
 async function helpFor(name: string | undefined): Promise<CommandResult> {

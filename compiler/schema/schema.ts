@@ -70,6 +70,8 @@ export interface Schema<Value = unknown> {
   readonly isHidden?: boolean;
   /** The value is a CEL expression. */
   readonly expression?: boolean;
+  /** The value is an RE2 pattern. */
+  readonly isPattern?: boolean;
   /** A number of bytes: in a file a quantity may say it (`2Mi`). */
   readonly isQuantity?: boolean;
 }

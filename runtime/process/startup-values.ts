@@ -15,6 +15,27 @@ export function env(name: string, fallback?: string): string {
 }
 
 /**
+ * A value of the environment inside the host of a URL. Throws StartupError if it holds what a host and port do not: it would
+ * change where the URL leads.
+ */
+export function hostPart(name: string, fallback?: string): string {
+  const value = env(name, fallback);
+  if (!/^[\w.~:[\]-]*$/.test(value))
+    throw startupError(`the environment variable ${name} must be a part of a host name or a port`);
+  return value;
+}
+
+/** The same behind the host: no query, fragment or parameter begins in the value. */
+export function pathPart(name: string, fallback?: string): string {
+  const value = env(name, fallback);
+  if (/[?#&\\\s\0-\x1f\x7f]/.test(value))
+    throw startupError(
+      `the environment variable ${name} must be a part of a path or one parameter`,
+    );
+  return value;
+}
+
+/**
  * The absolute path of a file that the gateway reads at run time: relative ones start at GWC_CONFIG_DIR when they are
  * there, else at the working directory.
  */

@@ -14,7 +14,7 @@ import {
   type Piece,
   type Printable,
 } from "./hole.ts";
-import { BIDIRECTIONAL, unicodeEscape } from "./quote.ts";
+import { withoutHidden } from "./quote.ts";
 
 /**
  * Code from a template. The common indentation is removed; a hole that spans lines keeps the indentation of its line;
@@ -53,10 +53,7 @@ export function comment(text: string): Comment {
   return {
     [made]: true,
     kind: "comment",
-    text: text
-      .replace(/[\u0000-\u001f\u007f\u2028\u2029]+/g, " ")
-      .replace(BIDIRECTIONAL, unicodeEscape)
-      .trim(),
+    text: withoutHidden(text.replace(/[\u0000-\u001f\u007f\u2028\u2029]+/g, " ")).trim(),
   };
 }
 

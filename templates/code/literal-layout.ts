@@ -1,4 +1,4 @@
-import type { EnvTemplate } from "../../compiler/model/texts.ts";
+import type { EnvTemplate, EnvVariable } from "../../compiler/model/texts.ts";
 import {
   brokenGroup,
   brokenOnly,
@@ -104,18 +104,27 @@ function fieldsOf(record: {
 
 /** A text with variables that are read when the gateway starts: `env("HOST")`, or a template around it. */
 function envTemplate({ parts }: EnvTemplate): Code {
-  const env = imported("gwc/runtime/process/startup-values", "env");
-  const call = (part: { readonly env: string; readonly fallback?: string }): Code =>
-    part.fallback === undefined
-      ? code`${env}(${literal(part.env)})`
-      : code`${env}(${literal(part.env)}, ${literal(part.fallback)})`;
+  const call = (part: EnvVariable, reader: "env" | "hostPart" | "pathPart"): Code => {
+    const read = imported("gwc/runtime/process/startup-values", reader);
+    return part.fallback === undefined
+      ? code`${read}(${literal(part.env)})`
+      : code`${read}(${literal(part.env)}, ${literal(part.fallback)})`;
+  };
   const [only] = parts;
-  if (parts.length === 1 && only !== undefined && typeof only !== "string") return call(only);
-  const pieces = parts.map((part) =>
-    typeof part === "string"
-      ? verbatim(part.replace(/[`\\]|\$\{/g, (found) => `\\${found}`))
-      : join([verbatim("${"), call(part), verbatim("}")], ""),
-  );
+  if (parts.length === 1 && only !== undefined && typeof only !== "string")
+    return call(only, "env");
+  let before = "";
+  const pieces = parts.map((part) => {
+    if (typeof part === "string") {
+      before += part;
+      return verbatim(part.replace(/[`\\]|\$\{/g, (found) => `\\${found}`));
+    }
+    const [, afterScheme] = /:\/\/(.*)$/s.exec(before) ?? [];
+    const reader =
+      afterScheme === undefined ? "env" : /[/?#]/.test(afterScheme) ? "pathPart" : "hostPart";
+    before += "x";
+    return join([verbatim("${"), call(part, reader), verbatim("}")], "");
+  });
   return join([verbatim("`"), ...pieces, verbatim("`")], "");
 }
 

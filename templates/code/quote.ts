@@ -1,16 +1,20 @@
 import { isIdentifier } from "./names.ts";
 
-/** Characters that turn the direction of text around, so that code reads otherwise than it runs (Trojan Source). */
-export const BIDIRECTIONAL = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+/**
+ * Characters that a reader does not see, or that reorder what is seen, so that text reads otherwise than it runs (Trojan
+ * Source): controls above ASCII, format and tag characters, line separators, fillers, variation selectors, lone surrogates.
+ */
+const HIDDEN =
+  /[\u{7f}-\u{9f}\u{ad}\u{61c}\u{115f}\u{1160}\u{200b}-\u{200f}\u{2028}-\u{202e}\u{2060}-\u{206f}\u{2800}\u{3164}\u{d800}-\u{dfff}\u{feff}\u{ffa0}\u{fff0}-\u{fffb}\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}]|\u{34f}|\u{17b4}|\u{17b5}|[\u{180b}-\u{180f}]|[\u{fe00}-\u{fe0f}]|[\u{e0000}-\u{e0fff}]/gu;
 
-/** A character as JavaScript escapes it. */
-export function unicodeEscape(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+/** A text in which each hidden character is an escape of JavaScript and JSON: `\u202e`. */
+export function withoutHidden(text: string): string {
+  return text.replace(HIDDEN, unicodeEscape);
 }
 
 /** A string as a literal, in the quotes that need fewer escapes. */
 export function stringLiteral(text: string): string {
-  return quoted(text, /[\u007f-\u009f\u2028\u2029]/g).replace(BIDIRECTIONAL, unicodeEscape);
+  return withoutHidden(quoted(text, /[\u007f-\u009f]/g));
 }
 
 /** The same in ASCII. */
@@ -22,6 +26,11 @@ export function asciiLiteral(text: string): string {
 export function propertyName(key: string, quoteKey = stringLiteral): string {
   if (key === "__proto__") return '["__proto__"]';
   return isIdentifier(key) ? key : quoteKey(key);
+}
+
+function unicodeEscape(character: string): string {
+  const units = Array.from({ length: character.length }, (_, index) => character.charCodeAt(index));
+  return units.map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`).join("");
 }
 
 function quoted(text: string, escaped: RegExp): string {

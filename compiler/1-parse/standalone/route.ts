@@ -58,7 +58,10 @@ const matchSchema = object(
           maxLength: 1024,
           ...PATH_FORM,
         }),
-        regex: text("An RE2 pattern that the whole path matches.", { maxLength: 1024 }),
+        regex: text("An RE2 pattern that the whole path matches.", {
+          maxLength: 1024,
+          isPattern: true,
+        }),
       },
       {
         exactlyOneOf: ["exact", "pathPrefix", "regex"],

@@ -33,7 +33,7 @@ const textParts = ["systemPrompt", "messages", "toolInput", "toolOutput"] as con
 const rule = object(
   {
     builtin: choice("A pattern that gwc knows.", namedPatterns),
-    pattern: text("A pattern (RE2).", { maxLength: 1024 }),
+    pattern: text("A pattern (RE2).", { maxLength: 1024, isPattern: true }),
   },
   { exactlyOneOf: ["builtin", "pattern"], saidElsewhere: { regex: 'write pattern: "…"' } },
 );

@@ -9,7 +9,10 @@ export const valueMatchSchema = object(
     value: object(
       {
         exact: anyText({ maxLength: 4096, description: "The value, exactly." }),
-        regex: text("An RE2 pattern that the whole value matches.", { maxLength: 1024 }),
+        regex: text("An RE2 pattern that the whole value matches.", {
+          maxLength: 1024,
+          isPattern: true,
+        }),
       },
       { exactlyOneOf: ["exact", "regex"], description: "What its value must be." },
     ),

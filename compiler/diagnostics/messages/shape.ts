@@ -137,6 +137,18 @@ export const shapeMessages = {
       "`${NAME}` in a value is replaced when the configuration is compiled. Fields that hold a URL, a host or a secret " +
       "keep the reference and read it when the gateway starts; all others need the variable now. `$$` is a dollar sign.",
   }),
+  "misplaced-variable": message<{
+    name: string;
+    why: "outside-quotes" | "raw-text" | "comment" | "pattern";
+  }>({
+    severity: "error",
+    text: ({ name, why }) => `the environment variable "${name}" ${MISPLACED[why].text}`,
+    hint: ({ name, why }) => MISPLACED[why].hint(name),
+    explanation:
+      "The value of a variable is data: it never becomes a part of an expression or of a pattern. In quotes of an " +
+      "expression it is text, whatever it holds; outside of quotes it has to be a number, `true` or `false`. In a pattern " +
+      "its characters stand for themselves. The value is not shown, for it may be a secret.",
+  }),
   "literal-password-hash": message<Record<never, never>>({
     severity: "warning",
     text: () => "these password hashes are written out, so they become part of the bundle",
@@ -156,4 +168,24 @@ export const shapeMessages = {
       "written. A bundle asks for the variable that the warning names when it starts; better is a reference of your own, " +
       "`${NAME}`, or in manifests a Secret. With `--strict` it is an error.",
   }),
+};
+
+/** Why a variable cannot stand where it does. */
+const MISPLACED = {
+  "outside-quotes": {
+    text: "stands outside of quotes and is no number, true or false",
+    hint: (name: string) => `put it in quotes: "\${${name}}"`,
+  },
+  "raw-text": {
+    text: "holds characters that a raw string cannot hold",
+    hint: () => 'write the string without the "r" before its quote',
+  },
+  comment: {
+    text: "stands in a comment and has several lines",
+    hint: () => "remove it from the comment",
+  },
+  pattern: {
+    text: "holds special characters of patterns, and would be taken literally",
+    hint: () => "write the pattern into the configuration",
+  },
 };

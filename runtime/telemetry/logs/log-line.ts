@@ -27,11 +27,18 @@ export function visible(json: string): string {
   return json.replace(invisible, escaped);
 }
 
-/** DEL and the C1 controls, the line and paragraph separators, and the marks that reorder text. */
-const invisible = /[\u007f-\u009f\u061c\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+/**
+ * What a reader does not see, or what reorders text: controls above ASCII, format and tag characters, line separators,
+ * fillers, variation selectors, lone surrogates.
+ */
+const invisible =
+  /[\u{7f}-\u{9f}\u{ad}\u{61c}\u{115f}\u{1160}\u{200b}-\u{200f}\u{2028}-\u{202e}\u{2060}-\u{206f}\u{2800}\u{3164}\u{d800}-\u{dfff}\u{feff}\u{ffa0}\u{fff0}-\u{fffb}\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}]|\u{34f}|\u{17b4}|\u{17b5}|[\u{180b}-\u{180f}]|[\u{fe00}-\u{fe0f}]|[\u{e0000}-\u{e0fff}]/gu;
 
 function escaped(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  let text = "";
+  for (let at = 0; at < character.length; at++)
+    text += `\\u${character.charCodeAt(at).toString(16).padStart(4, "0")}`;
+  return text;
 }
 
 /** A JSON string. */

@@ -17,3 +17,6 @@ export function env(name: string, fallback?: string): string {
   const word = `unset-${name.toLowerCase().replaceAll("_", "-")}`;
   return read(name, fallback ?? (/PORT$/i.test(name) ? "80" : word));
 }
+
+/** The same as a part of a URL, in its host and behind it. */
+export { env as hostPart, env as pathPart };
