@@ -4,6 +4,7 @@ import type { PreRoutingNode } from "../ir/program.ts";
 import { identityFields, passesAnonymous, respondsToAll } from "../policies/index.ts";
 import { asksModels, modelNamesOf, protocolOf, spendsTokens } from "./backends.ts";
 import { withoutConsequences } from "./consequences.ts";
+import { checkCredentials } from "./credential-conflicts.ts";
 import { effectivePolicies, type PolicyPlace, resolvePolicies } from "./policies.ts";
 import type { RouteContext } from "./routes.ts";
 
@@ -17,6 +18,7 @@ export function resolvePreRouting(
   const [first] = listener.policies;
   if (first === undefined) return undefined;
   const { policies, response } = effectivePolicies(listener.policies, [], context);
+  checkCredentials(policies, [], context.diagnostics);
   const backends = routes.flatMap(({ route }) => route.backends);
   const isKnown = routes.every(({ route }) => route.isPartial !== true);
   const place: PolicyPlace = {

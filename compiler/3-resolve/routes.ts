@@ -35,6 +35,7 @@ import {
   spendsTokens,
 } from "./backends.ts";
 import { withoutConsequences } from "./consequences.ts";
+import { checkCredentials } from "./credential-conflicts.ts";
 import type { KeptResolutions } from "./kept-resolutions.ts";
 import type { ListenerContext } from "./listeners.ts";
 import { effectivePolicies, namedServer, type PolicyPlace, resolvePolicies } from "./policies.ts";
@@ -92,6 +93,7 @@ function unnamedRoute(resource: RouteResource, name: string, whole: RouteContext
   );
   checkShares(resource, policies, context.diagnostics);
   checkRepeated(resource, policies, context);
+  checkCredentials(policies, listenersOf(resource, context), context.diagnostics);
   checkWeights(resource, context);
   checkOpenProxy(resource, name, context);
   const route: RouteNode = {

@@ -129,6 +129,7 @@ export const apiKey: Policy<
       ? undefined
       : keys.flatMap(({ metadata }) => Object.keys(metadata)),
   passesAnonymous: ({ mode }) => mode !== "strict",
+  credential: ({ mode, location }) => ({ kind: "key", mode, location }),
   direction: "closes",
   access: ({ mode }) => [identityCheck("apiKey", mode, "an API key")],
   compare: {

@@ -99,6 +99,7 @@ export const basicAuth: Policy<
   names: ["passwords", "findLogin"],
   identity: "basicAuth",
   passesAnonymous: ({ mode }) => mode !== "strict",
+  credential: ({ mode, location }) => ({ kind: "password", mode, location }),
   direction: "closes",
   access: ({ mode }) => [identityCheck("basicAuth", mode, "a user name with its password")],
   compare: {

@@ -1,6 +1,7 @@
 import type { ExpressionConfig } from "../backends/parts/expressions.ts";
 import { headerMapSchema, readHeaders, resolveHeader } from "../backends/parts/header-fields.ts";
 import { resolveOfRequest } from "../backends/parts/known-identities.ts";
+import { checkLiteral } from "../backends/parts/literal-templates.ts";
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
 import type { CompiledExpression } from "../model/expressions.ts";
 import type { HeaderField } from "../model/header-changes.ts";
@@ -141,6 +142,7 @@ function resolveResponse(
   const typed = (type: string): readonly Text[] =>
     list.includes("content-type") ? list : [...list, "content-type", type];
   if (typeof body === "string") {
+    checkLiteral(body, "body", childOf(origin, "body"), context.diagnostics);
     return { status, headers: body === "" ? list : typed(PLAIN_TEXT), body, origin };
   }
   const options = { phase: "request", slot: "value" } as const;

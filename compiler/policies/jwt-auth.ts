@@ -198,6 +198,7 @@ export const jwtAuth: Policy<
   names: ["jwtAuth", "findToken"],
   identity: "jwt",
   passesAnonymous: ({ mode }) => mode !== "strict",
+  credential: ({ mode, location }) => ({ kind: "token", mode, location }),
   direction: "closes",
   access: ({ mode, providers }) => [tokenCheck(mode, providers)],
   compare: tokenComparison,

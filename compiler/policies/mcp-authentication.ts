@@ -148,6 +148,7 @@ export const mcpAuthentication: Policy<
   names: ["mcpAuthentication", "oauth"],
   identity: "jwt",
   passesAnonymous: ({ mode }) => mode !== "strict",
+  credential: ({ mode, location }) => ({ kind: "token", mode, location }),
   addPrefixes: metadataPrefixes,
   direction: "closes",
   access: ({ mode, providers }) => [tokenCheck(mode, providers)],

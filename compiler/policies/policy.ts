@@ -14,6 +14,7 @@ import type { Text } from "../model/texts.ts";
 import type { Section, Traffic } from "../model/traffic.ts";
 import type { Schema } from "../schema/schema.ts";
 import type { CaseConfig } from "./parts/case-config.ts";
+import type { CredentialLocationConfig } from "./parts/credential-location.ts";
 
 /**
  * The build-time third of a policy (the others: templates/policies and runtime/policies, same file name). What the
@@ -53,6 +54,8 @@ export interface Policy<Kind extends string, Config, Settings, Value, Kubernetes
   readonly identity?: string;
   /** The fields of which that identity has some; absent, or undefined: any. */
   identityFields?(config: Config): readonly string[] | undefined;
+  /** The credential that it checks in requests; absent: none, or in a place of its own. */
+  credential?(config: Config): CredentialUse;
   /** The CEL variable of what else it finds out about a request: `extauthz`. */
   readonly findings?: string;
   /** Whether requests without that identity go on all the same. */
@@ -95,6 +98,15 @@ export interface Policy<Kind extends string, Config, Settings, Value, Kubernetes
   readonly kubernetes?: KubernetesForm<Config, KubernetesValue>;
   /** Complete settings for the template, or undefined when a mistake was reported. */
   readonly resolve: (config: Config, context: ResolveContext) => Settings | undefined;
+}
+
+/** A credential that a policy checks. */
+export interface CredentialUse {
+  /** Policies of one kind may be satisfied by one credential. */
+  readonly kind: "token" | "password" | "key";
+  /** An optional one is refused when it is there and not valid. */
+  readonly mode: "strict" | "optional" | "permissive";
+  readonly location: CredentialLocationConfig;
 }
 
 /** Names of headers, and `:path` and its like; `anything`: whatever a server says. */

@@ -1,3 +1,4 @@
+import { checkLiteral } from "../backends/parts/literal-templates.ts";
 import { port, preciseHostname } from "../manifests/field-types.ts";
 import { choice, type Infer, object, type Schema } from "../schema/schema.ts";
 import {
@@ -96,6 +97,7 @@ export const requestRedirect: Policy<
     }),
   },
   resolve: (config, context) => {
+    checkLiteral(config.host, "host", context.origin, context.diagnostics);
     if (config.path === undefined) return { ...config, path: undefined };
     const path = resolvePathModifier(config.path, context.origin, context);
     return path === undefined ? undefined : { ...config, path };

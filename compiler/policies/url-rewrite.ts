@@ -1,3 +1,4 @@
+import { checkLiteral } from "../backends/parts/literal-templates.ts";
 import { preciseHostname } from "../manifests/field-types.ts";
 import { type Infer, object } from "../schema/schema.ts";
 import type { HostMode } from "./host-rewrite.ts";
@@ -81,6 +82,7 @@ export const urlRewrite: Policy<
     }),
   },
   resolve: ({ authority, path }, context) => {
+    checkLiteral(authority?.value, "host", context.origin, context.diagnostics);
     if (path === undefined) return { authority, path };
     const change = resolvePathModifier(path, context.origin, context);
     return change === undefined ? undefined : { authority, path: change };

@@ -3,6 +3,7 @@ import type { HeaderField } from "../../model/header-changes.ts";
 import { type SecretContext, withoutLiteral } from "../../model/literal-secrets.ts";
 import type { Text } from "../../model/texts.ts";
 import { anyText, map, text } from "../../schema/schema.ts";
+import { checkLiteral } from "./literal-templates.ts";
 
 /** A token (RFC 9110 5.6.2): the name of a header, a method. */
 export const TOKEN_PATTERN = "^[A-Za-z0-9!#$%&'*+\\-.^_`|~]+$";
@@ -71,6 +72,7 @@ export function checkHeaderName(
 export function resolveHeader(field: HeaderField, context: SecretContext): HeaderField | undefined {
   const { name, value, origin, valueOrigin } = field;
   if (!checkHeaderName(name, origin, context)) return undefined;
+  checkLiteral(value, "header", valueOrigin, context.diagnostics);
   if (!SECRET_HEADER.test(name)) return field;
   return { ...field, value: withoutLiteral(value, valueOrigin, { field: `"${name}"` }, context) };
 }

@@ -6,8 +6,39 @@ const OPEN_CREDENTIALS = {
   hint: () => "name the origins in allowOrigins, or leave allowCredentials out",
 };
 
+/** What transformations set instead of a literal text. */
+const SET_BY = { header: "the header", path: '":path"', host: '":authority"' };
+
 /** Policies that do not fit together, or not where they stand. */
 export const policyMessages = {
+  "literal-template": message<{
+    template: string;
+    expression: string | undefined;
+    place: "header" | "path" | "host" | "body";
+  }>({
+    severity: "warning",
+    text: ({ template }) => `this text is sent as it is: nothing replaces "${template}"`,
+    hint: ({ place, expression }) => {
+      const value = expression === undefined ? "" : `: ${expression}`;
+      return place === "body"
+        ? `write it as bodyExpression${value}`
+        : `set ${SET_BY[place]} with transformations, whose values are expressions${value}`;
+    },
+    explanation:
+      "Headers, paths, hosts and bodies of these policies are literal text. Values that depend on a request are CEL " +
+      "expressions, which `transformations` and `bodyExpression` take. `${NAME}` is a variable of the environment.",
+  }),
+  "one-credential-place": message<{ one: string; other: string; place: string }>({
+    severity: "error",
+    text: ({ one, other, place }) =>
+      `"${one}" and "${other}" both read ${place}: nobody passes both`,
+    hint: ({ other }) =>
+      `give "${other}" a place of its own (location), make both optional and decide by rules, or use two routes`,
+    explanation:
+      "A header, cookie or query parameter of a request holds one credential. Where two policies require different kinds " +
+      "of credentials in the same place, every request is refused by one of them. The two may come from different levels: a " +
+      "listener or Gateway, and a route.",
+  }),
   "mcp-prefixed-name": message<{ name: string; form: string }>({
     severity: "warning",
     text: ({ name }) => `rules see names without the target's prefix, so "${name}" is none`,

@@ -1,3 +1,4 @@
+import { checkLiteral } from "../../backends/parts/literal-templates.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import {
   anyText,
@@ -110,6 +111,7 @@ export function resolvePathModifier(
   origin: Origin,
   { route, diagnostics }: ResolveContext,
 ): PathModifierNode | undefined {
+  checkLiteral(change.value, "path", childOf(origin, "path"), diagnostics);
   if (change.kind === "full") return change;
   const { prefixes } = route;
   if (prefixes === undefined) {

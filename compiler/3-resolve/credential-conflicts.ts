@@ -1,0 +1,79 @@
+import type { ListenerResource } from "../config/resources.ts";
+import { type Diagnostics, keyPlace } from "../diagnostics/diagnostic.ts";
+import type { PolicyKind } from "../ir/policies.ts";
+import { type PolicyConfig, policyOf } from "../policies/index.ts";
+import type { CredentialLocationConfig } from "../policies/parts/credential-location.ts";
+import type { CredentialUse } from "../policies/policy.ts";
+
+/**
+ * Reports policies of a route, and of its listeners before routing, that read different credentials in one place of the
+ * request: no request satisfies both.
+ */
+export function checkCredentials(
+  policies: readonly PolicyConfig[],
+  listeners: readonly ListenerResource[],
+  diagnostics: Diagnostics,
+): void {
+  const own = used(policies);
+  for (const [index, later] of own.entries()) {
+    const before = listeners.flatMap((listener) => used(listener.policies));
+    const earlier = [...before, ...own.slice(0, index)].find((each) =>
+      excludes(each.use, later.use),
+    );
+    if (earlier === undefined) continue;
+    diagnostics.report("one-credential-place", keyPlace(later.policy.origin), {
+      one: earlier.policy.kind,
+      other: later.policy.kind,
+      place: placeText(later.use.location),
+    });
+  }
+}
+
+interface PolicyOfCredential {
+  readonly policy: PolicyConfig;
+  readonly use: CredentialUse;
+}
+
+function used(policies: readonly PolicyConfig[]): readonly PolicyOfCredential[] {
+  return policies.flatMap((policy) => {
+    const use = useOf(policy);
+    return use === undefined ? [] : [{ policy, use }];
+  });
+}
+
+function useOf<Kind extends PolicyKind>({
+  kind,
+  config,
+}: PolicyConfig<Kind>): CredentialUse | undefined {
+  return policyOf(kind).credential?.(config);
+}
+
+/** Whether no request passes both. */
+function excludes(first: CredentialUse, second: CredentialUse): boolean {
+  if (first.kind === second.kind) return false;
+  const modes = [first.mode, second.mode];
+  if (modes.includes("permissive") || !modes.includes("strict")) return false;
+  const areStrict = first.mode === "strict" && second.mode === "strict";
+  const [a, b] = [first.location, second.location];
+  if ("header" in a && "header" in b) {
+    if (a.header !== b.header) return false;
+    // An optional credential is absent where another scheme stands.
+    return areStrict || overlap(a.prefix, b.prefix);
+  }
+  if ("cookie" in a && "cookie" in b) return a.cookie === b.cookie;
+  if ("queryParameter" in a && "queryParameter" in b) return a.queryParameter === b.queryParameter;
+  return false;
+}
+
+/** Whether a value may begin with both. */
+function overlap(first: string, second: string): boolean {
+  const [a, b] = [first.toLowerCase(), second.toLowerCase()];
+  return a.startsWith(b) || b.startsWith(a);
+}
+
+function placeText(location: CredentialLocationConfig): string {
+  if ("header" in location) return `the header "${location.header}"`;
+  if ("cookie" in location) return `the cookie "${location.cookie}"`;
+  if ("queryParameter" in location) return `the query parameter "${location.queryParameter}"`;
+  return "one place";
+}
