@@ -7,8 +7,10 @@ import { passStateless } from "./passthrough/pass-stateless.ts";
 import { type Message, type MessageProblem, readMessageBytes } from "./protocol/message.ts";
 import { statelessMethods } from "./protocol/methods.ts";
 import { type RpcError, respondRpcError } from "./protocol/rpc-response.ts";
+import type { TargetFailure } from "./protocol/target-failure.ts";
 import { hidesNothing, type McpAuthorization } from "./rules/authorization.ts";
 import { McpMetrics } from "./rules/mcp-metrics.ts";
+import { respondFailure } from "./session/failure-response.ts";
 import { discoverOverHttp } from "./stateless/discovery.ts";
 import { headerProblem, messageProblem } from "./stateless/request-check.ts";
 import type { McpBackend } from "./transports/backend.ts";
@@ -22,7 +24,9 @@ export function serveStateless(
 ): Handled {
   const wrongHeaders = headerProblem(exchange);
   const found = wrongHeaders === undefined ? passthroughOf(exchange, backend) : undefined;
-  return whenThere(found, (only) => {
+  return whenThere(found, (way) => {
+    const unreachable = way !== undefined && "detail" in way ? way : undefined;
+    const only = way !== undefined && "detail" in way ? undefined : way;
     if (only !== undefined && !only.holdsBodies && hidesNothing(access)) {
       noteClaims(exchange);
       return whenThere(backend.sentTrace?.look(exchange, backend.limits.body), (read) => {
@@ -33,7 +37,7 @@ export function serveStateless(
     return whenThere(readWhole(exchange, backend.limits.body), (bytes) => {
       if (bytes !== undefined) {
         serveMessage(
-          { exchange, backend, access, only, wrongHeaders },
+          { exchange, backend, access, only, wrongHeaders, unreachable },
           readMessageBytes(bytes),
           bytes,
         );
@@ -50,10 +54,12 @@ interface StatelessPost {
   /** The target that it is passed on to as it is; undefined: targets are asked in another way. */
   readonly only: StreamableHttpTarget | undefined;
   readonly wrongHeaders: RpcError | undefined;
+  /** The only target gave no response to the question which revision it speaks. */
+  readonly unreachable: TargetFailure | undefined;
 }
 
 function serveMessage(
-  { exchange, backend, access, only, wrongHeaders }: StatelessPost,
+  { exchange, backend, access, only, wrongHeaders, unreachable }: StatelessPost,
   message: Message | MessageProblem,
   bytes: Buffer,
 ): void {
@@ -69,22 +75,32 @@ function serveMessage(
     respondRpcError(exchange, 400, "MCP", { id, ...problem });
     return;
   }
+  if (unreachable !== undefined) {
+    respondFailure(exchange, message.id === "" ? "null" : message.id, unreachable);
+    return;
+  }
   if (only === undefined && refuseUnknownMethod(exchange, backend, message)) return;
   if (!isPermitted(exchange, backend, access, statelessMethods, message)) return;
   if (only === undefined) serveStatelessRequest(exchange, backend, access, message);
   else passStateless(exchange, backend, only, access, { message, bytes });
 }
 
-/** The only target, when requests can be passed on to it; one that has sessions alone is asked in another way. */
+/**
+ * The only target, when requests can be passed on to it; one that has sessions alone is asked in another way. A failure: it
+ * gave no response to the question which revision it speaks.
+ */
 function passthroughOf(
   exchange: Exchange,
   { passthrough: only, toSessions, limits }: McpBackend,
-): Eventual<StreamableHttpTarget | undefined> {
+): Eventual<StreamableHttpTarget | TargetFailure | undefined> {
   if (only === undefined || toSessions === undefined) return only;
   const { isStateless } = only.era;
   if (isStateless !== undefined) return isStateless ? only : undefined;
   const probe = () => discoverOverHttp(exchange, only, limits.message);
-  return only.era.findStateless(probe).then((found) => (found === false ? undefined : only));
+  return only.era.findStateless(probe).then((verdict) => {
+    if (typeof verdict === "object") return verdict;
+    return verdict === false ? undefined : only;
+  });
 }
 
 /** What the headers say of a message that is not read, for the log and for who counts. */

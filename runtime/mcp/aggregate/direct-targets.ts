@@ -72,9 +72,10 @@ async function findWay(
       return withSessions(exchange, backend, target, owner);
     case "streamableHttp": {
       const probe = () => discoverOverHttp(exchange, target, limits.message);
-      // What did not say is asked all the same, and its refusal is the client's to read.
-      if ((await target.era.findStateless(probe)) === false)
-        return withSessions(exchange, backend, target, owner);
+      const verdict = await target.era.findStateless(probe);
+      if (typeof verdict === "object") return { kind: "failure", failure: verdict };
+      // A target that refuses to say is asked all the same: its refusal is for the client to read.
+      if (verdict === false) return withSessions(exchange, backend, target, owner);
       return {
         kind: "open",
         call: (request, sink) => {
@@ -100,7 +101,9 @@ async function findChild(
   if ("failure" in child) return { kind: "failure", failure: child.failure };
   const { connection } = child;
   const probe = () => discoverChild(connection, backend.timeouts.fanOut);
-  if ((await target.era.findStateless(probe)) === false) {
+  const verdict = await target.era.findStateless(probe);
+  if (typeof verdict === "object") return { kind: "failure", failure: verdict };
+  if (verdict === false) {
     connection.close();
     return withSessions(exchange, backend, target, owner);
   }

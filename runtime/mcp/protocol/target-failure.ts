@@ -18,6 +18,8 @@ export interface TargetFailure {
     | "draining";
   /** For the log only. */
   readonly detail: string;
+  /** HTTP status of the response; absent if there was none, or if it is not the reason. */
+  readonly status?: number;
 }
 
 /** What a target made of a request. */

@@ -4,6 +4,7 @@ import { type Message, ownMessage, textAt } from "../protocol/message.ts";
 import { statelessRevision } from "../protocol/revisions.ts";
 import type { TargetFailure } from "../protocol/target-failure.ts";
 import type { CallSink, StreamableHttpTarget } from "../transports/target.ts";
+import type { EraVerdict } from "../transports/target-era.ts";
 import { callStateless } from "./stateless-call.ts";
 
 /** A question of the gateway's own: what a server offers. `id` is JSON text. */
@@ -16,15 +17,12 @@ export function discoverRequest(id: string): Message {
   });
 }
 
-/**
- * Asks an HTTP target whether it speaks the stateless revision, with the credentials of who wants to know. Undefined: it
- * did not say (credentials, a gateway before it, the network).
- */
+/** Asks an HTTP target whether it speaks the stateless revision, with the credentials of the client that wants to know. */
 export function discoverOverHttp(
   exchange: Exchange,
   target: StreamableHttpTarget,
   limit: number,
-): Promise<boolean | undefined> {
+): Promise<EraVerdict> {
   return new Promise((resolve) => {
     const request = discoverRequest('"gwc-discover"');
     callStateless(exchange, target, limit, request, verdictSink(resolve));
@@ -32,7 +30,7 @@ export function discoverOverHttp(
 }
 
 /** Takes what comes of `discoverRequest`, for the one who wants to know whether the server speaks the revision. */
-export function verdictSink(onVerdict: (isStateless: boolean | undefined) => void): CallSink {
+export function verdictSink(onVerdict: (verdict: EraVerdict) => void): CallSink {
   return {
     onMessage: () => true,
     onResponse: (response) => onVerdict(namesRevision(response)),
@@ -53,7 +51,12 @@ interface Versions {
   readonly supported?: unknown;
 }
 
-/** A refusal that is no JSON-RPC is one of an older server. */
-function verdictOf({ kind }: TargetFailure): boolean | undefined {
-  return kind === "protocol" ? false : undefined;
+/**
+ * A refusal that is no JSON-RPC is one of an older server, and one that wants credentials is for the client to read. All else
+ * says nothing: a request that is sent on may reach a server of another era, once that is there.
+ */
+function verdictOf(failure: TargetFailure): EraVerdict {
+  const { kind, status = 500 } = failure;
+  if (kind === "protocol") return false;
+  return kind === "status" && status < 500 ? undefined : failure;
 }

@@ -11,6 +11,7 @@ import type { McpBackend, RequestOwner } from "../transports/backend.ts";
 import { callByMessage } from "../transports/call-span.ts";
 import { noteTargetEra } from "../transports/noted-eras.ts";
 import type { Call, CallSink, StdioTarget } from "../transports/target.ts";
+import type { EraVerdict } from "../transports/target-era.ts";
 import { discoverRequest, verdictSink } from "./discovery.ts";
 import { type ChildAddress, type ChildConnection, elsewhereOf } from "./elsewhere.ts";
 
@@ -58,11 +59,8 @@ export function childHere(
   return openChild(gateway, use, target, live);
 }
 
-/** Asks a child whether it speaks the stateless revision. Undefined: it is gone. */
-export function discoverChild(
-  connection: ChildConnection,
-  deadline: number,
-): Promise<boolean | undefined> {
+/** Asks a child whether it speaks the stateless revision. */
+export function discoverChild(connection: ChildConnection, deadline: number): Promise<EraVerdict> {
   return new Promise((resolve) => {
     const request = discoverRequest(JSON.stringify(randomUUID()));
     const call = connection.call(request, verdictSink(resolve));

@@ -79,7 +79,7 @@ export class HttpCall implements UpstreamHandler, Call {
   onHead(status: number, headers: readonly string[]): void {
     const failure = this.#sender.onHead(this.#method, status, headers);
     if (failure !== undefined) {
-      this.#fail({ kind: failure, detail: `answered with ${status}` });
+      this.#fail({ kind: failure, detail: `answered with ${status}`, status });
       return;
     }
     this.#held = new CountedBuffer(this.#exchange.gateway.buffers);

@@ -1,4 +1,5 @@
 import { MINUTE, SECOND } from "../../process/units.ts";
+import type { TargetFailure } from "../protocol/target-failure.ts";
 
 /** Which revisions a target speaks: those up to 2025-11-25, or 2026-07-28. */
 export type TargetEraName = "sessions" | "stateless";
@@ -7,6 +8,12 @@ export type TargetEraName = "sessions" | "stateless";
 const longestRefusal = 5 * MINUTE;
 /** How often it is asked anew, at most, because it has refused what it should know. */
 const shortestDoubt = 10 * SECOND;
+
+/**
+ * What a server says of its era: `true` if it speaks the stateless revision. `undefined`: it refuses to say, as a server that
+ * wants credentials does. A failure: it gave no response, and its era stays unknown.
+ */
+export type EraVerdict = boolean | undefined | TargetFailure;
 
 /** Whether a target speaks an era, and since when that is known. */
 interface Verdict {
@@ -26,7 +33,7 @@ export class TargetEra {
   /** Milliseconds since the epoch. */
   #doubtedAt = 0;
   /** Under way while somebody finds out. */
-  #probe: Promise<boolean | undefined> | undefined;
+  #probe: Promise<EraVerdict> | undefined;
 
   /** Undefined: it is to be found out. */
   constructor(configured: TargetEraName | undefined) {
@@ -66,14 +73,14 @@ export class TargetEra {
     this.#stateless = undefined;
   }
 
-  /** Whether it speaks the stateless revision; `probe` finds out, one at a time. Undefined: that could not be known. */
-  async findStateless(probe: () => Promise<boolean | undefined>): Promise<boolean | undefined> {
+  /** Finds out whether it speaks the stateless revision; `probe` asks it, one at a time. */
+  async findStateless(probe: () => Promise<EraVerdict>): Promise<EraVerdict> {
     if (this.isStateless !== undefined) return this.isStateless;
     this.#probe ??= probe().finally(() => {
       this.#probe = undefined;
     });
     const found = await this.#probe;
-    if (found !== undefined) this.noteStateless(found);
+    if (typeof found === "boolean") this.noteStateless(found);
     return found;
   }
 }
