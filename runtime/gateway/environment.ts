@@ -4,6 +4,7 @@ import { totalmem } from "node:os";
 import { resolve } from "node:path";
 import type { EnvVariables } from "../cel/variables.ts";
 import { StartupError } from "../process/startup-error.ts";
+import { limitsFile } from "../process/state-files.ts";
 import { type LogLevels, readLevels } from "../telemetry/logs/log-level.ts";
 import type { LogFormat } from "../telemetry/logs/log-line.ts";
 import type { DrainSettings, Gateway, ServiceAddresses } from "./definition.ts";
@@ -58,7 +59,7 @@ export function processSettings(gateway: Gateway, environment: Environment): Pro
       namespace: environment.NAMESPACE ?? "",
       gateway: gateway.name,
     },
-    stateDir: stateDir(environment.GWC_STATE_DIR),
+    stateDir: environment.GWC_STATE_DIR ? resolve(environment.GWC_STATE_DIR) : undefined,
     maxBufferedBytes: gateway.maxBufferedBytes ?? Math.floor(availableMemory() / 4),
   };
 }
@@ -118,13 +119,29 @@ function sessionKey(text: string | undefined): Buffer {
   throw new StartupError("SESSION_KEY must be 64 hexadecimal digits (32 bytes)");
 }
 
-function stateDir(text: string | undefined): string | undefined {
-  if (text === undefined || text === "") return undefined;
+/**
+ * Throws StartupError if what a restart must not forget could not be written down, or read again. Asked at start alone: once
+ * requests are served, the gateway goes on in memory and warns.
+ */
+export function checkStateDir({ stateDir, env }: ProcessSettings): void {
+  if (stateDir === undefined) return;
   try {
-    accessSync(text, constants.R_OK | constants.W_OK | constants.X_OK);
-    if (statSync(text).isDirectory()) return resolve(text);
-  } catch {
-    // Told below.
+    accessSync(stateDir, constants.R_OK | constants.W_OK | constants.X_OK);
+    if (!statSync(stateDir).isDirectory()) throw new Error("it is no directory");
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new StartupError(
+      `GWC_STATE_DIR must be a directory that can be written to, not "${stateDir}": ${why}`,
+    );
   }
-  throw new StartupError(`GWC_STATE_DIR must be a directory that can be written to, not "${text}"`);
+  const file = limitsFile(stateDir, env.gateway);
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (found === undefined) return;
+  if (!found.isFile())
+    throw new StartupError(`${file} must be a file: it says what was used of limits; move it away`);
+  try {
+    accessSync(file, constants.R_OK);
+  } catch {
+    throw new StartupError(`${file} can't be read: let this process read it, or move it away`);
+  }
 }

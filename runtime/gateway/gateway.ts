@@ -22,7 +22,7 @@ import type { FailedHandshake } from "../tls/handshakes.ts";
 import type { BuildInfo } from "./build-info.ts";
 import type { Gateway } from "./definition.ts";
 import { drain } from "./drain.ts";
-import { type ProcessSettings, processSettings } from "./environment.ts";
+import { checkStateDir, type ProcessSettings, processSettings } from "./environment.ts";
 import { addressText, type Endpoint, Listeners, type OpenPort, portEndpoint } from "./listeners.ts";
 import { LiveContext } from "./live-context.ts";
 import type { PortContext } from "./port.ts";
@@ -49,7 +49,6 @@ export interface RunningGateway {
   adminRequest(request: AdminRequest): void;
   /** Whether requests are wanted: it waits for no certificate of a mesh. */
   readonly isReady: boolean;
-  /** What is counted. */
   readonly metrics: Metrics;
   /** Resolves when what was logged so far is written: whoever says more about the gateway says it after that. */
   logged(): Promise<void>;
@@ -91,7 +90,9 @@ export async function openGateway(
   gateway: Gateway,
   settings: OpenSettings,
 ): Promise<RunningGateway> {
-  const running = new Running(gateway, processSettings(gateway, process.env), settings);
+  const own = processSettings(gateway, process.env);
+  if (settings.worker === undefined) checkStateDir(own);
+  const running = new Running(gateway, own, settings);
   await running.open();
   return running;
 }
@@ -181,8 +182,7 @@ class Running implements RunningGateway {
     const { workerThreads = 1 } = this.#definition;
     if (workerThreads !== 1 && this.#worker === undefined)
       this.#log.warn("config.workerThreads has no effect here: one thread serves");
-    const [definition, build, settings] = [this.#definition, this.#build, this.#settings];
-    (await this.#prepare(definition, build, settings, this.#audit)).commit();
+    (await this.#prepare(this.#definition, this.#build, this.#settings, this.#audit)).commit();
     // What threads do later is one change, which another one tells.
     if (this.#worker !== undefined) this.#speaks = false;
     this.#audit?.action("started", this.#build.configDigest);

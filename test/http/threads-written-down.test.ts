@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { Agent, get } from "node:http";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
@@ -108,6 +108,38 @@ describe("limits by the day of several threads", () => {
     await restarted.stop();
     expect(restarted.output).not.toMatch(/GWC_STATE_DIR|can't/);
   });
+
+  it.each([1, 2])("that can't be written down keep %i threads from starting", async (threads) => {
+    const state = temporaryFolder({ "shop.limits.json/a": "" });
+    const gateway = await start(1, temporaryFolder());
+    await gateway.stop();
+    const env = { GWC_STATE_DIR: state, WORKER_THREADS: String(threads) };
+    const restarted = new Gateway(path.join(gateway.folder, "gateway.mjs"), gateway.folder, env);
+    expect(await restarted.exited).toBe(1);
+    expect(restarted.stderr).toMatch(
+      /^error: \S+shop\.limits\.json must be a file: it says what was used of limits; move it away\n$/,
+    );
+  });
+
+  it.each([1, 2])(
+    "are in memory where the file can't be had later (%i threads)",
+    async (threads) => {
+      const state = temporaryFolder();
+      const gateway = await start(threads, state);
+      if (threads > 1) await gateway.seen(/threads serve/);
+      // Neither can be read, and the one can't be put aside for the other.
+      for (const name of ["shop.limits.json", "shop.limits.json.unreadable"]) {
+        mkdirSync(path.join(state, name));
+        writeFileSync(path.join(state, name, "a"), "");
+      }
+      expect(await passed(gateway, 40, "/")).toBe(30);
+      expect(await passed(gateway, 10, "/")).toBe(0);
+      await gateway.seen(/limits begin anew and are in memory alone/);
+      await gateway.seen(/shop\.limits\.json can't be written/);
+      expect(gateway.output).not.toContain("bug");
+      expect(await gateway.stop()).toBe(0);
+    },
+  );
 
   it("begin anew without a folder for them, which is said once", async () => {
     const gateway = await start(2);

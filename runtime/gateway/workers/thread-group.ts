@@ -8,7 +8,7 @@ import { Metrics } from "../../telemetry/metrics/metrics.ts";
 import type { BuildInfo } from "../build-info.ts";
 import type { Gateway } from "../definition.ts";
 import { longestTimer } from "../drain.ts";
-import { type ProcessSettings, processSettings } from "../environment.ts";
+import { checkStateDir, type ProcessSettings, processSettings } from "../environment.ts";
 import {
   addressText,
   checkFree,
@@ -92,6 +92,7 @@ export class ThreadGroup {
   /** Throws StartupError. */
   constructor(gateway: Gateway, source: ThreadSource) {
     const served = servedBy(gateway, source.build, source.code);
+    checkStateDir(served.settings);
     this.#served = served;
     this.#log = this.#openLog(served.settings);
     this.#audit = gateway.audit?.open(this.#writer);

@@ -1,8 +1,8 @@
 import { hash } from "node:crypto";
 import { readFileSync, renameSync } from "node:fs";
 import { rename, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import type { GatewayContext } from "../../process/gateway-context.ts";
+import { limitsFile } from "../../process/state-files.ts";
 import type { KeptUse } from "./bucket.ts";
 import { digestBytes } from "./shared-uses.ts";
 
@@ -26,7 +26,7 @@ export class KeptFile {
 
   constructor({ stateDir, env, warn }: Pick<GatewayContext, "stateDir" | "env" | "warn">) {
     this.#warn = warn;
-    this.#path = stateDir && join(stateDir, `${encodeURIComponent(env.gateway)}.limits.json`);
+    this.#path = stateDir && limitsFile(stateDir, env.gateway);
     if (this.#path === undefined)
       warn("limits by the hour, day and month begin anew at each start: GWC_STATE_DIR is not set");
   }
@@ -43,8 +43,7 @@ export class KeptFile {
       return new Map(readLimits(JSON.parse(readFileSync(path, "utf8"))));
     } catch (error) {
       if (error instanceof Error && "code" in error && error.code === "ENOENT") return new Map();
-      renameSync(path, `${path}.unreadable`);
-      this.#warn(`${path} can't be read and is put aside, limits begin anew: ${reason(error)}`);
+      this.#putAside(path, reason(error));
       return new Map();
     }
   }
@@ -61,6 +60,17 @@ export class KeptFile {
   /** Resolves when all is written, or could not be. */
   written(): Promise<void> {
     return this.#writing;
+  }
+
+  /** A request waits for what is read: it goes on, whatever stands in the way. */
+  #putAside(path: string, why: string): void {
+    try {
+      renameSync(path, `${path}.unreadable`);
+      this.#warn(`${path} can't be read and is put aside, limits begin anew: ${why}`);
+    } catch (error) {
+      const problem = `${why}; it can't be put aside either: ${reason(error)}`;
+      this.#warn(`${path} can't be read, limits begin anew and are in memory alone: ${problem}`);
+    }
   }
 
   async #write(path: string, limits: ReadonlyMap<string, Uses>): Promise<boolean> {

@@ -30,12 +30,11 @@ export class AuditFile {
 
   #follow(): void {
     const before = this.#opened;
-    if (statSync(this.#path, { throwIfNoEntry: false })?.ino === before.inode) return;
     try {
+      if (statSync(this.#path, { throwIfNoEntry: false })?.ino === before.inode) return;
       this.#opened = openToAdd(this.#path);
-    } catch (error) {
-      // Lines that can't be where they belong are better where they were.
-      if (!(error instanceof StartupError)) throw error;
+    } catch {
+      // Lines that can't be where they belong are better where they were, and no request fails for them.
       return;
     }
     void closeFile(before);
