@@ -18,7 +18,6 @@ import type {
   ModuleReference,
   SignedGeneration,
 } from "../../runtime/discovery/resource-types.ts";
-import { preparePackage } from "../run/load.ts";
 
 /** What is on the disk of a data plane: enough to serve again without the controller. */
 interface StoredState {
@@ -53,7 +52,6 @@ export class AgentStore {
     this.configMaps = path.join(folder, "config-maps");
     for (const each of [this.secrets, this.configMaps, this.#modules])
       mkdirSync(each, { recursive: true, mode: 0o700 });
-    preparePackage(this.#modules);
     this.#state = readState(this.#stateFile);
   }
 

@@ -38,12 +38,6 @@ interface Serving extends Pick<RunningGateway, "changeRefused" | "close"> {
   replace(next: Gateway, build: BuildInfo, code: AgentCode): Promise<void>;
 }
 
-/**
- * Text of modules that the threads of a process import before it ends for another one to take its place, in bytes: imported
- * modules are never freed, and take about four times their text. Not all data planes reach it together.
- */
-const MOST_IMPORTED = 64 * 1024 * 1024;
-
 /** What the agent uses of the runtime: the one that generated code uses, too. */
 interface RuntimeParts {
   readonly types: typeof resourceTypes;
@@ -55,7 +49,6 @@ export class Agent {
   readonly #settings: AgentSettings;
   readonly #store: AgentStore;
   readonly #runtime: RuntimeParts;
-  readonly #mostImported = MOST_IMPORTED * (1 + Math.random());
   #running: Serving | undefined;
   /** Those that serve, where there are several: this one does not. */
   #threads: ThreadGroup | undefined;
@@ -176,12 +169,6 @@ export class Agent {
     });
     this.#store.setGeneration(signed);
     this.#settings.log(`serving generation ${generation.configDigest}`);
-    const bytes = this.#imported.bytes * (1 + (this.#threads?.count ?? 0));
-    if (bytes > this.#mostImported && this.#running !== undefined) {
-      this.#settings.log(`${bytes} bytes of modules were imported: ending for a new process`);
-      this.stop();
-      void this.#running.close().then(() => process.exit(0));
-    }
   }
 
   async #change(signed: SignedGeneration): Promise<Generation> {

@@ -1,38 +1,41 @@
-import { pathToFileURL } from "node:url";
 import type { Gateway } from "../../runtime/gateway/definition.ts";
-import { importModules } from "../run/load.ts";
+import { type Exports, evaluateModules, runnable } from "../run/evaluate-modules.ts";
+import { gatewayOf } from "../run/load.ts";
 import { storedText } from "./agent-store.ts";
 import type { OriginModule } from "./module-origins.ts";
 
 /**
- * Imports generations of a gateway into this thread. What was imported is never freed, so a module is the one of before where
- * what it follows from is the same.
+ * Evaluates generations of a gateway in this thread. A module is the one of the generation before if what it follows from is
+ * the same: it keeps what it counts, and a change of one route costs one module.
  */
 export class ImportedModules {
-  /** The URLs of modules that were evaluated, by what they follow from. */
-  readonly #evaluated = new Map<string, string>();
-  /** Files that were imported, or that an import has failed with: a thread remembers both for good. */
-  readonly #used: Set<string> = new Set();
-  /** Text that was imported, in bytes. */
-  bytes = 0;
+  /** What modules of the last generations export, by what they follow from. */
+  #evaluated: ReadonlyMap<string, Exports> = new Map();
+  /** Those of the generation that was evaluated last. */
+  #last: ReadonlyMap<string, Exports> = new Map();
 
-  /** Imports a generation. Throws what its modules throw, and when one is not what its digest says. */
+  /** Evaluates a generation. Throws what its modules throw, and when one is not what its digest says. */
   async load(modules: readonly OriginModule[]): Promise<Gateway> {
-    const asked = modules.map(({ path: name, origin, isAlone, file, sha256, bytes }) => {
-      const url = this.#evaluated.get(origin);
-      if (url !== undefined) return { path: name, url };
-      this.bytes += bytes;
-      const text = storedText(file, name, sha256);
-      // What a file of the store imports is not beside it.
-      if (this.#used.has(file) || !isAlone) return { path: name, text };
-      this.#used.add(file);
-      return { path: name, url: pathToFileURL(file).href };
-    });
-    const { gateway, urls } = await importModules(asked);
+    const known = new Map<string, Exports>();
     for (const { path: name, origin } of modules) {
-      const url = urls.get(name);
-      if (url !== undefined) this.#evaluated.set(origin, url);
+      const exports = this.#evaluated.get(origin);
+      if (exports !== undefined) known.set(name, exports);
     }
-    return gateway;
+    const added = modules
+      .filter(({ path: name }) => !known.has(name))
+      .map(({ path: name, file, sha256 }) => ({
+        path: name,
+        ...runnable(storedText(file, name, sha256)),
+      }));
+    const evaluated = await evaluateModules(added, known);
+    const own = new Map<string, Exports>();
+    for (const { path: name, origin } of modules) {
+      const exports = evaluated.get(name);
+      if (exports !== undefined) own.set(origin, exports);
+    }
+    // A generation that can't be served is evaluated as well: the one before goes on, and the next may be like it.
+    this.#evaluated = new Map([...this.#last, ...own]);
+    this.#last = own;
+    return gatewayOf(evaluated);
   }
 }

@@ -10,10 +10,6 @@ export interface OriginModule {
   readonly file: string;
   /** All that it follows from: its text, what it imports of its gateway, and the variables that it reads. */
   readonly origin: string;
-  /** It imports nothing of its gateway. */
-  readonly isAlone: boolean;
-  /** Of its text. */
-  readonly bytes: number;
 }
 
 /** Says what the modules of generations follow from. */
@@ -45,13 +41,11 @@ export class ModuleOrigins {
       origins.set(name, origin);
       return origin;
     };
-    return modules.map(({ path: name, text, sha256, file }) => ({
+    return modules.map(({ path: name, sha256, file }) => ({
       path: name,
       sha256,
       file,
       origin: originOf(name),
-      isAlone: this.#importsOf(sha256).length === 0,
-      bytes: Buffer.byteLength(text),
     }));
   }
 

@@ -16,6 +16,7 @@ const ENTRIES = [
   "agent/agent-thread.ts",
   "controller/model/compile-worker.ts",
   "controller/admission/judge-worker.ts",
+  "run/run-compile-worker.ts",
 ];
 
 /** The runtime, packages that it asks for too, which must be the same ones there, and those that find files of their own. */

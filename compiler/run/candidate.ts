@@ -1,13 +1,16 @@
 import type { PrintedModule } from "../../templates/code/print.ts";
 import { clientPorts } from "../../templates/modules/client-ports.ts";
+import { readDocuments } from "../1-parse/documents.ts";
 import { emitModules } from "../4-emit/modules.ts";
+import { Diagnostics } from "../diagnostics/diagnostic.ts";
 import type { Finding } from "../diagnostics/report/findings.ts";
 import type { SourceFile } from "../diagnostics/source.ts";
 import type { Host } from "../host.ts";
-import { checkInput } from "../inspect/check-input.ts";
+import { type CheckedInput, checkInput } from "../inspect/check-input.ts";
 import type { Program } from "../ir/program.ts";
 import { allRoutes } from "../ir/routes.ts";
 import type { LiteralSecret } from "../model/literal-secrets.ts";
+import { type RunnableModule, runnable } from "./evaluate-modules.ts";
 
 /** What a configuration says at one moment, compiled. */
 export interface Candidate {
@@ -23,11 +26,20 @@ export interface Compiled {
   readonly program: Program;
   /** Credentials that it writes out. */
   readonly literals: readonly LiteralSecret[];
-  readonly files: readonly SourceFile[];
+  /** The files that it was made of; without their documents, which `sourceFiles` reads again. */
+  readonly texts: readonly Pick<SourceFile, "name" | "path" | "text">[];
   /** `main.ts`, then a module for each route, in the order of the program. */
-  readonly modules: readonly PrintedModule[];
+  readonly modules: readonly CompiledModule[];
   /** The path of each route's module, by the route's id. */
   readonly routeModules: ReadonlyMap<string, string>;
+}
+
+/** A module as text, and as what is evaluated. */
+export type CompiledModule = PrintedModule & RunnableModule;
+
+/** The files of a compiled configuration with their documents, for whoever asks where something stands in them. */
+export function sourceFiles({ texts }: Pick<Compiled, "texts">): readonly SourceFile[] {
+  return texts.map(({ name, path, text }) => readDocuments(name, path, text, new Diagnostics()));
 }
 
 /** Compiles a configuration for serving it from this process: neither type-checked nor bundled. */
@@ -44,13 +56,17 @@ export function compileCandidate(
 
 function compile(
   program: Program,
-  { files, literals }: Pick<Compiled, "files" | "literals">,
+  { files, literals }: Pick<CheckedInput, "files" | "literals">,
 ): Compiled {
-  const modules = emitModules(program, "path", files);
+  const modules = emitModules(program, "path", files).map((module) => ({
+    ...module,
+    ...runnable(module.text),
+  }));
   const paths = allRoutes(program).map(
     ({ route: { id } }, index) => [id, modules[index + 1]?.path ?? ""] as const,
   );
-  return { program, literals, files, modules, routeModules: new Map(paths) };
+  const texts = files.map(({ name, path, text }) => ({ name, path, text }));
+  return { program, literals, texts, modules, routeModules: new Map(paths) };
 }
 
 /** What differs between two compiled configurations, for the log; empty when they do the same. */

@@ -9,10 +9,18 @@ import { buildInfoOf } from "../4-emit/build-info.ts";
 import { bugReport } from "../diagnostics/report/bug.ts";
 import { totals } from "../diagnostics/report/findings.ts";
 import { textReport } from "../diagnostics/report/text.ts";
+import type { SourceFile } from "../diagnostics/source.ts";
 import type { Host } from "../host.ts";
 import { isStartupError } from "../model/startup-error.ts";
 import type { LastChange, LiveView } from "./admin/view.ts";
-import { type Candidate, type Compiled, changedParts, compileCandidate } from "./candidate.ts";
+import { BackgroundCompiler } from "./background-compiler.ts";
+import {
+  type Candidate,
+  type Compiled,
+  changedParts,
+  compileCandidate,
+  sourceFiles,
+} from "./candidate.ts";
 import { RequestJournal } from "./journal.ts";
 import { loadGateway } from "./load.ts";
 import { FileWatch } from "./watch.ts";
@@ -54,6 +62,9 @@ export class LiveGateway implements LiveView {
   #servedSince = new Date();
   #lastChange: LastChange;
   #work: Promise<void> = Promise.resolve();
+  readonly #compiler = new BackgroundCompiler();
+  /** Those of the current gateway, once somebody has asked for them. */
+  #sourceFiles: readonly SourceFile[] | undefined;
 
   private constructor(
     settings: LiveSettings,
@@ -129,6 +140,11 @@ export class LiveGateway implements LiveView {
     return this.#current;
   }
 
+  get sourceFiles(): readonly SourceFile[] {
+    this.#sourceFiles ??= sourceFiles(this.#current);
+    return this.#sourceFiles;
+  }
+
   get servedSince(): Date {
     return this.#servedSince;
   }
@@ -166,10 +182,10 @@ export class LiveGateway implements LiveView {
   }
 
   async #follow(): Promise<void> {
-    const { file, host, isStrict, gateway, isColored, print } = this.#settings;
+    const { file, isStrict, gateway, isColored, print } = this.#settings;
     const at = new Date();
     try {
-      const candidate = compileCandidate(file, host, isStrict, gateway);
+      const candidate = await this.#compiler.compile({ file, isStrict, gateway });
       const { findings, compiled } = candidate;
       this.#watch.follow([file, ...candidate.dependencies]);
       print(textReport(findings, isColored));
@@ -183,6 +199,7 @@ export class LiveGateway implements LiveView {
         this.#servedSince = at;
       }
       this.#current = compiled;
+      this.#sourceFiles = undefined;
       this.#lastChange = { at, findings, problem: undefined };
       print(`${file} changed: ${changes.join(", ") || "the gateway stays the same"}\n`);
     } catch (error) {

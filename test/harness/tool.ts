@@ -11,6 +11,7 @@ const packages = {
   git: "git",
   haproxy: "haproxy",
   h2load: "nghttp2-client",
+  mkfifo: "coreutils",
   nginx: "nginx-light",
   npm: "npm",
   openssl: "openssl",

@@ -17,7 +17,10 @@ const origins = new ModuleOrigins();
 const digestOf = (text) => createHash("sha256").update(text).digest("hex");
 async function load(texts, variables = {}) {
   Object.assign(process.env, variables);
-  const modules = Object.entries(texts).map(([path, text]) => ({ path, text, sha256: digestOf(text) }));
+  const modules = Object.entries(texts).map(([path, written]) => {
+    const text = written.replaceAll("; ", ";\\n");
+    return { path, text, sha256: digestOf(text) };
+  });
   for (const { sha256, text } of modules) store.putModule(sha256, text);
   const stored = store.modulesOf({ modules });
   await imported.load(origins.of(stored, variables)).catch(() => console.log("failed"));
@@ -39,6 +42,35 @@ await load({ ...parts, "routes/b.ts": says("b anew") });
 await load({ ...parts, "routes/b.ts": says("b") });
 `;
 
+/** Generations of a module that holds a megabyte each, and whether they are still there. */
+const MANY = `
+import { AgentStore } from ${JSON.stringify(path.join(root, "compiler/agent/agent-store.ts"))};
+import { ImportedModules } from ${JSON.stringify(path.join(root, "compiler/agent/imported-modules.ts"))};
+import { ModuleOrigins } from ${JSON.stringify(path.join(root, "compiler/agent/module-origins.ts"))};
+import { createHash } from "node:crypto";
+const store = new AgentStore(process.argv[1]);
+const imported = new ImportedModules();
+const origins = new ModuleOrigins();
+const seen = [];
+for (let generation = 0; generation < 20; generation++) {
+  const text = "const many = new Array(100000).fill(" + generation + ");\\nexport const gateway = { many };\\n";
+  const modules = [{ path: "main.ts", text, sha256: createHash("sha256").update(text).digest("hex") }];
+  for (const { sha256, text } of modules) store.putModule(sha256, text);
+  seen.push(new WeakRef(await imported.load(origins.of(store.modulesOf({ modules }), {}))));
+}
+await new Promise(setImmediate);
+globalThis.gc();
+console.log(seen.filter((each) => each.deref() !== undefined).length);
+`;
+
+it("a data plane frees the generations that others have replaced", () => {
+  const { folder } = new Workspace({});
+  const argv = ["--expose-gc", "--input-type=module", "-e", MANY, folder];
+  const { stdout, stderr } = spawnSync(process.execPath, argv, { encoding: "utf8" });
+  expect(stderr).toBe("");
+  expect(Number(stdout)).toBeLessThanOrEqual(2);
+});
+
 it("a data plane evaluates the modules that changed, those that failed, and those whose variables changed", () => {
   const { folder } = new Workspace({});
   const argv = ["--input-type=module", "-e", PROGRAM, folder];
@@ -51,7 +83,8 @@ it("a data plane evaluates the modules that changed, those that failed, and thos
     ["failed"],
     ["first", "main"],
     ["main", "second"],
-    ["part 1", "part 1", "whole"],
+    // Two generations are held: what came before them is free, and evaluated anew.
+    ["b", "part 1", "part 1", "whole"],
     ["b anew", "part 1", "whole"],
     [""],
   ]);

@@ -9,5 +9,5 @@ export function place(origin: Origin, view: LiveView): string {
 
 /** The line of a place. */
 export function lineOf(origin: Origin, view: LiveView): number {
-  return locate(origin, view.current.files).line;
+  return locate(origin, view.sourceFiles).line;
 }

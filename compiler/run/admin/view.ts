@@ -2,6 +2,7 @@ import type { RouteCount } from "../../../runtime/gateway/live-figures.ts";
 import type { ServerState } from "../../../runtime/process/server-states.ts";
 import type { AdminRequest } from "../../../runtime/telemetry/logs/audit-log.ts";
 import type { Finding } from "../../diagnostics/report/findings.ts";
+import type { SourceFile } from "../../diagnostics/source.ts";
 import type { Compiled } from "../candidate.ts";
 import type { RequestJournal } from "../journal.ts";
 
@@ -10,6 +11,8 @@ export interface LiveView {
   /** The configuration's path, as the user named it. */
   readonly file: string;
   readonly current: Compiled;
+  /** The files that it was made of. */
+  readonly sourceFiles: readonly SourceFile[];
   /** Since when that is served. */
   readonly servedSince: Date;
   readonly lastChange: LastChange;

@@ -8,7 +8,7 @@ import {
 import { requestAccess } from "../../inspect/access/request-access.ts";
 import { mcpTargets } from "../../ir/backend-text.ts";
 import type { RouteNode } from "../../ir/program.ts";
-import type { Compiled } from "../candidate.ts";
+import { type Compiled, sourceFiles } from "../candidate.ts";
 import type { RouteRequest } from "../try-command.ts";
 import { headerPair } from "./header-pair.ts";
 import { credentialOf, type PlaygroundRequest, playgroundRoutes } from "./playground.ts";
@@ -24,8 +24,9 @@ export type PlaygroundVerdict =
  */
 export function askAccess(
   request: PlaygroundRequest,
-  { program, files }: Pick<Compiled, "program" | "files">,
+  compiled: Pick<Compiled, "program" | "texts">,
 ): PlaygroundVerdict {
+  const { program } = compiled;
   const candidate = playgroundRoutes(program).find(({ route }) => route.id === request.route);
   if (candidate === undefined) return { problem: "there is no such route" };
   const given = identityOf(candidate, request.identity ?? "");
@@ -48,7 +49,7 @@ export function askAccess(
 
   function verdict(what: string, found: readonly RouteAccess[]): PlaygroundVerdict {
     const outcome = accessOutcome(found);
-    return { outcome, text: accessText(outcome, what, found, files) };
+    return { outcome, text: accessText(outcome, what, found, sourceFiles(compiled)) };
   }
 }
 

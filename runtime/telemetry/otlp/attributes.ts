@@ -1,5 +1,5 @@
 import type { FieldWriter } from "../field-writer.ts";
-import type { ItemBuffer } from "./item-buffer.ts";
+import { type ItemBuffer, unpooledBytes } from "./item-buffer.ts";
 import type { AttributeFormat, WrittenAttributes } from "./otlp-format.ts";
 
 /** Values that may follow the same attributes; where there are more, none is kept. */
@@ -173,7 +173,7 @@ export class OtlpAttributes implements FieldWriter, WrittenAttributes {
   writeBetween(items: ItemBuffer, open: Uint8Array, close: Uint8Array): number {
     if (this.#before === undefined) {
       const run = this.#run;
-      run.enclosed ??= { open, close, bytes: Buffer.concat([open, bytesOf(run), close]) };
+      run.enclosed ??= { open, close, bytes: unpooledBytes(open, bytesOf(run), close) };
       const { enclosed } = run;
       // Most items with these attributes are alike in all else, but for ids and times: they are copied in one piece.
       if (enclosed.open === open && enclosed.close === close) return items.piece(enclosed.bytes);
@@ -202,7 +202,7 @@ export class OtlpAttributes implements FieldWriter, WrittenAttributes {
 
 /** A run as bytes, which are kept: a list of attributes has ended with it. */
 function bytesOf(run: Run): Buffer {
-  run.bytes ??= Buffer.from(run.text, "latin1");
+  run.bytes ??= unpooledBytes(Buffer.from(run.text, "latin1"));
   return run.bytes;
 }
 

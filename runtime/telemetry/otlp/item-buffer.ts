@@ -118,6 +118,20 @@ export class ItemBuffer {
   }
 }
 
+/**
+ * Copies pieces into one buffer with memory of its own, for bytes that are cached. A small buffer that Node.js makes is a part
+ * of a slab that it shares with others: cached, it would keep the whole slab.
+ */
+export function unpooledBytes(...pieces: readonly Uint8Array[]): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(pieces.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    bytes.set(piece, at);
+    at += piece.length;
+  }
+  return bytes;
+}
+
 /** Bytes as numbers of several. */
 export function viewOf({ buffer, byteOffset, length }: Uint8Array): DataView {
   return new DataView(buffer, byteOffset, length);

@@ -1,4 +1,5 @@
 import { jsonValue, shortened } from "../logs/log-line.ts";
+import { unpooledBytes } from "./item-buffer.ts";
 import { NanosecondText, noNanoseconds } from "./nanoseconds.ts";
 import type { AttributeFormat, OtlpFormat } from "./otlp-format.ts";
 import { type SpanForm, SpanForms } from "./span-forms.ts";
@@ -71,7 +72,8 @@ function spanForm(name: string, kind: SpanKind, flags: string, isPart: boolean):
   const number = Number.parseInt(flags, 16);
   const open = `${ids}","flags":${number},"name":${quoted(name)},"kind":${kind},"startTimeUnixNano":"`;
   const between = `${open}${noNanoseconds}","endTimeUnixNano":"`;
-  const bytes = Buffer.from(`${between}${noNanoseconds}","attributes":[`, "latin1");
+  const text = `${between}${noNanoseconds}","attributes":[`;
+  const bytes = unpooledBytes(Buffer.from(text, "latin1"));
   return { bytes, start: open.length, end: between.length };
 }
 

@@ -1,7 +1,7 @@
 import { char, field, negative, tag, utf8, varint } from "../../grpc/encoded-fields.ts";
 import { framePrefix } from "../../grpc/frames.ts";
 import { shortened } from "../logs/log-line.ts";
-import type { ItemBuffer } from "./item-buffer.ts";
+import { type ItemBuffer, unpooledBytes } from "./item-buffer.ts";
 import type { AttributeFormat, AttributeOwner, OtlpFormat } from "./otlp-format.ts";
 import { type SpanForm, SpanForms } from "./span-forms.ts";
 import type { SpanHead, SpanKind } from "./span-head.ts";
@@ -65,7 +65,7 @@ function spanForm(name: string, kind: SpanKind, flags: string, isPart: boolean):
   const flag = char(Number.parseInt(flags, 16));
   const open = `${ids}${field(5, utf8(name))}\x30${char(kind)}\x85\x01${flag}\0\0\0\x39`;
   const between = `${open}${eightBytes}\x41`;
-  const bytes = Buffer.from(`${between}${eightBytes}`, "latin1");
+  const bytes = unpooledBytes(Buffer.from(`${between}${eightBytes}`, "latin1"));
   return { bytes, start: open.length, end: between.length };
 }
 

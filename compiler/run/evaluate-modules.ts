@@ -1,0 +1,96 @@
+import { stripTypeScriptTypes } from "node:module";
+import path from "node:path";
+import { Script } from "node:vm";
+
+/** A generated module, as it is evaluated. */
+export interface RunnableModule {
+  /** An expression of a function, line for line what the text says. */
+  readonly code: string;
+  /** What it imports, in the order of its text. */
+  readonly imported: readonly string[];
+}
+
+/** The same with its path. */
+export interface GeneratedModule extends RunnableModule {
+  readonly path: string;
+}
+
+/** What a module exports, by name. */
+export type Exports = Readonly<Record<string, unknown>>;
+
+/** Modules of a gateway that were evaluated, by their paths. */
+export type Evaluated = ReadonlyMap<string, Exports>;
+
+/**
+ * Evaluates generated modules in this process, each once and after what it imports. `known` are evaluated already.
+ *
+ * Node.js never frees a module that it imported: each edit would stay in memory, with all that its settings hold. These
+ * modules are functions instead, which are freed with the last request that they serve. Only the modules of the runtime are
+ * imported, and all gateways of a process share them.
+ */
+export async function evaluateModules(
+  modules: readonly GeneratedModule[],
+  known: Evaluated = new Map(),
+): Promise<Evaluated> {
+  const byPath = new Map(modules.map((module) => [module.path, module]));
+  const evaluated = new Map<string, Exports>(known);
+  const evaluate = async (name: string): Promise<Exports> => {
+    const before = evaluated.get(name);
+    if (before !== undefined) return before;
+    const module = byPath.get(name);
+    if (module === undefined) throw new Error(`the gateway has no module ${name}`);
+    const imported = new Map<string, Exports>();
+    for (const specifier of module.imported) {
+      const own = path.posix.join(path.posix.dirname(name), specifier);
+      imported.set(specifier, await (isOwn(specifier) ? evaluate(own) : import(specifier)));
+    }
+    const start: unknown = new Script(module.code, { filename: name }).runInThisContext();
+    // `runnable` made it one.
+    const exports = (start as ModuleFunction)((specifier) => imported.get(specifier));
+    evaluated.set(name, exports);
+    return exports;
+  };
+  for (const { path: name } of modules) await evaluate(name);
+  return evaluated;
+}
+
+/** A module as a function from what it imports to what it exports. */
+type ModuleFunction = (imported: (specifier: string) => Exports | undefined) => Exports;
+
+/** What printed modules begin and end with (templates/code/print.ts). */
+const IMPORT = /^import (?:\{([^}]*)\} from )?"([^"]+)";/gm;
+const EXPORT = /^export (?=(?:async function|function|const) ([\w$]+))/gm;
+const START = /^if \(import\.meta\.main\) .*\n/m;
+
+/** Makes a printed module one that `evaluateModules` takes. */
+export function runnable(text: string): RunnableModule {
+  const imported: string[] = [];
+  const exported: string[] = [];
+  const body = withoutTypes(text.replace(START, ""))
+    .replace(IMPORT, (_, names: string | undefined, specifier: string) => {
+      imported.push(specifier);
+      if (names === undefined) return "";
+      return `const {${names.replaceAll(" as ", ": ")}} = $imported(${JSON.stringify(specifier)});`;
+    })
+    .replace(EXPORT, (_, name: string) => {
+      exported.push(name);
+      return "";
+    });
+  const code = `(($imported) => {"use strict";${body}\nreturn { ${exported.join(", ")} };\n})`;
+  return { code, imported };
+}
+
+/** Node.js warns of the function the first time; it does the same to every module of TypeScript without a word. */
+function withoutTypes(text: string): string {
+  const { emitWarning } = process;
+  process.emitWarning = () => {};
+  try {
+    return stripTypeScriptTypes(text);
+  } finally {
+    process.emitWarning = emitWarning;
+  }
+}
+
+function isOwn(specifier: string): boolean {
+  return specifier.startsWith("./") || specifier.startsWith("../");
+}
