@@ -52,7 +52,8 @@ const schema = object(
       ...{ retryOn: codes, statusCodes: codes, on: codes },
       perTryTimeout: "write timeout: { backendRequestTimeout: 5s } beside it",
     },
-    description: "Sends a failed request again.",
+    description:
+      "Sends a failed request again, also one that was sent already: `precondition` says which. A request that could not be sent goes to another backend of the route in any case.",
     examples: [{ attempts: 2, backoff: "100ms", codes: [502, 503] }],
   },
 );

@@ -4,22 +4,68 @@ import type { CallSpan } from "../http/exchange-trace.ts";
 import { endToEnd } from "../http/headers/hop-by-hop.ts";
 import { forwardedTarget } from "../http/routing/verbatim-path.ts";
 import { describeCall, tracedLines } from "../http/upstream/traced-request.ts";
-import type { Upstream, UpstreamCall, UpstreamRequest } from "../http/upstream/upstream.ts";
+import type {
+  Upstream,
+  UpstreamCall,
+  UpstreamFailure,
+  UpstreamRequest,
+} from "../http/upstream/upstream.ts";
 import { Relay } from "./relay.ts";
 import { tunnel } from "./tunnel.ts";
 
-/** Sends the request to an upstream and its response to the client. */
-export function forward(exchange: Exchange, upstream: Upstream): void {
+/** The servers of one request. */
+export interface ServerChoice {
+  /** A server for the next attempt: one that was not tried yet, if there is any. */
+  next(): Upstream;
+  /** `next` gives a server that was not tried yet. */
+  readonly hasUntried: boolean;
+}
+
+/**
+ * Sends the request to an upstream and its response to the client. `choice`: the upstream is one of several, and another
+ * one gets the request if nothing of it was sent.
+ */
+export function forward(exchange: Exchange, upstream: Upstream, choice?: ServerChoice): void {
   exchange.record.upstream = upstream.name;
+  const unsent = choice && ((failure: UpstreamFailure) => moveUnsent(exchange, failure, choice));
   if (exchange.upgrade !== undefined) {
-    tunnel(exchange, upstream, upstreamCall(exchange, upstream), exchange.upgrade);
+    tunnel(exchange, upstream, upstreamCall(exchange, upstream), exchange.upgrade, unsent);
     return;
   }
   const span = exchange.trace?.beginCall(exchange.upstreamMethod);
-  const relay = new Relay(exchange, span);
+  const relay = new Relay(exchange, span, unsent);
   relay.start(
     sendLines(exchange, upstream, span, relay) ?? sendList(exchange, upstream, span, relay),
   );
+}
+
+/** The same to one of several servers. */
+export function forwardChosen(exchange: Exchange, choice: ServerChoice): void {
+  forward(exchange, choice.next(), choice);
+}
+
+/**
+ * Sends a request to another server if nothing of it was sent to the one before: whatever its method is, it is done once.
+ * False: there is none, or it may have been sent.
+ */
+function moveUnsent(exchange: Exchange, failure: UpstreamFailure, choice: ServerChoice): boolean {
+  if (!isMovable(failure) || exchange.isOver || !choice.hasUntried) return false;
+  keepUnsent(exchange, failure);
+  forward(exchange, choice.next(), choice);
+  return true;
+}
+
+/** Whether another server may get what this failure is about. */
+export function isMovable({ unsent, isForbidden, isDenied }: UpstreamFailure): boolean {
+  return unsent !== undefined && isForbidden !== true && isDenied !== true;
+}
+
+/** Gives the request its body back, where it was read for a connection that could not be opened. */
+export function keepUnsent(exchange: Exchange, { unsent }: UpstreamFailure): void {
+  const body = unsent?.body;
+  if (!isBodySource(exchange.body)) return;
+  if (typeof body === "string") exchange.setRequestBody(Buffer.from(body));
+  else if (body instanceof Uint8Array) exchange.setRequestBody(body);
 }
 
 /** Most requests go on with the lines that came: nobody takes them apart. Undefined: this one does not. */

@@ -2,8 +2,9 @@ import { createHash } from "node:crypto";
 import { type Exchange, logFields } from "../http/exchange.ts";
 import { refuse } from "../http/refuse.ts";
 import { openUpstream } from "../http/upstream/open-upstream.ts";
-import type { Upstream, UpstreamSettings } from "../http/upstream/upstream.ts";
+import type { UpstreamSettings } from "../http/upstream/upstream.ts";
 import { Endpoints } from "./endpoints.ts";
+import type { ServerChoice } from "./host.ts";
 import { mixedHash, textHash } from "./key-hash.ts";
 import type { HealthSettings } from "./server-health.ts";
 import { keepChecked, WatchedUpstream, withoutEjected } from "./watched.ts";
@@ -55,11 +56,6 @@ export function openLasting(backends: readonly LastingBackend[]): LastingBackend
   }));
 }
 
-/** Chooses a server for each attempt of a request. */
-export interface ServerChoice {
-  next(): Upstream;
-}
-
 /** Chooses any server by chance, another one for each attempt. Undefined: the request was refused, or its client has left. */
 export async function chooseAny(
   exchange: Exchange,
@@ -73,6 +69,9 @@ export async function chooseAny(
       const server = anyServer(askable(servers, tried));
       tried.add(server);
       return server.upstream;
+    },
+    get hasUntried() {
+      return tried.size < servers.length;
     },
   };
 }

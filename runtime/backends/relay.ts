@@ -15,13 +15,22 @@ import type {
 export class Relay implements UpstreamHandler {
   readonly #exchange: Exchange;
   readonly #span: CallSpan | undefined;
+  readonly #move: ((failure: UpstreamFailure) => boolean) | undefined;
   #request: UpstreamRequest | undefined;
   #unwanted = 0;
 
-  /** `span`: that of the request, which ends with it; absent: it has none, or another one sees to it. */
-  constructor(exchange: Exchange, span?: CallSpan) {
+  /**
+   * `span`: that of the request, which ends with it; absent: it has none, or another one sees to it. `move`: sends the
+   * request elsewhere after a failure, and returns whether it did; absent: there is no other server.
+   */
+  constructor(
+    exchange: Exchange,
+    span?: CallSpan,
+    move?: ((failure: UpstreamFailure) => boolean) | undefined,
+  ) {
     this.#exchange = exchange;
     this.#span = span;
+    this.#move = move;
   }
 
   /** The request whose response comes; it ends when the client leaves. */
@@ -67,7 +76,7 @@ export class Relay implements UpstreamHandler {
     this.#span?.end(failure.kind);
     const exchange = this.#exchange;
     // The client has another response already, or has left.
-    if (exchange.isOver) return;
+    if (exchange.isOver || this.#move?.(failure) === true) return;
     logFields(exchange.record).set("error", failure.detail);
     if (exchange.headersSent && !exchange.withdrawResponse()) {
       // The client must see that the response is not complete.

@@ -7,6 +7,7 @@ import type {
   UpgradeHandler,
   Upstream,
   UpstreamCall,
+  UpstreamFailure,
   UpstreamTunnel,
 } from "../http/upstream/upstream.ts";
 import { Relay } from "./relay.ts";
@@ -20,8 +21,9 @@ export function tunnel(
   upstream: Upstream,
   call: UpstreamCall,
   protocol: string,
+  move?: (failure: UpstreamFailure) => boolean,
 ): void {
-  const relay = new TunnelRelay(exchange, protocol);
+  const relay = new TunnelRelay(exchange, protocol, move);
   relay.start(upgradeTraced(exchange.trace, upstream, call, protocol, relay));
 }
 
@@ -31,8 +33,9 @@ export class TunnelRelay extends Relay implements UpgradeHandler {
   readonly #protocol: string;
   #leave: (() => void) | undefined;
 
-  constructor(exchange: Exchange, protocol: string) {
-    super(exchange);
+  /** `move`: as of `Relay`. */
+  constructor(exchange: Exchange, protocol: string, move?: (failure: UpstreamFailure) => boolean) {
+    super(exchange, undefined, move);
     this.#exchange = exchange;
     this.#protocol = protocol;
   }

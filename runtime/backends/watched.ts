@@ -15,6 +15,7 @@ import { WrappedUpstream } from "../http/upstream/wrapped-upstream.ts";
 import type { GatewayContext } from "../process/gateway-context.ts";
 import { SECOND } from "../process/units.ts";
 import { ActiveCheck } from "./active-check.ts";
+import type { ServerChoice } from "./host.ts";
 import { type HealthSettings, ServerHealth } from "./server-health.ts";
 
 /** An upstream of several, with its share of the requests. */
@@ -48,8 +49,33 @@ export function keepChecked(
   for (const { upstream } of upstreams) upstream.keepChecked(gateway);
 }
 
-/** An upstream by chance, in proportion to the weights of those that are not ejected. */
-export function pickHealthy(upstreams: WatchedUpstreams): Upstream {
+/** Chooses a server for each attempt of a request by chance, in proportion to the weights of those that are not ejected. */
+export function chooseHealthy(upstreams: WatchedUpstreams): ServerChoice {
+  return new HealthyChoice(upstreams);
+}
+
+class HealthyChoice implements ServerChoice {
+  readonly #all: WatchedUpstreams;
+  /** Those that were not tried yet. */
+  #left: WatchedUpstreams;
+
+  constructor(upstreams: WatchedUpstreams) {
+    this.#all = upstreams;
+    this.#left = upstreams;
+  }
+
+  get hasUntried(): boolean {
+    return this.#left.length > 0;
+  }
+
+  next(): Upstream {
+    const found = pickHealthy(this.hasUntried ? this.#left : this.#all);
+    this.#left = this.#left.filter(({ upstream }) => upstream !== found);
+    return found;
+  }
+}
+
+function pickHealthy(upstreams: WatchedUpstreams): Upstream {
   const asked = withoutEjected(upstreams);
   let left = Math.random() * asked.reduce((sum, { weight }) => sum + weight, 0);
   const found = asked.find(({ weight }) => {

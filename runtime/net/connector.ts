@@ -73,11 +73,20 @@ export function connector(settings: ConnectorSettings): Connect {
   // A TLS session is worth a round trip to the next connection, as long as the certificates are the same.
   let session: Buffer | undefined;
   let sessionContext: SecureContext | undefined;
-  /** `tunnel`: what is connected to the destination already; undefined: nothing is. */
-  const open = (done: Parameters<Connect>[0], tunnel: Socket | undefined) => {
-    const { tls, timeout } = settings;
+  /**
+   * `tunnel`: what is connected to the destination already; undefined: nothing is. `tried`: pods that could not be reached;
+   * `begun`: when the first of them was tried. Nothing was sent by then, so another pod gets the request.
+   */
+  const open = (
+    done: Parameters<Connect>[0],
+    tunnel: Socket | undefined,
+    tried: readonly PodAddress[] = [],
+    begun = performance.now(),
+  ) => {
+    const { tls } = settings;
+    const timeout = settings.timeout - (performance.now() - begun);
     const counts = connectCounts(settings.countedAs ?? `${settings.host}:${settings.port}`);
-    const pod = podFor(settings, tunnel !== undefined);
+    const pod = podFor(settings, tunnel !== undefined, tried);
     const secured = tls === undefined ? ofMesh(settings, pod) : ofSettings(settings, tls);
     if (secured instanceof Error) {
       counts?.failed();
@@ -105,10 +114,12 @@ export function connector(settings: ConnectorSettings): Connect {
       isDone = true;
       clearTimeout(timer);
       if (error !== null) counts?.failed();
-      done(error, error === null ? socket : null);
+      if (error !== null && pod !== undefined && mayTryAnother(settings, [...tried, pod], begun))
+        open(done, undefined, [...tried, pod], begun);
+      else done(error, error === null ? socket : null);
     };
     const timer = setTimeout(() => {
-      socket.destroy(new Error(`no connection within ${timeout} ms`));
+      socket.destroy(new Error(`no connection within ${settings.timeout} ms`));
     }, timeout);
     if (options !== undefined) {
       socket.on("session", (next: Buffer) => {
@@ -190,9 +201,20 @@ const MESH_ALPN = ["istio"];
 function podFor(
   { endpoint, host, port, socketPath }: ConnectorSettings,
   isTunnelled: boolean,
+  tried: readonly PodAddress[],
 ): PodAddress | undefined {
   if (socketPath !== undefined || endpoint !== undefined) return endpoint;
-  return isTunnelled ? undefined : podOf(host, port);
+  return isTunnelled ? undefined : podOf(host, port, tried);
+}
+
+/** Whether a pod that was not tried is there, and time for it. */
+function mayTryAnother(
+  { endpoint, host, port, timeout }: ConnectorSettings,
+  tried: readonly PodAddress[],
+  begun: number,
+): boolean {
+  if (endpoint !== undefined || performance.now() - begun >= timeout) return false;
+  return podOf(host, port, tried) !== undefined;
 }
 
 function openTls(

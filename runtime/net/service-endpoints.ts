@@ -70,10 +70,15 @@ export function oncePodIsGone(connection: PodConnection, callback: () => void): 
 
 /**
  * Where the next connection to a host goes: to any pod of the Service that it names, as it does through the Service's own
- * address. Undefined: nothing is known of such a Service, or no pod of it is ready.
+ * address, but to none of `tried`. Undefined: nothing is known of such a Service, or no other pod of it is ready.
  */
-export function podOf(host: string, port: number): PodAddress | undefined {
-  const pods = podsOf(host, port);
+export function podOf(
+  host: string,
+  port: number,
+  tried: readonly PodAddress[],
+): PodAddress | undefined {
+  const all = podsOf(host, port);
+  const pods = tried.length === 0 ? all : all?.filter((pod) => !tried.includes(pod));
   return pods?.[Math.floor(Math.random() * pods.length)];
 }
 

@@ -1,4 +1,10 @@
-import { forward, upstreamCall } from "../backends/host.ts";
+import {
+  forward,
+  isMovable,
+  keepUnsent,
+  type ServerChoice,
+  upstreamCall,
+} from "../backends/host.ts";
 import { Relay } from "../backends/relay.ts";
 import type { ResponseVariables } from "../cel/variables.ts";
 import { isBodySource } from "../http/body/body.ts";
@@ -44,24 +50,26 @@ const keptBody = 65_536;
 /**
  * Like `forward`, and again when the upstream can't be reached, breaks off, takes too long or answers with a status to
  * retry; never once the client has seen a byte of the response. Later attempts carry `x-retry-attempt: N`.
- * A change of the protocol is asked for once. `upstream`: the one to ask, or what chooses one for each attempt.
+ * A change of the protocol is asked for once. A request of which nothing was sent goes to another server, which is no
+ * attempt. `server`: the one to ask, or what chooses one for each attempt.
  */
 export function forwardRetrying(
   exchange: Exchange,
-  upstream: Upstream | (() => Upstream),
+  server: Upstream | ServerChoice,
   settings: RetrySettings,
   isWanted?: RetryTest,
 ): void {
-  const choose = typeof upstream === "function" ? upstream : () => upstream;
+  const choice = "next" in server ? server : undefined;
+  const choose = "next" in server ? () => server.next() : () => server;
   if (exchange.upgrade !== undefined) {
-    forward(exchange, choose());
+    forward(exchange, choose(), choice);
     return;
   }
   const next = (): RetryTarget => {
     const chosen = choose();
     return { upstream: chosen, call: () => namedCall(exchange, chosen) };
   };
-  sendRetrying(exchange, next, settings, isWanted);
+  sendRetrying(exchange, next, settings, isWanted, choice);
 }
 
 function namedCall(exchange: Exchange, upstream: Upstream): UpstreamCall {
@@ -76,15 +84,16 @@ export interface RetryTarget {
   readonly call: () => UpstreamCall;
 }
 
-/** The same to servers that `next` gives; undefined: there is no other one. */
+/** The same to servers that `next` gives; undefined: there is no other one. `choice`: what `next` chooses from. */
 export function sendRetrying(
   exchange: Exchange,
   next: () => RetryTarget | undefined,
   settings: RetrySettings,
   isWanted?: RetryTest,
+  choice?: Pick<ServerChoice, "hasUntried">,
 ): void {
   exchange.removeRequestHeader("x-retry-attempt");
-  new Attempts(exchange, next, settings, isWanted).start();
+  new Attempts(exchange, next, settings, isWanted, choice).start();
 }
 
 /** The attempts of one request. */
@@ -93,6 +102,7 @@ class Attempts {
   readonly #isWanted: RetryTest | undefined;
   readonly #exchange: Exchange;
   readonly #next: () => RetryTarget | undefined;
+  readonly #choice: Pick<ServerChoice, "hasUntried"> | undefined;
   /** Where the next attempt goes, once that was asked. */
   #target: RetryTarget | undefined;
   readonly #body: ReplayBody | undefined;
@@ -107,7 +117,9 @@ class Attempts {
     next: () => RetryTarget | undefined,
     settings: RetrySettings,
     isWanted: RetryTest | undefined,
+    choice: Pick<ServerChoice, "hasUntried"> | undefined,
   ) {
+    this.#choice = choice;
     this.settings = settings;
     this.#isWanted = isWanted;
     this.#exchange = exchange;
@@ -154,6 +166,17 @@ class Attempts {
   get #hasTarget(): boolean {
     this.#target ??= this.#next();
     return this.#target !== undefined;
+  }
+
+  /** Sends the request to another server at once, if nothing of it was sent and there is one that was not tried. */
+  moved(failure: UpstreamFailure): boolean {
+    const { headersSent, isOver } = this.#exchange;
+    if (!isMovable(failure) || headersSent || isOver || this.#choice?.hasUntried !== true)
+      return false;
+    if (this.#body === undefined) keepUnsent(this.#exchange, failure);
+    else if (!this.#body.isReplayable) return false;
+    this.#send();
+    return true;
   }
 
   /** Sends the request again, after the pause. */
@@ -265,6 +288,7 @@ class Attempt implements UpstreamHandler {
   onError(failure: UpstreamFailure): void {
     if (this.#isOver) return;
     this.#finish();
+    if (this.#attempts.moved(failure)) return;
     const isFinal = failure.isForbidden === true || failure.isDenied === true;
     if (!isFinal && this.#attempts.hasAnother) this.#attempts.again();
     else this.#attempts.fail(failure);

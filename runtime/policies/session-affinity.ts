@@ -1,10 +1,10 @@
+import type { ServerChoice } from "../backends/host.ts";
 import {
   anyServer,
   askable,
   type LastingBackends,
   type LastingServer,
   lastingServers,
-  type ServerChoice,
   serverOfKey,
 } from "../backends/lasting-choice.ts";
 import type { Exchange } from "../http/exchange.ts";
@@ -28,6 +28,9 @@ export async function chooseByKey(
       const server = text === undefined ? anyServer(askedNow) : serverOfKey(askedNow, text);
       tried.add(server);
       return server.upstream;
+    },
+    get hasUntried() {
+      return tried.size < servers.length;
     },
   };
 }

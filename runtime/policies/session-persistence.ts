@@ -1,4 +1,4 @@
-import type { ServerChoice } from "../backends/lasting-choice.ts";
+import type { ServerChoice } from "../backends/host.ts";
 import {
   anyServer,
   askable,
@@ -85,6 +85,10 @@ class SessionChoice implements ServerChoice {
     this.#servers = servers;
     this.#settings = settings;
     this.#session = token === undefined ? undefined : this.#read(token);
+  }
+
+  get hasUntried(): boolean {
+    return this.#tried.size < this.#servers.length;
   }
 
   next(): LastingServer["upstream"] {

@@ -1,20 +1,41 @@
-import { forward, upstreamCall } from "../backends/host.ts";
+import {
+  forward,
+  isMovable,
+  keepUnsent,
+  type ServerChoice,
+  upstreamCall,
+} from "../backends/host.ts";
 import { Relay } from "../backends/relay.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { sendTraced } from "../http/upstream/traced-request.ts";
 import type { Upstream, UpstreamFailure, UpstreamRequest } from "../http/upstream/upstream.ts";
 
 /**
- * Like `forward`; the whole response has to be there `limit` milliseconds after the request was sent. Else the client is
+ * Like `forward`, with one upstream or a choice of several; the whole response has to be there `limit` milliseconds after the request was sent. Else the client is
  * sent a 504, or its connection ends when the response has already begun. A change of the protocol has no end to wait for.
  */
-export function forwardWithin(exchange: Exchange, upstream: Upstream, limit: number): void {
+export function forwardWithin(
+  exchange: Exchange,
+  server: Upstream | ServerChoice,
+  limit: number,
+): void {
+  const [upstream, choice] = "next" in server ? [server.next(), server] : [server, undefined];
   if (exchange.upgrade !== undefined) {
-    forward(exchange, upstream);
+    forward(exchange, upstream, choice);
     return;
   }
   exchange.record.upstream = upstream.name;
-  const relay = new TimedRelay(exchange, limit);
+  const started = performance.now();
+  const move =
+    choice &&
+    ((failure: UpstreamFailure) => {
+      const left = limit - (performance.now() - started);
+      if (!isMovable(failure) || left <= 0 || exchange.isOver || !choice.hasUntried) return false;
+      keepUnsent(exchange, failure);
+      forwardWithin(exchange, choice, left);
+      return true;
+    });
+  const relay = new TimedRelay(exchange, limit, move);
   relay.start(sendTraced(exchange.trace, upstream, upstreamCall(exchange, upstream), relay));
 }
 
@@ -28,8 +49,9 @@ export class TimedRelay extends Relay {
   #timer: NodeJS.Timeout | undefined;
   #isOver = false;
 
-  constructor(exchange: Exchange, limit: number) {
-    super(exchange);
+  /** `move`: as of `Relay`. */
+  constructor(exchange: Exchange, limit: number, move?: (failure: UpstreamFailure) => boolean) {
+    super(exchange, undefined, move);
     this.#exchange = exchange;
     this.#limit = limit;
   }

@@ -74,7 +74,7 @@ export interface BackendScope {
   readonly tracing: ImportSymbol | undefined;
 }
 
-/** The call that passes a request on to an upstream; `chosen`: the code chooses one of several, each time anew. */
+/** The call that passes a request on to an upstream; `chosen`: to one of several, which the code gives as a choice. */
 export type Forward = (upstream: Code, chosen?: "chosen") => Code;
 
 /** How often a call is tried. */

@@ -57,8 +57,8 @@ function hostCode(all: AtLeastOne<BackendNode<"host">>, scope: BackendScope): Ba
       `;
   });
   const [prepare, pick] = isWatched
-    ? [imported(WATCHED, "watchUpstreams"), imported(WATCHED, "pickHealthy")]
-    : [imported(WEIGHTED, "weighUpstreams"), imported(WEIGHTED, "pickUpstream")];
+    ? [imported(WATCHED, "watchUpstreams"), imported(WATCHED, "chooseHealthy")]
+    : [imported(WEIGHTED, "weighUpstreams"), imported(WEIGHTED, "chooseWeighted")];
   return {
     ...NOTHING,
     declarations: [
@@ -119,7 +119,7 @@ function lastingCode(
       ...passthrough(all.map(({ connection }) => connection)),
       code`const choice = await ${choose(code`servers`)};`,
       code`if (choice === undefined) return;`,
-      code`return ${pass(code`choice.next()`, "chosen")};`,
+      code`return ${pass(code`choice`, "chosen")};`,
     ],
   };
 }

@@ -82,10 +82,8 @@ function forwardedTries({ settings, origin }: PolicyUse<"retry">, scope: RouteSc
     ],
     steps: [],
     readsRequestBody: readsBody(conditions, "request"),
-    forward: (upstream, choice) => {
-      const next = choice === "chosen" ? code`() => ${upstream}` : upstream;
-      return code`${imported(MODULE, "forwardRetrying")}(exchange, ${next}, ${chosen}${wanted})`;
-    },
+    forward: (server) =>
+      code`${imported(MODULE, "forwardRetrying")}(exchange, ${server}, ${chosen}${wanted})`,
   };
 }
 

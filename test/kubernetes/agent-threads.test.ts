@@ -258,6 +258,28 @@ describe("a data plane of several threads", () => {
     expect(await agent.stop()).toBe(0);
   });
 
+  it("tries another pod where one can't be reached", async () => {
+    const server = createServer((request, response) => {
+      request.resume().on("end", () => response.end("there"));
+    });
+    const there = await listen(server, "127.0.0.1");
+    const gone = createServer();
+    const away = await listen(gone, "127.0.0.1");
+    await new Promise((resolve) => gone.close(resolve));
+    const world = await AgentWorld.start({ routes: { a: { service: "shop" } }, ...threads(1) });
+    const agent = await world.startAgent(1);
+    await world.setPods("default/shop:80", [away, there]);
+    const url = `http://127.0.0.1:${world.port}/a`;
+    await eventually(async () => (await ask(url)).status === 200 || null, "the pods");
+    for (let count = 0; count < 30; count++) {
+      const headers = { connection: "close" };
+      const response = await fetch(url, { method: "POST", body: "x".repeat(count), headers });
+      expect(await response.text()).toBe("there");
+      server.closeIdleConnections();
+    }
+    expect(await agent.stop()).toBe(0);
+  });
+
   it("becomes more or fewer as a generation says, down to one, and limits hold with as many", async () => {
     const limit = { rateLimit: { local: [{ requests: 20, unit: "Minutes" }] } };
     const limited = (body: string, count: number) => ({

@@ -160,6 +160,11 @@ export interface UpstreamFailure {
   readonly isUnauthorized?: true;
   /** The request is to blame, not the server: nothing that could be sent, or its client has left. */
   readonly isOfRequest?: true;
+  /**
+   * Nothing of the request was sent to the server, and this is its body, whole: another server can have it. Absent: the
+   * request may have been sent.
+   */
+  readonly unsent?: { readonly body: UpstreamCall["body"] };
   /** For the log only, never for a client. */
   readonly detail: string;
 }

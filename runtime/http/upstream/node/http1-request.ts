@@ -103,7 +103,7 @@ export class Http1ClientRequest extends CountedRequest implements Http1User, Wai
   }
 
   onNoConnection(error: Error): void {
-    this.fail(connectFailure(error));
+    this.fail({ ...connectFailure(error), unsent: { body: this.#body } });
   }
 
   onInformation(): void {

@@ -44,7 +44,10 @@ export class Http2ClientRequest extends CountedRequest {
   start(): void {
     this.#waitNoMore = this.#pool.take({
       use: (connection) => this.#begin(connection),
-      fail: (error) => this.fail(connectFailure(error)),
+      fail: (error) => {
+        const unsent = this.#stream === undefined ? { unsent: { body: this.#call.body } } : {};
+        this.fail({ ...connectFailure(error), ...unsent });
+      },
     });
   }
 

@@ -110,7 +110,9 @@ class UpgradeRequest extends CountedRequest<UpgradeHandler> {
 
   #broke(error: Error): void {
     this.giveUp(
-      this.#isConnected ? { kind: "closed", detail: error.message } : connectFailure(error),
+      this.#isConnected
+        ? { kind: "closed", detail: error.message }
+        : { ...connectFailure(error), unsent: { body: null } },
     );
   }
 }
