@@ -101,6 +101,8 @@ export const directResponse: Policy<
   responses: ({ cases }) => cases.some(({ condition }) => condition === undefined),
   schema,
   names: ["responseBody"],
+  ends: ({ cases }) =>
+    cases.map(({ condition, value: { status } }) => ({ condition, isRefusal: status >= 400 })),
   merge: "replace",
   lower: (value, origin) => ({ cases: lowerCases(value, origin, lowerResponse) }),
   kubernetes: {

@@ -6,6 +6,7 @@ import type { Host } from "../host.ts";
 import type { BackendReferenceValue } from "../manifests/field-types.ts";
 import type { AccessCheck, ChangeDirection, SettingsComparison } from "../model/access.ts";
 import type { BackendPolicies } from "../model/backend-policies.ts";
+import type { CompiledExpression } from "../model/expressions.ts";
 import type { LiteralSecrets } from "../model/literal-secrets.ts";
 import type { PathMatch } from "../model/matches.ts";
 import type { SecretContent } from "../model/secret-contents.ts";
@@ -68,6 +69,10 @@ export interface Policy<Kind extends string, Config, Settings, Value, Kubernetes
   readonly servesPreflights?: true;
   /** What having it does to who may do what; absent: it changes requests, not who may send them. */
   readonly direction?: ChangeDirection;
+  /** The responses that it gives by itself, the first whose condition holds; absent: requests go on. */
+  ends?(settings: Settings): readonly RequestEnd[];
+  /** What of responses lets pages of other origins read them, as it says itself: `access-control-allow-origin`; absent: nothing. */
+  sharesResponses?(settings: Settings): readonly string[];
   /** What a change of its settings does to who may do what; absent: it changes what happens, and opens nothing. */
   readonly compare?: SettingsComparison<Settings>;
   /** The headers of every request that it says itself, or takes away: no client can; absent: none. */
@@ -107,6 +112,14 @@ export interface CredentialUse {
   /** An optional one is refused when it is there and not valid. */
   readonly mode: "strict" | "optional" | "permissive";
   readonly location: CredentialLocationConfig;
+}
+
+/** A response that a policy gives by itself. */
+export interface RequestEnd {
+  /** To which requests; undefined: to all that are left. */
+  readonly condition: CompiledExpression | undefined;
+  /** Its status is 4xx or 5xx. */
+  readonly isRefusal: boolean;
 }
 
 /** Names of headers, and `:path` and its like; `anything`: whatever a server says. */

@@ -74,6 +74,7 @@ export const requestRedirect: Policy<
   scope: ["route"],
   actsOn: ["requests"],
   responses: () => true,
+  ends: () => [{ condition: undefined, isRefusal: false }],
   schema,
   plannedOnBackend: {},
   names: ["location"],

@@ -10,6 +10,7 @@ import { type ListenerPair, listenerPairs } from "./listener-pairs.ts";
 import type { OpenQuestions } from "./open-questions.ts";
 import { answeredBy, guardsText, pairDifferences, requestText } from "./pair-differences.ts";
 import { proxyChanges } from "./proxy-changes.ts";
+import { changesBeforeRouting } from "./request-changes.ts";
 import { policyDifferences } from "./route-differences.ts";
 import { routePairs } from "./route-pairs.ts";
 
@@ -105,6 +106,7 @@ function listenerDifferences(
   const where = hostname === "*" ? `:${port}` : `${hostname}:${port}`;
   const { pairs, undecided } = routePairs(pair, open.work);
   open.undecided.push(...undecided);
+  open.undecided.push(...changesBeforeRouting(pair).map((text) => `listener ${where}: ${text}`));
   const routes = pairs.flatMap((each) => pairDifferences(each, where, pair, open));
   if (before === undefined || after === undefined)
     return routes.length > 0 ? routes : edgeDifferences(`listener ${where}`, pair);

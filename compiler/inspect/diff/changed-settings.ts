@@ -74,6 +74,10 @@ const PARTS: readonly {
 
 /** Lists of which each item lets more through, by the paths of their items. */
 const LISTS: readonly { readonly name: RegExp; readonly what: string }[] = [
+  {
+    name: /(?:^|\.)tls\.clients\.authorities\.\d+\.file$/,
+    what: "clients' certificates: the authority",
+  },
   { name: /(?:^|\.)allowPrivate\.\d+$/, what: "private addresses that clients can reach:" },
 ];
 
@@ -95,6 +99,23 @@ const FIELDS: readonly KnownField[] = [
       const text = `the server's certificate is checked: ${from} -> ${to}`;
       return { direction: isLess ? "opens" : "closes", text };
     },
+  },
+  {
+    name: /^paths$/,
+    weigh: (from, to) =>
+      to === "verbatim"
+        ? { direction: "opens", text: `paths go on as they were sent: ${from} -> ${to}` }
+        : {
+            direction: "closes",
+            text: `paths go on as rules and routes see them: ${from} -> ${to}`,
+          },
+  },
+  {
+    name: /(?:^|\.)tls\.clients\.mode$/,
+    weigh: (from, to) => ({
+      direction: to === "required" ? "closes" : "opens",
+      text: `certificates of clients: ${from} -> ${to}`,
+    }),
   },
   {
     name: /(?:^|\.)isPassthrough$/,

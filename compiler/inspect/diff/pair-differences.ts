@@ -3,6 +3,7 @@ import type { ListenerNode, RouteNode } from "../../ir/program.ts";
 import { type Difference, plainDifference, type SidePlace } from "./difference.ts";
 import type { ListenerPair } from "./listener-pairs.ts";
 import type { OpenQuestions } from "./open-questions.ts";
+import { isRefusing } from "./request-ends.ts";
 import { routeDifferences, servedBy } from "./route-differences.ts";
 import type { RoutePair } from "./route-pairs.ts";
 import { shortList } from "./short-list.ts";
@@ -26,7 +27,7 @@ export function pairDifferences(
     return [
       {
         ...plainDifference(
-          after.refusal ? "changes" : nobody.gained,
+          isRefusing(whole(newListener, after)) ? nobody.gainedRefusal : nobody.gained,
           `route ${after.name} (${at})`,
           change,
           by,
@@ -42,7 +43,7 @@ export function pairDifferences(
     return [
       {
         ...plainDifference(
-          before.refusal ? "changes" : nobody.lost,
+          isRefusing(whole(oldListener, before)) ? nobody.lostRefusal : nobody.lost,
           `route ${before.name} (${at})`,
           change,
           by,
@@ -85,10 +86,27 @@ export function pairDifferences(
   return [...found.differences, ...taken];
 }
 
+/** A route with the policies that its listener has before it. */
+function whole(listener: ListenerNode | undefined, route: RouteNode): RouteNode {
+  return { ...route, policies: [...policiesBefore(listener), ...route.policies] };
+}
+
 /** What is there where no listener is, and what it is to gain a route in its place, or to lose one to it. */
-const NOT_FOUND = { text: "404", gained: "opens", lost: "closes" } as const;
+const NOT_FOUND = {
+  text: "404",
+  gained: "opens",
+  lost: "closes",
+  gainedRefusal: "changes",
+  lostRefusal: "changes",
+} as const;
 /** No policy sees what is passed on. */
-const PASSED_ON = { text: "TLS passed on, unread", gained: "closes", lost: "opens" } as const;
+const PASSED_ON = {
+  text: "TLS passed on, unread",
+  gained: "closes",
+  lost: "opens",
+  gainedRefusal: "closes",
+  lostRefusal: "opens",
+} as const;
 
 /** `GET //shop.example.com/cart  x-env: dev`; `authority`: for which host, as it is written before the path. */
 export function requestText(
@@ -130,7 +148,7 @@ function pathsByRoute(listener: ListenerNode): ReadonlyMap<string, readonly stri
 
 /** Who answers the requests of a route. */
 export function answeredBy(listener: ListenerNode | undefined, route: RouteNode): string {
-  return servedBy({ ...route, policies: [...policiesBefore(listener), ...route.policies] });
+  return servedBy(whole(listener, route));
 }
 
 /** `always: no authentication, no rules`, or the policies that stand before a route. */

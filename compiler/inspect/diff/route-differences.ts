@@ -15,6 +15,8 @@ import { type Difference, plainDifference, type SidePlace } from "./difference.t
 import { guardDifferences } from "./guard-differences.ts";
 import { lockDifferences, withoutLock } from "./lock-differences.ts";
 import type { PairRegion } from "./pair-region.ts";
+import { changesBeforeRules } from "./request-changes.ts";
+import { endDirection, endsOf, endsText } from "./request-ends.ts";
 import type { RoutedRequest } from "./route-pairs.ts";
 
 /** Policies, and what is behind them. */
@@ -58,7 +60,7 @@ export function routeDifferences(
           )
         : [refusalDifference(subject, before, after)]),
     ],
-    undecided: access.undecided,
+    undecided: [...access.undecided, ...changesBeforeRules(before.policies, after.policies)],
   };
 }
 
@@ -90,23 +92,30 @@ export function policyDifferences(
   before: readonly PolicyUse[],
   after: readonly PolicyUse[],
 ): readonly Difference[] {
+  const ends = endDirection(before, after);
   const lost = before
     .filter(({ kind }) => !after.some((each) => each.kind === kind))
     .filter((use) => !decidesAll(use))
-    .map((use) => goneOrNew(subject, use, "lost"));
+    .map((use) => goneOrNew(subject, use, "lost", ends));
   const gained = after
     .filter(({ kind }) => !before.some((each) => each.kind === kind))
     .filter((use) => !decidesAll(use))
-    .map((use) => goneOrNew(subject, use, "gained"));
+    .map((use) => goneOrNew(subject, use, "gained", ends));
   // A route's own acts in the place of its listener's: the last ones of a kind are compared, then those before them.
   const kept = [...new Set(after.map(({ kind }) => kind))].flatMap((kind) => {
     const [olds, uses] = [before, after].map((all) => all.filter((each) => each.kind === kind));
     return (uses ?? []).toReversed().flatMap((use, at) => {
       const old = olds?.at(-1 - at);
-      return old === undefined ? [] : changedPolicy(subject, old, use);
+      return old === undefined ? [] : changedPolicy(subject, old, use, ends);
     });
   });
-  return [...lost, ...gained, ...kept, ...clientHeaderDifferences(subject, before, after)];
+  return [
+    ...lost,
+    ...gained,
+    ...kept,
+    ...clientHeaderDifferences(subject, before, after),
+    ...sharingDifferences(subject, before, after),
+  ];
 }
 
 /** Headers that clients can say themselves now, or no more: servers may take them for the gateway's word. */
@@ -138,6 +147,25 @@ function ownHeaders<Kind extends PolicyKind>({
   settings,
 }: PolicyUse<Kind>): readonly string[] {
   return policyOf(kind).ownHeaders?.(settings) ?? [];
+}
+
+/** Headers of responses by which pages of other origins may read them now, or no more. */
+function sharingDifferences(
+  subject: string,
+  before: readonly PolicyUse[],
+  after: readonly PolicyUse[],
+): readonly Difference[] {
+  const shared = (policies: readonly PolicyUse[]) => policies.flatMap(sharesResponses);
+  return listChanges("responses have", shared(before), shared(after), "opens").map(
+    ({ direction, text }) => plainDifference(direction, subject, text),
+  );
+}
+
+function sharesResponses<Kind extends PolicyKind>({
+  kind,
+  settings,
+}: PolicyUse<Kind>): readonly string[] {
+  return policyOf(kind).sharesResponses?.(settings) ?? [];
 }
 
 /** Preflights that are refused now before anything responds to them, or were. */
@@ -177,11 +205,13 @@ function guardOfPreflights(policies: readonly PolicyUse[]): PolicyKind | "" | un
 
 function goneOrNew(
   subject: string,
-  { kind, origin }: PolicyUse,
+  use: PolicyUse,
   what: "lost" | "gained",
+  ends: ChangeDirection,
 ): Difference {
+  const { kind, origin } = use;
   return plainDifference(
-    policyDirection(kind, what),
+    endsOf(use) === undefined ? policyDirection(kind, what) : ends,
     subject,
     `${kind} ${what === "gained" ? "added" : "removed"}`,
     { side: what === "gained" ? "after" : "before", origin, text: kind },
@@ -192,13 +222,18 @@ function changedPolicy<Kind extends PolicyKind>(
   subject: string,
   found: PolicyUse,
   use: PolicyUse<Kind>,
+  ends: ChangeDirection,
 ): readonly Difference[] {
   // `as`: it was found by the kind
   const old = found as PolicyUse<Kind>;
   if (settingsKey(old.settings) === settingsKey(use.settings)) return [];
   const by: SidePlace = { side: "after", origin: use.origin, text: use.kind };
   const { compare } = policyOf(use.kind);
-  const known = compare?.changes(old.settings, use.settings) ?? [];
+  const endsNow = endsOf(use);
+  const isOtherEnd = endsNow !== undefined && ends !== "changes";
+  const known = isOtherEnd
+    ? [{ direction: ends, text: `${endsText(endsOf(old))} -> ${endsText(endsNow)}` }]
+    : (compare?.changes(old.settings, use.settings) ?? []);
   const others =
     compare === undefined
       ? changedSettings(old.settings, use.settings)

@@ -131,7 +131,10 @@ function routeChanges(
       ...policyChanges(subject, old, now),
       ...backends,
     ],
-    undecided: access.undecided.map((text) => `${subject} depends on ${text}`),
+    undecided: [
+      ...access.undecided.map((text) => `${subject} depends on ${text}`),
+      ...unknownSettings(subject, old, now),
+    ],
   };
 }
 
@@ -185,6 +188,21 @@ function policyChanges(
       return [plainDifference(policyDirection(kind, what), subject, `${kind} ${text}`)];
     }
     return [plainDifference("changes", subject, `${kind}: its settings are others`)];
+  });
+}
+
+/** Settings that are others, of policies that may open access by them: a manifest does not say what they are. */
+function unknownSettings(
+  subject: string,
+  before: RouteSummary,
+  after: RouteSummary,
+): readonly string[] {
+  return policies.flatMap((policy) => {
+    const [from, to] = [before.policies[policy.kind], after.policies[policy.kind]];
+    if (from === to || from === undefined || to === undefined || to === "rules") return [];
+    return "direction" in policy || "ends" in policy || "changesRequest" in policy
+      ? `${subject}: the settings of ${policy.kind}, which a manifest does not have`
+      : [];
   });
 }
 

@@ -8,6 +8,7 @@ import {
   resolveHeaderChanges,
 } from "../../backends/parts/header-changes.ts";
 import type { HeaderChangesConfig, HeaderChangesNode } from "../../model/header-changes.ts";
+import { shownText } from "../../model/texts.ts";
 import type { Policy } from "../policy.ts";
 
 /** A policy that changes the headers of requests or of responses. */
@@ -35,6 +36,16 @@ export function headerModifier<const Kind extends string>(
     names: [`${part}Headers`],
     ...(part === "request" && {
       ownHeaders: ({ set, remove }: HeaderChangesNode) => [...set.map(([name]) => name), ...remove],
+      changesRequest: ({ set, add, remove }: HeaderChangesNode) => [
+        ...[...set, ...add].map(([name]) => name),
+        ...remove,
+      ],
+    }),
+    ...(part === "response" && {
+      sharesResponses: ({ set, add }: HeaderChangesNode) =>
+        [...set, ...add].flatMap(([name, value]) =>
+          /^access-control-/i.test(name) ? `${name.toLowerCase()}: ${shownText(value)}` : [],
+        ),
     }),
     merge: "replace",
     lower: readHeaderChanges,

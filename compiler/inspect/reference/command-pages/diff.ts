@@ -57,7 +57,17 @@ export function diffPage(): Page {
           [
             "other policies",
             "gained, lost, or set otherwise; a policy that knows says which way: an origin added opens, as does a guard that " +
-              "lets pass what its server does not answer, another server that is asked, or a header that clients say themselves",
+              "lets pass what its server does not answer, another server that is asked, a header that clients say themselves, or a " +
+              "response or redirect that is gone, so that requests get further",
+          ],
+          [
+            "what rules read",
+            "a policy that changes requests before rules read them and is another one: not decided, as are settings that a " +
+              "manifest has no more than a digest of",
+          ],
+          [
+            "paths",
+            "`pathHandling: verbatim` in place of `canonical` opens: a backend may read other paths than rules did",
           ],
           [
             "backends",
