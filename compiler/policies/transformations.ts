@@ -38,7 +38,7 @@ interface TransformationsNode {
 
 const sides = {
   request: transformSchema(
-    "`:method`, `:path`, `:authority`, `:scheme`",
+    "`:method`, `:path`, `:authority`, `:scheme` (these stay where the expression fails; a value that they cannot have is a 400)",
     "Changes to the request; on a listener before its route is chosen.",
   ),
   response: transformSchema("`:status`", "Changes to the response."),

@@ -1,4 +1,5 @@
 import { type Exchange, logFields } from "../http/exchange.ts";
+import { UnsentRequest } from "../http/upstream/unsent-request.ts";
 import type {
   UpgradeHandler,
   Upstream,
@@ -38,7 +39,7 @@ class GuardedUpstream extends WrappedUpstream {
     const verdict = exchange && this.#authorize(exchange);
     if (exchange === undefined || verdict?.isAllowed !== false) return undefined;
     logFields(exchange.record).set("rule", verdict.rule);
-    return new RefusedRequest(handler);
+    return new UnsentRequest(handler, denied);
   }
 }
 
@@ -48,20 +49,3 @@ const denied: UpstreamFailure = {
   isDenied: true,
   detail: "the backend's own rules forbid it",
 };
-
-/** A request that is never sent: who sends it hears of that afterwards, as of every failure. */
-class RefusedRequest implements UpstreamRequest {
-  #isAborted = false;
-
-  constructor(handler: UpstreamHandler) {
-    queueMicrotask(() => {
-      if (!this.#isAborted) handler.onError(denied);
-    });
-  }
-
-  abort(): void {
-    this.#isAborted = true;
-  }
-
-  resume(): void {}
-}

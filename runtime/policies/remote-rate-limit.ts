@@ -10,12 +10,13 @@ import { GrpcError } from "../grpc/status.ts";
 import { askBeforeCall } from "../http/call-admissions.ts";
 import { type Exchange, logFields } from "../http/exchange.ts";
 import { grpcStatus } from "../http/grpc-status.ts";
+import type { HeaderEdit } from "../http/headers/header-edits.ts";
 import { ReceivedResponse } from "../http/received-response.ts";
 import { refuse } from "../http/refuse.ts";
 import type { OnAbort } from "../process/on-abort.ts";
 import { grpcCallout } from "../telemetry/callout.ts";
 import { noteRateLimited } from "../telemetry/rate-limited.ts";
-import { readHeader } from "./envoy/header-edits.ts";
+import { editRequest, editResponse, readHeader } from "./envoy/header-edits.ts";
 import { replyFor } from "./envoy/server-reply.ts";
 import {
   type CountedUse,
@@ -127,13 +128,9 @@ function limitsOf(
 function applyResponse(exchange: Exchange, response: RateLimitResponse, limit: string): boolean {
   const limits = strictestLimit(response.statuses);
   for (const [name, value] of limits) exchange.setResponseHeader(name, value);
-  for (const { name, value } of settable(response.responseHeadersToAdd)) {
-    exchange.addResponseHeader(name, value);
-  }
+  editResponse(exchange, appended(response.responseHeadersToAdd));
   if (response.overallCode === RateLimitResponse_Code.OK) {
-    for (const { name, value } of settable(response.requestHeadersToAdd)) {
-      exchange.addRequestHeader(name, value);
-    }
+    editRequest(exchange, appended(response.requestHeadersToAdd));
     return true;
   }
   noteRateLimited(exchange, "remoteRateLimit", limit);
@@ -149,8 +146,11 @@ function applyResponse(exchange: Exchange, response: RateLimitResponse, limit: s
   return false;
 }
 
-function settable(headers: readonly HeaderValue[]) {
-  return headers.flatMap((header) => readHeader(header) ?? []);
+function appended(headers: readonly HeaderValue[]): readonly HeaderEdit[] {
+  return headers.flatMap((header) => {
+    const field = readHeader(header);
+    return field === undefined ? [] : [{ ...field, action: "append" as const }];
+  });
 }
 
 function applyFailure(

@@ -1,7 +1,9 @@
 import type { JsonObject } from "../cel/variables.ts";
+import { editedRequest } from "../http/edited-exchange.ts";
 import type { Exchange } from "../http/exchange.ts";
+import { refuse } from "../http/refuse.ts";
+import { changeHeaders } from "./transformations/changed-headers.ts";
 import { changedLine } from "./transformations/changed-line.ts";
-import { fieldValue } from "./transformations/field-value.ts";
 import {
   bodyBytes,
   type RequestChanges,
@@ -11,40 +13,44 @@ import { plainValues } from "./transformations/plain-values.ts";
 import { replacedHeaders } from "./transformations/replaced-headers.ts";
 import { HeadFilter, WholeFilter } from "./transformations/transformed-response.ts";
 
-/** Changes the request that goes upstream; what rules and routes see of it besides headers stays. */
-export function transformRequest(exchange: Exchange, changes: RequestChanges): void {
-  changeHeaders(exchange, changes);
+/**
+ * Changes the request that goes upstream; what rules and routes see of it besides headers stays. False: it was refused, as its
+ * line would not be valid. The client's own must not go on where another one is wanted.
+ */
+export function transformRequest(exchange: Exchange, changes: RequestChanges): boolean {
   const line = changedLine(changes);
+  if (line === undefined) return refuseChanged(exchange);
+  changeRequestHeaders(exchange, changes);
   exchange.upstreamMethod = line.method ?? exchange.upstreamMethod;
   exchange.upstreamTarget = line.target ?? exchange.upstreamTarget;
   exchange.upstreamHost = line.host ?? exchange.upstreamHost;
   if (line.scheme !== undefined) exchange.reroute({ scheme: line.scheme });
   if ("body" in changes) replaceBody(exchange, bodyBytes(changes.body));
+  return true;
 }
 
-/** Before routing: changes the request as if the client had sent it so. */
-export function transformBeforeRouting(exchange: Exchange, changes: RequestChanges): void {
-  changeHeaders(exchange, changes);
-  exchange.reroute(changedLine(changes));
-  if (!("body" in changes)) return;
+/** Before routing: changes the request as if the client had sent it so. False: it was refused, as above. */
+export function transformBeforeRouting(exchange: Exchange, changes: RequestChanges): boolean {
+  const line = changedLine(changes);
+  if (line === undefined) return refuseChanged(exchange);
+  changeRequestHeaders(exchange, changes);
+  exchange.reroute(line);
+  if (!("body" in changes)) return true;
   const body = bodyBytes(changes.body);
   replaceBody(exchange, body);
   exchange.bufferedBody = body;
+  return true;
 }
 
-function changeHeaders(exchange: Exchange, { replace, add, set, remove }: RequestChanges): void {
-  const replaced = replace === undefined ? undefined : replacedHeaders(replace);
-  if (replaced !== undefined) exchange.replaceRequestHeaders(replaced);
-  for (const [name, value] of add) {
-    const text = fieldValue(value);
-    if (text !== undefined) exchange.addRequestHeader(name, text);
-  }
-  for (const [name, value] of set) {
-    const text = fieldValue(value);
-    if (text === undefined) exchange.removeRequestHeader(name);
-    else exchange.setRequestHeader(name, text);
-  }
-  for (const name of remove) exchange.removeRequestHeader(name);
+/** Headers that are to be replaced never stay as their client sent them. */
+function changeRequestHeaders(exchange: Exchange, changes: RequestChanges): void {
+  if ("replace" in changes) exchange.replaceRequestHeaders(replacedHeaders(changes.replace) ?? []);
+  changeHeaders(editedRequest(exchange), changes);
+}
+
+function refuseChanged(exchange: Exchange): false {
+  refuse(exchange, 400, "BadRequest", "no valid request can be made of it");
+  return false;
 }
 
 function replaceBody(exchange: Exchange, body: Uint8Array): void {

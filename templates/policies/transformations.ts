@@ -105,16 +105,16 @@ function requestCode(transform: Transform, suffix: string, scope: RouteScope): S
   const label = `requestChanges${suffix}`;
   const changes = changesFunction(label, "RequestChanges", transform, scope);
   const run = scope.phase === "PreRouting" ? "transformBeforeRouting" : "transformRequest";
+  const call = code`${imported(MODULE, run)}(exchange, ${changes.call})`;
+  // Only a line can fail: without one there is nothing to ask.
+  const changed = transform.pseudo.length === 0 ? code`${call};` : code`if (!${call}) return;`;
   const hasChanges = expressionsOf({ ...transform, metadata: [] }).length + transform.remove.length;
   return {
     declarations: [
       ...metadata.map(({ declaration }) => declaration),
       ...(hasChanges === 0 ? [] : [changes.declaration]),
     ],
-    steps: [
-      ...metadata.map(addMetadata),
-      ...(hasChanges === 0 ? [] : [code`${imported(MODULE, run)}(exchange, ${changes.call});`]),
-    ],
+    steps: [...metadata.map(addMetadata), ...(hasChanges === 0 ? [] : [changed])],
   };
 }
 

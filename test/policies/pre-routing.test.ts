@@ -225,7 +225,7 @@ describe("a request that is changed before routing takes the route of what it ha
     const response = await ask("changing", "/m", { "x-method": "POST" });
     expect(echoed(response).method).toBe("POST");
     await expect.poll(() => gateway.output).toMatch(/route=posted .*http\.method=GET/);
-    expect(echoed(await ask("changing", "/m", { "x-method": "CONNECT" })).method).toBe("GET");
+    expect((await ask("changing", "/m", { "x-method": "CONNECT" })).status).toBe(400);
   });
 
   it("by host, which upstreams that are asked by the client's name then see", async () => {
@@ -241,13 +241,13 @@ describe("a request that is changed before routing takes the route of what it ha
     expect(headers.location).toBe("https://new.test/moved/x");
   });
 
-  it("unless the value can't stand in a request", async () => {
-    for (const wrong of ["/a/../tier", "tier", "/ruled/ok bad"]) {
-      expect((await ask("changing", "/tier", { "x-path": wrong })).body).toBe("basic");
+  it("and is a 400 where the value can't stand in a request", async () => {
+    expect((await ask("changing", "/tier", { "x-path": "/a/../tier" })).body).toBe("basic");
+    for (const wrong of ["/../tier", "tier", "/ruled/ok bad"]) {
+      expect((await ask("changing", "/tier", { "x-path": wrong })).status).toBe(400);
     }
     for (const wrong of ["a b", "api.changing.test/x", ""]) {
-      const { headers } = echoed(await ask("changing", "/kept", { "x-authority": wrong }));
-      expect(headers.host).toBe("www.changing.test");
+      expect((await ask("changing", "/kept", { "x-authority": wrong })).status).toBe(400);
     }
   });
 

@@ -53,10 +53,10 @@ export function transformSchema(pseudo: string, description: string) {
         "Values that later expressions read as `metadata.NAME`; one that fails is left out.",
       ),
       replace: expression(
-        "All headers anew: a map of names to texts or lists of texts. One that fails changes nothing.",
+        "All headers anew: a map of names to texts or lists of texts. One that fails removes those of a request, and leaves those of a response.",
       ),
       add: valuesSchema(
-        "Headers that are added to those of their name; one that fails is left out.",
+        "Headers that are added to those of their name; one that fails is left out. A value that no header can have removes those of a request.",
       ),
       set: valuesSchema(
         `Headers that replace all of their name, and ${pseudo}; one that fails removes them.`,

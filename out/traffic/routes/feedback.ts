@@ -72,7 +72,7 @@ export async function feedback(exchange: Exchange): Promise<void> {
   if (!(await bufferBody(exchange, 2 * MiB))) return;
   const verdict = authorize(exchange);
   if (!verdict.isAllowed) return denyForbidden(exchange, verdict);
-  transformRequest(exchange, requestChanges(exchange));
+  if (!transformRequest(exchange, requestChanges(exchange))) return;
   transformWholeResponse(exchange, responseChanges, 2 * MiB);
   return forward(exchange, upstream);
 }

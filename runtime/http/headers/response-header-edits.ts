@@ -1,3 +1,4 @@
+import type { EditedHeaders } from "./header-edits.ts";
 import {
   type HeaderList,
   headerValue,
@@ -7,7 +8,8 @@ import {
 } from "./header-list.ts";
 
 /** Changes to the headers of a response that is not there yet. Names may be in any case. */
-export class ResponseHeaderEdits {
+export class ResponseHeaderEdits implements EditedHeaders {
+  readonly areOfClient = false;
   readonly #dropped: string[] = [];
   #added: string[] = [];
   #conditional: { readonly name: string; readonly value: string; readonly isThere: boolean }[] = [];

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../cel/variables.ts";
 import type { Exchange } from "../../http/exchange.ts";
-import { type HeaderList, replaceHeader } from "../../http/headers/header-list.ts";
+import { EditedList, editHeader } from "../../http/headers/header-edits.ts";
+import type { HeaderList } from "../../http/headers/header-list.ts";
 import { fieldValue } from "../../policies/transformations/field-value.ts";
 import type { HeaderValue } from "../../policies/transformations/message-changes.ts";
 import { targetValue } from "../../policies/transformations/target-value.ts";
@@ -107,12 +108,11 @@ function place(
   made: readonly HeaderValue[],
 ): { readonly path: string; readonly headers: readonly string[] } {
   const own = made.find(([name]) => name === ":path");
-  const headers = [...forwardedHeaders];
+  const headers = new EditedList(forwardedHeaders, true);
   for (const [name, value] of made) {
-    const text = name === ":path" ? undefined : fieldValue(value);
-    if (text !== undefined) replaceHeader(headers, name, text);
+    if (name !== ":path") editHeader(headers, name, fieldValue(value), "overwrite");
   }
-  return { path: (own && targetValue(own[1])) ?? path, headers };
+  return { path: (own && targetValue(own[1])) ?? path, headers: headers.list };
 }
 
 function forwarded(headers: HeaderList, wanted: readonly HeaderMatch[]): string[] {

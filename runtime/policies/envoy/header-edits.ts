@@ -2,20 +2,18 @@ import type {
   HeaderValue,
   HeaderValueOption,
 } from "../../grpc/gen/envoy/config/core/v3/base_pb.ts";
+import { editedRequest, editedResponse } from "../../http/edited-exchange.ts";
 import type { Exchange } from "../../http/exchange.ts";
+import {
+  editHeaders,
+  type HeaderAction,
+  type HeaderEdit,
+} from "../../http/headers/header-edits.ts";
 import { hopByHop } from "../../http/headers/hop-by-hop.ts";
+import { isToken } from "../../http/http1/fields.ts";
 import { fieldValue } from "../transformations/field-value.ts";
 
-/** What becomes of the headers of a name (`HeaderValueOption.HeaderAppendAction`). */
-export type HeaderAction = "append" | "addIfAbsent" | "overwrite" | "overwriteIfPresent";
-
-/** One header that a server of Envoy's protocols decided on; its name in lower case. */
-export interface HeaderEdit {
-  readonly name: string;
-  readonly value: string;
-  readonly action: HeaderAction;
-}
-
+/** `HeaderValueOption.HeaderAppendAction`. */
 const actions = ["append", "addIfAbsent", "overwrite", "overwriteIfPresent"] as const;
 
 /**
@@ -35,13 +33,26 @@ export function headerEdits(
   });
 }
 
-/** A header's name in lower case and its value; undefined for one that nobody may set. */
-export function readHeader(
-  header: HeaderValue,
-): { readonly name: string; readonly value: string } | undefined {
-  const name = header.key.toLowerCase();
-  const value = fieldValue(headerBytes(header));
-  return value === undefined || !isSettable(name) ? undefined : { name, value };
+/**
+ * A header's name in lower case and its value; `undefined` for one that nobody may set. A name with blanks around it means the
+ * header without them: its value can't be set.
+ */
+export function readHeader(header: HeaderValue): Omit<HeaderEdit, "action"> | undefined {
+  const name = editedName(header.key);
+  if (name === undefined) return undefined;
+  const isPadded = name.length !== header.key.length;
+  return { name, value: isPadded ? undefined : fieldValue(headerBytes(header)) };
+}
+
+/** The names of headers that a server removes, in lower case, as far as it may. */
+export function removedNames(names: readonly string[]): readonly string[] {
+  return names.flatMap((name) => editedName(name) ?? []);
+}
+
+/** A name in lower case; `undefined` for one that nobody may set, or that no request can have. */
+function editedName(name: string): string | undefined {
+  const found = name.trim().toLowerCase();
+  return isSettable(found) ? found : undefined;
 }
 
 /** What a header says, a character for each byte: servers that were written for Envoy fill either field, depending on the protocol. */
@@ -54,7 +65,7 @@ export function headerBytes({ rawValue, value }: HeaderValue): string {
  * headers chose the route: what was authorized is what is sent on.
  */
 export function isSettable(name: string): boolean {
-  return /^[a-z0-9!#$%&'*+\-.^_`|~]+$/.test(name) && name !== "host" && !hopByHop.has(name);
+  return isToken(name) && name !== "host" && !hopByHop.has(name);
 }
 
 /** The headers of a request that a server may be shown: with the protocol that its connection is to change to. */
@@ -80,26 +91,17 @@ export function replyHeaders(
   hasBody: boolean,
 ): readonly string[] {
   const edits = headerEdits(options, "append");
-  const list = edits.flatMap(({ name, value }) => [name, value]);
+  const list = edits.flatMap(({ name, value }) => (value === undefined ? [] : [name, value]));
   const isTyped = edits.some(({ name }) => name === "content-type");
   return isTyped || !hasBody ? list : [...list, "content-type", "text/plain"];
 }
 
 /** Changes the request. */
 export function editRequest(exchange: Exchange, edits: readonly HeaderEdit[]): void {
-  for (const { name, value, action } of edits) {
-    const isThere = exchange.header(name) !== undefined;
-    if (action === "append") exchange.addRequestHeader(name, value);
-    else if (action === "overwrite" || isThere === (action === "overwriteIfPresent"))
-      exchange.setRequestHeader(name, value);
-  }
+  if (edits.length > 0) editHeaders(editedRequest(exchange), edits);
 }
 
 /** Changes whatever response the exchange gets. */
 export function editResponse(exchange: Exchange, edits: readonly HeaderEdit[]): void {
-  for (const { name, value, action } of edits) {
-    if (action === "append") exchange.addResponseHeader(name, value);
-    else if (action === "overwrite") exchange.setResponseHeader(name, value);
-    else exchange.setResponseHeaderIf(action === "overwriteIfPresent", name, value);
-  }
+  if (edits.length > 0) editHeaders(editedResponse(exchange), edits);
 }

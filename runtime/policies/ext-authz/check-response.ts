@@ -2,7 +2,7 @@ import type {
   CheckResponse,
   DeniedHttpResponse,
 } from "../../grpc/gen/envoy/service/auth/v3/external_auth_pb.ts";
-import { headerEdits, isSettable, replyHeaders } from "../envoy/header-edits.ts";
+import { headerEdits, removedNames, replyHeaders } from "../envoy/header-edits.ts";
 import type { ServerReply } from "../envoy/server-reply.ts";
 import { type AuthorizationVerdict, plainVerdict } from "./verdict.ts";
 
@@ -27,7 +27,7 @@ export function verdictOf({
   const allowed = httpResponse.value;
   return {
     ...plainVerdict,
-    removed: allowed.headersToRemove.map((name) => name.toLowerCase()).filter(isSettable),
+    removed: removedNames(allowed.headersToRemove),
     headers: headerEdits(allowed.headers, "overwrite"),
     query: {
       set: allowed.queryParametersToSet.map(({ key, value }) => [key, value]),

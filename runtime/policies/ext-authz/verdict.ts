@@ -1,8 +1,9 @@
 import type { JsonObject } from "../../cel/variables.ts";
 import { type Exchange, logFields } from "../../http/exchange.ts";
+import type { HeaderEdit } from "../../http/headers/header-edits.ts";
 import { refuse } from "../../http/refuse.ts";
 import { withoutParameter } from "../../http/routing/query.ts";
-import { editRequest, editResponse, type HeaderEdit } from "../envoy/header-edits.ts";
+import { editRequest, editResponse } from "../envoy/header-edits.ts";
 import { replyFor, type ServerReply } from "../envoy/server-reply.ts";
 
 /** What an authorization server decided about a request. */

@@ -1,7 +1,7 @@
 import type { HeaderMutation } from "../../grpc/gen/envoy/service/ext_proc/v3/external_processor_pb.ts";
-import { headerValue, replaceHeader, withoutHeader } from "../../http/headers/header-list.ts";
+import { EditedList, editHeaders } from "../../http/headers/header-edits.ts";
 import { statusOfText } from "../../http/headers/status-text.ts";
-import { headerBytes, headerEdits, isSettable } from "../envoy/header-edits.ts";
+import { headerBytes, headerEdits, removedNames } from "../envoy/header-edits.ts";
 
 /** The head of a response as a processor changes it. */
 export function mutatedHead<
@@ -10,27 +10,24 @@ export function mutatedHead<
   return {
     ...head,
     status: mutatedStatus(head.status, changes),
-    headers: mutatedFields(head.headers, changes),
+    headers: mutatedFields(head.headers, changes, false),
   };
 }
 
-/** The fields of a response's head, or behind its body, as a processor changes them: flat lists. */
+/**
+ * The fields of a response's head, or those behind a body, as a processor changes them: flat lists. `areOfClient`: they are
+ * those of a request.
+ */
 export function mutatedFields(
   fields: readonly string[],
   changes: HeaderMutation | undefined,
+  areOfClient: boolean,
 ): readonly string[] {
   const { setHeaders = [], removeHeaders = [] } = changes ?? {};
-  let list = [...fields];
-  for (const name of removeHeaders.map((each) => each.toLowerCase())) {
-    if (isSettable(name)) list = withoutHeader(list, name);
-  }
-  for (const { name, value, action } of headerEdits(setHeaders, "overwrite")) {
-    const isThere = headerValue(list, name) !== undefined;
-    if (action === "append") list.push(name, value);
-    else if (action === "overwrite" || isThere === (action === "overwriteIfPresent"))
-      replaceHeader(list, name, value);
-  }
-  return list;
+  const edited = new EditedList(fields, areOfClient);
+  for (const name of removedNames(removeHeaders)) edited.remove(name);
+  editHeaders(edited, headerEdits(setHeaders, "overwrite"));
+  return edited.list;
 }
 
 /** The status that a processor gives a response: the last that is one, or its own. */

@@ -11,8 +11,8 @@ import type { Exchange } from "../../http/exchange.ts";
 import {
   editRequest,
   headerEdits,
-  isSettable,
   isShown,
+  removedNames,
   shownHeaders,
 } from "../envoy/header-edits.ts";
 
@@ -113,9 +113,7 @@ export function isLastPiece(response: CommonResponse | undefined): boolean {
 /** Changes the headers of the request. */
 export function mutateRequest(exchange: Exchange, response: CommonResponse | undefined): void {
   const { setHeaders = [], removeHeaders = [] } = response?.headerMutation ?? {};
-  for (const name of removeHeaders.map((each) => each.toLowerCase())) {
-    if (isSettable(name)) exchange.removeRequestHeader(name);
-  }
+  for (const name of removedNames(removeHeaders)) exchange.removeRequestHeader(name);
   editRequest(exchange, headerEdits(setHeaders, "overwrite"));
 }
 

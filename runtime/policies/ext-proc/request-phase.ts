@@ -118,7 +118,7 @@ export class RequestPhase implements ProcessingPhase {
   onTrailers(changes: HeaderMutation | undefined): boolean {
     if (this.#isDiscarded) return true;
     if (!this.#waitsForTrailers) return false;
-    const changed = mutatedFields(this.#trailers, changes);
+    const changed = mutatedFields(this.#trailers, changes, true);
     this.#endTrailers(this.#exchange.requestTrailers?.passing(changed));
     return true;
   }

@@ -47,6 +47,6 @@ export class ResponseTrailers {
 
   /** What the processor makes of them, as far as that may stand behind a body. */
   changed(changes: HeaderMutation | undefined): readonly string[] {
-    return sendableTrailers(mutatedFields(this.#fields ?? [], changes));
+    return sendableTrailers(mutatedFields(this.#fields ?? [], changes, false));
   }
 }

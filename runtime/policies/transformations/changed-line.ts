@@ -1,24 +1,40 @@
+import { servedMethods } from "../../http/http1/request-line.ts";
 import type { RequestLineChanges } from "../../http/request-line.ts";
 import { canonicalHost } from "../../http/routing/canonical-host.ts";
 import type { RequestChanges } from "./message-changes.ts";
 import { targetValue } from "./target-value.ts";
 
-/** What the values of pseudo headers make of the request line; one that can't be on the wire changes nothing. */
-export function changedLine({
-  method,
-  path,
-  authority,
-  scheme,
-}: RequestChanges): RequestLineChanges {
-  return {
-    method: isMethod(method) ? method : undefined,
-    target: path === undefined ? undefined : targetValue(path),
+/**
+ * What the values of pseudo headers make of the request line; one that has no value changes nothing. `undefined` if one has a
+ * value that can't be on the wire.
+ */
+export function changedLine(changes: RequestChanges): RequestLineChanges | undefined {
+  const { method, path, authority, scheme } = changes;
+  const line = {
+    method: methodValue(method),
+    target: targetValue(path),
     host: typeof authority === "string" ? canonicalHost(authority.toLowerCase()) : undefined,
-    scheme: scheme === "http" || scheme === "https" ? scheme : undefined,
+    scheme: schemeValue(scheme),
   };
+  const isInvalid =
+    isLost(method, line.method) ||
+    isLost(path, line.target) ||
+    isLost(authority, line.host) ||
+    isLost(scheme, line.scheme);
+  return isInvalid ? undefined : line;
+}
+
+/** There was a value, and nothing could be made of it. */
+function isLost(value: unknown, made: string | undefined): boolean {
+  return value !== undefined && value !== null && made === undefined;
 }
 
 /** CONNECT asks for a tunnel, which no change of a request opens. */
-function isMethod(value: unknown): value is string {
-  return typeof value === "string" && /^[A-Z]{1,32}$/.test(value) && value !== "CONNECT";
+function methodValue(value: unknown): string | undefined {
+  const isMethod = typeof value === "string" && servedMethods.has(value) && value !== "CONNECT";
+  return isMethod ? value : undefined;
+}
+
+function schemeValue(value: unknown): "http" | "https" | undefined {
+  return value === "http" || value === "https" ? value : undefined;
 }

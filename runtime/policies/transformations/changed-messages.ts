@@ -1,17 +1,20 @@
 import type { ResponseVariables } from "../../cel/variables.ts";
 import type { Exchange } from "../../http/exchange.ts";
+import { EditedList } from "../../http/headers/header-edits.ts";
 import { headerValue, withoutHeader } from "../../http/headers/header-list.ts";
+import { UnsentRequest } from "../../http/upstream/unsent-request.ts";
 import type {
   UpgradeHandler,
   Upstream,
   UpstreamCall,
+  UpstreamFailure,
   UpstreamHandler,
   UpstreamRequest,
 } from "../../http/upstream/upstream.ts";
 import { WrappedUpstream } from "../../http/upstream/wrapped-upstream.ts";
+import { changeHeaders } from "./changed-headers.ts";
 import { changedLine } from "./changed-line.ts";
 import { ChangedMessage, ChangedSwitch, WholeMessage } from "./changed-message.ts";
-import { fieldValue } from "./field-value.ts";
 import { bodyBytes, type RequestChanges, type ResponseChanges } from "./message-changes.ts";
 import { replacedHeaders } from "./replaced-headers.ts";
 
@@ -41,6 +44,7 @@ class ChangingUpstream extends WrappedUpstream {
     const { exchange } = call;
     if (exchange === undefined) return this.server.send(call, handler);
     const changed = this.#request(call, exchange);
+    if (changed === undefined) return new UnsentRequest(handler, invalid);
     const { response, wholeResponse } = this.#transform;
     if (response === undefined) return this.server.send(changed, handler);
     const transform = (head: ResponseVariables) => response(head, exchange);
@@ -55,20 +59,24 @@ class ChangingUpstream extends WrappedUpstream {
     if (exchange === undefined) return this.server.upgrade(call, protocol, handler);
     const { response } = this.#transform;
     const changed = this.#request(call, exchange);
+    if (changed === undefined) return new UnsentRequest(handler, invalid);
     if (response === undefined) return this.server.upgrade(changed, protocol, handler);
     const transform = (head: ResponseVariables) => response(head, exchange);
     const switched = new ChangedSwitch(handler, exchange, transform);
     return this.server.upgrade(changed, protocol, switched);
   }
 
-  #request(call: UpstreamCall, exchange: Exchange): UpstreamCall {
+  /** `undefined` if no valid request can be made of it. */
+  #request(call: UpstreamCall, exchange: Exchange): UpstreamCall | undefined {
     const changes = this.#transform.request?.(exchange);
     const { wholeResponse } = this.#transform;
     // Text can be read only as it is; an upstream that compresses all the same is decoded.
     const headers =
       wholeResponse === undefined ? call.headers : withoutHeader(call.headers, "accept-encoding");
     if (changes === undefined) return { ...call, headers };
-    const { method = call.method, target, host } = changedLine(changes);
+    const line = changedLine(changes);
+    if (line === undefined) return undefined;
+    const { method = call.method, target, host } = line;
     const own = changedHeaders(headers, changes, call);
     const named = host === undefined ? own : [...withoutHeader(own, "host"), "host", host];
     const path = target === undefined ? call.path : `${this.basePath}${target}`;
@@ -80,25 +88,23 @@ class ChangingUpstream extends WrappedUpstream {
 
 function changedHeaders(
   headers: string[],
-  { replace, add, set, remove }: RequestChanges,
+  changes: RequestChanges,
   { trailers }: UpstreamCall,
 ): string[] {
-  const replaced = replace === undefined ? undefined : replacedHeaders(replace);
+  const { add, set, remove } = changes;
   const host = headerValue(headers, "host") ?? "";
-  let changed = replaced === undefined ? [...headers] : [...replaced, "host", host];
+  const kept =
+    "replace" in changes ? [...(replacedHeaders(changes.replace) ?? []), "host", host] : headers;
+  const edited = new EditedList(kept, true);
   for (const [name] of [...add, ...set]) trailers?.note(name);
-  for (const [name, value] of add) {
-    const text = fieldValue(value);
-    if (text !== undefined) changed.push(name, text);
-  }
-  for (const [name, value] of set) {
-    const text = fieldValue(value);
-    changed = withoutHeader(changed, name);
-    if (text !== undefined) changed.push(name, text);
-  }
-  for (const name of remove) {
-    trailers?.note(name);
-    changed = withoutHeader(changed, name);
-  }
-  return changed;
+  for (const name of remove) trailers?.note(name);
+  changeHeaders(edited, changes);
+  return edited.list;
 }
+
+/** No valid request can be made of a call: the one of its client must not go on where another one is wanted. */
+const invalid: UpstreamFailure = {
+  kind: "protocol",
+  isOfRequest: true,
+  detail: "transformations make no valid request of it",
+};

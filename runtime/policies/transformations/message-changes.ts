@@ -3,9 +3,12 @@ import type { ResponseVariables } from "../../cel/variables.ts";
 
 /** What becomes of a message. Values are the ones of expressions: undefined is a failure. */
 export interface MessageChanges {
-  /** A map of headers that stands in the place of all there are; a failure changes nothing. Comes before the others. */
+  /**
+   * A map of headers instead of all there are; a failure removes those of a request and leaves those of a response. Comes before
+   * the others.
+   */
   readonly replace?: unknown;
-  /** Stand beside the headers of their name (lower case); one that fails is left out. */
+  /** Are added to the headers of their name (lower case); one that fails is left out. */
   readonly add: readonly HeaderValue[];
   /** Replace the headers of their name; one that fails removes them. */
   readonly set: readonly HeaderValue[];
@@ -17,7 +20,7 @@ export interface MessageChanges {
 /** A lower-case name and the value of its expression. */
 export type HeaderValue = readonly [name: string, value: unknown];
 
-/** Changes of a request; a pseudo header that fails stays as it is. */
+/** Changes of a request; a pseudo header that fails stays as it is. A value that it can't have refuses the request. */
 export interface RequestChanges extends MessageChanges {
   readonly method?: unknown;
   readonly path?: unknown;

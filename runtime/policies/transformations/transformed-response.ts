@@ -6,7 +6,7 @@ import { ResponseHeaderEdits } from "../../http/headers/response-header-edits.ts
 import { statusOfText } from "../../http/headers/status-text.ts";
 import { ReceivedResponse } from "../../http/received-response.ts";
 import type { ResponseSink } from "../../http/response-sink.ts";
-import { fieldValue } from "./field-value.ts";
+import { changeHeaders } from "./changed-headers.ts";
 import { bodyBytes, type ResponseTransform } from "./message-changes.ts";
 import { replacedHeaders } from "./replaced-headers.ts";
 
@@ -160,16 +160,7 @@ export function changedResponse(
   const changes = transform(response);
   const replaced = changes.replace === undefined ? undefined : replacedHeaders(changes.replace);
   const edits = new ResponseHeaderEdits();
-  for (const [name, value] of changes.add) {
-    const text = fieldValue(value);
-    if (text !== undefined) edits.add(name, text);
-  }
-  for (const [name, value] of changes.set) {
-    const text = fieldValue(value);
-    if (text === undefined) edits.remove(name);
-    else edits.set(name, text);
-  }
-  for (const name of changes.remove) edits.remove(name);
+  changeHeaders(edits, changes);
   const status = statusValue(changes.status) ?? response.status;
   // These responses have no body (RFC 9110 6.4.1).
   const hasBody = original.method !== "HEAD" && status !== 204 && status !== 304;

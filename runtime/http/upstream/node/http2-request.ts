@@ -1,5 +1,6 @@
 import { type ClientHttp2Stream, constants, type OutgoingHttpHeaders } from "node:http2";
 import { type BodySource, isBodySource } from "../../body/body.ts";
+import { isFieldValue } from "../../http1/fields.ts";
 import { CountedRequest } from "../counted-request.ts";
 import type { UpstreamCall, UpstreamHandler } from "../upstream.ts";
 import { connectFailure, senderLeft } from "../upstream-failures.ts";
@@ -98,7 +99,10 @@ export class Http2ClientRequest extends CountedRequest {
     }
   }
 
-  /** RFC 9113 8.3.1: what HTTP/1.1 has in its first line and in Host stands in pseudo headers. */
+  /**
+   * RFC 9113 8.3.1: what HTTP/1.1 has in its first line and in Host stands in pseudo headers. Throws on a value that no field
+   * has: node sends it as it is, and a server that writes it on as HTTP/1.1 would read two fields.
+   */
   #head(): string[] {
     const { method, path, headers, body } = this.#call;
     const { scheme, authority } = this.#extras;
@@ -106,6 +110,7 @@ export class Http2ClientRequest extends CountedRequest {
     for (let i = 0; i < headers.length; i += 2) {
       const name = (headers[i] ?? "").toLowerCase();
       const value = headers[i + 1] ?? "";
+      if (!isFieldValue(value)) throw new Error(`the value of ${name} can't be sent`);
       if (name === "host") head[5] = value;
       else head.push(name, value);
     }
