@@ -14,6 +14,14 @@ import type { RequestAttributes } from "./request-attributes.ts";
 import type { RequestLineChanges, SentRequestLine } from "./request-line.ts";
 import type { ResponseSink } from "./response-sink.ts";
 
+/** What a request showed of the gateway's own tokens (own-tokens.ts), as its client sent it. */
+export interface ShownTokens {
+  /** All its cookies; `undefined` if none was the gateway's own. */
+  readonly cookies: string | undefined;
+  /** By lower-case name. */
+  readonly headers: ReadonlyMap<string, string>;
+}
+
 /**
  * One request and its response, as generated code, policies and backends see it.
  *
@@ -67,6 +75,9 @@ export interface Exchange extends RequestVariables {
   replaceRequestHeaders(headers: readonly string[]): void;
   /** Removes every request header of that name (lower case). */
   removeRequestHeader(name: string): void;
+
+  /** The gateway's own tokens that were taken off the request; `undefined` if it showed none. */
+  shownTokens: ShownTokens | undefined;
 
   /**
    * Before a route is chosen: from here on the request is this one, for routes, policies and upstreams. What is not

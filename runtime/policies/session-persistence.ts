@@ -8,6 +8,7 @@ import {
 } from "../backends/lasting-choice.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { cookieValue, withoutCookie } from "../http/headers/request-cookies.ts";
+import type { OwnToken } from "../http/own-tokens.ts";
 import type { ResponseSink } from "../http/response-sink.ts";
 import { sealSession, unsealSession } from "../process/session-seal.ts";
 import { SECOND } from "../process/units.ts";
@@ -50,20 +51,29 @@ export async function chooseInSession(
   return new SessionChoice(exchange, servers, settings, token);
 }
 
-/** The token, which is nobody's business behind the gateway. */
+/** What no request shows a server, whichever route it takes: the tokens of one route. */
+export function ownToken(settings: Pick<PersistenceSettings, "kind" | "name" | "route">): OwnToken {
+  const { kind, name } = settings;
+  if (kind === "header") return { header: name, binding: binding(settings) };
+  // A name that the gateway has made is no server's.
+  const isMade = name.startsWith("gwc-session-");
+  return isMade ? { cookies: name } : { cookie: name, binding: binding(settings) };
+}
+
+/** The token. What this route does not know goes no further either: the name is its own here. */
 function stripToken(exchange: Exchange, { kind, name }: PersistenceSettings): string | undefined {
+  const shown = exchange.shownTokens;
   if (kind === "header") {
-    const value = exchange.header(name);
-    if (value !== undefined) exchange.removeRequestHeader(name);
-    return value;
+    if (exchange.header(name) !== undefined) exchange.removeRequestHeader(name);
+    return shown?.headers.get(name);
   }
   const cookies = exchange.header("cookie");
-  const value = cookieValue(cookies, name);
-  if (cookies === undefined || value === undefined) return undefined;
-  const others = withoutCookie(cookies, name);
-  if (others === "") exchange.removeRequestHeader("cookie");
-  else exchange.setRequestHeader("cookie", others);
-  return value;
+  if (cookieValue(cookies, name) !== undefined && cookies !== undefined) {
+    const others = withoutCookie(cookies, name);
+    if (others === "") exchange.removeRequestHeader("cookie");
+    else exchange.setRequestHeader("cookie", others);
+  }
+  return cookieValue(shown?.cookies, name);
 }
 
 /** The servers of one request. */
@@ -149,7 +159,7 @@ class SessionChoice implements ServerChoice {
   }
 }
 
-function binding({ route, name }: PersistenceSettings): string {
+function binding({ route, name }: Pick<PersistenceSettings, "route" | "name">): string {
   return `session ${route} ${name}`;
 }
 

@@ -19,6 +19,7 @@ import { defaultListener, handlerOf } from "./bind.ts";
 import { connectionRules } from "./connection-rules.ts";
 import { keptState } from "./kept-state.ts";
 import type { MainNames } from "./main-names.ts";
+import { handlerWithoutTokens, ownTokens } from "./own-tokens.ts";
 import { TRACING_PATH } from "./tracing.ts";
 
 /** The gateway that `main.ts` exports: its ports and its settings. */
@@ -133,7 +134,7 @@ function httpPort(bind: BindNode, program: Program, names: MainNames): Code {
     takesTunnels: listeners.some(takesTunnels) || undefined,
     keepsPaths: listeners.some(({ pathHandling }) => pathHandling === "verbatim") || undefined,
     passthrough: passthroughCode(bind, program, names),
-    handle: code`${name(handlerOf(bind, names))}`,
+    handle: handlerWithoutTokens(code`${name(handlerOf(bind, names))}`, ownTokens(program)),
   };
   return code`${imported("gwc/runtime/gateway/http-port", "httpPort")}(${literal(settings)})`;
 }

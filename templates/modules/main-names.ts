@@ -1,5 +1,6 @@
 import type { Program } from "../../compiler/ir/program.ts";
 import { capitalized } from "../code/names.ts";
+import { OWN_TOKENS } from "./own-tokens.ts";
 
 /** What `main.ts` calls its own functions and constants; no two are the same. */
 export interface MainNames {
@@ -29,7 +30,7 @@ export interface PortNames {
 
 /** Names for a program: those of the configuration come first, what is derived from them gives way. */
 export function mainNames({ binds, tcp }: Program): MainNames {
-  const taken = new Set(["gateway"]);
+  const taken = new Set(["gateway", OWN_TOKENS]);
   const take = (wanted: string): string => {
     let found = wanted;
     for (let count = 2; taken.has(found); count++) found = `${wanted}${count}`;
@@ -37,7 +38,7 @@ export function mainNames({ binds, tcp }: Program): MainNames {
     return found;
   };
   const ids = binds.flatMap((bind) => bind.listeners.map(({ id }) => id));
-  const handlers = ids.map((id) => take(id === "gateway" ? "gatewayListener" : id));
+  const handlers = ids.map((id) => take(taken.has(id) ? `${id}Listener` : id));
   const ports = new Map(
     binds.map(({ port }) => [
       port,

@@ -8,6 +8,7 @@ import type { Trace } from "../code/trace.ts";
 import { bindFunctions } from "./bind.ts";
 import { gatewayValue } from "./definition.ts";
 import type { MainNames } from "./main-names.ts";
+import { ownTokens, ownTokensConstant } from "./own-tokens.ts";
 import { STARTUP_PATH } from "./startup.ts";
 import type { TablePart } from "./table-part.ts";
 import { tcpBindFunction } from "./tcp-bind.ts";
@@ -48,6 +49,7 @@ export function mainModule(program: Program, context: MainContext): PrintedModul
     ...constantsOf(expressions),
     ...functions,
     ...program.tcp.map((bind) => tcpBindFunction(bind, context)),
+    ...ownTokensConstant(ownTokens(program)),
     code`
       export const gateway: ${importedType("gwc/runtime/gateway/definition", "Gateway")} = ${literal(gatewayValue(program, names))};
     `,

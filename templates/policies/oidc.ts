@@ -8,12 +8,15 @@ import { awaitedIdentitySteps } from "./parts/identity.ts";
 import type { PolicyTemplate } from "./policy.ts";
 
 const MODULE = "gwc/runtime/policies/oidc";
+const COOKIES = "gwc/runtime/auth/oidc/browser-cookies";
 const PROVIDER = "gwc/runtime/auth/oidc/provider";
 
 /** `oidc`: who is logged in is `jwt` from here on; anyone else is sent to the provider, or refused. */
 export const oidcTemplate: PolicyTemplate<"oidc"> = {
   identity: "jwt",
   hasSessions: true,
+  ownToken: ({ issuer, clientId, redirectUri }) =>
+    code`${imported(COOKIES, "ownCookies")}(${literal({ issuer, clientId, redirectUri })})`,
   code: ({ settings, origin }, { trace }) => {
     const { provider, clientSecret, logout, ...rest } = settings;
     const value = {

@@ -84,6 +84,8 @@ export interface PolicyTemplate<Kind extends PolicyKind> {
   readonly keptState?: (settings: PolicySettings[Kind]) => ImportSymbol | undefined;
   /** It seals what clients show again: all pods need one key. */
   readonly hasSessions?: true;
+  /** The cookie or header that clients show again (`OwnToken`), which no backend of the gateway gets. `id` is the route's. */
+  readonly ownToken?: (settings: PolicySettings[Kind], id: string) => Code;
   /** True when its steps come before the guard of the backend, which may refuse the request. */
   readonly isBeforeGuard?: boolean;
   /** Whether a part of it waits for the route, where it stands before routing: it is about calls of models. */

@@ -8,6 +8,8 @@ const MODULE = "gwc/runtime/policies/session-persistence";
 /** `sessionPersistence`: the server is the one that the client's token names. */
 export const sessionPersistenceTemplate: PolicyTemplate<"sessionPersistence"> = {
   hasSessions: true,
+  ownToken: ({ kind, name }, route) =>
+    code`${imported(MODULE, "ownToken")}(${literal({ kind, name, route })})`,
   code: ({ settings, origin }, { id, trace }) => {
     const { absoluteTimeout, idleTimeout, ...rest } = settings;
     const session = {

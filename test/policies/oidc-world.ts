@@ -18,6 +18,8 @@ export interface LoginWorld {
   readonly secure: string;
   /** Where the provider can't be reached. */
   readonly away: string;
+  /** Another port of the gateway, whose route asks for no login. */
+  readonly open: string;
   /** Another replica, which has the route of the client `app` alone. */
   readonly replica: string;
 }
@@ -34,10 +36,10 @@ const clients = {
 
 /** Starts one; each client has a route below its name. */
 export async function startLoginWorld(): Promise<LoginWorld> {
-  const [port, ...others] = await freePorts(4);
-  const [base, secure, away, replica] = [port, ...others].map(
+  const [port, ...others] = await freePorts(5);
+  const [base, secure, away, replica, open] = [port, ...others].map(
     (each) => `http://127.0.0.1:${each}`,
-  ) as [...[string, string, string, string]];
+  ) as [...[string, string, string, string, string]];
   const provider = await startLoginProvider(() =>
     Object.entries(clients).map(
       ([id, { loggedOutUri = false, ...client }]: [string, ClientCase]) => ({
@@ -103,6 +105,7 @@ export async function startLoginWorld(): Promise<LoginWorld> {
     binds: [
       { port, listeners: [{ routes }] },
       ...guards.map((listener, index) => ({ port: others[index], listeners: [listener] })),
+      { port: others[3], listeners: [{ routes: [{ backends }] }] },
     ],
   };
   const env = { SECRET: CLIENT_SECRET, SESSION_KEY: "5e".repeat(32) };
@@ -111,7 +114,7 @@ export async function startLoginWorld(): Promise<LoginWorld> {
     startGateway({ config, env }),
     startGateway({ config: alone, env }),
   ]);
-  return { provider, gateway, upstream, base, secure, away, replica };
+  return { provider, gateway, upstream, base, secure, away, replica, open };
 }
 
 interface ClientCase {

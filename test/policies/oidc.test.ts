@@ -3,6 +3,7 @@ import type { Echo } from "../harness/echo.ts";
 import { eventually } from "../harness/eventually.ts";
 import type { Gateway } from "../harness/gateway.ts";
 import { CLIENT_SECRET, type LoginProvider } from "../harness/login-provider.ts";
+import { RawClient } from "../harness/raw-client.ts";
 import { send } from "../harness/send.ts";
 import { UserAgent } from "../harness/user-agent.ts";
 import { withCookies } from "./cookie-agent.ts";
@@ -32,6 +33,35 @@ describe("a login", () => {
     expect(headersOf(page.body)).not.toHaveProperty("cookie");
     expect(headersOf(page.body)).not.toHaveProperty("authorization");
     await gateway.seen(/http\.path=\/app\/deep\/page .*http\.status=200 .*jwt\.sub=alice/);
+  });
+
+  it("is shown to no server, whichever route and port its browser asks", async () => {
+    const agent = new UserAgent();
+    await agent.logIn(`${base}/app`, "alice");
+    await agent.ask(`${base}/local`);
+    const own = [...agent.cookies(base)].map(([name, value]) => `${name}=${value}`);
+    expect(own.length).toBeGreaterThan(1);
+    const shown = async (url: string, cookie: string) =>
+      headersOf((await send(url, "GET", { cookie })).body).cookie;
+    for (const url of [`${base}/app-bye`, `${world.open}/any`]) {
+      expect(await shown(url, own.join("; "))).toBeUndefined();
+      expect(await shown(url, ["a=1", ...own, "b=2"].join("; "))).toBe("a=1; b=2");
+      expect(await shown(url, ["a=1", ...own, "b=2"].join(", "))).toBe("a=1, b=2");
+      expect(await shown(url, `a=gwc-oidc; ${own.map((each) => `__Host-${each}`).join(";")}`)).toBe(
+        "a=gwc-oidc",
+      );
+    }
+  });
+
+  it("is shown to no server by a client that sends several Cookie headers", async () => {
+    const agent = new UserAgent();
+    await agent.logIn(`${base}/app`, "alice");
+    const [[name, value] = []] = [...agent.cookies(base)];
+    const client = new RawClient(Number(new URL(world.open).port));
+    const cookies = ["a=1", `${name}=${value}`, "b=2"].map((each) => `Cookie: ${each}\r\n`);
+    client.send(`GET / HTTP/1.1\r\nHost: a\r\n${cookies.join("")}Connection: close\r\n\r\n`);
+    await client.closes();
+    expect(client.received).toContain('"cookie":"a=1; b=2"');
   });
 
   it("asks with PKCE, a state, a nonce and the scopes, and keeps them from scripts", async () => {

@@ -37,6 +37,7 @@ beforeAll(async () => {
       short: route({ sessionName: "at", absoluteTimeout: "1s" }),
       idle: route({ sessionName: "at", idleTimeout: "1s" }),
       header: route({ sessionName: "X-Server", type: "Header" }),
+      free: { policies: {}, backends: [{ host: `127.0.0.2:${port}` }] },
       backends: {
         policies: { sessionPersistence: { sessionName: "at" } },
         backends: ADDRESSES.map((address) => ({ host: `${address}:${port}` })),
@@ -91,6 +92,18 @@ describe("sessionPersistence", () => {
     expect(seen.cookie).toBe("a=1; b=2");
     await ask("cookie", { cookie: first.cookie ?? "" });
     expect(seen.cookie).toBeUndefined();
+  });
+
+  it("shows a token to no server of another route, and leaves cookies that servers call the same", async () => {
+    const { cookie: named = "" } = await ask("cookie");
+    const { cookie: unnamed = "" } = await ask("unnamed");
+    const { headers } = await ask("header");
+    const token = String(headers["x-server"]);
+    await ask("free", { cookie: `a=1; ${named}; ${unnamed}; b=2`, "x-server": token });
+    expect(seen).toMatchObject({ cookie: "a=1; b=2" });
+    expect(seen).not.toHaveProperty("x-server");
+    await ask("free", { cookie: "at=mine; a=1", "x-server": "mine" });
+    expect(seen).toMatchObject({ cookie: "at=mine; a=1", "x-server": "mine" });
   });
 
   it("does not say in the cookie where the server is", async () => {

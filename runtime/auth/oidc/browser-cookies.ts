@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Exchange } from "../../http/exchange.ts";
-import { cookieValue, withoutCookie } from "../../http/headers/request-cookies.ts";
+import { cookieValue } from "../../http/headers/request-cookies.ts";
+import type { OwnToken } from "../../http/own-tokens.ts";
 
 /** Characters of a cookie's value: with its name and attributes it stays below the 4096 bytes that browsers keep. */
 const maxValue = 3_800;
@@ -30,10 +31,14 @@ export function cookieNames({ issuer, clientId, redirectUri }: CookieOwner): Coo
   return { base: `gwc-oidc-${digest}`, isSecure: redirectUri.startsWith("https:") };
 }
 
+/** What no request shows a server, whichever route it takes: the cookies of an owner. */
+export function ownCookies(owner: CookieOwner): OwnToken {
+  return { cookies: cookieNames(owner).base };
+}
+
 /**
- * The cookies of a login policy in one request: of the session, which may be split, and of logins that are under way. They
- * are taken off the request, so that no server behind the gateway sees one. With TLS their names begin with `__Host-`: no
- * other host of the site can set one (RFC 6265bis 4.1.3.2).
+ * The cookies of a login policy in one request: of the session, which may be split, and of logins that are in flight. With TLS
+ * their names begin with `__Host-`: no other host of the site can set one (RFC 6265bis 4.1.3.2).
  */
 export class BrowserCookies {
   /** The name of the session's first cookie. */
@@ -45,8 +50,7 @@ export class BrowserCookies {
     const hasTls = isSecure || exchange.scheme === "https";
     this.name = `${hasTls ? "__Host-" : ""}${base}`;
     this.#secure = hasTls ? "; Secure" : "";
-    this.#sent = exchange.header("cookie");
-    if (this.#sent?.includes(base)) this.#strip(exchange, this.#sent);
+    this.#sent = exchange.shownTokens?.cookies;
   }
 
   /** The sealed session; undefined: none, or not all of it. */
@@ -103,14 +107,6 @@ export class BrowserCookies {
   #cookie(name: string, value: string, seconds?: number): string {
     const lifetime = seconds === undefined ? "" : `; Max-Age=${seconds}`;
     return `${name}=${value}; Path=/${lifetime}; HttpOnly${this.#secure}; SameSite=Lax`;
-  }
-
-  #strip(exchange: Exchange, sent: string): void {
-    const logins = loginName(this.name, "");
-    const own = namesIn(sent).filter((name) => name.startsWith(logins));
-    const others = [...partNames(this.name), ...own].reduce(withoutCookie, sent);
-    if (others === "") exchange.removeRequestHeader("cookie");
-    else exchange.setRequestHeader("cookie", others);
   }
 }
 

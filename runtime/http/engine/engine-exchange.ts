@@ -2,7 +2,7 @@ import { type Eventual, whenThere } from "../../process/eventual.ts";
 import type { GatewayContext } from "../../process/gateway-context.ts";
 import type { BodyProblem, BodySource } from "../body/body.ts";
 import { CountedBuffer } from "../body/counted-buffer.ts";
-import type { Exchange, ExchangeRecord } from "../exchange.ts";
+import type { Exchange, ExchangeRecord, ShownTokens } from "../exchange.ts";
 import type { ExchangeTrace } from "../exchange-trace.ts";
 import type { StrippedCredential } from "../headers/credential-location.ts";
 import type { HeaderList } from "../headers/header-list.ts";
@@ -29,6 +29,7 @@ export class EngineExchange extends ReceivedRequest implements Exchange {
   refusalFormat: RefusalFormat = textRefusal;
   bufferedBody: Uint8Array | undefined;
   strippedCredentials: StrippedCredential | undefined;
+  shownTokens: ShownTokens | undefined;
   readonly record: ExchangeRecord = {
     route: undefined,
     listener: undefined,
