@@ -149,6 +149,8 @@ describe("who may import whom", () => {
         return false;
       // How the lists of MCP are asked for and called is said once.
       if (to === "runtime/mcp/protocol/item-lists.ts" && folder === "compiler") return false;
+      // What a URI may be read as is decided the same way for answers about access.
+      if (to === "runtime/mcp/protocol/resource-uri.ts" && folder === "compiler") return false;
       // Which fields requests to models have is said once: gateways read them, and the compiler judges those that it sets.
       if (/^runtime\/llm\/formats\/[a-z]+\/request-fields\.ts$/.test(to) && folder === "compiler")
         return false;

@@ -1,9 +1,8 @@
 import type { ListenerResource } from "../config/resources.ts";
 import { type Diagnostics, keyPlace } from "../diagnostics/diagnostic.ts";
 import type { PolicyKind } from "../ir/policies.ts";
+import type { CredentialPlace, CredentialUse } from "../model/credential-use.ts";
 import { type PolicyConfig, policyOf } from "../policies/index.ts";
-import type { CredentialLocationConfig } from "../policies/parts/credential-location.ts";
-import type { CredentialUse } from "../policies/policy.ts";
 
 /**
  * Reports policies of a route, and of its listeners before routing, that read different credentials in one place of the
@@ -71,7 +70,7 @@ function overlap(first: string, second: string): boolean {
   return a.startsWith(b) || b.startsWith(a);
 }
 
-function placeText(location: CredentialLocationConfig): string {
+function placeText(location: CredentialPlace): string {
   if ("header" in location) return `the header "${location.header}"`;
   if ("cookie" in location) return `the cookie "${location.cookie}"`;
   if ("queryParameter" in location) return `the query parameter "${location.queryParameter}"`;

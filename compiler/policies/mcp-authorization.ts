@@ -120,7 +120,12 @@ export const mcpAuthorization: Policy<
 };
 
 function methodsIn({ expression: { code, reads } }: Rule): readonly string[] {
-  if (!reads.some(([variable, field]) => variable === "mcp" && field === "methodName")) return [];
+  if (
+    !reads.some(
+      ([variable, field]) => variable === "mcp" && (field === "method" || field === "methodName"),
+    )
+  )
+    return [];
   return [...nodesOf(code)].flatMap((node) =>
     node.kind === "value" && typeof node.value === "string" ? [node.value] : [],
   );

@@ -6,6 +6,7 @@ import type { Host } from "../host.ts";
 import type { BackendReferenceValue } from "../manifests/field-types.ts";
 import type { AccessCheck, ChangeDirection, SettingsComparison } from "../model/access.ts";
 import type { BackendPolicies } from "../model/backend-policies.ts";
+import type { CredentialUse } from "../model/credential-use.ts";
 import type { CompiledExpression } from "../model/expressions.ts";
 import type { LiteralSecrets } from "../model/literal-secrets.ts";
 import type { PathMatch } from "../model/matches.ts";
@@ -15,7 +16,6 @@ import type { Text } from "../model/texts.ts";
 import type { Section, Traffic } from "../model/traffic.ts";
 import type { Schema } from "../schema/schema.ts";
 import type { CaseConfig } from "./parts/case-config.ts";
-import type { CredentialLocationConfig } from "./parts/credential-location.ts";
 
 /**
  * The build-time third of a policy (the others: templates/policies and runtime/policies, same file name). What the
@@ -103,15 +103,6 @@ export interface Policy<Kind extends string, Config, Settings, Value, Kubernetes
   readonly kubernetes?: KubernetesForm<Config, KubernetesValue>;
   /** Complete settings for the template, or undefined when a mistake was reported. */
   readonly resolve: (config: Config, context: ResolveContext) => Settings | undefined;
-}
-
-/** A credential that a policy checks. */
-export interface CredentialUse {
-  /** Policies of one kind may be satisfied by one credential. */
-  readonly kind: "token" | "password" | "key";
-  /** An optional one is refused when it is there and not valid. */
-  readonly mode: "strict" | "optional" | "permissive";
-  readonly location: CredentialLocationConfig;
 }
 
 /** A response that a policy gives by itself. */

@@ -250,7 +250,7 @@ describe("a tool's definition", () => {
     const output = { type: "array", items: { $ref: "#/$defs/a" }, $defs: { a: {} } };
     const moved = { ...output, items: { $ref: "#/properties/result/$defs/a" } };
     const wrapped = { type: "object", properties: { result: moved }, required: ["result"] };
-    expect(digests({ name: "a", outputSchema: output, description: "x", execution: {} })).toEqual(
+    expect(digests({ name: "a", outputSchema: output, description: "x" })).toEqual(
       digests({ description: "x", outputSchema: wrapped, name: "a" }),
     );
   });

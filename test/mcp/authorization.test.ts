@@ -142,6 +142,34 @@ describe("a hidden list entry stays hidden when", () => {
     }
   });
 
+  it.each([
+    ["tools/list", "tools", "an object", '{"0":{"name":"secret"}}'],
+    ["tools/list", "tools", "a list inside an object", '{"tools":[{"name":"secret"}]}'],
+    ["tools/list", "tools", "a text", '"secret"'],
+    ["prompts/list", "prompts", "an object", '{"0":{"name":"secret"}}'],
+    ["resources/list", "resources", "an object", '{"0":{"uri":"a:secret"}}'],
+    [
+      "resources/templates/list",
+      "resourceTemplates",
+      "an object",
+      '{"0":{"uriTemplate":"secret"}}',
+    ],
+  ])("the result of %s has as %s %s", async (method, field, _, value) => {
+    for (const path of ["/mcp", "/merged"]) {
+      upstream.response = mcpResponses(results);
+      const session = await openSession(at(path));
+      upstream.response = mcpResponses({ [method]: `{"${field}":${value}}` });
+      const response = await post(at(path), list(method), session);
+      expect(response.text).not.toContain("secret");
+    }
+  });
+
+  it("the result is a list by itself", async () => {
+    upstream.response = mcpResponses({ "tools/list": '[{"name":"secret"}]' });
+    const response = await post(gateway.url, list("tools/list"));
+    expect(response.text).not.toContain("secret");
+  });
+
   it("the server compresses without being asked", async () => {
     upstream.response = (response) => {
       response.writeHead(200, { "content-type": "application/json", "content-encoding": "gzip" });

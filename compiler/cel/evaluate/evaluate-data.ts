@@ -14,7 +14,7 @@ export function variablesFrom(data: unknown): Readonly<Record<string, unknown>> 
     extauthz: all.extauthz ?? null,
     extproc: all.extproc ?? null,
     metadata: all.metadata ?? null,
-    mcp: all.mcp ?? {},
+    mcp: mcpFrom(objectOf(all.mcp)),
     llm: all.llm ?? null,
     llmRequest: all.llmRequest ?? null,
     backend: all.backend ?? null,
@@ -75,6 +75,11 @@ function certificateFrom(source: Data): RequestVariables["clientCertificate"] {
             serviceAccount: textOf(identity.serviceAccount, ""),
           },
   };
+}
+
+/** `mcp.method` is another name of `mcp.methodName`. */
+function mcpFrom({ method, ...mcp }: Data): Data {
+  return method === undefined ? mcp : { methodName: method, ...mcp };
 }
 
 /** Header names have no case; several values are joined as the gateway joins them. */

@@ -21,10 +21,14 @@ const ITEMS: readonly VariableDefinition[] = [
     doc: "The MCP message; in the log null for other requests.",
     access: ["mcp"],
   },
-  textVariable("mcp.methodName", ["mcp", "?methodName"], MCP, "The JSON-RPC method: `tools/call`."),
+  textVariable("mcp.method", ["mcp", "?methodName"], MCP, "The JSON-RPC method: `tools/call`."),
+  textVariable("mcp.methodName", ["mcp", "?methodName"], MCP, "The same as `mcp.method`."),
   ...mcpPrimitive("tool", "The tool's name without the target's prefix."),
   ...mcpPrimitive("prompt", "The prompt's name without the target's prefix."),
-  ...mcpPrimitive("resource", "The resource's URI."),
+  ...mcpPrimitive(
+    "resource",
+    "The resource's URI. A rule has to allow every form of it: `FILE:///a/../b` is `file:///b`, too.",
+  ),
 ];
 
 const MODELS: readonly VariableDefinition[] = [

@@ -3,7 +3,7 @@ import {
   itemListNames,
   itemLists,
 } from "../../../runtime/mcp/protocol/item-lists.ts";
-import type { TrialRequest } from "../../../runtime/trial/trial.ts";
+import type { ClientMessage, TrialRequest } from "../../../runtime/trial/trial.ts";
 import type { SourceFile } from "../../diagnostics/source.ts";
 import type { BindNode, ListenerNode, Program, RouteNode } from "../../ir/program.ts";
 import { lastEventData } from "../../model/event-data.ts";
@@ -46,15 +46,28 @@ async function itemsOf(
   const said = await responseTo(trial, serverRequest("server/discover", undefined, headers));
   if (said.result === undefined) return { problem: `server/discover: ${said.problem}` };
   const items: LockedItem[] = [];
+  const executions = await executionsOf(trial, headers);
   for (const list of itemListNames) {
     const found = await wholeList(trial, list, headers);
     if (typeof found === "string") return { problem: found };
     for (const item of found) {
-      const digests = itemDigests(list, JSON.stringify(item.value)) ?? {};
+      const execution = list === "tools" ? executions.get(item.name) : undefined;
+      const value = execution === undefined ? item.value : { ...item.value, execution };
+      const digests = itemDigests(list, JSON.stringify(value)) ?? {};
       items.push(lockedItem(list, item, digests));
     }
   }
   return { instructions: lockedInstructions(said.result.instructions, instructionsDigest), items };
+}
+
+/** What tools say of their execution, by name: clients without sessions are not shown it. */
+async function executionsOf(
+  trial: TrialProgram,
+  headers: Readonly<Record<string, string>>,
+): Promise<ReadonlyMap<string, unknown>> {
+  const tools = await wholeList(trial, "tools", headers, "sessions");
+  if (typeof tools === "string") return new Map();
+  return new Map(tools.map(({ name, value }) => [name, Reflect.get(value, "execution")]));
 }
 
 /** An item as a server lists it. */
@@ -74,6 +87,7 @@ async function wholeList(
   trial: TrialProgram,
   list: ItemList,
   headers: Readonly<Record<string, string>>,
+  era: ClientMessage["era"] = "stateless",
 ): Promise<readonly FoundItem[] | string> {
   const { method, nameField } = itemLists[list];
   const items: FoundItem[] = [];
@@ -81,7 +95,7 @@ async function wholeList(
   for (let page = 0; page < MAX_PAGES; page++) {
     const { result, code, problem } = await responseTo(
       trial,
-      serverRequest(method, cursor, headers),
+      serverRequest(method, cursor, headers, era),
     );
     if (code === METHOD_NOT_FOUND && list !== "tools") return [];
     const found = result?.[list];
@@ -117,6 +131,7 @@ function serverRequest(
   method: string,
   cursor: unknown,
   headers: Readonly<Record<string, string>>,
+  era: ClientMessage["era"] = "stateless",
 ): TrialRequest {
   const params = cursor === undefined ? {} : { cursor };
   return {
@@ -126,7 +141,7 @@ function serverRequest(
     target: "/",
     headers: { host: "localhost", ...headers },
     body: undefined,
-    message: { era: "stateless", method, params, name: undefined, capabilities: CAPABILITIES },
+    message: { era, method, params, name: undefined, capabilities: CAPABILITIES },
     address: "127.0.0.1",
     identities: {},
     servers: {},

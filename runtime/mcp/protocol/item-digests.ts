@@ -21,9 +21,8 @@ const resourceParts = ["name", "title", "description", "mimeType", "annotations"
 
 const partsOf: Readonly<Record<ItemList, DefinitionParts>> = {
   tools: {
-    own: ["title", "description", "inputSchema", "outputSchema", "annotations"],
-    // What it says of its execution is about tasks.
-    apart: ["name", "execution"],
+    own: ["title", "description", "inputSchema", "outputSchema", "annotations", "execution"],
+    apart: ["name"],
   },
   prompts: { own: ["title", "description", "arguments"], apart: ["name"] },
   resources: { own: resourceParts, apart: ["uri", "size"] },
@@ -60,6 +59,13 @@ export function itemDigests(list: ItemList, definition: string): ItemDigests | u
 export function instructionsDigest(instructions: string): string {
   return digestOf(canonical(JSON.parse(instructions)));
 }
+
+/** Digests of what a tool may say of its execution and no more: whether calls become tasks (MCP 2025-11-25). */
+export const plainExecutions: ReadonlySet<string> = new Set(
+  [{}, ...["forbidden", "optional", "required"].map((taskSupport) => ({ taskSupport }))].map(
+    (execution) => digestOf(canonical(execution)),
+  ),
+);
 
 /** A part without what says nothing of the item itself. */
 function stable(part: string, value: unknown): unknown {

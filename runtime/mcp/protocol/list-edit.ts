@@ -4,11 +4,12 @@ import {
   isArrayAt,
   isObjectAt,
   type Member,
+  objectMembers,
   stringAt,
   type TextRange,
 } from "../../json/json-text.ts";
 import { type ItemList, itemListNames, itemLists, type McpPrimitiveKind } from "./item-lists.ts";
-import { type Message, textAt } from "./message.ts";
+import { type Message, readMessage, textAt } from "./message.ts";
 import { readFields } from "./message-fields.ts";
 
 /** One entry of a list: a tool, prompt, resource or resource template. */
@@ -42,12 +43,15 @@ export interface ResultList {
  */
 export function readLists(message: Message, edit: ItemEdit): readonly ResultList[] | string {
   if (message.result === undefined) return [];
+  if (!isObjectAt(message.text, message.result.start)) return "the result is no object";
   const fields = readFields(message.text, message.result.start, resultNames);
   if (typeof fields === "string") return fields;
   const lists: ResultList[] = [];
   for (const field of itemListNames) {
     const at = fields.get(field);
-    if (at === undefined || !isArrayAt(message.text, at.start)) continue;
+    // Some servers write null for an empty list.
+    if (at === undefined || textAt(message.text, at) === "null") continue;
+    if (!isArrayAt(message.text, at.start)) return `${field} is no list`;
     lists.push({ field, at, ...editEntries(message.text, at, field, edit) });
   }
   return lists;
@@ -62,6 +66,28 @@ export function editLists(message: Message, edit: ItemEdit): string | { readonly
     .map(({ at, entries }) => ({ start: at.start, end: at.end, text: `[${entries.join(",")}]` }));
   return applyEdits(message.text, edits);
 }
+
+/**
+ * A message whose result, if it has lists, has nothing else but what MCP says of lists: what a server adds was approved by
+ * nobody.
+ */
+export function onlyListMembers(text: string): string {
+  const message = readMessage(text);
+  if (message.kind === "problem" || message.result === undefined) return text;
+  const { start, end } = message.result;
+  const members = objectMembers(message.text, start);
+  const known = members.filter(({ key }) => listMembers.has(key));
+  const hasList = members.some(({ key }) => Object.hasOwn(itemLists, key));
+  if (!hasList || known.length === members.length) return text;
+  const kept = known.map((member) => message.text.slice(member.keyStart, member.end)).join(",");
+  return applyEdits(message.text, [{ start, end, text: `{${kept}}` }]);
+}
+
+/** Members of the results of lists (MCP 2025-11-25 and 2026-07-28, schema). */
+const listMembers: ReadonlySet<string> = new Set([
+  ...itemListNames,
+  ...["nextCursor", "_meta", "resultType", "ttlMs", "cacheScope"],
+]);
 
 const resultNames: ReadonlySet<string> = new Set([...itemListNames, "nextCursor"]);
 

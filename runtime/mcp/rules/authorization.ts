@@ -4,6 +4,7 @@ import type { Exchange } from "../../http/exchange.ts";
 import type { McpRule } from "../../policies/mcp-authorization.ts";
 import { allowed, type RuleVerdict } from "../../policies/rule-verdict.ts";
 import { itemLists, type McpPrimitiveKind } from "../protocol/item-lists.ts";
+import { uriReadings } from "../protocol/resource-uri.ts";
 import type { ListedDefinition } from "./lock-check.ts";
 import type { ToolLock } from "./tool-lock.ts";
 
@@ -34,7 +35,10 @@ function isOpen(access: McpAuthorization): boolean {
   return access.authorize === allowEverything;
 }
 
-/** What the rules say about an item and this client. A rule that throws forbids it. */
+/**
+ * What the rules say about an item and this client. A rule that throws forbids it. A resource has to be allowed by every
+ * URI that servers may take its own for.
+ */
 export function verdictOn(
   access: McpAuthorization,
   request: Exchange,
@@ -43,7 +47,13 @@ export function verdictOn(
   item: McpPrimitive,
 ): RuleVerdict {
   if (isOpen(access)) return allowed;
-  return asked(access, request, variablesOf(kind, item, methodName));
+  if (kind !== "resource") return asked(access, request, variablesOf(kind, item, methodName));
+  let verdict = allowed;
+  for (const name of uriReadings(item.name)) {
+    verdict = asked(access, request, variablesOf(kind, { ...item, name }, methodName));
+    if (!verdict.isAllowed) break;
+  }
+  return verdict;
 }
 
 /** Whether the rules show an item to this client. */

@@ -1,6 +1,6 @@
 import type { Exchange } from "../../http/exchange.ts";
 import type { McpPrimitiveKind } from "../protocol/item-lists.ts";
-import { editLists } from "../protocol/list-edit.ts";
+import { editLists, onlyListMembers } from "../protocol/list-edit.ts";
 import type { Message } from "../protocol/message.ts";
 import { stringParamOf } from "../protocol/message-edit.ts";
 import { rpcCode, rpcError } from "../protocol/rpc-response.ts";
@@ -29,7 +29,8 @@ export function rulesFilter(
     const edited = editLists(message, (item) =>
       isListed(access, exchange, target, item) ? item.name : undefined,
     );
-    return typeof edited === "string" ? { text: edited } : "unreadable";
+    if (typeof edited !== "string") return "unreadable";
+    return { text: access.toolLock === undefined ? edited : onlyListMembers(edited) };
   };
 }
 

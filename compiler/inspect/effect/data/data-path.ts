@@ -38,8 +38,9 @@ export function pathText(path: DataPath): string {
   );
 }
 
-/** A path that compiled code reads, by its one name: `auth.claims` is `jwt`. */
+/** A path that compiled code reads, by its one name: `auth.claims` is `jwt`, `mcp.method` is `mcp.methodName`. */
 export function canonicalRead(path: DataPath): DataPath {
+  if (path[0] === "mcp" && path[1] === "method") return ["mcp", "methodName"];
   return path[0] === "auth" ? ["jwt", ...path.slice(2)] : path;
 }
 
@@ -57,14 +58,18 @@ export function pathOf(node: Node): DataPath | undefined {
   if (step.operand.kind === "name" && step.operand.name === "auth")
     return step.field === "claims" ? ["jwt"] : undefined;
   const owner = pathOf(step.operand);
-  return owner && [...owner, isHeaders(owner) ? step.field.toLowerCase() : step.field];
+  return (
+    owner && canonicalRead([...owner, isHeaders(owner) ? step.field.toLowerCase() : step.field])
+  );
 }
 
 /** The header that `"x-env" in request.headers` asks for, and every path besides. */
 export function pathAskedFor(node: Node): DataPath | undefined {
   if (node.kind === "presence") {
     const owner = pathOf(node.operand);
-    return owner && [...owner, isHeaders(owner) ? node.field.toLowerCase() : node.field];
+    return (
+      owner && canonicalRead([...owner, isHeaders(owner) ? node.field.toLowerCase() : node.field])
+    );
   }
   if (node.kind !== "call" || node.name !== "in") return pathOf(node);
   const [key, owner] = node.args.map((each) => (each.kind === "literal" ? each : pathOf(each)));

@@ -1,3 +1,4 @@
+import { uriReadings } from "../../../../runtime/mcp/protocol/resource-uri.ts";
 import type { CompiledExpression } from "../../../model/expressions.ts";
 import type { RequestData } from "./request-data.ts";
 
@@ -6,10 +7,28 @@ const MAX_READINGS = 1_000;
 
 /**
  * The readings of a request that expressions tell apart, the joined one first: of a header with several lines (a list) each
- * line by itself and all of them joined, of a cookie or query parameter with several values each of them. `undefined` if
+ * line by itself and all of them joined, of a cookie or query parameter with several values each of them, and of a resource
+ * the URIs that servers may take its own for. `undefined` if
  * there are more than the gateway evaluates.
  */
 export function requestReadings(
+  data: RequestData,
+  expressions: readonly CompiledExpression[],
+): readonly RequestData[] | undefined {
+  const { resource } = Object(data.mcp);
+  if (typeof resource?.name === "string") {
+    const [, ...others] = uriReadings(resource.name);
+    const named = others.map((name) => ({
+      ...data,
+      mcp: { ...Object(data.mcp), resource: { ...resource, name } },
+    }));
+    const all = [data, ...named].map((each) => readingsOfRequest(each, expressions));
+    return all.some((each) => each === undefined) ? undefined : all.flatMap((each) => each ?? []);
+  }
+  return readingsOfRequest(data, expressions);
+}
+
+function readingsOfRequest(
   data: RequestData,
   expressions: readonly CompiledExpression[],
 ): readonly RequestData[] | undefined {

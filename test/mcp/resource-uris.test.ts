@@ -1,0 +1,116 @@
+import { beforeAll, expect, it } from "vitest";
+import { uriReadings } from "../../runtime/mcp/protocol/resource-uri.ts";
+import type { Gateway } from "../harness/gateway.ts";
+import { startMcpGateway } from "./mcp-gateway.ts";
+import { openSession, post } from "./raw-client.ts";
+import { mcpResponses, type RawUpstream, startUpstream } from "./raw-upstream.ts";
+
+let gateway: Gateway;
+let upstream: RawUpstream;
+
+const secret = "file:///srv/secret";
+
+beforeAll(async () => {
+  upstream = await startUpstream(
+    mcpResponses({ "resources/read": '{"contents":[]}', "prompts/get": '{"messages":[]}' }),
+  );
+  const one = { name: "one", mcp: { host: upstream.url } };
+  gateway = await startMcpGateway([
+    {
+      name: "mcp",
+      targets: [one],
+      rules: [{ deny: `mcp.resource.name == "${secret}"` }, "has(mcp.resource)"],
+    },
+    {
+      name: "allowed",
+      path: "/allowed",
+      targets: [one],
+      rules: ['mcp.resource.name.startsWith("file:///srv/public/")'],
+    },
+    { name: "method", path: "/method", targets: [one], rules: ['mcp.method == "prompts/get"'] },
+  ]);
+});
+
+const read = (uri: string) => ({
+  jsonrpc: "2.0",
+  id: 1,
+  method: "resources/read",
+  params: { uri },
+});
+
+/** What comes of a read, and whether the server has got it. */
+async function passes(path: string, uri: string): Promise<boolean> {
+  const url = gateway.url.replace("/mcp", path);
+  const session = await openSession(url);
+  upstream.seen.length = 0;
+  await post(url, read(uri), session);
+  return upstream.seen.some(({ text }) => text.includes("resources/read"));
+}
+
+const equal = [
+  secret,
+  "FILE:///srv/secret",
+  "file:/srv/secret",
+  "file:srv/secret",
+  "file://localhost/srv/secret",
+  "file://LOCALHOST/srv/secret",
+  "file://127.0.0.1/srv/secret",
+  "file:////srv/secret",
+  "file:///srv//secret",
+  "file:///srv/%73ecret",
+  "file:///%73%72%76/secret",
+  "file:///srv/%2573ecret",
+  "file:///srv/x/../secret",
+  "file:///srv/./secret",
+  "file:///srv/x/%2e%2E/secret",
+  "file:///srv/x%2F..%2Fsecret",
+  "file:///../srv/secret",
+  "file:\\\\\\srv\\secret",
+  "file:///srv\\secret",
+  "file:///srv/secret#x",
+  "file:///srv/secret?x",
+  "file:///srv/secret/",
+  " file:///srv/secret",
+  "fi\tle:///srv/secret",
+];
+
+it.each(equal)("a deny rule sees through %j", async (uri) => {
+  expect(await passes("/mcp", uri)).toBe(false);
+});
+
+it.each(["file:///srv/secrets", "file:///srv/%73ecrets", "file://other/srv/secret", "x:secret"])(
+  "a deny rule of another resource lets %j pass",
+  async (uri) => {
+    expect(await passes("/mcp", uri)).toBe(true);
+  },
+);
+
+it("an allow rule must hold for what servers may read", async () => {
+  expect(await passes("/allowed", "file:///srv/public/a")).toBe(true);
+  expect(await passes("/allowed", "file:///srv/public/a%20b")).toBe(true);
+  for (const uri of ["../secret", "%2e%2e/secret", "x/..%2f..%2fsecret", "..\\secret"])
+    expect(await passes("/allowed", `file:///srv/public/${uri}`), uri).toBe(false);
+});
+
+it("a rule may name the method as mcp.method", async () => {
+  const url = gateway.url.replace("/mcp", "/method");
+  const session = await openSession(url);
+  upstream.seen.length = 0;
+  const prompt = { jsonrpc: "2.0", id: 2, method: "prompts/get", params: { name: "a" } };
+  await post(url, prompt, session);
+  await post(url, read(secret), session);
+  const calls = upstream.seen.filter(({ text }) => /prompts\/get|resources\/read/.test(text));
+  expect(calls.map(({ text }) => JSON.parse(text).method)).toEqual(["prompts/get"]);
+});
+
+it("URIs of other schemes have one form", () => {
+  const forms = (uri: string) => uriReadings(uri).slice(1);
+  expect(forms("HTTP://User@Host.:80/a/../b?q#f")).toContain("http://host/b?q");
+  expect(forms("repo://A/b")).toContain("repo://a/b");
+  expect(forms("repo://a/./b/")).toContain("repo://a/b/");
+  expect(forms("urn:x:%61")).toContain("urn:x:a");
+  expect(forms("x:\u00e9")).toContain("x:%C3%A9");
+  expect(forms("x:%C3%A9")).toContain("x:\u00e9");
+  for (const usual of ["file:///a/b.md", "https://a.example/b?c=d", "a:{x}/features.md", "x:y"])
+    expect(forms(usual)).toEqual([]);
+});
