@@ -200,7 +200,7 @@ class Faults {
     const rule = path.slice(resource?.depth ?? 0);
     return (this.#paths.get(resource?.name ?? "") ?? []).some((each) =>
       isBelow(each, rule)
-        ? !(mayLackBackend && isReference(each, rule))
+        ? !((mayLackBackend && isReference(each, rule)) || isMirrorReference(each, rule))
         : !ELSEWHERE.has(String(each[1])),
     );
   }
@@ -224,6 +224,12 @@ class Faults {
       ({ route }) => route.origin.resource?.name === resource?.name,
     );
     return attachment?.route;
+  }
+
+  #hasListener(kind: string, namespace: string, name: string, section: string): boolean {
+    if (kind !== "Gateway" && kind !== "ListenerSet") return false;
+    const { spec } = this.#kubernetes.inventory.find(kind, namespace, name) ?? {};
+    return (spec?.listeners ?? []).some((listener) => listener?.name === section);
   }
 
   /** Whether a policy with mistakes may be about a route, or a server that is asked there: what it would have refused must not pass. */
@@ -264,8 +270,10 @@ class Faults {
         const known = resourceKind(group, target) ?? target;
         const title = titleOfTarget(known, namespace, name);
         // Of a route, as of what it leads to, all is taken for one.
-        const isListener = known === "Gateway" || known === "ListenerSet";
-        return isListener && sectionName != null ? sectionTitle(title, sectionName) : title;
+        // A listener that is not there may be any of them under another name.
+        const isListener =
+          sectionName != null && this.#hasListener(known, namespace, name, sectionName);
+        return isListener ? sectionTitle(title, sectionName) : title;
       }),
       ...(selectors ?? []).flatMap(({ group, kind: target, matchLabels }) => {
         const known = resourceKind(group, target);
@@ -292,14 +300,27 @@ function sharesRequests({ kind, backends }: RouteResource | TcpRouteResource): b
 /** Whether a mistake of a rule is about what one of its `backendRefs` leads to. */
 function isReference(path: ConfigPath, rule: ConfigPath): boolean {
   const [field, index, part, ...rest] = path.slice(rule.length);
-  const names = [undefined, "name", "namespace", "group", "kind", "port"];
   return (
     field === "backendRefs" &&
     index !== undefined &&
     rest.length === 0 &&
-    names.some((name) => name === part)
+    REFERENCE_PARTS.some((name) => name === part)
   );
 }
+
+/** Whether a mistake of a rule is about what a mirror's reference leads to: Gateway API sends no copies then, and serves. */
+function isMirrorReference(path: ConfigPath, rule: ConfigPath): boolean {
+  const [filters, , mirror, field, part, ...rest] = path.slice(rule.length);
+  return (
+    filters === "filters" &&
+    mirror === "requestMirror" &&
+    field === "backendRef" &&
+    rest.length === 0 &&
+    REFERENCE_PARTS.some((name) => name === part)
+  );
+}
+
+const REFERENCE_PARTS = [undefined, "name", "namespace", "group", "kind", "port"];
 
 /** Fields of a route with mistakes that keep it from attaching somewhere, and say nothing of its rules. */
 const ELSEWHERE: ReadonlySet<string> = new Set(["parentRefs", "hostnames", "rules", "undefined"]);
