@@ -1,10 +1,12 @@
 import { hostname } from "node:os";
 import { Admission, type AdmissionSettings } from "./admission/admission.ts";
 import { certificateSecret } from "./admission/admission-certificate.ts";
-import { Delivery } from "./delivery/delivery.ts";
+import { Delivery, type DeliveryState } from "./delivery/delivery.ts";
 import type { DiscoveryCertificate } from "./delivery/mounted-certificate.ts";
 import { sharedSigner } from "./delivery/signing-key.ts";
+import type { ApiObject } from "./kubernetes/api-object.ts";
 import type { ApiServer } from "./kubernetes/api-server.ts";
+import { recordOf, textField } from "./kubernetes/json-fields.ts";
 import { LeaderElection } from "./kubernetes/leader-election.ts";
 import { errorText } from "./kubernetes/reflector.ts";
 import type { PodSettings } from "./model/compile-files.ts";
@@ -271,15 +273,29 @@ export class Controller {
         const known = withDefinitions(status, this.#objects.definitions.known);
         return { kind, key, status: known, generation };
       }
+      if (kind === "ListenerSet") {
+        const parent = parentOf(this.#objects.find("ListenerSet", key));
+        // Its listeners are in the code of its Gateway, which is what data planes take.
+        const delivered =
+          parent === undefined
+            ? status
+            : withDelivery(
+                status,
+                this.#stateOf(parent),
+                this.#generations.get(`Gateway ${parent}`),
+              );
+        return { kind, key, status: delivered, generation };
+      }
       if (kind !== "Gateway") return { kind, key, status, generation };
-      const problem = this.#provisioner?.problemOf(key);
-      const state =
-        problem === undefined
-          ? this.#delivery.stateOf(key)
-          : ({ kind: "refused", problem } as const);
-      const delivered = withDelivery(status, state, generation);
+      const delivered = withDelivery(status, this.#stateOf(key), generation);
       return { kind, key, status: this.#addressed(key, delivered), generation };
     });
+  }
+
+  /** What the data planes of a Gateway made of it. */
+  #stateOf(key: string): DeliveryState {
+    const problem = this.#provisioner?.problemOf(key);
+    return problem === undefined ? this.#delivery.stateOf(key) : { kind: "refused", problem };
   }
 
   /** The status of a Gateway with the addresses of the Service that this controller made for it. */
@@ -289,6 +305,14 @@ export class Controller {
     const service = this.#objects.find("Service", `${compiled.namespace}/${compiled.name}`);
     return withAddresses(status, this.#objects.find("Gateway", key), service);
   }
+}
+
+/** `NAMESPACE/NAME` of the Gateway that a ListenerSet names; `undefined` if it names none. */
+function parentOf(set: ApiObject | undefined): string | undefined {
+  const parent = recordOf(set?.spec)?.parentRef;
+  const name = textField(parent, "name");
+  const namespace = textField(parent, "namespace") ?? set?.metadata.namespace;
+  return name === undefined ? undefined : `${namespace}/${name}`;
 }
 
 /** What is compiled, but for the code: who delivers it keeps that. */

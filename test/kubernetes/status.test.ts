@@ -172,6 +172,35 @@ it("a policy of a Gateway that acts on none of its routes says so", () => {
   ]);
 });
 
+it("a policy of a Gateway without routes is attached, and says that it waits", () => {
+  const ofGateway = policy(cors, "empty").replace("HTTPRoute", "Gateway");
+  const empty = `${ofGateway}
+---
+{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {name: empty}, spec: {gatewayClassName: gwc, listeners: [{name: a, port: 9090, protocol: HTTP}]}}`;
+  const { ancestors } = statusOfOne("GatewayPolicy p", empty);
+  const [accepted, attached] = ancestors?.[0]?.conditions ?? [];
+  expect(brief([accepted, attached].flatMap((each) => each ?? []))).toEqual([
+    "Accepted=True Valid",
+    "Attached=True Attached",
+  ]);
+  expect(attached?.message).not.toBe("");
+});
+
+it("a policy that loses one field to an older one is accepted for the rest", () => {
+  const older = policy(cors).replace(
+    "name: p}",
+    'name: o, creationTimestamp: "2020-01-01T00:00:00Z"}',
+  );
+  const both = "traffic: {cors: {allowOrigins: ['https://b.example']}, csrf: {}}";
+  const { ancestors } = statusOfOne("GatewayPolicy p", `${policy(both)}\n---\n${older}`);
+  const [accepted] = ancestors?.[0]?.conditions ?? [];
+  expect(brief(accepted === undefined ? [] : [accepted])).toEqual(["Accepted=True PartiallyValid"]);
+  expect(accepted?.message).toContain("cors");
+  const whole = "traffic: {cors: {allowOrigins: ['https://b.example']}}";
+  const lost = statusOfOne("GatewayPolicy p", `${policy(whole)}\n---\n${older}`);
+  expect(brief(lost.ancestors?.[0]?.conditions)[0]).toBe("Accepted=False Conflicted");
+});
+
 it("a policy of a route that can't act on it is not accepted", () => {
   const { ancestors } = statusOfOne("GatewayPolicy p", policy(rulesOfMcp));
   expect(brief(ancestors?.[0]?.conditions)).toEqual([

@@ -45,6 +45,15 @@ export function falseCondition(
   return { type, status: "False", reason, message: joined([...new Set(messages)]) };
 }
 
+/** A condition that holds, although there are problems: its message says which part does not. */
+export function partialCondition(
+  type: string,
+  reason: string,
+  problems: readonly Problem[],
+): Condition {
+  return { ...falseCondition(type, reason, problems), status: "True" };
+}
+
 /**
  * A condition that holds, for the reason `held`, unless there are problems: the first ones in the order given say why it
  * does not.

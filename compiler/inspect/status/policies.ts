@@ -3,8 +3,8 @@ import {
   CONTROLLER,
   type Condition,
   conditionFrom,
-  falseCondition,
   type Problem,
+  partialCondition,
   trueCondition,
   within,
 } from "./conditions.ts";
@@ -18,6 +18,15 @@ export interface Ancestor {
   readonly sectionName?: string;
 }
 
+/** What was found out about a policy. */
+export interface PolicyFindings {
+  readonly problems: readonly Problem[];
+  /** One of its fields acts on something. */
+  readonly isActing: boolean;
+  /** Whether a target is a Gateway or ListenerSet that has no routes yet. */
+  readonly isWaiting: (ancestor: Ancestor) => boolean;
+}
+
 /**
  * The status of a policy, for each of its targets. One with mistakes is not Accepted, and one that acts on nothing is
  * not Attached.
@@ -25,7 +34,7 @@ export interface Ancestor {
 export function policyStatus(
   policy: ManifestOf<"GatewayPolicy">,
   ancestors: readonly Ancestor[],
-  problems: readonly Problem[],
+  { problems, isActing, isWaiting }: PolicyFindings,
 ): object {
   const ofTargets = [
     ...within(problems, "spec", "targetRefs"),
@@ -35,15 +44,17 @@ export function policyStatus(
   const idle = problems.filter(({ code }) => code === "policy-without-effect");
   const errors = problems.filter((each) => each.isError && !ofTargets.includes(each));
   const unusable = problems.filter(({ code }) => code === "unusable-entry");
+  // A policy all of whose fields lost is Conflicted; what else does not act leaves the rest.
+  const partial = conflicts.length > 0 && !isActing ? [] : [...unusable, ...conflicts];
   const accepted =
-    unusable.length > 0 && errors.length === 0 && conflicts.length === 0
-      ? { ...falseCondition("Accepted", "PartiallyValid", unusable), status: "True" as const }
+    partial.length > 0 && errors.length === 0
+      ? partialCondition("Accepted", "PartiallyValid", partial)
       : conditionFrom("Accepted", "Valid", ["Invalid", errors], ["Conflicted", conflicts]);
   const named = ancestors.length > 0 ? ancestors : [missing(policy)];
   const all = named.map((ancestorRef, index) => ({
     ancestorRef,
     controllerName: CONTROLLER,
-    conditions: [accepted, attached(within(ofTargets, "spec", "targetRefs", index))],
+    conditions: [accepted, attached(ancestorRef, within(ofTargets, "spec", "targetRefs", index))],
   }));
   if (all.length <= MOST_ANCESTORS) return { ancestors: all };
   const rest = `${all.length - MOST_ANCESTORS + 1} more targets`;
@@ -54,8 +65,12 @@ export function policyStatus(
   };
   return { ancestors: [...all.slice(0, MOST_ANCESTORS - 1), summary] };
 
-  function attached(own: readonly Problem[]): Condition {
+  function attached(ancestor: Ancestor, own: readonly Problem[]): Condition {
     const wrong = [...own, ...within(ofTargets, "spec", "targetSelectors")];
+    // A policy of a Gateway has nothing to act on before the first route is there, and is healthy.
+    const isIdle = idle.some(({ path }) => path.length === 1) && !isWaiting(ancestor);
+    if (wrong.length + errors.length === 0 && idle.length > 0 && !isIdle)
+      return partialCondition("Attached", "Attached", idle);
     return conditionFrom(
       "Attached",
       "Attached",

@@ -14,7 +14,8 @@ export function routeStatus(
   // The share that a backend has says nothing of whether it is there.
   const references = errors.filter(
     ({ path }) =>
-      (path.includes("backendRefs") && path.at(-1) !== "weight") || (path.includes("requestMirror") && path.includes("backendRef")),
+      (path.includes("backendRefs") && path.at(-1) !== "weight") ||
+      (path.includes("requestMirror") && path.includes("backendRef")),
   );
   const ofParents = within(errors, "spec", "parentRefs");
   const others = errors.filter((each) => !references.includes(each) && !ofParents.includes(each));

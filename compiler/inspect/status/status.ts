@@ -1,8 +1,9 @@
 import { resourceKind } from "../../1-parse/kubernetes/kinds.ts";
 import { CONTROLLERS, type KubernetesModel } from "../../2-lower/kubernetes/gateway/gateways.ts";
 import { groupOf } from "../../2-lower/kubernetes/inventory/references.ts";
+import { fieldValues } from "../../2-lower/kubernetes/policies/fields.ts";
 import type { Checked } from "../../compile.ts";
-import { childOf, Diagnostics } from "../../diagnostics/diagnostic.ts";
+import { childOf, Diagnostics, formatPath } from "../../diagnostics/diagnostic.ts";
 import { guarded } from "../../diagnostics/guarded.ts";
 import { valueAt } from "../../diagnostics/source.ts";
 import type { Manifest, ManifestKind, ManifestOf } from "../../manifests/manifests.ts";
@@ -138,7 +139,11 @@ function statusOfOne(
     case "InferencePool":
       return poolStatus(manifest, problems, kubernetes);
     case "GatewayPolicy":
-      return policyStatus(manifest, ancestorsOf(manifest, kubernetes), problems);
+      return policyStatus(manifest, ancestorsOf(manifest, kubernetes), {
+        problems,
+        isActing: isActing(manifest, problems, kubernetes),
+        isWaiting: (ancestor) => isWithoutRoutes(ancestor, kubernetes),
+      });
     default:
       return undefined;
   }
@@ -157,6 +162,41 @@ function ofClassParameters(
 
 function isOurs({ spec }: ManifestOf<"GatewayClass">): boolean {
   return CONTROLLERS.includes(spec?.controllerName ?? "");
+}
+
+/** Whether a field of a policy acts on something that did not lose to another policy. */
+function isActing(
+  policy: ManifestOf<"GatewayPolicy">,
+  problems: readonly Problem[],
+  { context }: KubernetesModel,
+): boolean {
+  const conflicts = problems.filter(({ code }) => code === "policy-conflict");
+  const lost = new Set(conflicts.map(({ path }) => formatPath(path)));
+  const depth = policy.origin.resource?.depth ?? 0;
+  const values = (["frontend", "traffic", "backend"] as const).flatMap((section) => {
+    const origin = childOf(policy.origin, "spec", section);
+    const at = { level: "gateway", source: policy, origin } as const;
+    return fieldValues(section, policy.spec?.[section], at);
+  });
+  return values.some(
+    ({ origin }) =>
+      !lost.has(formatPath(origin.path.slice(depth))) &&
+      context.sections.useOf(origin) === "acting",
+  );
+}
+
+/** Whether a target of a policy is a Gateway or ListenerSet without routes. */
+function isWithoutRoutes(
+  { group, kind, namespace, name }: Ancestor,
+  { attachments }: KubernetesModel,
+): boolean {
+  const known = resourceKind(group, kind);
+  if (known !== "Gateway" && known !== "ListenerSet") return false;
+  return !attachments.some(({ listener }) =>
+    [listener.gateway, listener.owner].some(
+      (each) => each.kind === known && each.namespace === namespace && each.name === name,
+    ),
+  );
 }
 
 /** The targets of a policy, those by name whether they exist or not. */
