@@ -18,6 +18,8 @@ export const check: Command = {
   details:
     "The verdict is the one of `gwc build`: what check passes, build builds. Without FILES it is gateway.yaml of this\n" +
     "folder.\n" +
+    "A built bundle runs in pods that mount Secrets and ConfigMaps, which have to be of the Gateway's namespace. The\n" +
+    "controller sends them to its data planes, of whatever namespace: --cluster gives its verdict.\n" +
     "Under GITHUB_ACTIONS=true the format is github, unless another one is asked for.",
   options: [
     {
@@ -27,9 +29,17 @@ export const check: Command = {
       summary: "how mistakes are written (default: text)",
     },
     gateway,
+    {
+      name: "cluster",
+      summary: "judge manifests as the controller does: Secrets of every namespace",
+    },
     strict,
   ],
-  examples: ["gwc check", "gwc check gateway.yaml --format sarif > gwc.sarif"],
+  examples: [
+    "gwc check",
+    "gwc check gateway.yaml --format sarif > gwc.sarif",
+    "gwc check --cluster manifests/",
+  ],
   work: checkFiles,
 };
 
@@ -44,6 +54,7 @@ async function checkFiles(
     host,
     flags.has("strict"),
     options.gateway,
+    { isDelivered: flags.has("cluster") },
   );
   const defaults = host.variable("GITHUB_ACTIONS") === "true" ? "github" : "text";
   const format = oneOf(FORMATS, options.format, defaults);

@@ -95,6 +95,7 @@ function checkConnection({ rules }: AuthorizationNode, diagnostics: Diagnostics)
   for (const { expression, origin } of rules) {
     const unknown = expression.reads.find((path) => !KNOWN.includes(path.slice(0, 2).join(".")));
     if (unknown === undefined) continue;
-    diagnostics.report("needs-source", origin, { variable: unknown.join(".") });
+    const isOfPolicy = origin.resource?.name.startsWith("GatewayPolicy ") === true;
+    diagnostics.report("needs-source", origin, { variable: unknown.join("."), isOfPolicy });
   }
 }

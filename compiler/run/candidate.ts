@@ -49,7 +49,7 @@ export function compileCandidate(
   isStrict: boolean,
   gateway?: string,
 ): Candidate {
-  const checkedInput = checkInput([file], host, isStrict, gateway, true);
+  const checkedInput = checkInput([file], host, isStrict, gateway, { isSingle: true });
   const { program, findings, dependencies } = checkedInput;
   return { findings, dependencies, compiled: program && compile(program, checkedInput) };
 }

@@ -158,9 +158,13 @@ export const connectionMessages = {
       "A dynamic backend takes its destination from the client: from Host of a request, from the server name (SNI) of a TLS " +
       "connection. A TCP connection has neither.",
   }),
-  "needs-source": message<{ variable: string }>({
+  "needs-source": message<{ variable: string; isOfPolicy?: boolean }>({
     severity: "error",
     text: ({ variable }) => `"${variable}" is not known of a connection: only "source" is`,
+    hint: ({ isOfPolicy }) =>
+      isOfPolicy === true
+        ? "a policy of a Gateway also holds for its TCP and TLS listeners: add the sectionName of an HTTP listener to the targetRef, or target the routes"
+        : undefined,
     explanation:
       "A rule about a connection is decided before anything of what it carries is read. It can ask where the connection " +
       "comes from: `source.address`, `source.port`; those of `networkAuthorization` also what a client certificate says, where " +

@@ -371,10 +371,12 @@ export const kubernetesMessages = {
   "secret-elsewhere": message<{ what: string }>({
     severity: "error",
     text: ({ what }) => `${what} is in another namespace than the Gateway, so it can't be mounted`,
-    hint: () => "keep it, and what refers to it by name alone, in the Gateway's namespace",
+    hint: () =>
+      "keep it, and what refers to it by name alone, in the Gateway's namespace; a controller may deliver it: `gwc check --cluster` judges so",
     explanation:
       "Secrets and CA certificates reach the gateway as mounted files, and a pod mounts only Secrets and ConfigMaps of its " +
-      "own namespace.",
+      "own namespace. The controller delivers them to its data planes, of whatever namespace: `gwc check --cluster` gives its " +
+      "verdict.",
   }),
   "mesh-without-controller": message<Record<never, never>>({
     severity: "error",
