@@ -28,7 +28,7 @@ export interface AgentSettings {
   readonly folder: string;
   /** Whose code it runs: a public key as SubjectPublicKeyInfo in base64. Undefined: of whoever is the controller. */
   readonly signer: string | undefined;
-  readonly log: (message: string) => void;
+  readonly log: (level: "info" | "warn" | "error", message: string) => void;
   /** The gateway serves for the first time. */
   readonly serving: (running: Pick<RunningGateway, "close">) => void;
 }
@@ -95,9 +95,9 @@ export class Agent {
     try {
       const generation = this.#checked(signed);
       await this.#serve(generation);
-      this.#settings.log(`serving generation ${generation.configDigest} of the disk`);
+      this.#settings.log("info", `serving generation ${generation.configDigest} of the disk`);
     } catch (error) {
-      this.#settings.log(`what was served last can't be served: ${String(error)}`);
+      this.#settings.log("error", `what was served last can't be served: ${String(error)}`);
     }
   }
 
@@ -168,7 +168,7 @@ export class Agent {
       throw error;
     });
     this.#store.setGeneration(signed);
-    this.#settings.log(`serving generation ${generation.configDigest}`);
+    this.#settings.log("info", `serving generation ${generation.configDigest}`);
   }
 
   async #change(signed: SignedGeneration): Promise<Generation> {
@@ -243,7 +243,10 @@ export class Agent {
   /** A port that one thread listens on alone can't be shared. */
   #tellIdle(wanted: number): void {
     if (this.#threads === undefined && wanted > 1)
-      this.#settings.log(`${wanted} threads are wanted: one serves until this process starts anew`);
+      this.#settings.log(
+        "warn",
+        `${wanted} threads are wanted: one serves until this process starts anew`,
+      );
   }
 }
 

@@ -37,7 +37,8 @@ async function follow(_: Arguments, { host, print }: CommandContext): Promise<Co
   }
   const tokenFile = host.variable("XDS_TOKEN_FILE") ?? TOKEN_FILE;
   const authority = host.variable("XDS_ROOT_CA");
-  const log = (message: string) => print(`${new Date().toISOString()} info ${message}\n`);
+  const log = (level: string, message: string) =>
+    print(`${new Date().toISOString()} ${level} ${message}\n`);
   const { endOnSignal, logUncaughtErrors } = await import("gwc/runtime/gateway/start");
   let isServing = false;
   const end = () => process.exit(0);

@@ -116,7 +116,9 @@ export const parametersSchema = resource(
         ),
         { description: "Variables of the gateway's process." },
       ),
-      resources: part("Compute resources of the container."),
+      resources: part(
+        "Compute resources of the container; a request of 100m of CPU and 128Mi of memory by default.",
+      ),
       shutdown: object(
         {
           min: seconds("Seconds that listeners stay open."),

@@ -20,7 +20,7 @@ export interface DiscoveryClientSettings {
   readonly known: (type: string) => Readonly<Record<string, string>>;
   /** Takes a change of resources. Rejects with what the controller is to know: the old ones go on. */
   readonly take: (change: ResourceChange) => Promise<void>;
-  readonly log: (message: string) => void;
+  readonly log: (level: "info" | "warn" | "error", message: string) => void;
 }
 
 /** Resources of a type that have changed. */
@@ -78,7 +78,7 @@ export class DiscoveryClient {
     while (!this.#isStopped) {
       const reason = await this.#stream().catch((error: unknown) => String(error));
       if (this.#isConnected || this.#failures === 0)
-        this.#settings.log(`the controller ${this.#channel.name} is away: ${reason}`);
+        this.#settings.log("warn", `the controller ${this.#channel.name} is away: ${reason}`);
       this.#isConnected = false;
       const longest = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** this.#failures);
       this.#failures += 1;
@@ -99,7 +99,7 @@ export class DiscoveryClient {
       method,
       {
         onMessage: (response) => {
-          if (!this.#isConnected) log(`following ${gateway} of ${this.#channel.name}`);
+          if (!this.#isConnected) log("info", `following ${gateway} of ${this.#channel.name}`);
           this.#isConnected = true;
           this.#failures = 0;
           const { typeUrl, nonce } = response;
@@ -109,7 +109,7 @@ export class DiscoveryClient {
               () => stream.send({ typeUrl, responseNonce: nonce }),
               (error: unknown) => {
                 const message = error instanceof Error ? error.message : String(error);
-                log(`refused: ${message}`);
+                log("error", `refused: ${message}`);
                 const isOfSystem = error instanceof Error && "syscall" in error;
                 const errorDetail = {
                   code: isOfSystem ? TRY_AGAIN_CODE : INVALID_ARGUMENT,

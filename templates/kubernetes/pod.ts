@@ -122,7 +122,7 @@ function gatewayContainer(
     { name: "CONNECTION_MIN_TERMINATION_DEADLINE", value: `${drain.min / 1000}s` },
     { name: "TERMINATION_GRACE_PERIOD_SECONDS", value: String(grace) },
   ];
-  const { resources } = deployment;
+  const resources = deployment.resources ?? DEFAULT_RESOURCES;
   const pullPolicy = deployment.pullPolicy ?? agent?.pullPolicy;
   const hasState = keptState(program) !== undefined;
   const mesh = meshPod(program.mesh);
@@ -152,7 +152,7 @@ function gatewayContainer(
     ],
     readinessProbe: { ...probe, periodSeconds: 10 },
     startupProbe: { ...probe, periodSeconds: 1, failureThreshold: 60 },
-    ...(resources === undefined ? {} : { resources }),
+    resources,
     securityContext: SECURITY,
     volumeMounts: [
       { name: "tmp", mountPath: "/tmp" },
@@ -165,6 +165,9 @@ function gatewayContainer(
     ],
   };
 }
+
+/** A HorizontalPodAutoscaler measures CPU as a part of what is requested: without a request it measures nothing. */
+const DEFAULT_RESOURCES = { requests: { cpu: "100m", memory: "128Mi" } };
 
 /** A mounted object, as a volume and where it stands in the container. */
 interface Mount {

@@ -10,6 +10,9 @@ export type CustomResourceDefinition = JsonSchema;
 
 interface OwnKind {
   readonly kind: ManifestKind;
+  readonly description: string;
+  /** How a policy reaches what it targets (GEP-713); undefined: it is no policy. */
+  readonly policy?: "Direct" | "Inherited";
   readonly shortName: string;
   readonly status: Schema | undefined;
   /** The conditions that `kubectl get` shows, and where a status has them. */
@@ -20,14 +23,21 @@ interface OwnKind {
 const OWN: readonly OwnKind[] = [
   {
     ...{ kind: "GatewayBackend", shortName: "gwbe", status: backendStatusSchema },
+    description:
+      "A backend that is no Service: a host, models of a provider, MCP servers, or a forward proxy. Routes refer to it in their backendRefs.",
     ...{ shown: ["Accepted"], conditions: ".status.conditions" },
   },
   {
     ...{ kind: "GatewayPolicy", shortName: "gwpol", status: policyStatusSchema },
+    description:
+      "What holds for the traffic of the Gateways, listeners, routes and backends that it targets. What stands on a Gateway holds for its routes, unless they say otherwise.",
+    policy: "Inherited",
     ...{ shown: ["Accepted", "Attached"], conditions: ".status.ancestors[*].conditions" },
   },
   {
     ...{ kind: "GatewayParameters", shortName: "gwpar", status: undefined },
+    description:
+      "How the pods of Gateways are run: image, resources, environment, logging. A GatewayClass or a Gateway refers to it.",
     ...{ shown: [], conditions: "" },
   },
 ];
@@ -35,7 +45,7 @@ const OWN: readonly OwnKind[] = [
 /** The definitions of our kinds: structural schemas, with the rules over several fields as CEL. */
 export function customResourceDefinitions(): readonly CustomResourceDefinition[] {
   const group = OUR_GROUPS[0] ?? "";
-  return OWN.map(({ kind, shortName, status, shown, conditions }) => {
+  return OWN.map(({ kind, shortName, description, policy, status, shown, conditions }) => {
     const singular = kind.toLowerCase();
     const plural = kind.endsWith("y")
       ? `${singular.slice(0, -1)}ies`
@@ -45,17 +55,23 @@ export function customResourceDefinitions(): readonly CustomResourceDefinition[]
     return {
       apiVersion: "apiextensions.k8s.io/v1",
       kind: "CustomResourceDefinition",
-      metadata: { name: `${plural}.${group}` },
+      metadata: {
+        name: `${plural}.${group}`,
+        ...(policy && { labels: { "gateway.networking.k8s.io/policy": policy } }),
+      },
       spec: {
         group,
         scope: "Namespaced",
-        names: { kind, plural, singular, listKind: `${kind}List`, shortNames: [shortName] },
+        names: {
+          ...{ kind, plural, singular, listKind: `${kind}List`, shortNames: [shortName] },
+          categories: ["gateway-api"],
+        },
         versions: [
           {
             name: "v1alpha1",
             served: true,
             storage: true,
-            schema: { openAPIV3Schema: resourceSchema(kind, status) },
+            schema: { openAPIV3Schema: { description, ...resourceSchema(kind, status) } },
             subresources: { status: {} },
             additionalPrinterColumns: [
               ...shown.map((type) => ({
