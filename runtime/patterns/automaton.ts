@@ -1,7 +1,10 @@
+import { ambiguousUnits } from "./ambiguous-character.ts";
+import { controlUnits } from "./character-reading.ts";
 import { beyondAscii, escapedUnit, type LastCharacters, MatchEnds } from "./match-ends.ts";
 import {
   type Beside,
   beforeOf,
+  besides,
   lineFeed,
   noText,
   otherCharacter,
@@ -33,8 +36,8 @@ export class Automaton {
   /** By state: what a longer match ends with; null: it is not known. */
   #lastCharacters: (LastCharacters | null | undefined)[] = [];
   /** By what stands before: the state where matches may begin, and the one where one begins at that place or nowhere. */
-  readonly #initials = new Int32Array(4);
-  readonly #begun = new Int32Array(4);
+  readonly #initials = new Int32Array(besides);
+  readonly #begun = new Int32Array(besides);
   #leavesIdle: Uint8Array | undefined;
 
   constructor(program: PatternProgram) {
@@ -98,10 +101,20 @@ export class Automaton {
     return this.#leavesIdle;
   }
 
-  /** Finds an ASCII character that a match may begin with. `others`: or any other one. */
+  /** Finds a character of a reading that a match may begin with. `others`: or any other one beyond ASCII. */
   beginnings(others: boolean): RegExp {
-    const units = Array.from(this.leavesIdle, (leaves, unit) => (leaves ? escapedUnit(unit) : ""));
-    return new RegExp(`[${units.join("")}${others ? beyondAscii : ""}]`, "g");
+    return new RegExp(`[${this.#beginningUnits()}${others ? beyondAscii : ambiguousUnits}]`, "g");
+  }
+
+  /** Finds a character that a match may begin with in a text as it is written, or one that reads otherwise. */
+  get unreadBeginnings(): RegExp {
+    return new RegExp(`[${this.#beginningUnits()}${controlUnits}${beyondAscii}]`, "g");
+  }
+
+  #beginningUnits(): string {
+    return Array.from(this.leavesIdle, (leaves, unit) => (leaves ? escapedUnit(unit) : "")).join(
+      "",
+    );
   }
 
   /** The state after a further code point, or the end of the text. */

@@ -1,4 +1,5 @@
 import { Automaton, decidingBits, isIdle } from "./automaton.ts";
+import { isPlainUnit } from "./character-reading.ts";
 import { noText, otherCharacter } from "./pattern-program.ts";
 import type { Search } from "./search.ts";
 import { StateTable } from "./state-table.ts";
@@ -36,7 +37,8 @@ export class JointAutomaton {
 
   /** Undefined: there is none, or one asks what stands beside its matches, and has to read for itself. */
   static of(searches: readonly Search[]): JointAutomaton | undefined {
-    const asks = ({ program }: Search) => program.asksWords || program.asksLines;
+    const asks = ({ program, reader }: Search) =>
+      program.asksWords || program.asksLines || reader.composes;
     const isNone = searches.length === 0 || searches.some(asks);
     return isNone ? undefined : new JointAutomaton(searches);
   }
@@ -69,6 +71,8 @@ export class JointAutomaton {
   }
 
   readonly #step = (state: number, code: number): number => {
+    // A control character does not read as it is written.
+    if (!isPlainUnit(code)) return this.#table.numberOf("control", [], undecided);
     const states = this.#table.stateOf(state);
     const next = this.#members.map(({ search, automaton }, index) => {
       const own = states[index] ?? 0;

@@ -1,8 +1,11 @@
+import { isOptional, optionalCharacter } from "./ambiguous-character.ts";
 import { alternative, alternativeMatch, assertion, deadEnd, match, rune } from "./pattern-codes.ts";
 import {
+  anyCharacter,
   assertionsAt,
   type Beside,
   beforeOf,
+  besides,
   lineFeed,
   noText,
   type PatternProgram,
@@ -20,7 +23,7 @@ export class MatchBeginnings {
   readonly #program: PatternProgram;
   readonly #table = new StateTable<Ways>(() => this.#ends.fill(0));
   /** By what stands behind it: the state at the end of a match. */
-  readonly #ends = new Int32Array(4);
+  readonly #ends = new Int32Array(besides);
   /** By place: places that lead there without a character, and those that take one. */
   readonly #sources: readonly Sources[];
   readonly #matches: readonly number[];
@@ -53,7 +56,7 @@ export class MatchBeginnings {
     place: number,
   ): number | undefined {
     const codePoint = codePointBefore(text, to);
-    const places = this.#taking([place], codePoint);
+    const places = this.#passing([place], codePoint);
     const state = this.#number({ places, after: this.#besideOf(codePoint) }, false);
     return this.#earliest(text, from, before, to - sizeOf(codePoint), state);
   }
@@ -95,14 +98,14 @@ export class MatchBeginnings {
     const before = codePoint === textEnd ? noText : beforeOf(codePoint, this.#program);
     const reached = new Set(places);
     this.#addBare(reached, assertionsAt(before, sampleOf(after)));
-    const taking = codePoint === textEnd ? [] : this.#taking(reached, codePoint);
+    const taking = codePoint === textEnd ? [] : this.#passing(reached, codePoint);
     const ways = { places: taking, after: this.#besideOf(codePoint) };
     return this.#number(ways, reached.has(this.#program.start));
   };
 
-  /** Places that lead to these ones over a code point. */
-  #taking(places: Iterable<number>, codePoint: number): readonly number[] {
-    const taking = new Set<number>();
+  /** Places that lead to these ones over a code point; these ones as well, if it may be nothing. */
+  #passing(places: Iterable<number>, codePoint: number): readonly number[] {
+    const taking = new Set<number>(isOptional(codePoint) ? places : []);
     for (const place of places) {
       for (const source of this.#sources[place]?.taking ?? []) {
         const instruction = this.#program.instructions[source];
@@ -162,11 +165,13 @@ function sizeOf(codePoint: number): number {
 function sampleOf(beside: Beside): number {
   if (beside === noText) return textEnd;
   if (beside === lineFeed) return newLine;
+  if (beside === anyCharacter) return optionalLetter;
   return beside === wordCharacter ? letter : space;
 }
 
 const newLine = 0x0a;
 const letter = 0x61;
+const optionalLetter = optionalCharacter(letter).charCodeAt(0);
 const space = 0x20;
 
 /** A match begins behind the character that was read last. */

@@ -1,3 +1,4 @@
+import { ambiguousUnits } from "./ambiguous-character.ts";
 import {
   alternative,
   alternativeMatch,
@@ -92,7 +93,7 @@ export class MatchEnds {
 
   #made(characters: readonly number[]): LastCharacters {
     const units = characters.map((each) => (each > 0x7f ? beyondAscii : escapedUnit(each)));
-    const source = `[${units.join("")}]`;
+    const source = `[${units.join("")}${ambiguousUnits}]`;
     const known = this.#known.get(source);
     if (known !== undefined) return known;
     const ascii = Uint8Array.from({ length: 128 }, (_, each) => Number(characters.includes(each)));

@@ -1,3 +1,4 @@
+import { countOptional } from "./ambiguous-character.ts";
 import { decidingBits, endsSurely, hasMatched, isDead, isIdle, type Threads } from "./automaton.ts";
 import { ComingEnds } from "./coming-ends.ts";
 import { type Beside, beforeOf, noText, otherCharacter, textEnd } from "./pattern-program.ts";
@@ -36,6 +37,8 @@ export class MatchReader {
   /** States had these numbers then. */
   #vainGeneration = 0;
   readonly #ends: ComingEnds;
+  /** How many characters of the text may be nothing. */
+  optional = 0;
 
   /** `previous`: the character before the text; "": it begins there. */
   constructor(search: Search, previous: string) {
@@ -67,9 +70,15 @@ export class MatchReader {
     this.#generation = automaton.generation;
   }
 
-  /** The text goes on. */
-  append(text: string): void {
+  /** Units of the longest match, with what of the text may be nothing. */
+  get longest(): number {
+    return this.#search.settings.longest + Math.min(this.optional, maxOptional);
+  }
+
+  /** The text goes on. `isAmbiguous`: some of it may be nothing. */
+  append(text: string, isAmbiguous: boolean): void {
     this.text += text;
+    if (isAmbiguous) this.optional += countOptional(text);
     this.#ends.forget();
   }
 
@@ -156,7 +165,7 @@ export class MatchReader {
     const { text } = this;
     const isHalf = !isComplete && isHighHalf(text.charCodeAt(text.length - 1));
     const length = isHalf ? text.length - 1 : text.length;
-    const known = { text, length, ends: this.#ends, isComplete };
+    const known = { text, length, ends: this.#ends, isComplete, longest: this.longest };
     const passed = passShortMatches(this.#search, known, from, mask);
     this.restart(passed.to);
     return passed;
@@ -184,6 +193,7 @@ export class MatchReader {
   /** Forgets what lies before a place. */
   forget(to: number): void {
     if (to > 0) this.previous = this.text.charAt(to - 1);
+    if (this.optional > 0) this.optional -= countOptional(this.text.slice(0, to));
     this.text = this.text.slice(to);
     this.read -= to;
     this.since -= to;
@@ -200,8 +210,8 @@ export class MatchReader {
   }
 
   #readOn(isComplete: boolean): boolean {
-    const { automaton, settings, walk, leavesIdle, beginnings } = this.#search;
-    const { longest } = settings;
+    const { automaton, walk, leavesIdle, beginnings } = this.#search;
+    const { longest } = this;
     const text = this.text;
     const ends = this.#ends;
     const { length } = text;
@@ -305,11 +315,11 @@ export class MatchReader {
 
   /** Up to where a state stays what it is: as far as a match may wait, so that each place is read for it only once. */
   #unchangedTo(state: number, from: number): number {
-    const { automaton, settings } = this.#search;
+    const { automaton } = this.#search;
     const { ascii } = automaton;
     const text = this.text;
     const row = (state >> stateBits) * 128;
-    const limit = Math.min(text.length, from + settings.longest);
+    const limit = Math.min(text.length, from + this.longest);
     let at = from;
     while (at < limit) {
       const unit = text.charCodeAt(at);
@@ -319,6 +329,9 @@ export class MatchReader {
     return at;
   }
 }
+
+/** So many characters that are perhaps nothing may make a match longer. */
+export const maxOptional = 1_024;
 
 /** From so many characters on the short loop is worth its call. */
 const longWay = 32;

@@ -1,4 +1,3 @@
-import { readingOf } from "./reading.ts";
 import { type MatchRange, type OnMatch, Replacement } from "./replacement.ts";
 import type { Search } from "./search.ts";
 
@@ -87,7 +86,7 @@ export class PartedReplacement {
       this.#ranges.push({ from: start + from, to: start + to, isRest });
     };
     const whole = new Replacement(this.#search, "", note, before);
-    whole.replace(waiting, this.#search.readsText ? readingOf(waiting) : undefined);
+    whole.replace(waiting, this.#search.reader.readingOf(waiting));
     this.#released = matches + whole.matches;
     const output = this.#give(this.#length);
     this.#ranges = later;

@@ -1,4 +1,5 @@
 import type { Pattern } from "../cel/functions/pattern.ts";
+import { isAmbiguous, isOptional, meaningsOf } from "./ambiguous-character.ts";
 import {
   alternative,
   alternativeMatch,
@@ -154,7 +155,12 @@ function reachMatch(
 }
 
 /** What stands beside a place of a text, as far as assertions ask. */
-export type Beside = typeof noText | typeof lineFeed | typeof wordCharacter | typeof otherCharacter;
+export type Beside =
+  | typeof noText
+  | typeof lineFeed
+  | typeof wordCharacter
+  | typeof otherCharacter
+  | typeof anyCharacter;
 
 /** The text begins or ends there. */
 export const noText = 0;
@@ -165,13 +171,23 @@ export const wordCharacter = 2;
 /** Another one, or one that no assertion asks about. */
 export const otherCharacter = 3;
 
+/** One that may be of a word, or nothing. */
+export const anyCharacter = 4;
+/** How many there are. */
+export const besides = 5;
+
 /** What stands after the last character of a text. */
 export const textEnd = -1;
 
 /** What assertions hold between what stands before and a code point, or the end of the text. */
 export function assertionsAt(before: Beside, next: number): number {
   const isBoundary = (before === wordCharacter) !== isWord(next);
-  let holding = isBoundary ? wordBoundary : noWordBoundary;
+  const isEither = before === anyCharacter || isOptional(next);
+  let holding = isEither
+    ? wordBoundary | noWordBoundary
+    : isBoundary
+      ? wordBoundary
+      : noWordBoundary;
   if (before === noText) holding |= textBegins | lineBegins;
   if (before === lineFeed) holding |= lineBegins;
   if (next === textEnd) holding |= textEnds | lineEnds;
@@ -182,12 +198,15 @@ export function assertionsAt(before: Beside, next: number): number {
 /** What a code point is for what comes after it. */
 export function beforeOf(codePoint: number, { asksWords, asksLines }: PatternProgram): Beside {
   if (asksLines && codePoint === 0x0a) return lineFeed;
-  return asksWords && isWord(codePoint) ? wordCharacter : otherCharacter;
+  if (!asksWords) return otherCharacter;
+  if (isOptional(codePoint)) return anyCharacter;
+  return isWord(codePoint) ? wordCharacter : otherCharacter;
 }
 
 /** A word is made of ASCII letters, digits and `_`, as in RE2. */
 function isWord(codePoint: number): boolean {
   return (
+    isAmbiguous(codePoint) ||
     (codePoint >= 0x30 && codePoint <= 0x39) ||
     (codePoint >= 0x41 && codePoint <= 0x5a) ||
     codePoint === 0x5f ||
@@ -204,7 +223,9 @@ export function takes(instruction: PatternInstruction, codePoint: number): boole
       return codePoint !== 0x0a;
     case rune:
     case oneRune:
-      return instruction.matchRune(codePoint);
+      return isAmbiguous(codePoint)
+        ? meaningsOf(codePoint).some((each) => instruction.matchRune(each))
+        : instruction.matchRune(codePoint);
     default:
       return false;
   }
@@ -232,6 +253,8 @@ export class Stepper {
    * comes after it counts no more.
    */
   step(place: number, before: Beside, next: number, moved: (place: number) => void): boolean {
+    // A match that has begun may go on as if it were not there.
+    if (isOptional(next) && place !== this.#program.start) moved(place);
     return this.#follow(place, assertionsAt(before, next), next, moved);
   }
 

@@ -1,69 +1,105 @@
+import { isOptional, someAmbiguous } from "./ambiguous-character.ts";
+import { isPlainUnit, readCharacter } from "./character-reading.ts";
+
 /** How a text reads, where that differs from how it is written. */
 export interface Reading {
   readonly text: string;
   /** Where in the written text each unit of the reading begins. */
   readonly starts: readonly number[];
+  /** Some of its characters are read in several ways: see `ambiguous-character.ts`. */
+  readonly isAmbiguous: boolean;
 }
 
-/**
- * How a text reads: without characters that nobody sees (zero width, soft hyphens, variation selectors, marks on letters),
- * with those that look like others as these (fullwidth, mathematical and circled letters, digits of any script, dashes,
- * spaces). Undefined: as it is written. Linear in its length.
- */
-export function readingOf(written: string): Reading | undefined {
-  if (isAscii(written)) return undefined;
-  let text = "";
-  const starts: number[] = [];
-  let from = 0;
-  for (let at = 0; at < written.length; at++) {
-    const unit = written.charCodeAt(at);
-    const sole = unit < 128 ? unit : soleUnit(unit);
-    if (sole === unit) continue;
-    const character = String.fromCodePoint(written.codePointAt(at) ?? unit);
-    const read = sole === several ? readCharacter(character) : String.fromCharCode(sole);
-    if (read !== character) {
-      text += written.slice(from, at) + read;
-      for (let each = from; each < at; each++) starts.push(each);
-      for (let each = 0; each < read.length; each++) starts.push(at);
-      from = at + character.length;
+/** Reads texts as a pattern is to see them. */
+export interface TextReader {
+  /** How a text reads; undefined: as it is written. Linear in its length. */
+  readingOf(written: string): Reading | undefined;
+  /** From where on a text may read otherwise when more comes behind it; its length: nowhere. */
+  openFrom(written: string): number;
+  /** Letters and the marks behind them are read as one: the end of each piece may wait for a mark. */
+  readonly composes: boolean;
+}
+
+/** Reads each character by itself: see `readCharacter`. */
+export const characterReader: TextReader = {
+  readingOf: (written) => {
+    if (isPlain(written)) return undefined;
+    const made = new ReadingBuilder(written);
+    for (let at = 0; at < written.length; at++) {
+      const unit = written.charCodeAt(at);
+      const sole = soleUnit(unit);
+      if (sole === unit && unit !== several) continue;
+      const character = String.fromCodePoint(written.codePointAt(at) ?? unit);
+      made.read(at, character, sole === several ? readCharacter(character) : unitText(sole));
+      at += character.length - 1;
     }
-    at += character.length - 1;
+    return made.reading();
+  },
+  openFrom: ({ length }) => length,
+  composes: false,
+};
+
+/** Puts the reading of a text together, from its characters that read otherwise. */
+export class ReadingBuilder {
+  readonly #written: string;
+  readonly #starts: number[] = [];
+  #text = "";
+  /** Up to where it has been read. */
+  #from = 0;
+
+  constructor(written: string) {
+    this.#written = written;
   }
-  if (from === 0) return undefined;
-  for (let each = from; each < written.length; each++) starts.push(each);
-  return { text: text + written.slice(from), starts };
+
+  /** What stands at a place reads as another text. Places come in order. */
+  read(at: number, written: string, read: string): void {
+    if (read === written) return;
+    this.#text += this.#written.slice(this.#from, at) + read;
+    for (let each = this.#from; each < at; each++) this.#starts.push(each);
+    for (let each = 0; each < read.length; each++) this.#starts.push(at);
+    this.#from = at + written.length;
+  }
+
+  /** Undefined: nothing reads otherwise. */
+  reading(): Reading | undefined {
+    if (this.#from === 0) return undefined;
+    for (let each = this.#from; each < this.#written.length; each++) this.#starts.push(each);
+    const text = this.#text + this.#written.slice(this.#from);
+    return { text, starts: this.#starts, isAmbiguous: someAmbiguous.test(text) };
+  }
 }
 
-/** Whether a text has ASCII characters alone: it reads as it is written. */
-export function isAscii(text: string): boolean {
+/** The same reading without what may be nothing. */
+export function withoutOptional({ text, starts }: Reading): Reading {
+  const kept = starts.flatMap((_, unit) => (isOptional(text.charCodeAt(unit)) ? [] : [unit]));
+  const read = kept.map((unit) => text.charAt(unit)).join("");
+  const own = kept.map((unit) => starts[unit] ?? 0);
+  return { text: read, starts: own, isAmbiguous: someAmbiguous.test(read) };
+}
+
+/** Whether a text has ASCII characters alone, without control characters: it reads as it is written. */
+export function isPlain(text: string): boolean {
   const { length } = text;
-  if (length > shortLength) return Buffer.byteLength(text) === length;
+  if (length > shortLength) {
+    // One range at a time: engines look for that many characters at once.
+    const isAscii = Buffer.byteLength(text) === length;
+    return isAscii && !lowControl.test(text) && !highControl.test(text) && !rareControl(text);
+  }
   for (let at = 0; at < length; at++) {
-    if (text.charCodeAt(at) > 127) return false;
+    if (!isPlainUnit(text.charCodeAt(at))) return false;
   }
   return true;
 }
 
+function rareControl(text: string): boolean {
+  return text.includes("\u000b") || text.includes("\u007f");
+}
+
+const lowControl = /[\u0000-\u0008]/;
+const highControl = /[\u000e-\u001f]/;
+
 /** Up to this length the call costs more than looking. */
 const shortLength = 64;
-
-/** How a character reads; "": nobody sees it. */
-export function readCharacter(character: string): string {
-  if (!lookalike.test(character)) return character;
-  if (unseen.test(character)) return "";
-  if (dash.test(character)) return "-";
-  const compatible = character.normalize("NFKC");
-  if (compatible !== character || !digit.test(character)) return compatible;
-  return String(digitValue(character));
-}
-
-/** Digits of a script stand one behind the other, beginning with zero. */
-function digitValue(character: string): number {
-  const codePoint = character.codePointAt(0) ?? 0;
-  let zero = codePoint;
-  while (digit.test(String.fromCodePoint(zero - 1))) zero -= 1;
-  return (codePoint - zero) % 10;
-}
 
 /** The one unit that a unit reads as; `several`: it is none, or not one. */
 function soleUnit(unit: number): number {
@@ -75,24 +111,17 @@ function soleUnit(unit: number): number {
   return sole;
 }
 
+function unitText(unit: number): string {
+  return String.fromCharCode(unit);
+}
+
 /** Whether a unit is the first half of a character. */
 export function isHighHalf(unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdbff;
 }
 
-/** No text reads as this one. */
-const several = 1;
+/** Half of a character: nothing reads as that. */
+const several = 0xd800;
 
 /** By unit what it reads as; 0: nobody has asked. Texts ask for few, often. */
 const soleUnits = new Uint16Array(0x10000);
-
-/** What may read as something else: capital letters are among them, which do not. */
-const lookalike =
-  /[[\p{Changes_When_NFKC_Casefolded}\p{Nd}\p{Pd}\u0300-\u036f\u20d0-\u20ff\u2212]--[\x00-\x7f]]/v;
-
-/** Marks that change how a letter looks but not what it says: strokes, key caps. */
-const unseen = /\p{Default_Ignorable_Code_Point}|[\u0300-\u036f]|[\u20d0-\u20ff]/u;
-
-const dash = /[\p{Pd}\u2212]/u;
-
-const digit = /\p{Nd}/u;

@@ -1,5 +1,6 @@
-import { MatchReader } from "./match-reader.ts";
-import { isAscii, isHighHalf, type Reading, readingOf } from "./reading.ts";
+import { spokenForms } from "./ambiguous-character.ts";
+import { MatchReader, maxOptional } from "./match-reader.ts";
+import { isHighHalf, isPlain, type Reading, withoutOptional } from "./reading.ts";
 import type { Search } from "./search.ts";
 import { maxShort } from "./short-matches.ts";
 import { WrittenText } from "./written-text.ts";
@@ -18,8 +19,8 @@ export class Replacement {
   #passed = 0;
   /** How what is held is written; undefined: as it reads. */
   #written: WrittenText | undefined;
-  /** The first half of a character whose other half comes with the next piece. */
-  #half = "";
+  /** What may read otherwise with the next piece: half of a character, a letter that a mark may follow. */
+  #open = "";
   /** Up to where what is held has gone out. */
   #from = 0;
   /** The match that goes on has been replaced: what it grows by is left out. */
@@ -37,28 +38,28 @@ export class Replacement {
 
   /** Takes a piece, and gives what is decided of the text. */
   push(piece: string): string {
-    if (this.#half === "" && this.#written === undefined && !this.#isReplaced) {
+    const { reader } = this.#search;
+    if (reader.composes) return this.#pushRead(piece);
+    if (this.#open === "" && this.#written === undefined && !this.#isReplaced) {
       const plain = this.#reader.takePlain(piece);
       if (plain !== undefined) {
         this.#passed += plain.length;
         return plain;
       }
     }
-    const isFirst = this.#reader.text === "" && this.#half === "" && piece !== "";
+    const isFirst = this.#reader.text === "" && this.#open === "" && piece !== "";
     if (isFirst && this.#reader.passes(piece, this.#search.unreadBeginnings)) {
       this.#passed += piece.length;
       return piece;
     }
-    if (this.#search.readsText && (this.#half !== "" || !isAscii(piece))) {
-      return this.#pushRead(piece);
-    }
+    if (this.#open !== "" || !isPlain(piece)) return this.#pushRead(piece);
     // Of one that reads as it is written that was asked already.
     return isFirst ? this.#decide(piece, undefined) : this.#push(piece, undefined);
   }
 
   /** Nothing waits, and no match goes on. */
   get isAtRest(): boolean {
-    const isHeld = this.#half !== "" || this.#written !== undefined || this.#isReplaced;
+    const isHeld = this.#open !== "" || this.#written !== undefined || this.#isReplaced;
     return !isHeld && this.#reader.isAtRest;
   }
 
@@ -70,7 +71,7 @@ export class Replacement {
 
   /** What came and is not decided, as it is written. */
   get waiting(): string {
-    return (this.#written?.text ?? this.#reader.text) + this.#half;
+    return (this.#written?.text ?? this.#reader.text) + this.#open;
   }
 
   /** The character before that; "": it stands at the beginning. */
@@ -86,10 +87,21 @@ export class Replacement {
   }
 
   #pushRead(piece: string): string {
-    const whole = this.#half + piece;
-    this.#half = isHighHalf(whole.charCodeAt(whole.length - 1)) ? whole.slice(-1) : "";
-    const text = whole.slice(0, whole.length - this.#half.length);
-    return this.#push(text, readingOf(text));
+    const whole = this.#open + piece;
+    const { length } = whole;
+    const isHalf = isHighHalf(whole.charCodeAt(length - 1));
+    const from = this.#search.reader.openFrom(isHalf ? whole.slice(0, -1) : whole);
+    const to = isHalf ? Math.min(from, length - 1) : from;
+    this.#open = whole.slice(to);
+    const text = whole.slice(0, to);
+    return this.#push(text, this.#readingOf(text));
+  }
+
+  /** How a piece reads. Where much waits that may be nothing it is nothing: it could hold up a match for ever. */
+  #readingOf(piece: string): Reading | undefined {
+    const reading = this.#search.reader.readingOf(piece);
+    if (reading?.isAmbiguous !== true || this.#reader.optional < maxOptional) return reading;
+    return withoutOptional(reading);
   }
 
   #push(piece: string, reading: Reading | undefined): string {
@@ -117,12 +129,14 @@ export class Replacement {
       this.#written ??= new WrittenText(this.#reader.text);
       this.#written.push(piece, reading);
     }
-    this.#reader.append(reading?.text ?? piece);
+    this.#reader.append(reading?.text ?? piece, reading?.isAmbiguous === true);
   }
 
   /** Gives what is left: the text is complete. */
   end(): string {
-    const last = this.#half === "" ? "" : this.#push(this.#half, undefined);
+    const open = this.#open;
+    this.#open = "";
+    const last = open === "" ? "" : this.#push(open, this.#readingOf(open));
     return last + this.#scan(true) + this.#give(this.#reader.text.length);
   }
 
@@ -193,13 +207,15 @@ export class Replacement {
     if (isValid === undefined) return true;
     const { text, previous } = this.#reader;
     const before = start === 0 ? previous : text.charAt(start - 1);
-    return isValid(text.slice(start, end), before, text.charAt(end));
+    const after = text.charAt(end);
+    // Of what may be nothing either counts.
+    return spokenForms(text.slice(start, end)).some((form) => isValid(form, before, after));
   }
 
   /** Gives what no match can hold any more. */
   #release(): string {
     const reader = this.#reader;
-    const { longest } = this.#search.settings;
+    const { longest } = reader;
     if (reader.end >= 0 && reader.read - reader.since > longest) {
       if (!this.#isReplaced) reader.since = reader.earliest();
       if (reader.read - reader.since > longest) return this.#replaceGrowing();

@@ -1,5 +1,6 @@
 import type { Pattern } from "../cel/functions/pattern.ts";
-import { asksForWriting } from "./asks-for-writing.ts";
+import { AskedCharacters } from "./asked-characters.ts";
+import { AskedReader } from "./asked-reader.ts";
 import { Automaton, isIdle } from "./automaton.ts";
 import { MatchBeginnings } from "./match-beginnings.ts";
 import {
@@ -10,6 +11,7 @@ import {
   programOf,
   requiredCharacters,
 } from "./pattern-program.ts";
+import { characterReader, type Reading, type TextReader } from "./reading.ts";
 import { Walk } from "./walk.ts";
 
 /** What is looked for in texts. */
@@ -29,8 +31,8 @@ export class Search {
   readonly matchBeginnings: MatchBeginnings;
   /** Of whoever reads: it is used by one text at a time. */
   readonly walk = new Walk();
-  /** It looks at texts as they read; else as they are written, as its pattern asks for. */
-  readonly readsText: boolean;
+  /** Reads texts as its pattern is to see them: what it asks for by itself is seen as it is written. */
+  readonly reader: TextReader;
   /** By ASCII character: 1 where a match may begin with it, whatever stands before it. */
   readonly leavesIdle: Uint8Array;
   /** Finds what a match may begin with, by the engine's own search: what lies before it is passed over. */
@@ -46,19 +48,32 @@ export class Search {
     this.settings = settings;
     this.program = programOf(settings.pattern);
     this.automaton = new Automaton(this.program);
-    this.readsText = !asksForWriting(this.program);
+    const asked = AskedCharacters.of(this.program.instructions);
+    this.reader = asked === undefined ? characterReader : new AskedReader(asked);
     this.isOpen = hasLoop(this.program);
     this.required = requiredCharacters(this.program.instructions, [this.program.start]);
     const { automaton } = this;
     this.leavesIdle = automaton.leavesIdle;
     this.beginnings = automaton.beginnings(beginsBeyondAscii(this.program));
-    this.unreadBeginnings = this.readsText ? automaton.beginnings(true) : this.beginnings;
+    this.unreadBeginnings = automaton.unreadBeginnings;
     this.matchBeginnings = new MatchBeginnings(this.program);
   }
 
   /** No match begins but with a character that leaves the automaton's first state. */
   get needsBeginning(): boolean {
     return isIdle(this.automaton.initial(noText));
+  }
+
+  /** How a text reads; undefined: as it is written. `reading`: how others read it. */
+  readingOf(text: string, reading: Reading | undefined): Reading | undefined {
+    return this.reader === characterReader ? reading : this.reader.readingOf(text);
+  }
+
+  /** Whether a text has not all that a match needs. `reading`: how it reads, where that is another text. */
+  lacksRequired(text: string, reading: Reading | undefined): boolean {
+    if (reading?.isAmbiguous === true) return false;
+    const read = reading?.text ?? text;
+    return this.required.some((character) => !read.includes(character));
   }
 
   /** Whether a whole text has no character that a match may begin with: there is none in it. */

@@ -1,5 +1,7 @@
+import { ambiguousUnits } from "./ambiguous-character.ts";
 import { beyondAscii, escapedUnit } from "./match-ends.ts";
 import { beginsBeyondAscii } from "./pattern-program.ts";
+import { characterReader } from "./reading.ts";
 import type { Search } from "./search.ts";
 
 /** What matches of several searches may begin with: a text without any of it is looked through once for all of them. */
@@ -11,8 +13,8 @@ export class SharedBeginnings {
   constructor(searches: readonly Search[]) {
     // A character that a match can't be without is looked for instead: mostly few texts have it.
     const shared = searches.filter(
-      ({ readsText, required, needsBeginning }) =>
-        readsText && required.length === 0 && needsBeginning,
+      ({ reader, required, needsBeginning }) =>
+        reader === characterReader && required.length === 0 && needsBeginning,
     );
     this.#searches = new Set(shared);
     this.#any = shared.length > 1 ? anyOf(shared) : undefined;
@@ -34,5 +36,5 @@ function anyOf(searches: readonly Search[]): RegExp {
     searches.some(({ leavesIdle }) => leavesIdle[unit] === 1) ? escapedUnit(unit) : "",
   );
   const others = searches.some(({ program }) => beginsBeyondAscii(program));
-  return new RegExp(`[${units.join("")}${others ? beyondAscii : ""}]`);
+  return new RegExp(`[${units.join("")}${others ? beyondAscii : ambiguousUnits}]`);
 }

@@ -12,6 +12,8 @@ export interface ComingText {
   readonly ends: ComingEnds;
   /** Nothing comes behind it. */
   readonly isComplete: boolean;
+  /** UTF-16 units of the longest match. */
+  readonly longest: number;
 }
 
 /** What was passed over. */
@@ -75,8 +77,8 @@ export function passShortMatches(
  * known within a few characters.
  */
 function endOf(
-  { automaton, settings }: Search,
-  { text, length, ends, isComplete }: ComingText,
+  { automaton }: Search,
+  { text, length, ends, isComplete, longest }: ComingText,
   from: number,
   begun: number,
 ): number | undefined {
@@ -93,7 +95,7 @@ function endOf(
     if (isEnd && after === length && !isComplete) return undefined;
     if (isEnd) end = after;
     const isFound = end > from || hasMatched(state);
-    const lookahead = isFound ? end + settings.longest : Number.POSITIVE_INFINITY;
+    const lookahead = isFound ? end + longest : Number.POSITIVE_INFINITY;
     if (ends.areBefore(text, state, after, lookahead, isComplete)) return end;
   }
   return undefined;

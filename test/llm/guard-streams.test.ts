@@ -9,7 +9,6 @@ import { responsesTexts } from "../../runtime/llm/formats/responses/texts.ts";
 import { creditCard, email, phoneNumber, ssn } from "../../runtime/llm/guards/named-patterns.ts";
 import { guardPattern, maskPatterns } from "../../runtime/llm/guards/pattern-guard.ts";
 import { PartedReplacement } from "../../runtime/patterns/parted-replacement.ts";
-import { readingOf } from "../../runtime/patterns/reading.ts";
 import { Replacement } from "../../runtime/patterns/replacement.ts";
 import { Search } from "../../runtime/patterns/search.ts";
 import { cpuMillis } from "../compiler/cel/cpu-time.ts";
@@ -82,7 +81,10 @@ function replacedAsParts(pattern: string, parts: readonly string[]): readonly st
 
 function rangesIn(pattern: string, written: string): readonly { from: number; to: number }[] {
   const units = Array.from({ length: written.length }, (_, at) => at);
-  const { text, starts } = readingOf(written) ?? { text: written, starts: units };
+  const { text, starts } = searchFor(pattern, 8).reader.readingOf(written) ?? {
+    text: written,
+    starts: units,
+  };
   const matcher = RE2JS.compile(pattern).matcher(text);
   const ranges: { from: number; to: number }[] = [];
   for (let at = 0; at <= text.length && matcher.find(at); ) {
@@ -131,7 +133,7 @@ function replacedByParts(
 
 function replacedAtOnce(pattern: string, longest: number, text: string): string {
   const search = searchFor(pattern, longest);
-  return new Replacement(search, "#").replace(text, search.readsText ? readingOf(text) : undefined);
+  return new Replacement(search, "#").replace(text, search.reader.readingOf(text));
 }
 
 function replacedInPieces(pattern: string, longest: number, parts: readonly string[]): string {

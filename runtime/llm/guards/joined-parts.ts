@@ -1,4 +1,4 @@
-import { type Reading, readingOf } from "../../patterns/reading.ts";
+import { characterReader, type Reading } from "../../patterns/reading.ts";
 import { type MatchRange, type OnMatch, Replacement } from "../../patterns/replacement.ts";
 import type { Search } from "../../patterns/search.ts";
 import type { TextPart, TextPlace, WholeTexts } from "../chat/whole-texts.ts";
@@ -111,7 +111,11 @@ function foundAcross(
 ): readonly MaskedRange[] {
   const found: MaskedRange[] = [];
   const text = parts.join("");
-  const joined: JoinedText = { text, reading: readingOf(text), bounds: boundsOf(parts) };
+  const joined: JoinedText = {
+    text,
+    reading: characterReader.readingOf(text),
+    bounds: boundsOf(parts),
+  };
   for (const guard of guards) {
     const start = performance.now();
     for (const { search, mask } of guard.patterns) {
@@ -172,9 +176,8 @@ function matchesAcross(
   { text, reading: asItReads, bounds }: JoinedText,
   search: Search,
 ): readonly MatchRange[] {
-  const reading = search.readsText ? asItReads : undefined;
-  const read = reading?.text ?? text;
-  if (search.required.some((character) => !read.includes(character))) return [];
+  const reading = search.readingOf(text, asItReads);
+  if (search.lacksRequired(text, reading)) return [];
   // What nobody sees makes matches longer than they read, and some patterns have matches of any length.
   if (reading !== undefined || search.isOpen) {
     return across(matchesIn(text, { from: 0, to: text.length }, search, reading), bounds);

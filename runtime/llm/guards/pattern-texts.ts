@@ -1,5 +1,5 @@
 import { JointAutomaton } from "../../patterns/joint-automaton.ts";
-import { type Reading, readingOf } from "../../patterns/reading.ts";
+import { characterReader, type Reading } from "../../patterns/reading.ts";
 import { Replacement } from "../../patterns/replacement.ts";
 import type { PartsGuard, PieceGuard, TextGuards } from "../chat/texts.ts";
 import type { TextPart, TextPlace } from "../chat/whole-texts.ts";
@@ -16,6 +16,9 @@ export class PatternTexts implements TextGuards {
   readonly #automaton: JointAutomaton | undefined;
   /** What parts of streamed texts have become that could not be decided alone: formats say them again as a whole. */
   readonly #parts = new Map<string, string>();
+
+  /** Texts of events that may go on in later ones, by their marks. */
+  readonly #carried = new Map<string, PartsGuard>();
 
   /** `scope`: which whole texts are looked at; absent: all. `automaton`: that of all patterns, which is made once. */
   constructor(
@@ -37,7 +40,7 @@ export class PatternTexts implements TextGuards {
     const known = mayBeKnown ? this.#parts.get(text) : undefined;
     if (known !== undefined) return known;
     const written = isName === true ? nameOf : asItIs;
-    let searched: SearchedText = { text, reading: readingOf(text) };
+    let searched: SearchedText = { text, reading: characterReader.readingOf(text) };
     let start = performance.now();
     for (const guard of this.#guards) {
       searched = this.#replacedBy(guard, searched, written);
@@ -60,15 +63,14 @@ export class PatternTexts implements TextGuards {
     for (const { search, mask } of patterns) {
       if (hasNone && beginnings.has(search)) continue;
       const { text } = searched;
-      const reading = search.readsText ? searched.reading : undefined;
-      const read = reading?.text ?? text;
-      if (search.required.some((character) => !read.includes(character))) continue;
-      if (search.hasNoBeginning(read)) continue;
+      const reading = search.readingOf(text, searched.reading);
+      if (search.lacksRequired(text, reading)) continue;
+      if (search.hasNoBeginning(reading?.text ?? text)) continue;
       const replacement = new Replacement(search, written(mask));
       const replaced = replacement.replace(text, reading);
       if (this.#count(guard, replacement.matches)) return { text: "", reading: undefined };
       if (replaced === text) continue;
-      searched = { text: replaced, reading: readingOf(replaced) };
+      searched = { text: replaced, reading: characterReader.readingOf(replaced) };
       // A mask may have what others begin with.
       hasNone = false;
     }
@@ -93,12 +95,28 @@ export class PatternTexts implements TextGuards {
   }
 
   openParts(): PartsGuard {
+    return this.#openParts(this.#parts);
+  }
+
+  #openParts(known: Map<string, string>): PartsGuard {
     return new TextParts({
       guards: this.#guards,
       automaton: this.#automaton,
       count: this.#count,
-      known: this.#parts,
+      known,
     });
+  }
+
+  carry(text: string, place: TextPlace, mark: string): string {
+    const replaced = this.replace(text, place);
+    if (replaced !== text || text === "") return replaced;
+    let parts = this.#carried.get(mark);
+    if (parts === undefined) {
+      parts = this.#openParts(new Map());
+      if (this.#carried.size < maxCarried) this.#carried.set(mark, parts);
+    }
+    const given = [...parts.push(text), ...parts.release()].join("");
+    return given !== text && place.isName === true ? nameOf(given) : given;
   }
 
   /** True: the text is rejected. */
@@ -110,6 +128,9 @@ export class PatternTexts implements TextGuards {
     return rejection !== undefined;
   };
 }
+
+/** A stream has so many kinds of members that may go on. */
+const maxCarried = 1_000;
 
 /** What reads for all patterns of guards as long as they find nothing; undefined: nothing can. */
 export function jointAutomaton(guards: readonly PatternGuard[]): JointAutomaton | undefined {

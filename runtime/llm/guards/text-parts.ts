@@ -1,6 +1,7 @@
+import { readCharacter } from "../../patterns/character-reading.ts";
 import type { JointAutomaton } from "../../patterns/joint-automaton.ts";
 import { joinedLists, PartedReplacement } from "../../patterns/parted-replacement.ts";
-import { isAscii, readCharacter } from "../../patterns/reading.ts";
+import { isPlain } from "../../patterns/reading.ts";
 import { UnmatchedText } from "../../patterns/unmatched-text.ts";
 import type { PartsGuard } from "../chat/texts.ts";
 import { LongText } from "./long-text.ts";
@@ -64,7 +65,7 @@ export class TextParts implements PartsGuard {
       if (text !== undefined) return [this.#passUnmatched(text)];
     }
     const whole = this.#readOn() + piece;
-    const seen = !isAscii(whole) && this.#holdsMuch() ? withoutUnseen(whole) : whole;
+    const seen = !isPlain(whole) && this.#holdsMuch() ? withoutUnseen(whole) : whole;
     const given = this.#steps.every(isWhole)
       ? [this.#passWhole(seen)]
       : this.#pass([seen], (replacement, pieces) => replacement.push(pieces));
