@@ -234,7 +234,7 @@ function guarded(value: unknown, format: TextFormat, part: Row["part"]): string 
   const run = new GuardRun("response");
   const texts = new PatternTexts([maskPatterns([guardPattern(secret, secret.length)])], run);
   if (part !== "stream")
-    return JSON.stringify(mapMembers(value as JsonObject, format[part], texts, part === "request"));
+    return JSON.stringify(mapMembers(value as JsonObject, format[part], texts));
   const stream = format.openStream(texts);
   const event = Buffer.from(`data: ${JSON.stringify(value)}\n\n`);
   return [...stream.see(event), ...stream.end()].map(String).join("");

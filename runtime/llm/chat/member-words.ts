@@ -3,6 +3,7 @@
  * them. Any other name is the client's own, and a text to guards: templates of models show whole objects.
  */
 export const memberWords: ReadonlySet<string> = new Set([
+  ...membersOfBodies(),
   ...["acknowledged_safety_checks", "action", "actions", "active", "allowed_callers"],
   ...["allowed_domains", "allowed_tools", "always", "annotations", "approval_request_id"],
   ...["approve", "approximate", "arguments", "attributes", "audio", "authorization", "background"],
@@ -50,3 +51,30 @@ export const memberWords: ReadonlySet<string> = new Set([
   ...["verbosity", "version", "voice", "wait", "working_directory", "workspace_id", "x", "y"],
   ...["zoom"],
 ]);
+
+/** Members of requests, responses and events themselves. */
+function membersOfBodies(): readonly string[] {
+  const words =
+    "accepted_prediction_tokens annotation annotation_index applied_edits audio_tokens " +
+    "billing cache_creation cache_creation_input_tokens cache_read_input_tokens " +
+    "cached_tokens category choices citation code_interpreter completed_at completion_tokens " +
+    "completion_tokens_details content_block content_filter_results content_index " +
+    "context_management conversation created created_at deleted delta dimensions " +
+    "disable_parallel_tool_use embedding encoding_format ephemeral_1h_input_tokens " +
+    "ephemeral_5m_input_tokens expires_at explanation finish_reason first_id " +
+    "frequency_penalty generate_summary has_more include_obfuscation include_usage " +
+    "incomplete_details inference_geo input_tokens input_tokens_details item item_id last_id " +
+    "logit_bias max_completion_tokens max_output_tokens max_tokens max_tool_calls metadata " +
+    "modalities n native_finish_reason obfuscation object output_config output_index " +
+    "output_text output_tokens output_tokens_details parallel_tool_calls param part " +
+    "partial_image_b64 partial_image_index partial_json prediction presence_penalty " +
+    "previous_response_id prompt_cache_key prompt_cache_retention prompt_filter_results " +
+    "prompt_tokens prompt_tokens_details provider reasoning_effort reasoning_tokens " +
+    "redacted_thinking rejected_prediction_tokens request_id response response_format seed " +
+    "sequence_number server_tool_use service_tier stop stop_details stop_reason " +
+    "stop_sequence stop_sequences store stream stream_options summary_index " +
+    "system_fingerprint temperature thinking_tokens tool_use top_k top_p total_tokens " +
+    "truncation url_citation usage user_id web_fetch_requests web_search_options " +
+    "web_search_requests";
+  return words.split(" ");
+}

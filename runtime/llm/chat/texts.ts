@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../cel/variables.ts";
 import { mapFile } from "./file-texts.ts";
+import { formatWords } from "./format-words.ts";
 import { mapKeys, mapList, mapObject } from "./map-values.ts";
 import { memberWords } from "./member-words.ts";
 import { isJsonObject } from "./request-object.ts";
@@ -30,6 +31,11 @@ export interface TextGuards extends WholeTexts {
   openJson(): PieceGuard;
   /** Texts that one role says one behind the other, each in pieces: they may be one text in parts. */
   openParts(): PartsGuard;
+  /**
+   * A text of an event that may go on in a later one, with the same `mark`. It does not wait: of a match that goes on the
+   * rest is guarded. Absent: each of them is a text of its own.
+   */
+  carry?(text: string, place: TextPlace, mark: string): string;
 }
 
 /** One text that comes in pieces; it may keep back an end of what came. */
@@ -81,15 +87,11 @@ export function responseMembers(
   return unknown.length === 0 ? response : [...response, ...unknown];
 }
 
-/**
- * The members of an object with their texts replaced; the object itself when no text changes. `withNames`: it is a
- * client's, whose names for members are texts, too.
- */
+/** The members of an object with their texts, and names that no API has, replaced; the object itself when none changes. */
 export function mapMembers(
   body: JsonObject,
   keys: readonly string[],
   texts: WholeTexts,
-  withNames = false,
 ): JsonObject {
   const changed = keys.flatMap((key) => {
     const value = body[key];
@@ -98,10 +100,28 @@ export function mapMembers(
     const isFree = key === "metadata" && isJsonObject(value);
     const next = isFree
       ? mapJson(value, texts, place ?? modelPlace)
-      : mapTexts(value, texts, place, withNames);
+      : mapTexts(value, texts, place, true);
     return next === value ? [] : [[key, next] as const];
   });
-  return changed.length === 0 ? body : { ...body, ...Object.fromEntries(changed) };
+  const mapped = changed.length === 0 ? body : { ...body, ...Object.fromEntries(changed) };
+  const nameOf = (name: string): string => guardedName(name, texts, modelPlace);
+  return keys.every((key) => memberWords.has(key)) ? mapped : mapKeys(mapped, nameOf);
+}
+
+/** An object whose members, at any depth, have names that guards have seen; the object itself when none changes. */
+export function mapNames(object: JsonObject, texts: WholeTexts): JsonObject {
+  const inside = (value: unknown): unknown => {
+    if (Array.isArray(value)) return mapList(value, inside);
+    return isJsonObject(value) ? mapNames(value, texts) : value;
+  };
+  const mapped = mapObject(object, inside);
+  if (Object.keys(mapped).every((name) => memberWords.has(name))) return mapped;
+  return mapKeys(mapped, (name) => guardedName(name, texts, modelPlace));
+}
+
+/** A member's name as guards leave it: words of the format pass. */
+function guardedName(name: string, texts: WholeTexts, place: TextPlace): string {
+  return memberWords.has(name) ? name : texts.replace(name, { ...place, isName: true });
 }
 
 /** Members of requests and responses whose texts are not the model's own unless they say so. */
@@ -119,7 +139,7 @@ const placesOfMembers: Readonly<Record<string, TextPlace>> = {
 
 /**
  * The value with its texts replaced; the value itself when no text changes. `place`: what its texts are unless it says.
- * `withNames`: names that a client has given to members are texts, too.
+ * `withNames`: names of members that no API has are texts, too.
  */
 export function mapTexts(
   value: unknown,
@@ -130,14 +150,14 @@ export function mapTexts(
   const visit = (each: unknown, key: string, parent: JsonObject, at: TextPlace): unknown => {
     if (typeof each === "string") {
       if (key === "arguments") return texts.replaceJson(each, { ...at, part: "toolInput" });
-      if (isName(key, each)) return texts.replace(each, { ...at, isName: true });
+      if (isName(key, each)) return texts.replace(each, { ...at, isName: true }, key);
       if (!isText(key, parent)) {
-        return mapFile(each, key, parent, (text) => texts.replace(text, at));
+        return mapFile(each, key, parent, (text) => texts.replace(text, at, key));
       }
-      return texts.replace(each, parts.has(key) ? { ...at, isPart: true } : at);
+      return texts.replace(each, parts.has(key) ? { ...at, isPart: true } : at, key);
     }
     // The tokens would say what is masked.
-    if (key === "logprobs" && each !== null) return Array.isArray(each) ? [] : null;
+    if (key === "logprobs" && each !== null) return withoutTokens(each);
     if (Array.isArray(each)) return mapList(each, (item) => visit(item, key, parent, at));
     if (!isJsonObject(each)) return each;
     // Credentials for the server of a tool.
@@ -159,11 +179,15 @@ export function mapTexts(
         : visit(member, name, each, placeOfMember(name, own)),
     );
     if (!withNames || Object.keys(each).every((name) => memberWords.has(name))) return mapped;
-    return mapKeys(mapped, (name) =>
-      memberWords.has(name) ? name : texts.replace(name, { ...own, isName: true }),
-    );
+    return mapKeys(mapped, (name) => guardedName(name, texts, own));
   };
   return visit(value, "", {}, place);
+}
+
+/** Log probabilities without what they are of. */
+function withoutTokens(logprobs: unknown): unknown {
+  if (!Array.isArray(logprobs)) return null;
+  return logprobs.length === 0 ? logprobs : [];
 }
 
 /** What the texts of an object are: messages have a role, and what tools are told or say has a type. */
@@ -196,9 +220,15 @@ function isText(key: string, parent: Readonly<Record<string, unknown>>): boolean
   return !noTexts.has(key) && !key.startsWith("encrypted_") && !key.endsWith("_id");
 }
 
-/** Names that a model reads; roles that a format does not have are written out by some servers. */
+/** Names that a model reads; roles and words that a format does not have are written out by some servers and clients. */
 function isName(key: string, text: string): boolean {
-  return names.has(key) || (key === "role" && !roles.has(text));
+  if (names.has(key)) return true;
+  return key === "role" ? !isRole(text) : words.has(key) && !formatWords.has(text);
+}
+
+/** Whether a format has a role. */
+export function isRole(text: string): boolean {
+  return roles.has(text);
 }
 
 const names: ReadonlySet<string> = new Set([
@@ -223,11 +253,16 @@ function isToolInput(key: string, { type }: Readonly<Record<string, unknown>>): 
   return key === "input" && typeof type === "string" && type.endsWith("tool_use");
 }
 
-/** Words of formats, ids, addresses, credentials, and bytes as text: files among them are looked into. */
+/** Members whose values are words of formats. */
+const words: ReadonlySet<string> = new Set([
+  ...["type", "object", "status", "phase", "mode", "tool_choice", "function_call", "format"],
+  ...["media_type", "mime_type", "detail", "ttl", "finish_reason", "stop_reason", "scope"],
+  ...["effort", "quality", "size", "background", "action_type"],
+]);
+
+/** Words, ids, addresses, credentials, and bytes as text: files among them are looked into. */
 const noTexts: ReadonlySet<string> = new Set([
-  ...["type", "role", "object", "status", "phase", "id", "model", "mode"],
-  ...["tool_choice", "function_call", "format", "authorization_token"],
-  ...["url", "image_url", "file_url", "file_data", "media_type", "mime_type", "detail", "ttl"],
-  ...["signature", "partial_image_b64", "b64_json", "finish_reason", "stop_reason", "scope"],
-  ...["effort", "quality", "size", "background", "action_type", "server_url", "authorization"],
+  ...words,
+  ...["role", "id", "model", "authorization_token", "signature", "partial_image_b64", "b64_json"],
+  ...["url", "image_url", "file_url", "file_data", "server_url", "authorization"],
 ]);

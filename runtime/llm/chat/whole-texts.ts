@@ -14,7 +14,8 @@ export interface TextPlace {
 
 /** What becomes of texts that are whole. */
 export interface WholeTexts {
-  replace(text: string, place: TextPlace): string;
+  /** `key`: of the member that it is; absent: it is none. */
+  replace(text: string, place: TextPlace, key?: string): string;
   /** The JSON of a tool's arguments. */
   replaceJson(text: string, place: TextPlace): string;
 }

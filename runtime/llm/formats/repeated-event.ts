@@ -15,7 +15,7 @@ export function repeatedText(
   const piece = repeated.textOf(event);
   if (piece === undefined) return undefined;
   const given = guard.push(piece);
-  if (given === piece) return [bytes];
+  if (given === piece && !repeated.hasFilling) return [bytes];
   return given === "" ? [] : [repeated.withText(event, piece, given)];
 }
 
@@ -63,11 +63,18 @@ export class RepeatedEvent {
     return this.#endOfText(event) !== undefined;
   }
 
-  /** The event with another text in the place of its own. */
+  /** The event with another text in the place of its own, and with a filling that says nothing. */
   withText(event: string, own: string, text: string): string {
-    const rest = event.slice(this.#head.length + own.length);
-    const json = plain.test(text) ? text : JSON.stringify(text).slice(1, -1);
-    return this.#head + json + rest;
+    const json = text === own || plain.test(text) ? text : JSON.stringify(text).slice(1, -1);
+    const from = this.#head.length + own.length;
+    if (this.#end === undefined) return this.#head + json + event.slice(from);
+    const length = event.length - this.#end.length - from - this.#tail.length;
+    return this.#head + json + this.#tail + fillingOf(length) + this.#end;
+  }
+
+  /** It has a filling, which nobody reads: another one of its length goes out. */
+  get hasFilling(): boolean {
+    return this.#end !== undefined;
   }
 
   /** Where the text ends of an event that differs in it alone. */
@@ -86,6 +93,11 @@ export class RepeatedEvent {
     const to = event.indexOf('"', at);
     return event.slice(to) === this.#end && plain.test(`${event.slice(at, to)}-`);
   }
+}
+
+/** A filling of a length, which says nothing. */
+export function fillingOf(length: number): string {
+  return "x".repeat(length);
 }
 
 /** OpenAI fills events so that their length does not tell that of their text. */

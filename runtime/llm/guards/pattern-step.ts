@@ -32,8 +32,7 @@ class PatternGuards implements GuardStep {
   guardMembers(body: JsonObject, keys: readonly string[], run: GuardRun): JsonObject {
     const texts = new PatternTexts(this.guards, run, this.#scope, this.#automaton);
     const noted = new NotedParts(texts, this.#scope);
-    const isRequest = run.phase === "request";
-    const guarded = mapMembers(body, keys, noted, isRequest);
+    const guarded = mapMembers(body, keys, noted);
     if (run.error !== undefined) return guarded;
     const across = noted.findAcross(this.guards, run);
     if (across === undefined) return guarded;
@@ -44,7 +43,7 @@ class PatternGuards implements GuardStep {
       if (guard.rejection !== undefined) run.reject(guard, guard.rejection);
     }
     const masked = new MaskedParts(texts, this.#scope, across.ranges);
-    return mapMembers(body, keys, masked, isRequest);
+    return mapMembers(body, keys, masked);
   }
 
   openStage(format: TextFormat, run: GuardRun, next: (step: StreamStep) => void): StreamStage {

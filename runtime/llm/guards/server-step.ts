@@ -22,13 +22,12 @@ export class ServerGuardStep implements GuardStep {
     run: GuardRun,
   ): Promise<JsonObject> {
     const [guard] = this.guards;
-    const isRequest = run.phase === "request";
-    const scope = isRequest ? guard.scope : ofResponses;
+    const scope = run.phase === "request" ? guard.scope : ofResponses;
     const gathered = new GatheredTexts(scope);
-    mapMembers(body, keys, gathered, isRequest);
+    mapMembers(body, keys, gathered);
     const texts = await guardTexts(guard, gathered.texts, run);
     if (texts === undefined) return body;
-    return mapMembers(body, keys, new GivenTexts(scope, texts), isRequest);
+    return mapMembers(body, keys, new GivenTexts(scope, texts));
   }
 
   openStage(format: TextFormat, run: GuardRun, next: (step: StreamStep) => void): StreamStage {

@@ -1,22 +1,23 @@
+import { isDeepStrictEqual } from "node:util";
 import type { JsonObject } from "../../../cel/variables.ts";
 import { mapList, mapObject } from "../../chat/map-values.ts";
 import { isJsonObject } from "../../chat/request-object.ts";
 import {
+  isRole,
   mapMembers,
   mapTexts,
-  modelPlace,
   type PieceGuard,
   responseMembers,
   type StreamTexts,
   type TextFormat,
   type TextGuards,
 } from "../../chat/texts.ts";
-import type { TextPlace } from "../../chat/whole-texts.ts";
-import { dataOf } from "../event-bytes.ts";
+import { CarriedTexts } from "../carried-texts.ts";
 import { NestedPieces, OnlyText } from "../nested-pieces.ts";
-import { parseObject } from "../parse-object.ts";
 import { type Events, PartedEvents } from "../parted-events.ts";
+import { bareComment, readEvent } from "../read-event.ts";
 import { RepeatedEvent, type RepeatedText, repeatedText } from "../repeated-event.ts";
+import { callTexts, isEmptyChoice, isOfChunk, withoutCallTexts } from "./empty-choice.ts";
 
 /** Where chat completions have texts. */
 export const completionsTexts: TextFormat = {
@@ -91,33 +92,36 @@ class CompletionsTexts implements StreamTexts {
     this.#texts = texts;
   }
 
-  see(event: Buffer): Events {
-    const text = event.toString("utf8");
-    const again = this.#last && repeatedText(this.#last, event, text);
+  see(given: Buffer): Events {
+    const whole = given.toString("utf8");
+    const again = this.#last && repeatedText(this.#last, given, whole);
     if (again !== undefined) return again;
     this.#last = undefined;
-    const data = dataOf(text);
+    const read = readEvent(given, whole, this.#texts);
+    if (read === undefined) return this.#behind([bareComment]);
+    const { bytes: event, text, data, object: chunk } = read;
     if (data === "[DONE]") return [...this.end(), event];
-    if (data === undefined) return this.#behind([event]);
-    const chunk = parseObject(data);
     // What cannot be read cannot be guarded.
     if (chunk === undefined) return [];
     const hasChoices = Array.isArray(chunk.choices);
     const members = responseMembers(chunk, completionsTexts).filter(
       (key) => !(hasChoices && key === "choices"),
     );
-    const around = mapMembers(chunk, members, this.#texts);
+    const around = members.reduce(
+      (object, key) => mapMembers(object, [key], new CarriedTexts(this.#texts, key)),
+      chunk,
+    );
     if (!Array.isArray(chunk.choices) || chunk.choices.length === 0) {
       return this.#behind([around === chunk ? event : eventText(around)]);
     }
     this.#chunk = chunk;
     const before: (string | Buffer)[] = [];
-    const given: readonly unknown[] = chunk.choices;
-    const choices = given.map((choice) =>
+    const own: readonly unknown[] = chunk.choices;
+    const choices = own.map((choice) =>
       isJsonObject(choice) ? this.#choice(choice, before) : mapTexts(choice, this.#texts),
     );
-    this.#last = this.#repeatable(text, chunk, given);
-    const isSame = around === chunk && choices.every((each, index) => each === given[index]);
+    this.#last = this.#repeatable(text, chunk, own);
+    const isSame = around === chunk && choices.every((each, index) => each === own[index]);
     const isEmpty =
       !isSame && members.length === 0 && choices.every(isEmptyChoice) && !isJsonObject(chunk.usage);
     if (isEmpty) return before;
@@ -173,6 +177,9 @@ class CompletionsTexts implements StreamTexts {
     const choice = mapObject(given, (value, key) => {
       if (key === "delta" && isJsonObject(value)) return this.#delta(value, seen);
       if (isOfChunk(key, value)) return value;
+      if (key === "finish_reason" || key === "index") {
+        return this.#named({ [key]: value }, `choice ${index}`)[key];
+      }
       const place = `choice ${key}`;
       const more = (said: unknown): JsonObject => ({ [key]: said });
       // Completions as they were before chats have their text here; other members are words that do not go on.
@@ -242,9 +249,11 @@ class CompletionsTexts implements StreamTexts {
 
   #delta(delta: JsonObject, choice: SeenChoice): JsonObject {
     return mapObject(delta, (value, key) => {
-      if (key === "role") return value;
+      if (key === "role" && typeof value === "string" && isRole(value)) return value;
       if (key === "tool_calls" && Array.isArray(value)) {
-        return mapList(value, (call) => (isJsonObject(call) ? this.#call(call, choice) : call));
+        return mapList(value, (call) =>
+          isJsonObject(call) ? this.#call(call, choice) : mapTexts(call, this.#texts),
+        );
       }
       return this.#member(value, choice, key, (text) => ({ delta: { [key]: text } }));
     });
@@ -263,14 +272,17 @@ class CompletionsTexts implements StreamTexts {
     if (place === "annotations") return mapTexts(value, this.#texts);
     return mapTexts(
       value,
-      new NestedPieces(this.#texts, (piece, { number, isPart, isJson }) => {
-        // What a list says is one text. Other members say something else each time, or go on: they do not wait.
-        const own = isPart ? place : `${place} ${number}`;
-        const rest = (text: string) => more(mapTexts(value, new OnlyText(number, text)));
-        const settings = { choice, isJson, more: rest };
-        if (isPart || isJson) return this.#piece(own, piece, settings);
-        return this.#released(own, piece, settings);
-      }),
+      new NestedPieces(
+        new CarriedTexts(this.#texts, place),
+        (piece, { number, isPart, isJson }) => {
+          // What a list says is one text. Other members say something else each time, or go on: they do not wait.
+          const own = isPart ? place : `${place} ${number}`;
+          const rest = (text: string) => more(mapTexts(value, new OnlyText(number, text)));
+          const settings = { choice, isJson, more: rest };
+          if (isPart || isJson) return this.#piece(own, piece, settings);
+          return this.#released(own, piece, settings);
+        },
+      ),
     );
   }
 
@@ -285,35 +297,27 @@ class CompletionsTexts implements StreamTexts {
   }
 
   #call(given: JsonObject, choice: SeenChoice): JsonObject {
-    const call = this.#withName(given);
-    const { index } = call;
+    const { index } = given;
+    let call = this.#named(withoutCallTexts(given), `call ${choice.index} ${index}`);
+    let isSame = true;
     for (const [part, key, isJson] of callTexts) {
-      const object = call[part];
-      if (!isJsonObject(object)) continue;
-      const value = object[key];
-      if (typeof value !== "string") {
-        const mapped = mapTexts(value, this.#texts);
-        if (mapped === value) continue;
-        return { ...call, [part]: { ...object, [key]: mapped } };
-      }
+      const own = given[part];
+      if (!isJsonObject(own) || typeof own[key] !== "string") continue;
       const more: More = (text) => ({
         delta: { tool_calls: [{ index, [part]: { [key]: text } }] },
       });
-      const text = this.#piece(`${part} ${index}`, value, { choice, isJson, more });
-      return text === value ? call : { ...call, [part]: { ...object, [key]: text } };
+      const text = this.#piece(`${part} ${index}`, own[key], { choice, isJson, more });
+      isSame &&= text === own[key];
+      const object = call[part];
+      call = { ...call, [part]: { ...(isJsonObject(object) && object), [key]: text } };
     }
-    return call;
+    return isSame && isDeepStrictEqual(call, given) ? given : call;
   }
 
-  #withName(call: JsonObject): JsonObject {
-    for (const [part] of callTexts) {
-      const object = call[part];
-      if (!isJsonObject(object)) continue;
-      const { name } = object;
-      const guarded = typeof name === "string" ? this.#texts.replace(name, toolName) : name;
-      if (guarded !== name) return { ...call, [part]: { ...object, name: guarded } };
-    }
-    return call;
+  /** An object with its texts guarded, of which a later event may say more. */
+  #named(object: JsonObject, kind: string): JsonObject {
+    const mapped = mapTexts(object, new CarriedTexts(this.#texts, kind));
+    return isJsonObject(mapped) ? mapped : {};
   }
 
   #piece(place: string, piece: string, { choice, isJson, more }: PieceSettings): string {
@@ -344,43 +348,6 @@ class CompletionsTexts implements StreamTexts {
   }
 }
 
-const toolName: TextPlace = { ...modelPlace, isName: true };
-
-/** Where calls of tools say what is wanted of them, and whether it is JSON. */
-const callTexts = [
-  ["function", "arguments", true],
-  ["custom", "input", false],
-] as const;
-
 function eventText(chunk: JsonObject): string {
   return `data: ${JSON.stringify(chunk)}\n\n`;
-}
-
-/** Whether a member is one that choices of chunks have, and is looked at as that. */
-function isOfChunk(key: string, value: unknown): boolean {
-  if (key === "delta" || key === "logprobs") return isJsonObject(value) || value === null;
-  return key === "index" || key === "finish_reason";
-}
-
-/** Whether a delta says nothing. */
-function isEmptyDelta(delta: unknown): boolean {
-  if (!isJsonObject(delta)) return true;
-  return Object.keys(delta).every((key) => {
-    const value = delta[key];
-    if (key !== "tool_calls" || !Array.isArray(value)) return value === "" || value === null;
-    return value.every((call) => isJsonObject(call) && call.id === undefined && isEmptyCall(call));
-  });
-}
-
-function isEmptyCall(call: JsonObject): boolean {
-  return callTexts.every(([part, key]) => {
-    const object = call[part];
-    return !isJsonObject(object) || (object.name === undefined && object[key] === "");
-  });
-}
-
-function isEmptyChoice(choice: unknown): boolean {
-  if (!isJsonObject(choice)) return true;
-  if (Object.entries(choice).some(([key, value]) => !isOfChunk(key, value))) return false;
-  return typeof choice.finish_reason !== "string" && isEmptyDelta(choice.delta);
 }

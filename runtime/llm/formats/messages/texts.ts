@@ -7,9 +7,9 @@ import {
   type TextFormat,
   type TextGuards,
 } from "../../chat/texts.ts";
-import { dataOf } from "../event-bytes.ts";
-import { parseObject } from "../parse-object.ts";
+import { CarriedTexts } from "../carried-texts.ts";
 import { type Events, PartedEvents } from "../parted-events.ts";
+import { bareComment, readEvent } from "../read-event.ts";
 import { RepeatedEvent, type RepeatedText, repeatedText } from "../repeated-event.ts";
 
 /** Where the Messages API has texts. */
@@ -66,14 +66,14 @@ class MessagesTexts implements StreamTexts {
     this.#said = new PartedEvents(texts);
   }
 
-  see(event: Buffer): Events {
-    const text = event.toString("utf8");
-    const again = this.#last && repeatedText(this.#last, event, text);
+  see(given: Buffer): Events {
+    const whole = given.toString("utf8");
+    const again = this.#last && repeatedText(this.#last, given, whole);
     if (again !== undefined) return again;
     this.#last = undefined;
-    const data = dataOf(text);
-    if (data === undefined) return this.#behind([event]);
-    const message = parseObject(data);
+    const read = readEvent(given, whole, this.#texts);
+    if (read === undefined) return this.#behind([bareComment]);
+    const { bytes: event, text, object: message } = read;
     // What cannot be read cannot be guarded.
     if (message === undefined) return [];
     switch (message.type) {
@@ -109,8 +109,14 @@ class MessagesTexts implements StreamTexts {
 
   /** The event with all its texts guarded: nobody knows which it has. */
   #whole(event: Buffer, message: JsonObject): string | Buffer {
-    const mapped = mapTexts(message, this.#texts);
+    const mapped = mapTexts(message, this.#carried(message));
     return mapped === message || !isJsonObject(mapped) ? event : changed(mapped, {});
+  }
+
+  /** What guards texts that a later event of the kind may go on with. */
+  #carried({ type, delta }: JsonObject): CarriedTexts {
+    const kind = isJsonObject(delta) ? `${type} ${delta.type}` : String(type);
+    return new CarriedTexts(this.#texts, kind);
   }
 
   /** A block may begin with a text, which goes on in its deltas. */
@@ -140,7 +146,7 @@ class MessagesTexts implements StreamTexts {
   #around(message: JsonObject, key: string, texts: JsonObject): readonly string[] {
     const member = isJsonObject(message[key]) ? message[key] : {};
     const bare = Object.fromEntries(Object.keys(texts).map((name) => [name, ""]));
-    const around = mapTexts({ ...message, [key]: { ...member, ...bare } }, this.#texts);
+    const around = mapTexts({ ...message, [key]: { ...member, ...bare } }, this.#carried(message));
     if (!isJsonObject(around) || !isJsonObject(around[key])) return [];
     return [changed(around, { [key]: { ...around[key], ...texts } })];
   }

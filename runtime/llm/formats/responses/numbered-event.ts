@@ -38,6 +38,11 @@ export class NumberedEvent {
     return event.startsWith(written, at) && endOfNumber(event, at) === at + written.length;
   }
 
+  /** It has a filling, which nobody reads. */
+  get hasFilling(): boolean {
+    return this.#rest.hasFilling;
+  }
+
   /** The event with a number of its own, and another text in the place of `own`. */
   withText(event: string, own: string, text: string, number: number): string {
     const rest = event.slice(endOfNumber(event, this.#head.length));

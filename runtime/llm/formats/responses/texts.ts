@@ -7,9 +7,9 @@ import {
   type TextFormat,
   type TextGuards,
 } from "../../chat/texts.ts";
-import { dataOf } from "../event-bytes.ts";
-import { parseObject } from "../parse-object.ts";
+import { CarriedTexts } from "../carried-texts.ts";
 import { type Events, PartedEvents } from "../parted-events.ts";
+import { bareComment, readEvent } from "../read-event.ts";
 import { eventText } from "./errors.ts";
 import { NumberedEvent } from "./numbered-event.ts";
 
@@ -66,18 +66,18 @@ class ResponsesTexts implements StreamTexts {
     this.#said = new PartedEvents(texts);
   }
 
-  see(event: Buffer): Events {
-    const text = event.toString("utf8");
-    const again = this.#again(event, text);
+  see(given: Buffer): Events {
+    const whole = given.toString("utf8");
+    const again = this.#again(given, whole);
     if (again !== undefined) return again;
     this.#last = undefined;
-    const data = dataOf(text);
-    if (data === undefined) return this.#said.behind(() => [event]);
-    const value = parseObject(data);
+    const read = readEvent(given, whole, this.#texts);
+    if (read === undefined) return this.#said.behind(() => [bareComment]);
+    const { bytes: event, text, object: value } = read;
     // What cannot be read cannot be guarded.
     if (value === undefined) return [];
     if (typeof value.type !== "string") {
-      const mapped = mapTexts(value, this.#texts);
+      const mapped = mapTexts(value, new CarriedTexts(this.#texts, ""));
       const output = mapped === value ? event : `data: ${JSON.stringify(mapped)}\n\n`;
       return this.#said.behind(() => [output]);
     }
@@ -97,7 +97,8 @@ class ResponsesTexts implements StreamTexts {
           : [];
     // What a text has become that waits is known when this goes out.
     const own = this.#said.behind(() => {
-      const mapped = mapTexts(withoutLogprobs(value), this.#texts);
+      const carried = new CarriedTexts(this.#texts, type);
+      const mapped = mapTexts(withoutLogprobs(value), carried);
       return [this.#numbered(event, value, isJsonObject(mapped) ? mapped : value)];
     });
     return [...before, ...own];
@@ -125,11 +126,11 @@ class ResponsesTexts implements StreamTexts {
     type: string,
   ): Events {
     const place = placeOf(value, type);
-    const given = this.#piece(place, type, value);
-    const bare = withoutLogprobs(value);
+    const bare = this.#around(value, type);
+    const given = this.#piece(place, type, bare);
     const isAlone = bare === value && !this.#said.isWaiting;
     const event = isAlone ? NumberedEvent.of(text, "delta") : undefined;
-    const push = (piece: string) => this.#piece(place, type, { ...value, delta: piece }).text;
+    const push = (piece: string) => this.#piece(place, type, { ...bare, delta: piece }).text;
     this.#last = event && { event, guard: { push } };
     const { before, text: delta } = given;
     if (delta === "") return before;
@@ -137,6 +138,14 @@ class ResponsesTexts implements StreamTexts {
       this.#numbered(bytes, value, delta === value.delta ? bare : { ...bare, delta }),
     ]);
     return [...before, ...own];
+  }
+
+  /** The event with all texts guarded that are not pieces. */
+  #around(value: JsonObject, type: string): JsonObject {
+    const bare = withoutLogprobs(value);
+    const empty = { ...bare, delta: "" };
+    const mapped = mapTexts(empty, new CarriedTexts(this.#texts, type));
+    return mapped === empty || !isJsonObject(mapped) ? bare : { ...mapped, delta: value.delta };
   }
 
   /** What goes out before a piece, and what is decided of its text. */
@@ -169,7 +178,7 @@ class ResponsesTexts implements StreamTexts {
     if (given === "") return [];
     const number = this.#sequence;
     this.#sequence += 1;
-    if (given === piece && event.isNumber(text, number)) return [bytes];
+    if (given === piece && !event.hasFilling && event.isNumber(text, number)) return [bytes];
     return [event.withText(text, piece, given, number)];
   }
 
