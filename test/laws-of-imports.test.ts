@@ -237,7 +237,7 @@ describe("who may import whom", () => {
       "runtime/net/proxy-protocol/",
       // So does what is passed on of a port where TLS ends.
       "runtime/net/come-first.ts",
-      "runtime/net/tls-passthrough.ts",
+      "runtime/net/tls-division.ts",
       "runtime/tcp/",
       "runtime/tls/",
       // These read addresses, and open nothing.

@@ -9,33 +9,33 @@ import type { ListenerResource } from "../config/resources.ts";
 import { childOf, type Diagnostics, type Origin } from "../diagnostics/diagnostic.ts";
 import type { CertificateFiles, ClientCertificatesNode, TlsNode } from "../ir/tls.ts";
 
+/** TLS of the listeners of one port. */
+export interface PortTlsNodes {
+  /** TLS of connections that name no server: that of the listener for every name, else of the first one; undefined: none. */
+  readonly tls: TlsNode | undefined;
+  /** TLS of each listener that differs from it, by the listener's key. */
+  readonly own: ReadonlyMap<string, TlsNode>;
+}
+
 /**
- * What the TLS listeners of one port share: each listener's own fields, else the frontend's. Undefined for plain HTTP.
- * Reports listeners that differ, and versions and suites that leave no handshake possible.
+ * Resolves TLS of a port's listeners, which are in order of precedence: each listener's own fields, else the frontend's.
+ * Reports versions and suites that leave no handshake possible.
  */
 export function resolveTls(
   listeners: readonly ListenerResource[],
   frontend: FrontendTlsConfig,
+  alpn: readonly string[],
   diagnostics: Diagnostics,
-): TlsNode | undefined {
+): PortTlsNodes {
   const shares = listeners.flatMap((listener) => shareOf(listener, frontend) ?? []);
-  const [first] = shares;
-  if (first === undefined) return undefined;
-  checkShare(first, diagnostics);
-  for (const share of shares.slice(1)) checkSame(first, share, diagnostics);
-  const { minVersion, maxVersion, cipherSuites, clients } = first;
-  const versions = [minVersion, maxVersion];
-  return {
-    handshakeTimeout: frontend.handshakeTimeout,
-    minVersion,
-    maxVersion,
-    // A suite of a version that is not allowed would only be noise in the generated code.
-    cipherSuites: cipherSuites
-      .filter((suite) => versions.some((version) => isSuiteOf(suite, version)))
-      .map(opensslName),
-    alpn: frontend.alpn,
-    clients,
-  };
+  const first = shares.find(({ listener }) => listener.hostname === "*") ?? shares[0];
+  if (first === undefined) return { tls: undefined, own: new Map() };
+  const nodes = shares.map((share) => ({ share, node: nodeOf(share, frontend, alpn) }));
+  const tls = nodeOf(first, frontend, alpn);
+  const own = nodes.filter(({ node }) => JSON.stringify(node) !== JSON.stringify(tls));
+  for (const share of new Set([first, ...own.map((each) => each.share)]))
+    checkShare(share, diagnostics);
+  return { tls, own: new Map(own.map(({ share, node }) => [share.listener.key, node])) };
 }
 
 /** Reports versions of a gateway's own that leave no handshake possible, whichever listeners there are. */
@@ -53,6 +53,15 @@ export function certificateOf({ tls }: ListenerResource): CertificateFiles | und
   return { cert, key, ...(isSecret === undefined ? {} : { isSecret }) };
 }
 
+/** TLS of a listener that differs from its port's; empty: it is the port's. */
+export function ownHandshake(
+  { key }: ListenerResource,
+  { own }: PortTlsNodes,
+): { readonly handshake?: TlsNode } {
+  const handshake = own.get(key);
+  return handshake === undefined ? {} : { handshake };
+}
+
 /** What one listener wants of its port. */
 interface Share {
   readonly listener: ListenerResource;
@@ -62,6 +71,25 @@ interface Share {
   readonly cipherSuites: readonly CipherSuite[];
   readonly suitesOrigin: Origin;
   readonly clients: ClientCertificatesNode | undefined;
+}
+
+function nodeOf(
+  { minVersion, maxVersion, cipherSuites, clients }: Share,
+  { handshakeTimeout }: FrontendTlsConfig,
+  alpn: readonly string[],
+): TlsNode {
+  const versions = [minVersion, maxVersion];
+  return {
+    handshakeTimeout,
+    minVersion,
+    maxVersion,
+    // A suite of a version that is not allowed would only be noise in the generated code.
+    cipherSuites: cipherSuites
+      .filter((suite) => versions.some((version) => isSuiteOf(suite, version)))
+      .map(opensslName),
+    alpn,
+    clients,
+  };
 }
 
 function shareOf(listener: ListenerResource, frontend: FrontendTlsConfig): Share | undefined {
@@ -95,25 +123,5 @@ function checkShare(share: Share, diagnostics: Diagnostics): void {
   for (const version of new Set([min, max])) {
     if (cipherSuites.some((suite) => isSuiteOf(suite, version))) continue;
     diagnostics.report("tls-suites", share.suitesOrigin, { version });
-  }
-}
-
-const SHARED = {
-  minVersion: "minTLSVersion",
-  maxVersion: "maxTLSVersion",
-  cipherSuites: "cipherSuites",
-  clients: "root",
-} as const;
-
-function checkSame(first: Share, other: Share, diagnostics: Diagnostics): void {
-  for (const [key, field] of Object.entries(SHARED) as [keyof typeof SHARED, string][]) {
-    if (JSON.stringify(first[key]) === JSON.stringify(other[key])) continue;
-    const { listener } = other;
-    const related = [{ at: childOf(first.listener.origin, "tls"), label: "the other one" }];
-    const isOwn = listener.tls?.[key] !== undefined;
-    const at = isOwn
-      ? childOf(listener.origin, "tls", field)
-      : { ...childOf(listener.origin, "tls"), part: "key" as const };
-    diagnostics.report("tls-conflict", at, { port: listener.port, field }, related);
   }
 }

@@ -1,7 +1,6 @@
 import type { BackendConfig } from "../backends/index.ts";
 import type { ConnectionContext } from "../backends/parts/connection.ts";
 import { checkTlsFiles } from "../backends/parts/tls-files.ts";
-import { isPassedOn } from "../config/passed-on.ts";
 import type { GatewayResource, ListenerResource } from "../config/resources.ts";
 import type { SectionUse } from "../config/sections.ts";
 import { childOf, type Diagnostics, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
@@ -53,27 +52,19 @@ function checkPort(
     diagnostics.report("port-taken", portOrigin, { port, by: "another bind" }, related);
     return;
   }
-  const protocol = protocolOf(listener);
+  const { protocol } = listener;
   if (spoken.has(protocol)) return;
   const [, other] = [...spoken].find(([each]) => !canShare(each, protocol)) ?? [];
   if (other === undefined) {
     spoken.set(protocol, listener);
     return;
   }
-  // Neither of two TLS listeners is the one that is meant (Gateway API: both are refused).
-  const both = other.protocol === "TLS" && listener.protocol === "TLS" ? [other] : [];
-  for (const each of [...both, listener])
-    diagnostics.report("protocol-conflict", childOf(each.origin, "protocol"), { port });
+  diagnostics.report("protocol-conflict", childOf(listener.origin, "protocol"), { port });
 }
 
-/** Whether a port can serve both: the server name tells HTTPS and TLS that is passed on apart (Gateway API). */
+/** Whether a port can serve both: the server name tells connections with TLS apart (Gateway API). */
 function canShare(a: string, b: string): boolean {
-  return [a, b].every((each) => each === "HTTPS" || each === "passthrough");
-}
-
-/** What is spoken on a port: TLS that ends here is another thing than TLS that is passed on. */
-function protocolOf(listener: ListenerResource): string {
-  return isPassedOn(listener) ? "passthrough" : listener.protocol;
+  return [a, b].every((each) => each === "HTTPS" || each === "TLS");
 }
 
 function checkHostname(

@@ -4,7 +4,6 @@ import { backends } from "../backends/index.ts";
 import type { ConnectionContext } from "../backends/parts/connection.ts";
 import { compareHostnames } from "../config/hostnames.ts";
 import { resolveLevels } from "../config/log-levels.ts";
-import { isPassedOn } from "../config/passed-on.ts";
 import type {
   GatewayResource,
   GatewayResources,
@@ -29,7 +28,7 @@ import { resolveAccessLog } from "./access-log.ts";
 import { checkCallerKeys } from "./caller-keys.ts";
 import { resolveConnectionRules } from "./connection-rules.ts";
 import type { KeptResolutions } from "./kept-resolutions.ts";
-import { certificateOf, checkVersions, resolveTls } from "./listener-tls.ts";
+import { certificateOf, checkVersions, ownHandshake, resolveTls } from "./listener-tls.ts";
 import { checkListeners } from "./listeners.ts";
 import { checkPathRules } from "./path-handling.ts";
 import { namedServer } from "./policies.ts";
@@ -239,7 +238,10 @@ function resolveBinds(
     gateway.listeners.filter(({ protocol }) => protocol === "HTTP" || protocol === "HTTPS"),
     (listener) => listener.port,
   );
+  const { tls: shared } = gateway.frontend;
   return [...byPort.entries()].map(([port, listeners]) => {
+    const sorted = listeners.toSorted((a, b) => compareHostnames(a.hostname, b.hostname));
+    const nodes = resolveTls(sorted, shared, shared.alpn, context.diagnostics);
     const served = listeners
       .flatMap(
         (listener) =>
@@ -253,7 +255,12 @@ function resolveBinds(
                 return one === undefined ? [] : [{ ...one, hostnames: names }];
               },
             );
-            const resolved = { ...resolveListener(listener, own, context), admission, preRouting };
+            const resolved = {
+              ...resolveListener(listener, own, context),
+              ...ownHandshake(listener, nodes),
+              admission,
+              preRouting,
+            };
             checkPathRules(resolved, context.diagnostics);
             checkCallerKeys(resolved, context.diagnostics);
             return resolved;
@@ -265,17 +272,17 @@ function resolveBinds(
       address: listeners[0]?.address,
       proxyProtocol: proxyProtocolOf(listeners, gateway),
       origin: listeners[0]?.portOrigin ?? gateway.origin,
-      tls: resolveTls(listeners, gateway.frontend.tls, context.diagnostics),
+      tls: nodes.tls,
       listeners: served,
-      hostnames: hostnamesOf(served, passedOnHostnames(port, gateway)),
+      hostnames: hostnamesOf(served, connectionHostnames(port, gateway)),
     };
   });
 }
 
-/** The hostnames of a port whose TLS goes on to the backends. */
-function passedOnHostnames(port: number, { listeners }: GatewayResource): readonly string[] {
+/** The hostnames of a port whose connections are passed on. */
+function connectionHostnames(port: number, { listeners }: GatewayResource): readonly string[] {
   return listeners
-    .filter((each) => each.port === port && isPassedOn(each))
+    .filter((each) => each.port === port && each.protocol === "TLS")
     .map(({ hostname }) => hostname);
 }
 
@@ -293,7 +300,7 @@ function resolveListener(
   listener: ListenerResource,
   routes: readonly TableRoute[],
   { diagnostics, listenerNames }: RouteContext,
-): Omit<ListenerNode, "admission" | "preRouting"> {
+): Omit<ListenerNode, "admission" | "preRouting" | "handshake"> {
   return {
     id: listenerNames.take(listener.name),
     name: listener.name,

@@ -2,7 +2,7 @@ import { compareHostnames } from "../config/hostnames.ts";
 import type { GatewayResource, ListenerResource, TcpRouteResource } from "../config/resources.ts";
 import { guarded } from "../diagnostics/guarded.ts";
 import type { TcpBindNode, TcpListenerNode, TcpMode, TcpRouteNode } from "../ir/tcp.ts";
-import { certificateOf, resolveTls } from "./listener-tls.ts";
+import { certificateOf, ownHandshake, type PortTlsNodes, resolveTls } from "./listener-tls.ts";
 import { proxyProtocolOf } from "./proxied-ports.ts";
 import { type RouteContext, resolveHostnames } from "./routes.ts";
 import { resolveTcpRoute } from "./tcp-routes.ts";
@@ -25,33 +25,31 @@ export function resolveTcpBinds(
   );
   const byListener = attachedRoutes(routes, listeners, context);
   const byPort = Map.groupBy(listeners, ({ port }) => port);
-  return Array.from(byPort, ([port, own]) => ({
-    port,
-    address: own[0]?.address,
-    proxyProtocol: proxyProtocolOf(own, gateway),
-    origin: own[0]?.portOrigin ?? gateway.origin,
-    mode: modeOf(own, gateway, context),
-    listeners: own
-      .map((listener) => ({
-        ...resolveListener(listener, byListener.get(listener.key) ?? [], context),
-        admission,
-      }))
-      .sort((a, b) => compareHostnames(a.hostname, b.hostname)),
-  }));
+  const { tls: shared } = gateway.frontend;
+  return Array.from(byPort, ([port, own]) => {
+    const sorted = own.toSorted((a, b) => compareHostnames(a.hostname, b.hostname));
+    // What is spoken within TLS is the backend's business: the gateway agrees to what it is told, else to nothing.
+    const nodes = resolveTls(sorted, shared, shared.otherAlpn, context.diagnostics);
+    const isPlain = own.some(({ protocol }) => protocol === "TCP");
+    return {
+      port,
+      address: own[0]?.address,
+      proxyProtocol: proxyProtocolOf(own, gateway),
+      origin: own[0]?.portOrigin ?? gateway.origin,
+      mode: isPlain ? { kind: "plain" } : modeOf(nodes, shared.handshakeTimeout),
+      listeners: own
+        .map((listener) => ({
+          ...resolveListener(listener, byListener.get(listener.key) ?? [], context),
+          ...ownHandshake(listener, nodes),
+          admission,
+        }))
+        .sort((a, b) => compareHostnames(a.hostname, b.hostname)),
+    };
+  });
 }
 
-function modeOf(
-  listeners: readonly ListenerResource[],
-  { frontend }: GatewayResource,
-  { diagnostics }: RouteContext,
-): TcpMode {
-  if (listeners.some(({ protocol }) => protocol === "TCP")) return { kind: "plain" };
-  const tls = resolveTls(listeners, frontend.tls, diagnostics);
-  if (tls === undefined) {
-    return { kind: "passthrough", handshakeTimeout: frontend.tls.handshakeTimeout };
-  }
-  // What is spoken within TLS is the backend's business: the gateway agrees to what it is told, else to nothing.
-  return { kind: "terminate", tls: { ...tls, alpn: frontend.tls.otherAlpn } };
+function modeOf({ tls }: PortTlsNodes, handshakeTimeout: number): TcpMode {
+  return tls === undefined ? { kind: "passthrough", handshakeTimeout } : { kind: "terminate", tls };
 }
 
 /** Each route is resolved once, and served by any number of listeners, by the listener's key. */
@@ -83,7 +81,7 @@ function resolveListener(
   listener: ListenerResource,
   routes: readonly NamedTcpRoute[],
   context: RouteContext,
-): Omit<TcpListenerNode, "admission"> {
+): Omit<TcpListenerNode, "admission" | "handshake"> {
   return {
     id: context.listenerNames.take(listener.name),
     name: listener.name,

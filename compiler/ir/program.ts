@@ -73,7 +73,7 @@ export interface ProcessNode {
 
 /** One port. */
 export interface BindNode extends PortNode {
-  /** What its TLS listeners share; undefined: plain HTTP. */
+  /** TLS of connections that name no server; undefined: plain HTTP. */
   readonly tls: TlsNode | undefined;
   /** In order of precedence: exact hostnames, wildcards from the longest, then the one for every name. */
   readonly listeners: readonly ListenerNode[];
@@ -81,7 +81,7 @@ export interface BindNode extends PortNode {
   readonly hostnames: readonly HostnameNode[];
 }
 
-/** A hostname of a port, and what has it: a listener by its id, or undefined where its TLS is passed on by `tcp`. */
+/** A hostname of a port, and what has it: a listener by its id, or undefined where `tcp` passes its connections on. */
 export interface HostnameNode {
   readonly hostname: string;
   readonly listener: string | undefined;
@@ -96,6 +96,8 @@ export interface ListenerNode {
   /** `api.example.com`, `*.example.com`, or `*`. */
   readonly hostname: string;
   readonly tls: CertificateFiles | undefined;
+  /** TLS of its own; absent: as the port has it. */
+  readonly handshake?: TlsNode;
   readonly pathHandling: PathHandling;
   /** What decides about its connections, before there are requests. */
   readonly admission: readonly PolicyUse[];

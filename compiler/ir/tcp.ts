@@ -11,10 +11,14 @@ export interface TcpBindNode extends PortNode {
   readonly listeners: readonly TcpListenerNode[];
 }
 
-/** What becomes of TLS on a port whose bytes are passed on; `handshakeTimeout` is in milliseconds. */
+/**
+ * What becomes of TLS on a port whose bytes are passed on; `handshakeTimeout` is in milliseconds. With `terminate` TLS ends
+ * for the listeners that have a certificate, and goes on to the backends for the others.
+ */
 export type TcpMode =
   | { readonly kind: "plain" }
   | { readonly kind: "passthrough"; readonly handshakeTimeout: number }
+  /** `tls`: of connections that name no server. */
   | { readonly kind: "terminate"; readonly tls: TlsNode };
 
 /** A listener of such a port. */
@@ -23,7 +27,10 @@ export interface TcpListenerNode {
   readonly name: string;
   /** What server names it answers for; `*`: every one, and none. */
   readonly hostname: string;
+  /** Undefined: there is no TLS, or it goes on to the backends. */
   readonly tls: CertificateFiles | undefined;
+  /** TLS of its own; absent: as the port has it. */
+  readonly handshake?: TlsNode;
   /** What decides about its connections, before there is a route. */
   readonly admission: readonly PolicyUse[];
   readonly routes: readonly TcpRouteNode[];

@@ -28,9 +28,11 @@ export function requestsTo(
   shows: (policy: PolicyUse) => boolean,
 ): readonly RouteRequest[] {
   return program.binds.flatMap(({ port, tls, listeners }) =>
-    tls?.clients?.mode !== "required"
-      ? listeners.flatMap((listener) => candidatesOf(listener, port, shows))
-      : [],
+    listeners.flatMap((listener) =>
+      (listener.handshake ?? tls)?.clients?.mode === "required"
+        ? []
+        : candidatesOf(listener, port, shows),
+    ),
   );
 }
 

@@ -2,7 +2,7 @@ import { prepareHttp } from "../http/engine/prepare-http.ts";
 import type { Handler } from "../http/exchange.ts";
 import type { ConnectionRules } from "../net/connection-rules.ts";
 import type { ProxyProtocol } from "../net/proxy-protocol/proxy-protocol.ts";
-import type { PreparedPassthrough } from "../net/tls-passthrough.ts";
+import type { PreparedDivision } from "../net/tls-division.ts";
 import { malformedRequests } from "../telemetry/metrics/table/requests.ts";
 import type { PortTls } from "../tls/certificates.ts";
 import type { Port, PortContext } from "./port.ts";
@@ -26,18 +26,18 @@ export interface HttpPortSettings {
   readonly connectionRules?: ConnectionRules;
   /** Proxies say for whom connections are made. Absent: connections are their clients' own. */
   readonly proxyProtocol?: ProxyProtocol;
-  /** The connections of a port with TLS that are for somebody else. Absent: there are none. */
-  readonly passthrough?: PortPassthrough;
+  /** How the connections of a port with TLS are divided by server name. Absent: all of them end with `tls`. */
+  readonly division?: PortDivision;
   /** Routes one request and responds to it. */
   readonly handle: Handler;
 }
 
-/** What is passed on of a port where other TLS ends (tls-passthrough.ts, which no other gateway carries). */
-export interface PortPassthrough {
+/** How the connections of a port are divided by server name (divide-tls.ts, which no other gateway carries). */
+export interface PortDivision {
   readonly prepare: (
     context: PortContext,
     connectionRules: ConnectionRules | undefined,
-  ) => PreparedPassthrough;
+  ) => PreparedDivision;
 }
 
 /** A port with what it does with requests, which can be asked without a connection too. */
@@ -56,7 +56,7 @@ export function httpPort({
   keepsPaths = false,
   connectionRules,
   proxyProtocol,
-  passthrough,
+  division,
   handle,
 }: HttpPortSettings): HttpPort {
   return {
@@ -79,7 +79,7 @@ export function httpPort({
           denied,
           failedHandshake,
           proxyProtocol,
-          passthrough: passthrough?.prepare(context, connectionRules),
+          division: division?.prepare(context, connectionRules),
           handover: handover?.port(`${address ?? ""}:${port}`),
           connections,
           ended: exchangeEnded,

@@ -34,7 +34,7 @@ export function serviceEndpoints(pages: ServicePages): readonly Endpoint[] {
       denied: nothing,
       failedHandshake: nothing,
       proxyProtocol: undefined,
-      passthrough: undefined,
+      division: undefined,
       handover: undefined,
       ended: nothing,
       failed: ({ method, path }, error) => reportBug(`${method} ${path}`, error),

@@ -6,7 +6,8 @@ import { type PortMode, TcpServer, type TcpServerHandlers } from "../tcp/server.
 import { Certificates } from "../tls/certificates.ts";
 import type { TlsSettings } from "../tls/tls-settings.ts";
 import { connectionHandlers } from "./connection-handlers.ts";
-import type { Port } from "./port.ts";
+import type { PortDivision } from "./http-port.ts";
+import type { Port, PortContext } from "./port.ts";
 
 /** What every port of TCP has. */
 export interface TcpPortSettings {
@@ -43,14 +44,23 @@ export function tlsPassthroughPort({
 /** A port whose TLS ends here; what was in it is passed on. */
 export function tlsTerminationPort({
   tls,
+  division,
   ...settings
-}: TcpPortSettings & { readonly tls: TlsSettings }): Port {
-  return portOf(settings, () => ({ kind: "terminate", certificates: new Certificates(tls) }));
+}: TcpPortSettings & {
+  readonly tls: TlsSettings;
+  /** How the connections of the port are divided by server name. Absent: all of them end with `tls`. */
+  readonly division?: PortDivision;
+}): Port {
+  return portOf(settings, (context) => ({
+    kind: "terminate",
+    certificates: new Certificates(tls),
+    division: division?.prepare(context, settings.connectionRules),
+  }));
 }
 
 function portOf(
   { port, address, config, connectionRules, proxyProtocol, withoutFields, handle }: TcpPortSettings,
-  readMode: () => PortMode,
+  readMode: (context: PortContext) => PortMode,
 ): Port {
   return {
     port,
@@ -58,7 +68,7 @@ function portOf(
     config,
     prepare: (context) => {
       const { connections, refused, failedHandshake, warn, broken } = context;
-      return prepared(readMode(), {
+      return prepared(readMode(context), {
         ...connectionHandlers({ handle, connectionRules, withoutFields }, context),
         proxyProtocol,
         broken,

@@ -1,8 +1,14 @@
 import { createServer, type Server, type Socket } from "node:net";
-import { createServer as createTlsServer, type Server as TlsServer } from "node:tls";
+import {
+  createServer as createTlsServer,
+  type TLSSocket,
+  type Server as TlsServer,
+} from "node:tls";
+import { comeFirst } from "../net/come-first.ts";
 import { closeQuietly, listenOn } from "../net/listen-on.ts";
 import type { PortServer } from "../net/port-server.ts";
 import { ProxiedServer, type ProxyProtocol } from "../net/proxy-protocol/proxy-protocol.ts";
+import type { PreparedDivision, TlsDivision } from "../net/tls-division.ts";
 import type { GatewayContext } from "../process/gateway-context.ts";
 import type { Certificates } from "../tls/certificates.ts";
 import { handshakeOptions, isSameHandshake } from "../tls/handshake.ts";
@@ -15,7 +21,12 @@ import { type TcpConnectionHandlers, TcpConnections } from "./tcp-connections.ts
 export type PortMode =
   | { readonly kind: "plain" }
   | { readonly kind: "passthrough"; readonly handshakeTimeout: number }
-  | { readonly kind: "terminate"; readonly certificates: Certificates };
+  | {
+      readonly kind: "terminate";
+      readonly certificates: Certificates;
+      /** Divides connections by server name; undefined: all TLS ends with these certificates. */
+      readonly division: PreparedDivision | undefined;
+    };
 
 /** What a server does with connections. */
 export interface TcpServerHandlers extends TcpConnectionHandlers {
@@ -40,6 +51,8 @@ export class TcpServer implements PortServer {
   readonly #server: Server | TlsServer;
   readonly #connections: TcpConnections;
   readonly #proxied: ProxiedServer;
+  /** Takes connections by server name; stays for the connections it has once the port is no longer divided. */
+  #division: TlsDivision | undefined;
 
   constructor(handlers: TcpServerHandlers, mode: PortMode, gateway: GatewayContext) {
     this.#handlers = handlers;
@@ -47,6 +60,8 @@ export class TcpServer implements PortServer {
     this.#gateway = gateway;
     this.#connections = new TcpConnections(gateway);
     this.#server = this.#create(mode);
+    if (mode.kind === "terminate")
+      comeFirst(this.#server, (socket, endHere) => this.#divide(socket, endHere));
     this.#server.on("drop", () => this.#handlers.refused());
     this.#proxied = new ProxiedServer(this.#server, () => this.#handlers);
     this.#use(mode);
@@ -58,7 +73,10 @@ export class TcpServer implements PortServer {
     if (now.kind !== "terminate" || mode.kind !== "terminate") {
       return now.kind !== "terminate" && mode.kind !== "terminate";
     }
-    return isSameHandshake(now.certificates.settings, mode.certificates.settings);
+    return (
+      isSameHandshake(now.certificates.settings, mode.certificates.settings) &&
+      (now.division?.handshakes ?? "") === (mode.division?.handshakes ?? "")
+    );
   }
 
   /** The next connection gets these. */
@@ -75,13 +93,16 @@ export class TcpServer implements PortServer {
 
   close(atOnce = false): Promise<void> {
     if (this.#mode.kind === "terminate") this.#mode.certificates.close();
-    const stop = this.#connections.endSilent();
+    const stops = [this.#connections.endSilent(), this.#division?.close()];
     this.#proxied.close();
-    return closeQuietly(this.#server, () => {}, atOnce).then(stop);
+    return closeQuietly(this.#server, () => {}, atOnce).then(() => {
+      for (const stop of stops) stop?.();
+    });
   }
 
   closeAllConnections(): void {
     this.#connections.destroy();
+    this.#division?.destroy();
   }
 
   #create(mode: PortMode): Server | TlsServer {
@@ -96,7 +117,7 @@ export class TcpServer implements PortServer {
       noDelay: true,
       ...handshakeOptions(settings, current),
     });
-    server.on("secureConnection", (socket) => this.#accept(socket));
+    server.on("secureConnection", (socket) => this.#takeSecure(socket));
     // What ends before its handshake has is nobody's connection.
     mode.certificates.watchHandshakes(server, {
       metrics: this.#gateway.metrics,
@@ -108,7 +129,29 @@ export class TcpServer implements PortServer {
 
   #use(mode: PortMode): void {
     this.#server.maxConnections = this.#handlers.maxConnections;
-    if (mode.kind === "terminate") this.#watch(mode.certificates);
+    if (mode.kind !== "terminate") return;
+    this.#watch(mode.certificates);
+    const { division } = mode;
+    if (division === undefined) return;
+    const server = {
+      secured: (socket: Socket) => this.#accept(socket),
+      name: (socket: Socket) => this.#proxied.name(socket),
+    };
+    this.#division = division.open(this.#gateway, server, this.#division);
+  }
+
+  /** Hands a connection of TLS to the end of the server that it names. */
+  #divide(socket: Socket, endHere: () => void): void {
+    if (this.#division === undefined || !this.#isDivided()) {
+      endHere();
+      return;
+    }
+    this.#proxied.name(socket);
+    this.#division.receive(socket, endHere);
+  }
+
+  #isDivided(): boolean {
+    return this.#mode.kind === "terminate" && this.#mode.division !== undefined;
   }
 
   #watch(certificates: Certificates): void {
@@ -117,6 +160,16 @@ export class TcpServer implements PortServer {
     };
     use();
     certificates.watch(use, this.#handlers.warn, this.#gateway.metrics);
+  }
+
+  #takeSecure(socket: TLSSocket): void {
+    if (!this.#isDivided() || this.#division?.isEndedHere(socket) !== false) {
+      this.#accept(socket);
+      return;
+    }
+    // Its hello named another server than its handshake, whose clients may have to show a certificate.
+    socket.on("error", () => {});
+    socket.destroy();
   }
 
   #accept(socket: Socket): void {

@@ -50,6 +50,8 @@ export function watchHandshakes(
     counter("ok");
   });
   server.on("connection", (socket) => {
+    // A server that another one hands its connections to listens nowhere.
+    if (port === "") port = String(socket.localPort ?? "");
     // Whoever asks for the address when a handshake has failed comes too late; node keeps it once it was asked for.
     name(socket);
     void socket.remoteAddress;

@@ -85,7 +85,7 @@ function send(
       denied: () => {},
       failedHandshake: () => {},
       proxyProtocol: undefined,
-      passthrough: undefined,
+      division: undefined,
       handover: undefined,
       ended: () => {},
       failed: (_, error) => {

@@ -2,24 +2,28 @@ import type { BackendKind, BackendNode } from "../../compiler/ir/backends.ts";
 import type { MeshNode } from "../../compiler/ir/mesh.ts";
 import type { BindNode, ListenerNode, Program } from "../../compiler/ir/program.ts";
 import type { TcpBindNode } from "../../compiler/ir/tcp.ts";
-import type { CertificateFiles, TlsNode } from "../../compiler/ir/tls.ts";
 import type { WorkerThreads } from "../../runtime/gateway/definition.ts";
 import type { ConnectionSettings } from "../../runtime/net/connection-settings.ts";
 import { defaultConnections } from "../../runtime/net/default-connections.ts";
 import { backendTemplateOf } from "../backends/index.ts";
 import { keepAliveSettings } from "../backends/parts/connection.ts";
 import { code, extension, literal } from "../code/code.ts";
-import { filePath } from "../code/file-path.ts";
 import type { Code, ImportSymbol, Printable } from "../code/hole.ts";
 import { imported, name } from "../code/names.ts";
 import { originText } from "../code/trace.ts";
 import { bytes, changed, milliseconds } from "../code/units.ts";
 import { ACCESS_LOG_PATH } from "./access-log.ts";
-import { defaultListener, handlerOf } from "./bind.ts";
+import { handlerOf } from "./bind.ts";
 import { connectionRules } from "./connection-rules.ts";
 import { keptState } from "./kept-state.ts";
 import type { MainNames } from "./main-names.ts";
 import { handlerWithoutTokens, ownTokens } from "./own-tokens.ts";
+import {
+  type DivisionContext,
+  divisionOfConnections,
+  divisionOfRequests,
+  tlsValue,
+} from "./port-tls.ts";
 import { TRACING_PATH } from "./tracing.ts";
 
 /** The gateway that `main.ts` exports: its ports and its settings. */
@@ -133,7 +137,7 @@ function httpPort(bind: BindNode, program: Program, names: MainNames): Code {
     isForwardProxy: listeners.some(isForwardProxy) || undefined,
     takesTunnels: listeners.some(takesTunnels) || undefined,
     keepsPaths: listeners.some(({ pathHandling }) => pathHandling === "verbatim") || undefined,
-    passthrough: passthroughCode(bind, program, names),
+    division: tls && divisionOfRequests(bind, tls, divided(port, program, names)),
     handle: handlerWithoutTokens(code`${name(handlerOf(bind, names))}`, ownTokens(program)),
   };
   return code`${imported("gwc/runtime/gateway/http-port", "httpPort")}(${literal(settings)})`;
@@ -146,24 +150,14 @@ function proxyProtocolCode(settings: NonNullable<BindNode["proxyProtocol"]>): Co
   return code`${open}(${literal({ ...settings })})`;
 }
 
-/** What a port of HTTPS passes on; undefined: nothing. */
-function passthroughCode(
-  { port, hostnames }: BindNode,
-  program: Program,
-  { connections }: MainNames,
-): Code | undefined {
-  const mode = program.tcp.find((each) => each.port === port)?.mode;
-  if (mode?.kind !== "passthrough") return undefined;
-  const passed = hostnames.filter(({ listener }) => listener === undefined);
-  const ended = hostnames.filter(({ listener }) => listener !== undefined);
-  const settings = {
-    hostnames: passed.map(({ hostname }) => hostname),
-    endedHere: ended.map(({ hostname }) => hostname),
-    handshakeTimeout: milliseconds(mode.handshakeTimeout),
+/** What the division of a port is written with. */
+function divided(port: number, program: Program, { connections }: MainNames): DivisionContext {
+  const handler = connections.get(port);
+  return {
+    tcp: program.tcp.find((each) => each.port === port),
     withoutFields: fieldsLeftOut(program),
-    handle: code`${name(connections.get(port) ?? "")}`,
+    handle: handler === undefined ? undefined : code`${name(handler)}`,
   };
-  return code`${imported("gwc/runtime/gateway/tls-passthrough", "tlsPassthrough")}(${literal(settings)})`;
 }
 
 /** Clients of a forward proxy may know that it is one, and send the whole URL. */
@@ -225,7 +219,12 @@ function tcpPort(
       return code`${imported(PORTS, "tlsPassthroughPort")}(${settings})`;
     }
     case "terminate": {
-      const settings = literal({ ...common, tls: tlsValue(mode.tls, listeners), handle });
+      const settings = literal({
+        ...common,
+        tls: tlsValue(mode.tls, listeners),
+        division: divisionOfConnections(listeners, mode, common.withoutFields, handle),
+        handle,
+      });
       return code`${imported(PORTS, "tlsTerminationPort")}(${settings})`;
     }
   }
@@ -235,42 +234,4 @@ function tcpPort(
 function fieldsLeftOut({ accessLog }: Program): readonly string[] | undefined {
   const removed = accessLog?.fields?.removed;
   return removed === undefined || removed.length === 0 ? undefined : removed;
-}
-
-/** A listener with the certificate that it may have. */
-interface Certified {
-  readonly hostname: string;
-  readonly tls: CertificateFiles | undefined;
-}
-
-function tlsValue(
-  { clients, handshakeTimeout, ...shared }: TlsNode,
-  listeners: readonly Certified[],
-): Printable {
-  return {
-    certificates: [defaultListener(listeners), ...listeners]
-      .filter((listener, index, all) => all.indexOf(listener) === index)
-      .flatMap((listener) => (listener === undefined ? [] : certificate(listener))),
-    handshakeTimeout: milliseconds(handshakeTimeout),
-    ...shared,
-    clients: clients && {
-      authorities: clients.authorities.map(filePath),
-      mode: clients.mode,
-    },
-  };
-}
-
-function certificate({ hostname, tls }: Certified): readonly Printable[] {
-  if (tls === undefined) return [];
-  const file = imported(
-    "gwc/runtime/process/startup-values",
-    tls.isSecret === true ? "secretFile" : "file",
-  );
-  return [
-    {
-      hostname,
-      certFile: code`${file}(${literal(tls.cert)})`,
-      keyFile: code`${file}(${literal(tls.key)})`,
-    },
-  ];
 }

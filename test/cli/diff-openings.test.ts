@@ -220,14 +220,43 @@ it("a name whose TLS is passed on from now on is served unread, not refused", ()
       .map((line) => line.replace(/ +/g, " "));
   const [both, one] = [port(served("a"), served("b")), port(passed("a"), served("b"))];
   expect(said(both, one)).toEqual([
-    "OPENS route a (a.test:3443 /) served by http://10.0.0.1:80 -> TLS passed on, unread",
+    "OPENS route a (a.test:3443 /) served by http://10.0.0.1:80 -> connections passed on, unread",
     "OPENS port 3443 (connections) no names passed on -> passes connections on",
   ]);
   expect(said(one, both)).toEqual([
-    "CLOSES route a (a.test:3443 /) TLS passed on, unread -> served by http://10.0.0.1:80",
+    "CLOSES route a (a.test:3443 /) connections passed on, unread -> served by http://10.0.0.1:80",
     "CLOSES port 3443 (connections) passes connections on -> no names passed on",
   ]);
   expect(said(port(served("a")), port(passed("a")))[0]).toBe(
     "OPENS port 3443 served -> connections passed on, unread",
   );
+});
+
+describe("TLS of one server name of a port", () => {
+  const listener = (name: string, protocol: string, tls: string) => {
+    const routes =
+      protocol === "HTTPS"
+        ? "routes: [{backends: [{host: 'a.internal:80'}]}]"
+        : "tcpRoutes: [{backends: [{host: 'a.internal:80'}]}]";
+    return `{hostname: ${name}.test, protocol: ${protocol}, tls: {cert: /c.pem, key: /k.pem${tls}}, ${routes}}`;
+  };
+  const port = (protocol: string, own: string) =>
+    `binds: [{port: 8443, listeners: [${listener("a", protocol, "")}, ${listener("b", protocol, own)}]}]`;
+
+  it.each(["HTTPS", "TLS"])("%s: certificates of its clients open when they go", (protocol) => {
+    const [strict, open] = [port(protocol, ", root: /ca.pem"), port(protocol, "")];
+    const says = "certificates of clients, of known authorities,";
+    expect(firstLine(diffOf(strict, open))).toMatch(/^2 differences: 1 OPENS/);
+    expect(diffOf(strict, open)).toContain(`${says} removed`);
+    expect(diffOf(open, strict)).toMatch(/^CLOSES /m);
+    expect(diffOf(open, strict)).toContain(`${says} added`);
+    expect(diffOf(strict, strict)).toBe("no request is treated differently\n");
+  });
+
+  it("HTTPS: an older version opens", () => {
+    const [newer, older] = [", minTLSVersion: '1.3'", ""];
+    expect(firstLine(diffOf(port("HTTPS", newer), port("HTTPS", older)))).toContain(
+      "TLS from TLSv1.3 -> TLSv1.2",
+    );
+  });
 });

@@ -47,7 +47,7 @@ it("a Gateway may have HTTPS and TLS that is passed on at one port: both are pro
   expect(reached("db")).toEqual({
     kind: "none",
     reason:
-      "port 8443 passes the TLS of db.example.com on and answers none of its requests; those to db.example.com go to the route default/db",
+      "port 8443 passes connections to db.example.com on and answers none of its requests; those to db.example.com go to the route default/db",
   });
 });
 
@@ -65,9 +65,23 @@ it("the port is opened once, in the image, the Service and the pod", () => {
   expect(text.match(/"containerPort":8443/g)).toHaveLength(1);
 });
 
-it("TLS that ends at a listener of another protocol still conflicts", () => {
-  const status = conditions(gateway("tls: {certificateRefs: [{name: cert}]}"));
-  expect(status).toMatch(
+it("HTTPS, TLS that ends here and TLS that is passed on may share a port, and HTTP may not", () => {
+  const three = (...others: readonly string[]) =>
+    gatewayWith(
+      '{name: web, port: 8443, protocol: HTTPS, hostname: "*.example.com", tls: {certificateRefs: [{name: cert}]}}',
+      "{name: db, port: 8443, protocol: TLS, hostname: db.example.com, tls: {certificateRefs: [{name: cert}]}}",
+      "{name: passed, port: 8443, protocol: TLS, hostname: passed.example.com, tls: {mode: Passthrough}}",
+      ...others,
+    ) + routes;
+  const status = conditions(three());
+  expect(status).not.toContain('Conflict"');
+  expect(status.match(/"type":"Programmed","status":"True"/g)).toHaveLength(4);
+  const checked = checkManifests(three());
+  expect(reachedRoute(checked, "GET", new URL("https://db.example.com:8443/"))).toMatchObject({
+    kind: "none",
+    reason: expect.stringContaining("the route default/db"),
+  });
+  expect(conditions(three("{name: plain, port: 8443, protocol: HTTP, hostname: a.test}"))).toMatch(
     /"Conflicted","status":"True","lastTransitionTime":"[^"]*","reason":"ProtocolConflict"/,
   );
 });

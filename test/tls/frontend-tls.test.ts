@@ -41,13 +41,6 @@ it("versions and suites that leave no handshake are refused at build", () => {
   ]);
 });
 
-it("listeners of one port that would need other handshakes are refused at build", () => {
-  const [first = {}] = one({ root: "ca.pem" })("a:1");
-  const [second = {}] = one({})("a:1");
-  const listeners = [first, { ...second, hostname: "b.example.com" }];
-  expect(refusals({ listeners })).toEqual(["tls-conflict"]);
-});
-
 it("a protocol is agreed on by ALPN, and only one that is configured", async () => {
   const only = await secure(one({}), { frontendPolicies: { tls: { alpn: ["http/1.1"] } } });
   expect(await handshake(only.port, { ALPNProtocols: ["h2", "http/1.1"] })).toBe("http/1.1");

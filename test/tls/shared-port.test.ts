@@ -372,11 +372,8 @@ it("connection rules and the most connections hold for both together", async () 
 });
 
 it("what else shares a port, and a hostname that both have, is refused when it is built", () => {
-  const terminated = { ...passed("c.test"), tls: certificate };
   const files = [ended("a.test"), passed("b.test")];
   for (const [listeners, code] of [
-    [[...files, terminated], "protocol-conflict"],
-    [[passed("b.test"), terminated], "protocol-conflict"],
     [[...files, { name: "plain", routes: here }], "protocol-conflict"],
     [[{ name: "plain", routes: here }, passed("b.test")], "protocol-conflict"],
     [[...files, { ...passed("*"), protocol: "TCP" }], "protocol-conflict"],

@@ -188,12 +188,4 @@ export const connectionMessages = {
       "not in it: a Dockerfile of your own may begin with the image that gwc's builds, and add them. `gwc run` and " +
       "`node gateway.mjs` use the commands of the machine.",
   }),
-  "tls-conflict": message<{ port: number; field: string }>({
-    severity: "error",
-    text: ({ port, field }) => `the listeners of port ${port} have different "${field}"`,
-    hint: () => "give them the same value, or put them on ports of their own",
-    explanation:
-      "The versions, suites and client certificates of a connection are settled for the whole port: a session that one " +
-      "listener opened could be resumed at another, which would have asked for more.",
-  }),
 };

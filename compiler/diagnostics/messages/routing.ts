@@ -23,8 +23,8 @@ export const routingMessages = {
     severity: "error",
     text: ({ port }) => `the listeners of port ${port} speak different protocols`,
     explanation:
-      "A port speaks HTTP, HTTPS, TCP, or TLS that is ended here or passed on: one of them for all of its connections. HTTPS " +
-      "and TLS that is passed on may share one: the most specific hostname that fits the server name decides.",
+      "A port speaks HTTP, TCP or TLS: one of them for all of its connections. HTTPS, TLS that ends here and TLS that is " +
+      "passed on may share a port: the most specific hostname that fits the server name decides.",
   }),
   "tls-missing": message<{ listener: string; protocol: string }>({
     severity: "error",

@@ -70,7 +70,9 @@ function isUnverified(value: unknown): boolean {
 }
 
 function auditBind({ port, address, tls, listeners, origin }: BindNode, diagnostics: Diagnostics) {
-  if (tls?.maxVersion === "TLSv1.2") diagnostics.report("no-tls13", keyPlace(origin), { port });
+  const all = [tls, ...listeners.map(({ handshake }) => handshake)];
+  if (all.some((each) => each?.maxVersion === "TLSv1.2"))
+    diagnostics.report("no-tls13", keyPlace(origin), { port });
   if (tls !== undefined || address !== undefined) return;
   const asks = listeners.some((listener) =>
     listener.routes.some((route) =>

@@ -1,11 +1,13 @@
 import { policiesBefore } from "../../ir/access.ts";
 import type { BindNode, ListenerNode } from "../../ir/program.ts";
 import { settingsKey } from "../../ir/settings-text.ts";
+import type { TlsNode } from "../../ir/tls.ts";
 import { policyOf } from "../../policies/index.ts";
 import { chainOf } from "./chain.ts";
 import { chainDiff } from "./chain-differences.ts";
 import { changedSettings } from "./changed-settings.ts";
 import { type Difference, plainDifference, type SidePlace } from "./difference.ts";
+import { isDivided, tlsOf } from "./divided-tls.ts";
 import { type ListenerPair, listenerPairs } from "./listener-pairs.ts";
 import type { OpenQuestions } from "./open-questions.ts";
 import { answeredBy, guardsText, pairDifferences, requestText } from "./pair-differences.ts";
@@ -42,11 +44,12 @@ export function bindDifferences(
       ? [plainDifference("opens", subject, "served -> connections passed on, unread", by)]
       : [plainDifference("closes", subject, "served -> nothing listens", by)];
   }
+  const tls = [before, after].some(isDivided) ? ([before?.tls, after?.tls] as const) : undefined;
   const listeners = listenerPairs(before, after).flatMap((pair) =>
-    listenerDifferences(port, pair, open),
+    listenerDifferences(port, pair, tls, open),
   );
   const settings = [
-    ...changedSettings(settingsOf(before), settingsOf(after)),
+    ...changedSettings(settingsOf(before, tls), settingsOf(after, tls)),
     ...proxyChanges(before?.proxyProtocol, after?.proxyProtocol),
   ].map(({ direction, text }) =>
     plainDifference(
@@ -59,17 +62,24 @@ export function bindDifferences(
   return [...listeners, ...settings];
 }
 
-/** What is so of a port whatever its listeners do, but for its proxies and what it passes on. */
-function settingsOf(bind: BindNode | undefined): object {
+/** TLS of a port before and after, where it is not the same for all listeners; undefined: it is the same. */
+type DividedTls = readonly [before: TlsNode | undefined, after: TlsNode | undefined] | undefined;
+
+/**
+ * What is so of a port whatever its listeners do, but for its proxies and what it passes on; `divided`: TLS is compared for
+ * each listener.
+ */
+function settingsOf(bind: BindNode | undefined, divided: DividedTls): object {
   const {
     port: _,
     listeners: __,
     proxyProtocol: ___,
     hostnames: ____,
     address,
+    tls,
     ...rest
   } = bind ?? {};
-  return { ...rest, address: address ?? "every address" };
+  return { ...rest, ...(divided ? {} : { tls }), address: address ?? "every address" };
 }
 
 /** What a listener serves on a port that was not there. */
@@ -99,6 +109,7 @@ function openListener(
 function listenerDifferences(
   port: number,
   pair: ListenerPair,
+  tls: DividedTls,
   open: OpenQuestions,
 ): readonly Difference[] {
   const { before, after } = pair;
@@ -110,7 +121,7 @@ function listenerDifferences(
   const routes = pairs.flatMap((each) => pairDifferences(each, where, pair, open));
   if (before === undefined || after === undefined)
     return routes.length > 0 ? routes : edgeDifferences(`listener ${where}`, pair);
-  const own = ownDifferences(`listener ${where}`, before, after);
+  const own = ownDifferences(`listener ${where}`, before, after, tls);
   const said = new Set(own.map(changeKey));
   const rest = routes.filter((each) => !said.has(changeKey(each)));
   if (rest.length + own.length > 0) return [...rest, ...own];
@@ -123,7 +134,7 @@ function edgeDifferences(
   { before, after, isPassedOn }: ListenerPair,
 ): readonly Difference[] {
   const node = after ?? before;
-  const nobody = isPassedOn ? "TLS passed on, unread" : "404";
+  const nobody = isPassedOn ? "connections passed on, unread" : "404";
   const kinds = policiesBefore(node).map(({ kind }) => kind);
   if (node === undefined || kinds.length === 0) return [];
   const isServing = kinds.some((kind) => policyOf(kind).servesPreflights === true);
@@ -151,19 +162,21 @@ function ownDifferences(
   listener: string,
   before: ListenerNode,
   after: ListenerNode,
+  [tlsBefore, tlsAfter]: NonNullable<DividedTls> = [undefined, undefined],
 ): readonly Difference[] {
   const policies = policyDifferences(listener, policiesBefore(before), policiesBefore(after));
-  const rest = changedSettings(ownSettings(before), ownSettings(after)).map(({ direction, text }) =>
-    plainDifference(direction, listener, text, placeOf(after, listener)),
+  const rest = changedSettings(ownSettings(before, tlsBefore), ownSettings(after, tlsAfter)).map(
+    ({ direction, text }) => plainDifference(direction, listener, text, placeOf(after, listener)),
   );
   return [...policies, ...rest];
 }
 
-/** What is so of a listener besides its policies and routes. */
-function ownSettings(listener: ListenerNode): object {
+/** What is so of a listener besides its policies and routes; `ofPort`: TLS that it has without its own. */
+function ownSettings(listener: ListenerNode, ofPort: TlsNode | undefined): object {
   const { id: _, name: __, hostname: ___, admission: ____, ...rest } = listener;
-  const { preRouting: _____, routes: ______, table: _______, pathHandling, ...settings } = rest;
-  return { ...settings, paths: pathHandling };
+  const { preRouting: _____, routes: ______, table: _______, handshake: ________, ...own } = rest;
+  const { pathHandling, ...settings } = own;
+  return { ...settings, tls: tlsOf(listener, ofPort), paths: pathHandling };
 }
 
 /** What a listener decides before it looks for a route is seen where there is none, too. */

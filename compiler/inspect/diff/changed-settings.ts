@@ -66,7 +66,7 @@ const PARTS: readonly {
 }[] = [
   { root: /^tls(?=\.)/, gaining: "closes", what: "TLS" },
   {
-    root: /^tls\.clients(?=\.)/,
+    root: /^(?:mode\.|listeners\.\d+\.)?tls\.clients(?=\.)/,
     gaining: "closes",
     what: "certificates of clients, of known authorities,",
   },

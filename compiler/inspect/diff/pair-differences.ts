@@ -101,7 +101,7 @@ const NOT_FOUND = {
 } as const;
 /** No policy sees what is passed on. */
 const PASSED_ON = {
-  text: "TLS passed on, unread",
+  text: "connections passed on, unread",
   gained: "closes",
   lost: "opens",
   gainedRefusal: "closes",

@@ -6,6 +6,7 @@ import { accessDifferences } from "./access-differences.ts";
 import { chainOf } from "./chain.ts";
 import { changedSettings } from "./changed-settings.ts";
 import { type Difference, plainDifference } from "./difference.ts";
+import { isDivided, tlsOf } from "./divided-tls.ts";
 import type { OpenQuestions } from "./open-questions.ts";
 import { proxyChanges } from "./proxy-changes.ts";
 
@@ -31,8 +32,9 @@ export function tcpDifferences(
       const left = isServed?.has(port) === true ? "no names passed on" : "nothing listens";
       return [plainDifference("closes", subject, `passes connections on -> ${left}`)];
     }
+    const areDivided = [old, now].some(isDivided);
     const settings = [
-      ...changedSettings(withoutAccess(old), withoutAccess(now)),
+      ...changedSettings(withoutAccess(old, areDivided), withoutAccess(now, areDivided)),
       ...proxyChanges(old.proxyProtocol, now.proxyProtocol),
     ].map(({ direction, text }) => plainDifference(direction, subject, text, by));
     return [...whoMayConnect(old, now, open), ...settings];
@@ -76,13 +78,19 @@ function routesOf({ listeners }: TcpBindNode): ReadonlyMap<string, readonly Poli
   );
 }
 
-/** Without what is said by who may connect, and of proxies. */
-function withoutAccess({ listeners, proxyProtocol: _, ...bind }: TcpBindNode): object {
+/** Without what is said by who may connect, and of proxies; `isByListener`: TLS is compared for each listener. */
+function withoutAccess(
+  { listeners, proxyProtocol: _, mode, ...bind }: TcpBindNode,
+  isByListener: boolean,
+): object {
   const left = (policies: readonly PolicyUse[]) => policies.filter((use) => !decidesAll(use));
+  const ofPort = mode.kind === "terminate" && isByListener ? mode.tls : undefined;
   return {
     ...bind,
-    listeners: listeners.map(({ admission: __, routes, ...listener }) => ({
+    mode: isByListener ? mode.kind : mode,
+    listeners: listeners.map(({ admission: __, handshake, routes, ...listener }) => ({
       ...listener,
+      tls: tlsOf({ tls: listener.tls, ...(handshake && { handshake }) }, ofPort),
       routes: routes.map((route) => ({ ...route, policies: left(route.policies) })),
     })),
   };

@@ -85,7 +85,7 @@ export function reachedRoute(
     at ??= { listener, seen };
   }
   if (at === undefined && passing !== undefined) {
-    const what = `port ${passing.port} passes the TLS of ${hostname} on and answers none of its requests`;
+    const what = `port ${passing.port} passes connections to ${hostname} on and answers none of its requests`;
     return { kind: "none", reason: `${what}; ${passedOn(passing, hostname)}` };
   }
   return { kind: "none", reason: "no route of the listener matches it: 404", ...(at && { at }) };

@@ -12,7 +12,10 @@ const MODES = { plain: "tcp", passthrough: "tls, passed on", terminate: "tls" } 
 export function tcpPortSection({ port, mode, listeners }: TcpBindNode, view: LiveView): Html {
   return html`${listeners.map((listener) => {
     const name = listener.hostname === "*" ? "every name" : listener.hostname;
-    const what = mode.kind === "plain" ? MODES.plain : `${MODES[mode.kind]}, ${name}`;
+    // On a port where some TLS ends, the rest has no certificate here.
+    const kind =
+      mode.kind === "terminate" && listener.tls === undefined ? "passthrough" : mode.kind;
+    const what = kind === "plain" ? MODES.plain : `${MODES[kind]}, ${name}`;
     return html`
 <h2>Port ${port} <small>${listener.name}: ${what}, ${place(listener.origin, view)}</small></h2>
 <div class="card"><table>

@@ -9,7 +9,9 @@ export function prepareHttp(handlers: ServerHandlers, tls: PortTls | undefined):
   const certificates = tls?.open();
   return {
     takeOver(server: PortServer): (() => void) | undefined {
-      if (!(server instanceof HttpServer && server.canUse(tls?.settings))) return undefined;
+      const { division } = handlers;
+      if (!(server instanceof HttpServer && server.canUse(tls?.settings, division)))
+        return undefined;
       return () => {
         server.setHandlers(handlers);
         if (certificates !== undefined) server.useCertificates(certificates);

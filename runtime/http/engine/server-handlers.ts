@@ -1,7 +1,7 @@
 import type { ConnectionRules } from "../../net/connection-rules.ts";
 import type { ConnectionSettings } from "../../net/connection-settings.ts";
 import type { ProxyProtocol } from "../../net/proxy-protocol/proxy-protocol.ts";
-import type { PreparedPassthrough } from "../../net/tls-passthrough.ts";
+import type { PreparedDivision } from "../../net/tls-division.ts";
 import type { GatewayContext } from "../../process/gateway-context.ts";
 import type { FailedHandshake } from "../../tls/handshakes.ts";
 import type { Exchange, Handled } from "../exchange.ts";
@@ -27,8 +27,8 @@ export interface ServerHandlers {
   readonly failedHandshake: (handshake: FailedHandshake) => void;
   /** Proxies say for whom connections are made; undefined: connections are their clients' own. */
   readonly proxyProtocol: ProxyProtocol | undefined;
-  /** Passes connections on whose TLS is for somebody else; undefined: all of it ends here. */
-  readonly passthrough: PreparedPassthrough | undefined;
+  /** Divides connections by server name; undefined: all TLS ends with the settings of the port. */
+  readonly division: PreparedDivision | undefined;
   /**
    * Called once when an exchange has ended, after `duration` milliseconds. `status` is undefined when the client left
    * without a response.

@@ -12,7 +12,7 @@ import { ignoreError } from "../../../net/ignore-error.ts";
 import { closeQuietly, FIRST_REQUEST_TIME, listenOn } from "../../../net/listen-on.ts";
 import type { PortServer } from "../../../net/port-server.ts";
 import { ProxiedServer } from "../../../net/proxy-protocol/proxy-protocol.ts";
-import type { TlsPassthrough } from "../../../net/tls-passthrough.ts";
+import type { PreparedDivision, TlsDivision } from "../../../net/tls-division.ts";
 import type { GatewayContext } from "../../../process/gateway-context.ts";
 import type { Certificates } from "../../../tls/certificates.ts";
 import { handshakeOptions, isSameHandshake } from "../../../tls/handshake.ts";
@@ -34,8 +34,8 @@ export class HttpServer implements PortServer {
   readonly #http2: Http2Connections;
   readonly #proxied: ProxiedServer;
   #certificates: Certificates | undefined;
-  /** Takes connections that are for somebody else; kept for those that it has once none are to be taken any more. */
-  #passthrough: TlsPassthrough | undefined;
+  /** Takes connections by server name; stays for the connections it has once the port is no longer divided. */
+  #division: TlsDivision | undefined;
 
   /** With certificates the port speaks TLS, which can't be changed later; the certificates can. */
   constructor(
@@ -93,16 +93,18 @@ export class HttpServer implements PortServer {
   /** The next request gets these. */
   setHandlers(handlers: ServerHandlers): void {
     this.#handlers = handlers;
-    const { passthrough, handover } = handlers;
+    const { division, handover } = handlers;
     handover?.open(this.#port);
-    if (passthrough !== undefined)
-      this.#passthrough = passthrough.open(this.#port.gateway, this.#passthrough);
+    if (division !== undefined) this.#division = this.#divided(division);
     this.#server.maxConnections = handlers.connections.maxConnections;
   }
 
   /** Whether the port can go on with these settings: what a handshake is made of is settled when it opens. */
-  canUse(tls: TlsSettings | undefined): boolean {
-    return isSameHandshake(this.#certificates?.settings, tls);
+  canUse(tls: TlsSettings | undefined, division: PreparedDivision | undefined): boolean {
+    return (
+      isSameHandshake(this.#certificates?.settings, tls) &&
+      (this.#handlers.division?.handshakes ?? "") === (division?.handshakes ?? "")
+    );
   }
 
   /** New connections get these certificates; the ones before are no longer watched. */
@@ -126,7 +128,7 @@ export class HttpServer implements PortServer {
    */
   close(atOnce = false): Promise<void> {
     this.#certificates?.close();
-    const stop = this.#passthrough?.close();
+    const stop = this.#division?.close();
     const endIdle = () => {
       this.#http1.close();
       this.#proxied.close();
@@ -140,17 +142,25 @@ export class HttpServer implements PortServer {
   closeAllConnections(): void {
     this.#http1.destroy();
     this.#http2.destroy();
-    this.#passthrough?.destroy();
+    this.#division?.destroy();
   }
 
-  /** A connection of TLS is for whom it names. */
+  #divided(division: PreparedDivision): TlsDivision {
+    const server = {
+      secured: (socket: TLSSocket) => this.#takeNamed(socket),
+      name: (socket: Socket) => this.#proxied.name(socket),
+    };
+    return division.open(this.#port.gateway, server, this.#division);
+  }
+
+  /** Hands a connection of TLS to the end of the server that it names. */
   #divide(socket: Socket, endHere: () => void): void {
-    if (this.#handlers.passthrough === undefined || this.#passthrough === undefined) {
+    if (this.#handlers.division === undefined || this.#division === undefined) {
       endHere();
       return;
     }
     this.#proxied.name(socket);
-    this.#passthrough.receive(socket, endHere);
+    this.#division.receive(socket, endHere);
   }
 
   #takePlain(socket: Socket): void {
@@ -162,7 +172,20 @@ export class HttpServer implements PortServer {
     });
   }
 
+  /** Takes a connection whose TLS ended with the settings of the port. */
   #takeSecure(socket: TLSSocket): void {
+    const isDivided = this.#handlers.division !== undefined;
+    if (!isDivided || this.#division?.isEndedHere(socket) !== false) {
+      this.#takeNamed(socket);
+      return;
+    }
+    // Its hello named another server than its handshake, whose clients may have to show a certificate.
+    socket.on("error", ignoreError);
+    this.#broken("another server name than at first", socket);
+    socket.destroy();
+  }
+
+  #takeNamed(socket: TLSSocket): void {
     if (!this.#hold(socket)) return;
     if (socket.alpnProtocol === "h2") this.#http2.accept(socket);
     else this.#http1.accept(socket);

@@ -1,0 +1,72 @@
+import { hostTable } from "../http/routing/host-table.ts";
+import type { ConnectionHandler } from "../tcp/connection.ts";
+import { type NameFate, prepareDivision } from "../tcp/divided-port.ts";
+import { Certificates } from "../tls/certificates.ts";
+import type { NamedEndSettings } from "../tls/named-end.ts";
+import type { TlsSettings } from "../tls/tls-settings.ts";
+import { connectionHandlers } from "./connection-handlers.ts";
+import type { PortDivision } from "./http-port.ts";
+
+/**
+ * How the connections of a port are divided by server name. Hostnames are names, `*.example.com` or `*`; the most specific one
+ * that fits decides.
+ */
+export interface DivisionSettings {
+  /** Hostnames whose TLS ends with the settings of the port, as it does for names that fit no hostname. */
+  readonly endedHere: readonly string[];
+  /** Hostnames whose TLS goes on to a backend as it comes. Absent: none. */
+  readonly passedOn?: readonly string[];
+  /** Hostnames whose TLS ends with settings of its own. Absent: none. */
+  readonly ends?: readonly DividedEnd[];
+  /** Maximum milliseconds from the connection to its complete ClientHello. */
+  readonly handshakeTimeout: number;
+  /** Fields that the access log leaves out; absent: none. */
+  readonly withoutFields?: readonly string[];
+  /** Routes connections whose bytes are passed on. Absent: there are none. */
+  readonly handle?: ConnectionHandler;
+}
+
+/** TLS of some hostnames of a port, and what is in it. */
+export interface DividedEnd extends Pick<NamedEndSettings, "carries"> {
+  readonly hostnames: readonly string[];
+  readonly tls: TlsSettings;
+}
+
+/** Divides the connections of a port by server name. Throws an Error that says which file can't be read. */
+export function divideTls({
+  endedHere,
+  passedOn = [],
+  ends = [],
+  handshakeTimeout,
+  withoutFields,
+  handle,
+}: DivisionSettings): PortDivision {
+  const fates = hostTable<NameFate>([
+    ...endedHere.map((hostname) => [hostname, "here"] as const),
+    ...passedOn.map((hostname) => [hostname, "passedOn"] as const),
+    ...ends.flatMap(({ hostnames }, index) =>
+      hostnames.map((hostname) => [hostname, index] as const),
+    ),
+  ]);
+  const handshakes = ends.map(({ hostnames, carries, tls }) =>
+    [carries, tls.clients?.mode ?? "", ...hostnames].join(" "),
+  );
+  return {
+    prepare: (context, connectionRules) => {
+      const { broken, failedHandshake, warn } = context;
+      return prepareDivision(handshakes.join(), {
+        fates,
+        ends: ends.map(({ carries, tls }) => ({ carries, certificates: new Certificates(tls) })),
+        handshakeTimeout,
+        connections:
+          handle && connectionHandlers({ handle, connectionRules, withoutFields }, context),
+        failedHandshake: (handshake) => {
+          broken?.(`the connection of ${handshake.remoteAddress} is broken off: ${handshake.code}`);
+          failedHandshake(handshake);
+        },
+        warn,
+        broken,
+      });
+    },
+  };
+}

@@ -1,0 +1,178 @@
+import type { Socket } from "node:net";
+import type { TLSSocket } from "node:tls";
+import { type HostTable, valueForHost } from "../http/routing/host-table.ts";
+import { FIRST_REQUEST_TIME } from "../net/listen-on.ts";
+import type { DividedServer, PreparedDivision, TlsDivision } from "../net/tls-division.ts";
+import type { GatewayContext } from "../process/gateway-context.ts";
+import type { FailedHandshake } from "../tls/handshakes.ts";
+import { NamedEnd, type NamedEndSettings } from "../tls/named-end.ts";
+import { receiveClientHello } from "./client-hello.ts";
+import { type TcpConnectionHandlers, TcpConnections } from "./tcp-connections.ts";
+
+/**
+ * What becomes of TLS for a server name: it ends with the settings of the port, goes on to a backend as it comes, or ends
+ * with settings of its own, by their index.
+ */
+export type NameFate = "here" | "passedOn" | number;
+
+/** How the connections of a port are divided. */
+export interface DivisionHandlers {
+  /** By server name; a name that is absent ends with the settings of the port. */
+  readonly fates: HostTable<NameFate>;
+  /** TLS that ends with settings of its own. */
+  readonly ends: readonly NamedEndSettings[];
+  /** Maximum milliseconds from the connection to its complete ClientHello. */
+  readonly handshakeTimeout: number;
+  /** What becomes of connections whose bytes are passed on; absent: there are none. */
+  readonly connections: TcpConnectionHandlers | undefined;
+  /** Receives why a connection was closed; undefined when the log leaves that out. */
+  readonly broken: ((message: string) => void) | undefined;
+  readonly failedHandshake: (handshake: FailedHandshake) => void;
+  readonly warn: (message: string) => void;
+}
+
+/** Divides the connections of a port by server name; `handshakes` as in the result. */
+export function prepareDivision(handshakes: string, handlers: DivisionHandlers): PreparedDivision {
+  return {
+    handshakes,
+    open(
+      gateway: GatewayContext,
+      server: DividedServer,
+      before: TlsDivision | undefined,
+    ): TlsDivision {
+      if (!(before instanceof DividedPort)) return new DividedPort(handlers, server, gateway);
+      before.use(handlers);
+      return before;
+    },
+  };
+}
+
+/** Reads the server name of each connection without taking part in its handshake, and hands it to its end. */
+class DividedPort implements TlsDivision {
+  readonly #gateway: GatewayContext;
+  readonly #server: DividedServer;
+  readonly #connections: TcpConnections;
+  #handlers: DivisionHandlers;
+  /** The ends of `#handlers`, by index. */
+  #ends: readonly NamedEnd[];
+  /** Connections that have not named a server yet. */
+  readonly #unnamed: Set<Socket> = new Set();
+
+  constructor(handlers: DivisionHandlers, server: DividedServer, gateway: GatewayContext) {
+    this.#gateway = gateway;
+    this.#server = server;
+    this.#connections = new TcpConnections(gateway);
+    this.#handlers = handlers;
+    this.#ends = this.#open(handlers);
+  }
+
+  /** Applies handlers to the connections that come next. */
+  use(handlers: DivisionHandlers): void {
+    for (const end of this.#ends) end.close();
+    this.#handlers = handlers;
+    this.#ends = this.#open(handlers);
+  }
+
+  receive(socket: Socket, endHere: () => void): void {
+    this.#unnamed.add(socket);
+    const forget = () => this.#unnamed.delete(socket);
+    socket.once("close", forget);
+    socket.on("error", ignore);
+    const handlers = this.#handlers;
+    receiveClientHello(socket, handlers.handshakeTimeout, (hello) => {
+      socket.off("close", forget);
+      forget();
+      if (hello.kind === "none") {
+        handlers.broken?.(`the connection of ${socket.remoteAddress} is broken off: ${hello.why}`);
+        socket.destroy();
+        return;
+      }
+      // What is no TLS is refused as on every port where TLS ends.
+      const name = hello.kind === "hello" ? hello.serverName : undefined;
+      const fate = hello.kind === "hello" ? fateOf(name, this.#handlers) : "here";
+      if (fate === "passedOn") {
+        this.#pass(socket, name, hello.bytes);
+        return;
+      }
+      socket.off("error", ignore);
+      for (const bytes of hello.bytes.reverse()) socket.unshift(bytes);
+      if (fate === "here") endHere();
+      else this.#ends[fate]?.receive(socket);
+    });
+  }
+
+  isEndedHere(socket: TLSSocket): boolean {
+    return fateOf(namedBy(socket), this.#handlers) === "here";
+  }
+
+  close(): () => void {
+    setTimeout(() => {
+      for (const socket of this.#unnamed) socket.destroy();
+    }, FIRST_REQUEST_TIME).unref();
+    for (const end of this.#ends) end.close();
+    return this.#connections.endSilent();
+  }
+
+  destroy(): void {
+    for (const socket of this.#unnamed) socket.destroy();
+    this.#connections.destroy();
+  }
+
+  #pass(socket: Socket, serverName: string | undefined, bytes: readonly Buffer[]): void {
+    const { connections } = this.#handlers;
+    if (connections === undefined) {
+      socket.destroy();
+      return;
+    }
+    // Where TLS ends here, the end of one direction is the end of both.
+    socket.allowHalfOpen = true;
+    const connection = this.#connections.admit(socket, connections);
+    if (connection === undefined) return;
+    connection.serverName = serverName;
+    connection.first = bytes;
+    this.#connections.pass(connection, connections);
+  }
+
+  #open(handlers: DivisionHandlers): readonly NamedEnd[] {
+    return handlers.ends.map((settings, index) => {
+      const secured = (socket: TLSSocket) => this.#take(socket, settings, index, handlers);
+      return new NamedEnd(settings, { ...handlers, secured }, this.#gateway);
+    });
+  }
+
+  /** Takes a connection whose TLS has ended with settings of its own. */
+  #take(
+    socket: TLSSocket,
+    { carries }: NamedEndSettings,
+    index: number,
+    handlers: DivisionHandlers,
+  ): void {
+    const { connections } = handlers;
+    // A second ClientHello (RFC 8446 4.1.4) may name another server, whose clients have to show another certificate.
+    if (fateOf(namedBy(socket), handlers) !== index) {
+      socket.on("error", ignore);
+      socket.destroy();
+      return;
+    }
+    if (carries === "requests") {
+      this.#server.secured(socket);
+      return;
+    }
+    this.#server.name(socket);
+    const connection = connections && this.#connections.admit(socket, connections);
+    if (connection === undefined || connections === undefined) return;
+    connection.serverName = namedBy(socket);
+    this.#connections.pass(connection, connections);
+  }
+}
+
+function fateOf(serverName: string | undefined, { fates }: DivisionHandlers): NameFate {
+  return valueForHost(fates, serverName ?? "") ?? "here";
+}
+
+/** The server name of a finished handshake, in lower case; undefined if the client named none. */
+function namedBy({ servername }: { readonly servername?: unknown }): string | undefined {
+  return typeof servername === "string" ? servername.toLowerCase() : undefined;
+}
+
+function ignore(): void {}

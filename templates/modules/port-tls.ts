@@ -1,0 +1,149 @@
+import type { BindNode } from "../../compiler/ir/program.ts";
+import type { TcpBindNode, TcpListenerNode, TcpMode } from "../../compiler/ir/tcp.ts";
+import type { CertificateFiles, TlsNode } from "../../compiler/ir/tls.ts";
+import { code, literal } from "../code/code.ts";
+import { filePath } from "../code/file-path.ts";
+import type { Code, Printable } from "../code/hole.ts";
+import { imported } from "../code/names.ts";
+import { milliseconds } from "../code/units.ts";
+import { defaultListener } from "./bind.ts";
+
+/** A listener with the certificate that it may have. */
+interface Certified {
+  readonly hostname: string;
+  readonly tls: CertificateFiles | undefined;
+  /** TLS of its own; absent: as the port has it. */
+  readonly handshake?: TlsNode;
+}
+
+/** What else has server names of a port of HTTPS, and what the code of a division is written with. */
+export interface DivisionContext {
+  /** Connections of the port that are passed on; undefined: none. */
+  readonly tcp: TcpBindNode | undefined;
+  /** Fields that the lines of connections leave out; undefined: none. */
+  readonly withoutFields: readonly string[] | undefined;
+  /** What routes connections; undefined: nothing does. */
+  readonly handle: Code | undefined;
+}
+
+/** TLS of a port: its certificates, those of its listeners that have no TLS of their own, and what they share. */
+export function tlsValue(shared: TlsNode, listeners: readonly Certified[]): Printable {
+  const own = listeners.filter(({ handshake }) => handshake === undefined);
+  return settingsValue(
+    shared,
+    [defaultListener(own), ...own].filter((each, index, all) => all.indexOf(each) === index),
+  );
+}
+
+/** How a port of HTTPS is divided by server name; undefined: all of its TLS ends in one way. */
+export function divisionOfRequests(
+  { listeners }: BindNode,
+  { handshakeTimeout }: TlsNode,
+  { tcp, withoutFields, handle }: DivisionContext,
+): Code | undefined {
+  const streams = tcp?.listeners ?? [];
+  const ofPort = tcp?.mode.kind === "terminate" ? tcp.mode.tls : undefined;
+  const ended = streams.filter(({ tls }) => tls !== undefined);
+  return divisionCode({
+    endedHere: hostnames(listeners.filter((each) => each.handshake === undefined)),
+    passedOn: hostnames(streams.filter(({ tls }) => tls === undefined)),
+    ends: [...endsOf("requests", listeners, undefined), ...endsOf("connections", ended, ofPort)],
+    handshakeTimeout,
+    withoutFields,
+    handle,
+  });
+}
+
+/** How a port of connections whose TLS ends is divided by server name; undefined: all of it ends in one way. */
+export function divisionOfConnections(
+  listeners: readonly TcpListenerNode[],
+  { tls: { handshakeTimeout } }: Extract<TcpMode, { kind: "terminate" }>,
+  withoutFields: readonly string[] | undefined,
+  handle: Code,
+): Code | undefined {
+  const ended = listeners.filter(({ tls }) => tls !== undefined);
+  return divisionCode({
+    endedHere: hostnames(ended.filter((each) => each.handshake === undefined)),
+    passedOn: hostnames(listeners.filter(({ tls }) => tls === undefined)),
+    ends: endsOf("connections", ended, undefined),
+    handshakeTimeout,
+    withoutFields,
+    handle,
+  });
+}
+
+/** A division as the runtime takes it. */
+interface Division {
+  readonly endedHere: readonly string[];
+  readonly passedOn: readonly string[];
+  readonly ends: readonly Printable[];
+  /** Milliseconds. */
+  readonly handshakeTimeout: number;
+  readonly withoutFields: readonly string[] | undefined;
+  readonly handle: Code | undefined;
+}
+
+function divisionCode({ passedOn, ends, handshakeTimeout, ...rest }: Division): Code | undefined {
+  if (passedOn.length === 0 && ends.length === 0) return undefined;
+  const settings = {
+    endedHere: rest.endedHere,
+    passedOn: passedOn.length === 0 ? undefined : passedOn,
+    ends: ends.length === 0 ? undefined : ends,
+    handshakeTimeout: milliseconds(handshakeTimeout),
+    withoutFields: rest.withoutFields,
+    handle: rest.handle,
+  };
+  return code`${imported("gwc/runtime/gateway/divide-tls", "divideTls")}(${literal(settings)})`;
+}
+
+/** One end for the listeners that have the same TLS; `shared`: that of listeners without their own, undefined: it is no end. */
+function endsOf(
+  carries: "requests" | "connections",
+  listeners: readonly Certified[],
+  shared: TlsNode | undefined,
+): readonly Printable[] {
+  const found = listeners.flatMap((listener) => {
+    const node = listener.handshake ?? shared;
+    return node === undefined ? [] : [{ listener, node, key: JSON.stringify(node) }];
+  });
+  return [...Map.groupBy(found, ({ key }) => key).values()].flatMap((group) => {
+    const own = group.map(({ listener }) => listener);
+    const [first] = group;
+    if (first === undefined) return [];
+    return [{ hostnames: hostnames(own), carries, tls: settingsValue(first.node, own) }];
+  });
+}
+
+function hostnames(listeners: readonly Certified[]): readonly string[] {
+  return listeners.map(({ hostname }) => hostname);
+}
+
+function settingsValue(
+  { clients, handshakeTimeout, ...shared }: TlsNode,
+  listeners: readonly (Certified | undefined)[],
+): Printable {
+  return {
+    certificates: listeners.flatMap((each) => (each === undefined ? [] : certificate(each))),
+    handshakeTimeout: milliseconds(handshakeTimeout),
+    ...shared,
+    clients: clients && {
+      authorities: clients.authorities.map(filePath),
+      mode: clients.mode,
+    },
+  };
+}
+
+function certificate({ hostname, tls }: Certified): readonly Printable[] {
+  if (tls === undefined) return [];
+  const file = imported(
+    "gwc/runtime/process/startup-values",
+    tls.isSecret === true ? "secretFile" : "file",
+  );
+  return [
+    {
+      hostname,
+      certFile: code`${file}(${literal(tls.cert)})`,
+      keyFile: code`${file}(${literal(tls.key)})`,
+    },
+  ];
+}
