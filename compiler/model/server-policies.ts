@@ -48,6 +48,8 @@ export interface BackendHeaders extends HeaderChangesConfig {
 export interface BackendTlsConfig {
   readonly cert: string | MountedFile | undefined;
   readonly key: string | MountedFile | undefined;
+  /** Where a Gateway says which certificate is shown; absent: it says nothing, or a policy counts before it. */
+  readonly certOrigin?: Origin;
   /** Whose certificates are trusted; undefined: those of the system. */
   readonly roots: readonly MountedFile[] | undefined;
   readonly hostname: Text | undefined;

@@ -3,10 +3,14 @@ import { writeFiles } from "../../compiler/4-emit/write.ts";
 import { checkFiles, emitProgram } from "../../compiler/compile.ts";
 import { memoryHost } from "../../compiler/host.ts";
 import { Gateway } from "./gateway.ts";
+import { mountsIn } from "./mounts.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
-/** A gateway of manifests with mistakes, as a controller serves it: what has some is left out. */
-export async function startIsolated(manifests: string): Promise<Gateway> {
+/**
+ * A gateway of manifests with mistakes, as a controller serves it: what has some is left out. `mounted`: a folder with
+ * `secrets` and `config-maps`.
+ */
+export async function startIsolated(manifests: string, mounted?: string): Promise<Gateway> {
   const options = { name: "test", isStrict: false, isIsolating: true };
   const checked = checkFiles(["a.yaml"], memoryHost({ "a.yaml": manifests }), options);
   if (checked.program === undefined) throw new Error("nothing is left of the gateway");
@@ -18,5 +22,6 @@ export async function startIsolated(manifests: string): Promise<Gateway> {
   });
   const folder = temporaryFolder();
   writeFiles(folder, files);
-  return new Gateway(path.join(folder, "gateway.mjs"), folder, {}).listening();
+  const env = mounted === undefined ? {} : mountsIn(mounted);
+  return new Gateway(path.join(folder, "gateway.mjs"), folder, env).listening();
 }

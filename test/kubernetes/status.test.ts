@@ -75,6 +75,7 @@ it("a Gateway without mistakes is accepted and programmed, and counts its routes
   expect(brief(statusOfOne("Gateway gw").conditions)).toEqual([
     "Accepted=True Accepted",
     "Programmed=True Programmed",
+    "ResolvedRefs=True ResolvedRefs",
   ]);
   const [listener] = statusOfOne("ListenerSet set").listeners ?? [];
   expect(listener?.attachedRoutes).toBe(2);
@@ -330,10 +331,12 @@ it("a Gateway with one invalid listener is accepted for the others; with none it
   expect(brief(statusOfOne("Gateway g", gateway("g", `${plain}, ${bad}`)).conditions)).toEqual([
     "Accepted=True ListenersNotValid",
     "Programmed=True Programmed",
+    "ResolvedRefs=False ListenersNotResolved",
   ]);
   expect(brief(statusOfOne("Gateway g", gateway("g", bad)).conditions)).toEqual([
     "Accepted=False ListenersNotValid",
     "Programmed=False Invalid",
+    "ResolvedRefs=False ListenersNotResolved",
   ]);
 });
 
@@ -352,7 +355,10 @@ it.each([
   ],
 ])("a Gateway that asks for the addresses %s is %s, %s", (addresses, ...said) => {
   const document = gateway("g", plain, `addresses: [${addresses}],`);
-  expect(brief(statusOfOne("Gateway g", document).conditions)).toEqual(said);
+  expect(brief(statusOfOne("Gateway g", document).conditions)).toEqual([
+    ...said,
+    "ResolvedRefs=True ResolvedRefs",
+  ]);
 });
 
 it("a Gateway counts the ListenerSets that are accepted, and others hear why they are not", () => {

@@ -39,7 +39,9 @@ export function isolated(
   const gateway = resources.find((resource) => resource.kind === "gateway");
   const title = gateway?.origin.resource?.name ?? "";
   if (gateway === undefined || faults.isBrokenGateway(title)) return undefined;
-  const listeners = gateway.listeners.filter((each) => !faults.isIn(each));
+  const listeners = gateway.listeners.filter(
+    (each) => !faults.isIn(each) && !lacksAuthorities(each),
+  );
   const keys = new Set(listeners.map(({ key }) => key));
   const closed = listeners.filter((each) => faults.hasBrokenPolicies(each));
   const closedKeys = new Set(closed.map(({ key }) => key));
@@ -70,6 +72,31 @@ function isIdleTls({ code, at }: Diagnostic): boolean {
   const [spec, field] = at.path.slice(at.resource?.depth ?? 0);
   const isOfGateway = at.resource?.name.startsWith("Gateway ") === true;
   return code === "misplaced-field" && isOfGateway && spec === "spec" && field === "tls";
+}
+
+/** Whether no authority of a listener's client certificates can be read: without one it would trust nobody, or everybody. */
+function lacksAuthorities({ tls }: ListenerResource): boolean {
+  return tls?.clients?.authorities.length === 0;
+}
+
+/**
+ * Whether a mistake of a Gateway is about what `tls` refers to, which says nothing of its other parts: authorities of client
+ * certificates, or the certificate that backends are shown.
+ */
+function isTlsReference(path: ConfigPath): boolean {
+  return isBelow(path, ["spec", "tls", "frontend"])
+    ? path.includes("caCertificateRefs")
+    : isClientCertificate(path);
+}
+
+/** Whether a mistake of a Gateway is about the certificate that it shows to backends. */
+function isClientCertificate(path: ConfigPath): boolean {
+  const [spec, field] = path;
+  return (
+    spec === "spec" &&
+    (field === "tls" || field === "backendTLS") &&
+    path.includes("clientCertificateRef")
+  );
 }
 
 /** A rule without its policies and backends, which answers each of its requests with 500. */
@@ -121,7 +148,8 @@ class Faults {
   /** Mistakes of a Gateway that are no listener's; those of its parameters are its own. */
   isBrokenGateway(name: string): boolean {
     const own = this.#paths.get(name) ?? [];
-    if (own.some(([spec, field]) => spec !== "spec" || field !== "listeners")) return true;
+    const isElsewhere = (path: ConfigPath) => isListener(path) || isTlsReference(path);
+    if (!own.every(isElsewhere)) return true;
     const manifest = this.#kubernetes.gateways.find(
       (each) => each.manifest.origin.resource?.name === name,
     )?.manifest;
@@ -166,7 +194,7 @@ class Faults {
   hasBrokenPolicies({ policies }: ListenerResource): boolean {
     const names = resourcesOf(policies);
     return (
-      [...names].some((each) => this.#paths.has(each)) ||
+      [...names].some((each) => this.#breaksUsers(each)) ||
       this.#policies.some((policy) => this.#mayTarget(policy, names))
     );
   }
@@ -189,7 +217,7 @@ class Faults {
       // What a rule hands on is refused with it.
       way.some((each) => this.#isBrokenRule(each, false)) ||
       [...resourcesOf([route.policies, route.backends])].some(
-        (each) => each !== route.origin.resource?.name && this.#paths.has(each),
+        (each) => each !== route.origin.resource?.name && this.#breaksUsers(each),
       ) ||
       this.#policies.some((policy) => routes.some((each) => this.#isAbout(policy, each, route)))
     );
@@ -212,6 +240,13 @@ class Faults {
     return (this.#paths.get(resource?.name ?? "") ?? []).some(
       (each) => isBelow(each, place) && isReference(each, place.slice(0, 3)),
     );
+  }
+
+  /** Whether a resource has mistakes that keep what uses it from being served. */
+  #breaksUsers(name: string): boolean {
+    const own = this.#paths.get(name) ?? [];
+    // Nothing but its certificate is used of a Gateway.
+    return name.startsWith("Gateway ") ? own.some(isClientCertificate) : own.length > 0;
   }
 
   #has({ origin }: Manifest): boolean {
@@ -338,6 +373,10 @@ function titleOfTarget(kind: string, namespace: string, name: string): string {
 /** A listener of a resource. */
 function sectionTitle(title: string, section: string): string {
   return `${title}#${section}`;
+}
+
+function isListener([spec, field]: ConfigPath): boolean {
+  return spec === "spec" && field === "listeners";
 }
 
 function isBelow(path: ConfigPath, place: ConfigPath): boolean {

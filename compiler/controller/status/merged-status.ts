@@ -1,3 +1,4 @@
+import { INSECURE_MODE } from "../../inspect/status/gateway-references.ts";
 import { withHistory } from "../../inspect/status/history.ts";
 import type { ApiObject } from "../kubernetes/api-object.ts";
 import { itemsField, recordOf, textField } from "../kubernetes/json-fields.ts";
@@ -28,7 +29,10 @@ export function mergedStatus(
     merged[list] = [...others, ...itemsField(own, list).map((each) => asKept(each, known, list))];
   }
   if (merged.conditions !== undefined && recordOf(own)?.conditions !== undefined) {
-    const types = itemsField(own, "conditions").map((each) => textField(each, "type"));
+    const types = [
+      INSECURE_MODE,
+      ...itemsField(own, "conditions").map((each) => textField(each, "type")),
+    ];
     const others = itemsField(live, "conditions").filter(
       (each) => !types.includes(textField(each, "type")),
     );

@@ -12,6 +12,13 @@ import {
   trueCondition,
   within,
 } from "./conditions.ts";
+import {
+  type AuthorityProblems,
+  authorityProblems,
+  authorityReason,
+  isTlsReference,
+  referenceConditions,
+} from "./gateway-references.ts";
 import { supportedFeatures } from "./supported-features.ts";
 
 /** The status of a Gateway or ListenerSet: its own conditions, and those of its listeners. */
@@ -23,12 +30,22 @@ export function gatewayStatus(
   const problems = problemsOf(manifest);
   const parameters =
     manifest.kind === "Gateway" ? namedParameters(manifest, kubernetes.inventory) : [];
+  const ofListeners = listenerProblems(manifest, problemsOf, kubernetes);
+  const listeners = ofListeners.map(listenerConditions);
+  const unresolved = listeners.flatMap((conditions, index) => {
+    const resolved = conditions.find(({ type }) => type === "ResolvedRefs");
+    return resolved?.status === "False" ? (ofListeners[index]?.all ?? []) : [];
+  });
   return {
-    conditions: wholeConditions(
-      manifest,
-      problems,
-      parameters.flatMap((each) => problemsElsewhere(each, problemsOf)),
-    ),
+    conditions: [
+      ...wholeConditions(
+        manifest,
+        problems,
+        ofListeners,
+        parameters.flatMap((each) => problemsElsewhere(each, problemsOf)),
+      ),
+      ...(manifest.kind === "Gateway" ? referenceConditions(manifest, problems, unresolved) : []),
+    ],
     ...(manifest.kind === "Gateway" && kubernetes.inventory.all("ListenerSet").length > 0
       ? { attachedListenerSets: attachedSets(manifest, problemsOf, kubernetes) }
       : {}),
@@ -41,10 +58,43 @@ export function gatewayStatus(
         ...(manifest.kind === "ListenerSet" ? { port: listener.port } : {}),
         supportedKinds: isInConflict ? [] : supportedKinds(listener),
         attachedRoutes: attachedRoutes(manifest, listener.name, kubernetes),
-        conditions: listenerConditions(own),
+        conditions: listeners[index],
       };
     }),
   };
+}
+
+/** What is wrong with a listener. */
+interface ListenerProblems {
+  /** What stands on the listener itself. */
+  readonly own: readonly Problem[];
+  /** What is wrong with the authorities of its client certificates; undefined: nothing. */
+  readonly authorities: AuthorityProblems | undefined;
+  /** Both. */
+  readonly all: readonly Problem[];
+}
+
+/** The problems of each listener of a Gateway or ListenerSet. */
+function listenerProblems(
+  manifest: ManifestOf<"Gateway"> | ManifestOf<"ListenerSet">,
+  problemsOf: (manifest: Manifest) => readonly Problem[],
+  { listeners }: KubernetesModel,
+): readonly ListenerProblems[] {
+  const known = [...listeners.values()].flat().filter(({ owner }) => owner === manifest);
+  const problems = problemsOf(manifest);
+  return (manifest.spec?.listeners ?? []).map((spec, index) => {
+    const found = within(problems, "spec", "listeners", index);
+    const listener = known.find((each) => each.spec === spec);
+    const authorities = listener && authorityProblems(listener, problemsOf);
+    const own = found.filter(({ path }) => !path.includes("caCertificateRefs"));
+    return { own, authorities, all: [...own, ...(authorities?.problems ?? [])] };
+  });
+}
+
+/** What keeps a listener from being served. */
+function closingProblems({ own, authorities }: ListenerProblems): readonly Problem[] {
+  const errors = own.filter(({ isError }) => isError);
+  return authorities?.isEveryOne === true ? [...errors, ...authorities.problems] : errors;
 }
 
 /** What is said of TLS that nothing of a Gateway uses. */
@@ -52,16 +102,20 @@ const idleTls: ReadonlySet<string> = new Set(["misplaced-field", "policy-without
 
 /** Accepted and Programmed of the whole: mistakes of some listeners leave the others. */
 function wholeConditions(
-  { kind, spec }: ManifestOf<"Gateway"> | ManifestOf<"ListenerSet">,
+  { kind }: ManifestOf<"Gateway"> | ManifestOf<"ListenerSet">,
   problems: readonly Problem[],
+  listeners: readonly ListenerProblems[],
   ofParameters: readonly Problem[] = [],
 ): readonly Condition[] {
   const found = problems.filter(({ isError }) => isError);
   // TLS that nothing of a Gateway uses keeps nothing of it from being served.
   const idle = within(problems, "spec", "tls").filter(({ code }) => idleTls.has(code));
-  const errors = [...found.filter((each) => !idle.includes(each)), ...ofParameters];
+  const kept = found.filter((each) => !idle.includes(each) && !isTlsReference(each));
+  const errors = [...kept, ...ofParameters];
   const parameters = [...within(errors, "spec", "infrastructure"), ...ofParameters];
-  const ofListeners = within(errors, "spec", "listeners");
+  const closing = listeners.map(closingProblems);
+  // Listeners may share a problem.
+  const ofListeners = [...new Set([...within(errors, "spec", "listeners"), ...closing.flat()])];
   const unusable = within(errors, "spec", "addresses").filter(
     ({ cause }) => cause === "AddressNotUsable",
   );
@@ -73,9 +127,7 @@ function wholeConditions(
   ];
   if (parameters.length > 0) return invalid("InvalidParameters", parameters);
   if (others.length > 0) return invalid(causeOf(others) ?? "Invalid", others);
-  const isServed = (spec?.listeners ?? []).some(
-    (_, index) => within(ofListeners, "spec", "listeners", index).length === 0,
-  );
+  const isServed = closing.some((each) => each.length === 0);
   if (ofListeners.length > 0 && !isServed) return invalid("ListenersNotValid", ofListeners);
   const accepted =
     ofListeners.length === 0
@@ -105,16 +157,17 @@ export function problemsElsewhere(
 function attachedSets(
   gateway: ManifestOf<"Gateway">,
   problemsOf: (manifest: Manifest) => readonly Problem[],
-  { listeners }: KubernetesModel,
+  kubernetes: KubernetesModel,
 ): number {
   const owners = new Set(
-    [...listeners.values()]
+    [...kubernetes.listeners.values()]
       .flat()
       .flatMap((each) => (each.gateway === gateway ? [each.owner] : [])),
   );
   return [...owners].filter((owner) => {
     if (owner.kind !== "ListenerSet") return false;
-    return wholeConditions(owner, problemsOf(owner))[0]?.status === "True";
+    const ofListeners = listenerProblems(owner, problemsOf, kubernetes);
+    return wholeConditions(owner, problemsOf(owner), ofListeners)[0]?.status === "True";
   }).length;
 }
 
@@ -132,9 +185,10 @@ export function classStatus(problems: readonly Problem[]): object {
   };
 }
 
-function listenerConditions(problems: readonly Problem[]): readonly Condition[] {
-  const errors = problems.filter(({ isError }) => isError);
-  const kinds = problems.filter(({ code }) => code === "wrong-route-kind");
+function listenerConditions(problems: ListenerProblems): readonly Condition[] {
+  const { own, authorities } = problems;
+  const errors = own.filter(({ isError }) => isError);
+  const kinds = own.filter(({ code }) => code === "wrong-route-kind");
   const conflicts = errors.filter(({ code }) => CONFLICTS[code] !== undefined);
   const references = errors.filter(({ path }) => path.includes("certificateRefs"));
   const others = errors.filter((each) => !conflicts.includes(each) && !references.includes(each));
@@ -147,6 +201,7 @@ function listenerConditions(problems: readonly Problem[]): readonly Condition[] 
       "Accepted",
       [unsupported ? "UnsupportedProtocol" : "Invalid", others],
       [conflict ?? "", conflicts],
+      ["NoValidCACertificate", authorities?.isEveryOne === true ? authorities.problems : []],
     ),
     conflict === undefined
       ? { type: "Conflicted", status: "False", reason: "NoConflicts", message: "" }
@@ -155,9 +210,10 @@ function listenerConditions(problems: readonly Problem[]): readonly Condition[] 
       "ResolvedRefs",
       "ResolvedRefs",
       [denied ? "RefNotPermitted" : "InvalidCertificateRef", references],
+      [authorityReason(authorities?.problems ?? []), authorities?.problems ?? []],
       ["InvalidRouteKinds", kinds],
     ),
-    conditionFrom("Programmed", "Programmed", [conflict ?? "Invalid", errors]),
+    conditionFrom("Programmed", "Programmed", [conflict ?? "Invalid", closingProblems(problems)]),
   ];
 }
 

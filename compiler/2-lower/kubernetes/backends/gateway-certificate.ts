@@ -1,31 +1,38 @@
-import { childOf, keyPlace, type Origin } from "../../../diagnostics/diagnostic.ts";
+import { childOf, Diagnostics, keyPlace, type Origin } from "../../../diagnostics/diagnostic.ts";
 import type { Manifest, ObjectReference } from "../../../manifests/manifests.ts";
 import type { BackendTlsConfig } from "../../../model/server-policies.ts";
 import { type Section, trafficText } from "../../../model/traffic.ts";
 import { resourceName } from "../inventory/inventory.ts";
-import { secretFiles } from "../inventory/secrets.ts";
+import { checkSecret, type SecretUse, secretFiles } from "../inventory/secrets.ts";
 import type { PolicyContext } from "../policies/policy-context.ts";
 
-/** What a Gateway shows to every backend that is reached over TLS (GEP-3155), unless a policy shows something else. */
+/**
+ * The certificate that a Gateway shows to every backend that is reached over TLS (GEP-3155), unless a policy shows another one.
+ * A reference to none leaves `certOrigin` alone: the routes that need the certificate are closed.
+ */
 export function gatewayCertificate(
   gateway: Manifest,
   context: PolicyContext,
-): Partial<Pick<BackendTlsConfig, "cert" | "key">> {
-  const reference = referenceOf(gateway);
-  if (reference === undefined) return {};
-  const { to, origin } = reference;
+): Partial<Pick<BackendTlsConfig, "cert" | "key" | "certOrigin">> {
+  const use = secretUse(gateway);
+  if (use === undefined) return {};
+  const { origin } = use;
   context.sections.meet(sectionOf(origin), ["upstreamTls"]);
-  const keys = ["tls.crt", "tls.key"];
-  const use = { ...to, keys, content: "certificate", from: gateway, gateway, origin } as const;
+  if (!checkSecret(use, { ...context, diagnostics: new Diagnostics() }))
+    return { certOrigin: origin };
   const [cert = "", key = ""] = secretFiles(use, context);
-  return { cert: { kind: "secret", file: cert }, key: { kind: "secret", file: key } };
+  return {
+    cert: { kind: "secret", file: cert },
+    key: { kind: "secret", file: key },
+    certOrigin: origin,
+  };
 }
 
-/** Reports a Gateway's certificate that no backend of its routes, which were read before, is shown. */
-export function reportUnshown(gateway: Manifest, context: PolicyContext): void {
-  const reference = referenceOf(gateway);
-  if (reference === undefined || gateway.isPartial === true) return;
-  const { origin } = reference;
+/** Reports a Gateway's certificate that can't be read, or that no backend of its routes, which were read before, is shown. */
+export function checkGatewayCertificate(gateway: Manifest, context: PolicyContext): void {
+  const use = secretUse(gateway);
+  if (use === undefined || !checkSecret(use, context) || gateway.isPartial === true) return;
+  const { origin } = use;
   if (context.sections.useOf(origin) === "acting") return;
   // A Gateway is there before its routes are: they may come to have such a backend.
   context.diagnostics.report("policy-without-effect", keyPlace(origin), {
@@ -33,6 +40,14 @@ export function reportUnshown(gateway: Manifest, context: PolicyContext): void {
     field: "clientCertificateRef",
     actsOn: trafficText(["upstreamTls"]),
   });
+}
+
+function secretUse(gateway: Manifest): SecretUse | undefined {
+  const reference = referenceOf(gateway);
+  if (reference === undefined) return undefined;
+  const { to, origin } = reference;
+  const keys = ["tls.crt", "tls.key"];
+  return { ...to, keys, content: "certificate", from: gateway, gateway, origin };
 }
 
 function sectionOf(origin: Origin): Section {

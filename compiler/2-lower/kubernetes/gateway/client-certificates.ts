@@ -1,73 +1,119 @@
-import type { ListenerResource } from "../../../config/resources.ts";
 import { listenerTraffic, reportIdle } from "../../../config/sections.ts";
-import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
+import { childOf, type Origin, placeKey } from "../../../diagnostics/diagnostic.ts";
 import type { ClientCertificatesNode } from "../../../ir/tls.ts";
 import type { frontendValidation } from "../../../manifests/gateway.ts";
 import type { Manifest, ManifestOf } from "../../../manifests/manifests.ts";
 import type { Infer } from "../../../schema/schema.ts";
-import { mountedAuthorities } from "../inventory/secrets.ts";
+import { usableAuthorities } from "../inventory/secrets.ts";
 import type { PolicyContext } from "../policies/policy-context.ts";
 import type { KubernetesListener } from "./listeners.ts";
 
-/** What the clients of one listener have to show; undefined: nothing. */
+/** Which certificates the clients of a listener have to show; undefined: none. */
 export type ClientsOf = (listener: KubernetesListener) => ClientCertificatesNode | undefined;
 
+/** A validation of client certificates as declared. */
+export interface ClientValidation {
+  readonly value: Infer<typeof frontendValidation>;
+  /** The resource that declares it. */
+  readonly from: Manifest;
+  /** Where it is declared. */
+  readonly origin: Origin;
+  /** The port that it is about; undefined: every port without its own. */
+  readonly port: number | undefined;
+}
+
 /**
- * What the clients of a Gateway's listeners have to show (GEP-91): what its `tls.frontend` says of their port, else its
- * default; a listener's own `frontendValidation`, where that once stood, counts before both. What acts on no listener is
- * reported.
+ * Reads which certificates the clients of a Gateway's listeners have to show (GEP-91). An authority that can't be read is
+ * reported and left out: its clients are refused. A validation that acts on no listener is reported.
  */
 export function clientsOfListeners(
   gateway: ManifestOf<"Gateway">,
   listeners: readonly KubernetesListener[],
   context: PolicyContext,
 ): ClientsOf {
-  const { frontend } = gateway.spec?.tls ?? {};
-  const place = childOf(gateway.origin, "spec", "tls", "frontend");
-  const use: Validations = { gateway, context, all: listeners.map(({ resource }) => resource) };
-  const byPort = new Map(
-    (frontend?.perPort ?? []).map(({ port, tls }, index) => {
-      const origin = childOf(place, "perPort", index, "tls", "validation");
-      const here = use.all.filter((listener) => listener.port === port);
-      return [port, read(tls.validation, gateway, here, origin, use)];
-    }),
-  );
-  const others = use.all.filter(({ port }) => !byPort.has(port));
-  const at = childOf(place, "default", "validation");
-  const byDefault = read(frontend?.default.validation, gateway, others, at, use);
-  return ({ resource, spec: { tls }, owner }) => {
-    if (resource.tls === undefined) return undefined;
-    const origin = childOf(resource.origin, "tls", "frontendValidation");
-    const own = read(tls?.frontendValidation, owner, [resource], origin, use);
-    return own ?? (byPort.has(resource.port) ? byPort.get(resource.port) : byDefault);
+  const nodes = new Map<string, ClientCertificatesNode>();
+  const read = (validation: ClientValidation, about: readonly KubernetesListener[]) => {
+    const { value, from, origin } = validation;
+    const carried = about.flatMap(({ resource }) => listenerTraffic(resource));
+    if (!carried.includes("tls"))
+      reportIdle(
+        { section: { name: "validation", actsOn: ["tls"], origin }, carried },
+        context.diagnostics,
+      );
+    const use = { from, gateway, origin };
+    nodes.set(placeKey(origin), {
+      authorities: usableAuthorities(value.caCertificateRefs, use, context),
+      mode: value.mode === "AllowInsecureFallback" ? "optional" : "required",
+    });
   };
-}
-
-/** What reading a Gateway's validations needs. */
-interface Validations {
-  readonly gateway: Manifest;
-  readonly context: PolicyContext;
-  readonly all: readonly ListenerResource[];
-}
-
-/** `from`: the resource that says it; `here`: the listeners that it is said of. */
-function read(
-  value: Infer<typeof frontendValidation> | undefined,
-  from: Manifest,
-  here: readonly ListenerResource[],
-  origin: Origin,
-  { gateway, context }: Validations,
-): ClientCertificatesNode | undefined {
-  if (value === undefined) return undefined;
-  const { caCertificateRefs, mode } = value;
-  const carried = here.flatMap(listenerTraffic);
-  if (!carried.includes("tls"))
-    reportIdle(
-      { section: { name: "validation", actsOn: ["tls"], origin }, carried },
-      context.diagnostics,
+  const declared = gatewayValidations(gateway);
+  const isOverridden = (port: number) => overridesOf(gateway).some((each) => each.port === port);
+  for (const validation of declared) {
+    const { port } = validation;
+    read(
+      validation,
+      listeners.filter(({ resource }) =>
+        port === undefined ? !isOverridden(resource.port) : resource.port === port,
+      ),
     );
-  return {
-    authorities: mountedAuthorities(caCertificateRefs, { from, gateway, origin }, context) ?? [],
-    mode: mode === "AllowInsecureFallback" ? "optional" : "required",
+  }
+  for (const listener of listeners) {
+    const own = listener.resource.tls && ownValidation(listener);
+    if (own !== undefined) read(own, [listener]);
+  }
+  return (listener) => {
+    const validation = validationOf(listener);
+    return validation && nodes.get(placeKey(validation.origin));
   };
+}
+
+/**
+ * The validation of client certificates that holds for a listener: its own, where the Gateway API once had it, else its
+ * Gateway's for the port, else its Gateway's default. Undefined if there is none, or no TLS ends at the listener.
+ */
+export function validationOf(listener: KubernetesListener): ClientValidation | undefined {
+  const { resource, gateway } = listener;
+  if (resource.tls === undefined) return undefined;
+  const own = ownValidation(listener);
+  if (own !== undefined) return own;
+  const declared = gatewayValidations(gateway);
+  const isOverridden = overridesOf(gateway).some(({ port }) => port === resource.port);
+  return declared.find(({ port }) => port === (isOverridden ? resource.port : undefined));
+}
+
+function ownValidation({
+  spec,
+  owner,
+  resource,
+}: KubernetesListener): ClientValidation | undefined {
+  const value = spec.tls?.frontendValidation;
+  const origin = childOf(resource.origin, "tls", "frontendValidation");
+  return value && { value, from: owner, origin, port: resource.port };
+}
+
+/** Validations that a Gateway declares for all of its listeners; a port may be overridden by nothing. */
+function gatewayValidations(gateway: ManifestOf<"Gateway">): readonly ClientValidation[] {
+  const place = childOf(gateway.origin, "spec", "tls", "frontend");
+  const byDefault = gateway.spec?.tls?.frontend?.default.validation;
+  const origin = childOf(place, "default", "validation");
+  return [
+    ...overridesOf(gateway).flatMap(({ port, tls: { validation: value } }, index) => {
+      const at = childOf(place, "perPort", index, "tls", "validation");
+      return value === undefined ? [] : [{ value, from: gateway, origin: at, port }];
+    }),
+    ...(byDefault === undefined
+      ? []
+      : [{ value: byDefault, from: gateway, origin, port: undefined }]),
+  ];
+}
+
+function overridesOf({ spec }: ManifestOf<"Gateway">) {
+  return spec?.tls?.frontend?.perPort ?? [];
+}
+
+/** Whether a Gateway lets clients through whose certificate is missing or invalid. */
+export function isInsecure(gateway: ManifestOf<"Gateway">): boolean {
+  const own = (gateway.spec?.listeners ?? []).map((each) => each?.tls?.frontendValidation);
+  const all = [...gatewayValidations(gateway).map(({ value }) => value), ...own];
+  return all.some((value) => value?.mode === "AllowInsecureFallback");
 }

@@ -10,7 +10,7 @@ import { childOf } from "../../../diagnostics/diagnostic.ts";
 import { guarded } from "../../../diagnostics/guarded.ts";
 import type { Manifest, ManifestOf } from "../../../manifests/manifests.ts";
 import { declaredBackends } from "../backends/backends.ts";
-import { reportUnshown } from "../backends/gateway-certificate.ts";
+import { checkGatewayCertificate } from "../backends/gateway-certificate.ts";
 import { type AssumedResource, byAge, Inventory, resourceName } from "../inventory/inventory.ts";
 import type { ReferenceContext } from "../inventory/references.ts";
 import type { PolicyContext } from "../policies/policy-context.ts";
@@ -223,7 +223,7 @@ function gatewayResource(
     secrets: context.secrets.get(id) ?? new Set<string>(),
     configMaps: context.configMaps.get(id) ?? new Set<string>(),
   };
-  reportUnshown(manifest, context);
+  checkGatewayCertificate(manifest, context);
   const process = processNode(parameters);
   checkGrace(parameters, process, context.diagnostics);
   checkAuditFile(parameters, process, context.diagnostics);

@@ -1,5 +1,5 @@
 import { pemCertificates } from "../../../../runtime/tls/ca-certificates.ts";
-import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
+import { childOf, Diagnostics, type Origin } from "../../../diagnostics/diagnostic.ts";
 import type { KeyedData, Manifest, ObjectReference } from "../../../manifests/manifests.ts";
 import type { SecretContent } from "../../../model/secret-contents.ts";
 import type { MountedFile } from "../../../model/texts.ts";
@@ -22,6 +22,22 @@ export interface SecretUse extends MountUse {
   readonly keys: readonly string[] | undefined;
   /** What they are read as; those of authorities (`ca.cert`) are authorities in any case. */
   readonly content: SecretContent;
+}
+
+/** Reports why the keys of a Secret can't be read, and mounts nothing. Returns whether they can. */
+export function checkSecret(
+  { keys = [], content, from, gateway, origin, ...to }: SecretUse,
+  context: PolicyContext,
+): boolean {
+  const own = new Diagnostics();
+  const heard = { ...context, diagnostics: own };
+  const secret = follow({ to, from, origin, kinds: ["Secret"] }, heard);
+  if (secret?.spec !== undefined) {
+    mountedName(secret, gateway, origin, heard);
+    checkKeys(secret, secret.spec, keys, origin, heard);
+    checkContents(secret, secret.spec, { keys, content, origin }, heard);
+  }
+  return hearAll(own, context);
 }
 
 /** The mounted files, NAME/KEY, of a Secret; the Gateway's pods will mount it. What is missing is reported. */
@@ -86,6 +102,27 @@ export function mountedAuthorities(
     const at = childOf(origin, "caCertificateRefs", index);
     return mountedConfigMap({ ...reference, from, gateway, origin: at }, context);
   });
+}
+
+/** The mounted CA certificates of those of `caCertificateRefs` that can be read; what is wrong with the others is reported. */
+export function usableAuthorities(
+  references: readonly ObjectReference[],
+  { from, gateway, origin }: Pick<MountUse, "from" | "gateway" | "origin">,
+  context: PolicyContext,
+): readonly MountedFile[] {
+  return references.flatMap((reference, index) => {
+    const at = childOf(origin, "caCertificateRefs", index);
+    const own = new Diagnostics();
+    const use = { ...reference, from, gateway, origin: at };
+    const found = mountedConfigMap(use, { ...context, diagnostics: own });
+    return hearAll(own, context) ? [found] : [];
+  });
+}
+
+/** Passes diagnostics on; returns whether there were none. */
+function hearAll({ list }: Diagnostics, { diagnostics }: PolicyContext): boolean {
+  for (const each of list) diagnostics.add(each);
+  return list.length === 0;
 }
 
 /**
