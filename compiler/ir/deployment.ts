@@ -12,8 +12,8 @@ export interface DeploymentNode {
   /** Labels and annotations of everything that is generated. */
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
-  /** The IP address that the load balancer is asked for; undefined: any. */
-  readonly loadBalancerAddress: string | undefined;
+  /** The IP addresses that the load balancer is asked for; empty for any. */
+  readonly loadBalancerAddresses: readonly string[];
   /** The image of the parameters; undefined: they name none. */
   readonly image: string | undefined;
   readonly pullPolicy: string | undefined;

@@ -184,7 +184,7 @@ export const gatewaySchema = resource(
         {
           maxItems: 16,
           description:
-            "The IP address that its Service asks the load balancer for. The status says whether it has it.",
+            "The IP addresses that its Service asks the load balancer for. The status says which of them it has.",
         },
       ),
       infrastructure: object(

@@ -93,7 +93,8 @@ function metadata(deployment: DeploymentNode): { readonly [key: string]: Json } 
 }
 
 function service(program: Program, deployment: DeploymentNode): Json {
-  const { loadBalancerAddress } = deployment;
+  const { loadBalancerAddresses: addresses } = deployment;
+  const [address] = addresses;
   const ports = clientPorts(program).map((port) => ({
     name: `listener-${port}`,
     port,
@@ -103,15 +104,38 @@ function service(program: Program, deployment: DeploymentNode): Json {
   return {
     apiVersion: "v1",
     kind: "Service",
-    metadata: metadata(deployment),
+    metadata: metadata(addresses.length < 2 ? deployment : withAddresses(deployment)),
     spec: {
       type: "LoadBalancer",
-      ...(loadBalancerAddress === undefined ? {} : { loadBalancerIP: loadBalancerAddress }),
+      ...(addresses.length === 1 && address !== undefined ? { loadBalancerIP: address } : {}),
+      ...(hasBothFamilies(addresses) ? { ipFamilyPolicy: "PreferDualStack" } : {}),
       selector: selectorLabels(deployment),
       ports,
     },
   };
 }
+
+/**
+ * `loadBalancerIP` has room for one address. Load balancers that give a Service several are asked by annotations of their own,
+ * and MetalLB refuses a Service that has both.
+ */
+function withAddresses(deployment: DeploymentNode): DeploymentNode {
+  const value = deployment.loadBalancerAddresses.join(",");
+  const asked = Object.fromEntries(ADDRESS_ANNOTATIONS.map((name) => [name, value]));
+  return { ...deployment, annotations: { ...asked, ...deployment.annotations } };
+}
+
+/** Whether there are addresses of IPv4 and of IPv6. */
+function hasBothFamilies(addresses: readonly string[]): boolean {
+  return new Set(addresses.map((each) => each.includes(":"))).size === 2;
+}
+
+/** MetalLB, Cilium and kube-vip. */
+const ADDRESS_ANNOTATIONS: readonly string[] = [
+  "metallb.io/loadBalancerIPs",
+  "lbipam.cilium.io/ips",
+  "kube-vip.io/loadbalancerIPs",
+];
 
 function bundleMap(deployment: DeploymentNode, { bundle }: KubernetesSettings): Json {
   return {

@@ -59,17 +59,29 @@ it("writes what runs the bundle, and a budget and an autoscaler only when asked 
   expect(container.command).toBeUndefined();
 });
 
-it("asks the load balancer for the address that the Gateway asks for", () => {
-  const text = gateway().replace("  listeners:", "  addresses: [{value: 192.0.2.1}]\n  listeners:");
-  const { program } = checkManifests(
-    [text, parameters("of-class", ""), parameters("own", "")].join("\n---\n"),
-  );
-  const files = program && kubernetesFiles(program, Buffer.from("bundle"), "digest", {});
-  const service = files?.find(({ path }) => path.includes("/service.yaml"));
-  expect(parse(service?.text ?? "").spec).toMatchObject({
+it("asks the load balancer for the addresses that the Gateway asks for", () => {
+  const service = (addresses: string) => {
+    const text = gateway().replace("  listeners:", `  addresses: [${addresses}]\n  listeners:`);
+    const { program } = checkManifests(
+      [text, parameters("of-class", ""), parameters("own", "")].join("\n---\n"),
+    );
+    const files = program && kubernetesFiles(program, Buffer.from("bundle"), "digest", {});
+    return parse(files?.find(({ path }) => path.includes("/service.yaml"))?.text ?? "");
+  };
+  expect(service("{value: 192.0.2.1}").spec).toMatchObject({
     type: "LoadBalancer",
     loadBalancerIP: "192.0.2.1",
   });
+  const both = service("{value: 192.0.2.1}, {value: '2001:db8::1'}");
+  expect(both.spec).toMatchObject({ type: "LoadBalancer", ipFamilyPolicy: "PreferDualStack" });
+  expect(both.spec).not.toHaveProperty("loadBalancerIP");
+  const asked = "192.0.2.1,2001:db8::1";
+  expect(both.metadata.annotations).toMatchObject({
+    "metallb.io/loadBalancerIPs": asked,
+    "lbipam.cilium.io/ips": asked,
+    "kube-vip.io/loadbalancerIPs": asked,
+  });
+  expect(service("{type: IPAddress}").spec).not.toHaveProperty("loadBalancerIP");
   expect(build("", "").read("service").spec).not.toHaveProperty("loadBalancerIP");
 });
 

@@ -346,7 +346,7 @@ it.each([
   [
     "{value: 192.0.2.1}, {value: '2001:db8::1'}",
     "Accepted=True Accepted",
-    "Programmed=False AddressNotUsable",
+    "Programmed=True Programmed",
   ],
   [
     "{type: Hostname, value: a.test}",

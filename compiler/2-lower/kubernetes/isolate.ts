@@ -148,7 +148,8 @@ class Faults {
   /** Mistakes of a Gateway that are no listener's; those of its parameters are its own. */
   isBrokenGateway(name: string): boolean {
     const own = this.#paths.get(name) ?? [];
-    const isElsewhere = (path: ConfigPath) => isListener(path) || isTlsReference(path);
+    const isElsewhere = (path: ConfigPath) =>
+      isListener(path) || isTlsReference(path) || isAddressValue(path);
     if (!own.every(isElsewhere)) return true;
     const manifest = this.#kubernetes.gateways.find(
       (each) => each.manifest.origin.resource?.name === name,
@@ -377,6 +378,11 @@ function sectionTitle(title: string, section: string): string {
 
 function isListener([spec, field]: ConfigPath): boolean {
   return spec === "spec" && field === "listeners";
+}
+
+/** Without one of its addresses a Gateway is served at the others. */
+function isAddressValue([spec, field, , part]: ConfigPath): boolean {
+  return spec === "spec" && field === "addresses" && part === "value";
 }
 
 function isBelow(path: ConfigPath, place: ConfigPath): boolean {

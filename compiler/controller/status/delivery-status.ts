@@ -1,3 +1,4 @@
+import { isIPv6 } from "node:net";
 import type { DeliveryState } from "../delivery/delivery.ts";
 import type { ApiObject } from "../kubernetes/api-object.ts";
 import { itemsField, recordOf, textField } from "../kubernetes/json-fields.ts";
@@ -65,23 +66,44 @@ function pending(message: string): object {
   return { status: "False", reason: "Pending", message };
 }
 
-/** The status of a Gateway with the addresses of its Service: without the one that it asks for it is not programmed. */
+/**
+ * The status of a Gateway with the addresses of its Service. Without one of those that it asks for it is not programmed: the
+ * load balancer has given others, or none yet.
+ */
 export function withAddresses(
   status: object,
   gateway: ApiObject | undefined,
   service: ApiObject | undefined,
 ): object {
   const addresses = gatewayAddresses(service);
+  const found = new Set(addresses.map(({ value }) => plainAddress(value)));
   const missing = itemsField(gateway?.spec, "addresses")
     .flatMap((each) => textField(each, "value") ?? [])
-    .find((value) => addresses.every((each) => each.value !== value));
-  if (missing === undefined) return { ...status, addresses };
-  const own = {
-    status: "False",
-    reason: "AddressNotAssigned",
-    message: `its Service does not have the address ${missing}`,
+    .filter((value) => value !== "" && !found.has(plainAddress(value)));
+  if (missing.length === 0) return { ...status, addresses };
+  const wanted = missing.join(", ");
+  const own =
+    addresses.length === 0
+      ? {
+          reason: "AddressNotAssigned",
+          message: `its Service has no address yet, and asks the load balancer for ${wanted}`,
+        }
+      : {
+          reason: "AddressNotUsable",
+          message:
+            `its Service does not have the address ${wanted}: ask for addresses that the load balancer of the cluster has, ` +
+            "and that nobody else uses",
+        };
+  return {
+    ...status,
+    conditions: unlessProgrammed(status, { status: "False", ...own }),
+    addresses,
   };
-  return { ...status, conditions: unlessProgrammed(status, own), addresses };
+}
+
+/** An IP address in the one form that it has in URLs: IPv6 may be written in several. */
+function plainAddress(value: string): string {
+  return isIPv6(value) ? new URL(`http://[${value}]/`).hostname : value;
 }
 
 /** Conditions of which one that says that all is programmed says something else. */

@@ -189,9 +189,10 @@ export const kubernetesMessages = {
   }>({
     severity: "error",
     text: ({ problem }) => `this address ${problem}`,
-    hint: () => "write one IPAddress",
+    hint: () => "write an IP address, of the type IPAddress",
     explanation:
-      "The address that a Gateway asks for is the one that its Service asks the load balancer of the cluster for (`loadBalancerIP`), which is one IP address.",
+      "The Service of a Gateway asks the load balancer of the cluster for the addresses of the Gateway: for one by `loadBalancerIP`, " +
+      "for several by the annotations of MetalLB, Cilium and kube-vip. Load balancers choose host names themselves.",
   }),
   "not-attached": message<{
     route: string;

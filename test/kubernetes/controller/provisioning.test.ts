@@ -151,11 +151,30 @@ spec:
     const own = "/apis/gateway.networking.k8s.io/v1/namespaces/default/gateways/front";
     await api.ask("PATCH", own, { spec: { addresses: [{ value: "192.0.2.8" }] } }, merge);
     await there("v1", "Service", "front", ({ spec }) => spec.loadBalancerIP === "192.0.2.8");
-    const waiting = await programmed("AddressNotAssigned");
+    const waiting = await programmed("AddressNotUsable");
     expect(waiting.status.addresses).toEqual([{ type: "IPAddress", value: "192.0.2.7" }]);
     const service = "/api/v1/namespaces/default/services/front/status";
     const status = { loadBalancer: { ingress: [{ ip: "192.0.2.8" }] } };
     await api.ask("PATCH", service, { status }, merge);
+    await programmed("Programmed");
+    // Of several addresses the status names those that the load balancer does not have.
+    const several = [{ value: "192.0.2.8" }, { value: "192.0.2.9" }];
+    await api.ask("PATCH", own, { spec: { addresses: several } }, merge);
+    await there(
+      "v1",
+      "Service",
+      "front",
+      ({ metadata }) =>
+        metadata.annotations?.["metallb.io/loadBalancerIPs"] === "192.0.2.8,192.0.2.9",
+    );
+    const lacking = await programmed("AddressNotUsable");
+    const [problem] = lacking.status.conditions.flatMap(
+      (each: { reason: string; message: string }) =>
+        each.reason === "AddressNotUsable" ? [each.message] : [],
+    );
+    expect(problem).toContain("does not have the address 192.0.2.9:");
+    expect(lacking.status.addresses).toEqual([{ type: "IPAddress", value: "192.0.2.8" }]);
+    await api.ask("PATCH", own, { spec: { addresses: null } }, merge);
     await programmed("Programmed");
   });
 

@@ -16,7 +16,7 @@ export function deploymentOf(
   parameters: readonly ParametersSpec[],
   listeners: readonly ListenerResource[],
   mounts: Readonly<Record<"secrets" | "configMaps", ReadonlySet<string>>>,
-  loadBalancerAddress: string | undefined,
+  loadBalancerAddresses: readonly string[],
 ): DeploymentNode {
   const { gatewayClassName = "", infrastructure } = gateway.spec ?? {};
   const secrets = listeners.flatMap(({ tls }) =>
@@ -29,7 +29,7 @@ export function deploymentOf(
     className: gatewayClassName,
     labels: infrastructure?.labels ?? {},
     annotations: infrastructure?.annotations ?? {},
-    loadBalancerAddress,
+    loadBalancerAddresses,
     image: imageText(image),
     pullPolicy: image.pullPolicy,
     namedImages: namedImages(parameters),

@@ -32,7 +32,7 @@ import { routeResources } from "../routes/http-routes.ts";
 import type { KeptRoutes } from "../routes/kept-routes.ts";
 import { sharedRoutes } from "../routes/shared-routes.ts";
 import { tcpRouteResources } from "../routes/tcp-routes.ts";
-import { requestedAddress } from "./addresses.ts";
+import { requestedAddresses } from "./addresses.ts";
 import { clientsOfListeners } from "./client-certificates.ts";
 import { checkAuditFile, checkGrace, deploymentOf } from "./deployment.ts";
 import { gatewayAccessLogs, gatewayFields, gatewayFrontend, gatewayTracing } from "./frontend.ts";
@@ -243,7 +243,7 @@ function gatewayResource(
       parameters,
       own,
       mounts,
-      requestedAddress(manifest, context.diagnostics),
+      requestedAddresses(manifest, context.diagnostics),
     ),
     backends: raw.backends,
     listeners: own,
