@@ -43,6 +43,14 @@ metadata: {name: cart, namespace: team-cart}
 spec: {rules: [{matches: [{path: {value: /cart}}], backendRefs: [{name: cart, port: 80}]}]}
 ---
 {apiVersion: v1, kind: Service, metadata: {name: cart, namespace: team-cart}, spec: {ports: [{port: 80}]}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: clients}, data: {ca.crt: ""}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: partners}, data: {ca.crt: ""}}
+---
+{apiVersion: v1, kind: Secret, metadata: {name: site}, data: {tls.crt: "", tls.key: ""}}
+---
+{apiVersion: v1, kind: Secret, metadata: {name: own}, data: {tls.crt: "", tls.key: ""}}
 `;
 
 /** A manifest among those that it needs, or a whole file. */
