@@ -75,8 +75,11 @@ export function elementsOf(text: string, at: number): TextRange[] {
   return elements;
 }
 
-/** Whether an object in the text, however deep, has a key twice: readers differ on which value counts. */
-export function hasRepeatedKey(text: string): boolean {
+/**
+ * Whether an object in the text, however deep, has a key twice: readers differ on which value counts. `formOf`: what makes
+ * two keys the same one.
+ */
+export function hasRepeatedKey(text: string, formOf = (key: string) => key): boolean {
   const open: (Set<string> | undefined)[] = [];
   let isKey = false;
   let i = 0;
@@ -86,7 +89,7 @@ export function hasRepeatedKey(text: string): boolean {
       const end = endOfString(text, i);
       const keys = isKey ? open.at(-1) : undefined;
       if (keys !== undefined) {
-        const key = stringOf(text, { start: i, end });
+        const key = formOf(stringOf(text, { start: i, end }));
         if (keys.has(key)) return true;
         keys.add(key);
       }

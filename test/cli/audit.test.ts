@@ -86,6 +86,20 @@ describe("an audit finds", () => {
     expect(found(local)).toEqual(["unruled-tools"]);
   });
 
+  it("rules that read the model from one member of the body: body-model-rule", () => {
+    const backend = "ai: {name: a, provider: {openAI: {}}}";
+    for (const rule of [
+      'json(request.body).model == "good"',
+      'json(string(request.body))["model"] == "good"',
+      'cel.bind(body, json(request.body), body.model == "good")',
+    ])
+      expect(found(gateway(`authorization: {rules: ['${rule}']}`, backend))).toContain(
+        "body-model-rule",
+      );
+    const other = `authorization: {rules: ['json(request.body).stream == true']}`;
+    expect(found(gateway(other, backend))).not.toContain("body-model-rule");
+  });
+
   it("rules that never decide: dead-rule", () => {
     expect(dead('mcp.tool.name.startsWith("get-")', 'mcp.tool.name == "get-sum"')).toEqual([
       'mcp.tool.name == "get-sum"',

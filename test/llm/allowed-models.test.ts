@@ -78,16 +78,49 @@ it.each([
   expect(server.received.length - before).toBe(status === 200 ? 1 : 0);
 });
 
-it.each([{ models: ["fast", "slow"] }, { fallbacks: [{ model: "slow" }] }, { models: [{}] }])(
-  "a request is refused that lets a provider ask another model: %j",
-  async (others) => {
-    const body = { model: "fast", messages, ...others };
-    const headers = { "content-type": "application/json", authorization: "Bearer small-key" };
-    const init = { method: "POST", headers, body: JSON.stringify(body) };
-    const response = await fetch(`${gateway.url}/v1/chat/completions`, init);
-    expect(response.status).toBe(403);
-  },
-);
+it.each([
+  { models: ["fast", "slow"] },
+  { fallbacks: [{ model: "slow" }] },
+  { models: [{}] },
+  { Models: ["slow"] },
+  { "fallbac\u212as": ["slow"] },
+  { fallback_models: ["slow"] },
+  { fallbacks: [{ fast: ["slow"] }] },
+  { context_window_fallback_dict: { fast: "slow" } },
+  { tools: [{ type: "image_generation", model: "slow" }] },
+  { tools: [{ type: "advisor", Model: "slow" }] },
+  { plugins: [{ id: "fusion", models: ["slow"] }] },
+  { plugins: [{ id: "auto-router", allowed_models: ["slow"] }] },
+  { extra_body: { models: ["slow"] } },
+  { provider: { deployment_id: "slow" } },
+  { models: { a: { b: "slow" } } },
+])("a request is refused that lets a provider ask another model: %j", async (others) => {
+  const body = { model: "fast", messages, ...others };
+  const headers = { "content-type": "application/json", authorization: "Bearer small-key" };
+  const init = { method: "POST", headers, body: JSON.stringify(body) };
+  const response = await fetch(`${gateway.url}/v1/chat/completions`, init);
+  expect(response.status).toBe(403);
+});
+
+it("what a request says to a model, and shapes of data, name no model", async () => {
+  const parameters = { type: "object", properties: { model: { type: "string", enum: ["slow"] } } };
+  const tools = [{ type: "function", function: { name: "f", parameters } }];
+  const format = {
+    name: "f",
+    schema: { type: "object", properties: { model: { const: "slow" } } },
+  };
+  const body = {
+    model: "fast",
+    messages: [{ role: "user", content: [{ type: "text", text: "Hello" }] }],
+    tools,
+    response_format: { type: "json_schema", json_schema: format },
+    metadata: { model: "slow" },
+  };
+  const headers = { "content-type": "application/json", authorization: "Bearer small-key" };
+  const init = { method: "POST", headers, body: JSON.stringify(body) };
+  const response = await fetch(`${gateway.url}/v1/chat/completions`, init);
+  expect(response.status).not.toBe(403);
+});
 
 it("a client learns in its own format that a model is not open to it", async () => {
   const call = openai("small-key").chat.completions.create({ model: "slow", messages });

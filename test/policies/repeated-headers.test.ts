@@ -33,6 +33,7 @@ const rulesByPath: Readonly<Record<string, readonly object[]>> = {
       deny: 'default(request.uri.query("a"), "") == "1" && default(request.uri.query("b"), "") == "2"',
     },
   ],
+  body: [{ deny: 'json(request.body).model == "bad"' }],
   cookie: [{ deny: 'default(request.headers.cookie.cookie("role"), "") == "admin"' }],
   "allow-cookie": [{ allow: 'request.headers.cookie.cookie("role") == "user"' }],
 };
@@ -274,6 +275,19 @@ it("the fields of a cookie over HTTP/2 are one header", async () => {
   const lines = both("cookie", "a=1", "role=user");
   expect(await statusOverHttp2("/allow-cookie", lines)).toBe(200);
   expect(await statusOverHttp2("/cookie", both("cookie", "role=user", "role=admin"))).toBe(403);
+});
+
+it.each([
+  ['{"model":"ok"}', 200],
+  ['{"model":"ok","Model":"bad"}', 403],
+  ['{"Model":"bad","model":"ok"}', 403],
+  ['{"model":"ok","mod\\u0045l":"bad"}', 403],
+])("a rule over JSON reads no member that is there in two cases: %s", async (body, status) => {
+  const client = new RawClient(gateway.port);
+  const head = `host: a.test\r\nconnection: close\r\ncontent-length: ${body.length}`;
+  client.send(`POST /body HTTP/1.1\r\n${head}\r\n\r\n${body}`);
+  await client.closes();
+  expect(Number(client.received.split(" ", 2)[1])).toBe(status);
 });
 
 it("a page is known by one Origin", async () => {

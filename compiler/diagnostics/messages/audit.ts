@@ -21,6 +21,16 @@ export const auditMessages = {
       "them is offered to all callers as soon as it is there. With rules in `mcpAuthorization` a tool that no rule allows is " +
       "hidden. `gwc can --who tool NAME` says who may use one.",
   }),
+  "body-model-rule": message<{ rule: string }>({
+    severity: "warning",
+    text: ({ rule }) => `requests can name a model past this rule: ${rule}`,
+    hint: () =>
+      "give API keys allowedModels, or serve the models with an ai backend that has no passthrough route",
+    explanation:
+      "The rule reads one member of the body. Servers also take models from `models`, `fallbacks`, `tools`, `plugins`, from " +
+      "keys in another case and from the path or query. `allowedModels` of an API key sees all of these places and refuses " +
+      "requests that nobody can read.",
+  }),
   "dead-rule": message<{ rule: string; why: string }>({
     severity: "warning",
     text: ({ rule, why }) => `this rule never decides: ${why} (${rule})`,

@@ -6,6 +6,7 @@ import type { BindNode, ListenerNode, Program, RouteNode } from "../../ir/progra
 import { servedRoutes } from "../../ir/routes.ts";
 import { type Work, workOfCommand } from "../effect/work/work.ts";
 import { reportDeadRules } from "./dead-rules.ts";
+import { reportModelRules } from "./model-rules.ts";
 import { reportUnpinnedImages } from "./unpinned-images.ts";
 
 /** What is open, weak or does nothing in programs that have no mistake. */
@@ -50,7 +51,10 @@ function auditRoute(
       if (check.kind === "identity" && check.anyAudience !== undefined)
         diagnostics.report("any-audience", keyPlace(use.origin), { issuers: check.anyAudience });
   for (const check of checks)
-    if (check.kind === "rules") reportDeadRules(check.rules, check.phase, diagnostics, work);
+    if (check.kind === "rules") {
+      reportDeadRules(check.rules, check.phase, diagnostics, work);
+      reportModelRules(check.rules, diagnostics);
+    }
 }
 
 const SERVED = { mcp: "the tools of its MCP servers", llm: "its models" } as const;

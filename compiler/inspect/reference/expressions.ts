@@ -63,7 +63,9 @@ request that repeats a header which the match of a route reads, unless the heade
 \`Cookie\`, \`Via\` ...), or a query parameter with different values. Values and conditions of models, retries and the log
 read the joined lines and the first parameter.
 
-\`json()\` takes no object that has a key twice: that is an error, for readers differ on which of the values counts.
+\`json()\` takes no object that has a key twice, in whatever case: that is an error, for readers differ on which of the values
+counts, and some do not regard case. A rule over \`json(request.body).model\` sees that one member alone; \`allowedModels\` of
+an API key sees every place that names a model.
 
 Not read, though CEL has it: numbers without a leading digit (\`.5\`), raw bytes (\`br"…"\`), fields in backticks, optional
 elements (\`[?x]\`, \`{?k: v}\`) and protocol buffer messages.`;

@@ -1,3 +1,4 @@
+import { foldCase } from "../../json/fold-case.ts";
 import { hasRepeatedKey } from "../../json/json-text.ts";
 import { entriesOf } from "../collections/entries.ts";
 import { formatDuration, formatTimestamp } from "../time/time-text.ts";
@@ -7,14 +8,14 @@ import { doubleOf, isInt, kindOf, Uint, withinLimit } from "../values/values.ts"
 
 /**
  * `json(text)`: the value that JSON text or bytes stand for; other text is an error. So is an object that has a key
- * twice: what reads it next may take the other value.
+ * twice, in whatever case: what reads it next may take the other value.
  */
 export function json(text: unknown): unknown {
   const source = text instanceof Uint8Array ? decodeText(text) : text;
   if (typeof source !== "string") return undefined;
   try {
     const value: unknown = JSON.parse(source);
-    return hasRepeatedKey(source) ? undefined : value;
+    return hasRepeatedKey(source, foldCase) ? undefined : value;
   } catch {
     return undefined;
   }

@@ -1,8 +1,8 @@
 import type { Exchange } from "../../http/exchange.ts";
 import { refuse } from "../../http/refuse.ts";
 import { LlmRefusal } from "../chat/llm-error.ts";
-import { isJsonObject } from "../chat/request-object.ts";
 import type { ChatCall } from "./chat-call.ts";
+import { otherModels } from "./named-models.ts";
 
 /** Whether a model is open to the caller; where not every one is, a request has to name its own. */
 export function isOpenModel({ attributes }: Exchange, model: string | undefined): boolean {
@@ -15,17 +15,9 @@ export function requireOpenModels(exchange: Exchange, call: ChatCall): void {
   if (exchange.attributes.allowedModels === undefined) return;
   const { body, model } = call;
   if (!isOpenModel(exchange, model)) throw closedModel(model, "model");
-  for (const field of OTHER_MODELS) {
-    for (const each of [body[field] ?? []].flat()) {
-      const name = isJsonObject(each) ? each.model : each;
-      const other = typeof name === "string" ? name : undefined;
-      if (!isOpenModel(exchange, other)) throw closedModel(other, field);
-    }
-  }
+  for (const { name, field } of otherModels(body))
+    if (!isOpenModel(exchange, name)) throw closedModel(name, field);
 }
-
-/** Where servers that speak as OpenAI does take further models from: OpenRouter, LiteLLM. */
-const OTHER_MODELS = ["models", "fallbacks"];
 
 function closedModel(model: string | undefined, field: string): LlmRefusal {
   return new LlmRefusal({ kind: "permission", message: closedText(model), field });
