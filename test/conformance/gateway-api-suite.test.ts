@@ -8,7 +8,7 @@ import { startController } from "../harness/controller.ts";
 import { eventually } from "../harness/eventually.ts";
 import { KubernetesApi, kubernetesBinary, missingApiServer } from "../harness/kubernetes-api.ts";
 import { ISOLATED, missingNetwork, NODE_ADDRESS, PodNetwork } from "../harness/pod-network.ts";
-import { ProcessKubelet } from "../harness/process-kubelet.ts";
+import { ProcessKubelet, STATIC_ADDRESSES } from "../harness/process-kubelet.ts";
 import { root } from "../harness/root.ts";
 import { TestProcess } from "../harness/test-process.ts";
 
@@ -111,6 +111,8 @@ function suiteOptions(): readonly string[] {
   const { GWC_CONFORMANCE_TEST: one, npm_package_version: version = "development" } = process.env;
   return [
     "--conformance-profiles=GATEWAY-HTTP,GATEWAY-GRPC,GATEWAY-TLS",
+    // One that load balancers have, and one of documentation (RFC 5737) that none has.
+    ...[`--usable-address=${STATIC_ADDRESSES}1`, "--unusable-address=192.0.2.1"],
     ...["--organization=gwc", "--project=gwc", "--url=https://gwc.dev", `--version=${version}`],
     ...["--contact=https://gwc.dev", `--report-output=${report}`],
     ...(one === undefined ? [] : [`--run-test=${one}`]),

@@ -81,6 +81,11 @@ export class PodNetwork {
     return { name, address };
   }
 
+  /** Gives a pod another address, unless it has it. */
+  assign(name: string, address: string): void {
+    run("ip", "-n", name, "address", "replace", `${address}/16`, "dev", "eth0");
+  }
+
   remove(name: string): void {
     run("ip", "netns", "delete", name);
   }

@@ -29,6 +29,9 @@ interface RunningPod {
   isEnding: boolean;
 }
 
+/** Addresses that load balancers give to Services that ask for them begin so. */
+export const STATIC_ADDRESSES = "10.244.200.";
+
 const NODE = "process-node";
 /** Milliseconds between two looks, and looks between two signs of life of the node. */
 const INTERVAL = 200;
@@ -38,7 +41,8 @@ const CAPACITY = { cpu: "64", memory: "256Gi", pods: "500" };
 
 /**
  * A node whose pods are processes, each in a network of its own: what stands for a container's image is started with the
- * pod's arguments, variables and volumes. Load balancers of Services have the address of their first ready pod.
+ * pod's arguments, variables and volumes. Load balancers of Services have the address of their first ready pod, or those of
+ * `STATIC_ADDRESSES` that a Service asks for.
  */
 export class ProcessKubelet {
   readonly #api: KubernetesApi;
@@ -182,7 +186,10 @@ export class ProcessKubelet {
   async #followServices(): Promise<void> {
     const { body } = await this.#api.ask("GET", "/api/v1/services");
     for (const { metadata, spec, status } of body.items) {
-      if (spec.type !== "LoadBalancer" || status.loadBalancer?.ingress !== undefined) continue;
+      if (spec.type !== "LoadBalancer") continue;
+      const asked = askedAddresses(metadata.annotations, spec.loadBalancerIP);
+      const before = status.loadBalancer?.ingress?.map(({ ip }: { ip: string }) => ip);
+      if (asked.length === 0 && before !== undefined) continue;
       const selector: Readonly<Record<string, string>> = spec.selector ?? {};
       const ready = [...this.#running.values()].find(
         ({ pod, isReady }) =>
@@ -190,12 +197,14 @@ export class ProcessKubelet {
           pod.metadata.namespace === metadata.namespace &&
           Object.entries(selector).every(([name, value]) => pod.metadata.labels?.[name] === value),
       );
-      if (ready === undefined) continue;
+      const usable = asked.filter((each) => each.startsWith(STATIC_ADDRESSES));
+      for (const each of ready === undefined ? [] : usable)
+        this.#settings.network.assign(ready?.network ?? "", each);
+      const given = asked.length > 0 ? usable : ready && [ready.address];
+      if (given === undefined || given.length === 0 || given.join() === before?.join()) continue;
       await this.#patch(
         `/api/v1/namespaces/${metadata.namespace}/services/${metadata.name}/status`,
-        {
-          status: { loadBalancer: { ingress: [{ ip: ready.address }] } },
-        },
+        { status: { loadBalancer: { ingress: given.map((ip) => ({ ip })) } } },
       );
     }
   }
@@ -203,6 +212,15 @@ export class ProcessKubelet {
   async #patch(url: string, body: unknown): Promise<void> {
     await this.#api.ask("PATCH", url, body, "application/merge-patch+json");
   }
+}
+
+/** The addresses that a Service asks its load balancer for, as Cilium's has it. */
+function askedAddresses(
+  annotations: Readonly<Record<string, string>> | undefined,
+  loadBalancerIP: string | undefined,
+): readonly string[] {
+  const several = annotations?.["lbipam.cilium.io/ips"]?.split(",");
+  return several ?? (loadBalancerIP === undefined ? [] : [loadBalancerIP]);
 }
 
 function variablesOf({ metadata }: Pod, { env = [] }: Container): Readonly<Record<string, string>> {

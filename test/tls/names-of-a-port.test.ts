@@ -197,6 +197,10 @@ describe("listeners of one port ask clients for different certificates", () => {
     expect(await ask(port, undefined, {}, "strict.test")).toBe("421");
     expect(await ask(port, "other", shown("second"), "strict.test")).toBe("421");
     expect(await ask(port, "STRICT")).toBe("refused");
+    // Another spelling of the name is nobody's, and is no way around its certificates.
+    const dotted = { servername: "strict.test." };
+    expect(await ask(port, undefined, dotted, "strict.test")).toBe("421");
+    expect(await ask(port, undefined, dotted, "strict.test.")).toBe("421");
     const session = connectHttp2("https://open.test", {
       createConnection: () => open(port, "open", { ALPNProtocols: ["h2"] }),
     });
