@@ -16,10 +16,8 @@ import { type Resolved, type ResolveInput, resolve } from "./resolve.ts";
 export interface ClosedPart {
   /** Of the rule, the listener or the Gateway. */
   readonly origin: Origin;
-  /** The mistake that keeps it from being resolved. */
+  /** The mistake that keeps it from being resolved; `undefined` if a bug of gwc left none. */
   readonly mistake: Diagnostic | undefined;
-  /** The message of an error of gwc itself. */
-  readonly bug: string | undefined;
 }
 
 /** The gateways that can be served, and what of them is closed. */
@@ -47,11 +45,11 @@ export function resolveIsolated(
     for (let round = 0; round < MAX_ROUNDS; round++) {
       const left = kubernetes && isolated(declared, kubernetes, errors);
       if (left === undefined) return [];
-      const { value, problems, thrown } = attempt(left);
+      const { value, problems } = attempt(left);
       if (value !== undefined) return [{ ...value, closed: [] }];
       const known = new Set(errors.map(keyOf));
       const fresh = problems.filter((each) => !known.has(keyOf(each)));
-      if (thrown !== undefined || fresh.length === 0) return [resolveByParts(left, attempt)];
+      if (fresh.length === 0) return [resolveByParts(left, attempt)];
       errors = [...errors, ...fresh];
     }
     return [resolveByParts(declared, attempt)];
@@ -63,30 +61,22 @@ export function resolveIsolated(
   };
 }
 
-/** What came of resolving a Gateway: a value, or what is wrong. */
+/** The value of a Gateway that could be resolved, or its mistakes. */
 interface Attempt {
   readonly value: Resolved | undefined;
   readonly problems: readonly Diagnostic[];
-  /** Why it could not be resolved at all, which is a bug; undefined: it could. */
-  readonly thrown: string | undefined;
 }
 
 type Attempting = (declared: GatewayResources) => Attempt;
 
 function attemptToResolve(declared: GatewayResources, input: ResolveInput, host: Host): Attempt {
-  try {
-    const { value, diagnostics } = resolve(
-      { gateways: [declared], unserved: NOTHING_UNSERVED },
-      input,
-      host,
-    );
-    const problems = diagnostics.filter((each) => isError(each, false));
-    const isGood = problems.length === 0 && value !== undefined;
-    return { value: isGood ? value : undefined, problems, thrown: undefined };
-  } catch (error) {
-    const thrown = error instanceof Error ? error.message : String(error);
-    return { value: undefined, problems: [], thrown };
-  }
+  const { value, diagnostics } = resolve(
+    { gateways: [declared], unserved: NOTHING_UNSERVED },
+    input,
+    host,
+  );
+  const problems = diagnostics.filter((each) => isError(each, false));
+  return { value: problems.length === 0 ? value : undefined, problems };
 }
 
 const NOTHING_UNSERVED = { policies: [], backends: [], logLevels: [] };
@@ -177,8 +167,8 @@ function bareGateway(gateway: GatewayResource): GatewayResource {
   };
 }
 
-function closedBy(origin: Origin, { problems: [mistake], thrown: bug }: Attempt): ClosedPart {
-  return { origin, mistake, bug };
+function closedBy(origin: Origin, { problems: [mistake] }: Attempt): ClosedPart {
+  return { origin, mistake };
 }
 
 function keyOf({ code, at: { file, document, path, within } }: Diagnostic): string {

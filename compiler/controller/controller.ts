@@ -4,9 +4,7 @@ import { certificateSecret } from "./admission/admission-certificate.ts";
 import { Delivery, type DeliveryState } from "./delivery/delivery.ts";
 import type { DiscoveryCertificate } from "./delivery/mounted-certificate.ts";
 import { sharedSigner } from "./delivery/signing-key.ts";
-import type { ApiObject } from "./kubernetes/api-object.ts";
 import type { ApiServer } from "./kubernetes/api-server.ts";
-import { recordOf, textField } from "./kubernetes/json-fields.ts";
 import { LeaderElection } from "./kubernetes/leader-election.ts";
 import { errorText } from "./kubernetes/reflector.ts";
 import type { PodSettings } from "./model/compile-files.ts";
@@ -19,6 +17,7 @@ import { type ProvisionedGateway, Provisioner } from "./provisioning/provisioner
 import { withDefinitions } from "./status/class-status.ts";
 import { withAddresses, withDelivery } from "./status/delivery-status.ts";
 import { StatusWriter, type WantedStatus } from "./status/status-writer.ts";
+import { UnservedChanges } from "./status/unserved-changes.ts";
 
 /** What a controller is made with. */
 export interface ControllerSettings {
@@ -48,6 +47,8 @@ const LEASE = "gwc-controller";
 /** Milliseconds of quiet after a change before gateways are compiled, and the most that changes may be put off. */
 const QUIET = 20;
 const PATIENCE = 500;
+/** Milliseconds after which a compilation that failed is tried again. */
+const COMPILE_AGAIN = 5_000;
 /** How often everything is compared with what it should be, in milliseconds, whatever was heard of it. */
 const COMPARE_AGAIN = 30_000;
 
@@ -65,6 +66,9 @@ export class Controller {
   /** The generations of objects that were compiled. */
   #generations: ReadonlyMap<string, number> = new Map();
   #isCompiling = false;
+  /** Why the newest state could not be compiled at all; `undefined` if it could. */
+  #failure: string | undefined;
+  readonly #unserved: UnservedChanges;
   readonly #compileTimes = new Times();
   /** From the first change that was heard of until data planes are sent what came of it. */
   readonly #reconcileTimes = new Times();
@@ -87,6 +91,13 @@ export class Controller {
     this.#pods = pods;
     this.#delivery = delivery;
     this.#objects = objects;
+    this.#unserved = new UnservedChanges(
+      {
+        reasonOf: (key) => this.#backlogOf(key),
+        servedGenerations: (key) => delivery.servedGenerations(key),
+      },
+      () => this.#changed(false),
+    );
     const warn = (message: string) => settings.log("warn", message);
     this.#statuses = new StatusWriter(settings.api, objects, warn);
     const { api } = settings;
@@ -137,6 +148,7 @@ export class Controller {
   async stop(): Promise<void> {
     clearInterval(this.#comparing);
     clearTimeout(this.#timer);
+    this.#unserved.stop();
     await this.#election.stop().catch(() => {});
     this.#compiler.stop();
     this.#provisioner?.stop();
@@ -179,6 +191,16 @@ export class Controller {
         "reconcile_seconds",
         "Seconds from a change of what is declared until what came of it was sent to data planes.",
         this.#reconcileTimes,
+      ),
+      gauge(
+        "gateways_stale",
+        "Gateways whose data planes serve an older state than what is declared.",
+        this.#unserved.stale.size,
+      ),
+      gauge(
+        "unserved_seconds",
+        "Age of the oldest change that data planes do not serve.",
+        this.#unserved.age,
       ),
       gauge("changes_waiting", "Changes that are not compiled yet.", this.#waiting.changes),
       gauge("statuses_waiting", "Statuses that are not written yet.", this.#statuses.waiting),
@@ -239,6 +261,7 @@ export class Controller {
     const { files, generations } = snapshotOf(this.#objects);
     try {
       this.#compiled = await this.#compiler.compile(files, this.#pods);
+      this.#failure = undefined;
       this.#generations = generations;
       const time = performance.now() - began;
       this.#compileTimes.add(time / 1000);
@@ -252,7 +275,10 @@ export class Controller {
     } catch (error) {
       // The next compilation begins with everything.
       this.#compiler.stop();
-      log("warn", `what is declared can't be compiled: ${errorText(error)}`);
+      this.#failure = `what is declared can't be compiled: ${errorText(error)}`;
+      log("warn", this.#failure);
+      this.#statuses.want(this.#wantedStatuses());
+      setTimeout(() => this.#changed(true), COMPILE_AGAIN).unref();
     }
     this.#isCompiling = false;
     if (this.#isDirty) this.#changed(true);
@@ -267,34 +293,41 @@ export class Controller {
   }
 
   #wantedStatuses(): readonly WantedStatus[] {
-    return this.#compiled.statuses.map(({ kind, key, status }) => {
+    const { statuses } = this.#compiled;
+    this.#unserved.look(statuses.flatMap(({ kind, key }) => (kind === "Gateway" ? key : [])));
+    return statuses.map((compiled) => {
+      const { kind, key, status } = compiled;
       const generation = this.#generations.get(`${kind} ${key}`);
       if (kind === "GatewayClass") {
         const known = withDefinitions(status, this.#objects.definitions.known);
         return { kind, key, status: known, generation };
       }
-      if (kind === "ListenerSet") {
-        const parent = parentOf(this.#objects.find("ListenerSet", key));
+      const [gateway] = compiled.gateways;
+      if (kind === "ListenerSet" && gateway !== undefined) {
         // Its listeners are in the code of its Gateway, which is what data planes take.
-        const delivered =
-          parent === undefined
-            ? status
-            : withDelivery(
-                status,
-                this.#stateOf(parent),
-                this.#generations.get(`Gateway ${parent}`),
-              );
-        return { kind, key, status: delivered, generation };
+        const of = this.#generations.get(`Gateway ${gateway}`);
+        return { kind, key, status: withDelivery(status, this.#stateOf(gateway), of), generation };
       }
-      if (kind !== "Gateway") return { kind, key, status, generation };
+      if (kind !== "Gateway")
+        return { kind, key, status: this.#unserved.withBacklog(compiled, generation), generation };
       const delivered = withDelivery(status, this.#stateOf(key), generation);
       return { kind, key, status: this.#addressed(key, delivered), generation };
     });
   }
 
+  /** Why the data planes of a Gateway do not serve what is declared; `undefined` if they do, or none is connected. */
+  #backlogOf(key: string): string | undefined {
+    if (this.#failure !== undefined) return this.#failure;
+    if (!this.#compiled.gateways.has(key) && this.#delivery.servedGenerations(key) !== undefined)
+      return "the Gateway has mistakes, and goes on with what it had";
+    if (!this.#delivery.isBehind(key)) return undefined;
+    const state = this.#delivery.stateOf(key);
+    return state.kind === "refused" ? state.problem : "its data planes have not taken it yet";
+  }
+
   /** What the data planes of a Gateway made of it. */
   #stateOf(key: string): DeliveryState {
-    const problem = this.#provisioner?.problemOf(key);
+    const problem = this.#failure ?? this.#provisioner?.problemOf(key);
     return problem === undefined ? this.#delivery.stateOf(key) : { kind: "refused", problem };
   }
 
@@ -305,14 +338,6 @@ export class Controller {
     const service = this.#objects.find("Service", `${compiled.namespace}/${compiled.name}`);
     return withAddresses(status, this.#objects.find("Gateway", key), service);
   }
-}
-
-/** `NAMESPACE/NAME` of the Gateway that a ListenerSet names; `undefined` if it names none. */
-function parentOf(set: ApiObject | undefined): string | undefined {
-  const parent = recordOf(set?.spec)?.parentRef;
-  const name = textField(parent, "name");
-  const namespace = textField(parent, "namespace") ?? set?.metadata.namespace;
-  return name === undefined ? undefined : `${namespace}/${name}`;
 }
 
 /** What is compiled, but for the code: who delivers it keeps that. */

@@ -8,7 +8,11 @@ import {
 import { resourceOf } from "../../compiler/controller/delivery/resource-of.ts";
 import { signerOf } from "../../compiler/controller/delivery/signing-key.ts";
 import { CompileChanges } from "../../compiler/controller/model/compile-changes.ts";
-import { compileFiles } from "../../compiler/controller/model/compile-files.ts";
+import {
+  type CompiledStatus,
+  compileFiles,
+} from "../../compiler/controller/model/compile-files.ts";
+import { keptObject, manifestText } from "../../compiler/controller/model/watched-object.ts";
 import { DiscoveryServer, type Settled } from "../../runtime/discovery/discovery-server.ts";
 import { type ResourceSet, resourceTypes } from "../../runtime/discovery/resource-types.ts";
 import { atEnd } from "../harness/at-end.ts";
@@ -19,11 +23,16 @@ import { freePorts } from "../harness/free-port.ts";
 import { GwcProcess } from "../harness/gwc.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { Workspace } from "../harness/workspace.ts";
+import type { TenantObject } from "./tenants.ts";
 
 /** A generation: routes by their path prefixes, and settings of the process. */
 export interface WorldGeneration {
   readonly routes: Readonly<Record<string, RouteTarget>>;
   readonly config?: object;
+  /** Further manifests. */
+  readonly objects?: readonly TenantObject[];
+  /** Secrets by name, or NAME@NAMESPACE of another namespace than the Gateway's: each entry as it is. */
+  readonly secrets?: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }
 
 /** A text to respond with, or who does: an address (`127.0.0.1:9000`), an MCP server at one, or the pods of a Service. */
@@ -37,6 +46,8 @@ type RouteTarget =
 export class AgentWorld {
   readonly port: number;
   readonly folder: string = temporaryFolder();
+  /** What the newest generation says of each object. */
+  statuses: readonly CompiledStatus[] = [];
   /** What data planes have said of what they got. */
   readonly said: Settled[] = [];
   readonly #stats: number;
@@ -156,12 +167,20 @@ export class AgentWorld {
   #use(generation: WorldGeneration): void {
     const ports = [this.port, this.#stats, this.#ready] as const;
     const compiled = compileFiles(manifestsOf({ ...generation, ports }), undefined);
+    this.statuses = compiled.statuses;
     const changed = this.#changes.of(compiled).gateways.at(0);
     if (changed === undefined) throw new Error(JSON.stringify(compiled.statuses));
     this.#before = codeResources(changed, resourceTypes, this.#signer, this.#before);
+    const secrets = changed.secrets.flatMap((name) => {
+      const entries = generation.secrets?.[name];
+      return entries === undefined
+        ? []
+        : [[name, resourceOf(JSON.stringify(inBase64(entries)))] as const];
+    });
     this.#sets = new Map([
       ...this.#before.sets,
       [resourceTypes.endpoints, this.#endpoints] as const,
+      [resourceTypes.secret, new Map(secrets)] as const,
     ]);
   }
 }
@@ -170,6 +189,8 @@ export class AgentWorld {
 export function manifestsOf({
   routes,
   config,
+  objects = [],
+  secrets = {},
   ports: [port, stats, ready],
 }: WorldGeneration & { readonly ports: readonly [number, number, number] }): Record<
   string,
@@ -182,7 +203,8 @@ export function manifestsOf({
     connectionMinTerminationDeadline: "0s",
     ...config,
   };
-  const listeners = [{ name: "http", port, protocol: "HTTP" }];
+  const allowedRoutes = { namespaces: { from: "All" } };
+  const listeners = [{ name: "http", port, protocol: "HTTP", allowedRoutes }];
   const all = [
     {
       ...{ apiVersion: API, kind: "GatewayClass", metadata: { name: "gwc" } },
@@ -191,12 +213,30 @@ export function manifestsOf({
     object("Gateway", "front", {
       gatewayClassName: "gwc",
       infrastructure: { parametersRef },
+      allowedListeners: { namespaces: { from: "All" } },
       listeners,
     }),
     object("GatewayParameters", "front", { rawConfig: { config: parameters } }),
     ...Object.entries(routes).flatMap(([name, target]) => routeObjects(name, target)),
+    ...objects,
+    ...Object.entries(secrets).map(([name, entries]) => watchedSecret(name, entries)),
   ];
   return Object.fromEntries(all.map((each, index) => [`/${index}`, JSON.stringify(each)]));
+}
+
+/** A Secret as a controller keeps it: without its values. */
+function watchedSecret(id: string, entries: Readonly<Record<string, string>>): object {
+  const [name = "", namespace = "default"] = id.split("@");
+  const metadata = { name, namespace };
+  const secret = { apiVersion: "v1", kind: "Secret", metadata, data: inBase64(entries) };
+  return JSON.parse(manifestText(keptObject(secret)));
+}
+
+function inBase64(entries: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const encoded = Object.entries(entries).map(
+    ([key, value]) => [key, Buffer.from(value).toString("base64")] as const,
+  );
+  return Object.fromEntries(encoded);
 }
 
 const API = "gateway.networking.k8s.io/v1";

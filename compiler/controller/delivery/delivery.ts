@@ -57,6 +57,16 @@ interface Delivered {
   data: GatewayResourceSets;
   /** The generation of the Gateway that was compiled. */
   readonly generation: number;
+  /** Those of all objects, by `KIND NAMESPACE/NAME`. */
+  readonly generations: ReadonlyMap<string, number>;
+}
+
+/** Code that all data planes of a Gateway have taken. */
+interface Programmed {
+  /** The generation of the Gateway that was compiled. */
+  readonly generation: number;
+  /** The generations of all objects that were compiled with it. */
+  readonly generations: ReadonlyMap<string, number>;
 }
 
 /** What a data plane that is connected here made of what it got. */
@@ -84,8 +94,8 @@ export class Delivery {
   readonly #delivered: Map<string, Delivered> = new Map();
   /** By Gateway, then by stream. */
   readonly #taken: Map<string, Map<number, ConnectedPlane>> = new Map();
-  /** The generation of each Gateway that its data planes last took together. */
-  readonly #programmed: Map<string, number> = new Map();
+  /** What the data planes of each Gateway last took together. */
+  readonly #programmed: Map<string, Programmed> = new Map();
   #server: DiscoveryServer | undefined;
   /** Whether what is declared was compiled once: until then it is not known which Gateways there are. */
   #isReady = false;
@@ -179,7 +189,8 @@ export class Delivery {
       const generation = generations.get(`Gateway ${key}`) ?? 0;
       const data = dataResources(compiled, objects, this.#pods, this.#types);
       // Modules are kept as the bytes that are sent, and as nothing else.
-      this.#delivered.set(key, { compiled: { ...compiled, modules: [] }, code, data, generation });
+      const kept = { ...compiled, modules: [] };
+      this.#delivered.set(key, { compiled: kept, code, data, generation, generations });
       this.#judge(key);
       this.#server?.push(key);
     }
@@ -213,12 +224,25 @@ export class Delivery {
         kind: "refused",
         problem: `a data plane goes on with what it had: ${refused.problem}`,
       };
-    const generation = this.#programmed.get(gateway);
+    const generation = this.#programmed.get(gateway)?.generation;
     if (all.length === 0 || generation === undefined)
       return { kind: "pending", connected: all.length };
     const { services, isInMesh } = this.#delivered.get(gateway)?.compiled ?? {};
     const uncalled = isInMesh === true ? this.#pods.withHbone(services ?? []) : [];
     return { kind: "taken", generation, uncalled };
+  }
+
+  /** Whether a data plane of a Gateway is connected that has not taken the newest code. */
+  isBehind(gateway: string): boolean {
+    const version = this.#delivered.get(gateway)?.code.version;
+    return this.#planesOf(gateway).some(
+      (each) => each.version !== version || each.problem !== undefined,
+    );
+  }
+
+  /** The generations of all objects that the data planes of a Gateway serve; `undefined` if they have taken nothing yet. */
+  servedGenerations(gateway: string): ReadonlyMap<string, number> | undefined {
+    return this.#programmed.get(gateway)?.generations;
   }
 
   async close(): Promise<void> {
@@ -287,7 +311,7 @@ export class Delivery {
       ({ version, problem }) => version === delivered?.code.version && problem === undefined,
     );
     if (delivered !== undefined && all.length > 0 && isTaken)
-      this.#programmed.set(gateway, delivered.generation);
+      this.#programmed.set(gateway, delivered);
     this.#settings.changed();
   }
 

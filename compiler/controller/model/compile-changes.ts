@@ -62,7 +62,7 @@ export class CompileChanges {
       code.map(({ key, modules }) => [key, new Set(modules.map(({ sha256 }) => sha256))]),
     );
     const before = this.#statuses;
-    const now = statuses.map((each) => [statusId(each), JSON.stringify(each.status)] as const);
+    const now = statuses.map((each) => [statusId(each), JSON.stringify(each)] as const);
     this.#statuses = new Map(now);
     return {
       gateways: code,

@@ -3,8 +3,12 @@ import { kubernetesResources } from "../../../templates/kubernetes/resources.ts"
 import type { AgentPodSettings } from "../../../templates/kubernetes/settings.ts";
 import { KeptModules } from "../../4-emit/kept-modules.ts";
 import { emitModules } from "../../4-emit/modules.ts";
-import { checkFiles, KeptCheck } from "../../compile.ts";
+import { type Checked, checkFiles, KeptCheck } from "../../compile.ts";
+import { Diagnostics } from "../../diagnostics/diagnostic.ts";
+import { guarded } from "../../diagnostics/guarded.ts";
 import { memoryHost } from "../../host.ts";
+import { concernedGateways } from "../../inspect/status/concerned-gateways.ts";
+import { withoutProgram } from "../../inspect/status/programmed.ts";
 import { timelessStatuses } from "../../inspect/status/status.ts";
 import type { Program, RouteNode } from "../../ir/program.ts";
 import { KeptByObject } from "../../kept-results.ts";
@@ -45,6 +49,8 @@ export interface CompiledStatus {
   /** `NAMESPACE/NAME`. */
   readonly key: string;
   readonly status: object;
+  /** The Gateways (`NAMESPACE/NAME`) that put it into force: of a route, a policy or a ListenerSet. */
+  readonly gateways: readonly string[];
 }
 
 /** What the objects of a moment mean: plain data. */
@@ -81,32 +87,53 @@ export function compileFiles(
   // Each path is a file: looking for folders among thousands of them takes longer than compiling.
   const host = { ...memoryHost(files), filesIn: () => undefined };
   const checked = checkFiles(Object.keys(files), host, options, kept?.check);
-  const { kubernetes, programs, literals } = checked;
+  const { kubernetes, programs } = checked;
   const statuses = kubernetes === undefined ? [] : timelessStatuses(checked, kubernetes);
-  const gateways = programs.flatMap((program): readonly CompiledGateway[] => {
+  const bugs = new Diagnostics();
+  const compiled = programs.flatMap((program) => {
     const { deployment } = program;
     if (deployment === undefined) return [];
-    const title = deployment.origin.resource?.name ?? "";
-    const key = title.slice(title.indexOf(" ") + 1);
-    const own = { ...program, inputs: [{ name: title, sha256: "" }] };
-    const modules = emitModules(own, "path", checked.files, kept?.modules);
-    const { namespace, name, secrets, configMaps } = deployment;
-    return [
-      {
-        ...{ key, namespace, name, modules, secrets, configMaps },
-        literals: literals.filter(isReadBy(modules)),
-        services: servicesOf(program, kept?.services),
-        isInMesh: program.mesh !== undefined,
-        objects: pods === undefined ? [] : objectsOf(program, key, pods),
-      },
-    ];
+    const emit = () => emitGateway(program, deployment, checked, pods, kept);
+    return guarded(deployment.origin, bugs, emit) ?? [];
   });
   kept?.turn();
+  const gateways = new Map(compiled.map((gateway) => [gateway.key, gateway]));
   return {
-    gateways: new Map(gateways.map((gateway) => [gateway.key, gateway])),
-    statuses: statuses.map(({ manifest: { kind, namespace, name }, status }) => {
-      return { kind, key: namespace === "" ? name : `${namespace}/${name}`, status };
+    gateways,
+    statuses: statuses.map(({ manifest, status }) => {
+      const { kind, namespace, name } = manifest;
+      const key = namespace === "" ? name : `${namespace}/${name}`;
+      const isLost = kind === "Gateway" && !gateways.has(key);
+      return {
+        ...{ kind, key },
+        status: isLost ? withoutProgram(status, NO_PROGRAM) : status,
+        gateways: kubernetes === undefined ? [] : concernedGateways(manifest, kubernetes),
+      };
     }),
+  };
+}
+
+/** What is said of a Gateway whose own status gives no reason, and that has no program all the same. */
+const NO_PROGRAM = "it could not be compiled, by an error of gwc itself";
+
+function emitGateway(
+  program: Program,
+  deployment: NonNullable<Program["deployment"]>,
+  { files, literals }: Checked,
+  pods: PodSettings | undefined,
+  kept: KeptCompilation | undefined,
+): CompiledGateway {
+  const title = deployment.origin.resource?.name ?? "";
+  const key = title.slice(title.indexOf(" ") + 1);
+  const own = { ...program, inputs: [{ name: title, sha256: "" }] };
+  const modules = emitModules(own, "path", files, kept?.modules);
+  const { namespace, name, secrets, configMaps } = deployment;
+  return {
+    ...{ key, namespace, name, modules, secrets, configMaps },
+    literals: literals.filter(isReadBy(modules)),
+    services: servicesOf(program, kept?.services),
+    isInMesh: program.mesh !== undefined,
+    objects: pods === undefined ? [] : objectsOf(program, key, pods),
   };
 }
 

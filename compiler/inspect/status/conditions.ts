@@ -1,3 +1,4 @@
+import type { ClosedPart } from "../../3-resolve/resolve-isolated.ts";
 import type { Checked } from "../../compile.ts";
 import { type ConfigPath, type Diagnostic, formatPath } from "../../diagnostics/diagnostic.ts";
 import { type MessageCode, messageOf } from "../../diagnostics/messages/index.ts";
@@ -86,9 +87,29 @@ const SEPARATOR = "; ";
 /** The problems of each resource, by its title `HTTPRoute default/tools`. */
 export function problemsByResource({
   diagnostics,
+  closed,
 }: Checked): (manifest: Manifest) => readonly Problem[] {
   const byName = Map.groupBy(diagnostics, ({ at }) => at.resource?.name ?? "");
-  return ({ origin }) => (byName.get(origin.resource?.name ?? " ") ?? []).map(problemOf);
+  const closedByName = Map.groupBy(closed, ({ origin }) => origin.resource?.name ?? "");
+  return ({ origin }) => {
+    const name = origin.resource?.name ?? " ";
+    return [
+      ...(byName.get(name) ?? []).map(problemOf),
+      ...(closedByName.get(name) ?? []).map(problemOfClosed),
+    ];
+  };
+}
+
+/** A part that is closed although it has no mistake: the message names the mistake and its object. */
+function problemOfClosed({ origin, mistake }: ClosedPart): Problem {
+  const path = origin.path.slice(origin.resource?.depth ?? 0);
+  const closed = { path, isError: true, cause: undefined };
+  if (mistake === undefined)
+    return { ...closed, code: "internal-error", message: "is closed by an error of gwc itself" };
+  const { code, message, path: place } = problemOf(mistake);
+  const of = [mistake.at.resource?.name, place.length > 0 && formatPath(place)];
+  const where = of.filter((each) => typeof each === "string").join(" ");
+  return { ...closed, code, message: `is closed by a mistake of ${where}: ${message}` };
 }
 
 /** The problems below a path. */

@@ -1,0 +1,114 @@
+import { recordOf } from "../kubernetes/json-fields.ts";
+import type { CompiledStatus } from "../model/compile-files.ts";
+
+/** Why what is declared for a Gateway is not served. */
+export interface Backlog {
+  /** When it was noticed, in milliseconds of `performance.now()`. */
+  readonly since: number;
+  readonly reason: string;
+}
+
+/** What is asked about a Gateway (`NAMESPACE/NAME`). */
+export interface BacklogSource {
+  /** Why its newest code is not what its data planes serve; `undefined` if it is. */
+  readonly reasonOf: (gateway: string) => string | undefined;
+  /** The generations of objects that its data planes serve, by `KIND NAMESPACE/NAME`. */
+  readonly servedGenerations: (gateway: string) => ReadonlyMap<string, number> | undefined;
+}
+
+/** Milliseconds in which data planes usually take a change: shorter backlogs are not reported. */
+const GRACE = 1_000;
+
+/** Tells which Gateways serve an older state than what is declared, and since when. */
+export class UnservedChanges {
+  readonly #source: BacklogSource;
+  readonly #due: () => void;
+  readonly #backlogs: Map<string, Backlog> = new Map();
+  #timer: NodeJS.Timeout | undefined;
+
+  /** `due` is called when a backlog has lasted so long that it is to be reported. */
+  constructor(source: BacklogSource, due: () => void) {
+    this.#source = source;
+    this.#due = due;
+  }
+
+  /** Looks at these Gateways now, and forgets all others. */
+  look(gateways: readonly string[]): void {
+    const now = performance.now();
+    for (const key of this.#backlogs.keys())
+      if (!gateways.includes(key)) this.#backlogs.delete(key);
+    for (const key of gateways) {
+      const reason = this.#source.reasonOf(key);
+      const since = this.#backlogs.get(key)?.since ?? now;
+      if (reason === undefined) this.#backlogs.delete(key);
+      else this.#backlogs.set(key, { since, reason });
+    }
+    const young = [...this.#backlogs.values()].some(({ since }) => now - since < GRACE);
+    clearTimeout(this.#timer);
+    if (young) this.#timer = setTimeout(this.#due, GRACE);
+  }
+
+  /** Gateways that have been behind for longer than a delivery takes. */
+  get stale(): ReadonlyMap<string, Backlog> {
+    const now = performance.now();
+    return new Map([...this.#backlogs].filter(([, { since }]) => now - since >= GRACE));
+  }
+
+  /** Seconds that the oldest change has waited; 0 if there is none. */
+  get age(): number {
+    const oldest = Math.min(...[...this.#backlogs.values()].map(({ since }) => since));
+    return Number.isFinite(oldest) ? (performance.now() - oldest) / 1000 : 0;
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+  }
+
+  /**
+   * The status of a route, a policy or a ListenerSet with what is not in force of it: a Gateway that it is for serves an older
+   * generation of it, or none, whoever is to blame.
+   */
+  withBacklog(
+    { kind, key, status, gateways }: CompiledStatus,
+    generation: number | undefined,
+  ): object {
+    const { stale } = this;
+    const behind = gateways.find((gateway) => {
+      const served = this.#source.servedGenerations(gateway);
+      return stale.has(gateway) && served?.get(`${kind} ${key}`) !== generation;
+    });
+    const backlog = behind === undefined ? undefined : stale.get(behind);
+    if (backlog === undefined) return status;
+    const message = `not in force at Gateway ${behind}: ${backlog.reason}`;
+    const { parents, ancestors, conditions } = { ...recordOf(status) };
+    if (Array.isArray(parents))
+      return { ...status, parents: parents.map((each) => routeEntry(each, message)) };
+    if (Array.isArray(ancestors))
+      return { ...status, ancestors: ancestors.map((each) => replaced(each, "Attached", message)) };
+    return Array.isArray(conditions) ? replaced(status, "Programmed", message) : status;
+  }
+}
+
+/** The entry of a parent: Gateway API names no condition for it, so it gets one that it only has in this case. */
+function routeEntry(entry: unknown, message: string): object {
+  const { conditions } = { ...recordOf(entry) };
+  const all: readonly unknown[] = Array.isArray(conditions) ? conditions : [];
+  return { ...recordOf(entry), conditions: [...all, notProgrammed("Programmed", message)] };
+}
+
+/** An entry whose condition of a type does not hold. */
+function replaced(entry: unknown, type: string, message: string): object {
+  const { conditions } = { ...recordOf(entry) };
+  const all: readonly unknown[] = Array.isArray(conditions) ? conditions : [];
+  const others = all.filter((each) => recordOf(each)?.type !== type);
+  const own = all.find((each) => recordOf(each)?.type === type);
+  const isFalse = recordOf(own)?.status === "False";
+  return {
+    ...recordOf(entry),
+    conditions: [...others, isFalse ? own : notProgrammed(type, message)],
+  };
+}
+
+function notProgrammed(type: string, message: string): object {
+  return { type, status: "False", reason: "NotProgrammed", message };
+}

@@ -1,0 +1,121 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { eventually } from "../../harness/eventually.ts";
+import { FrontGateway } from "../../harness/front-gateway.ts";
+import type { GwcProcess } from "../../harness/gwc.ts";
+import type { KubernetesApi } from "../../harness/kubernetes-api.ts";
+import { missingPods, serviceManifest } from "../../harness/pod-address.ts";
+import { send } from "../../harness/send.ts";
+import { routeManifest } from "./route-manifest.ts";
+import { startPod } from "./stand-in-pods.ts";
+
+const missing = missingPods();
+const note = missing === undefined ? "" : ` (left out: ${missing})`;
+
+interface StatusCondition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason: string;
+  readonly message: string;
+}
+
+describe.runIf(missing === undefined)(`changes that data planes do not serve${note}`, () => {
+  let front: FrontGateway;
+  let api: KubernetesApi;
+  let controller: GwcProcess;
+  let agent: GwcProcess;
+
+  beforeAll(async () => {
+    front = await FrontGateway.start();
+    ({ api } = front);
+    const pod = await startPod("served");
+    await api.applyText(serviceManifest("one", pod.port));
+    await api.applyText(routeManifest("one", "one"));
+    controller = front.startController();
+    await controller.seen(/leading/);
+    agent = await front.startDataPlane(await front.dataPlane());
+  }, 180_000);
+
+  const status = async (path: string) =>
+    (await send(`http://127.0.0.1:${front.port}${path}`, "GET").catch(() => ({ status: 0 })))
+      .status;
+  const until = (found: () => Promise<boolean>, what: string) =>
+    eventually(async () => ((await found()) ? true : null), what);
+
+  async function conditionsOf(
+    kind: string,
+    name: string,
+    list: string,
+  ): Promise<readonly StatusCondition[]> {
+    const apiVersion =
+      kind === "GatewayPolicy" ? "gwc.dev/v1alpha1" : "gateway.networking.k8s.io/v1";
+    const found = await api.get(apiVersion, kind, "default", name);
+    const status = found.status ?? {};
+    const entries: { readonly conditions?: readonly StatusCondition[] }[] =
+      list === "" ? [status] : (status[list] ?? []);
+    return entries.flatMap(({ conditions = [] }) => conditions);
+  }
+
+  /** Waits for a condition; `undefined` status: it is absent. */
+  const has = (
+    kind: string,
+    name: string,
+    list: string,
+    type: string,
+    wanted: string | undefined,
+  ) =>
+    until(async () => {
+      const conditions = await conditionsOf(kind, name, list);
+      return conditions.find((each) => each.type === type)?.status === wanted;
+    }, `${type} ${wanted} of ${kind} ${name}`);
+
+  const deny = (name: string, path: string) =>
+    api.applyText(`
+apiVersion: gwc.dev/v1alpha1
+kind: GatewayPolicy
+metadata: { name: ${name} }
+spec:
+  targetRefs: [{ group: gateway.networking.k8s.io, kind: HTTPRoute, name: one }]
+  traffic: { authorization: { action: Deny, policy: { matchExpressions: ['request.path == "${path}"'] } } }
+`);
+
+  it("a policy and a route that a stopped data plane has not taken say so, and no longer once it has", async () => {
+    await until(async () => (await status("/one")) === 200, "the route");
+    await has("Gateway", "front", "", "Programmed", "True");
+    agent.signal("SIGSTOP");
+    try {
+      await deny("late", "/one/secret");
+      await has("GatewayPolicy", "late", "ancestors", "Attached", "False");
+      const attached = (await conditionsOf("GatewayPolicy", "late", "ancestors")).find(
+        ({ type }) => type === "Attached",
+      );
+      expect(attached?.reason).toBe("NotProgrammed");
+      expect(attached?.message).toContain("default/front");
+    } finally {
+      agent.signal("SIGCONT");
+    }
+    await until(async () => (await status("/one/secret")) === 403, "the denial");
+    await has("GatewayPolicy", "late", "ancestors", "Attached", "True");
+    await has("HTTPRoute", "one", "parents", "Programmed", undefined);
+  });
+
+  it("mistakes of another route keep no denial from being in force, also for a controller and a data plane that start with them", async () => {
+    const broken = routeManifest("broken", "one").replace(
+      /path: *\{[^}]*\}/,
+      'path: { type: RegularExpression, value: "/(?!admin).*" }',
+    );
+    expect(broken).toContain("RegularExpression");
+    await api.applyText(broken);
+    await has("HTTPRoute", "broken", "parents", "Accepted", "False");
+    await deny("next", "/one/next");
+    await until(async () => (await status("/one/next")) === 403, "the denial");
+    await has("GatewayPolicy", "next", "ancestors", "Attached", "True");
+    await has("Gateway", "front", "", "Programmed", "True");
+    await controller.stop();
+    await agent.stop();
+    controller = front.startController();
+    await controller.seen(/leading/);
+    agent = await front.startDataPlane(await front.dataPlane());
+    await until(async () => (await status("/one/next")) === 403, "the denial after a restart");
+    expect(await status("/one")).toBe(200);
+  });
+});
