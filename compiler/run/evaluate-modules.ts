@@ -15,6 +15,9 @@ export interface GeneratedModule extends RunnableModule {
   readonly path: string;
 }
 
+/** Milliseconds that evaluating takes of one turn of the event loop: requests are served in between. */
+const MAX_TURN = 5;
+
 /** What a module exports, by name. */
 export type Exports = Readonly<Record<string, unknown>>;
 
@@ -50,7 +53,13 @@ export async function evaluateModules(
     evaluated.set(name, exports);
     return exports;
   };
-  for (const { path: name } of modules) await evaluate(name);
+  let turnAt = performance.now();
+  for (const { path: name } of modules) {
+    await evaluate(name);
+    if (performance.now() - turnAt < MAX_TURN) continue;
+    await new Promise((resolve) => setImmediate(resolve));
+    turnAt = performance.now();
+  }
   return evaluated;
 }
 
