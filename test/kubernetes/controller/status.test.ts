@@ -360,6 +360,38 @@ spec:
     expect(await second.stop()).toBe(0);
   });
 
+  it("a ListenerSet is not programmed while no data plane has its listeners", async () => {
+    const gatewayApi = "gateway.networking.k8s.io/v1";
+    await api.applyText(`
+apiVersion: ${gatewayApi}
+kind: Gateway
+metadata: { name: sets }
+spec:
+  gatewayClassName: gwc
+  allowedListeners: { namespaces: { from: Same } }
+  listeners: [{ name: own, port: 9090, protocol: HTTP }]
+---
+apiVersion: ${gatewayApi}
+kind: ListenerSet
+metadata: { name: added }
+spec:
+  parentRef: { name: sets }
+  listeners: [{ name: more, port: 9091, protocol: HTTP }]
+`);
+    const programmed = await eventually(async () => {
+      const set = await api.get(gatewayApi, "ListenerSet", "default", "added");
+      const conditions: TestCondition[] = [
+        ...(set?.status?.conditions ?? []),
+        ...(set?.status?.listeners?.[0]?.conditions ?? []),
+      ];
+      const found = conditions.filter(
+        (each) => each.type === "Programmed" && each.reason === "Pending",
+      );
+      return found.length === 2 ? found : null;
+    }, "that the ListenerSet waits for data planes");
+    expect(programmed.map(({ status }) => status)).toEqual(["False", "False"]);
+  });
+
   it("a second controller waits, and goes on when the first one ends", async () => {
     const second = startController(api);
     await second.seen(/ready/);
