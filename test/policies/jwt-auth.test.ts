@@ -98,6 +98,11 @@ describe("a token that is not valid", () => {
     },
     "names its key by a path": () => sign(key, claims(), { kid: "../../dev/null" }),
     "says that somebody has logged out": () => sign(key, claims(), { typ: "logout+jwt" }),
+    "says so by the whole name of its type": () =>
+      sign(key, claims(), { typ: "application/logout+jwt" }),
+    "says so in another case, with parameters": () =>
+      sign(key, claims(), { typ: "Application/Logout+JWT ; v=1" }),
+    "has a type that is no text": () => sign(key, claims(), { typ: ["logout+jwt"] as never }),
     "is a proof of possession": () => sign(key, claims(), { typ: "DPoP+jwt" }),
     "has critical extensions": () => sign(key, claims(), { crit: ["b64"], b64: true }),
     "has a changed payload": async () => {

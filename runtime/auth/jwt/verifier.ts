@@ -100,7 +100,8 @@ function readUnverified(token: string): UnverifiedToken | undefined {
   if (token.length > maxTokenLength) return undefined;
   try {
     const { alg, kid, crit, typ } = decodeProtectedHeader(token);
-    if (typeof typ === "string" && OTHER_PURPOSES.has(typ.toLowerCase())) return undefined;
+    if (typ !== undefined && (typeof typ !== "string" || OTHER_PURPOSES.has(tokenType(typ))))
+      return undefined;
     const { iss } = decodeJwt(token);
     if (typeof alg !== "string" || typeof iss !== "string" || crit !== undefined) return undefined;
     if (kid !== undefined && typeof kid !== "string") return undefined;
@@ -115,6 +116,18 @@ const OTHER_PURPOSES: ReadonlySet<string> = new Set([
   ...["logout+jwt", "secevent+jwt", "dpop+jwt", "token-introspection+jwt"],
   ...["oauth-authz-req+jwt", "client-authentication+jwt", "kb+jwt"],
 ]);
+
+/**
+ * The media type of a token as it is compared (RFC 7515 4.1.9): in lower case, without the `application/` that may be left out,
+ * and without parameters.
+ */
+function tokenType(typ: string): string {
+  const [type = ""] = typ.split(";", 1);
+  return type
+    .trim()
+    .toLowerCase()
+    .replace(/^application\//, "");
+}
 
 async function verifyWith(
   { issuer, audiences, requiredClaims, keys }: JwtProvider,
