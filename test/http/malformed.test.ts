@@ -158,3 +158,17 @@ it.each([
   await client.ends();
   await client.isLetGo();
 });
+
+it.each([
+  ["HTTP/1.0", "close, keep-alive"],
+  ["HTTP/1.0", "keep-alive, close"],
+  ["HTTP/1.0", "keep-alive\r\nConnection: close"],
+  ["HTTP/1.1", "keep-alive, CLOSE"],
+  ["HTTP/1.1", "close, keep-alive"],
+])("a client of %s that says %j gets one response: close wins", async (version, options) => {
+  const { port } = await startWatched();
+  const client = new RawClient(port);
+  client.send(`GET / ${version}\r\nHost: a\r\nConnection: ${options}\r\n\r\n`);
+  await client.closes();
+  expect(client.received.match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 200"]);
+});

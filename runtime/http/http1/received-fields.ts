@@ -96,7 +96,8 @@ export class ReceivedFields {
   keepsConnection(isOld: boolean): boolean {
     const { connection } = this;
     if (connection === "" || connection === "keep-alive") return !isOld || connection !== "";
-    return isOld ? keepAliveToken.test(connection) : !closeToken.test(connection);
+    // RFC 9112 9.3: `close` decides, whatever stands next to it.
+    return !closeToken.test(connection) && (!isOld || keepAliveToken.test(connection));
   }
 
   /** Counts one. `isPlain`: it is written as `name: value`. */
