@@ -90,6 +90,24 @@ function header2(client: readonly number[], port: number, command = 0x21): Buffe
   ]);
 }
 
+/** CRC-32C of the bytes of `checked2`, by another implementation. */
+const CHECKSUM = 0xc5049705;
+
+/** The header of a client with a checksum as an extension, whose bytes can be changed. */
+function checked2(
+  change: (header: Buffer) => void = () => {},
+  { length = 4, isTrue = true } = {},
+): Buffer {
+  const extension = Buffer.alloc(3 + length);
+  extension[0] = 0x03;
+  extension.writeUInt16BE(length, 1);
+  const header = Buffer.concat([header2([192, 0, 2, 7], 4711), extension]);
+  header.writeUInt16BE(header.length - 16, 14);
+  change(header);
+  if (isTrue) header.writeUInt32BE(CHECKSUM, header.length - 4);
+  return header;
+}
+
 const header6 = Buffer.concat([
   Buffer.from("\r\n\r\n\0\r\nQUIT\n", "latin1"),
   Buffer.from([0x21, 0x21, 0, 36]),
@@ -136,6 +154,7 @@ describe("a port that proxies connect to", () => {
       "2001:db8::ff 4711",
     ],
     ["version 2", [header2([192, 0, 2, 7], 4711), request], "192.0.2.7 4711"],
+    ["version 2 with a checksum", [checked2(), request], "192.0.2.7 4711"],
     ["version 2 over IPv6", [header6, request], "2001:db8::ff 1234"],
     [
       "an IPv4 address in IPv6 form",
@@ -169,6 +188,13 @@ describe("a port that proxies connect to", () => {
     ["a port that is none", `PROXY TCP4 192.0.2.7 127.0.0.1 70000 80\r\n${request}`],
     ["a line without an end", `PROXY TCP4 ${"1".repeat(200)}`],
     ["an unknown command", Buffer.concat([header2([192, 0, 2, 7], 1, 0x22), Buffer.from(request)])],
+    ["a checksum of another header", checked2((header) => header.writeUInt8(8, 19))],
+    ["a checksum of zero", checked2(undefined, { isTrue: false })],
+    ["a checksum of two bytes", checked2(undefined, { length: 2, isTrue: false })],
+    [
+      "extensions of no valid length",
+      checked2((header) => header.writeUInt8(0xff, header.length - 6)),
+    ],
     ["a header that never ends", Buffer.concat([header6.subarray(0, 14), Buffer.from([255, 255])])],
   ])("closes a connection with %s", async (_, bytes) => {
     expect(await ask(http, [bytes])).toBe("");

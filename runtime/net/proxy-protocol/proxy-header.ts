@@ -1,4 +1,5 @@
 import { isIPv4, isIPv6 } from "node:net";
+import { crc32c } from "./crc32c.ts";
 
 /** The client that a proxy names. */
 export interface ProxiedClient {
@@ -76,8 +77,17 @@ function readBinary(bytes: Buffer): ProxyHeader {
   const length = 16 + rest;
   if (bytes.length < length) return { kind: "more" };
   const header = { kind: "header", version: 2, length } as const;
+  const addresses = addressBytes.get(family);
+  // Of an unknown family nobody knows where its extensions begin.
+  const fault =
+    addresses === undefined || addresses > rest
+      ? undefined
+      : extensionFault(bytes.subarray(0, length), 16 + addresses);
   // A proxy that speaks for itself may say anything of addresses.
-  if (command === 0x20 || family === 0x00) return { ...header, client: undefined };
+  if (command === 0x20 || family === 0x00)
+    return fault === "checksum" ? malformed(WRONG_CHECKSUM) : { ...header, client: undefined };
+  if (fault !== undefined)
+    return malformed(fault === "checksum" ? WRONG_CHECKSUM : "extensions of no valid length");
   if (family === 0x11 && rest >= 12) {
     const address = [...bytes.subarray(16, 20)].join(".");
     return { ...header, client: { address, port: bytes.readUInt16BE(24) } };
@@ -88,6 +98,38 @@ function readBinary(bytes: Buffer): ProxyHeader {
     return { ...header, client: { address, port: bytes.readUInt16BE(48) } };
   }
   return malformed("no TCP over IPv4 or IPv6");
+}
+
+const WRONG_CHECKSUM = "a checksum of another header";
+
+/** Bytes of the addresses, by family and transport (2.2). */
+const addressBytes: ReadonlyMap<number, number> = new Map([
+  ...([0x11, 0x12] as const).map((family) => [family, 12] as const),
+  ...([0x21, 0x22] as const).map((family) => [family, 36] as const),
+  ...([0x31, 0x32] as const).map((family) => [family, 216] as const),
+]);
+
+/** `PP2_TYPE_CRC32C` */
+const CHECKSUM = 0x03;
+
+/**
+ * Looks through the extensions (type, length, value) behind the addresses. A checksum has to be that of the header with its own
+ * bytes as zeros (2.2.3); `undefined` if nothing is wrong.
+ */
+function extensionFault(header: Buffer, from: number): "checksum" | "length" | undefined {
+  let at = from;
+  while (at + 3 <= header.length) {
+    const value = at + 3;
+    const end = value + header.readUInt16BE(at + 1);
+    if (end > header.length) return "length";
+    if (header[at] === CHECKSUM) {
+      if (end - value !== 4) return "checksum";
+      const zeroed = Buffer.from(header).fill(0, value, end);
+      if (crc32c(zeroed) !== header.readUInt32BE(value)) return "checksum";
+    }
+    at = end;
+  }
+  return at === header.length ? undefined : "length";
 }
 
 /** As node spells addresses of its own connections. */
