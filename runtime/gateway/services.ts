@@ -22,10 +22,11 @@ export interface ServicePages {
 /** Where the process serves its own state: metrics and readiness. */
 export function serviceEndpoints(pages: ServicePages): readonly Endpoint[] {
   const { addresses, defaultAddress, connections, figures, context, isReady } = pages;
+  const isOfThisMachine = isLoopbackName(defaultAddress);
   const page = (handle: ServerHandlers["handle"]): ServerHandlers => {
     const nothing = () => {};
     return {
-      handle,
+      handle: isOfThisMachine ? forThisMachine(handle) : handle,
       began: nothing,
       isForwardProxy: false,
       takesTunnels: false,
@@ -54,4 +55,21 @@ export function serviceEndpoints(pages: ServicePages): readonly Endpoint[] {
       page(readinessPage(context, isReady)),
     ),
   ];
+}
+
+/**
+ * For pages that only this machine can ask for. A site that points its own name at a loopback address (DNS rebinding) is no
+ * reader of them; an address as Host is never such a name.
+ */
+function forThisMachine(handle: ServerHandlers["handle"]): ServerHandlers["handle"] {
+  return (exchange) => {
+    const { hostname } = exchange;
+    const isAddress = /^(?:[0-9.]+|\[.*)$/.test(hostname);
+    if (hostname === "" || isAddress || isLoopbackName(hostname)) return handle(exchange);
+    exchange.respond(403, ["content-type", "text/plain; charset=utf-8"], "only for this machine\n");
+  };
+}
+
+function isLoopbackName(host: string): boolean {
+  return /^(?:(?:.+\.)?localhost|127(?:\.[0-9]+){3}|\[?::1\]?)$/i.test(host);
 }

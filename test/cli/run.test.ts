@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { freePort } from "../harness/free-port.ts";
 import { GwcProcess } from "../harness/gwc.ts";
 import { listen } from "../harness/listen.ts";
+import { send } from "../harness/send.ts";
 import { startUpstream } from "../harness/upstream.ts";
 import { Workspace } from "../harness/workspace.ts";
 import { gatewayText } from "./gateway-text.ts";
@@ -98,9 +99,22 @@ describe("gwc run starts", () => {
     });
     await running.seen(new RegExp(`listening on 0\\.0\\.0\\.0:${open}`));
     const [, stats] = (await running.seen(/stats address on 127\.0\.0\.1:(\d+)/)) ?? [];
+    const [, ready] = (await running.seen(/readiness address on 127\.0\.0\.1:(\d+)/)) ?? [];
     const metrics = (host: string) => fetch(`http://${host}:${stats}/metrics`);
     expect((await metrics("127.0.0.1")).status).toBe(200);
     expect(await body(own)).toBe("first");
+    // A site that points its own name here (DNS rebinding) reads nothing.
+    for (const page of [
+      `http://127.0.0.1:${stats}/metrics`,
+      `http://127.0.0.1:${ready}/healthz/ready`,
+    ]) {
+      const named = (host: string) => send(page, "GET", { host });
+      expect((await named("evil.test")).status).toBe(403);
+      expect((await named("evil.test.")).status).toBe(403);
+      expect((await named("localhost.evil.test:80")).status).toBe(403);
+      for (const host of ["localhost", "127.0.0.1:15020", "[::1]"])
+        expect((await named(host)).status).toBe(200);
+    }
     // Every address of 127.0.0.0/8 is this machine's; a socket is open on the one that it names.
     await expect(fetch(`http://127.0.0.2:${own}/`)).rejects.toThrow();
     await expect(metrics("127.0.0.2")).rejects.toThrow();
