@@ -3,6 +3,7 @@ import { keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
 import { port } from "../manifests/field-types.ts";
 import type { BackendConnection, TcpConnection } from "../model/connections.ts";
 import { hostAndPort, serverUrl } from "../model/host-url.ts";
+import { isOwnPort } from "../model/own-ports.ts";
 import type { Text } from "../model/texts.ts";
 import { NAMED_SERVER } from "../model/traffic.ts";
 import { type Infer, object, shortText, text } from "../schema/schema.ts";
@@ -132,6 +133,11 @@ function resolveTcp(
       field: '"host"',
       expected: "host:port of a server",
     });
+    return undefined;
+  }
+  const url = typeof address === "string" ? URL.parse(`tcp://${address}`) : null;
+  if (url !== null && isOwnPort(url)) {
+    context.diagnostics.report("own-port", origin, { host: url.host });
     return undefined;
   }
   return { kind: "host", address, weight, connection, origin };

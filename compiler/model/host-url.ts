@@ -1,5 +1,6 @@
 import { canonicalPath } from "../../runtime/http/routing/canonical-path.ts";
 import type { Diagnostics, Origin } from "../diagnostics/diagnostic.ts";
+import { isOwnPort } from "./own-ports.ts";
 import { type EnvTemplate, shownText, type Text } from "./texts.ts";
 
 /** An address as URLs have it. */
@@ -88,8 +89,11 @@ export function checkUrl(url: Text, origin: Origin, diagnostics: Diagnostics): b
     parsed.username === "" &&
     parsed.password === "" &&
     parsed.hash === ""
-  )
-    return true;
+  ) {
+    if (!isOwnPort(parsed)) return true;
+    diagnostics.report("own-port", origin, { host: parsed.host });
+    return false;
+  }
   const expected = "host:port, or an http:// or https:// URL without user name";
   reportHost(url, expected, origin, diagnostics);
   return false;

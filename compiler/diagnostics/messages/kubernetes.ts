@@ -159,6 +159,15 @@ export const kubernetesMessages = {
     explanation:
       "A Service is reached at one of its ports (Gateway API: `port` is required for a Service).",
   }),
+  "loopback-service": message<{ what: string; host: string }>({
+    severity: "warning",
+    text: ({ what, host }) => `${what} stands for "${host}": that is the gateway's own pod`,
+    hint: () => "name a server of another pod, or the container of this one by its address",
+    explanation:
+      "A Service of the type ExternalName with a name or an address of loopback leads each client of it to itself. Through a " +
+      "gateway its clients reach what listens in the gateway's own pod: containers next to it, and pages that nobody else is " +
+      "to reach (the class of CVE-2021-32783). The gateway's own pages are an error (`own-port`).",
+  }),
   "not-a-tcp-port": message<{ what: string; port: number; protocol: string }>({
     severity: "error",
     text: ({ what, port, protocol }) => `port ${port} of ${what} takes ${protocol}`,

@@ -129,6 +129,14 @@ export const routingMessages = {
       "Gateway API: of several conditions of one match on the same header or query parameter only the first one counts. " +
       "Header names are the same in any case of their letters.",
   }),
+  "own-port": message<{ host: string }>({
+    severity: "error",
+    text: ({ host }) => `${host} is the gateway's own page, not a server`,
+    hint: () => "name the server that is meant; another server here needs another port",
+    explanation:
+      "The admin page (15000), the metrics (15020) and the readiness (15021) of a gateway are for the machine or the pod that it " +
+      "runs on. A backend that leads there would show them to every client, and in a shared cluster to other tenants.",
+  }),
   "tls-to-socket": message<{ host: string }>({
     severity: "error",
     text: ({ host }) => `"${host}" is a Unix socket, and would be reached over TLS`,

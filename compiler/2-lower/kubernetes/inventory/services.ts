@@ -1,6 +1,7 @@
 import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
 import type { ManifestOf, ServicePort } from "../../../manifests/manifests.ts";
 import { hostAndPort } from "../../../model/host-url.ts";
+import { isThisMachine } from "../../../model/own-ports.ts";
 import { resourceName } from "./inventory.ts";
 import type { ReferenceContext } from "./references.ts";
 
@@ -14,6 +15,12 @@ export function portOf(
   const { spec } = service;
   if (spec === undefined) return undefined;
   const ports = spec.ports ?? [];
+  const { externalName } = spec;
+  if (spec.type === "ExternalName" && externalName != null && isThisMachine(externalName))
+    diagnostics.report("loopback-service", origin, {
+      what: resourceName(service),
+      host: externalName,
+    });
   const what = resourceName(service);
   const candidates = ports.map(({ port }) => String(port));
   if (wanted === undefined) {
