@@ -19,6 +19,8 @@ export interface DeploymentNode {
   readonly pullPolicy: string | undefined;
   /** Every image that the parameters name and pods run, with where it is named. */
   readonly namedImages: readonly NamedImage[];
+  /** What the parameters give pods beyond what a gateway needs. */
+  readonly podPowers: readonly PodPower[];
   /** Environment and compute resources of the container, as Kubernetes has them. */
   readonly env: readonly Json[];
   readonly resources: Json | undefined;
@@ -34,6 +36,12 @@ export interface DeploymentNode {
 /** An image as Kubernetes and container runtimes take it, and where the configuration names it. */
 export interface NamedImage {
   readonly image: string;
+  readonly origin: Origin;
+}
+
+/** A right that pods get by the parameters, such as "files of its node (hostPath)", and where they say so. */
+export interface PodPower {
+  readonly what: string;
   readonly origin: Origin;
 }
 

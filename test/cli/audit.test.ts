@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { messageOf } from "../../compiler/diagnostics/messages/index.ts";
 import { findingsOf } from "../../compiler/diagnostics/report/findings.ts";
 import { memoryHost } from "../../compiler/host.ts";
 import { auditPrograms } from "../../compiler/inspect/audit/audit.ts";
@@ -40,6 +41,15 @@ function images(text: string): readonly string[] {
   return findingsOf(found, files, false).map(({ location: { start, end } }) =>
     text.slice(start, end),
   );
+}
+
+/** What pods get beyond what a gateway needs, as the messages say it. */
+function powers(text: string): readonly string[] {
+  const { programs } = checkInput(["a.yaml"], memoryHost({ "a.yaml": text }), false);
+  if (programs.length === 0) throw new Error("there are mistakes");
+  return auditPrograms(programs)
+    .filter(({ code }) => code === "powerful-pod")
+    .map(({ code, params }) => messageOf(code).text(params as never));
 }
 
 /** A Gateway of manifests with the parameters of its class, and its own. */
@@ -181,6 +191,49 @@ describe("an audit finds", () => {
     // Only what runs counts: the Gateway's own parameters win over those of its class.
     expect(images(manifests(overlay("side:1"), overlay("side:2")))).toEqual(["side:2"]);
     expect(images(manifests("", ""))).toEqual([]);
+  });
+
+  it.each([
+    ["hostNetwork: true", "hostNetwork"],
+    ["hostPID: true", "hostPID"],
+    ["hostIPC: true", "hostIPC"],
+    ["serviceAccountName: admin", "serviceAccountName"],
+    ["automountServiceAccountToken: true", "automountServiceAccountToken"],
+    ["volumes: [{name: v, hostPath: {path: /}}]", "hostPath"],
+    ["securityContext: {runAsUser: 0}", "root"],
+    ["containers: [{name: gateway, command: [sh]}]", "command"],
+    ["containers: [{name: gateway, args: [x]}]", "args"],
+    ["containers: [{name: gateway, lifecycle: {postStart: {exec: {command: [sh]}}}}]", "lifecycle"],
+    ["containers: [{name: gateway, securityContext: {privileged: true}}]", "privileged"],
+    [
+      "containers: [{name: gateway, securityContext: {capabilities: {add: [SYS_ADMIN]}}}]",
+      "capabilities",
+    ],
+    ["containers: [{name: gateway, env: [{name: NODE_OPTIONS, value: x}]}]", "NODE_OPTIONS"],
+    [
+      "initContainers: [{name: i, image: 'a:1', securityContext: {privileged: true}}]",
+      "privileged",
+    ],
+    ["containers: [{name: gateway, ports: [{containerPort: 80, hostPort: 80}]}]", "hostPort"],
+  ])("rights of pods that overlays give (%s): powerful-pod", (pod, what) => {
+    const overlay = `deployment: {spec: {template: {spec: {${pod}}}}}`;
+    for (const text of [manifests(overlay, ""), manifests("", overlay)]) {
+      const own = powers(text);
+      expect(own).toHaveLength(1);
+      expect(own[0]).toContain(what);
+    }
+  });
+
+  it("variables of the gateway that load code: powerful-pod", () => {
+    expect(powers(manifests("env: [{name: NODE_OPTIONS, value: '--import=x'}]", ""))).toHaveLength(
+      1,
+    );
+    expect(powers(manifests("env: [{name: TOKEN, value: x}]", ""))).toEqual([]);
+    const harmless =
+      "securityContext: {runAsNonRoot: true, runAsUser: 1000}, hostNetwork: false, volumes: [{name: v, emptyDir: {}}]";
+    expect(powers(manifests(`deployment: {spec: {template: {spec: {${harmless}}}}}`, ""))).toEqual(
+      [],
+    );
   });
 
   it("servers that get the tokens of their clients: passed-token", () => {

@@ -105,6 +105,15 @@ export const auditMessages = {
       "Metrics name routes, servers, models and tools, and say how much each is used. They are served without authentication, " +
       "as Prometheus asks for them. On a machine with an address of the Internet a firewall or another address keeps them in.",
   }),
+  "powerful-pod": message<{ what: string }>({
+    severity: "warning",
+    text: ({ what }) => `the parameters give the pods of the gateway ${what}`,
+    hint: () => "remove it, or accept it with its reason in the baseline (`.gwc-audit.yaml`)",
+    explanation:
+      "A gateway needs no right on its node, no token of the API server and no other program. A pod with files, processes or " +
+      "the network of its node, with more rights, another service account, another command or variables that load code can " +
+      "read every secret of the gateway and often take over the node. Who may write GatewayParameters gets these rights.",
+  }),
   "credentials-in-clear": message<{ port: number }>({
     severity: "note",
     text: ({ port }) => `port ${port} takes credentials without TLS, on every address`,

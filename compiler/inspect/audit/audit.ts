@@ -19,6 +19,8 @@ export function auditPrograms(programs: readonly Program[]): readonly Diagnostic
     for (const bind of program.binds) auditBind(bind, diagnostics);
     auditProcess(program, diagnostics);
     reportUnpinnedImages(program, diagnostics);
+    for (const { what, origin } of program.deployment?.podPowers ?? [])
+      diagnostics.report("powerful-pod", keyPlace(origin), { what });
   }
   return diagnostics.list;
 }

@@ -6,6 +6,7 @@ import type { ProcessNode } from "../../../ir/program.ts";
 import type { ManifestOf } from "../../../manifests/manifests.ts";
 import { type Json, jsonAt } from "../../../model/json.ts";
 import { imageOf, imageText, namedImages } from "./images.ts";
+import { podPowers } from "./overlay-powers.ts";
 import { containersOf, overlaysOf } from "./overlays.ts";
 import type { ParametersSpec } from "./parameters.ts";
 import { lastOf } from "./process.ts";
@@ -33,6 +34,7 @@ export function deploymentOf(
     image: imageText(image),
     pullPolicy: image.pullPolicy,
     namedImages: namedImages(parameters),
+    podPowers: podPowers(parameters),
     env: envOf(parameters),
     resources: lastOf(parameters, ({ resources }) => resources),
     secrets: [...new Set([...secrets, ...mounts.secrets])].toSorted(),
