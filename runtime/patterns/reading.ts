@@ -1,4 +1,4 @@
-import { isOptional, someAmbiguous } from "./ambiguous-character.ts";
+import { countOptional, isOptional, someAmbiguous } from "./ambiguous-character.ts";
 import { isPlainUnit, readCharacter } from "./character-reading.ts";
 
 /** How a text reads, where that differs from how it is written. */
@@ -65,9 +65,14 @@ export class ReadingBuilder {
     if (this.#from === 0) return undefined;
     for (let each = this.#from; each < this.#written.length; each++) this.#starts.push(each);
     const text = this.#text + this.#written.slice(this.#from);
-    return { text, starts: this.#starts, isAmbiguous: someAmbiguous.test(text) };
+    const reading = { text, starts: this.#starts, isAmbiguous: someAmbiguous.test(text) };
+    const isDense = reading.isAmbiguous && countOptional(text) > maxOptional;
+    return isDense ? withoutOptional(reading) : reading;
   }
 }
+
+/** Where more characters may be nothing they are nothing: what passes guards has fewer of them. */
+const maxOptional = 1_024;
 
 /** The same reading without what may be nothing. */
 export function withoutOptional({ text, starts }: Reading): Reading {

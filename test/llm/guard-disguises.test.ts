@@ -63,4 +63,20 @@ describe("a word that is written in other characters", () => {
       { numRuns: RUNS },
     );
   });
+
+  it("is not hidden by many tags: a text with more than a few hundred goes on without them", () => {
+    const tags = "a\u{e0078}".repeat(1_000);
+    const hidden = Array.from("secret", (each) =>
+      String.fromCodePoint(0xe0000 + each.charCodeAt(0)),
+    );
+    const texts = textsFor("secret", 6);
+    expect(texts.replace(`${tags}${hidden.join("")} secret`, modelPlace)).toBe(
+      `${"a".repeat(1_000)} <masked>`,
+    );
+    const text = texts.open();
+    const given = [...tags.split(""), ...hidden, " secret"].map((piece) => text.push(piece));
+    const output = given.join("") + text.end();
+    expect(output.endsWith("<masked>")).toBe(true);
+    expect(output).not.toContain(hidden.join(""));
+  });
 });

@@ -1,6 +1,7 @@
 import { JointAutomaton } from "../../patterns/joint-automaton.ts";
 import { characterReader, type Reading } from "../../patterns/reading.ts";
 import { Replacement } from "../../patterns/replacement.ts";
+import { SparseText } from "../../patterns/sparse-text.ts";
 import type { PartsGuard, PieceGuard, TextGuards } from "../chat/texts.ts";
 import type { TextPart, TextPlace } from "../chat/whole-texts.ts";
 import type { GuardRun } from "./guard-run.ts";
@@ -40,7 +41,11 @@ export class PatternTexts implements TextGuards {
     const known = mayBeKnown ? this.#parts.get(text) : undefined;
     if (known !== undefined) return known;
     const written = isName === true ? nameOf : asItIs;
-    let searched: SearchedText = { text, reading: characterReader.readingOf(text) };
+    const sparse = new SparseText().push(text);
+    const [first] = this.#guards;
+    // What was left out is not to come back with the text as it was.
+    if (sparse !== text && first !== undefined) this.#run.match(first, 1);
+    let searched: SearchedText = { text: sparse, reading: characterReader.readingOf(sparse) };
     let start = performance.now();
     for (const guard of this.#guards) {
       searched = this.#replacedBy(guard, searched, written);
@@ -156,6 +161,7 @@ function nameOf(mask: string): string {
 class TextPieces implements PieceGuard {
   readonly #steps: readonly { readonly guard: PatternGuard; readonly replacement: Replacement }[];
   readonly #count: (guard: PatternGuard, matches: number) => boolean;
+  readonly #sparse = new SparseText();
   #isRejected = false;
 
   constructor(
@@ -173,7 +179,7 @@ class TextPieces implements PieceGuard {
   }
 
   push(piece: string): string {
-    return this.#pass(piece, (replacement, text) => replacement.push(text));
+    return this.#pass(this.#sparse.push(piece), (replacement, text) => replacement.push(text));
   }
 
   end(): string {

@@ -2,6 +2,7 @@ import { readCharacter } from "../../patterns/character-reading.ts";
 import type { JointAutomaton } from "../../patterns/joint-automaton.ts";
 import { joinedLists, PartedReplacement } from "../../patterns/parted-replacement.ts";
 import { isPlain } from "../../patterns/reading.ts";
+import { SparseText } from "../../patterns/sparse-text.ts";
 import { UnmatchedText } from "../../patterns/unmatched-text.ts";
 import type { PartsGuard } from "../chat/texts.ts";
 import { LongText } from "./long-text.ts";
@@ -36,6 +37,7 @@ export class TextParts implements PartsGuard {
   readonly #known: Map<string, string>;
   /** Those of which something waits, and the one that goes on. */
   #parts: Part[] = [newPart(false)];
+  readonly #sparse = new SparseText();
   #isRejected = false;
   /** Reads for all patterns while they are at rest; undefined: it can't. */
   readonly #unmatched: UnmatchedText | undefined;
@@ -64,7 +66,7 @@ export class TextParts implements PartsGuard {
       const text = this.#unmatched?.push(piece);
       if (text !== undefined) return [this.#passUnmatched(text)];
     }
-    const whole = this.#readOn() + piece;
+    const whole = this.#readOn() + this.#sparse.push(piece);
     const seen = !isPlain(whole) && this.#holdsMuch() ? withoutUnseen(whole) : whole;
     const given = this.#steps.every(isWhole)
       ? [this.#passWhole(seen)]

@@ -1,0 +1,29 @@
+import { isPlain } from "./reading.ts";
+
+/**
+ * A text in pieces with few characters that may be nothing: each of them costs an automaton a state of its own. Where there are
+ * more, tags are left out of the text and blanks are spaces, so that nothing passes that was not read.
+ */
+export class SparseText {
+  #count = 0;
+
+  /** The next piece. */
+  push(piece: string): string {
+    if (isPlain(piece)) return piece;
+    const found = piece.match(mayBeOptional);
+    if (found === null) return piece;
+    this.#count += found.length;
+    return this.#count <= maxOptional ? piece : piece.replaceAll(mayBeOptional, plainBlank);
+  }
+}
+
+function plainBlank(character: string): string {
+  return character >= "\udb40" && character < "\udb41" ? "" : " ";
+}
+
+/** So many of them a text may have. */
+const maxOptional = 512;
+
+/** Tags, the first half of one whose other half comes with the next piece, and blanks. */
+const mayBeOptional =
+  /[\u{e0020}-\u{e007e}\udb40\u000b\u0085\u2028\u2029\u115f\u1160\u2800\u3164\ua8f9\uffa0\u{10af6}\u{1144e}\u{11945}\u{11f48}\u{13441}\u{13442}\u{1d159}]/gu;
