@@ -55,6 +55,8 @@ export interface Backend<
   readonly takesWeight?: true;
   /** Clients choose what is reached through it: a rule has to say who may. */
   readonly isOpenProxy?: true;
+  /** The ports that clients may open tunnels to through it (CONNECT); absent, or undefined: it takes none. */
+  tunnelPorts?(node: Node): readonly number[] | undefined;
   /** Names that its generated code declares: no route is called so. A number may follow each. */
   readonly names?: readonly string[];
   /** Complete settings for the template, or undefined when a mistake was reported. */

@@ -64,6 +64,7 @@ export const dynamic: Backend<
   protocol: "http",
   carries: () => [{ traffic: ["forwards", ...HTTP_SERVER] }],
   isOpenProxy: true,
+  tunnelPorts: ({ tunnels }) => tunnels?.ports,
   names: ["upstream", "destinations", "tunnels"],
   resolve: ({ config: { port, allowPrivate, tunnels }, policies = {}, origin }, context) => {
     const { auth } = policies;

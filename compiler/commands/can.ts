@@ -7,6 +7,7 @@ import {
   type RouteAccess,
 } from "../inspect/access/item-access.ts";
 import { requestAccess } from "../inspect/access/request-access.ts";
+import { tunnelAccess } from "../inspect/access/tunnel-access.ts";
 import { type CheckedInput, checkInput } from "../inspect/check-input.ts";
 import type { Arguments, Command, CommandContext, CommandResult } from "./command.ts";
 import { commandInput } from "./default-input.ts";
@@ -18,11 +19,11 @@ export const can: Command = {
   maxPositionals: 3,
   details:
     "Asks the compiled rules; nothing is served. METHOD URL is a request as `curl` would send it, with the headers\n" +
-    "that are given and no others; `call tool NAME`, `get prompt NAME` and `read resource URI` are what an MCP client\n" +
-    "may do, by the name that rules have (search) or, of several servers, the client (web_search). Credentials count\n" +
-    "as valid: --as gives the claims of the token, or nobody is known. What is not known (the client's address\n" +
-    "without --from, what other servers say) stays open: when the response depends on it, the conditions are\n" +
-    "printed. --who turns the question around: under which conditions may anyone.\n" +
+    "that are given and no others, CONNECT HOST:PORT one for a tunnel; `call tool NAME`, `get prompt NAME` and\n" +
+    "`read resource URI` are what an MCP client may do, by the name that rules have (search) or, of several servers,\n" +
+    "the client (web_search). Credentials count as valid: --as gives the claims of the token, or nobody is known.\n" +
+    "What is not known (the client's address without --from, what other servers say) stays open: when the response\n" +
+    "depends on it, the conditions are printed. --who turns the question around: under which conditions may anyone.\n" +
     "Exit code: 0 yes, 1 no (or mistakes in the configuration), 4 it depends.",
   options: [
     { name: "as", value: "CLAIMS", summary: `the claims of the token, as JSON: '{"sub":"eve"}'` },
@@ -31,7 +32,7 @@ export const can: Command = {
     {
       name: "header",
       value: "HEADERS",
-      summary: `headers: "x-env: dev", several divided by line breaks`,
+      summary: `headers: "x-env: dev", several lines divided by line breaks, also of one header`,
     },
     { name: "from", value: "ADDRESS", summary: "the client's IP address" },
     { name: "route", value: "ROUTE", summary: "the one MCP route that is meant" },
@@ -54,6 +55,7 @@ export const can: Command = {
   examples: [
     `gwc can call tool delete_all --as '{"sub":"eve","roles":["dev"]}'`,
     `gwc can GET https://shop.example.com/admin --header "x-env: dev"`,
+    "gwc can CONNECT api.example.com:443 --from 10.1.2.3",
     "gwc can --who tool delete_all",
   ],
   work: ask,
@@ -96,6 +98,7 @@ function itemOf(argv: readonly string[], target: string | undefined): AskedItem 
 function askRequest(given: Arguments, checked: CheckedInput, asker: Asker): CommandResult {
   const [method = "", target = "", extra] = given.positionals;
   if (extra !== undefined) return usage(`"${extra}" is one word too many`);
+  if (method === "CONNECT") return askTunnel(given, checked, asker);
   // A browser would make a slash of it, curl sends it as it is.
   if (!URL.canParse(target) || !/^https?:[^\\]*$/.test(target))
     return usage(`"${target}" is no URL, and "${method}" nothing that an MCP client does`);
@@ -103,6 +106,18 @@ function askRequest(given: Arguments, checked: CheckedInput, asker: Asker): Comm
   if (reached.kind === "none") return { exitCode: 1, stdout: `no: ${reached.reason}\n` };
   const what = `${method} ${target}`;
   return resultOf(what, [reached.access], checked, given, given.flags.has("who"));
+}
+
+/** A tunnel is asked for by the host and port that it leads to, wherever the gateway is. */
+function askTunnel(given: Arguments, checked: CheckedInput, asker: Asker): CommandResult {
+  const [, target = ""] = given.positionals;
+  if (!/^(?:[^\s/?#@:[\]]+|\[[0-9A-Fa-f:.]+\]):\d{1,5}$/.test(target))
+    return usage(`"${target}" is no host with a port: \`gwc can CONNECT host:443\``);
+  const reached = tunnelAccess(checked.programs, target, asker);
+  const found = reached.flatMap((each) => (each.kind === "asked" ? each.access : []));
+  const [none] = reached.flatMap((each) => (each.kind === "none" ? each.reason : []));
+  if (found.length === 0) return { exitCode: 1, stdout: `no: ${none}\n` };
+  return resultOf(`CONNECT ${target}`, found, checked, given, given.flags.has("who"));
 }
 
 function resultOf(
@@ -155,17 +170,17 @@ function objectOf(option: string, text: string | undefined): GivenObject {
   return { problem: `--${option} needs a JSON object: '{"sub":"eve"}'` };
 }
 
-type GivenHeaders =
-  | { readonly headers: Readonly<Record<string, string>> }
-  | { readonly problem: string };
+type GivenHeaders = { readonly headers: Asker["headers"] } | { readonly problem: string };
 
 function headersOf(text: string | undefined): GivenHeaders {
-  const headers: Record<string, string> = {};
+  const headers: Record<string, string | readonly string[]> = {};
   for (const line of text?.split(/\r?\n/) ?? []) {
     const [, name = "", value = ""] =
       /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):\s*(.*?)\s*$/.exec(line) ?? [];
     if (name === "") return { problem: `--header needs "name: value", not "${line}"` };
-    headers[name.toLowerCase()] = value;
+    const key = name.toLowerCase();
+    const before = headers[key];
+    headers[key] = before === undefined ? value : [before, value].flat();
   }
   return { headers };
 }

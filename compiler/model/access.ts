@@ -33,7 +33,19 @@ export type AccessCheck =
       readonly what: string;
       /** Whether it may refuse somebody for good; else whoever may is refused at times: over a limit, from another page. */
       readonly decidesWho: boolean;
+      /** The headers that it decides by, if all of those and the rest of the head are known; absent: they do not say. */
+      readonly reads?: { readonly headers: readonly string[] };
+      /** Why it refuses a request with that head; undefined: it does not. */
+      readonly refusal?: (head: RequestHead) => string | undefined;
     };
+
+/** The head of a request, as policies see it. */
+export interface RequestHead {
+  readonly method: string;
+  readonly host: string;
+  /** By lower-case name. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+}
 
 /** What a change does to who may do what. */
 export type ChangeDirection = "opens" | "closes" | "changes";

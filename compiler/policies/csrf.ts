@@ -1,3 +1,4 @@
+import { crossSitePage } from "../../runtime/policies/csrf/cross-site.ts";
 import { listChanges } from "../model/access.ts";
 import { type Infer, list, object, shortText } from "../schema/schema.ts";
 import { canonicalOrigin } from "./parts/canonical-origin.ts";
@@ -49,8 +50,21 @@ export const csrf: Policy<
   schema,
   names: ["csrf"],
   direction: "closes",
-  access: () => [
-    { kind: "outside", what: "refuses pages of other sites in browsers", decidesWho: false },
+  access: ({ additionalOrigins }) => [
+    {
+      kind: "outside",
+      what: "refuses pages of other sites in browsers",
+      decidesWho: false,
+      reads: { headers: ["sec-fetch-site", "origin"] },
+      refusal: ({ method, host, headers }) => {
+        const { "sec-fetch-site": site, origin } = headers;
+        const page = crossSitePage(
+          { methods: [method], host, site, origin },
+          new Set(additionalOrigins),
+        );
+        return page && `a page of another site has sent it: ${page}`;
+      },
+    },
   ],
   compare: {
     changes: (before, after) =>

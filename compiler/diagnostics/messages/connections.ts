@@ -72,7 +72,7 @@ export const connectionMessages = {
     hint: ({ names }) =>
       names
         ? "list its hostnames, or add authorization to its policies"
-        : 'add "authorization" to its policies, for example rules: [request.host == "api.example.com"]',
+        : `add "authorization" to its policies, for example rules: ['request.host in ["api.example.com", "api.example.com:443"]']; the host of CONNECT has its port`,
     explanation:
       "A dynamic backend connects to the host that the client names. Without an `authorization` rule on its route the " +
       "gateway would be an open proxy. For TLS connections `hostnames` say the same: no other destination is reached. Addresses that are not public are refused in any case; `allowPrivate` opens some.",

@@ -4,7 +4,7 @@ import type { PolicyUse } from "../../ir/policies.ts";
 import type { AccessCheck } from "../../model/access.ts";
 import type { Rule } from "../../model/rules.ts";
 import type { RequestData } from "../effect/data/request-data.ts";
-import { type KnownRequest, openDecision } from "../effect/model/open-decision.ts";
+import { isOpenPath, type KnownRequest, openDecision } from "../effect/model/open-decision.ts";
 import type { Wording } from "../effect/words/in-words.ts";
 import { type Work, workOfCommand } from "../effect/work/work.ts";
 import { changesRequest } from "../routing/may-reroute.ts";
@@ -100,13 +100,16 @@ function verdictOf(
   work: Work,
 ): PolicyVerdict | undefined {
   switch (check.kind) {
-    case "outside":
+    case "outside": {
+      const said = headVerdict(check, known, policy, origin);
+      if (said !== undefined) return said;
       return {
         policy,
         verdict: check.decidesWho ? "undecided" : "outside",
         reason: check.what,
         origin,
       };
+    }
     case "identity": {
       const { given, isAnyone } = identities;
       if (isAnyone && !check.isRequired)
@@ -123,6 +126,31 @@ function verdictOf(
     case "rules":
       return rulesVerdict(check, known, policy, origin, work);
   }
+}
+
+/** What a policy that decides by the head of a request does with it; undefined: it does not, or not all of that is known. */
+function headVerdict(
+  { reads, refusal, what }: Extract<AccessCheck, { kind: "outside" }>,
+  { data, open }: KnownRequest,
+  policy: string,
+  origin: Origin,
+): PolicyVerdict | undefined {
+  if (reads === undefined || refusal === undefined) return undefined;
+  const paths = [
+    ["request", "method"],
+    ["request", "host"],
+    ...reads.headers.map((name) => ["request", "headers", name]),
+  ];
+  if (paths.some((path) => isOpenPath(path, open))) return undefined;
+  const { method, host, headers } = Object(data.request);
+  const given = reads.headers.map((name) => [name, Object(headers)[name]] as const);
+  const text = (value: unknown) =>
+    value === undefined ? undefined : Array.isArray(value) ? value.join(", ") : String(value);
+  const found = Object.fromEntries(given.map(([name, value]) => [name, text(value)]));
+  const why = refusal({ method: String(method), host: String(host), headers: found });
+  return why === undefined
+    ? { policy, verdict: "passes", reason: what, origin }
+    : { policy, verdict: "refuses", reason: why, origin };
 }
 
 function rulesVerdict(

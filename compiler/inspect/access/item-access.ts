@@ -5,6 +5,7 @@ import { servedRoutes } from "../../ir/routes.ts";
 import type { DataPath } from "../effect/data/data-path.ts";
 import { type Work, workOfCommand } from "../effect/work/work.ts";
 import { chainVerdicts, type Identities, type PolicyVerdict } from "./chain-verdicts.ts";
+import { headerReadings, type SentHeaders, worstAccess } from "./header-readings.ts";
 
 /** What may be asked of an MCP server. */
 export interface AskedItem {
@@ -18,7 +19,7 @@ export interface AskedItem {
 /** Who asks, and what is known of them. */
 export interface Asker {
   readonly identities: Identities;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: SentHeaders;
   /** Their address; undefined: it is open. */
   readonly address: string | undefined;
 }
@@ -67,7 +68,13 @@ export function itemAccess(
       const once = asked.filter(
         ({ target }, at) => asked.findIndex((each) => each.target === target) === at,
       );
-      return once.map((each) => accessTo(route, listener, each, asker, work));
+      return once.flatMap((each) => {
+        const readings = headerReadings(asker.headers) ?? [];
+        const found = readings.map((headers) =>
+          accessTo(route, listener, each, { ...asker, headers }, work),
+        );
+        return worstAccess(found, ({ verdicts }) => verdicts) ?? [];
+      });
     });
 }
 

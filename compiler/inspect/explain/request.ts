@@ -114,11 +114,21 @@ function portOf({ port, protocol }: URL): number {
   return port === "" ? (protocol === "https:" ? 443 : 80) : Number(port);
 }
 
+/** The route of a listener that a request without parameters reaches; undefined: none. */
+export function routeAt(
+  listener: ListenerNode,
+  method: string,
+  seen: Pick<SeenUrl, "hostname" | "path">,
+  headers: Headers,
+): RouteNode | undefined {
+  return routeOf(listener, method, { searchParams: new URLSearchParams() }, seen, headers)?.route;
+}
+
 function routeOf(
   { table, routes }: ListenerNode,
   method: string,
-  { searchParams }: URL,
-  { hostname, path }: SeenUrl,
+  { searchParams }: Pick<URL, "searchParams">,
+  { hostname, path }: Pick<SeenUrl, "hostname" | "path">,
   headers: Headers | undefined,
 ): Pick<Extract<ReachedRoute, { kind: "route" }>, "route" | "match" | "earlier"> | undefined {
   const earlier: { route: RouteNode; match: RouteMatch }[] = [];

@@ -81,6 +81,11 @@ function solved(
 }
 
 function isOpen(path: DataPath, { open }: KnownRequest): boolean {
+  return isOpenPath(path, open);
+}
+
+/** Whether a path is, or lies in, one of those that are open, or they lie in it. */
+export function isOpenPath(path: DataPath, open: readonly DataPath[]): boolean {
   return open.some((each) => overlaps(each, path));
 }
 

@@ -25,7 +25,9 @@ export function canPage(): Page {
       ),
       paragraph(
         "Policies stand in the order in which a request meets them, each with its verdict. Behind one that refuses none is " +
-          "asked any more. The client's address is open without `--from`; headers that are not given are absent.",
+          "asked any more. The client's address is open without `--from`; headers that are not given are absent. Whether a page of another site is refused (csrf) is decided by the " +
+          "method, the host, `origin` and `sec-fetch-site`. A header that is given twice has several lines: each by itself and " +
+          "all joined have to get through. `CONNECT host:443` asks for a tunnel, whose host has its port in rules.",
       ),
       heading("Turned around"),
       paragraph(

@@ -1,0 +1,76 @@
+import { canonicalHost } from "../../../runtime/http/routing/canonical-host.ts";
+import { backendOf } from "../../backends/index.ts";
+import type { BackendKind, BackendNode } from "../../ir/backends.ts";
+import type { Program, RouteNode } from "../../ir/program.ts";
+import { routeAt } from "../explain/request.ts";
+import { holderOf } from "../routing/match-request.ts";
+import { repeatedInMatch } from "./header-readings.ts";
+import type { Asker } from "./item-access.ts";
+import { accessOfReadings, headAccess, type RequestAccess } from "./request-access.ts";
+
+/** Whether a tunnel is opened (CONNECT, RFC 9110 9.3.6), at each port that takes them. `authority`: `host:port`. */
+export function tunnelAccess(
+  programs: readonly Program[],
+  authority: string,
+  asker: Asker,
+): readonly RequestAccess[] {
+  const host = canonicalHost(authority.toLowerCase());
+  if (host === undefined) return [{ kind: "none", reason: "no server has such a name: 400" }];
+  const hostname = host.replace(/:\d+$/, "");
+  const port = Number(authority.slice(authority.lastIndexOf(":") + 1));
+  const binds = programs.flatMap((program) => program.binds);
+  const taking = binds.filter(({ listeners }) =>
+    listeners.some(({ routes }) => routes.some((route) => portsOfTunnels(route).length > 0)),
+  );
+  const [bind] = taking;
+  if (bind === undefined)
+    return [
+      { kind: "none", reason: "no backend takes tunnels: 501; `dynamic: {connect: {}}` does" },
+    ];
+  return taking.map((each) =>
+    accessOfReadings(asker, (headers): RequestAccess => {
+      const listener = holderOf(each, hostname);
+      if (listener === undefined || listener === "passedOn")
+        return { kind: "none", reason: `no listener has the host ${hostname}: 404` };
+      const matched = repeatedInMatch(
+        listener,
+        { method: "CONNECT", hostname, path: "/" },
+        asker.headers,
+        headers,
+      );
+      if (matched !== undefined)
+        return {
+          kind: "none",
+          reason: `the header ${matched} is repeated, and matches read it: 400`,
+        };
+      const route = routeAt(listener, "CONNECT", { hostname, path: "/" }, headers);
+      const scheme = each.tls === undefined ? "http" : "https";
+      const head = { method: "CONNECT", scheme, host, path: "/", search: "" };
+      const reason = "no route of the listener matches it: 404";
+      const found = headAccess(head, { listener, route, reason }, { ...asker, headers });
+      if (found.kind === "none" || route === undefined) return found;
+      const { verdicts } = found.access;
+      if (verdicts.at(-1)?.verdict === "refuses" || portsOfTunnels(route).includes(port))
+        return found;
+      const why =
+        portsOfTunnels(route).length === 0
+          ? "its backend takes no tunnels: 501"
+          : `no tunnels to port ${port}: 403`;
+      const refused = {
+        policy: "backend",
+        verdict: "refuses",
+        reason: why,
+        origin: route.origin,
+      } as const;
+      return { kind: "asked", access: { ...found.access, verdicts: [...verdicts, refused] } };
+    }),
+  );
+}
+
+function portsOfTunnels({ backends }: RouteNode): readonly number[] {
+  return backends.flatMap(tunnelPorts);
+}
+
+function tunnelPorts<Kind extends BackendKind>(node: BackendNode<Kind>): readonly number[] {
+  return backendOf(node.kind).tunnelPorts?.(node) ?? [];
+}
