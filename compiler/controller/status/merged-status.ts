@@ -1,4 +1,4 @@
-import { INSECURE_MODE } from "../../inspect/status/gateway-references.ts";
+import { REFERENCE_CONDITIONS } from "../../inspect/status/gateway-references.ts";
 import { withHistory } from "../../inspect/status/history.ts";
 import type { ApiObject } from "../kubernetes/api-object.ts";
 import { itemsField, recordOf, textField } from "../kubernetes/json-fields.ts";
@@ -30,7 +30,7 @@ export function mergedStatus(
   }
   if (merged.conditions !== undefined && recordOf(own)?.conditions !== undefined) {
     const types = [
-      INSECURE_MODE,
+      ...REFERENCE_CONDITIONS,
       ...itemsField(own, "conditions").map((each) => textField(each, "type")),
     ];
     const others = itemsField(live, "conditions").filter(

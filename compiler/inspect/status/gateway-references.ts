@@ -10,8 +10,10 @@ import {
   within,
 } from "./conditions.ts";
 
-/** Condition of a Gateway that lets clients without a valid certificate through; it is withdrawn when that ends. */
-export const INSECURE_MODE = "InsecureFrontendValidationMode";
+const INSECURE_MODE = "InsecureFrontendValidationMode";
+
+/** Conditions of a Gateway's references, which are withdrawn where they are not wanted: from a Gateway of another class too. */
+export const REFERENCE_CONDITIONS: readonly string[] = ["ResolvedRefs", INSECURE_MODE];
 
 /** What is wrong with the authorities of the client certificates of a listener. */
 export interface AuthorityProblems {
