@@ -38,11 +38,16 @@ export function patternWithVariables(parts: readonly VariablePart[]): VariableTe
   let text = "";
   for (const part of parts) {
     if (typeof part === "string") text += part;
-    else if (parts.length === 1 && hasMeaning(part.value))
+    else if ((parts.length === 1 && hasMeaning(part.value)) || text.endsWith("\\"))
       return { kind: "misplaced", name: part.name, why: "pattern" };
-    else text += literalPattern(part.value);
+    else text += patternData(part.value);
   }
   return { kind: "text", text };
+}
+
+/** A text that stands for itself in a pattern, also between brackets. */
+function patternData(text: string): string {
+  return literalPattern(text).replaceAll("-", "\\-");
 }
 
 /** Whether a text says something else as a pattern. */
@@ -90,7 +95,8 @@ class ExpressionScanner {
     const isWhole = before.endsWith(quote) && after.startsWith(quote);
     if (pattern !== undefined && hasMeaning(value) && (isWhole || pattern === "regexReplace"))
       return { why: "pattern" };
-    const data = pattern === undefined ? value : literalPattern(value);
+    if (pattern !== undefined && before.endsWith("\\")) return { why: "pattern" };
+    const data = pattern === undefined ? value : patternData(value);
     if (!isRaw) return escaped(data);
     return /["'\r\n]/.test(data) || (data.includes("\\") && pattern === undefined)
       ? { why: "raw-text" }

@@ -60,6 +60,13 @@ function ruleFor(rule: string, value: string) {
   return policy?.kind === "authorization" ? policy.settings.rules[0] : undefined;
 }
 
+it("a variable in a pattern is no range, and takes no meaning from a backslash", () => {
+  const pattern = (text: string, value: string) =>
+    JSON.stringify(ruleFor(`request.path.matches("${text}")`, value)?.expression.code);
+  expect(pattern("^/[${X}]$", "a-z")).toContain("a\\\\-z");
+  expect(pattern("^/\\\\${X}$", "d")).toBeUndefined();
+});
+
 it("no value of a variable changes what a rule reads", () => {
   const places = [
     'request.path == "${X}"',
