@@ -6,6 +6,7 @@ export {
   file,
   httpsUrl,
   httpUrl,
+  mountFolderOf,
   secretFile,
 } from "../../process/startup-values.ts";
 
