@@ -34,6 +34,14 @@ async function can(...argv: readonly string[]) {
 }
 
 describe("gwc can", () => {
+  it("says no to methods that the gateway answers 400 to", async () => {
+    for (const method of ["get", "Delete", "FOO"])
+      expect(await can(method, "http://a.test:3000/api")).toEqual({
+        code: 1,
+        text: `no: "${method}" is no method of HTTP: 400\n`,
+      });
+  });
+
   it("leaves the claims of a token open under their other name, too", () => {
     const [before = "", after = ""] = config.split(/ +- '"admin".*\n.*containsIP.*\n/);
     const rules = `                  - 'true'\n${after.replace("jwt.sub", "auth.claims.sub")}`;

@@ -1,3 +1,4 @@
+import { servedMethods } from "../../../runtime/http/http1/request-line.ts";
 import { canonicalHost } from "../../../runtime/http/routing/canonical-host.ts";
 import { canonicalPath } from "../../../runtime/http/routing/canonical-path.ts";
 import type { Checked } from "../../compile.ts";
@@ -56,6 +57,9 @@ export function reachedRoute(
   url: URL,
   headers?: Headers,
 ): ReachedRoute {
+  // Methods are case-sensitive, and the gateway asks no rule about others.
+  if (!servedMethods.has(method))
+    return { kind: "none", reason: `"${method}" is no method of HTTP: 400` };
   const all = programs.flatMap(({ binds }) => binds);
   const tcp = programs.flatMap((program) => program.tcp);
   const binds = bindsFor(all, url);
