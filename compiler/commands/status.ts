@@ -27,7 +27,8 @@ async function printStatus(
   { positionals, options }: Arguments,
   { host, isColored }: CommandContext,
 ): Promise<CommandResult> {
-  const checked = checkInput(positionals, host, false);
+  // A controller delivers Secrets of every namespace, and reads what they hold.
+  const checked = checkInput(positionals, host, false, undefined, { isDelivered: true });
   const { kubernetes, programs, findings } = checked;
   if (kubernetes === undefined) {
     const report = textReport(findings, isColored.stderr);

@@ -55,3 +55,10 @@ it("mistakes of other kinds are the same for the controller", async () => {
   expect(code).toBe(1);
   expect(stdout).toContain("missing-secret");
 });
+
+it("gwc status says what a controller would: a Secret of another namespace is no mistake", async () => {
+  const cwd = folderWith(layout);
+  const { code, stdout } = await gwc(["status", "manifests.yaml"], { cwd });
+  expect(code).toBe(0);
+  expect(stdout).not.toContain("another namespace");
+});
