@@ -29,7 +29,7 @@ describe("gwc test", () => {
     const { folder } = new Workspace(files);
     const { code, stdout } = await gwc(["test", "a.test.yaml", "--coverage"], { cwd: folder });
     expect(code).toBe(0);
-    expect(stdout).toContain("touched: 1 of 6 routes, 5 of 13 policies, 1 of 6 rules\n");
+    expect(stdout).toContain("touched: 1 of 8 routes, 5 of 15 policies, 1 of 7 rules\n");
     expect(stdout).toContain(
       "no test touches  route moved\n                   at gateway.yaml:37:13",
     );
