@@ -9,7 +9,10 @@ const defaults = allDefaults();
 /** A manifest as an API server stores it. */
 export function stored<Written extends WrittenManifest>(manifest: Written): Written {
   const { apiVersion, kind } = manifest;
-  const [version, name] = [apiVersion.replace(/^agentgateway\./, "gwc."), kind.replace(/^Agentg/, "G")];
+  const [version, name] = [
+    apiVersion.replace(/^agentgateway\./, "gwc."),
+    kind.replace(/^Agentg/, "G"),
+  ];
   return withDefaults(manifest, defaults.get(`${version} ${name}`) ?? {});
 }
 
@@ -31,7 +34,10 @@ export function verdictOf(manifests: readonly object[]): Verdict {
     const text = messageOf(code).text(params as never);
     return `${at.resource?.name} ${code}: ${text}`;
   });
-  const isPlace = (key: string) => key === "at" || key === "inputs" || /^o?O?rigins?$|Origins?$/.test(key);
-  const plain = JSON.stringify(programs, (key, value: unknown) => (isPlace(key) ? undefined : value));
+  const isPlace = (key: string) =>
+    key === "at" || key === "inputs" || /^o?O?rigins?$|Origins?$/.test(key);
+  const plain = JSON.stringify(programs, (key, value: unknown) =>
+    isPlace(key) ? undefined : value,
+  );
   return { said: [...new Set(said)].sort(), programs: plain };
 }
