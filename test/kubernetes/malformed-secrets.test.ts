@@ -96,7 +96,7 @@ async function startWorld(
 
 /** The status of a request over TLS for a host; the code of the error when there is no handshake. */
 function statusOverTls(port: number, servername: string): Promise<number | string> {
-  const options = { host: "127.0.0.1", port, servername, rejectUnauthorized: false };
+  const options = { host: "127.0.0.1", port, servername, rejectUnauthorized: false, agent: false };
   return new Promise((resolve) => {
     get({ ...options, path: "/open", headers: { host: servername } }, (response) => {
       response.resume();

@@ -19,7 +19,9 @@ export function changedSettings(before: unknown, after: unknown): readonly Setti
     );
   }
   for (const { name, what } of LISTS) {
-    const isItem = ([field]: readonly [string, string]): boolean => name.test(field);
+    // Items of a part that came or went as a whole have been reported with it.
+    const isItem = ([field]: readonly [string, string]): boolean =>
+      name.test(field) && !said.has(field);
     const [items, itemsNow] = [old, now].map((fields) => [...fields].filter(isItem));
     for (const [field] of [...(items ?? []), ...(itemsNow ?? [])]) said.add(field);
     const values = (some: typeof items) => (some ?? []).map(([, value]) => value);

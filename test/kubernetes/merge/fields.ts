@@ -54,12 +54,18 @@ export const trafficFields: readonly FieldCase[] = [
       { providers: [{ issuer: "b", jwks: { remote: keys } }] },
     ],
   },
-  { path: "traffic.basicAuthentication", values: [{ users: ["a:b"] }, { users: ["c:d"] }] },
+  {
+    path: "traffic.basicAuthentication",
+    values: [
+      { users: ["a:b"], location: { header: { name: "x-login" } } },
+      { users: ["c:d"], location: { header: { name: "x-login" } } },
+    ],
+  },
   {
     path: "traffic.apiKeyAuthentication",
     values: [
-      { secretSelector: { matchLabels: { a: "b" } } },
-      { secretSelector: { matchLabels: { c: "d" } } },
+      { secretSelector: { matchLabels: { a: "b" } }, location: { header: { name: "x-key" } } },
+      { secretSelector: { matchLabels: { c: "d" } }, location: { header: { name: "x-key" } } },
     ],
   },
   { path: "traffic.directResponse", values: [{ status: 200 }, { status: 404 }] },

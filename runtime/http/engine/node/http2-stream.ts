@@ -34,8 +34,8 @@ export class Http2Request implements EngineRequest {
         return;
       }
       // RFC 9113 8.1.1: nobody may take the body for a whole one.
-      this.#abort();
       stream.close(constants.NGHTTP2_PROTOCOL_ERROR);
+      this.#abort();
     });
   }
 
