@@ -1,4 +1,4 @@
-import { recordOf } from "../kubernetes/json-fields.ts";
+import { itemsField, recordOf } from "../kubernetes/json-fields.ts";
 import type { CompiledStatus } from "../model/compile-files.ts";
 
 /** Why what is declared for a Gateway is not served. */
@@ -91,15 +91,13 @@ export class UnservedChanges {
 
 /** The entry of a parent: Gateway API names no condition for it, so it gets one that it only has in this case. */
 function routeEntry(entry: unknown, message: string): object {
-  const { conditions } = { ...recordOf(entry) };
-  const all: readonly unknown[] = Array.isArray(conditions) ? conditions : [];
-  return { ...recordOf(entry), conditions: [...all, notProgrammed("Programmed", message)] };
+  const conditions = [...itemsField(entry, "conditions"), notProgrammed("Programmed", message)];
+  return { ...recordOf(entry), conditions };
 }
 
 /** An entry whose condition of a type does not hold. */
 function replaced(entry: unknown, type: string, message: string): object {
-  const { conditions } = { ...recordOf(entry) };
-  const all: readonly unknown[] = Array.isArray(conditions) ? conditions : [];
+  const all = itemsField(entry, "conditions");
   const others = all.filter((each) => recordOf(each)?.type !== type);
   const own = all.find((each) => recordOf(each)?.type === type);
   const isFalse = recordOf(own)?.status === "False";
