@@ -31,7 +31,7 @@ describe("gwc test", () => {
     expect(code).toBe(0);
     expect(stdout).toContain("touched: 1 of 8 routes, 5 of 15 policies, 1 of 7 rules\n");
     expect(stdout).toContain(
-      "no test touches  route moved\n                   at gateway.yaml:37:13",
+      "no test touches  route moved\n                   at gateway.yaml:44:13",
     );
     expect(stdout).toContain('no test touches  rule deny: mcp.tool.name == "drop"');
     expect(stdout).not.toContain("rule request.method");

@@ -89,8 +89,9 @@ function bindsOf(route: object, guide: string): object {
   return [{ port: 3000, listeners: [{ routes: [{ backends: [backend], ...route }] }] }];
 }
 
+/** The examples of the guides, but for lists: those are alerting rules of Prometheus. */
 const configurations = guides.flatMap(({ name, text }) =>
-  [...text.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(([, yaml = ""], index) => ({
+  [...text.matchAll(/^```yaml\n(?!- )([\s\S]*?)^```$/gm)].map(([, yaml = ""], index) => ({
     name: `${name} ${index + 1}`,
     text: written(parse(yaml), path.basename(name, ".md")),
   })),
