@@ -305,11 +305,16 @@ export class Controller {
       const [gateway] = compiled.gateways;
       if (kind === "ListenerSet" && gateway !== undefined) {
         // Its listeners are in the code of its Gateway, which is what data planes take.
-        const of = this.#generations.get(`Gateway ${gateway}`);
-        return { kind, key, status: withDelivery(status, this.#stateOf(gateway), of), generation };
+        const state = this.#stateOf(gateway);
+        const served = this.#delivery.servedGenerations(gateway)?.get(`${kind} ${key}`);
+        const own = state.kind === "taken" ? { ...state, generation: served ?? 0 } : state;
+        return { kind, key, status: withDelivery(status, own, generation), generation };
       }
-      if (kind !== "Gateway")
-        return { kind, key, status: this.#unserved.withBacklog(compiled, generation), generation };
+      if (kind !== "Gateway") {
+        const isInDelivery = this.#unserved.isInDelivery(compiled, generation);
+        const inForce = this.#unserved.withBacklog(compiled, generation);
+        return { kind, key, status: inForce, generation, isInDelivery };
+      }
       const delivered = withDelivery(status, this.#stateOf(key), generation);
       return { kind, key, status: this.#addressed(key, delivered), generation };
     });

@@ -18,6 +18,8 @@ export interface WantedStatus {
   readonly status: object;
   /** The generation of the object that it is about. */
   readonly generation: number | undefined;
+  /** Whether the object keeps its status until data planes have taken the generation, or have not taken it for too long. */
+  readonly isInDelivery?: boolean;
 }
 
 /** Kinds that have a status of ours, whatever the other names that they go by. */
@@ -132,6 +134,7 @@ export class StatusWriter {
     if (!this.#objects.isRead(object)) return undefined;
     const id = idOf(object);
     const wanted = this.#wantedOf(object);
+    if (wanted?.isInDelivery === true) return undefined;
     const agreed = this.#agreed.get(object);
     const isAgreed = wanted?.status === agreed?.status && wanted?.generation === agreed?.generation;
     if (agreed !== undefined && wanted !== undefined && isAgreed) return undefined;
@@ -145,7 +148,7 @@ export class StatusWriter {
     return undefined;
   }
 
-  #wantedOf(object: ApiObject): Pick<WantedStatus, "status" | "generation"> | undefined {
+  #wantedOf(object: ApiObject): Omit<WantedStatus, "kind" | "key"> | undefined {
     // What is compiled is of a moment before: another controller may have begun to speak of it.
     if (object.kind === "Gateway" && ownerOf(object, this.#objects) !== "ours")
       return leftStatus(object);
@@ -153,7 +156,7 @@ export class StatusWriter {
     const wanted = this.#wanted?.get(`${kind} ${objectKey(object.metadata)}`);
     if (!isOldPool(object)) return wanted ?? leftStatus(object);
     const status = oldPoolStatus(wanted?.status, object, (entry) => this.#isOwn(entry));
-    return { status, generation: wanted?.generation };
+    return { ...wanted, status, generation: wanted?.generation };
   }
 
   #isOwn(entry: unknown): boolean {

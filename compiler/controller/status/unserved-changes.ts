@@ -65,18 +65,22 @@ export class UnservedChanges {
   }
 
   /**
+   * Whether data planes are about to take an object's generation. A status written now would say that the generation is in
+   * force before it is.
+   */
+  isInDelivery(object: Omit<CompiledStatus, "status">, generation: number | undefined): boolean {
+    const { stale } = this;
+    return this.#behind(object, generation).some((gateway) => !stale.has(gateway));
+  }
+
+  /**
    * The status of a route, a policy or a ListenerSet with what is not in force of it: a Gateway that it is for serves an older
    * generation of it, or none, whoever is to blame.
    */
-  withBacklog(
-    { kind, key, status, gateways }: CompiledStatus,
-    generation: number | undefined,
-  ): object {
+  withBacklog(object: CompiledStatus, generation: number | undefined): object {
+    const { status } = object;
     const { stale } = this;
-    const behind = gateways.find((gateway) => {
-      const served = this.#source.servedGenerations(gateway);
-      return stale.has(gateway) && served?.get(`${kind} ${key}`) !== generation;
-    });
+    const behind = this.#behind(object, generation).find((gateway) => stale.has(gateway));
     const backlog = behind === undefined ? undefined : stale.get(behind);
     if (backlog === undefined) return status;
     const message = `not in force at Gateway ${behind}: ${backlog.reason}`;
@@ -86,6 +90,17 @@ export class UnservedChanges {
     if (Array.isArray(ancestors))
       return { ...status, ancestors: ancestors.map((each) => replaced(each, "Attached", message)) };
     return Array.isArray(conditions) ? replaced(status, "Programmed", message) : status;
+  }
+
+  /** The Gateways with a backlog that serve another generation of an object, or none. */
+  #behind(
+    { kind, key, gateways }: Omit<CompiledStatus, "status">,
+    generation: number | undefined,
+  ): readonly string[] {
+    return gateways.filter((gateway) => {
+      const served = this.#source.servedGenerations(gateway);
+      return this.#backlogs.has(gateway) && served?.get(`${kind} ${key}`) !== generation;
+    });
   }
 }
 

@@ -16,6 +16,7 @@ interface StatusCondition {
   readonly status: string;
   readonly reason: string;
   readonly message: string;
+  readonly observedGeneration?: number;
 }
 
 describe.runIf(missing === undefined)(`changes that data planes do not serve${note}`, () => {
@@ -96,6 +97,53 @@ spec:
     await until(async () => (await status("/one/secret")) === 403, "the denial");
     await has("GatewayPolicy", "late", "ancestors", "Attached", "True");
     await has("HTTPRoute", "one", "parents", "Programmed", undefined);
+  });
+
+  it("a status never says that a generation is in force that data planes have not taken", async () => {
+    const set = (hostname: string) =>
+      api.applyText(`
+apiVersion: gateway.networking.k8s.io/v1
+kind: ListenerSet
+metadata: { name: more }
+spec:
+  parentRef: { name: front }
+  listeners: [{ name: more, port: ${front.port}, protocol: HTTP, hostname: ${hostname} }]
+`);
+    const url = "/apis/gateway.networking.k8s.io/v1/namespaces/default/gateways/front";
+    const allowedListeners = { namespaces: { from: "Same" } };
+    await api.ask("PATCH", url, { spec: { allowedListeners } }, "application/merge-patch+json");
+    await deny("early", "/one/before");
+    await set("before.test");
+    await has("ListenerSet", "more", "", "Programmed", "True");
+    await until(async () => (await status("/one/before")) === 403, "the denial");
+    await has("GatewayPolicy", "early", "ancestors", "Attached", "True");
+    agent.signal("SIGSTOP");
+    try {
+      await deny("early", "/one/after");
+      await set("after.test");
+      for (const [kind, name, list, type] of [
+        ["GatewayPolicy", "early", "ancestors", "Attached"],
+        ["ListenerSet", "more", "", "Programmed"],
+      ] as const) {
+        let last: StatusCondition | undefined;
+        const lies: StatusCondition[] = [];
+        await until(async () => {
+          last = (await conditionsOf(kind, name, list)).find((each) => each.type === type);
+          if (last?.status === "True" && last.observedGeneration === 2) lies.push(last);
+          return last?.status === "False";
+        }, `${type} False of ${kind} ${name}`);
+        expect(lies).toEqual([]);
+      }
+    } finally {
+      agent.signal("SIGCONT");
+    }
+    await has("ListenerSet", "more", "", "Programmed", "True");
+    await has("GatewayPolicy", "early", "ancestors", "Attached", "True");
+    expect(await status("/one/after")).toBe(403);
+    await api.delete({
+      ...{ apiVersion: "gateway.networking.k8s.io/v1", kind: "ListenerSet" },
+      metadata: { name: "more" },
+    });
   });
 
   it("mistakes of another route keep no denial from being in force, also for a controller and a data plane that start with them", async () => {
