@@ -72,6 +72,12 @@ spec:
     };
   }
 
+  /** The status of the data plane's readiness page. */
+  async readiness(): Promise<number> {
+    const [, ready] = this.#others;
+    return (await fetch(`http://127.0.0.1:${ready}/healthz/ready`)).status;
+  }
+
   /** A data plane with variables of its own besides; resolves when it serves. */
   async startDataPlane(env: Readonly<Record<string, string>> = {}): Promise<GwcProcess> {
     const agent = new GwcProcess(["agent"], { env: { ...(await this.dataPlane()), ...env } });

@@ -143,6 +143,8 @@ export interface TenantState {
 
 export const hostOf = (tenant: Tenant): string => `tenant-${tenant}.test`;
 export const deniedPath = (step: number): string => `/denied-${step}`;
+/** Denied at every step. */
+export const ALWAYS_DENIED = "/always-denied";
 
 /** Objects of tenants A and B: a listener with a certificate, a denied path, a key that may pass, a backend. */
 export function tenantObjects({ step, ports }: TenantState, tlsPort: number): TenantObject[] {
@@ -151,7 +153,8 @@ export function tenantObjects({ step, ports }: TenantState, tlsPort: number): Te
     const metadata = { name: `tenant-${name}`, namespace: "default" };
     const targetRefs = [{ group: gatewayApi, kind: "HTTPRoute", name: metadata.name }];
     const backendRefs = [{ group: "gwc.dev", kind: "GatewayBackend", name: metadata.name }];
-    const policy = { matchExpressions: [`request.path == "${deniedPath(step)}"`] };
+    const denied = JSON.stringify([ALWAYS_DENIED, deniedPath(step)]);
+    const policy = { matchExpressions: [`request.path in ${denied}`] };
     const tls = { mode: "Terminate", certificateRefs: [{ name: `certificate-${name}` }] };
     return [
       {
