@@ -96,14 +96,14 @@ export function memoryHost(
 
 /** UTF-8, or UTF-16 where a byte order mark says so, as YAML has it. */
 export function fileText(bytes: Buffer): FileText {
-  const encoding = bytes.length < 2 ? undefined : utf16[bytes.readUInt16BE()];
+  const encoding = bytes.length < 2 ? undefined : UTF16[bytes.readUInt16BE()];
   if (encoding !== undefined)
     return { kind: "text", text: new TextDecoder(encoding).decode(bytes) };
   return { kind: "text", text: bytes.toString("utf8"), isDamaged: !isUtf8(bytes) };
 }
 
 /** By the byte order marks, read as numbers. */
-const utf16: Readonly<Record<number, string>> = { 65534: "utf-16le", 65279: "utf-16be" };
+const UTF16: Readonly<Record<number, string>> = { 65534: "utf-16le", 65279: "utf-16be" };
 
 function rfc3339(time: Date): string {
   return time.toISOString().replace(/\.\d+Z$/, "Z");

@@ -240,7 +240,7 @@ describe("who may import whom", () => {
       // What proxies say comes before HTTP and TLS, for whichever server gets the connection then.
       "runtime/net/proxy-protocol/",
       // So does what is passed on of a port where TLS ends.
-      "runtime/net/come-first.ts",
+      "runtime/net/intercept-connections.ts",
       "runtime/net/tls-division.ts",
       "runtime/tcp/",
       "runtime/tls/",

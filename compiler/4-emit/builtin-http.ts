@@ -1,9 +1,9 @@
 import type { Plugin } from "esbuild";
 
-const id = "node:http";
+const ID = "node:http";
 
 /** The name of what is in its place. */
-const namespace = "builtin";
+const NAMESPACE = "builtin";
 
 /**
  * An `import` of node:http asks for all that it exports, and fetch and WebSocket are loaded for that: a fifth of the time
@@ -12,17 +12,20 @@ const namespace = "builtin";
 export const builtinHttp: Plugin = {
   name: "builtin-http",
   setup(build) {
-    build.onResolve({ filter: new RegExp(`^${id}$`) }, ({ path, kind }) =>
-      kind === "import-statement" ? { path, namespace, sideEffects: false } : undefined,
+    build.onResolve({ filter: new RegExp(`^${ID}$`) }, ({ path, kind }) =>
+      kind === "import-statement" ? { path, namespace: NAMESPACE, sideEffects: false } : undefined,
     );
-    build.onLoad({ filter: /.*/, namespace }, () => ({ contents: moduleText(), loader: "js" }));
+    build.onLoad({ filter: /.*/, namespace: NAMESPACE }, () => ({
+      contents: moduleText(),
+      loader: "js",
+    }));
   },
 };
 
 /** What is exported as a value; the rest is loaded when it is read. */
 function moduleText(): string {
-  const exported = Object.entries(Object.getOwnPropertyDescriptors(process.getBuiltinModule(id)))
+  const exported = Object.entries(Object.getOwnPropertyDescriptors(process.getBuiltinModule(ID)))
     .filter(([, { value }]) => value !== undefined)
     .map(([name]) => `export const ${name} = /* @__PURE__ */ valueOf("${name}");\n`);
-  return `const valueOf = (name) => process.getBuiltinModule("${id}")[name];\n${exported.join("")}`;
+  return `const valueOf = (name) => process.getBuiltinModule("${ID}")[name];\n${exported.join("")}`;
 }

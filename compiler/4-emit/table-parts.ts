@@ -6,7 +6,7 @@ import type { ListenerNode, Program, RouteEntry } from "../ir/program.ts";
 import { kebabCase } from "../model/identifiers.ts";
 
 /** The most rows of a table that stand in `main.ts`. */
-const LONGEST_TABLE = 500;
+const MAX_TABLE = 500;
 /** How many rows a part has, more or less. */
 const PART = 64;
 
@@ -19,13 +19,13 @@ export function tableParts(
   names: MainNames,
 ): ReadonlyMap<string, readonly TablePart[]> {
   const listeners = program.binds.flatMap((bind) => bind.listeners);
-  const long = listeners.filter((listener) => entriesOf(listener) > LONGEST_TABLE);
+  const long = listeners.filter((listener) => entriesOf(listener) > MAX_TABLE);
   if (long.length === 0) return new Map();
   const taken = new Set(listeners.flatMap(({ routes }) => routes.map(({ id }) => id)));
   return new Map(
     long.flatMap((listener): readonly (readonly [string, readonly TablePart[]])[] => {
       const hosts = rowsOf(listener.table);
-      if (hosts.reduce((sum, { rows }) => sum + rows.length, 0) <= LONGEST_TABLE) return [];
+      if (hosts.reduce((sum, { rows }) => sum + rows.length, 0) <= MAX_TABLE) return [];
       const table = names.listeners.get(listener.id)?.table ?? listener.id;
       return [[listener.id, partsOf(hosts, table, taken)]];
     }),

@@ -21,7 +21,7 @@ export const ai: Backend<"ai", AiValue, AiConfig, AiNode, never, KubernetesAiVal
   kubernetes: kubernetesAi,
   protocol: "llm",
   carries: ({ config: { groups }, policies }) => {
-    const isCalled = resolveRoutes(policies?.ai).some(({ type }) => called.has(type));
+    const isCalled = resolveRoutes(policies?.ai).some(({ type }) => CALLED.has(type));
     const traffic = ["llm", isCalled ? "llmCalls" : "llmOthers", ...NAMED_SERVER] as const;
     return groups.flat().map(({ policies: own, tokenize }) => {
       return { traffic, own, sections: tokenize === undefined ? [] : [tokenizeSection(tokenize)] };
@@ -44,7 +44,7 @@ export const ai: Backend<"ai", AiValue, AiConfig, AiNode, never, KubernetesAiVal
     ...["tokenCountModels"],
   ],
   resolve: resolveAi,
-  spendsTokens: ({ policies }) => resolveRoutes(policies?.ai).some(({ type }) => counted.has(type)),
+  spendsTokens: ({ policies }) => resolveRoutes(policies?.ai).some(({ type }) => COUNTED.has(type)),
   modelNames: ({ models, virtualModels = [] }) =>
     models && [...models, ...virtualModels.map(({ name }) => name)],
   passesToken: ({ groups }) => groups.flat().some(({ connection }) => connection.isPassthrough),
@@ -76,13 +76,13 @@ function tokenizeSection(origin: Origin): Section {
 }
 
 /** A session of Realtime goes on while it is open, and the gateway lists models by itself. */
-const called: ReadonlySet<RouteType> = new Set([
+const CALLED: ReadonlySet<RouteType> = new Set([
   ...["Completions", "Messages", "Responses"],
   ...["Embeddings", "TokenCount", "Passthrough"],
 ] as const);
 
 /** What passes as it came is not looked into, and the others use nothing. */
-const counted: ReadonlySet<RouteType> = new Set([
+const COUNTED: ReadonlySet<RouteType> = new Set([
   ...["Completions", "Messages", "Responses"],
   ...["Embeddings", "Realtime"],
 ] as const);

@@ -219,7 +219,8 @@ function resolveOpenApi(
     context.diagnostics.report("bad-openapi", place, { problem: found.problem, advice });
     return undefined;
   }
-  for (const each of found.leftOut) context.diagnostics.report("operation-left-out", place, each);
+  for (const each of found.excludedFields)
+    context.diagnostics.report("operation-left-out", place, each);
   const server = forwardUrl(address, childOf(at, "host"), context.diagnostics);
   if (server === undefined) return undefined;
   const url = below(server, basePath ?? found.basePath);

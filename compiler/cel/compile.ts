@@ -87,7 +87,7 @@ function checkedIn(text: string, phase: CelPhase): CheckedExpression | undefined
 const compiledRules = new Map<string, RuleResult>();
 
 /** More than this are forgotten: a controller compiles for months. */
-const MOST_RULES = 10_000;
+const MAX_RULES = 10_000;
 
 /** Compiles a rule for a phase of the gateway: what it says of each kind of item. */
 export function compileRule(text: string, phase: CelPhase, action: Rule["action"]): RuleResult {
@@ -95,7 +95,7 @@ export function compileRule(text: string, phase: CelPhase, action: Rule["action"
   const known = compiledRules.get(key);
   if (known !== undefined) return known;
   const compiled = compiledRule(text, phase, action);
-  if (compiledRules.size >= MOST_RULES) compiledRules.clear();
+  if (compiledRules.size >= MAX_RULES) compiledRules.clear();
   compiledRules.set(key, compiled);
   return compiled;
 }

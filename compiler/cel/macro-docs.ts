@@ -6,7 +6,7 @@ export interface MacroDoc {
 }
 
 /** The macros, in the order of the reference. */
-export const macroDocs: readonly MacroDoc[] = [
+export const MACRO_DOCS: readonly MacroDoc[] = [
   {
     form: "has(a.b)",
     doc: "Whether a field is there. A variable that is null has no fields.",

@@ -13,7 +13,7 @@ import { textReport } from "../diagnostics/report/text.ts";
 import { fileProblem } from "../host.ts";
 import { checkInput } from "../inspect/check-input.ts";
 import { version } from "../installation.ts";
-import { MOST_IN_CONFIG_MAP } from "../ir/deployment.ts";
+import { MAX_IN_CONFIG_MAP } from "../ir/deployment.ts";
 import type { Program } from "../ir/program.ts";
 import { oneOf } from "./arguments.ts";
 import { buildTable } from "./build-table.ts";
@@ -140,7 +140,7 @@ function tooLarge({
   emitted: { packedSize = 0 },
 }: Build): readonly Diagnostic[] {
   const diagnostics = new Diagnostics();
-  if (deployment !== undefined && packedSize > MOST_IN_CONFIG_MAP)
+  if (deployment !== undefined && packedSize > MAX_IN_CONFIG_MAP)
     diagnostics.report("bundle-too-large", keyPlace(deployment.origin), { size: packedSize });
   return diagnostics.list;
 }

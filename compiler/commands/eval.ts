@@ -1,6 +1,6 @@
 import type { CelProblem } from "../cel/compile.ts";
 import { type Evaluation, emittedText, evaluateExpression } from "../cel/evaluate/evaluate.ts";
-import { celPhases } from "../cel/variables/variables.ts";
+import { CEL_PHASES } from "../cel/variables/variables.ts";
 import { messageOf } from "../diagnostics/messages/index.ts";
 import type { Finding } from "../diagnostics/report/findings.ts";
 import { textReport } from "../diagnostics/report/text.ts";
@@ -70,7 +70,7 @@ function evaluateText(
 ): CommandResult {
   const data = readData(options.data, host);
   if ("problem" in data) return { exitCode: 1, stderr: `error: ${data.problem}\n` };
-  const phase = oneOf(celPhases, options.phase, "request");
+  const phase = oneOf(CEL_PHASES, options.phase, "request");
   const found = evaluateExpression(text, { phase, data: data.value });
   const findings = found.problems.map((problem) => finding(problem, text));
   const code = found.kind === "invalid" ? "" : `${emittedText(found.expression).trimEnd()}\n`;

@@ -1,6 +1,6 @@
 import { formatOf, IMPORT_FORMATS, type ImportFile, importers } from "../inspect/import/formats.ts";
 import { importedText } from "../inspect/import/imported-text.ts";
-import { type SettledFile, settled } from "../inspect/import/settle.ts";
+import { type AcceptedFile, acceptedFile } from "../inspect/import/remove-unsupported.ts";
 import { SourceFields } from "../inspect/import/source-fields.ts";
 import { oneOf } from "./arguments.ts";
 import type { Arguments, Command, CommandContext, CommandResult } from "./command.ts";
@@ -48,7 +48,7 @@ async function importFile(
   const written =
     read === undefined ? text : importedText(positionals.join(", "), read.draft, read.left);
   const isYaml = /\.(ya?ml|json)$/i.test(file) || file === "-";
-  const checked = settled(isYaml ? file : `${file}.yaml`, written, host);
+  const checked = acceptedFile(isYaml ? file : `${file}.yaml`, written, host);
   if (typeof checked === "string") return refused(file, `can't be imported: ${checked}`);
   const count = (read?.left.length ?? 0) + checked.refused.length;
   const stdout = withRefused(checked);
@@ -71,7 +71,7 @@ function refused(file: string, problem: string): CommandResult {
 }
 
 /** Says at the head of a file what is not in it any more. */
-function withRefused({ text, refused, closed }: SettledFile): string {
+function withRefused({ text, refused, closed }: AcceptedFile): string {
   const lines = [
     ...refused.map((each) => `taken out, ${each}`),
     ...closed.map(

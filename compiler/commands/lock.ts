@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import path from "node:path";
-import { itemListNames, itemLists } from "../../runtime/mcp/protocol/item-lists.ts";
+import { ITEM_LIST_NAMES, itemLists } from "../../runtime/mcp/protocol/item-lists.ts";
 import {
   APPROVED_WORDS,
   lockChanges,
@@ -199,8 +199,9 @@ function textOf(read: FileText): string | undefined {
 function itemCounts(targets: readonly LockedTarget[]): string {
   const items = targets.flatMap((each) => each.items);
   const instructions = targets.filter((each) => each.instructions !== undefined).length;
-  const counts = itemListNames
-    .map((list) => [list, items.filter((item) => item.list === list).length] as const)
+  const counts = ITEM_LIST_NAMES.map(
+    (list) => [list, items.filter((item) => item.list === list).length] as const,
+  )
     .filter(([list, count]) => count > 0 || list === "tools")
     .map(([list, count]) => counted(count, itemLists[list].word));
   if (instructions > 0) counts.push(counted(instructions, "instruction text"));

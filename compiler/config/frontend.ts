@@ -38,7 +38,7 @@ export interface FrontendTlsConfig {
 }
 
 /** What the sections of a frontend act on, single fields where they differ, by their names in a file. */
-export const frontendTraffic: Readonly<Record<string, readonly Traffic[]>> = {
+export const FRONTEND_TRAFFIC: Readonly<Record<string, readonly Traffic[]>> = {
   accessLog: ["requests", "streams"],
   tracing: ["requests"],
   requestId: ["requests"],

@@ -2,7 +2,7 @@ import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { Json } from "../model/json.ts";
 
 /** Kubernetes (apimachinery, MaxSecretSize): the bytes that the entries of a ConfigMap may have together. */
-export const MOST_IN_CONFIG_MAP = 1_048_576;
+export const MAX_IN_CONFIG_MAP = 1_048_576;
 
 /** How a cluster runs a gateway. */
 export interface DeploymentNode {

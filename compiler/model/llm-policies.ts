@@ -6,7 +6,7 @@ import type { Json } from "./json.ts";
 import type { PromptGuardConfig } from "./prompt-guards.ts";
 
 /** The kinds of traffic of an LLM route, as the specification names them. */
-export const routeTypes = [
+export const ROUTE_TYPES = [
   "Completions",
   "Messages",
   "Responses",
@@ -18,7 +18,7 @@ export const routeTypes = [
 ] as const;
 
 /** The kind of traffic of a path. */
-export type RouteType = (typeof routeTypes)[number];
+export type RouteType = (typeof ROUTE_TYPES)[number];
 
 /** What becomes of requests to models, as configured: each part from the most specific place that has it. */
 export interface LlmPolicies {

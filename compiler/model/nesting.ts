@@ -2,7 +2,7 @@
  * Levels of lists and objects within a resource, at most: nobody writes as many, and who reads one of thousands runs out of
  * stack.
  */
-export const MOST_LEVELS = 100;
+export const MAX_LEVELS = 100;
 
 /** A value without what is nested deeper than this; itself when nothing is. */
 export function cutBelow<Value>(value: Value, levels: number): Value {

@@ -112,10 +112,10 @@ export type PatternConfig =
   | { readonly kind: "named"; readonly name: NamedPattern };
 
 /** The patterns that gwc knows by name. */
-export const namedPatterns = ["ssn", "creditCard", "phoneNumber", "email", "caSin"] as const;
+export const NAMED_PATTERNS = ["ssn", "creditCard", "phoneNumber", "email", "caSin"] as const;
 
 /** The name of a pattern that gwc knows. */
-export type NamedPattern = (typeof namedPatterns)[number];
+export type NamedPattern = (typeof NAMED_PATTERNS)[number];
 
 /** What clients get for what is rejected. */
 export interface RejectionConfig {

@@ -21,7 +21,7 @@ export function dashboardText(gateway: string, groups: readonly MetricGroup[]): 
   const sections = groups.map(({ name, title }) => ({ title, panels: panels[name](query) }));
   const dashboard = {
     title: `gwc: ${gateway}`,
-    uid: `gwc-${gateway}`.slice(0, LONGEST_UID),
+    uid: `gwc-${gateway}`.slice(0, MAX_UID),
     tags: ["gwc"],
     schemaVersion: 39,
     editable: true,
@@ -34,7 +34,7 @@ export function dashboardText(gateway: string, groups: readonly MetricGroup[]): 
 }
 
 /** Grafana's bound. */
-const LONGEST_UID = 40;
+const MAX_UID = 40;
 
 function variables(gateway: string): readonly object[] {
   const known = `${buildInfo.name}{gateway=${JSON.stringify(gateway)}}`;

@@ -14,9 +14,9 @@ writeFileSync(path.join(chart, "crds", "gwc.dev.yaml"), await definitionsText())
 
 // The same as manifests, for who has no Helm: it writes them where it is at hand (HELM, else `helm`).
 const folder = path.dirname(chart);
-const namespace = "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: gwc-system\n";
+const NAMESPACE = "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: gwc-system\n";
 try {
-  writeFileSync(path.join(folder, "gwc.yaml"), `${namespace}${rendered("--include-crds")}`);
+  writeFileSync(path.join(folder, "gwc.yaml"), `${NAMESPACE}${rendered("--include-crds")}`);
   // What the webhook adds: these documents in the place of those of the same names.
   const without = new Set(rendered().split("---\n"));
   const added = rendered("--set", "webhook.enabled=true").split("---\n");

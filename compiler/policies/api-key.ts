@@ -67,7 +67,7 @@ const keySchema = object(
   },
   {
     exactlyOneOf: ["key", "keyHash", "file"],
-    saidElsewhere: Object.fromEntries(
+    misplacedFieldHints: Object.fromEntries(
       ["name", "user", "owner", "role", "team", "group", "id"].map((word) => [
         word,
         `what is known of its holder is metadata: { ${word}: VALUE }, and apiKey.${word} in rules`,

@@ -15,19 +15,19 @@ export type ConnectionRulesConfig = PolicyConfig<"authorization">;
 /** The same resolved. */
 export type ConnectionRulesSettings = PolicySettings["authorization"];
 
-const description =
+const DESCRIPTION =
   "Who may connect: rules over `source` (address, port, and what a client certificate says), decided once for each connection, before anything of what it carries is read; one that they do not allow is closed.";
 
 /** `networkAuthorization` of a file. */
 export const connectionRulesSchema = object(
   { rules: rulesSchema },
-  { required: ["rules"], description },
+  { required: ["rules"], description: DESCRIPTION },
 );
 
 /** The same of manifests. */
 export const kubernetesConnectionRulesSchema: typeof kubernetesRulesSchema = {
   ...kubernetesRulesSchema,
-  description,
+  description: DESCRIPTION,
 };
 
 /** The rules of a file. */

@@ -98,7 +98,7 @@ export const directResponse: Policy<
   summary: "answers with a status, headers and a body; the route needs no backend",
   scope: ["listener", "route"],
   actsOn: ["requests"],
-  responses: ({ cases }) => cases.some(({ condition }) => condition === undefined),
+  isTerminal: ({ cases }) => cases.some(({ condition }) => condition === undefined),
   schema,
   names: ["responseBody"],
   ends: ({ cases }) =>

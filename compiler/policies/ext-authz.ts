@@ -61,7 +61,7 @@ export const extAuthz: Policy<
     "extAuthzKey",
     "question",
   ],
-  findings: "extauthz",
+  variable: "extauthz",
   restrictsAccess: true,
   changesRequest: () => "anything",
   direction: "closes",

@@ -135,13 +135,13 @@ const fields = {
   policies: serverPolicies,
 };
 
-const rest = { exactlyOneOf: [...serverKeys], saidElsewhere: serverWords };
+const rest = { exactlyOneOf: [...serverKeys], misplacedFieldHints: serverWords };
 
 const schema = object(
   { ...fields, conditional: conditionalSchema(object(fields, rest)) },
   {
     exactlyOneOf: [...serverKeys, "conditional"],
-    saidElsewhere: serverWords,
+    misplacedFieldHints: serverWords,
     checks: [standsAlone("who processes", Object.keys(fields))],
     description:
       "Shows requests and responses to a processor (Envoy's external processing protocol).",
@@ -172,7 +172,7 @@ export const extProc: Policy<
   actsOn: ["requests"],
   schema,
   names: ["extProc", "extProcMetadata", "extProcRequest", "extProcResponse", "shown"],
-  findings: "extproc",
+  variable: "extproc",
   changesRequest: () => "anything",
   compare: calloutComparison("passesOnFailure", ({ passesOnFailure }) => passesOnFailure),
   merge: "replace",

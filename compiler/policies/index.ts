@@ -112,7 +112,7 @@ export const policies: readonly AnyPolicy[] = Object.values(byKind);
 
 /** The policies that establish each identity, or find out else, by its CEL variable; sorted, as messages name them. */
 export const identities: ReadonlyMap<string, readonly PolicyKind[]> = new Map(
-  [...Map.groupBy(policies, ({ identity, findings }) => identity ?? findings)].flatMap(
+  [...Map.groupBy(policies, ({ identity, variable }) => identity ?? variable)].flatMap(
     ([variable, found]) =>
       variable === undefined ? [] : [[variable, found.map(({ kind }) => kind).toSorted()] as const],
   ),
@@ -190,10 +190,10 @@ export function respondsToAll<Kind extends PolicyKind>({
   kind,
   config,
 }: PolicyConfig<Kind>): boolean {
-  return policyOf(kind).responses?.(config) === true;
+  return policyOf(kind).isTerminal?.(config) === true;
 }
 
 /** The kinds of policies that leave every request to its backend, whatever they are given. */
 export const silentPolicies: readonly PolicyKind[] = policies
-  .filter(({ responses }) => responses === undefined)
+  .filter(({ isTerminal }) => isTerminal === undefined)
   .map(({ kind }) => kind);

@@ -116,7 +116,8 @@ const providerProperties = {
   jwtValidationOptions: validationSchema,
 };
 
-const keySet = "write jwks: { url: https://issuer.example.com/jwks.json }, or jwks: { file: PATH }";
+const KEY_SET =
+  "write jwks: { url: https://issuer.example.com/jwks.json }, or jwks: { file: PATH }";
 
 const schema = object(
   {
@@ -131,7 +132,7 @@ const schema = object(
   },
   {
     exactlyOneOf: ["issuer", "providers"],
-    saidElsewhere: { jwksUri: keySet, jwksUrl: keySet, jwksFile: keySet, keys: keySet },
+    misplacedFieldHints: { jwksUri: KEY_SET, jwksUrl: KEY_SET, jwksFile: KEY_SET, keys: KEY_SET },
     checks: ["audiences", "jwks", "jwtValidationOptions"].map((field) =>
       needsField(field, "issuer"),
     ),

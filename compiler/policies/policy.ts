@@ -1,6 +1,6 @@
 import type { ItemTargets } from "../backends/backend.ts";
 import type { BackendProtocol } from "../backends/parts/backend-protocol.ts";
-import type { IdentityContext, MetPolicies } from "../backends/parts/known-identities.ts";
+import type { IdentityContext, PrecedingPolicies } from "../backends/parts/known-identities.ts";
 import type { Diagnostics, Origin, Place } from "../diagnostics/diagnostic.ts";
 import type { Host } from "../host.ts";
 import type { BackendReferenceValue } from "../manifests/field-types.ts";
@@ -32,7 +32,7 @@ export interface Policy<Kind extends string, Config, Settings, Value, Kubernetes
   /** The shape of its value in the file. */
   readonly schema: Schema<Value>;
   /** Whether it answers every request that reaches it: the route needs no backend, and what follows never acts. */
-  responses?(config: Config): boolean;
+  isTerminal?(config: Config): boolean;
   /** What it can act on: where there is none of it, it is a mistake. */
   readonly actsOn: readonly Traffic[];
   /** Other places where a file may have it: a key of `policies`, or a field of one. */
@@ -58,7 +58,7 @@ export interface Policy<Kind extends string, Config, Settings, Value, Kubernetes
   /** The credential that it checks in requests; absent: none, or in a place of its own. */
   credential?(config: Config): CredentialUse;
   /** The CEL variable of what else it finds out about a request: `extauthz`. */
-  readonly findings?: string;
+  readonly variable?: string;
   /** Whether requests without that identity go on all the same. */
   passesAnonymous?(config: Config): boolean;
   /** It decides who may send requests, so that a proxy with it is not an open one. */
@@ -199,7 +199,7 @@ export interface ResolveContext extends IdentityContext {
   /** PreRouting: on a listener, before the route is chosen; PostRouting: on a route. */
   readonly phase: "PreRouting" | "PostRouting";
   /** The route that carries the policy; of a listener's policy what holds for one of its routes. */
-  readonly route: MetPolicies & {
+  readonly route: PrecedingPolicies & {
     /** What its backend speaks. */
     readonly protocol: BackendProtocol;
     /** Its requests may be to models; undefined: a mistake hides whether they are. */

@@ -103,14 +103,14 @@ const fields = {
 const rest = {
   exactlyOneOf: [...serverKeys],
   required: ["domain", "descriptors"] as const,
-  saidElsewhere: serverWords,
+  misplacedFieldHints: serverWords,
 };
 
 const schema = object(
   { ...fields, conditional: conditionalSchema(object(fields, rest)) },
   {
     exactlyOneOf: [...serverKeys, "conditional"],
-    saidElsewhere: serverWords,
+    misplacedFieldHints: serverWords,
     checks: [
       {
         message: '"domain" and "descriptors" say what is counted',

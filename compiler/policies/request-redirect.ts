@@ -73,7 +73,7 @@ export const requestRedirect: Policy<
   summary: "answers with a redirect: another scheme, host, port or path; the query stays",
   scope: ["route"],
   actsOn: ["requests"],
-  responses: () => true,
+  isTerminal: () => true,
   ends: () => [{ condition: undefined, isRefusal: false }],
   schema,
   plannedOnBackend: {},

@@ -31,7 +31,7 @@ interface RetryNode {
 /** What conditions read. */
 const RETRIED = trafficText(["forwards", "llmCalls"]);
 
-const codes = "write codes: [502, 503]; failures to connect and timeouts always are tried again";
+const CODES = "write codes: [502, 503]; failures to connect and timeouts always are tried again";
 
 const schema = object(
   {
@@ -48,8 +48,8 @@ const schema = object(
     ),
   },
   {
-    saidElsewhere: {
-      ...{ retryOn: codes, statusCodes: codes, on: codes },
+    misplacedFieldHints: {
+      ...{ retryOn: CODES, statusCodes: CODES, on: CODES },
       perTryTimeout: "write timeout: { backendRequestTimeout: 5s } beside it",
     },
     description:

@@ -36,9 +36,9 @@ export interface SessionEntry {
 }
 
 /** Requests that are over and remembered; the oldest makes room. */
-const MOST_ENTRIES = 100;
+const MAX_ENTRIES = 100;
 /** Sessions that are remembered; the one unused for longest makes room. */
-const MOST_SESSIONS = 50;
+const MAX_SESSIONS = 50;
 
 /** Remembers the last requests of a gateway, for the admin page. */
 export class RequestJournal implements RequestObserver {
@@ -82,7 +82,7 @@ export class RequestJournal implements RequestObserver {
     this.#underWay.delete(exchange);
     const entry = { ...entryOf(exchange, at), status, duration };
     this.#over.push(entry);
-    if (this.#over.length > MOST_ENTRIES) this.#over.shift();
+    if (this.#over.length > MAX_ENTRIES) this.#over.shift();
     this.#noteSession(entry);
     for (const isDone of this.#waiting) if (isDone(entry)) this.#waiting.delete(isDone);
   }
@@ -107,7 +107,7 @@ export class RequestJournal implements RequestObserver {
       requests: requests + 1,
     });
     const [oldest] = this.#sessions.keys();
-    if (this.#sessions.size > MOST_SESSIONS && oldest !== undefined) this.#sessions.delete(oldest);
+    if (this.#sessions.size > MAX_SESSIONS && oldest !== undefined) this.#sessions.delete(oldest);
   }
 }
 

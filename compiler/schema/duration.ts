@@ -23,10 +23,10 @@ export function parseDuration(text: string): number | undefined {
 }
 
 /** Node's timers have 31 bits of milliseconds, to which it adds a second of its own; one that is set for longer fires at once. */
-const LONGEST_TIMER = 2_147_000_000;
+const MAX_TIMER = 2_147_000_000;
 
 /** The same for what a timer measures: more than 24 days are 24 days, after which nothing of today is still waiting. */
 export function parseTimer(text: string): number | undefined {
   const milliseconds = parseDuration(text);
-  return milliseconds === undefined ? undefined : Math.min(milliseconds, LONGEST_TIMER);
+  return milliseconds === undefined ? undefined : Math.min(milliseconds, MAX_TIMER);
 }

@@ -10,9 +10,9 @@ import {
 } from "../diagnostics/diagnostic.ts";
 import type { ConfigValue, ExpandedText, ReadValue } from "./config-values.ts";
 import { configValueAt, pointerPath } from "./config-values.ts";
-import { meantWord, saidElsewhere } from "./meant-field.ts";
 import { type Schema, schemaAt } from "./schema.ts";
 import { boundName, formatName, schemaTypeNames, typeName } from "./schema-messages.ts";
+import { meantWord, misplacedFieldHints } from "./suggested-field.ts";
 import type { UnknownKeys } from "./unknown-keys.ts";
 import { formAdvice, typeAdvice } from "./value-advice.ts";
 
@@ -249,7 +249,7 @@ function reportEnum({ diagnostics, at, schema, found, field, variable }: Violati
     field,
     found: variable === undefined ? `"${word}"` : `what "${variable}" stands for`,
     allowed: allowed.join(", "),
-    instead: variable === undefined ? saidElsewhere(word, schema) : undefined,
+    instead: variable === undefined ? misplacedFieldHints(word, schema) : undefined,
     suggestion: variable === undefined ? meantWord(word, allowed) : undefined,
   });
 }

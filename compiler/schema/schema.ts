@@ -57,7 +57,7 @@ export interface Schema<Value = unknown> {
   /** Of what is not built yet: how the same is had all the same. */
   readonly instead?: string;
   /** Keys that are no fields of the object, or words that are no values, though people look for them there, and what says it: a whole hint for each. */
-  readonly saidElsewhere?: Readonly<Record<string, string>>;
+  readonly misplacedFieldHints?: Readonly<Record<string, string>>;
   /** Means nothing in this place: using it is an error that says so. The value is what the field acts on instead. */
   readonly misplaced?: string;
   /** Values that are known from the specification, but not built yet, and what they are. */

@@ -7,16 +7,16 @@ import {
   isMapping,
   pointerPath,
 } from "./config-values.ts";
-import type { FewUnknownKeys } from "./few-unknown-keys.ts";
+import { type Schema, schemaAt } from "./schema.ts";
 import {
   fieldAround,
   hasField,
   knownFields,
   meantField,
+  misplacedFieldHints,
   otherOwner,
-  saidElsewhere,
-} from "./meant-field.ts";
-import { type Schema, schemaAt } from "./schema.ts";
+} from "./suggested-field.ts";
+import type { FewUnknownKeys } from "./unknown-key-limit.ts";
 
 /** What is known of an unknown key. */
 export interface KeyAdvice {
@@ -72,7 +72,7 @@ function lookUp(
   const given = isMapping(object) ? known.filter((name) => Object.hasOwn(object, name)) : [];
   const advice = keys.map((key): readonly [string, KeyAdvice] => {
     const isOfFile = path.length === 0 && key.startsWith("x-");
-    const instead = isOfFile ? NAMED_VALUES : saidElsewhere(key, schema);
+    const instead = isOfFile ? NAMED_VALUES : misplacedFieldHints(key, schema);
     const meant = meantField(key, schema, { absent, isAlone: keys.length === 1 });
     const elsewhere = isSlip(key, meant) ? undefined : otherOwner(key, path, root, given);
     const suggestion = elsewhere === undefined ? meant : undefined;

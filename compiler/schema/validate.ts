@@ -8,12 +8,12 @@ import {
 import type { ConfigValue, ReadValue } from "./config-values.ts";
 import { configValueAt, pointerPath, withEnvTemplates } from "./config-values.ts";
 import { isConsequence, offencesOf } from "./consequences.ts";
-import { type FewUnknownKeys, fewUnknownKeys } from "./few-unknown-keys.ts";
 import { reportMore, reportViolation } from "./report-violation.ts";
 import { type Schema, schemaAt } from "./schema.ts";
 import { compileSchema } from "./schema-compiler.ts";
-import { soundParts } from "./sound-parts.ts";
+import { type FewUnknownKeys, fewUnknownKeys } from "./unknown-key-limit.ts";
 import { unknownKeys } from "./unknown-keys.ts";
+import { soundParts } from "./valid-parts.ts";
 
 /** Checks values against one schema. Made once per schema and input: compiling it is the expensive part. */
 export interface Validator<Value> {

@@ -1,6 +1,6 @@
 import { fitsForm } from "./formats.ts";
-import { hasField, knownFields } from "./meant-field.ts";
 import { isWritable, type Schema, type SchemaType } from "./schema.ts";
+import { hasField, knownFields } from "./suggested-field.ts";
 
 /** What a value of a wrong type should look like, as a hint; undefined when nothing better is known than the type. */
 export function typeAdvice(schema: Schema, found: unknown): string | undefined {

@@ -8,7 +8,7 @@ import { endpointName, type PodAddress, podsOf } from "../net/service-endpoints.
 import { SECOND } from "../process/units.ts";
 
 /** How long the addresses of a name are believed, in milliseconds. */
-const believedFor = 5 * SECOND;
+const BELIEVED_FOR = 5 * SECOND;
 
 /**
  * The servers that one name stands for, each with its own connections: the pods of a Service where a controller says which
@@ -58,7 +58,7 @@ export class Endpoints<Server extends Upstream> {
       if (isKnown || isBelieved) return this.#found;
     }
     this.#pods = pods;
-    this.#believedUntil = performance.now() + believedFor;
+    this.#believedUntil = performance.now() + BELIEVED_FOR;
     const found = this.#find(pods);
     this.#found = found;
     found.catch(() => {

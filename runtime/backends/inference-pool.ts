@@ -24,7 +24,7 @@ export interface OfferedEndpoints {
 }
 
 /** The header by which a picker names endpoints: `ip:port`, the first choice first (endpoint picker protocol). */
-const destinationHeader = "x-gateway-destination-endpoint";
+const DESTINATION_HEADER = "x-gateway-destination-endpoint";
 
 /** Opens a pool. Nothing is looked up or connected before the first request. Throws StartupError on a malformed URL. */
 export function openInferencePool(settings: InferencePoolSettings): InferencePool {
@@ -39,7 +39,7 @@ export async function offerEndpoints(
   exchange: Exchange,
   pool: InferencePool,
 ): Promise<OfferedEndpoints | undefined> {
-  exchange.removeRequestHeader(destinationHeader);
+  exchange.removeRequestHeader(DESTINATION_HEADER);
   if (pool.takesAnyEndpoint) return {};
   const endpoints = await pool.endpoints().catch((error: Error) => error);
   if (exchange.isOver) return undefined;
@@ -62,7 +62,7 @@ export async function pickedEndpoint(
   exchange: Exchange,
   pool: InferencePool,
 ): Promise<Upstream | undefined> {
-  const named = exchange.header(destinationHeader)?.split(",") ?? [];
+  const named = exchange.header(DESTINATION_HEADER)?.split(",") ?? [];
   const [first, ...others] = await pool.named(named);
   if (first === undefined) {
     if (pool.passesOnFailure) return pool.anyEndpoint;

@@ -1,7 +1,7 @@
 import type { Upstream } from "../http/upstream/upstream.ts";
 
 /** Servers whose connections are kept; the one that was asked for longest ago makes room. */
-const max = 1000;
+const MAX = 1000;
 
 /** Servers that requests choose, each with its own connections. */
 export class RecentUpstreams {
@@ -20,7 +20,7 @@ export class RecentUpstreams {
   /** Keeps one that was opened. */
   add(address: string, upstream: Upstream): Upstream {
     this.#upstreams.set(address, upstream);
-    if (this.#upstreams.size > max) this.#closeOldest();
+    if (this.#upstreams.size > MAX) this.#closeOldest();
     return upstream;
   }
 

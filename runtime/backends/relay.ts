@@ -118,7 +118,7 @@ export class Relay implements UpstreamHandler {
   /** The client has another response already. */
   #drop(chunk: Buffer): true {
     this.#unwanted += chunk.length;
-    if (this.#unwanted > maxUnwanted) this.#abort();
+    if (this.#unwanted > MAX_UNWANTED) this.#abort();
     return true;
   }
 
@@ -129,7 +129,7 @@ export class Relay implements UpstreamHandler {
 }
 
 /** Bytes of a response that nobody wants which are read all the same: its connection can then be kept. */
-const maxUnwanted = 65_536;
+const MAX_UNWANTED = 65_536;
 
 function refusalOf({ kind, isForbidden, isDenied }: UpstreamFailure) {
   if (isDenied === true) return denied;

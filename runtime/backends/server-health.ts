@@ -27,13 +27,13 @@ export function isNeverUnhealthy(): boolean {
 }
 
 /** The longest ejection in milliseconds, also when the server asks for more: then it is tried again. */
-const maxEviction = 300 * SECOND;
+const MAX_EVICTION = 300 * SECOND;
 
 /** The share of the last request in the averages. */
-const weight = 0.3;
+const WEIGHT = 0.3;
 
 /** Seconds that a server is taken to need before anything is known of its group. */
-const assumedLatency = 1;
+const ASSUMED_LATENCY = 1;
 
 /** What is known of how a server does: plain numbers, and all requests of the process share them. */
 export class ServerHealth {
@@ -83,7 +83,7 @@ export class ServerHealth {
 
   /** A response came whole; `latency`: seconds to its first content. */
   succeed(latency: number): void {
-    this.score += weight * (1 - this.score);
+    this.score += WEIGHT * (1 - this.score);
     this.latency = this.latency === undefined ? latency : mean(this.latency, latency);
     this.failures = 0;
     if (!this.#isEjected) this.#ejections = 0;
@@ -91,20 +91,20 @@ export class ServerHealth {
 
   /** The server failed; `retryAfter`: the milliseconds for which it asks to be left alone. */
   fail(now: number, retryAfter: number | undefined): void {
-    this.score -= weight * this.score;
+    this.score -= WEIGHT * this.score;
     // What was sent before the ejection says nothing new.
     if (this.isEjected(now)) return;
     this.failures += 1;
     if (!this.#isOverThreshold()) return;
     this.#ejections += 1;
     const time = retryAfter ?? this.settings.eviction * this.#ejections;
-    this.#ejectedUntil = now + Math.min(time, maxEviction);
+    this.#ejectedUntil = now + Math.min(time, MAX_EVICTION);
     this.#isEjected = true;
   }
 
   /** How good a choice it is: the more the better. `groupLatency`: in the place of its own before its first response. */
   rank(groupLatency: number | undefined): number {
-    const latency = this.latency ?? groupLatency ?? assumedLatency;
+    const latency = this.latency ?? groupLatency ?? ASSUMED_LATENCY;
     return this.score / (1 + latency * (1 + 0.1 * this.pending));
   }
 
@@ -117,5 +117,5 @@ export class ServerHealth {
 }
 
 function mean(before: number, last: number): number {
-  return before + weight * (last - before);
+  return before + WEIGHT * (last - before);
 }

@@ -40,7 +40,7 @@ export interface ChangedResource {
 
 /** The first pause before the controller is asked again and the longest, in milliseconds. */
 const FIRST_PAUSE = 100;
-const LONGEST_PAUSE = 5 * SECOND;
+const MAX_PAUSE = 5 * SECOND;
 /** google.rpc.Code INVALID_ARGUMENT: something is wrong with what was sent. */
 const INVALID_ARGUMENT = 3;
 
@@ -80,7 +80,7 @@ export class DiscoveryClient {
       if (this.#isConnected || this.#failures === 0)
         this.#settings.log("warn", `the controller ${this.#channel.name} is away: ${reason}`);
       this.#isConnected = false;
-      const longest = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** this.#failures);
+      const longest = Math.min(MAX_PAUSE, FIRST_PAUSE * 2 ** this.#failures);
       this.#failures += 1;
       // Not all data planes come back in the same moment.
       await pause(longest * (0.5 + Math.random() / 2));

@@ -34,7 +34,7 @@ export interface Gateway {
   /** What several threads count together and write down; absent: nothing. */
   readonly keptMemory?: (context: GatewayContext) => KeptMemory;
   /** More than so many could not divide a limit among them; absent: none is divided but that of connections. */
-  readonly mostThreads?: number;
+  readonly maxThreads?: number;
   /** Bytes of messages that are held at once because somebody reads them whole; absent: a quarter of the memory there is. */
   readonly maxBufferedBytes?: number;
 }

@@ -3,11 +3,11 @@ import type { Listeners } from "./listeners.ts";
 import type { LiveContext } from "./live-context.ts";
 
 /** Milliseconds that streams have to write their last event once the maximum is over. */
-const finalGrace = 250;
+const FINAL_GRACE = 250;
 /** The same where they may be another thread's. */
-const threadsGrace = 1000;
+const THREADS_GRACE = 1000;
 /** A timer that is set for longer fires at once: 31 bits of milliseconds, 24 days. */
-export const longestTimer = 2_147_483_647;
+export const MAX_TIMER = 2_147_483_647;
 
 /**
  * Ends the service: readiness is 503 at once, listeners stay open for the minimum, requests and streams end by
@@ -25,7 +25,7 @@ export async function drain(
   const closed = listeners.close().then(othersClosed);
   if (!(await endsWithin(closed, settings.max - settings.min))) {
     context.reachDeadline();
-    if (!(await endsWithin(closed, othersClosed ? threadsGrace : finalGrace)))
+    if (!(await endsWithin(closed, othersClosed ? THREADS_GRACE : FINAL_GRACE)))
       listeners.closeAllConnections();
     await closed;
     // A server has closed a moment before its last exchange has ended.
@@ -35,13 +35,13 @@ export async function drain(
 }
 
 function pause(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, Math.min(milliseconds, longestTimer)));
+  return new Promise((resolve) => setTimeout(resolve, Math.min(milliseconds, MAX_TIMER)));
 }
 
 async function endsWithin(work: Promise<void>, milliseconds: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const timeUp = new Promise<boolean>((resolve) => {
-    const time = Math.min(Math.max(0, milliseconds), longestTimer);
+    const time = Math.min(Math.max(0, milliseconds), MAX_TIMER);
     timer = setTimeout(() => resolve(false), time);
   });
   const ended = await Promise.race([work.then(() => true), timeUp]);

@@ -28,7 +28,7 @@ export interface ProcessSettings {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The kubelet kills at the end of the grace period: the drain ends this much earlier (milliseconds). */
-const killMargin = 5000;
+const KILL_MARGIN = 5000;
 
 /** Settings of the definition with the environment's overrides. Throws StartupError naming a malformed variable. */
 export function processSettings(gateway: Gateway, environment: Environment): ProcessSettings {
@@ -38,7 +38,7 @@ export function processSettings(gateway: Gateway, environment: Environment): Pro
   const levels = logLevels(environment.RUST_LOG, gateway.logLevels ?? defaultLevels);
   const isIdle = environment.WORKER_THREADS !== undefined && gateway.workerThreads === undefined;
   const max =
-    longest ?? (grace === undefined ? gateway.drain.max : Math.max(0, grace - killMargin));
+    longest ?? (grace === undefined ? gateway.drain.max : Math.max(0, grace - KILL_MARGIN));
   return {
     addresses: {
       stats: environment.STATS_ADDR ?? gateway.addresses.stats,
@@ -81,12 +81,12 @@ function duration(environment: Environment, name: string): number | undefined {
   }
   let total = 0;
   for (const [, amount, unit] of text.matchAll(/(\d+(?:\.\d+)?)(h|ms|m|s)/g)) {
-    total += Number(amount) * (milliseconds[unit ?? ""] ?? 0);
+    total += Number(amount) * (MILLISECONDS[unit ?? ""] ?? 0);
   }
   return total;
 }
 
-const milliseconds: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1000, ms: 1 };
+const MILLISECONDS: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1000, ms: 1 };
 
 const defaultLevels: LogLevels = { request: "info", gateway: "info", connection: "info" };
 

@@ -98,7 +98,7 @@ export async function openGateway(
 }
 
 /** Milliseconds that collectors have for what is left when the process ends. */
-const flushTime = 3 * SECOND;
+const FLUSH_TIME = 3 * SECOND;
 
 /** A file descriptor. */
 const STDOUT = 1;
@@ -305,7 +305,7 @@ class Running implements RunningGateway {
   /** What collectors have not got by then is lost: the process must end. */
   async #flushExports(): Promise<void> {
     const flushed = Promise.all(Array.from(this.#exports, (queue) => queue.flush()));
-    await Promise.race([flushed, setTimeout(flushTime, undefined, { ref: false })]);
+    await Promise.race([flushed, setTimeout(FLUSH_TIME, undefined, { ref: false })]);
   }
 
   /** `ports`: those of the gateway; others are the process's own. */

@@ -8,8 +8,8 @@ import type {
   SharedDocument,
   SharedThreads,
 } from "../process/gateway-context.ts";
-import { Members, type Placed } from "../process/members.ts";
 import type { SharedConnection } from "../process/shared-connection.ts";
+import { type Indexed, SwapSet } from "../process/swap-set.ts";
 import type { Metrics } from "../telemetry/metrics/metrics.ts";
 import type { ProcessSettings } from "./environment.ts";
 import type { WorkerPlace } from "./workers/worker-place.ts";
@@ -37,8 +37,8 @@ export class LiveContext implements GatewayContext {
   readonly warn: (message: string) => void;
   isDraining = false;
   isOverdue = false;
-  readonly #deadlineListeners = new Members<Listener>();
-  readonly #reloadListeners = new Members<Listener>();
+  readonly #deadlineListeners = new SwapSet<Listener>();
+  readonly #reloadListeners = new SwapSet<Listener>();
 
   constructor(
     { sessionKey, env, maxBufferedBytes, stateDir }: ContextSettings,
@@ -94,12 +94,12 @@ export class LiveContext implements GatewayContext {
 }
 
 /** Who is told of something. */
-interface Listener extends Placed {
+interface Listener extends Indexed {
   readonly listener: () => void;
 }
 
 /** Listens until the function that is returned is called. */
-function listenTo(listeners: Members<Listener>, listener: () => void): () => void {
+function listenTo(listeners: SwapSet<Listener>, listener: () => void): () => void {
   const member = { place: 0, listener };
   listeners.add(member);
   return () => listeners.delete(member);

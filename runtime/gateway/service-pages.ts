@@ -1,7 +1,7 @@
 import type { Exchange, Handled } from "../http/exchange.ts";
 import { notFound } from "../http/refuse.ts";
 import type { GatewayContext } from "../process/gateway-context.ts";
-import { expositionType } from "../telemetry/metrics/family.ts";
+import { EXPOSITION_TYPE } from "../telemetry/metrics/family.ts";
 
 /** `/metrics` on the stats address: figures in the Prometheus text format. */
 export function statsPage(
@@ -12,7 +12,7 @@ export function statsPage(
       notFound(exchange);
       return;
     }
-    exchange.respond(200, ["content-type", expositionType], await figures());
+    exchange.respond(200, ["content-type", EXPOSITION_TYPE], await figures());
   };
 }
 

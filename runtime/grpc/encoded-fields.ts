@@ -37,7 +37,7 @@ export function negative(value: number): string {
 
 /** The bytes of a text in UTF-8. */
 export function utf8(value: string): string {
-  return ascii.test(value) ? value : Buffer.from(value).toString("latin1");
+  return ASCII.test(value) ? value : Buffer.from(value).toString("latin1");
 }
 
 /** One byte. */
@@ -45,4 +45,4 @@ export function char(byte: number): string {
   return String.fromCharCode(byte);
 }
 
-const ascii = /^[\x00-\x7f]*$/;
+const ASCII = /^[\x00-\x7f]*$/;

@@ -3,14 +3,14 @@ import { MiB } from "../process/units.ts";
 import { GrpcError } from "./status.ts";
 
 /** The longest message that a server may send. */
-const maxMessage = 4 * MiB;
+const MAX_MESSAGE = 4 * MiB;
 
 /** Bytes before each message: whether it is compressed, and its length (grpc.io, PROTOCOL-HTTP2). */
-const prefixLength = 5;
+const PREFIX_LENGTH = 5;
 
 /** A message as it goes over the wire; never compressed. */
 export function frameOf(message: Uint8Array): Buffer {
-  const frame = Buffer.allocUnsafe(prefixLength + message.length);
+  const frame = Buffer.allocUnsafe(PREFIX_LENGTH + message.length);
   frame[0] = 0;
   frame.set(message, frame.writeUInt32BE(message.length, 1));
   return frame;
@@ -18,7 +18,7 @@ export function frameOf(message: Uint8Array): Buffer {
 
 /** The same with a message whose bytes are the characters of a text (`encoded-fields.ts`). */
 export function textFrameOf(message: string): Buffer {
-  const frame = Buffer.allocUnsafe(prefixLength + message.length);
+  const frame = Buffer.allocUnsafe(PREFIX_LENGTH + message.length);
   frame[0] = 0;
   frame.write(message, frame.writeUInt32BE(message.length, 1), "latin1");
   return frame;
@@ -46,7 +46,7 @@ export class FrameReader {
       this.#wanted ??= this.#readPrefix();
       if (this.#wanted === undefined || this.#held < this.#wanted) return messages;
       const whole = this.#joined();
-      messages.push(whole.subarray(prefixLength, this.#wanted));
+      messages.push(whole.subarray(PREFIX_LENGTH, this.#wanted));
       const rest = whole.subarray(this.#wanted);
       this.#pieces = rest.length === 0 ? [] : [rest];
       this.#held = rest.length;
@@ -60,15 +60,15 @@ export class FrameReader {
   }
 
   #readPrefix(): number | undefined {
-    if (this.#held < prefixLength) return undefined;
+    if (this.#held < PREFIX_LENGTH) return undefined;
     const [first] = this.#pieces;
-    const head = first !== undefined && first.length >= prefixLength ? first : this.#joined();
+    const head = first !== undefined && first.length >= PREFIX_LENGTH ? first : this.#joined();
     if (head[0] !== 0) throw new GrpcError(grpcStatus.internal, "a compressed message");
     const length = head.readUInt32BE(1);
-    if (length > maxMessage) {
+    if (length > MAX_MESSAGE) {
       throw new GrpcError(grpcStatus.resourceExhausted, `a message of ${length} bytes`);
     }
-    return prefixLength + length;
+    return PREFIX_LENGTH + length;
   }
 
   #joined(): Buffer {

@@ -1,4 +1,4 @@
-import { type Eventual, whenThere } from "../process/eventual.ts";
+import { type MaybePromise, thenMaybe } from "../process/maybe-promise.ts";
 import { type BodyProblem, isBodySource } from "./body/body.ts";
 import { type DecodeProblem, decodeBody, isCoded } from "./body/content-coding.ts";
 import { PeekedBody } from "./body/peeked-body.ts";
@@ -39,8 +39,8 @@ export const bodyRefusals: Readonly<
  * The whole request body, at once when it has come already; undefined: the request was refused (413 beyond `limit` bytes,
  * 408, 503), or the client is gone.
  */
-export function readWhole(exchange: Exchange, limit: number): Eventual<Buffer | undefined> {
-  return whenThere(exchange.readBody(limit), (body) => {
+export function readWhole(exchange: Exchange, limit: number): MaybePromise<Buffer | undefined> {
+  return thenMaybe(exchange.readBody(limit), (body) => {
     if (typeof body !== "string") return body;
     if (body !== "aborted") refuseBody(exchange, bodyRefusals[body]);
     return undefined;
@@ -98,16 +98,16 @@ export function replaceWhole(exchange: Exchange, bytes: Uint8Array): void {
  * has come already. False: the request was refused (as by `readWhole`, also for its decoded size; 415, 400), or the client
  * is gone.
  */
-export function bufferBody(exchange: Exchange, limit: number): Eventual<boolean> {
+export function bufferBody(exchange: Exchange, limit: number): MaybePromise<boolean> {
   if (exchange.bufferedBody !== undefined) return true;
-  return whenThere(exchange.readBody(limit), (body) => keepContent(exchange, body, limit));
+  return thenMaybe(exchange.readBody(limit), (body) => keepContent(exchange, body, limit));
 }
 
 function keepContent(
   exchange: Exchange,
   body: Buffer | BodyProblem,
   limit: number,
-): Eventual<boolean> {
+): MaybePromise<boolean> {
   if (typeof body === "string") {
     if (body !== "aborted") refuseBody(exchange, bodyRefusals[body]);
     return false;

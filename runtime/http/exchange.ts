@@ -1,6 +1,6 @@
 import type { LlmCall, RequestVariables } from "../cel/variables.ts";
-import type { Eventual } from "../process/eventual.ts";
 import type { GatewayContext } from "../process/gateway-context.ts";
+import type { MaybePromise } from "../process/maybe-promise.ts";
 import type { BodyProblem, BodySource } from "./body/body.ts";
 import type { CountedBuffer } from "./body/counted-buffer.ts";
 import type { ExchangeTrace } from "./exchange-trace.ts";
@@ -105,7 +105,7 @@ export interface Exchange extends RequestVariables {
    * The whole request body, at most `limit` bytes, or why it can't be had: `bodyRefusals` (buffer-body.ts) says what the
    * client gets then. At once when it has come already. May be called again: the bytes are kept, and count, until the exchange is over.
    */
-  readBody(limit: number): Eventual<Buffer | BodyProblem>;
+  readBody(limit: number): MaybePromise<Buffer | BodyProblem>;
   /** A place to gather a message in, for as long as this exchange lasts: what is held counts against the process's budget. */
   newBuffer(): CountedBuffer;
   /**

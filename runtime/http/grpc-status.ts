@@ -13,7 +13,7 @@ export const grpcStatus = {
   unauthenticated: 16,
 } as const;
 
-const names: readonly string[] = [
+const NAMES: readonly string[] = [
   ...["OK", "CANCELLED", "UNKNOWN", "INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "NOT_FOUND"],
   ...["ALREADY_EXISTS", "PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION"],
   ...["ABORTED", "OUT_OF_RANGE", "UNIMPLEMENTED", "INTERNAL", "UNAVAILABLE", "DATA_LOSS"],
@@ -22,17 +22,17 @@ const names: readonly string[] = [
 
 /** What gRPC calls a code: `UNAVAILABLE`; one of a server's own making is its number. */
 export function grpcStatusName(code: number): string {
-  return names[code] ?? String(code);
+  return NAMES[code] ?? String(code);
 }
 
 /** The statuses of HTTP that say the same as those of gRPC (google.rpc.Code), by their codes. */
-const httpStatuses: readonly number[] = [
+const HTTP_STATUSES: readonly number[] = [
   ...[200, 499, 500, 400, 504, 404, 409, 403, 429, 400, 409, 400, 501, 500, 503, 500, 401],
 ];
 
 /** The status of HTTP that says the same as a code of gRPC; what is no code is `unknown`. */
 export function httpStatusOf(code: string): number {
-  return httpStatuses[Number(code)] ?? 500;
+  return HTTP_STATUSES[Number(code)] ?? 500;
 }
 
 /** The status of a response that is not gRPC's (grpc.io, http-grpc-status-mapping). */

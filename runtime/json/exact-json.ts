@@ -21,8 +21,8 @@ export function parseExact(text: string): unknown {
 /** Whether a text may have a number that a double cannot hold; false: `JSON.parse` reads it exactly. */
 export function hasLongNumber(text: string): boolean {
   // A run of so many numerals covers one of these places, wherever it begins: most of a text need not be looked at.
-  for (let at = longest - 1; at < text.length; at += longest) {
-    if (isNumeral(text, at) && lengthOfRun(text, at) >= longest) return true;
+  for (let at = LONGEST - 1; at < text.length; at += LONGEST) {
+    if (isNumeral(text, at) && lengthOfRun(text, at) >= LONGEST) return true;
   }
   return false;
 }
@@ -31,8 +31,8 @@ export function hasLongNumber(text: string): boolean {
 function lengthOfRun(text: string, at: number): number {
   let start = at;
   let end = at + 1;
-  while (at - start < longest && isNumeral(text, start - 1)) start -= 1;
-  while (end - start < longest && isNumeral(text, end)) end += 1;
+  while (at - start < LONGEST && isNumeral(text, start - 1)) start -= 1;
+  while (end - start < LONGEST && isNumeral(text, end)) end += 1;
   return end - start;
 }
 
@@ -47,7 +47,7 @@ export function longNumberText(value: unknown): string | undefined {
 }
 
 /** Digits of a number that may be inexact: up to 15 are always exact. */
-const longest = 16;
+const LONGEST = 16;
 
 function keepSource(
   _key: string,

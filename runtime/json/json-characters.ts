@@ -2,22 +2,22 @@
 // the place of these names, as each is a constant of its own.
 
 /** `"` */
-export const quote = 0x22;
+export const QUOTE = 0x22;
 /** `\` */
-export const backslash = 0x5c;
+export const BACKSLASH = 0x5c;
 /** `,` */
-export const comma = 0x2c;
+export const COMMA = 0x2c;
 /** `:` */
-export const colon = 0x3a;
+export const COLON = 0x3a;
 /** `{` */
-export const openBrace = 0x7b;
+export const OPEN_BRACE = 0x7b;
 /** `}` */
-export const closeBrace = 0x7d;
+export const CLOSE_BRACE = 0x7d;
 /** `[` */
-export const openBracket = 0x5b;
+export const OPEN_BRACKET = 0x5b;
 /** `]` */
-export const closeBracket = 0x5d;
+export const CLOSE_BRACKET = 0x5d;
 /** `0` */
-export const zero = 0x30;
+export const ZERO = 0x30;
 /** `9` */
-export const nine = 0x39;
+export const NINE = 0x39;

@@ -1,12 +1,12 @@
 import { endianness } from "node:os";
 import {
-  backslash,
-  closeBrace,
-  closeBracket,
-  comma,
-  openBrace,
-  openBracket,
-  quote,
+  BACKSLASH,
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COMMA,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
 } from "./json-characters.ts";
 
 /**
@@ -31,7 +31,7 @@ export function afterSpace(json: JsonCodes, at: number): number {
 }
 
 /** In the place of an end. */
-export const tooDeep = -1;
+export const TOO_DEEP = -1;
 
 /** Where the value at `at` ends: behind its last code. `tooDeep`: it holds more than `maxDepth` objects and lists in one another. */
 export function valueEnd(
@@ -40,12 +40,12 @@ export function valueEnd(
   maxDepth: number = Number.POSITIVE_INFINITY,
 ): number {
   const code = json[at];
-  if (code === quote) return stringEnd(json, at);
-  if (code === openBrace || code === openBracket) return containerEnd(json, at, 0, maxDepth);
+  if (code === QUOTE) return stringEnd(json, at);
+  if (code === OPEN_BRACE || code === OPEN_BRACKET) return containerEnd(json, at, 0, maxDepth);
   let i = at;
   while (i < json.length) {
     const code = json[i];
-    if (code === comma || code === closeBrace || code === closeBracket || isSpace(code)) break;
+    if (code === COMMA || code === CLOSE_BRACE || code === CLOSE_BRACKET || isSpace(code)) break;
     i++;
   }
   return i;
@@ -55,25 +55,25 @@ export function valueEnd(
 export function plainStringEnd(json: JsonCodes, at: number): number {
   for (let i = at + 1; i < json.length; i++) {
     const code = json[i];
-    if (code === quote) return i + 1;
-    if (code === backslash) return -1;
+    if (code === QUOTE) return i + 1;
+    if (code === BACKSLASH) return -1;
   }
   return -1;
 }
 
 /** Longer strings are searched in a way that takes longer to begin. */
-export const shortString = 24;
+export const SHORT_STRING = 24;
 
 /** Where the string at `at` ends. The quotes of long ones are found by `indexOf`, which looks at many codes at once. */
 export function stringEnd(json: JsonCodes, at: number): number {
-  const short = Math.min(json.length, at + shortString);
+  const short = Math.min(json.length, at + SHORT_STRING);
   for (let i = at + 1; i < short; i++) {
     const code = json[i];
-    if (code === quote) return i + 1;
-    if (code === backslash) break;
+    if (code === QUOTE) return i + 1;
+    if (code === BACKSLASH) break;
   }
-  let end = json.indexOf(quote, at + 1);
-  while (end !== -1 && isEscaped(json, end)) end = json.indexOf(quote, end + 1);
+  let end = json.indexOf(QUOTE, at + 1);
+  while (end !== -1 && isEscaped(json, end)) end = json.indexOf(QUOTE, end + 1);
   return end === -1 ? json.length : end + 1;
 }
 
@@ -89,14 +89,14 @@ export function containerEnd(
   let i = at;
   while (i < length) {
     const code = json[i];
-    if (code === quote) {
+    if (code === QUOTE) {
       i = stringEnd(json, i);
       continue;
     }
     i++;
-    if (code === openBrace || code === openBracket) {
-      if (++depth > maxDepth) return tooDeep;
-    } else if ((code === closeBrace || code === closeBracket) && --depth === 0) return i;
+    if (code === OPEN_BRACE || code === OPEN_BRACKET) {
+      if (++depth > maxDepth) return TOO_DEEP;
+    } else if ((code === CLOSE_BRACE || code === CLOSE_BRACKET) && --depth === 0) return i;
   }
   return length;
 }
@@ -117,6 +117,6 @@ export function isSpace(code = 0): boolean {
 /** Whether an odd number of backslashes stands before a code of a string. */
 function isEscaped(json: JsonCodes, at: number): boolean {
   let i = at;
-  while (json[i - 1] === backslash) i--;
+  while (json[i - 1] === BACKSLASH) i--;
   return (at - i) % 2 === 1;
 }

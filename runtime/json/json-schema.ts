@@ -27,7 +27,7 @@ export interface ValueSchema {
 }
 
 /** How deep a value, or a chain of references, may be. */
-const maxDepth = 100;
+const MAX_DEPTH = 100;
 
 /**
  * What is wrong with a value of `parseExact`, in words that begin with its place (`body.name`); undefined: nothing.
@@ -44,7 +44,7 @@ export function schemaProblem(
 }
 
 /** Comparisons of a value with a schema: schemas that refer to each other several times may be without end. */
-const maxSteps = 1_000_000;
+const MAX_STEPS = 1_000_000;
 
 class SchemaCheck {
   /** Why a part of the value was not judged; undefined: all of it was. */
@@ -58,8 +58,9 @@ class SchemaCheck {
 
   problem(schema: ValueSchema, value: unknown, place: string, depth: number): string | undefined {
     this.#steps += 1;
-    if (this.#steps > maxSteps) this.limit ??= `${place} takes too long to compare with its schema`;
-    if (depth > maxDepth) this.limit ??= `${place} is nested too deeply`;
+    if (this.#steps > MAX_STEPS)
+      this.limit ??= `${place} takes too long to compare with its schema`;
+    if (depth > MAX_DEPTH) this.limit ??= `${place} is nested too deeply`;
     if (this.limit !== undefined) return this.limit;
     return (
       this.#ofReference(schema, value, place, depth) ??

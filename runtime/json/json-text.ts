@@ -4,15 +4,15 @@
  */
 
 import {
-  backslash,
-  closeBrace,
-  closeBracket,
-  comma,
-  openBrace,
-  openBracket,
-  quote,
+  BACKSLASH,
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COMMA,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
 } from "./json-characters.ts";
-import { isSpace, shortString, tooDeep } from "./json-codes.ts";
+import { isSpace, SHORT_STRING, TOO_DEEP } from "./json-codes.ts";
 
 /** A stretch of a text: `text.slice(start, end)`. */
 export interface TextRange {
@@ -41,19 +41,19 @@ export function skipSpace(text: string, at: number): number {
 
 /** Whether the value at `at` is an object. */
 export function isObjectAt(text: string, at: number): boolean {
-  return text.charCodeAt(at) === openBrace;
+  return text.charCodeAt(at) === OPEN_BRACE;
 }
 
 /** Whether the value at `at` is an array. */
 export function isArrayAt(text: string, at: number): boolean {
-  return text.charCodeAt(at) === openBracket;
+  return text.charCodeAt(at) === OPEN_BRACKET;
 }
 
 /** The members of the object that starts at `at`, in their order, repeated keys included. */
 export function objectMembers(text: string, at: number): Member[] {
   const members: Member[] = [];
   let i = skipSpace(text, at + 1);
-  while (i < text.length && text.charCodeAt(i) !== closeBrace) {
+  while (i < text.length && text.charCodeAt(i) !== CLOSE_BRACE) {
     const keyEnd = endOfString(text, i);
     const start = skipSpace(text, skipSpace(text, keyEnd) + 1);
     const end = endOfValue(text, start);
@@ -67,7 +67,7 @@ export function objectMembers(text: string, at: number): Member[] {
 export function elementsOf(text: string, at: number): TextRange[] {
   const elements: TextRange[] = [];
   let i = skipSpace(text, at + 1);
-  while (i < text.length && text.charCodeAt(i) !== closeBracket) {
+  while (i < text.length && text.charCodeAt(i) !== CLOSE_BRACKET) {
     const end = endOfValue(text, i);
     elements.push({ start: i, end });
     i = nextItem(text, end);
@@ -85,7 +85,7 @@ export function hasRepeatedKey(text: string, formOf = (key: string) => key): boo
   let i = 0;
   while (i < text.length) {
     const code = text.charCodeAt(i);
-    if (code === quote) {
+    if (code === QUOTE) {
       const end = endOfString(text, i);
       const keys = isKey ? open.at(-1) : undefined;
       if (keys !== undefined) {
@@ -97,10 +97,10 @@ export function hasRepeatedKey(text: string, formOf = (key: string) => key): boo
       i = end;
       continue;
     }
-    if (code === openBrace) open.push(new Set());
-    else if (code === openBracket) open.push(undefined);
-    else if (code === closeBrace || code === closeBracket) open.pop();
-    if (code === openBrace || code === comma) isKey = open.at(-1) !== undefined;
+    if (code === OPEN_BRACE) open.push(new Set());
+    else if (code === OPEN_BRACKET) open.push(undefined);
+    else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) open.pop();
+    if (code === OPEN_BRACE || code === COMMA) isKey = open.at(-1) !== undefined;
     i++;
   }
   return false;
@@ -111,17 +111,17 @@ export function hasRepeatedKey(text: string, formOf = (key: string) => key): boo
  * that it was a part of.
  */
 export function stringAt(text: string, span: TextRange | undefined): string | undefined {
-  if (span === undefined || text.charCodeAt(span.start) !== quote) return undefined;
-  return stringOf(text, span, longestCopied);
+  if (span === undefined || text.charCodeAt(span.start) !== QUOTE) return undefined;
+  return stringOf(text, span, MAX_COPIED);
 }
 
 /** A part of a text by itself: V8 keeps all of a text for one that it does not copy. */
 export function ownText(part: string): string {
-  return part.length <= longestCopied ? part : Buffer.from(part).toString();
+  return part.length <= MAX_COPIED ? part : Buffer.from(part).toString();
 }
 
 /** So many characters V8 copies out of a text. */
-const longestCopied = 12;
+const MAX_COPIED = 12;
 
 /** The text with the edits applied; they must not overlap, their order is free. */
 export function applyEdits(text: string, edits: readonly Edit[]): string {
@@ -144,14 +144,14 @@ export function onOneLine(text: string): string {
   return text.includes("\n") || text.includes("\r") ? text.replace(/[\r\n]/g, " ") : text;
 }
 
-/** The decoded string of a span. `longestPart`: a longer one is not left a part of the text. */
+/** The decoded string of a span. `maxPart`: a longer one is not left a part of the text. */
 export function stringOf(
   text: string,
   span: TextRange,
-  longestPart = Number.POSITIVE_INFINITY,
+  maxPart = Number.POSITIVE_INFINITY,
 ): string {
   const inner = text.slice(span.start + 1, span.end - 1);
-  if (inner.length <= longestPart && !inner.includes("\\")) return inner;
+  if (inner.length <= maxPart && !inner.includes("\\")) return inner;
   // JSON.parse of a string token gives a string.
   return JSON.parse(text.slice(span.start, span.end)) as string;
 }
@@ -159,24 +159,24 @@ export function stringOf(
 /** From the end of a member or an element to the start of the next one, or to the closing bracket. */
 export function nextItem(text: string, end: number): number {
   const i = skipSpace(text, end);
-  return text.charCodeAt(i) === comma ? skipSpace(text, i + 1) : i;
+  return text.charCodeAt(i) === COMMA ? skipSpace(text, i + 1) : i;
 }
 
 /** Where the value at `at` ends: behind its last character. `tooDeep`: it holds more than `maxDepth` objects and lists in one another. */
 export function endOfValue(text: string, at: number, maxDepth = Number.POSITIVE_INFINITY): number {
   const code = text.charCodeAt(at);
-  if (code === quote) return endOfString(text, at);
-  if (code === openBrace || code === openBracket) return endOfContainer(text, at, maxDepth);
+  if (code === QUOTE) return endOfString(text, at);
+  if (code === OPEN_BRACE || code === OPEN_BRACKET) return endOfContainer(text, at, maxDepth);
   return endOfScalar(text, at);
 }
 
 /** Where the string at `at` ends. The quotes of long ones are found by `indexOf`, which looks at many characters at once. */
 export function endOfString(text: string, at: number): number {
-  const short = Math.min(text.length, at + shortString);
+  const short = Math.min(text.length, at + SHORT_STRING);
   for (let i = at + 1; i < short; i++) {
     const code = text.charCodeAt(i);
-    if (code === quote) return i + 1;
-    if (code === backslash) break;
+    if (code === QUOTE) return i + 1;
+    if (code === BACKSLASH) break;
   }
   let end = text.indexOf('"', at + 1);
   while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
@@ -186,7 +186,7 @@ export function endOfString(text: string, at: number): number {
 /** Whether an odd number of backslashes stands before a character of a string. */
 function isEscaped(text: string, at: number): boolean {
   let i = at;
-  while (text.charCodeAt(i - 1) === backslash) i--;
+  while (text.charCodeAt(i - 1) === BACKSLASH) i--;
   return (at - i) % 2 === 1;
 }
 
@@ -201,14 +201,14 @@ function endOfContainer(text: string, at: number, maxDepth: number, open = 0): n
   let i = at;
   while (i < text.length) {
     const code = text.charCodeAt(i);
-    if (code === quote) {
+    if (code === QUOTE) {
       i = endOfString(text, i);
       continue;
     }
     i++;
-    if (code === openBrace || code === openBracket) {
-      if (++depth > maxDepth) return tooDeep;
-    } else if ((code === closeBrace || code === closeBracket) && --depth === 0) return i;
+    if (code === OPEN_BRACE || code === OPEN_BRACKET) {
+      if (++depth > maxDepth) return TOO_DEEP;
+    } else if ((code === CLOSE_BRACE || code === CLOSE_BRACKET) && --depth === 0) return i;
   }
   return text.length;
 }
@@ -217,7 +217,7 @@ function endOfScalar(text: string, at: number): number {
   let i = at;
   while (i < text.length) {
     const code = text.charCodeAt(i);
-    if (code === comma || code === closeBrace || code === closeBracket || isSpace(code)) break;
+    if (code === COMMA || code === CLOSE_BRACE || code === CLOSE_BRACKET || isSpace(code)) break;
     i++;
   }
   return i;

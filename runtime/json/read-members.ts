@@ -1,19 +1,19 @@
 import {
-  closeBrace,
-  colon,
-  comma,
-  nine,
-  openBrace,
-  openBracket,
-  quote,
-  zero,
+  CLOSE_BRACE,
+  COLON,
+  COMMA,
+  NINE,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
+  ZERO,
 } from "./json-characters.ts";
 import {
   afterSpace,
   type JsonCodes,
   plainStringEnd,
   stringEnd,
-  tooDeep,
+  TOO_DEEP,
   valueEnd,
 } from "./json-codes.ts";
 import { type Member, stringOf } from "./json-text.ts";
@@ -40,17 +40,17 @@ export function readMembers(
   reading: MembersReading,
 ): readonly Member[] | MembersProblem {
   const at = afterSpace(json, 0);
-  if (json[at] !== openBrace) return isJson(text) ? "no-object" : "no-json";
+  if (json[at] !== OPEN_BRACE) return isJson(text) ? "no-object" : "no-json";
   const members: Member[] = [];
   let i = afterSpace(json, at + 1);
-  while (json[i] !== closeBrace || members.length > 0) {
+  while (json[i] !== CLOSE_BRACE || members.length > 0) {
     const member = memberAt(text, json, i, reading);
     if (typeof member === "string") return member;
     members.push(member);
     i = afterSpace(json, member.end);
     const code = json[i];
-    if (code === closeBrace) break;
-    if (code !== comma) return "no-json";
+    if (code === CLOSE_BRACE) break;
+    if (code !== COMMA) return "no-json";
     i = afterSpace(json, i + 1);
   }
   return afterSpace(json, i + 1) === json.length ? members : "no-json";
@@ -62,20 +62,20 @@ function memberAt(
   at: number,
   { maxDepth, known }: MembersReading,
 ): Member | MembersProblem {
-  if (json[at] !== quote) return "no-json";
+  if (json[at] !== QUOTE) return "no-json";
   const plainEnd = plainStringEnd(json, at);
   const keyEnd = plainEnd === -1 ? stringEnd(json, at) : plainEnd;
   const behind = afterSpace(json, keyEnd);
-  if (json[behind] !== colon) return "no-json";
+  if (json[behind] !== COLON) return "no-json";
   const key =
     plainEnd === -1
       ? keyOf(text, at, keyEnd)
       : (known.at(json, at + 1, keyEnd - 1) ?? text.slice(at + 1, keyEnd - 1));
   const start = afterSpace(json, behind + 1);
   const end = valueEnd(json, start, maxDepth - 1);
-  if (end === tooDeep) return "too-deep";
+  if (end === TOO_DEEP) return "too-deep";
   const code = json[start];
-  const isLong = code === quote || code === openBrace || code === openBracket;
+  const isLong = code === QUOTE || code === OPEN_BRACE || code === OPEN_BRACKET;
   if (key === undefined || !(isLong || isScalar(text, json, start, end))) return "no-json";
   return { key, keyStart: at, start, end };
 }
@@ -100,10 +100,10 @@ function isScalar(text: string, json: JsonCodes, start: number, end: number): bo
 
 /** Whether it is a number of digits alone, above zero. */
 function isNatural(json: JsonCodes, start: number, end: number): boolean {
-  if (json[start] === zero) return false;
+  if (json[start] === ZERO) return false;
   for (let i = start; i < end; i++) {
     const code = json[i] ?? 0;
-    if (code < zero || code > nine) return false;
+    if (code < ZERO || code > NINE) return false;
   }
   return end > start;
 }

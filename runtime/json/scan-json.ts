@@ -1,13 +1,13 @@
 import {
-  backslash,
-  closeBrace,
-  colon,
-  comma,
-  nine,
-  openBrace,
-  openBracket,
-  quote,
-  zero,
+  BACKSLASH,
+  CLOSE_BRACE,
+  COLON,
+  COMMA,
+  NINE,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
+  ZERO,
 } from "./json-characters.ts";
 import { endOfString, type Member, skipSpace, stringOf } from "./json-text.ts";
 
@@ -34,16 +34,16 @@ export function scanJson(
 ): readonly ScannedMember[] | undefined {
   const start = skipSpace(text, 0);
   const members: ScannedMember[] = [];
-  const isObject = text.charCodeAt(start) === openBrace;
+  const isObject = text.charCodeAt(start) === OPEN_BRACE;
   const end = isObject ? endOfObject(text, start, wanted, members) : endOfAny(text, start);
-  return end !== notJson && skipSpace(text, end) === text.length ? members : undefined;
+  return end !== NOT_JSON && skipSpace(text, end) === text.length ? members : undefined;
 }
 
 /** From `{` to `}`, and from `[` to `]`. */
-const toClosing = 2;
+const TO_CLOSING = 2;
 
 /** In the place of an end. */
-const notJson = -1;
+const NOT_JSON = -1;
 
 /** Where the object at `at` ends; its members are added to `members`. Calls itself no deeper than `wanted` is. */
 function endOfObject(
@@ -53,29 +53,29 @@ function endOfObject(
   members: ScannedMember[],
 ): number {
   let i = skipSpace(text, at + 1);
-  if (text.charCodeAt(i) === closeBrace) return i + 1;
+  if (text.charCodeAt(i) === CLOSE_BRACE) return i + 1;
   for (;;) {
     const plainEnd = endOfPlainString(text, i);
-    const keyEnd = plainEnd === notPlain ? endOfJsonString(text, i) : plainEnd;
-    if (keyEnd === notJson) return notJson;
+    const keyEnd = plainEnd === NOT_PLAIN ? endOfJsonString(text, i) : plainEnd;
+    if (keyEnd === NOT_JSON) return NOT_JSON;
     const start = startOfValue(text, keyEnd);
-    if (start === notJson) return notJson;
+    if (start === NOT_JSON) return NOT_JSON;
     const key =
-      plainEnd === notPlain
+      plainEnd === NOT_PLAIN
         ? stringOf(text, { start: i, end: keyEnd })
         : text.slice(i + 1, plainEnd - 1);
-    const inside = text.charCodeAt(start) === openBrace ? wantedOf(wanted, key) : undefined;
+    const inside = text.charCodeAt(start) === OPEN_BRACE ? wantedOf(wanted, key) : undefined;
     const own: ScannedMember[] | undefined = inside && [];
     const end =
       own === undefined || inside === undefined
         ? endOfAny(text, start)
         : endOfObject(text, start, inside, own);
-    if (end === notJson) return notJson;
+    if (end === NOT_JSON) return NOT_JSON;
     members.push({ key, keyStart: i, start, end, members: own });
     i = skipSpace(text, end);
     const next = text.charCodeAt(i);
-    if (next === closeBrace) return i + 1;
-    if (next !== comma) return notJson;
+    if (next === CLOSE_BRACE) return i + 1;
+    if (next !== COMMA) return NOT_JSON;
     i = skipSpace(text, i + 1);
   }
 }
@@ -91,32 +91,32 @@ function wantedOf(
 /** From the end of a key to its value. */
 function startOfValue(text: string, keyEnd: number): number {
   const i = skipSpace(text, keyEnd);
-  return text.charCodeAt(i) === colon ? skipSpace(text, i + 1) : notJson;
+  return text.charCodeAt(i) === COLON ? skipSpace(text, i + 1) : NOT_JSON;
 }
 
 /** Where the value at `at` ends. Keeps a list of what is open instead of calling itself: depth is the sender's choice. */
 function endOfAny(text: string, at: number): number {
   const first = text.charCodeAt(at);
-  if (first !== openBrace && first !== openBracket) return endOfScalar(text, at);
+  if (first !== OPEN_BRACE && first !== OPEN_BRACKET) return endOfScalar(text, at);
   /** By what each of them is closed. */
   const open: number[] = [];
   let i = at;
   for (;;) {
     const code = text.charCodeAt(i);
-    if (code === openBrace || code === openBracket) {
-      const close = code + toClosing;
+    if (code === OPEN_BRACE || code === OPEN_BRACKET) {
+      const close = code + TO_CLOSING;
       i = skipSpace(text, i + 1);
       if (text.charCodeAt(i) === close) i++;
       else {
         open.push(close);
-        if (code === openBrace) i = valueOfMember(text, i);
-        if (i === notJson) return notJson;
+        if (code === OPEN_BRACE) i = valueOfMember(text, i);
+        if (i === NOT_JSON) return NOT_JSON;
         continue;
       }
     } else i = endOfScalar(text, i);
-    if (i === notJson) return notJson;
+    if (i === NOT_JSON) return NOT_JSON;
     i = nextValue(text, i, open);
-    if (i === notJson || open.length === 0) return i;
+    if (i === NOT_JSON || open.length === 0) return i;
   }
 }
 
@@ -127,11 +127,11 @@ function nextValue(text: string, end: number, open: number[]): number {
     i = skipSpace(text, i);
     const close = open[open.length - 1];
     const code = text.charCodeAt(i);
-    if (code === comma) {
+    if (code === COMMA) {
       i = skipSpace(text, i + 1);
-      return close === closeBrace ? valueOfMember(text, i) : i;
+      return close === CLOSE_BRACE ? valueOfMember(text, i) : i;
     }
-    if (code !== close) return notJson;
+    if (code !== close) return NOT_JSON;
     open.pop();
     i++;
   }
@@ -141,12 +141,12 @@ function nextValue(text: string, end: number, open: number[]): number {
 /** From a key to its value. */
 function valueOfMember(text: string, at: number): number {
   const keyEnd = endOfJsonString(text, at);
-  return keyEnd === notJson ? notJson : startOfValue(text, keyEnd);
+  return keyEnd === NOT_JSON ? NOT_JSON : startOfValue(text, keyEnd);
 }
 
 function endOfScalar(text: string, at: number): number {
   switch (text.charCodeAt(at)) {
-    case quote:
+    case QUOTE:
       return endOfJsonString(text, at);
     case 0x74:
       return endOfWord(text, at, "true");
@@ -160,41 +160,41 @@ function endOfScalar(text: string, at: number): number {
 }
 
 function endOfWord(text: string, at: number, word: string): number {
-  return text.startsWith(word, at) ? at + word.length : notJson;
+  return text.startsWith(word, at) ? at + word.length : NOT_JSON;
 }
 
 /** In the place of the end of a string that has escapes, is long, or is none. */
-const notPlain = -2;
+const NOT_PLAIN = -2;
 
 /** Where a string ends that is what it looks like, as nearly every key is. */
 function endOfPlainString(text: string, at: number): number {
-  if (text.charCodeAt(at) !== quote) return notPlain;
-  for (let i = at + 1; i < at + shortString; i++) {
+  if (text.charCodeAt(at) !== QUOTE) return NOT_PLAIN;
+  for (let i = at + 1; i < at + SHORT_STRING; i++) {
     const code = text.charCodeAt(i);
-    if (code === quote) return i + 1;
-    if (code === backslash || !(code >= 0x20)) return notPlain;
+    if (code === QUOTE) return i + 1;
+    if (code === BACKSLASH || !(code >= 0x20)) return NOT_PLAIN;
   }
-  return notPlain;
+  return NOT_PLAIN;
 }
 
 function endOfJsonString(text: string, at: number): number {
-  if (text.charCodeAt(at) !== quote) return notJson;
+  if (text.charCodeAt(at) !== QUOTE) return NOT_JSON;
   let i = at + 1;
-  while (i < at + shortString) {
+  while (i < at + SHORT_STRING) {
     const code = text.charCodeAt(i);
-    if (code === quote) return i + 1;
-    if (code === backslash) {
+    if (code === QUOTE) return i + 1;
+    if (code === BACKSLASH) {
       i = endOfEscape(text, i + 1);
-      if (i === notJson) return notJson;
+      if (i === NOT_JSON) return NOT_JSON;
     } else if (code >= 0x20) i++;
     // A control character, or the end of the text.
-    else return notJson;
+    else return NOT_JSON;
   }
   return endOfLongString(text, at);
 }
 
 /** Longer strings the engine's own reader judges more quickly. */
-const shortString = 256;
+const SHORT_STRING = 256;
 
 function endOfLongString(text: string, at: number): number {
   const end = endOfString(text, at);
@@ -202,15 +202,15 @@ function endOfLongString(text: string, at: number): number {
     JSON.parse(text.slice(at, end));
     return end;
   } catch {
-    return notJson;
+    return NOT_JSON;
   }
 }
 
 /** Where the escape ends whose backslash stands before `at`. */
 function endOfEscape(text: string, at: number): number {
   switch (text.charCodeAt(at)) {
-    case quote:
-    case backslash:
+    case QUOTE:
+    case BACKSLASH:
     case 0x2f: // /
     case 0x62: // b
     case 0x66: // f
@@ -219,10 +219,10 @@ function endOfEscape(text: string, at: number): number {
     case 0x74: // t
       return at + 1;
     case 0x75: // u
-      for (let i = at + 1; i < at + 5; i++) if (!isHex(text.charCodeAt(i))) return notJson;
+      for (let i = at + 1; i < at + 5; i++) if (!isHex(text.charCodeAt(i))) return NOT_JSON;
       return at + 5;
     default:
-      return notJson;
+      return NOT_JSON;
   }
 }
 
@@ -231,27 +231,27 @@ function isHex(code: number): boolean {
 }
 
 function isDigit(code: number): boolean {
-  return code >= zero && code <= nine;
+  return code >= ZERO && code <= NINE;
 }
 
-const minus = 0x2d;
-const plus = 0x2b;
+const MINUS = 0x2d;
+const PLUS = 0x2b;
 
 function endOfNumber(text: string, at: number): number {
-  let i = text.charCodeAt(at) === minus ? at + 1 : at;
-  i = text.charCodeAt(i) === zero ? i + 1 : endOfDigits(text, i);
-  if (i === notJson) return notJson;
+  let i = text.charCodeAt(at) === MINUS ? at + 1 : at;
+  i = text.charCodeAt(i) === ZERO ? i + 1 : endOfDigits(text, i);
+  if (i === NOT_JSON) return NOT_JSON;
   if (text.charCodeAt(i) === 0x2e) i = endOfDigits(text, i + 1);
-  if (i === notJson) return notJson;
+  if (i === NOT_JSON) return NOT_JSON;
   const exponent = text.charCodeAt(i);
   if (exponent !== 0x65 && exponent !== 0x45) return i;
   const sign = text.charCodeAt(i + 1);
-  return endOfDigits(text, sign === minus || sign === plus ? i + 2 : i + 1);
+  return endOfDigits(text, sign === MINUS || sign === PLUS ? i + 2 : i + 1);
 }
 
 /** Where the digits end, of which there is one at `at`. */
 function endOfDigits(text: string, at: number): number {
   let i = at;
   while (isDigit(text.charCodeAt(i))) i++;
-  return i === at ? notJson : i;
+  return i === at ? NOT_JSON : i;
 }

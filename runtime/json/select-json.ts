@@ -1,11 +1,11 @@
 import {
-  backslash,
-  closeBrace,
-  comma,
-  openBrace,
-  openBracket,
-  quote,
-  zero,
+  BACKSLASH,
+  CLOSE_BRACE,
+  COMMA,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
+  ZERO,
 } from "./json-characters.ts";
 import {
   afterSpace,
@@ -32,10 +32,10 @@ export function jsonSelector(selection: JsonSelection): JsonSelector {
   const wanted = new Wanted(selection);
   return (json) => {
     const at = afterSpace(json, 0);
-    if (json[at] !== openBrace) return undefined;
+    if (json[at] !== OPEN_BRACE) return undefined;
     const selected: Record<string, unknown> = {};
     const end = readMembers(json, at, wanted, selected);
-    const isWhole = json[end] === closeBrace && afterSpace(json, end + 1) === json.length;
+    const isWhole = json[end] === CLOSE_BRACE && afterSpace(json, end + 1) === json.length;
     return isWhole ? selected : undefined;
   };
 }
@@ -106,7 +106,7 @@ function readMembers(
   selected: Record<string, unknown>,
 ): number {
   let i = afterSpace(json, at + 1);
-  while (i < json.length && json[i] !== closeBrace) {
+  while (i < json.length && json[i] !== CLOSE_BRACE) {
     const plainEnd = plainStringEnd(json, i);
     const keyEnd = plainEnd === -1 ? stringEnd(json, i) : plainEnd;
     const member =
@@ -115,7 +115,7 @@ function readMembers(
     const end =
       member === undefined ? valueEnd(json, start) : readValue(json, start, member, selected);
     i = afterSpace(json, end);
-    if (json[i] === comma) i = afterSpace(json, i + 1);
+    if (json[i] === COMMA) i = afterSpace(json, i + 1);
   }
   return i;
 }
@@ -128,7 +128,7 @@ function escapedAt(
   wanted: Wanted,
 ): WantedMember | undefined {
   // Without an end it is none.
-  if (!json.subarray(at, end).includes(backslash)) return undefined;
+  if (!json.subarray(at, end).includes(BACKSLASH)) return undefined;
   return wanted.named(JSON.parse(json.toString("utf8", at, end)));
 }
 
@@ -140,14 +140,14 @@ function readValue(
   selected: Record<string, unknown>,
 ): number {
   const { name, part, members } = member;
-  if (part === "members" && json[start] === openBrace) {
+  if (part === "members" && json[start] === OPEN_BRACE) {
     const some: Record<string, unknown> = {};
     selected[name] = some;
     return readMembers(json, start, members, some) + 1;
   }
-  if (part === "first" && json[start] === openBracket) {
+  if (part === "first" && json[start] === OPEN_BRACKET) {
     const first = afterSpace(json, start + 1);
-    if (json[first] === openBrace) {
+    if (json[first] === OPEN_BRACE) {
       const some: Record<string, unknown> = {};
       selected[name] = [some];
       return containerEnd(json, readMembers(json, first, members, some) + 1, 1);
@@ -170,11 +170,11 @@ function wordAt(
   end: number,
   member: WantedMember,
 ): string | undefined {
-  if (json[start] !== quote || json[end - 1] !== quote || end - start < 2) return undefined;
+  if (json[start] !== QUOTE || json[end - 1] !== QUOTE || end - start < 2) return undefined;
   if (hasWordAt(json, start + 1, end - 1, member.word)) return member.word;
   for (let i = start + 1; i < end - 1; i++) {
     const code = json[i] ?? 0;
-    if (code < 0x20 || code > 0x7e || code === backslash || code === quote) return undefined;
+    if (code < 0x20 || code > 0x7e || code === BACKSLASH || code === QUOTE) return undefined;
   }
   member.word = json.toString("latin1", start + 1, end - 1);
   return member.word;
@@ -192,14 +192,14 @@ function hasWordAt(json: Buffer, from: number, to: number, word: string): boolea
 /** A number of few digits alone, as counts are; undefined: it is something else. */
 function naturalAt(json: Buffer, start: number, end: number): number | undefined {
   const length = end - start;
-  if (length > fewDigits || (length > 1 && json[start] === zero)) return undefined;
+  if (length > FEW_DIGITS || (length > 1 && json[start] === ZERO)) return undefined;
   let value = 0;
   for (let i = start; i < end; i++) {
-    const digit = (json[i] ?? 0) - zero;
+    const digit = (json[i] ?? 0) - ZERO;
     if (digit < 0 || digit > 9) return undefined;
     value = value * 10 + digit;
   }
   return length > 0 ? value : undefined;
 }
 
-const fewDigits = 15;
+const FEW_DIGITS = 15;

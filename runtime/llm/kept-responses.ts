@@ -31,14 +31,14 @@ export function serveKept(exchange: Exchange, { service, keeper, path }: KeptReq
   const own = typeof path === "string" ? path : path(provider.model ?? "", false);
   const whole = withQuery(own, exchange.query);
   if (texts !== undefined && guard !== undefined && guard.response.length > 0) {
-    if (refuseMethod(exchange, service.errors, keptMethods)) return;
+    if (refuseMethod(exchange, service.errors, KEPT_METHODS)) return;
     serveGuarded(exchange, { service, keeper, path: whole, texts });
     return;
   }
   passTo(exchange, provider, { path: whole, ...(timeout !== undefined && { timeout }) });
 }
 
-const keptMethods = ["GET", "POST", "DELETE"] as const;
+const KEPT_METHODS = ["GET", "POST", "DELETE"] as const;
 
 interface GuardedRequest extends KeptRequest {
   /** With its query. */

@@ -65,7 +65,7 @@ function anthropicModel({ id }: ListedModel): JsonObject {
 function anthropicPage(models: readonly ListedModel[], query: string): JsonObject {
   const after = place(models, queryValue(query, "after_id"));
   const before = place(models, queryValue(query, "before_id"));
-  const limit = Number(queryValue(query, "limit") ?? "") || defaultLimit;
+  const limit = Number(queryValue(query, "limit") ?? "") || DEFAULT_LIMIT;
   const rest = models.slice(after === undefined ? 0 : after + 1, before);
   const page = before === undefined ? rest.slice(0, limit) : rest.slice(-limit);
   return {
@@ -77,7 +77,7 @@ function anthropicPage(models: readonly ListedModel[], query: string): JsonObjec
 }
 
 /** What Anthropic's API gives without a limit. */
-const defaultLimit = 20;
+const DEFAULT_LIMIT = 20;
 
 function place(models: readonly ListedModel[], id: string | undefined): number | undefined {
   const index = models.findIndex((model) => model.id === id);

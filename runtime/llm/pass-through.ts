@@ -8,7 +8,7 @@ import type { TriedCall } from "../policies/retry/tries.ts";
 import { type RetryTarget, sendRetrying } from "../policies/retry.ts";
 import { TimedRelay } from "../policies/timeout.ts";
 import { passedHeaders } from "./calls/call-headers.ts";
-import { retriedStatuses } from "./calls/limits.ts";
+import { RETRIED_STATUSES } from "./calls/limits.ts";
 import { refuseClosedModel } from "./calls/open-models.ts";
 import { recordProvider } from "./calls/record-call.ts";
 import type { AnyTarget, TargetChoice } from "./calls/target.ts";
@@ -54,7 +54,7 @@ export function passInTurn(exchange: Exchange, service: PassService, tried?: Tri
   const settings = {
     attempts,
     backoff,
-    codes: new Set([...codes, ...retriedStatuses]),
+    codes: new Set([...codes, ...RETRIED_STATUSES]),
     requestTimeout: service.timeout,
     attemptTimeout: service.attemptTimeout,
   };

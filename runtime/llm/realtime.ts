@@ -80,7 +80,7 @@ function modelOf(
 class RealtimeRelay extends TunnelRelay {
   readonly #exchange: Exchange;
   readonly #provider: string;
-  readonly #frames = new TextFrames(maxText);
+  readonly #frames = new TextFrames(MAX_TEXT);
   #isOpen = false;
   #usage: Usage | undefined;
 
@@ -123,7 +123,7 @@ class RealtimeRelay extends TunnelRelay {
 }
 
 /** The most bytes of an event that is read: those with sound are longer, and have no usage. */
-const maxText = MiB;
+const MAX_TEXT = MiB;
 
 function sum(a: Usage, b: Usage): Usage {
   return {

@@ -32,19 +32,19 @@ export function serveResponses(
     return;
   }
   const path = pathBelow(keeper.path, rest);
-  if (asking.has(rest)) {
+  if (ASKING.has(rest)) {
     const target = nativeTarget({ ...keeper, path, format: responsesNative });
-    const operation = rest === countPath ? "count_tokens" : service.operation;
+    const operation = rest === COUNT_PATH ? "count_tokens" : service.operation;
     return serveChat(exchange, { ...service, operation, targets: () => [target] }, tried);
   }
   serveKept(exchange, { service, keeper, path });
 }
 
 /** Counts the tokens of a request, and uses none. */
-const countPath = "/input_tokens";
+const COUNT_PATH = "/input_tokens";
 
 /** What takes a request for a response, and makes something else of it. */
-const asking: ReadonlySet<string> = new Set(["/compact", countPath]);
+const ASKING: ReadonlySet<string> = new Set(["/compact", COUNT_PATH]);
 
 /** The path of what lies below an API; the query of that stays. */
 function pathBelow(path: EndpointPath, rest: string): EndpointPath {

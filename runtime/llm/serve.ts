@@ -2,7 +2,7 @@ import type { JsonObject } from "../cel/variables.ts";
 import { bufferBody } from "../http/buffer-body.ts";
 import type { Exchange, Handled } from "../http/exchange.ts";
 import type { TriedCall } from "../policies/retry/tries.ts";
-import { whenThere } from "../process/eventual.ts";
+import { thenMaybe } from "../process/maybe-promise.ts";
 import { AskedCall } from "./calls/asked-call.ts";
 import { type ChatCall, readCall } from "./calls/chat-call.ts";
 import type { ChatService } from "./calls/chat-service.ts";
@@ -21,7 +21,7 @@ import { unknownModel } from "./calls/unknown-model.ts";
  */
 export function serveChat(exchange: Exchange, service: ChatService, tried?: TriedCall): Handled {
   if (refuseMethod(exchange, service.errors)) return;
-  return whenThere(bufferBody(exchange, service.limit), (isThere) =>
+  return thenMaybe(bufferBody(exchange, service.limit), (isThere) =>
     isThere ? serveRead(exchange, service, tried) : undefined,
   );
 }

@@ -43,11 +43,11 @@ function matchesOrigin(allowed: string, origin: string): boolean {
   const after = pattern.slice(star + 1);
   if (origin.length <= before.length + after.length) return false;
   if (!origin.startsWith(before) || !origin.endsWith(after)) return false;
-  return hostLabels.test(origin.slice(before.length, origin.length - after.length));
+  return HOST_LABELS.test(origin.slice(before.length, origin.length - after.length));
 }
 
 /** What a `*` stands for: letters, digits and dots, so that `https://evil.test/.example.com` is no subdomain. */
-const hostLabels = /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/;
+const HOST_LABELS = /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/;
 
 function matchesHostname(own: string, hostname: string): boolean {
   if (!own.startsWith("*.")) return own === hostname;

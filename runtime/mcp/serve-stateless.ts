@@ -1,6 +1,6 @@
 import { readWhole } from "../http/buffer-body.ts";
 import type { Exchange, Handled } from "../http/exchange.ts";
-import { type Eventual, whenThere } from "../process/eventual.ts";
+import { type MaybePromise, thenMaybe } from "../process/maybe-promise.ts";
 import { isPermitted, recordMethod } from "./aggregate/permission.ts";
 import { refuseUnknownMethod, serveStatelessRequest } from "./aggregate/serve-stateless-request.ts";
 import { passStateless } from "./passthrough/pass-stateless.ts";
@@ -24,17 +24,17 @@ export function serveStateless(
 ): Handled {
   const wrongHeaders = headerProblem(exchange);
   const found = wrongHeaders === undefined ? passthroughOf(exchange, backend) : undefined;
-  return whenThere(found, (way) => {
+  return thenMaybe(found, (way) => {
     const unreachable = way !== undefined && "detail" in way ? way : undefined;
     const only = way !== undefined && "detail" in way ? undefined : way;
     if (only !== undefined && !only.holdsBodies && hidesNothing(access)) {
       noteClaims(exchange);
-      return whenThere(backend.sentTrace?.look(exchange, backend.limits.body), (read) => {
+      return thenMaybe(backend.sentTrace?.look(exchange, backend.limits.body), (read) => {
         if (!exchange.headersSent && !exchange.isOver)
           passStateless(exchange, backend, only, access, read);
       });
     }
-    return whenThere(readWhole(exchange, backend.limits.body), (bytes) => {
+    return thenMaybe(readWhole(exchange, backend.limits.body), (bytes) => {
       if (bytes !== undefined) {
         serveMessage(
           { exchange, backend, access, only, wrongHeaders, unreachable },
@@ -92,7 +92,7 @@ function serveMessage(
 function passthroughOf(
   exchange: Exchange,
   { passthrough: only, toSessions, limits }: McpBackend,
-): Eventual<StreamableHttpTarget | TargetFailure | undefined> {
+): MaybePromise<StreamableHttpTarget | TargetFailure | undefined> {
   if (only === undefined || toSessions === undefined) return only;
   const { isStateless } = only.era;
   if (isStateless !== undefined) return isStateless ? only : undefined;

@@ -1,7 +1,7 @@
 import { readWhole } from "../http/buffer-body.ts";
 import type { Exchange, Handled } from "../http/exchange.ts";
 import { refuse } from "../http/refuse.ts";
-import { whenThere } from "../process/eventual.ts";
+import { thenMaybe } from "../process/maybe-promise.ts";
 import { isPermitted, recordMethod } from "./aggregate/permission.ts";
 import {
   serveSessionDelete,
@@ -13,7 +13,7 @@ import { type PassthroughMessage, passThrough } from "./passthrough/passthrough.
 import { hasEnvelope } from "./protocol/envelope.ts";
 import { readMessageBytes } from "./protocol/message.ts";
 import { sessionMethods } from "./protocol/methods.ts";
-import { sessionRevisions } from "./protocol/revisions.ts";
+import { SESSION_REVISIONS } from "./protocol/revisions.ts";
 import { respondRpcError, rpcCode } from "./protocol/rpc-response.ts";
 import { passesTransportChecks, refuseHttpMethod } from "./protocol/transport-check.ts";
 import type { McpAuthorization } from "./rules/authorization.ts";
@@ -35,7 +35,7 @@ export function serveMcp(
   switch (exchange.method) {
     case "POST": {
       const version = exchange.header("mcp-protocol-version");
-      const hasSessions = version === undefined || sessionRevisions.has(version);
+      const hasSessions = version === undefined || SESSION_REVISIONS.has(version);
       noteClientEra(exchange, hasSessions ? "sessions" : "stateless");
       return (hasSessions ? servePost : serveStateless)(exchange, backend, access);
     }
@@ -56,7 +56,7 @@ function refuseSession(exchange: Exchange): void {
 }
 
 function servePost(exchange: Exchange, backend: McpBackend, access: McpAuthorization): Handled {
-  return whenThere(readWhole(exchange, backend.limits.body), (bytes) => {
+  return thenMaybe(readWhole(exchange, backend.limits.body), (bytes) => {
     if (bytes !== undefined) serveSessionMessage(exchange, backend, access, bytes);
   });
 }

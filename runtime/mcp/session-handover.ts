@@ -6,8 +6,12 @@ import { goOnFromElsewhere } from "./bridge/to-sessions.ts";
 import { jsonRpcRefusal } from "./protocol/json-rpc-refusal.ts";
 import { type Message, ownMessage } from "./protocol/message.ts";
 import { sessionOwner } from "./session/session-owner.ts";
+import {
+  type ChildAddress,
+  type Elsewhere,
+  useElsewhere,
+} from "./stateless/cross-thread-sessions.ts";
 import { discoverRequest } from "./stateless/discovery.ts";
-import { type ChildAddress, type Elsewhere, useElsewhere } from "./stateless/elsewhere.ts";
 import { childHere } from "./stateless/shared-child.ts";
 import { type Call, type CallSink, endedCall } from "./transports/target.ts";
 

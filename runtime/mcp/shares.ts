@@ -3,10 +3,10 @@ import { pickUpstream, type WeightedUpstreams, weighUpstreams } from "../backend
 import { readWhole } from "../http/buffer-body.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { stringAt } from "../json/json-text.ts";
-import { type Eventual, whenThere } from "../process/eventual.ts";
+import { type MaybePromise, thenMaybe } from "../process/maybe-promise.ts";
 import { readMessageBytes } from "./protocol/message.ts";
 import { paramOf } from "./protocol/message-edit.ts";
-import { sessionRevisions } from "./protocol/revisions.ts";
+import { SESSION_REVISIONS } from "./protocol/revisions.ts";
 import { refuseUnknownSession } from "./session/sessions.ts";
 import type { McpBackend } from "./transports/backend.ts";
 
@@ -58,14 +58,14 @@ export function openShares({ mcp, others }: SharesSettings): Shares {
  * Who serves a request: whoever opened the session, or the call of several rounds, that it belongs to; what belongs to none
  * is shared by weight. Undefined: it was refused.
  */
-export function chooseShare(exchange: Exchange, shares: Shares): Eventual<Share | undefined> {
+export function chooseShare(exchange: Exchange, shares: Shares): MaybePromise<Share | undefined> {
   const session = exchange.header("mcp-session-id");
   if (session !== undefined) {
     const owner = ownerOf(session, shares);
     if (owner === undefined) refuseUnknownSession(exchange);
     return owner;
   }
-  return whenThere(stateOf(exchange, shares), (state) => {
+  return thenMaybe(stateOf(exchange, shares), (state) => {
     if (state === "refused") return undefined;
     if (state === undefined) return pickUpstream(shares.weighted);
     // Nobody has given it: any of them says so.
@@ -83,12 +83,12 @@ function ownerOf(shown: string, { backends, hasOthers }: Shares): Share | undefi
 function stateOf(
   exchange: Exchange,
   { backends }: Shares,
-): Eventual<string | "refused" | undefined> {
+): MaybePromise<string | "refused" | undefined> {
   const version = exchange.header("mcp-protocol-version");
-  if (exchange.method !== "POST" || version === undefined || sessionRevisions.has(version))
+  if (exchange.method !== "POST" || version === undefined || SESSION_REVISIONS.has(version))
     return undefined;
   const limit = Math.max(...backends.map(({ limits }) => limits.body));
-  return whenThere(readWhole(exchange, limit), (bytes) => {
+  return thenMaybe(readWhole(exchange, limit), (bytes) => {
     if (bytes === undefined) return "refused";
     const message = readMessageBytes(bytes);
     if (message.kind === "problem") return undefined;

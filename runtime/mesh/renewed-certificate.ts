@@ -9,9 +9,9 @@ export interface IssuedCertificate extends Validity {
 
 /** The first pause after an attempt that failed and the longest; milliseconds. */
 const FIRST_PAUSE = 250;
-const LONGEST_PAUSE = 30 * SECOND;
+const MAX_PAUSE = 30 * SECOND;
 /** The most that one timer can wait for, and some less: a longer wait looks at the clock again. */
-const LONGEST_WAIT = 60 * MINUTE;
+const MAX_WAIT = 60 * MINUTE;
 
 /** A certificate that is renewed about halfway to its end; what was issued last stays as long as it is valid. */
 export class RenewedCertificate implements WorkloadCertificate {
@@ -64,7 +64,7 @@ export class RenewedCertificate implements WorkloadCertificate {
     } catch (error) {
       if (this.#isClosed) return;
       this.#warnOf(error instanceof Error ? error.message : String(error));
-      const longest = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** this.#failures);
+      const longest = Math.min(MAX_PAUSE, FIRST_PAUSE * 2 ** this.#failures);
       this.#failures += 1;
       this.#renewAt(Date.now() + longest * (0.5 + Math.random() / 2));
     }
@@ -72,7 +72,7 @@ export class RenewedCertificate implements WorkloadCertificate {
 
   /** `time`: milliseconds since the epoch. */
   #renewAt(time: number): void {
-    const wait = Math.min(LONGEST_WAIT, time - Date.now());
+    const wait = Math.min(MAX_WAIT, time - Date.now());
     this.#timer = setTimeout(() => {
       if (Date.now() < time) this.#renewAt(time);
       else void this.#renew();

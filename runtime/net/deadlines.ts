@@ -1,7 +1,7 @@
-import { Members, type Placed } from "../process/members.ts";
+import { type Indexed, SwapSet } from "../process/swap-set.ts";
 
 /** What has a deadline. */
-export interface Timed extends Placed {
+export interface Timed extends Indexed {
   /** A tick; Infinity: none. */
   readonly deadline: number;
   /** Called at every tick. */
@@ -9,15 +9,15 @@ export interface Timed extends Placed {
 }
 
 /** Milliseconds between two ticks. */
-const tickTime = 250;
+const TICK_TIME = 250;
 /** Milliseconds after which a tick is missing. */
-const longestTick = 2 * tickTime;
+const MAX_TICK = 2 * TICK_TIME;
 
 /**
  * The deadlines of many connections: one timer looks at all, and nothing is armed for a request. Time is counted in ticks;
  * a process that is too busy to count gives everybody more of it.
  */
-export class Deadlines<Each extends Timed = Timed> extends Members<Each> {
+export class Deadlines<Each extends Timed = Timed> extends SwapSet<Each> {
   #timer: NodeJS.Timeout | undefined;
   #tick = 0;
   /** The time of the last tick, in milliseconds of the monotonic clock. */
@@ -33,7 +33,7 @@ export class Deadlines<Each extends Timed = Timed> extends Members<Each> {
 
   /** Whether a tick is missing: the process stood still, and the clocks of others went on. */
   get isBehind(): boolean {
-    return performance.now() - this.#lookedAt > longestTick;
+    return performance.now() - this.#lookedAt > MAX_TICK;
   }
 
   /** The time of the last tick as fields have it (RFC 9110 5.6.7). */
@@ -43,7 +43,7 @@ export class Deadlines<Each extends Timed = Timed> extends Members<Each> {
 
   /** The tick that is at least so many milliseconds away. */
   after(milliseconds: number): number {
-    return this.#tick + Math.ceil(milliseconds / tickTime) + 1;
+    return this.#tick + Math.ceil(milliseconds / TICK_TIME) + 1;
   }
 
   override add(member: Each): void {
@@ -51,7 +51,7 @@ export class Deadlines<Each extends Timed = Timed> extends Members<Each> {
     if (this.#timer !== undefined) return;
     this.#lookedAt = performance.now();
     this.#date = new Date().toUTCString();
-    this.#timer = setInterval(() => this.#look(), tickTime).unref();
+    this.#timer = setInterval(() => this.#look(), TICK_TIME).unref();
   }
 
   #look(): void {

@@ -4,13 +4,13 @@ import { readInto } from "./accepted-reads.ts";
 import { ignoreError } from "./ignore-error.ts";
 
 /** The most bytes of one read: more no longer makes up for what the processor's cache forgets meanwhile. */
-const mostRead = 262_144;
+const MAX_READ = 262_144;
 
 /** A read of so many bytes is a part of something long, of which more is to come. */
-export const longRead = 8192;
+export const LONG_READ = 8192;
 
 /** The most pieces of memory that wait for another connection. */
-const mostFree = 16;
+const MAX_FREE = 16;
 
 /** Who is given what was read, to pass it on. */
 export interface Borrower {
@@ -41,12 +41,12 @@ export class ReadMemory {
 
   /** A piece for one connection alone. */
   take(): Buffer {
-    return this.#free.pop() ?? Buffer.allocUnsafeSlow(mostRead);
+    return this.#free.pop() ?? Buffer.allocUnsafeSlow(MAX_READ);
   }
 
   /** Takes a piece back that nobody holds and no connection reads into. */
   give(piece: Buffer): void {
-    if (this.#free.length < mostFree) this.#free.push(piece);
+    if (this.#free.length < MAX_FREE) this.#free.push(piece);
   }
 }
 
@@ -108,7 +108,7 @@ export class SocketReads {
       return socket.push(copyOf(bytes));
     }
     const isFree = this.#give(bytes, own);
-    this.#goOn(isFree ? own : undefined, length >= longRead);
+    this.#goOn(isFree ? own : undefined, length >= LONG_READ);
     return true;
   }
 

@@ -7,7 +7,7 @@ export class TunnelRefusal extends Error {}
 type ProxySocket = NonNullable<Parameters<Parameters<Connect>[0]>[1]>;
 
 /** The longest head of a proxy's response. */
-const maxHead = 16_384;
+const MAX_HEAD = 16_384;
 
 /**
  * Makes the function that opens tunnels through a proxy (CONNECT, RFC 9110 9.3.6). `connect` leads to the proxy, `name` is
@@ -70,7 +70,7 @@ function askForTunnel(
     head = Buffer.concat([head, piece]);
     const end = head.indexOf("\r\n\r\n");
     if (end < 0) {
-      if (head.length > maxHead) finish("a response without end");
+      if (head.length > MAX_HEAD) finish("a response without end");
       return;
     }
     const [, status] =

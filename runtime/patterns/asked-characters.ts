@@ -1,5 +1,5 @@
 import { isPlainUnit, readCharacter } from "./character-reading.ts";
-import { oneRune, rune } from "./pattern-codes.ts";
+import { ONE_RUNE, RUNE } from "./pattern-codes.ts";
 import type { PatternInstruction } from "./pattern-program.ts";
 
 /**
@@ -19,7 +19,7 @@ export class AskedCharacters {
   /** Undefined: a pattern asks for none. */
   static of(instructions: readonly PatternInstruction[]): AskedCharacters | undefined {
     const asking = instructions.filter(
-      (each) => (each.op === rune || each.op === oneRune) && namesOthers(each) && !isOfMost(each),
+      (each) => (each.op === RUNE || each.op === ONE_RUNE) && namesOthers(each) && !isOfMost(each),
     );
     return asking.length === 0 ? undefined : new AskedCharacters(asking);
   }
@@ -30,7 +30,7 @@ export class AskedCharacters {
     const known = this.#known.get(codePoint);
     if (known !== undefined) return known;
     const has = this.#asks(character, codePoint, readCharacter(character));
-    if (this.#known.size < maxKnown) this.#known.set(codePoint, has);
+    if (this.#known.size < MAX_KNOWN) this.#known.set(codePoint, has);
     return has;
   }
 
@@ -43,7 +43,7 @@ export class AskedCharacters {
   #findComposed(): ReadonlyMap<string, readonly ComposedCharacter[]> {
     const found = new Map<string, ComposedCharacter[]>();
     // What takes nearly all beyond ASCII takes letters and marks as well.
-    if (this.#instructions.some((each) => sizeOf(each) > mostOthers)) return found;
+    if (this.#instructions.some((each) => sizeOf(each) > MAX_OTHERS)) return found;
     for (const composed of composedCharacters()) {
       const { character, base, bare } = composed;
       const codePoint = character.codePointAt(0) ?? 0;
@@ -97,7 +97,7 @@ function namesOthers({ runes }: PatternInstruction): boolean {
 /** Whether it takes nearly all there is and ASCII characters with it, as `[^a-z]` does: none of them is meant. */
 function isOfMost(instruction: PatternInstruction): boolean {
   const takesAscii = (instruction.runes[0] ?? 0) < 0x80;
-  return takesAscii && sizeOf(instruction) > mostOthers;
+  return takesAscii && sizeOf(instruction) > MAX_OTHERS;
 }
 
 /** How many characters it takes. */
@@ -110,14 +110,14 @@ function sizeOf({ runes }: PatternInstruction): number {
   return size;
 }
 
-const mostOthers = 0x80000;
+const MAX_OTHERS = 0x80000;
 
 /** Texts have few characters, which come often. */
-const maxKnown = 4_096;
+const MAX_KNOWN = 4_096;
 
 function composedCharacters(): readonly ComposedCharacter[] {
   if (all.length === 0) {
-    for (let codePoint = 0xc0; codePoint < lastComposed; codePoint++) {
+    for (let codePoint = 0xc0; codePoint < LAST_COMPOSED; codePoint++) {
       const character = String.fromCodePoint(codePoint);
       const [base = "", ...others] = character.normalize("NFD");
       const rest = others.join("");
@@ -131,4 +131,4 @@ function composedCharacters(): readonly ComposedCharacter[] {
 const all: ComposedCharacter[] = [];
 
 /** Letters of later planes with marks are those of music, and of few scripts. */
-const lastComposed = 0x12000;
+const LAST_COMPOSED = 0x12000;

@@ -38,7 +38,7 @@ export class AskedReader implements TextReader {
 
   openFrom(written: string): number {
     if (!this.composes) return written.length;
-    const end = Array.from(written.slice(-maxLetter));
+    const end = Array.from(written.slice(-MAX_LETTER));
     let from = written.length;
     for (const each of end.toReversed()) {
       from -= each.length;
@@ -95,7 +95,7 @@ function without(parts: readonly Part[], marks: string): readonly Part[] | undef
 /** How many characters from a place on are a letter and what belongs to it. */
 function letterLength(characters: readonly string[], from: number): number {
   let to = from + 1;
-  while (to < characters.length && to - from < maxLetter && isExtender(characters[to] ?? ""))
+  while (to < characters.length && to - from < MAX_LETTER && isExtender(characters[to] ?? ""))
     to += 1;
   return to - from;
 }
@@ -117,4 +117,4 @@ function baseOf(character: string): string {
 }
 
 /** A letter has no more marks than that: what comes behind them is read by itself. */
-const maxLetter = 32;
+const MAX_LETTER = 32;

@@ -1,19 +1,19 @@
-import { ambiguousUnits } from "./ambiguous-character.ts";
-import { controlUnits } from "./character-reading.ts";
-import { beyondAscii, escapedUnit, type LastCharacters, MatchEnds } from "./match-ends.ts";
+import { AMBIGUOUS_UNITS } from "./ambiguous-character.ts";
+import { CONTROL_UNITS } from "./character-reading.ts";
+import { BEYOND_ASCII, escapedUnit, type LastCharacters, MatchEnds } from "./match-ends.ts";
 import {
   type Beside,
   beforeOf,
   besides,
-  lineFeed,
-  noText,
-  otherCharacter,
+  LINE_FEED,
+  NO_TEXT,
+  OTHER_CHARACTER,
   type PatternProgram,
   Stepper,
-  textEnd,
-  wordCharacter,
+  TEXT_END,
+  WORD_CHARACTER,
 } from "./pattern-program.ts";
-import { StateTable, stateBits } from "./state-table.ts";
+import { STATE_BITS, StateTable } from "./state-table.ts";
 
 /** The threads of a program after a part of a text. */
 export interface Threads {
@@ -63,10 +63,10 @@ export class Automaton {
 
   /** Finds what a match must end with that has begun; null: anything may be that. */
   lastCharacters(state: number): LastCharacters | null {
-    const known = this.#lastCharacters[state >> stateBits];
+    const known = this.#lastCharacters[state >> STATE_BITS];
     if (known !== undefined) return known;
     const made = this.#ends.after(this.threadsOf(state).places) ?? null;
-    this.#lastCharacters[state >> stateBits] = made;
+    this.#lastCharacters[state >> STATE_BITS] = made;
     return made;
   }
 
@@ -96,19 +96,19 @@ export class Automaton {
   /** By ASCII character: 1 where a match may begin with it, whatever stands before it. */
   get leavesIdle(): Uint8Array {
     this.#leavesIdle ??= Uint8Array.from({ length: 128 }, (_, character) =>
-      places.some((before) => this.#leavesAt(before, character)) ? 1 : 0,
+      PLACES.some((before) => this.#leavesAt(before, character)) ? 1 : 0,
     );
     return this.#leavesIdle;
   }
 
   /** Finds a character of a reading that a match may begin with. `others`: or any other one beyond ASCII. */
   beginnings(others: boolean): RegExp {
-    return new RegExp(`[${this.#beginningUnits()}${others ? beyondAscii : ambiguousUnits}]`, "g");
+    return new RegExp(`[${this.#beginningUnits()}${others ? BEYOND_ASCII : AMBIGUOUS_UNITS}]`, "g");
   }
 
   /** Finds a character that a match may begin with in a text as it is written, or one that reads otherwise. */
   get unreadBeginnings(): RegExp {
-    return new RegExp(`[${this.#beginningUnits()}${controlUnits}${beyondAscii}]`, "g");
+    return new RegExp(`[${this.#beginningUnits()}${CONTROL_UNITS}${BEYOND_ASCII}]`, "g");
   }
 
   #beginningUnits(): string {
@@ -142,7 +142,7 @@ export class Automaton {
     if (!hasMatched && isSearching) {
       hasMatched = this.#stepper.step(this.#program.start, before, codePoint, add);
     }
-    const after = codePoint === textEnd ? before : beforeOf(codePoint, this.#program);
+    const after = codePoint === TEXT_END ? before : beforeOf(codePoint, this.#program);
     const next = { places: moved, isSearching: isSearching && !hasMatched, before: after };
     return this.#number(next, hasMatched);
   };
@@ -157,41 +157,41 @@ export class Automaton {
     const key = `${places.join()} ${isSearching} ${before} ${hasMatched}`;
     const isDeadNow = places.length === 0 && !isSearching;
     const isIdleNow = places.length === 0 && isSearching && !hasMatched;
-    const bits = (isIdleNow ? idle : 0) | (hasMatched ? matchedBit : 0) | (isDeadNow ? dead : 0);
-    return this.#table.numberOf(key, threads, bits | (this.#ends.areSure(places) ? sure : 0));
+    const bits = (isIdleNow ? IDLE : 0) | (hasMatched ? MATCHED_BIT : 0) | (isDeadNow ? DEAD : 0);
+    return this.#table.numberOf(key, threads, bits | (this.#ends.areSure(places) ? SURE : 0));
   }
 }
 
 /** What may stand before a place. */
-const places: readonly Beside[] = [noText, lineFeed, wordCharacter, otherCharacter];
+const PLACES: readonly Beside[] = [NO_TEXT, LINE_FEED, WORD_CHARACTER, OTHER_CHARACTER];
 
-const idle = 1;
+const IDLE = 1;
 /** A match ended before the last character. */
-export const matchedBit = 2;
-const dead = 4;
-const sure = 8;
+export const MATCHED_BIT = 2;
+const DEAD = 4;
+const SURE = 8;
 /** No thread goes on. */
-export const endingBits: number = idle | dead;
+export const ENDING_BITS: number = IDLE | DEAD;
 
 /** A match ends here or before it, or none goes on where one had begun. */
-export const decidingBits: number = matchedBit | dead | sure;
+export const DECIDING_BITS: number = MATCHED_BIT | DEAD | SURE;
 
 /** No match has begun. */
 export function isIdle(state: number): boolean {
-  return (state & idle) !== 0;
+  return (state & IDLE) !== 0;
 }
 
 /** A match ended before the last character. */
 export function hasMatched(state: number): boolean {
-  return (state & matchedBit) !== 0;
+  return (state & MATCHED_BIT) !== 0;
 }
 
 /** Nothing more can match. */
 export function isDead(state: number): boolean {
-  return (state & dead) !== 0;
+  return (state & DEAD) !== 0;
 }
 
 /** A match ends behind the last character, whatever comes. */
 export function endsSurely(state: number): boolean {
-  return (state & sure) !== 0;
+  return (state & SURE) !== 0;
 }

@@ -9,17 +9,17 @@ import { BLANKS, LOOKALIKES, ONE_CASE_LOOKALIKES } from "./lookalikes.ts";
  */
 export function readCharacter(character: string): string {
   const codePoint = character.codePointAt(0) ?? 0;
-  if (codePoint >= firstTag && codePoint <= lastTag) return optionalCharacter(codePoint - tags);
+  if (codePoint >= FIRST_TAG && codePoint <= LAST_TAG) return optionalCharacter(codePoint - TAGS);
   if (isHangul(codePoint)) return character;
   const known = lookalikes.get(character);
   if (known !== undefined) return known;
-  if (lineBreak.test(character)) return optionalCharacter(space);
-  if (unseen.test(character)) return "";
-  if (blank.test(character)) return " ";
-  if (dash.test(character)) return "-";
+  if (LINE_BREAK.test(character)) return optionalCharacter(SPACE);
+  if (UNSEEN.test(character)) return "";
+  if (BLANK.test(character)) return " ";
+  if (DASH.test(character)) return "-";
   const parts = character.normalize("NFKD");
   if (parts !== character) return Array.from(parts, readCharacter).join("");
-  return digit.test(character) ? String(digitValue(character)) : character;
+  return DIGIT.test(character) ? String(digitValue(character)) : character;
 }
 
 /** Whether a UTF-16 unit is an ASCII character that reads as it is written. */
@@ -30,7 +30,7 @@ export function isPlainUnit(unit: number): boolean {
 }
 
 /** A class of the engine's expressions: ASCII characters that do not read as they are written. */
-export const controlUnits = "\\x00-\\x08\\x0b\\x0e-\\x1f\\x7f";
+export const CONTROL_UNITS = "\\x00-\\x08\\x0b\\x0e-\\x1f\\x7f";
 
 const lookalikes: ReadonlyMap<string, string> = new Map([
   ...entriesOf(LOOKALIKES, (reading) => reading),
@@ -55,7 +55,7 @@ function charactersOf(codes: string): readonly string[] {
 function digitValue(character: string): number {
   const codePoint = character.codePointAt(0) ?? 0;
   let zero = codePoint;
-  while (digit.test(String.fromCodePoint(zero - 1))) zero -= 1;
+  while (DIGIT.test(String.fromCodePoint(zero - 1))) zero -= 1;
   return (codePoint - zero) % 10;
 }
 
@@ -65,22 +65,22 @@ function isHangul(codePoint: number): boolean {
 }
 
 /** Tags stand for the ASCII characters whose code points they have behind this one. */
-const tags = 0xe0000;
-const firstTag = 0xe0020;
-const lastTag = 0xe007e;
-const space = 0x20;
+const TAGS = 0xe0000;
+const FIRST_TAG = 0xe0020;
+const LAST_TAG = 0xe007e;
+const SPACE = 0x20;
 
 /** What ends a line or a paragraph for some readers, and is nothing to others. */
-const lineBreak = /[\u000b\u0085\p{Zl}\p{Zp}]/u;
+const LINE_BREAK = /[\u000b\u0085\p{Zl}\p{Zp}]/u;
 
 /**
  * Control, format, private and unassigned characters, halves of pairs, marks, and what is ignored where it is not known; the
  * object replacement character stands for something that is not in the text.
  */
-const unseen = /[[\p{C}\p{M}\p{Default_Ignorable_Code_Point}\ufffc]--[\t\n\f\r]]/v;
+const UNSEEN = /[[\p{C}\p{M}\p{Default_Ignorable_Code_Point}\ufffc]--[\t\n\f\r]]/v;
 
-const blank = /[\p{Zs}]/u;
+const BLANK = /[\p{Zs}]/u;
 
-const dash = /[\p{Pd}\u2212]/u;
+const DASH = /[\p{Pd}\u2212]/u;
 
-const digit = /\p{Nd}/u;
+const DIGIT = /\p{Nd}/u;

@@ -1,6 +1,6 @@
-import { Automaton, decidingBits, isIdle } from "./automaton.ts";
+import { Automaton, DECIDING_BITS, isIdle } from "./automaton.ts";
 import { isPlainUnit } from "./character-reading.ts";
-import { noText, otherCharacter } from "./pattern-program.ts";
+import { NO_TEXT, OTHER_CHARACTER } from "./pattern-program.ts";
 import type { Search } from "./search.ts";
 import { StateTable } from "./state-table.ts";
 
@@ -56,7 +56,7 @@ export class JointAutomaton {
   /** The state where nothing has begun. `before`: the character there; "": the text begins. Undefined: it has too many states. */
   initial(before: string): number | undefined {
     if (this.#isLost) return undefined;
-    const beside = before === "" ? noText : otherCharacter;
+    const beside = before === "" ? NO_TEXT : OTHER_CHARACTER;
     const at = before === "" ? 0 : 1;
     const known = this.#initials[at];
     if (known) return known;
@@ -77,20 +77,20 @@ export class JointAutomaton {
     const next = this.#members.map(({ search, automaton }, index) => {
       const own = states[index] ?? 0;
       const stays = isIdle(own) && search.leavesIdle[code] === 0;
-      return stays ? automaton.initial(otherCharacter) : automaton.next(own, code);
+      return stays ? automaton.initial(OTHER_CHARACTER) : automaton.next(own, code);
     });
     return this.#number(next);
   };
 
   #number(states: readonly number[]): number {
     this.#isLost ||= this.#members.some(({ automaton }) => automaton.generation > 0);
-    const isPlain = !this.#isLost && states.every((state) => (state & decidingBits) === 0);
-    const bits = (states.every(isIdle) ? allIdle : 0) | (isPlain ? 0 : undecided);
+    const isPlain = !this.#isLost && states.every((state) => (state & DECIDING_BITS) === 0);
+    const bits = (states.every(isIdle) ? ALL_IDLE : 0) | (isPlain ? 0 : undecided);
     return this.#table.numberOf(`${states.join()} ${bits}`, states, bits);
   }
 }
 
 /** A bit of states: no match of any has begun. */
-export const allIdle = 1;
+export const ALL_IDLE = 1;
 /** A bit of states: a match may end there, or one that has begun does not go on in a way that has to be decided. */
 export const undecided = 2;

@@ -1,19 +1,26 @@
 import { isOptional, optionalCharacter } from "./ambiguous-character.ts";
-import { alternative, alternativeMatch, assertion, deadEnd, match, rune } from "./pattern-codes.ts";
 import {
-  anyCharacter,
+  ALTERNATIVE,
+  ALTERNATIVE_MATCH,
+  assertion,
+  DEAD_END,
+  match,
+  RUNE,
+} from "./pattern-codes.ts";
+import {
+  ANY_CHARACTER,
   assertionsAt,
   type Beside,
   beforeOf,
   besides,
-  lineFeed,
-  noText,
+  LINE_FEED,
+  NO_TEXT,
   type PatternProgram,
+  TEXT_END,
   takes,
-  textEnd,
-  wordCharacter,
+  WORD_CHARACTER,
 } from "./pattern-program.ts";
-import { StateTable, stateBits } from "./state-table.ts";
+import { STATE_BITS, StateTable } from "./state-table.ts";
 
 /**
  * Finds where a match begins whose end is known: an automaton that reads backward, from the end to the earliest place from
@@ -34,16 +41,16 @@ export class MatchBeginnings {
     this.#matches = instructions.flatMap(({ op }, place) => (op === match ? [place] : []));
     const sources = instructions.map((): Sources => ({ bare: [], taking: [] }));
     for (const [place, { op, out, arg }] of instructions.entries()) {
-      if (op === match || op === deadEnd) continue;
-      sources[out]?.[op >= rune ? "taking" : "bare"].push(place);
-      if (op === alternative || op === alternativeMatch) sources[arg]?.bare.push(place);
+      if (op === match || op === DEAD_END) continue;
+      sources[out]?.[op >= RUNE ? "taking" : "bare"].push(place);
+      if (op === ALTERNATIVE || op === ALTERNATIVE_MATCH) sources[arg]?.bare.push(place);
     }
     this.#sources = sources;
   }
 
   /** The earliest place from `from` on where a match begins that ends at `to`; undefined: none does. `before`: beside `from`. */
   ofEnded(text: string, from: number, before: Beside, to: number): number | undefined {
-    const after = this.#program.asks ? this.#besideOf(text.codePointAt(to) ?? textEnd) : noText;
+    const after = this.#program.asks ? this.#besideOf(text.codePointAt(to) ?? TEXT_END) : NO_TEXT;
     return this.#earliest(text, from, before, to, this.#ended(after));
   }
 
@@ -80,14 +87,14 @@ export class MatchBeginnings {
   ): number | undefined {
     let earliest: number | undefined;
     let state = initial;
-    for (let at = to; at >= from && (state & dead) === 0; ) {
+    for (let at = to; at >= from && (state & DEAD) === 0; ) {
       // Whether one begins at a place is known when what stands before it is.
       const unit = at > from ? text.charCodeAt(at - 1) : sampleOf(before);
       const isAscii = unit >= 0 && unit < 128;
-      const known = isAscii ? (this.#table.ascii[(state >> stateBits) * 128 + unit] ?? 0) : 0;
+      const known = isAscii ? (this.#table.ascii[(state >> STATE_BITS) * 128 + unit] ?? 0) : 0;
       const codePoint = isAscii || at <= from ? unit : codePointBefore(text, at);
       state = known === 0 ? this.#table.next(state, codePoint, this.#step) : known;
-      if ((state & begins) !== 0) earliest = at;
+      if ((state & BEGINS) !== 0) earliest = at;
       at -= sizeOf(codePoint);
     }
     return earliest;
@@ -95,10 +102,10 @@ export class MatchBeginnings {
 
   readonly #step = (state: number, codePoint: number): number => {
     const { places, after } = this.#table.stateOf(state);
-    const before = codePoint === textEnd ? noText : beforeOf(codePoint, this.#program);
+    const before = codePoint === TEXT_END ? NO_TEXT : beforeOf(codePoint, this.#program);
     const reached = new Set(places);
     this.#addBare(reached, assertionsAt(before, sampleOf(after)));
-    const taking = codePoint === textEnd ? [] : this.#passing(reached, codePoint);
+    const taking = codePoint === TEXT_END ? [] : this.#passing(reached, codePoint);
     const ways = { places: taking, after: this.#besideOf(codePoint) };
     return this.#number(ways, reached.has(this.#program.start));
   };
@@ -119,7 +126,7 @@ export class MatchBeginnings {
   #addBare(reached: Set<number>, holding: number): void {
     for (const place of reached) {
       for (const source of this.#sources[place]?.bare ?? []) {
-        const { op = deadEnd, arg = 0 } = this.#program.instructions[source] ?? {};
+        const { op = DEAD_END, arg = 0 } = this.#program.instructions[source] ?? {};
         if (op !== assertion || (arg & ~holding) === 0) reached.add(source);
       }
     }
@@ -127,14 +134,14 @@ export class MatchBeginnings {
 
   #number(ways: Ways, hasBegun: boolean): number {
     const { places, after } = ways;
-    const bits = (hasBegun ? begins : 0) | (places.length === 0 ? dead : 0);
+    const bits = (hasBegun ? BEGINS : 0) | (places.length === 0 ? DEAD : 0);
     return this.#table.numberOf(`${places.join()} ${after} ${hasBegun}`, ways, bits);
   }
 
   /** What stands behind a place with this code point; one for all if nothing asks. */
   #besideOf(codePoint: number): Beside {
-    if (!this.#program.asks || codePoint === textEnd) return noText;
-    return codePoint === newLine ? lineFeed : beforeOf(codePoint, this.#program);
+    if (!this.#program.asks || codePoint === TEXT_END) return NO_TEXT;
+    return codePoint === NEW_LINE ? LINE_FEED : beforeOf(codePoint, this.#program);
   }
 }
 
@@ -163,18 +170,18 @@ function sizeOf(codePoint: number): number {
 
 /** A code point that is for assertions what stands there. */
 function sampleOf(beside: Beside): number {
-  if (beside === noText) return textEnd;
-  if (beside === lineFeed) return newLine;
-  if (beside === anyCharacter) return optionalLetter;
-  return beside === wordCharacter ? letter : space;
+  if (beside === NO_TEXT) return TEXT_END;
+  if (beside === LINE_FEED) return NEW_LINE;
+  if (beside === ANY_CHARACTER) return optionalLetter;
+  return beside === WORD_CHARACTER ? LETTER : SPACE;
 }
 
-const newLine = 0x0a;
-const letter = 0x61;
-const optionalLetter = optionalCharacter(letter).charCodeAt(0);
-const space = 0x20;
+const NEW_LINE = 0x0a;
+const LETTER = 0x61;
+const optionalLetter = optionalCharacter(LETTER).charCodeAt(0);
+const SPACE = 0x20;
 
 /** A match begins behind the character that was read last. */
-const begins = 1;
+const BEGINS = 1;
 /** None begins before it. */
-const dead = 2;
+const DEAD = 2;

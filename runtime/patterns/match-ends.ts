@@ -1,13 +1,13 @@
-import { ambiguousUnits } from "./ambiguous-character.ts";
+import { AMBIGUOUS_UNITS } from "./ambiguous-character.ts";
 import {
-  alternative,
-  alternativeMatch,
+  ALTERNATIVE,
+  ALTERNATIVE_MATCH,
   assertion,
-  deadEnd,
-  foldsCase,
+  DEAD_END,
+  FOLDS_CASE,
   match,
-  oneRune,
-  rune,
+  ONE_RUNE,
+  RUNE,
 } from "./pattern-codes.ts";
 import {
   type PatternInstruction,
@@ -44,12 +44,12 @@ export class MatchEnds {
     const seen = new Set(places);
     for (const place of seen) {
       const instruction = this.#instructions[place];
-      if (instruction === undefined || instruction.op >= rune) continue;
+      if (instruction === undefined || instruction.op >= RUNE) continue;
       const { op, out, arg } = instruction;
       if (op === assertion) return false;
       if (op === match) isFound = true;
-      else if (op !== deadEnd) seen.add(out);
-      if (op === alternative || op === alternativeMatch) seen.add(arg);
+      else if (op !== DEAD_END) seen.add(out);
+      if (op === ALTERNATIVE || op === ALTERNATIVE_MATCH) seen.add(arg);
     }
     return isFound;
   }
@@ -61,7 +61,8 @@ export class MatchEnds {
   after(places: readonly number[]): LastCharacters | undefined {
     if (places.some((place) => this.#areEnds[place] === 1) && !this.areSure(places))
       return undefined;
-    const required = this.#instructions.length > maxInstructions ? [] : this.#requiredAfter(places);
+    const required =
+      this.#instructions.length > MAX_INSTRUCTIONS ? [] : this.#requiredAfter(places);
     if (required.length > 0) return this.#made([required.at(-1)?.codePointAt(0) ?? 0]);
     const last = new Set<number>();
     const seen = new Set(places);
@@ -70,8 +71,8 @@ export class MatchEnds {
       if (instruction === undefined) continue;
       const { op, out, arg } = instruction;
       seen.add(out);
-      if (op === alternative || op === alternativeMatch) seen.add(arg);
-      if (op < rune || this.#areEnds[out] !== 1) continue;
+      if (op === ALTERNATIVE || op === ALTERNATIVE_MATCH) seen.add(arg);
+      if (op < RUNE || this.#areEnds[out] !== 1) continue;
       const taken = charactersOf(instruction);
       if (taken === undefined) return undefined;
       for (const character of taken) last.add(character);
@@ -83,17 +84,17 @@ export class MatchEnds {
     const seen = new Set(places);
     const takers: number[] = [];
     for (const place of seen) {
-      const { op = deadEnd, out = 0, arg = 0 } = this.#instructions[place] ?? {};
-      if (op >= rune) takers.push(place);
-      else if (op !== match && op !== deadEnd) seen.add(out);
-      if (op === alternative || op === alternativeMatch) seen.add(arg);
+      const { op = DEAD_END, out = 0, arg = 0 } = this.#instructions[place] ?? {};
+      if (op >= RUNE) takers.push(place);
+      else if (op !== match && op !== DEAD_END) seen.add(out);
+      if (op === ALTERNATIVE || op === ALTERNATIVE_MATCH) seen.add(arg);
     }
     return takers.length === 0 ? [] : requiredCharacters(this.#instructions, takers);
   }
 
   #made(characters: readonly number[]): LastCharacters {
-    const units = characters.map((each) => (each > 0x7f ? beyondAscii : escapedUnit(each)));
-    const source = `[${units.join("")}${ambiguousUnits}]`;
+    const units = characters.map((each) => (each > 0x7f ? BEYOND_ASCII : escapedUnit(each)));
+    const source = `[${units.join("")}${AMBIGUOUS_UNITS}]`;
     const known = this.#known.get(source);
     if (known !== undefined) return known;
     const ascii = Uint8Array.from({ length: 128 }, (_, each) => Number(characters.includes(each)));
@@ -104,10 +105,10 @@ export class MatchEnds {
 }
 
 /** Of larger programs it would take long to find what is required: each state would ask for it. */
-const maxInstructions = 64;
+const MAX_INSTRUCTIONS = 64;
 
 /** All but ASCII characters, in a class of the engine's expressions. */
-export const beyondAscii = "\\u0080-\\uffff";
+export const BEYOND_ASCII = "\\u0080-\\uffff";
 
 /** A character of a class of the engine's expressions. */
 export function escapedUnit(unit: number): string {
@@ -119,8 +120,8 @@ function endsOf(instructions: readonly PatternInstruction[]): Uint8Array {
   for (let isNew = true; isNew; ) {
     isNew = false;
     for (const [place, { op, out, arg }] of instructions.entries()) {
-      if (op >= rune || areEnds[place] === 1) continue;
-      const isOther = (op === alternative || op === alternativeMatch) && areEnds[arg] === 1;
+      if (op >= RUNE || areEnds[place] === 1) continue;
+      const isOther = (op === ALTERNATIVE || op === ALTERNATIVE_MATCH) && areEnds[arg] === 1;
       if (areEnds[out] !== 1 && !isOther) continue;
       areEnds[place] = 1;
       isNew = true;
@@ -132,12 +133,12 @@ function endsOf(instructions: readonly PatternInstruction[]): Uint8Array {
 /** ASCII characters that an instruction takes, and one beyond for all others; undefined: nearly all. */
 function charactersOf(instruction: PatternInstruction): readonly number[] | undefined {
   const { op, arg, runes } = instruction;
-  if (op !== rune && op !== oneRune) return undefined;
+  if (op !== RUNE && op !== ONE_RUNE) return undefined;
   const taken: number[] = [];
   for (let each = 0; each <= 0x7f; each++) {
     if (instruction.matchRune(each)) taken.push(each);
   }
   // Letters in either case have companions beyond ASCII.
-  if ((arg & foldsCase) !== 0 || runes.some((each) => each > 0x7f)) taken.push(0x80);
+  if ((arg & FOLDS_CASE) !== 0 || runes.some((each) => each > 0x7f)) taken.push(0x80);
   return taken;
 }

@@ -1,11 +1,18 @@
 import { countOptional } from "./ambiguous-character.ts";
-import { decidingBits, endsSurely, hasMatched, isDead, isIdle, type Threads } from "./automaton.ts";
+import {
+  DECIDING_BITS,
+  endsSurely,
+  hasMatched,
+  isDead,
+  isIdle,
+  type Threads,
+} from "./automaton.ts";
 import { ComingEnds } from "./coming-ends.ts";
-import { type Beside, beforeOf, noText, otherCharacter, textEnd } from "./pattern-program.ts";
+import { type Beside, beforeOf, NO_TEXT, OTHER_CHARACTER, TEXT_END } from "./pattern-program.ts";
 import { isHighHalf } from "./reading.ts";
 import type { Search } from "./search.ts";
 import { type PassedText, passShortMatches } from "./short-matches.ts";
-import { stateBits } from "./state-table.ts";
+import { STATE_BITS } from "./state-table.ts";
 
 /** A match: `text.slice(start, end)`. */
 export interface Match {
@@ -72,7 +79,7 @@ export class MatchReader {
 
   /** Units of the longest match, with what of the text may be nothing. */
   get longest(): number {
-    return this.#search.settings.longest + Math.min(this.optional, maxOptional);
+    return this.#search.settings.longest + Math.min(this.optional, MAX_OPTIONAL);
   }
 
   /** The text goes on. `isAmbiguous`: some of it may be nothing. */
@@ -103,7 +110,7 @@ export class MatchReader {
     const { automaton, program, leavesIdle, settings } = this.#search;
     // What stands before each character would have to be asked.
     if (program.asksWords || program.asksLines) return undefined;
-    const initial = automaton.initial(otherCharacter);
+    const initial = automaton.initial(OTHER_CHARACTER);
     const held = this.text.length;
     const isDeciding = this.end >= 0 || this.read !== held;
     if (isDeciding || piece === "" || automaton.generation !== this.#generation) return undefined;
@@ -120,8 +127,8 @@ export class MatchReader {
         }
         since = held + at;
       }
-      state = ascii[(state >> stateBits) * 128 + unit] ?? 0;
-      if (state === 0 || (state & decidingBits) !== 0) return undefined;
+      state = ascii[(state >> STATE_BITS) * 128 + unit] ?? 0;
+      if (state === 0 || (state & DECIDING_BITS) !== 0) return undefined;
     }
     const whole = this.text + piece;
     const from = isIdle(state) ? whole.length : Math.max(since, whole.length - settings.longest);
@@ -206,7 +213,7 @@ export class MatchReader {
   beforeOf(at: number): Beside {
     const { program } = this.#search;
     if (at > 0) return beforeOf(this.text.charCodeAt(at - 1), program);
-    return this.previous === "" ? noText : beforeOf(this.previous.charCodeAt(0), program);
+    return this.previous === "" ? NO_TEXT : beforeOf(this.previous.charCodeAt(0), program);
   }
 
   #readOn(isComplete: boolean): boolean {
@@ -244,7 +251,7 @@ export class MatchReader {
         state = automaton.initial(this.beforeOf(at));
         continue;
       }
-      let next = unit < 128 ? (automaton.ascii[(state >> stateBits) * 128 + unit] ?? 0) : 0;
+      let next = unit < 128 ? (automaton.ascii[(state >> STATE_BITS) * 128 + unit] ?? 0) : 0;
       let size = 1;
       if (next === 0) {
         // Half of a character waits for the other one.
@@ -285,7 +292,7 @@ export class MatchReader {
       if (next !== state) since = at + size;
       state = next;
       at += size;
-      if (at < walkFrom || isIdle(state) || length - at < longWay) continue;
+      if (at < walkFrom || isIdle(state) || length - at < LONG_WAY) continue;
       walk.at = at;
       walk.state = state;
       walk.since = since;
@@ -298,7 +305,7 @@ export class MatchReader {
       if (end >= 0) lookahead = end + longest;
     }
     // A short way is soon read again: what is known of a long one is not forgotten for it.
-    if ((isSettled || isComplete) && !hasMatched(state) && at - since >= longWay) {
+    if ((isSettled || isComplete) && !hasMatched(state) && at - since >= LONG_WAY) {
       this.#vainState = state;
       this.#vainFrom = since;
       this.#vainTo = at;
@@ -309,7 +316,7 @@ export class MatchReader {
     this.end = end;
     if (isSettled || !isComplete) return isSettled;
     if (isIdle(state)) this.since = at;
-    if (hasMatched(automaton.next(state, textEnd))) this.end = length;
+    if (hasMatched(automaton.next(state, TEXT_END))) this.end = length;
     return this.end >= 0 && this.since < length;
   }
 
@@ -318,7 +325,7 @@ export class MatchReader {
     const { automaton } = this.#search;
     const { ascii } = automaton;
     const text = this.text;
-    const row = (state >> stateBits) * 128;
+    const row = (state >> STATE_BITS) * 128;
     const limit = Math.min(text.length, from + this.longest);
     let at = from;
     while (at < limit) {
@@ -331,7 +338,7 @@ export class MatchReader {
 }
 
 /** So many characters that are perhaps nothing may make a match longer. */
-export const maxOptional = 1_024;
+export const MAX_OPTIONAL = 1_024;
 
 /** From so many characters on the short loop is worth its call. */
-const longWay = 32;
+const LONG_WAY = 32;

@@ -1,24 +1,24 @@
 import type { Pattern } from "../cel/functions/pattern.ts";
 import { isAmbiguous, isOptional, meaningsOf } from "./ambiguous-character.ts";
 import {
-  alternative,
-  alternativeMatch,
-  anyButLineFeed,
-  anyRune,
+  ALTERNATIVE,
+  ALTERNATIVE_MATCH,
+  ANY_BUT_LINE_FEED,
+  ANY_RUNE,
   assertion,
-  deadEnd,
-  foldsCase,
-  groupEdge,
-  lineBegins,
-  lineEnds,
+  DEAD_END,
+  FOLDS_CASE,
+  GROUP_EDGE,
+  LINE_BEGINS,
+  LINE_ENDS,
   match,
-  noWordBoundary,
-  oneRune,
-  passage,
-  rune,
-  textBegins,
-  textEnds,
-  wordBoundary,
+  NO_WORD_BOUNDARY,
+  ONE_RUNE,
+  PASSAGE,
+  RUNE,
+  TEXT_BEGINS,
+  TEXT_ENDS,
+  WORD_BOUNDARY,
 } from "./pattern-codes.ts";
 
 /** What a pattern of RE2 syntax compiles to: instructions of a machine with many threads. */
@@ -54,8 +54,8 @@ export function programOf({ re2Input }: Pattern): PatternProgram {
     instructions,
     start,
     asks: instructions.some(({ op }) => op === assertion),
-    asksWords: asks(wordBoundary | noWordBoundary),
-    asksLines: asks(lineBegins),
+    asksWords: asks(WORD_BOUNDARY | NO_WORD_BOUNDARY),
+    asksLines: asks(LINE_BEGINS),
   };
 }
 
@@ -96,13 +96,13 @@ export function hasLoop({ instructions, start }: PatternProgram): boolean {
 function nextPlaces(instruction: PatternInstruction | undefined): readonly number[] {
   if (instruction === undefined) return [];
   const { op, out, arg } = instruction;
-  if (op === match || op === deadEnd) return [];
-  return op === alternative || op === alternativeMatch ? [out, arg] : [out];
+  if (op === match || op === DEAD_END) return [];
+  return op === ALTERNATIVE || op === ALTERNATIVE_MATCH ? [out, arg] : [out];
 }
 
 /** The one character that an instruction takes; undefined: it takes others too, or none. */
 function soleCharacter({ op, arg, runes }: PatternInstruction): number | undefined {
-  const isOne = runes.length === 1 && (op === oneRune || (op === rune && arg === 0));
+  const isOne = runes.length === 1 && (op === ONE_RUNE || (op === RUNE && arg === 0));
   return isOne ? runes[0] : undefined;
 }
 
@@ -114,23 +114,23 @@ export function beginsBeyondAscii({ instructions, start }: PatternProgram): bool
     if (instruction === undefined) continue;
     const { op, out, arg, runes } = instruction;
     switch (op) {
-      case rune:
-      case oneRune:
+      case RUNE:
+      case ONE_RUNE:
         // Letters in either case have companions beyond ASCII: K, and the sign for kelvin.
-        if ((arg & foldsCase) !== 0 || runes.some((each) => each > 0x7f)) return true;
+        if ((arg & FOLDS_CASE) !== 0 || runes.some((each) => each > 0x7f)) return true;
         break;
-      case alternative:
-      case alternativeMatch:
+      case ALTERNATIVE:
+      case ALTERNATIVE_MATCH:
         seen.add(out).add(arg);
         break;
       case assertion:
-      case groupEdge:
-      case passage:
+      case GROUP_EDGE:
+      case PASSAGE:
         seen.add(out);
         break;
       case match:
-      case anyRune:
-      case anyButLineFeed:
+      case ANY_RUNE:
+      case ANY_BUT_LINE_FEED:
         return true;
     }
   }
@@ -149,58 +149,58 @@ function reachMatch(
     const { op, out, arg } = instruction;
     if (op === match) return true;
     seen.add(out);
-    if (op === alternative || op === alternativeMatch) seen.add(arg);
+    if (op === ALTERNATIVE || op === ALTERNATIVE_MATCH) seen.add(arg);
   }
   return false;
 }
 
 /** What stands beside a place of a text, as far as assertions ask. */
 export type Beside =
-  | typeof noText
-  | typeof lineFeed
-  | typeof wordCharacter
-  | typeof otherCharacter
-  | typeof anyCharacter;
+  | typeof NO_TEXT
+  | typeof LINE_FEED
+  | typeof WORD_CHARACTER
+  | typeof OTHER_CHARACTER
+  | typeof ANY_CHARACTER;
 
 /** The text begins or ends there. */
-export const noText = 0;
+export const NO_TEXT = 0;
 /** A line feed. */
-export const lineFeed = 1;
+export const LINE_FEED = 1;
 /** A character of a word. */
-export const wordCharacter = 2;
+export const WORD_CHARACTER = 2;
 /** Another one, or one that no assertion asks about. */
-export const otherCharacter = 3;
+export const OTHER_CHARACTER = 3;
 
 /** One that may be of a word, or nothing. */
-export const anyCharacter = 4;
+export const ANY_CHARACTER = 4;
 /** How many there are. */
 export const besides = 5;
 
 /** What stands after the last character of a text. */
-export const textEnd = -1;
+export const TEXT_END = -1;
 
 /** What assertions hold between what stands before and a code point, or the end of the text. */
 export function assertionsAt(before: Beside, next: number): number {
-  const isBoundary = (before === wordCharacter) !== isWord(next);
-  const isEither = before === anyCharacter || isOptional(next);
+  const isBoundary = (before === WORD_CHARACTER) !== isWord(next);
+  const isEither = before === ANY_CHARACTER || isOptional(next);
   let holding = isEither
-    ? wordBoundary | noWordBoundary
+    ? WORD_BOUNDARY | NO_WORD_BOUNDARY
     : isBoundary
-      ? wordBoundary
-      : noWordBoundary;
-  if (before === noText) holding |= textBegins | lineBegins;
-  if (before === lineFeed) holding |= lineBegins;
-  if (next === textEnd) holding |= textEnds | lineEnds;
-  if (next === 0x0a) holding |= lineEnds;
+      ? WORD_BOUNDARY
+      : NO_WORD_BOUNDARY;
+  if (before === NO_TEXT) holding |= TEXT_BEGINS | LINE_BEGINS;
+  if (before === LINE_FEED) holding |= LINE_BEGINS;
+  if (next === TEXT_END) holding |= TEXT_ENDS | LINE_ENDS;
+  if (next === 0x0a) holding |= LINE_ENDS;
   return holding;
 }
 
 /** What a code point is for what comes after it. */
 export function beforeOf(codePoint: number, { asksWords, asksLines }: PatternProgram): Beside {
-  if (asksLines && codePoint === 0x0a) return lineFeed;
-  if (!asksWords) return otherCharacter;
-  if (isOptional(codePoint)) return anyCharacter;
-  return isWord(codePoint) ? wordCharacter : otherCharacter;
+  if (asksLines && codePoint === 0x0a) return LINE_FEED;
+  if (!asksWords) return OTHER_CHARACTER;
+  if (isOptional(codePoint)) return ANY_CHARACTER;
+  return isWord(codePoint) ? WORD_CHARACTER : OTHER_CHARACTER;
 }
 
 /** A word is made of ASCII letters, digits and `_`, as in RE2. */
@@ -217,12 +217,12 @@ function isWord(codePoint: number): boolean {
 /** Whether an instruction goes on over a code point. */
 export function takes(instruction: PatternInstruction, codePoint: number): boolean {
   switch (instruction.op) {
-    case anyRune:
+    case ANY_RUNE:
       return true;
-    case anyButLineFeed:
+    case ANY_BUT_LINE_FEED:
       return codePoint !== 0x0a;
-    case rune:
-    case oneRune:
+    case RUNE:
+    case ONE_RUNE:
       return isAmbiguous(codePoint)
         ? meaningsOf(codePoint).some((each) => instruction.matchRune(each))
         : instruction.matchRune(codePoint);
@@ -267,8 +267,8 @@ export class Stepper {
       if (instruction === undefined) return false;
       const { op, out, arg } = instruction;
       switch (op) {
-        case alternative:
-        case alternativeMatch:
+        case ALTERNATIVE:
+        case ALTERNATIVE_MATCH:
           if (this.#follow(out, holding, next, moved)) return true;
           place = arg;
           break;
@@ -276,16 +276,16 @@ export class Stepper {
           if ((arg & ~holding) !== 0) return false;
           place = out;
           break;
-        case groupEdge:
-        case passage:
+        case GROUP_EDGE:
+        case PASSAGE:
           place = out;
           break;
         case match:
           return true;
-        case deadEnd:
+        case DEAD_END:
           return false;
         default:
-          if (next !== textEnd && takes(instruction, next)) moved(out);
+          if (next !== TEXT_END && takes(instruction, next)) moved(out);
           return false;
       }
     }

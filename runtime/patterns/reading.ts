@@ -1,4 +1,4 @@
-import { countOptional, isOptional, someAmbiguous } from "./ambiguous-character.ts";
+import { countOptional, isOptional, SOME_AMBIGUOUS } from "./ambiguous-character.ts";
 import { isPlainUnit, readCharacter } from "./character-reading.ts";
 
 /** How a text reads, where that differs from how it is written. */
@@ -28,9 +28,9 @@ export const characterReader: TextReader = {
     for (let at = 0; at < written.length; at++) {
       const unit = written.charCodeAt(at);
       const sole = soleUnit(unit);
-      if (sole === unit && unit !== several) continue;
+      if (sole === unit && unit !== SEVERAL) continue;
       const character = String.fromCodePoint(written.codePointAt(at) ?? unit);
-      made.read(at, character, sole === several ? readCharacter(character) : unitText(sole));
+      made.read(at, character, sole === SEVERAL ? readCharacter(character) : unitText(sole));
       at += character.length - 1;
     }
     return made.reading();
@@ -65,30 +65,30 @@ export class ReadingBuilder {
     if (this.#from === 0) return undefined;
     for (let each = this.#from; each < this.#written.length; each++) this.#starts.push(each);
     const text = this.#text + this.#written.slice(this.#from);
-    const reading = { text, starts: this.#starts, isAmbiguous: someAmbiguous.test(text) };
-    const isDense = reading.isAmbiguous && countOptional(text) > maxOptional;
+    const reading = { text, starts: this.#starts, isAmbiguous: SOME_AMBIGUOUS.test(text) };
+    const isDense = reading.isAmbiguous && countOptional(text) > MAX_OPTIONAL;
     return isDense ? withoutOptional(reading) : reading;
   }
 }
 
 /** Where more characters may be nothing they are nothing: what passes guards has fewer of them. */
-const maxOptional = 1_024;
+const MAX_OPTIONAL = 1_024;
 
 /** The same reading without what may be nothing. */
 export function withoutOptional({ text, starts }: Reading): Reading {
   const kept = starts.flatMap((_, unit) => (isOptional(text.charCodeAt(unit)) ? [] : [unit]));
   const read = kept.map((unit) => text.charAt(unit)).join("");
   const own = kept.map((unit) => starts[unit] ?? 0);
-  return { text: read, starts: own, isAmbiguous: someAmbiguous.test(read) };
+  return { text: read, starts: own, isAmbiguous: SOME_AMBIGUOUS.test(read) };
 }
 
 /** Whether a text has ASCII characters alone, without control characters: it reads as it is written. */
 export function isPlain(text: string): boolean {
   const { length } = text;
-  if (length > shortLength) {
+  if (length > SHORT_LENGTH) {
     // One range at a time: engines look for that many characters at once.
     const isAscii = Buffer.byteLength(text) === length;
-    return isAscii && !lowControl.test(text) && !highControl.test(text) && !rareControl(text);
+    return isAscii && !LOW_CONTROL.test(text) && !HIGH_CONTROL.test(text) && !rareControl(text);
   }
   for (let at = 0; at < length; at++) {
     if (!isPlainUnit(text.charCodeAt(at))) return false;
@@ -100,18 +100,18 @@ function rareControl(text: string): boolean {
   return text.includes("\u000b") || text.includes("\u007f");
 }
 
-const lowControl = /[\u0000-\u0008]/;
-const highControl = /[\u000e-\u001f]/;
+const LOW_CONTROL = /[\u0000-\u0008]/;
+const HIGH_CONTROL = /[\u000e-\u001f]/;
 
 /** Up to this length the call costs more than looking. */
-const shortLength = 64;
+const SHORT_LENGTH = 64;
 
 /** The one unit that a unit reads as; `several`: it is none, or not one. */
 function soleUnit(unit: number): number {
   const known = soleUnits[unit] ?? 0;
   if (known !== 0) return known;
   const read = isHighHalf(unit) ? "" : readCharacter(String.fromCharCode(unit));
-  const sole = read.length === 1 ? read.charCodeAt(0) : several;
+  const sole = read.length === 1 ? read.charCodeAt(0) : SEVERAL;
   soleUnits[unit] = sole;
   return sole;
 }
@@ -126,7 +126,7 @@ export function isHighHalf(unit: number): boolean {
 }
 
 /** Half of a character: nothing reads as that. */
-const several = 0xd800;
+const SEVERAL = 0xd800;
 
 /** By unit what it reads as; 0: nobody has asked. Texts ask for few, often. */
 const soleUnits = new Uint16Array(0x10000);

@@ -1,8 +1,8 @@
 import { spokenForms } from "./ambiguous-character.ts";
-import { MatchReader, maxOptional } from "./match-reader.ts";
+import { MAX_OPTIONAL, MatchReader } from "./match-reader.ts";
 import { isHighHalf, isPlain, type Reading, withoutOptional } from "./reading.ts";
 import type { Search } from "./search.ts";
-import { maxShort } from "./short-matches.ts";
+import { MAX_SHORT } from "./short-matches.ts";
 import { WrittenText } from "./written-text.ts";
 
 /**
@@ -100,7 +100,7 @@ export class Replacement {
   /** How a piece reads. Where much waits that may be nothing it is nothing: it could hold up a match for ever. */
   #readingOf(piece: string): Reading | undefined {
     const reading = this.#search.reader.readingOf(piece);
-    if (reading?.isAmbiguous !== true || this.#reader.optional < maxOptional) return reading;
+    if (reading?.isAmbiguous !== true || this.#reader.optional < MAX_OPTIONAL) return reading;
     return withoutOptional(reading);
   }
 
@@ -167,7 +167,7 @@ export class Replacement {
     const given = this.#give(start);
     this.matches += 1;
     this.#skip(end);
-    if (end - start <= maxShort) return given + this.#text + this.#passShort(end, isComplete);
+    if (end - start <= MAX_SHORT) return given + this.#text + this.#passShort(end, isComplete);
     reader.restart(end);
     return given + this.#text;
   }

@@ -6,7 +6,7 @@ import { MatchBeginnings } from "./match-beginnings.ts";
 import {
   beginsBeyondAscii,
   hasLoop,
-  noText,
+  NO_TEXT,
   type PatternProgram,
   programOf,
   requiredCharacters,
@@ -61,7 +61,7 @@ export class Search {
 
   /** No match begins but with a character that leaves the automaton's first state. */
   get needsBeginning(): boolean {
-    return isIdle(this.automaton.initial(noText));
+    return isIdle(this.automaton.initial(NO_TEXT));
   }
 
   /** How a text reads; undefined: as it is written. `reading`: how others read it. */

@@ -1,5 +1,5 @@
-import { ambiguousUnits } from "./ambiguous-character.ts";
-import { beyondAscii, escapedUnit } from "./match-ends.ts";
+import { AMBIGUOUS_UNITS } from "./ambiguous-character.ts";
+import { BEYOND_ASCII, escapedUnit } from "./match-ends.ts";
 import { beginsBeyondAscii } from "./pattern-program.ts";
 import { characterReader } from "./reading.ts";
 import type { Search } from "./search.ts";
@@ -36,5 +36,5 @@ function anyOf(searches: readonly Search[]): RegExp {
     searches.some(({ leavesIdle }) => leavesIdle[unit] === 1) ? escapedUnit(unit) : "",
   );
   const others = searches.some(({ program }) => beginsBeyondAscii(program));
-  return new RegExp(`[${units.join("")}${others ? beyondAscii : ambiguousUnits}]`);
+  return new RegExp(`[${units.join("")}${others ? BEYOND_ASCII : AMBIGUOUS_UNITS}]`);
 }

@@ -2,7 +2,7 @@ import { type Automaton, endsSurely, hasMatched, isDead } from "./automaton.ts";
 import type { ComingEnds } from "./coming-ends.ts";
 import { beforeOf } from "./pattern-program.ts";
 import type { Search } from "./search.ts";
-import { stateBits } from "./state-table.ts";
+import { STATE_BITS } from "./state-table.ts";
 
 /** A text as far as it has come. */
 export interface ComingText {
@@ -85,7 +85,7 @@ function endOf(
   let state = begun;
   let end = from;
   for (let at = from; at < length; at += sizeAt(text, at)) {
-    if (at > from + (end === from ? maxVain : maxShort)) return undefined;
+    if (at > from + (end === from ? MAX_VAIN : MAX_SHORT)) return undefined;
     const next = stateAt(automaton, state, text, at);
     if (hasMatched(next)) end = at;
     if (isDead(next)) return end;
@@ -102,10 +102,10 @@ function endOf(
 }
 
 /** Longer matches, in UTF-16 units, are read as others are. */
-export const maxShort = 16;
+export const MAX_SHORT = 16;
 
 /** What does not come to a match for so long may not for longer, and characters would be read again and again. */
-const maxVain = 2;
+const MAX_VAIN = 2;
 
 function sizeAt(text: string, at: number): number {
   return text.charCodeAt(at) > 127 && (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
@@ -114,6 +114,6 @@ function sizeAt(text: string, at: number): number {
 /** The state behind the character at a place. */
 function stateAt(automaton: Automaton, state: number, text: string, at: number): number {
   const unit = text.charCodeAt(at);
-  const known = unit < 128 ? (automaton.ascii[(state >> stateBits) * 128 + unit] ?? 0) : 0;
+  const known = unit < 128 ? (automaton.ascii[(state >> STATE_BITS) * 128 + unit] ?? 0) : 0;
   return known === 0 ? automaton.next(state, text.codePointAt(at) ?? unit) : known;
 }

@@ -10,10 +10,10 @@ export class SparseText {
   /** The next piece. */
   push(piece: string): string {
     if (isPlain(piece)) return piece;
-    const found = piece.match(mayBeOptional);
+    const found = piece.match(MAY_BE_OPTIONAL);
     if (found === null) return piece;
     this.#count += found.length;
-    return this.#count <= maxOptional ? piece : piece.replaceAll(mayBeOptional, plainBlank);
+    return this.#count <= MAX_OPTIONAL ? piece : piece.replaceAll(MAY_BE_OPTIONAL, plainBlank);
   }
 }
 
@@ -22,8 +22,8 @@ function plainBlank(character: string): string {
 }
 
 /** So many of them a text may have. */
-const maxOptional = 512;
+const MAX_OPTIONAL = 512;
 
 /** Tags, the first half of one whose other half comes with the next piece, and blanks. */
-const mayBeOptional =
+const MAY_BE_OPTIONAL =
   /[\u{e0020}-\u{e007e}\udb40\u000b\u0085\u2028\u2029\u115f\u1160\u2800\u3164\ua8f9\uffa0\u{10af6}\u{1144e}\u{11945}\u{11f48}\u{13441}\u{13442}\u{1d159}]/gu;

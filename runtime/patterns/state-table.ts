@@ -1,11 +1,11 @@
 /** States are kept up to this number; then they are made anew. */
-const maxStates = 1_000;
+const MAX_STATES = 1_000;
 
 /** Ways out of states by characters beyond ASCII that are kept; a power of two. */
-const maxOthers = 4_096;
+const MAX_OTHERS = 4_096;
 
 /** A state's number begins behind so many bits, which say what it means. */
-export const stateBits = 4;
+export const STATE_BITS = 4;
 
 /** The states of an automaton that are made as texts ask for them, and the ways between them. */
 export class StateTable<State> {
@@ -13,8 +13,8 @@ export class StateTable<State> {
   readonly #forgotten: () => void;
   #states: State[] = [];
   /** Ways out by what is no ASCII character, and what they are: each pair has one place. */
-  readonly #others = new Int32Array(maxOthers);
-  readonly #otherKeys = new Int32Array(maxOthers);
+  readonly #others = new Int32Array(MAX_OTHERS);
+  readonly #otherKeys = new Int32Array(MAX_OTHERS);
   /** By state and ASCII character: `ascii[(state >> stateBits) * 128 + character]`; 0: it was not read there. */
   ascii: Int32Array = new Int32Array(16 * 128);
   /** How often states were made anew: numbers of before mean nothing now. */
@@ -27,7 +27,7 @@ export class StateTable<State> {
 
   /** What a number stands for: it outlives the number. */
   stateOf(number: number): State {
-    const state = this.#states[(number >> stateBits) - 1];
+    const state = this.#states[(number >> STATE_BITS) - 1];
     if (state === undefined) throw new Error("a state of another automaton");
     return state;
   }
@@ -36,9 +36,9 @@ export class StateTable<State> {
   numberOf(key: string, state: State, bits: number): number {
     const known = this.#numbers.get(key);
     if (known !== undefined) return known;
-    if (this.#states.length >= maxStates) this.#forget();
+    if (this.#states.length >= MAX_STATES) this.#forget();
     const count = this.#states.push(state);
-    const number = (count << stateBits) | bits;
+    const number = (count << STATE_BITS) | bits;
     this.#numbers.set(key, number);
     if ((count + 1) * 128 > this.ascii.length) {
       const larger = new Int32Array(this.ascii.length * 2);
@@ -55,10 +55,10 @@ export class StateTable<State> {
     step: (state: number, codePoint: number) => number,
   ): number {
     const isAscii = codePoint >= 0 && codePoint < 128;
-    const key = (state >> stateBits) * 0x110001 + codePoint + 1;
+    const key = (state >> STATE_BITS) * 0x110001 + codePoint + 1;
     const at = isAscii
-      ? (state >> stateBits) * 128 + codePoint
-      : (key ^ (key >> 12)) & (maxOthers - 1);
+      ? (state >> STATE_BITS) * 128 + codePoint
+      : (key ^ (key >> 12)) & (MAX_OTHERS - 1);
     const known = isAscii ? this.ascii[at] : this.#otherKeys[at] === key && this.#others[at];
     if (known) return known;
     const { generation } = this;

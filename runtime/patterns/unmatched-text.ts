@@ -1,5 +1,5 @@
-import { allIdle, type JointAutomaton, undecided } from "./joint-automaton.ts";
-import { stateBits } from "./state-table.ts";
+import { ALL_IDLE, type JointAutomaton, undecided } from "./joint-automaton.ts";
+import { STATE_BITS } from "./state-table.ts";
 
 /**
  * A text that comes in pieces and passes several searches, none of which has found anything in it: they read it as one, and
@@ -42,7 +42,7 @@ export class UnmatchedText {
     for (let at = 0; at < piece.length; at++) {
       const code = piece.charCodeAt(at);
       if (code > 127) return undefined;
-      let next = ascii[(state >> stateBits) * 128 + code] ?? 0;
+      let next = ascii[(state >> STATE_BITS) * 128 + code] ?? 0;
       if (next === 0) {
         // Nobody has been here.
         next = automaton.next(state, code);
@@ -50,7 +50,7 @@ export class UnmatchedText {
         ascii = automaton.ascii;
       }
       if ((next & undecided) !== 0) return undefined;
-      if ((next & allIdle) !== 0) from = held + at + 1;
+      if ((next & ALL_IDLE) !== 0) from = held + at + 1;
       state = next;
     }
     // What is longer than any match is not held: the searches know how it goes on.

@@ -1,5 +1,5 @@
-import { endingBits, matchedBit } from "./automaton.ts";
-import { stateBits } from "./state-table.ts";
+import { ENDING_BITS, MATCHED_BIT } from "./automaton.ts";
+import { STATE_BITS } from "./state-table.ts";
 
 /** Reads on where there is nothing to decide: a short loop, which engines compile before long. */
 export class Walk {
@@ -23,15 +23,15 @@ export class Walk {
     while (at < limit) {
       const unit = text.charCodeAt(at);
       if (unit > 127) break;
-      const next = ascii[((state >> stateBits) << 7) + unit] ?? 0;
+      const next = ascii[((state >> STATE_BITS) << 7) + unit] ?? 0;
       if (next !== state) {
-        if (next === 0 || (next & endingBits) !== 0) break;
+        if (next === 0 || (next & ENDING_BITS) !== 0) break;
         // What comes after a match is asked for there.
-        if ((state & matchedBit) !== 0 && (next & matchedBit) === 0) break;
+        if ((state & MATCHED_BIT) !== 0 && (next & MATCHED_BIT) === 0) break;
         since = at + 1;
         state = next;
       }
-      if ((next & matchedBit) !== 0) {
+      if ((next & MATCHED_BIT) !== 0) {
         end = at;
         limit = Math.min(length, at + longest + 1);
       }

@@ -55,7 +55,7 @@ export class WrittenText {
     this.#text = this.#text.slice(given);
     this.#starts = this.#starts.slice(units).map((start) => Math.max(0, start - given));
     this.given = 0;
-    if (!isExact && this.#text.length - this.#starts.length > maxUnseen) this.#leaveOutUnseen();
+    if (!isExact && this.#text.length - this.#starts.length > MAX_UNSEEN) this.#leaveOutUnseen();
     return given;
   }
 
@@ -79,4 +79,4 @@ export class WrittenText {
 }
 
 /** So many characters that nobody sees may wait with a text: they can hold up a match for ever. */
-const maxUnseen = 1_024;
+const MAX_UNSEEN = 1_024;

@@ -5,10 +5,10 @@ import type { ResponseChanges } from "./transformations/message-changes.ts";
 import { transformWholeResponse } from "./transformations.ts";
 
 /** Where an agent's card is, below the path of the agent (A2A 1.0 8.2; the other one until 0.2). */
-const cardPath = /\/\.well-known\/agent(?:-card)?\.json$/;
+const CARD_PATH = /\/\.well-known\/agent(?:-card)?\.json$/;
 
 /** The methods whose result is a card (0.3, 1.0). */
-const cardMethods: ReadonlySet<string> = new Set([
+const CARD_METHODS: ReadonlySet<string> = new Set([
   "agent/getAuthenticatedExtendedCard",
   "GetExtendedAgentCard",
 ]);
@@ -20,15 +20,15 @@ const cardMethods: ReadonlySet<string> = new Set([
 export function proxyAgent(exchange: Exchange, limit: number): void {
   logFields(exchange.record).set("protocol", "a2a");
   const { method, path } = exchange;
-  if (method === "GET" && cardPath.test(path)) {
-    const base = `${publicBase(exchange)}${path.replace(cardPath, "")}`;
+  if (method === "GET" && CARD_PATH.test(path)) {
+    const base = `${publicBase(exchange)}${path.replace(CARD_PATH, "")}`;
     changeCard(exchange, limit, (card) => withAddress(card, base));
     return;
   }
   const called = methodOf(exchange);
   if (called === undefined) return;
   logFields(exchange.record).set("a2a.method", called);
-  if (!cardMethods.has(called)) return;
+  if (!CARD_METHODS.has(called)) return;
   const base = `${publicBase(exchange)}${path.replace(/\/$/, "")}`;
   changeCard(exchange, limit, (message) => {
     const { result } = message;

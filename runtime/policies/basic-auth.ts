@@ -118,13 +118,13 @@ function refuseLogin(exchange: Exchange, { realm }: BasicAuth, why: string): und
 }
 
 /** Bytes of a login: hashing a longer one would cost more than it may. */
-const maxLogin = 1024;
+const MAX_LOGIN = 1024;
 
 /** User and password (RFC 7617 2): at the first colon; control characters are in neither. */
 function loginOf(exchange: Exchange, { location }: BasicAuth): Login | undefined {
   const encoded = credentialIn(exchange, location, "basicAuth");
   if (encoded === undefined) return undefined;
-  if (encoded.length > maxLogin || !/^[A-Za-z0-9+/]+=*$/.test(encoded)) return undefined;
+  if (encoded.length > MAX_LOGIN || !/^[A-Za-z0-9+/]+=*$/.test(encoded)) return undefined;
   const login = Buffer.from(encoded, "base64").toString("utf8");
   const colon = login.indexOf(":");
   if (colon === -1 || /[\u0000-\u001f\u007f\ufffd]/.test(login)) return undefined;

@@ -121,8 +121,8 @@ function canonicalOrigin(origin: string): string {
 function matches({ start, end }: OriginPattern, origin: string): boolean {
   if (origin.length <= start.length + end.length) return false;
   if (!origin.startsWith(start) || !origin.endsWith(end)) return false;
-  return hostLabels.test(origin.slice(start.length, origin.length - end.length));
+  return HOST_LABELS.test(origin.slice(start.length, origin.length - end.length));
 }
 
 /** Letters, digits and dots, so that `https://evil.test:1.example.com` is not a subdomain. */
-const hostLabels = /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/;
+const HOST_LABELS = /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/;

@@ -10,7 +10,7 @@ import { InvalidToken } from "../auth/jwt/invalid-token.ts";
 import type { JwtVerifier } from "../auth/jwt/verifier.ts";
 import type { JsonObject } from "../cel/variables.ts";
 import type { Exchange } from "../http/exchange.ts";
-import { type Eventual, whenThere } from "../process/eventual.ts";
+import { type MaybePromise, thenMaybe } from "../process/maybe-promise.ts";
 
 export {
   type JwtProvider,
@@ -20,18 +20,18 @@ export {
 } from "../auth/jwt/verifier.ts";
 
 /** Strict: the claims of a valid token; undefined when the request was answered (401; 503 without keys to check with). */
-export function requireJwt(exchange: Exchange, verifier: JwtVerifier): Eventual<Authenticated> {
+export function requireJwt(exchange: Exchange, verifier: JwtVerifier): MaybePromise<Authenticated> {
   const token = tokenIn(exchange, verifier.location);
   if (token === undefined) return refuseMissing(exchange, verifier.location, bearer);
   const verdict = verifier.check(token, exchange.gateway);
-  return whenThere(verdict, (found) => admit(exchange, found, verifier.location, bearer));
+  return thenMaybe(verdict, (found) => admit(exchange, found, verifier.location, bearer));
 }
 
 /** Optional: as strict for a request with a token; null for one without. */
 export function acceptJwt(
   exchange: Exchange,
   verifier: JwtVerifier,
-): Eventual<Authenticated | null> {
+): MaybePromise<Authenticated | null> {
   return tokenIn(exchange, verifier.location) === undefined ? null : requireJwt(exchange, verifier);
 }
 

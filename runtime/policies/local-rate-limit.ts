@@ -192,13 +192,13 @@ class MemoryLimit implements KeyedRateLimit {
 }
 
 /** Characters of a key that are kept as they are: a table of long ones would be large. */
-const longestKey = 64;
+const MAX_KEY = 64;
 
 /** A text that no key has stands for none. */
 function keyOf(value: unknown): string {
   const text = fieldText(value);
   if (text === undefined) return "";
-  return text.length <= longestKey ? `=${text}` : `#${digest(text)}`;
+  return text.length <= MAX_KEY ? `=${text}` : `#${digest(text)}`;
 }
 
 function digest(text: string): string {
@@ -276,16 +276,16 @@ class BucketCounter implements TokenCounter {
   /** Clients name models: not every name may fill the log. */
   #warn(model: string): void {
     const { unpriced } = this.#limit;
-    if (unpriced.has(model) || unpriced.size >= maxUnpriced) return;
+    if (unpriced.has(model) || unpriced.size >= MAX_UNPRICED) return;
     unpriced.add(model);
     const { gateway, record } = this.#exchange;
-    const name = JSON.stringify(model.slice(0, longestKey));
+    const name = JSON.stringify(model.slice(0, MAX_KEY));
     gateway.warn(`a call of ${name} on route ${record.route} has no cost: it was not counted`);
   }
 }
 
 /** Models without a price that the operator hears of. */
-const maxUnpriced = 100;
+const MAX_UNPRICED = 100;
 
 /** What is known of a limit before anything is taken from it. */
 export function limitFacts({ capacity, origin }: Omit<LimitFacts, "unpriced">): LimitFacts {

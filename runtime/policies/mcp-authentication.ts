@@ -8,24 +8,27 @@ import {
 import type { JwtVerifier } from "../auth/jwt/verifier.ts";
 import { resourceMetadataUrl } from "../auth/oauth/well-known.ts";
 import type { Exchange } from "../http/exchange.ts";
-import { type Eventual, whenThere } from "../process/eventual.ts";
+import { type MaybePromise, thenMaybe } from "../process/maybe-promise.ts";
 
 /**
  * Strict, as `requireJwt`; the 401 also says where the protected-resource metadata is, which is how MCP clients find
  * the authorization server (RFC 9728 5.1).
  */
-export function requireMcpJwt(exchange: Exchange, verifier: JwtVerifier): Eventual<Authenticated> {
+export function requireMcpJwt(
+  exchange: Exchange,
+  verifier: JwtVerifier,
+): MaybePromise<Authenticated> {
   const token = tokenIn(exchange, verifier.location);
   if (token === undefined) return refuseMissing(exchange, verifier.location, discovery);
   const verdict = verifier.check(token, exchange.gateway);
-  return whenThere(verdict, (found) => admit(exchange, found, verifier.location, discovery));
+  return thenMaybe(verdict, (found) => admit(exchange, found, verifier.location, discovery));
 }
 
 /** Optional: as strict for a request with a token; null for one without. Permissive is `observeJwt`. */
 export function acceptMcpJwt(
   exchange: Exchange,
   verifier: JwtVerifier,
-): Eventual<Authenticated | null> {
+): MaybePromise<Authenticated | null> {
   return tokenIn(exchange, verifier.location) === undefined
     ? null
     : requireMcpJwt(exchange, verifier);

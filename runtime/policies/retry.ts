@@ -45,7 +45,7 @@ export interface RetrySettings {
 export type RetryTest = (response: ResponseVariables) => boolean;
 
 /** Bytes of a request body that are kept for another attempt; a longer body is sent once. */
-const keptBody = 65_536;
+const KEPT_BODY = 65_536;
 
 /**
  * Like `forward`, and again when the upstream can't be reached, breaks off, takes too long or answers with a status to
@@ -127,7 +127,7 @@ class Attempts {
     this.#relay = new Relay(exchange);
     const { body } = exchange;
     if (settings.attempts > 0 && isBodySource(body)) {
-      this.#body = new ReplayBody(body, keptBody, exchange.newBuffer());
+      this.#body = new ReplayBody(body, KEPT_BODY, exchange.newBuffer());
     }
   }
 

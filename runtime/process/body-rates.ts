@@ -1,4 +1,4 @@
-import { Members, type Placed } from "./members.ts";
+import { type Indexed, SwapSet } from "./swap-set.ts";
 
 /** A body that is being gathered. */
 export interface GatheredBody {
@@ -7,12 +7,12 @@ export interface GatheredBody {
 }
 
 /** Milliseconds that a body may take before its rate counts. */
-const grace = 5000;
+const GRACE = 5000;
 /** Milliseconds between two looks. */
-const interval = 1000;
+const INTERVAL = 1000;
 
 /** A body, and what is known of it. */
-interface Watched extends Placed {
+interface Watched extends Indexed {
   readonly body: GatheredBody;
   readonly minRate: number;
   readonly tooSlow: () => void;
@@ -22,7 +22,7 @@ interface Watched extends Placed {
 
 /** Watches how fast the bodies of a process come: one timer for all, as most are there before anybody looks. */
 export class BodyRates {
-  readonly #watched = new Members<Watched>();
+  readonly #watched = new SwapSet<Watched>();
   #timer: NodeJS.Timeout | undefined;
 
   /**
@@ -33,7 +33,7 @@ export class BodyRates {
     if (minRate === 0) return () => {};
     const watched = { place: 0, body, minRate, tooSlow, looks: 0 };
     this.#watched.add(watched);
-    this.#timer ??= setInterval(() => this.#look(), interval).unref();
+    this.#timer ??= setInterval(() => this.#look(), INTERVAL).unref();
     return () => this.#watched.delete(watched);
   }
 
@@ -44,7 +44,7 @@ export class BodyRates {
     }
     this.#watched.visit((watched) => {
       // The first look may come at once.
-      if (watched.looks++ * interval < grace || !isSlow(watched)) return;
+      if (watched.looks++ * INTERVAL < GRACE || !isSlow(watched)) return;
       // A process that was busy reads first what has come meanwhile.
       setImmediate(() => {
         if (this.#watched.has(watched) && isSlow(watched)) watched.tooSlow();
@@ -54,5 +54,5 @@ export class BodyRates {
 }
 
 function isSlow({ body, minRate, looks }: Watched): boolean {
-  return body.length < (minRate * (looks - 1) * interval) / 1000;
+  return body.length < (minRate * (looks - 1) * INTERVAL) / 1000;
 }

@@ -4,7 +4,7 @@
  */
 export function bugText(error: unknown): string {
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return error instanceof SyntaxError ? text.replace(quoted, "a text is not valid JSON") : text;
+  return error instanceof SyntaxError ? text.replace(QUOTED, "a text is not valid JSON") : text;
 }
 
-const quoted = /(?:Unexpected token )?['"].*?is not valid JSON/s;
+const QUOTED = /(?:Unexpected token )?['"].*?is not valid JSON/s;

@@ -3,11 +3,11 @@ import type { GatewayContext } from "./gateway-context.ts";
 import { withLock } from "./thread-lock.ts";
 
 /** Int32 words before the first place: the lock. */
-const headWords = 2;
+const HEAD_WORDS = 2;
 /** Int32 words of a place: of the digest of its text. */
-const placeWords = 4;
+const PLACE_WORDS = 4;
 /** Places that a text may stand in: of its set, which the digest says. */
-const setPlaces = 8;
+const SET_PLACES = 8;
 
 /**
  * Texts that all threads of a process know for some time: at most about so many, of which those that end first make room.
@@ -21,7 +21,7 @@ export class Remembered {
   /** `name`: no other one of the gateway has it. */
   constructor(name: string, max: number) {
     this.#name = name;
-    this.#sets = Math.ceil(max / setPlaces);
+    this.#sets = Math.ceil(max / SET_PLACES);
   }
 
   /** False: it is known already. `end`: milliseconds since 1970. */
@@ -66,8 +66,8 @@ export class Remembered {
 
   #place(table: Table, digest: Buffer, end: number): void {
     const place = this.#freePlace(table, digest);
-    const at = headWords + placeWords * place;
-    for (let i = 0; i < placeWords; i++) table.words[at + i] = digest.readInt32LE(4 * i);
+    const at = HEAD_WORDS + PLACE_WORDS * place;
+    for (let i = 0; i < PLACE_WORDS; i++) table.words[at + i] = digest.readInt32LE(4 * i);
     table.ends[place] = end;
   }
 
@@ -86,14 +86,14 @@ export class Remembered {
   }
 
   #placesOf(digest: Buffer): readonly number[] {
-    const first = setPlaces * (digest.readUInt32LE(0) % this.#sets);
-    return Array.from({ length: setPlaces }, (_, index) => first + index);
+    const first = SET_PLACES * (digest.readUInt32LE(0) % this.#sets);
+    return Array.from({ length: SET_PLACES }, (_, index) => first + index);
   }
 
   #of({ threads }: GatewayContext): Table {
     if (this.#table !== undefined) return this.#table;
-    const places = setPlaces * this.#sets;
-    const endsAt = 4 * (headWords + placeWords * places);
+    const places = SET_PLACES * this.#sets;
+    const endsAt = 4 * (HEAD_WORDS + PLACE_WORDS * places);
     const bytes = endsAt + 8 * places;
     const memory = threads?.memory(this.#name, bytes) ?? new SharedArrayBuffer(bytes);
     this.#table = {
@@ -118,8 +118,8 @@ function digestOf(text: string): Buffer {
 }
 
 function hasDigest({ words }: Table, place: number, digest: Buffer): boolean {
-  const at = headWords + placeWords * place;
-  for (let i = 0; i < placeWords; i++)
+  const at = HEAD_WORDS + PLACE_WORDS * place;
+  for (let i = 0; i < PLACE_WORDS; i++)
     if (words[at + i] !== digest.readInt32LE(4 * i)) return false;
   return true;
 }

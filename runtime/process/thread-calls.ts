@@ -41,7 +41,7 @@ type CallMessage =
   | { readonly kind: "cancel" };
 
 /** Messages on the way to a client at most. */
-const mostUnheard = 16;
+const MAX_UNHEARD = 16;
 
 /** Calls of a thread to others of its process, and of those to it. */
 export class ThreadCalls {
@@ -121,7 +121,7 @@ export class ThreadCalls {
         ? this.#serve(this.gateway, first.address, first.request, {
             onMessage: (text) => {
               line.say({ kind: "message", text });
-              return ++unheard < mostUnheard;
+              return ++unheard < MAX_UNHEARD;
             },
             onResponse: (text) => sayLast({ kind: "response", text }),
             onFailure: (text) => sayLast({ kind: "failure", text }),
@@ -135,9 +135,9 @@ export class ThreadCalls {
           line.hangUp();
           call?.cancel();
         } else if (message.kind === "heard") {
-          const wasFull = unheard >= mostUnheard;
+          const wasFull = unheard >= MAX_UNHEARD;
           unheard -= message.count;
-          if (wasFull && unheard < mostUnheard) call?.resume();
+          if (wasFull && unheard < MAX_UNHEARD) call?.resume();
         }
       },
       onLost: () => call?.cancel(),

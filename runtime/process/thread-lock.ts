@@ -1,22 +1,22 @@
 /** Where the lock of a memory that threads share stands in it: an Int32, 0 while nobody has it, else who has it and one. */
-const lockAt = 0;
+const LOCK_AT = 0;
 
 /** Milliseconds after which a thread that waits looks again by itself. */
-const lookAgain = 10;
+const LOOK_AGAIN = 10;
 
 /** Does something with memory that threads share while none of the others does. It must not wait for anything. */
 export function withLock<Result>(words: Int32Array, thread: number, work: () => Result): Result {
   const mine = thread + 1;
   for (;;) {
-    const holder = Atomics.compareExchange(words, lockAt, 0, mine);
+    const holder = Atomics.compareExchange(words, LOCK_AT, 0, mine);
     if (holder === 0) break;
-    Atomics.wait(words, lockAt, holder, lookAgain);
+    Atomics.wait(words, LOCK_AT, holder, LOOK_AGAIN);
   }
   try {
     return work();
   } finally {
-    Atomics.store(words, lockAt, 0);
-    Atomics.notify(words, lockAt, 1);
+    Atomics.store(words, LOCK_AT, 0);
+    Atomics.notify(words, LOCK_AT, 1);
   }
 }
 
@@ -30,9 +30,9 @@ export function releaseLock(
   refill: () => void = () => {},
 ): void {
   const words = new Int32Array(memory);
-  if (Atomics.load(words, lockAt) !== thread + 1) return;
-  words.fill(0, lockAt + 1);
+  if (Atomics.load(words, LOCK_AT) !== thread + 1) return;
+  words.fill(0, LOCK_AT + 1);
   refill();
-  Atomics.store(words, lockAt, 0);
-  Atomics.notify(words, lockAt);
+  Atomics.store(words, LOCK_AT, 0);
+  Atomics.notify(words, LOCK_AT);
 }

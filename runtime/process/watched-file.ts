@@ -6,8 +6,8 @@ import { mountFolderOf } from "./startup-values.ts";
 import { UnusableFile } from "./unusable-file.ts";
 
 /** How often the file is looked at, at most, and how long a change may settle; milliseconds. */
-const lookInterval = 1000;
-const settleTime = 200;
+const LOOK_INTERVAL = 1000;
+const SETTLE_TIME = 200;
 
 /**
  * A value that is made of a file's text when the gateway starts, and again when the file has changed. It is looked at
@@ -60,7 +60,7 @@ export class WatchedFile<Value> {
   #now(): ReadState<Value> {
     const now = Date.now();
     if (now >= this.#nextLook) {
-      this.#nextLook = now + lookInterval;
+      this.#nextLook = now + LOOK_INTERVAL;
       this.#look(now);
     }
     return this.#state;
@@ -73,7 +73,7 @@ export class WatchedFile<Value> {
       if (version === this.#version || version === this.#bad) return;
       if (version !== this.#seen) {
         this.#seen = version;
-        this.#nextLook = now + settleTime;
+        this.#nextLook = now + SETTLE_TIME;
         return;
       }
       this.#state = { kind: "value", value: this.#make(readFileSync(this.#path, "utf8")) };

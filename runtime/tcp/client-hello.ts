@@ -48,7 +48,7 @@ export type ClientHello =
   | { readonly kind: "malformed"; readonly why: string };
 
 /** Bytes of a ClientHello: real ones have less than 2 KB, with large keys 5. */
-const maxHello = 16_384;
+const MAX_HELLO = 16_384;
 
 const incomplete = { kind: "incomplete" } as const;
 
@@ -115,7 +115,7 @@ export class ClientHelloReader {
     if (message.length < 4) return incomplete;
     if (message[0] !== 1) return malformed("no ClientHello");
     const length = message.readUIntBE(1, 3);
-    if (length > maxHello) return malformed("a ClientHello that is too long");
+    if (length > MAX_HELLO) return malformed("a ClientHello that is too long");
     if (message.length < 4 + length) return incomplete;
     try {
       const body = new Fields(message.subarray(4, 4 + length));
@@ -151,14 +151,14 @@ function serverNameOf(hello: Fields): string | undefined {
   return name;
 }
 
-const hostName = /^[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*$/;
+const HOST_NAME = /^[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*$/;
 
 /** RFC 6066 3: one name of the one type there is, a host name in ASCII without a final dot. */
 function nameIn(extension: Fields): string {
   const names = extension.list(2);
   if (!extension.isEnd || names.number(1) !== 0) throw new Error("a bad server name");
   const name = names.list(2).text().toLowerCase();
-  if (!names.isEnd || name.length > 253 || !hostName.test(name)) {
+  if (!names.isEnd || name.length > 253 || !HOST_NAME.test(name)) {
     throw new Error("a bad server name");
   }
   return name;

@@ -58,11 +58,11 @@ function join({ record, socket: client, first }: Connection, server: Socket): vo
 }
 
 /** Milliseconds that a peer has to take what was still sent to it when the other end is gone. */
-const lingerTime = 10_000;
+const LINGER_TIME = 10_000;
 
 function finish(socket: Socket): void {
   if (socket.destroyed) return;
   socket.destroySoon();
-  const timer = setTimeout(() => socket.destroy(), lingerTime);
+  const timer = setTimeout(() => socket.destroy(), LINGER_TIME);
   socket.once("close", () => clearTimeout(timer));
 }

@@ -4,7 +4,7 @@ import {
   type TLSSocket,
   type Server as TlsServer,
 } from "node:tls";
-import { comeFirst } from "../net/come-first.ts";
+import { interceptConnections } from "../net/intercept-connections.ts";
 import { closeQuietly, listenOn } from "../net/listen-on.ts";
 import type { PortServer } from "../net/port-server.ts";
 import { ProxiedServer, type ProxyProtocol } from "../net/proxy-protocol/proxy-protocol.ts";
@@ -61,7 +61,7 @@ export class TcpServer implements PortServer {
     this.#connections = new TcpConnections(gateway);
     this.#server = this.#create(mode);
     if (mode.kind === "terminate")
-      comeFirst(this.#server, (socket, endHere) => this.#divide(socket, endHere));
+      interceptConnections(this.#server, (socket, endHere) => this.#divide(socket, endHere));
     this.#server.on("drop", () => this.#handlers.refused());
     this.#proxied = new ProxiedServer(this.#server, () => this.#handlers);
     this.#use(mode);

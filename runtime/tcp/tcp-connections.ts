@@ -24,7 +24,7 @@ export interface TcpConnectionHandlers {
 }
 
 /** How long a connection may be silent once the port closes; milliseconds. Nobody knows what it waits for. */
-const silence = 5000;
+const SILENCE = 5000;
 
 /** The connections of a port whose bytes are passed on. */
 export class TcpConnections {
@@ -82,7 +82,7 @@ export class TcpConnections {
       before = now;
     };
     look();
-    const timer = setInterval(look, silence);
+    const timer = setInterval(look, SILENCE);
     return () => clearInterval(timer);
   }
 

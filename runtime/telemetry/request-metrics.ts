@@ -11,7 +11,7 @@ import {
 } from "./metrics/table/requests.ts";
 
 /** The methods that are labels of their own; every other one is `OTHER`: a client can't make new series. */
-const methods = ["GET", "POST", "PUT", "DELETE", "HEAD", "PATCH", "OPTIONS"];
+const METHODS = ["GET", "POST", "PUT", "DELETE", "HEAD", "PATCH", "OPTIONS"];
 
 /** Counts the requests of all routes. */
 export class RequestMetrics {
@@ -83,7 +83,7 @@ export class RouteMetrics {
   }
 
   count(method: string, status: number | undefined, reason: RefusalReason | undefined): void {
-    const methodAt = methods.indexOf(method);
+    const methodAt = METHODS.indexOf(method);
     const key = (status ?? 0) * 8 + methodAt + 1;
     let byReason = this.#counters.get(key);
     if (byReason === undefined) {
@@ -93,7 +93,7 @@ export class RouteMetrics {
     let counter = byReason.get(reason ?? "");
     if (counter === undefined) {
       const { listener, route } = this;
-      const labels = [methods[methodAt] ?? "OTHER", String(status ?? "unknown")] as const;
+      const labels = [METHODS[methodAt] ?? "OTHER", String(status ?? "unknown")] as const;
       counter = this.#metrics.counter(requestsTotal, listener, route, ...labels, reason ?? "");
       byReason.set(reason ?? "", counter);
     }

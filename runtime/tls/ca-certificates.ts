@@ -20,7 +20,7 @@ export type PemCertificates =
  */
 export function pemCertificates(text: string): PemCertificates {
   const begun = text.match(/-----BEGIN [A-Z0-9 ]*CERTIFICATE-----/g)?.length ?? 0;
-  const blocks = text.match(whole) ?? [];
+  const blocks = text.match(WHOLE) ?? [];
   if (begun === 0) return { kind: "problem", problem: "holds no certificate" };
   if (blocks.length < begun) return { kind: "problem", problem: "ends within a certificate" };
   try {
@@ -31,4 +31,4 @@ export function pemCertificates(text: string): PemCertificates {
   }
 }
 
-const whole = /-----BEGIN ([A-Z0-9 ]*CERTIFICATE)-----[^-]*-----END \1-----/g;
+const WHOLE = /-----BEGIN ([A-Z0-9 ]*CERTIFICATE)-----[^-]*-----END \1-----/g;

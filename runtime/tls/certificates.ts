@@ -12,8 +12,8 @@ import { type HandshakeHandlers, watchHandshakes } from "./handshakes.ts";
 import type { CertificateSettings, TlsSettings } from "./tls-settings.ts";
 
 /** How often the files are looked at, and how long a change may settle (two files are rarely written at once). */
-const watchInterval = 1000;
-const settleTime = 250;
+const WATCH_INTERVAL = 1000;
+const SETTLE_TIME = 250;
 
 /** TLS that a port ends, and what reads its files, which no gateway without it carries. */
 export interface PortTls {
@@ -46,7 +46,7 @@ export class Certificates {
   #forgetExpiry: (() => void) | undefined;
   readonly #onFileChange = () => {
     clearTimeout(this.#settling);
-    this.#settling = setTimeout(() => this.#reload(), settleTime);
+    this.#settling = setTimeout(() => this.#reload(), SETTLE_TIME);
   };
 
   /** Reads every file; throws an Error that names the file and what is wrong with it, unless it is mounted. */
@@ -94,7 +94,7 @@ export class Certificates {
     this.#report = report;
     this.#reportProblems();
     for (const path of this.#paths()) {
-      watchFile(path, { interval: watchInterval, persistent: false }, this.#onFileChange);
+      watchFile(path, { interval: WATCH_INTERVAL, persistent: false }, this.#onFileChange);
     }
   }
 

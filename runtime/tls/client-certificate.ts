@@ -51,13 +51,13 @@ interface AlternativeName {
 
 /** `DNS:a, URI:b`; a value that could be taken for more than one is quoted as JSON. */
 function alternativeNames(text: string): readonly AlternativeName[] {
-  return Array.from(text.matchAll(alternativeName), ([, type = "", value = ""]) => ({
+  return Array.from(text.matchAll(ALTERNATIVE_NAME), ([, type = "", value = ""]) => ({
     type,
     value: value.startsWith('"') ? JSON.parse(value) : value,
   }));
 }
 
-const alternativeName = /(?:^|, )([A-Za-z0-9 ]+):("(?:[^"\\]|\\.)*"|[^,]*)/g;
+const ALTERNATIVE_NAME = /(?:^|, )([A-Za-z0-9 ]+):("(?:[^"\\]|\\.)*"|[^,]*)/g;
 
 /** SPIFFE: `spiffe://TRUST_DOMAIN/ns/NAMESPACE/sa/SERVICE_ACCOUNT`. */
 function identityOf({ type, value }: AlternativeName): WorkloadIdentity | undefined {

@@ -93,11 +93,11 @@ function serverNameOf(socket: TLSSocket): string | undefined {
 
 function failureOf(code: string, socket: TLSSocket): HandshakeFailure {
   if (refusedBecause(socket) !== undefined) return "client-certificate";
-  return failures.find(([codes]) => codes.test(code))?.[1] ?? "other";
+  return FAILURES.find(([codes]) => codes.test(code))?.[1] ?? "other";
 }
 
 /** What OpenSSL's errors come to. Those of an alert are what the client says of it. */
-const failures: readonly (readonly [codes: RegExp, HandshakeFailure])[] = [
+const FAILURES: readonly (readonly [codes: RegExp, HandshakeFailure])[] = [
   [/PEER_DID_NOT_RETURN_A_CERTIFICATE/, "no-client-certificate"],
   [/CERTIFICATE_VERIFY_FAILED|BAD_SIGNATURE/, "client-certificate"],
   [

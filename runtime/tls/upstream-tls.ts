@@ -29,7 +29,7 @@ export interface UpstreamTlsSettings {
 }
 
 /** How often the files are looked at, at most; a connection looks before it is opened. */
-const lookInterval = 1000;
+const LOOK_INTERVAL = 1000;
 
 /** What connections to one upstream are made with. */
 export class UpstreamTls {
@@ -92,7 +92,7 @@ export class UpstreamTls {
 
   /** A change that can't be used, or not yet, leaves what was there, unless it is mounted; it is warned of once. */
   #renew(): void {
-    if (this.#files.length === 0 || performance.now() - this.#lookedAt < lookInterval) return;
+    if (this.#files.length === 0 || performance.now() - this.#lookedAt < LOOK_INTERVAL) return;
     this.#lookedAt = performance.now();
     let versions = "absent";
     try {

@@ -1,6 +1,6 @@
 import { metaKey } from "../mcp/protocol/envelope.ts";
 import { encodeHeader } from "../mcp/protocol/header-names.ts";
-import { newestSessionRevision, statelessRevision } from "../mcp/protocol/revisions.ts";
+import { NEWEST_SESSION_REVISION, STATELESS_REVISION } from "../mcp/protocol/revisions.ts";
 import type { ClientMessage } from "./trial.ts";
 
 /** Headers and the body of a client's message, in the revision that its era means. */
@@ -13,7 +13,7 @@ export function messageRequest(message: ClientMessage): {
 
 /** What the first message of a session says of its client. */
 export function initializeMessage({ capabilities = {} }: ClientMessage): ClientMessage {
-  const params = { protocolVersion: newestSessionRevision, capabilities, clientInfo };
+  const params = { protocolVersion: NEWEST_SESSION_REVISION, capabilities, clientInfo };
   return { era: "sessions", method: "initialize", params, name: undefined };
 }
 
@@ -29,7 +29,7 @@ function sessionRequest({ method, params, session }: ClientMessage) {
   return {
     headers: {
       ...bodyHeaders,
-      ...(method === "initialize" ? {} : { "mcp-protocol-version": newestSessionRevision }),
+      ...(method === "initialize" ? {} : { "mcp-protocol-version": NEWEST_SESSION_REVISION }),
       ...(session === undefined ? {} : { "mcp-session-id": session }),
     },
     body: JSON.stringify({ jsonrpc: "2.0", ...id, method, params }),
@@ -39,14 +39,14 @@ function sessionRequest({ method, params, session }: ClientMessage) {
 /** One request says it all. */
 function statelessRequest({ method, params, name, capabilities = {} }: ClientMessage) {
   const envelope = {
-    [metaKey.protocolVersion]: statelessRevision,
+    [metaKey.protocolVersion]: STATELESS_REVISION,
     [metaKey.clientCapabilities]: capabilities,
     [metaKey.clientInfo]: clientInfo,
   };
   return {
     headers: {
       ...bodyHeaders,
-      "mcp-protocol-version": statelessRevision,
+      "mcp-protocol-version": STATELESS_REVISION,
       "mcp-method": method,
       ...(name === undefined ? {} : { "mcp-name": encodeHeader(name) }),
     },

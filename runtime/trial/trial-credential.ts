@@ -6,7 +6,7 @@ import type { TrialIdentities } from "./trial.ts";
 const MARK = "trial.";
 
 /** The password of every user. */
-export const trialPassword = "trial";
+export const TRIAL_PASSWORD = "trial";
 
 /** The credential that a trial shows, as it stands in a request; undefined: none of this kind. */
 export function credentialText(
@@ -19,7 +19,7 @@ export function credentialText(
     case "apiKey":
       return apiKey && written(apiKey);
     case "basicAuth":
-      return basicAuth && Buffer.from(`${basicAuth}:${trialPassword}`).toString("base64");
+      return basicAuth && Buffer.from(`${basicAuth}:${TRIAL_PASSWORD}`).toString("base64");
   }
 }
 

@@ -123,7 +123,7 @@ export interface BackendTemplate<Kind extends BackendKind> {
   /** How threads serve what one of them holds (`Gateway.handover`); absent: none of them holds anything. */
   readonly handover?: ImportSymbol;
   /** How many threads can divide its limits among them, one each at least; absent: any number. */
-  readonly mostThreads?: (node: BackendNode<Kind>) => number;
+  readonly maxThreads?: (node: BackendNode<Kind>) => number;
 }
 
 /** Whether a node is of a kind. */

@@ -38,7 +38,7 @@ export const mcpTemplate: BackendTemplate<"mcp"> = {
   share: (node, before, scope) => servedCode(node, scope, before),
   hasSessions: true,
   handover: imported("gwc/runtime/mcp/session-handover", "sessionHandover"),
-  mostThreads: (node) => Math.min(...Object.values(sessionLimits(node))),
+  maxThreads: (node) => Math.min(...Object.values(sessionLimits(node))),
   keepsLimits: true,
   refusalFormat,
 };

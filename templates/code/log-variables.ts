@@ -28,7 +28,7 @@ export function logVariables(variables: readonly string[]): readonly Code[] {
 
 /** The names that such functions have for something, which imports must not have. */
 export const LOG_NAMES: readonly string[] = [
-  ...["leftOut", "line", "request", "status", "duration", "record"],
+  ...["excludedFields", "line", "request", "status", "duration", "record"],
   ...["response", "mcp", "backend", "env", "jwt", "apiKey", "basicAuth", "extauthz", "extproc"],
   ...["metadata", "llm"],
 ];

@@ -113,9 +113,9 @@ function fieldsFunction(
     ...(hasStatus ? [code`${STATUS},`] : []),
     ...(hasDuration ? [code`duration: number,`] : []),
   ];
-  const leftOut = code`const leftOut: ReadonlySet<string> = new Set(${literal(without)});`;
+  const excludedFields = code`const excludedFields: ReadonlySet<string> = new Set(${literal(without)});`;
   return [
-    ...(without.length === 0 ? [] : [leftOut]),
+    ...(without.length === 0 ? [] : [excludedFields]),
     code`
       ${trace(origin)}
       export function logFields(
@@ -135,7 +135,7 @@ function fieldsFunction(
 function others(without: readonly string[]): Code {
   return without.length === 0
     ? code`${imported(EXTRA, "logExtraFields")}(line, record);`
-    : code`${imported(EXTRA, "logExtraFieldsExcept")}(line, record, leftOut);`;
+    : code`${imported(EXTRA, "logExtraFieldsExcept")}(line, record, excludedFields);`;
 }
 
 function addedField({ name: label, value }: AddedField, expressions: Expressions): Code {

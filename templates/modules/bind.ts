@@ -23,7 +23,7 @@ export interface BindContext {
 }
 
 /** The most conditions that stand in one function: a chain up to here costs less than what a lookup needs first. */
-const LONGEST_CHAIN = 20;
+const MAX_CHAIN = 20;
 
 /** What a port's requests go to: its only listener when that takes every name; otherwise the host name decides. */
 export function handlerOf(bind: BindNode, { listeners, ports }: MainNames): string {
@@ -58,7 +58,7 @@ export function defaultListener<Listener extends { readonly hostname: string }>(
 function plainChoice(bind: BindNode, context: BindContext): readonly Code[] {
   const { handler } = portNames(bind, context);
   const head = code`function ${name(handler)}(exchange: ${exchangeType}): ${handledType} {`;
-  if (bind.listeners.length > LONGEST_CHAIN) {
+  if (bind.listeners.length > MAX_CHAIN) {
     const { declaration, find } = listenerTable(bind, context);
     return [
       declaration,
@@ -87,7 +87,7 @@ function plainChoice(bind: BindNode, context: BindContext): readonly Code[] {
 
 /** Of a TLS port: the listener that the request names has to be the one that the connection named. */
 function secureChoice(bind: BindNode, context: BindContext): readonly Code[] {
-  const isLong = bind.hostnames.length > LONGEST_CHAIN;
+  const isLong = bind.hostnames.length > MAX_CHAIN;
   const { declaration, find } = isLong
     ? listenerTable(bind, context)
     : listenerChain(bind, context);
@@ -196,7 +196,7 @@ function listenerCode(
   });
   const dispatch = imported("gwc/runtime/http/routing/dispatch", "dispatch");
   const head = code`function ${name(label)}(exchange: ${exchangeType}): ${handledType} {`;
-  const isLong = listener.table.flatMap(({ entries }) => entries).length > LONGEST_CHAIN;
+  const isLong = listener.table.flatMap(({ entries }) => entries).length > MAX_CHAIN;
   if (isLong) {
     const table = name(tableName);
     const parts = context.tableParts.get(listener.id);

@@ -57,16 +57,16 @@ function heldState(binds: readonly BindNode[]): Readonly<Record<string, Printabl
   const routes = binds.flatMap(({ listeners }) => listeners.flatMap(({ routes: own }) => own));
   const backends = routes.flatMap((route) => route.backends);
   const [handover] = backends.flatMap(({ kind }) => backendTemplateOf(kind).handover ?? []);
-  const limits = backends.flatMap((node) => mostThreads(node) ?? []);
+  const limits = backends.flatMap((node) => maxThreads(node) ?? []);
   return {
     handover,
     keptMemory: keptState({ binds }),
-    mostThreads: limits.length === 0 ? undefined : Math.min(...limits),
+    maxThreads: limits.length === 0 ? undefined : Math.min(...limits),
   };
 }
 
-function mostThreads<Kind extends BackendKind>(node: BackendNode<Kind>): number | undefined {
-  return backendTemplateOf<Kind>(node.kind).mostThreads?.(node);
+function maxThreads<Kind extends BackendKind>(node: BackendNode<Kind>): number | undefined {
+  return backendTemplateOf<Kind>(node.kind).maxThreads?.(node);
 }
 
 function threadsValue(threads: WorkerThreads): Printable {

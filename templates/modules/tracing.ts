@@ -144,10 +144,10 @@ function attributesFunction(
   const noted =
     without.length === 0
       ? code`${imported(VALUES, "spanFields")}(span, record);`
-      : code`${imported(VALUES, "spanFieldsExcept")}(span, record, leftOut);`;
-  const leftOut = code`const leftOut: ReadonlySet<string> = new Set(${literal(without)});`;
+      : code`${imported(VALUES, "spanFieldsExcept")}(span, record, excludedFields);`;
+  const excludedFields = code`const excludedFields: ReadonlySet<string> = new Set(${literal(without)});`;
   return [
-    ...(without.length === 0 ? [] : [leftOut]),
+    ...(without.length === 0 ? [] : [excludedFields]),
     code`
       ${trace(origin)}
       function spanAttributes(

@@ -9,7 +9,7 @@ import { openSession, post, toolCall } from "../mcp/raw-client.ts";
 import { mcpResponses, startUpstream } from "../mcp/raw-upstream.ts";
 
 /** Edits, and megabytes that all of them may leave behind. Each one left 2 to 4 where gateways stayed in memory. */
-const [edits, mostLeft] = process.env.GWC_LONG_TESTS ? [1000, 20] : [15, 8];
+const [edits, maxLeft] = process.env.GWC_LONG_TESTS ? [1000, 20] : [15, 8];
 
 const works = mcpResponses({
   "tools/list": '{"tools":[{"name":"a","inputSchema":{"type":"object"}}]}',
@@ -91,6 +91,6 @@ it("gwc run gives the memory of a gateway back that an edit has replaced, with t
   for (let edit = 1; edit <= 5; edit++) await change(edit);
   const before = await heldMegabytes(running);
   for (let edit = 6; edit < 6 + edits; edit++) await change(edit);
-  expect((await heldMegabytes(running)) - before).toBeLessThan(mostLeft);
+  expect((await heldMegabytes(running)) - before).toBeLessThan(maxLeft);
   expect(await running.stop()).toBe(0);
 }, 7_200_000);

@@ -3,7 +3,7 @@ import path from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { standIns } from "../../compiler/inspect/tests/trial-program.ts";
+import { STAND_INS } from "../../compiler/inspect/tests/trial-program.ts";
 import { gwc, installedGwc } from "../harness/gwc.ts";
 import { root } from "../harness/root.ts";
 import { Workspace } from "../harness/workspace.ts";
@@ -70,7 +70,7 @@ describe("gwc test", () => {
 });
 
 describe("what stands in for the world", () => {
-  it.each(Object.entries(standIns))("has all that %s has", async (real, standIn) => {
+  it.each(Object.entries(STAND_INS))("has all that %s has", async (real, standIn) => {
     const names = async (file: string) =>
       Object.keys(await import(path.join(root, "runtime", file)));
     const own = await names(`trial/stand-ins/${standIn}`);

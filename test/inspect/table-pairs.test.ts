@@ -52,17 +52,17 @@ function edited(table: Table, other: Table, at: number, from: number, kind: numb
 
 /** The program of a table, without the routes that no request reaches: they are mistakes. */
 function programOf(table: Table): Program {
-  const leftOut = new Set<string>();
+  const excludedFields = new Set<string>();
   for (;;) {
-    const text = standaloneText([table], [80], (name) => leftOut.has(name));
+    const text = standaloneText([table], [80], (name) => excludedFields.has(name));
     const host = memoryHost({ "g.yaml": text });
     const checked = checkFiles(["g.yaml"], host, { name: "g", isStrict: false });
     const [program] = checked.programs;
     if (program !== undefined) return program;
-    const before = leftOut.size;
+    const before = excludedFields.size;
     for (const { code, params } of checked.diagnostics)
-      if (code === "unreachable-route") leftOut.add(String(Object(params).route));
-    if (leftOut.size === before) throw new Error(JSON.stringify(checked.diagnostics));
+      if (code === "unreachable-route") excludedFields.add(String(Object(params).route));
+    if (excludedFields.size === before) throw new Error(JSON.stringify(checked.diagnostics));
   }
 }
 

@@ -37,7 +37,10 @@ const clients = {
 >;
 
 /** The fields of which no value makes a difference to what a provider is sent. */
-function leftOut(name: keyof typeof clients, upstream: keyof typeof upstreams): readonly string[] {
+function excludedFields(
+  name: keyof typeof clients,
+  upstream: keyof typeof upstreams,
+): readonly string[] {
   const [client, document, definition, before, behind] = clients[name];
   const [format, model] = upstreams[upstream];
   const file = path.join(root, "test/harness/provider-schemas", `${document}.json`);
@@ -131,7 +134,7 @@ const hints: LeftOut = {
 };
 
 /** Fields whose smallest values ask for nothing, or say it elsewhere. */
-const saidElsewhere: LeftOut = {
+const misplacedFieldHints: LeftOut = {
   completions: {
     logit_bias: "all",
     modalities: "all",
@@ -181,10 +184,10 @@ function names<Name extends string>(record: Readonly<Record<Name, unknown>>): re
 }
 
 it.each(pairs)("nothing but hints of a request of %s is left out for %s", (client, upstream) => {
-  const allowed = Object.entries({ ...hints[client], ...saidElsewhere[client] }).filter(
+  const allowed = Object.entries({ ...hints[client], ...misplacedFieldHints[client] }).filter(
     ([, whom]) => whom === "all" || whom.split(" ").includes(upstream),
   );
-  expect(leftOut(client, upstream)).toEqual(allowed.map(([field]) => field).sort());
+  expect(excludedFields(client, upstream)).toEqual(allowed.map(([field]) => field).sort());
 });
 
 /** The fields that the readers of a format leave out whatever they say: some are no part of its document. */

@@ -1,13 +1,13 @@
 import type { JsonObject } from "../../runtime/cel/variables.ts";
+import { refuseUnkept } from "../../runtime/llm/chat/features.ts";
 import type { ClientFormat, UpstreamFormat } from "../../runtime/llm/chat/formats.ts";
 import { LlmRefusal } from "../../runtime/llm/chat/llm-error.ts";
-import { refuseUnkept } from "../../runtime/llm/chat/topics.ts";
 
 /** What a provider is sent for a request of a client; undefined: the client is told the field that is in the way. */
 export function sentFor(client: ClientFormat, upstream: UpstreamFormat, body: JsonObject): unknown {
   try {
     const request = client.readRequest(body);
-    refuseUnkept(request.topics, upstream.fates, "p");
+    refuseUnkept(request.features, upstream.fates, "p");
     return JSON.parse(upstream.writeRequest(request, { provider: "p" }, []));
   } catch (error) {
     if (error instanceof LlmRefusal) return undefined;

@@ -9,7 +9,7 @@ import { guarded } from "../../diagnostics/guarded.ts";
 import { suggest } from "../../diagnostics/suggestion.ts";
 import type { KeptByObject } from "../../kept-results.ts";
 import type { KeyedData, Manifest, ManifestKind } from "../../manifests/manifests.ts";
-import { cutBelow, MOST_LEVELS } from "../../model/nesting.ts";
+import { cutBelow, MAX_LEVELS } from "../../model/nesting.ts";
 import {
   PROBLEMS_ANNOTATION,
   type SecretProblems,
@@ -150,8 +150,8 @@ function readManifest(
   const known = { namespace, name, labels, created, origin };
   // What another version of its kind means is not known, only that it is there.
   if (!isKnown) return broken(row.kind, known);
-  if (cutBelow(value, MOST_LEVELS) !== value) {
-    diagnostics.report("nested-too-deep", origin, { levels: MOST_LEVELS });
+  if (cutBelow(value, MAX_LEVELS) !== value) {
+    diagnostics.report("nested-too-deep", origin, { levels: MAX_LEVELS });
     return broken(row.kind, known);
   }
   const read = guarded(childOf(origin, "spec"), diagnostics, () => {

@@ -46,6 +46,6 @@ function rawConfigSchema() {
         { description: "What Gateway API does not say of listeners." },
       ),
     },
-    { hasParts: true, saidElsewhere: { name: "the gateway is called as its Gateway" } },
+    { hasParts: true, misplacedFieldHints: { name: "the gateway is called as its Gateway" } },
   );
 }

@@ -15,7 +15,7 @@ import { serviceReferenceSchema } from "./services.ts";
 /** A backend as the schema lets it through. */
 export type BackendValue = Infer<ReturnType<typeof routeBackendSchema>>;
 
-const health = "it stands under its `policies`: policies: { health: {...} }";
+const HEALTH = "it stands under its `policies`: policies: { health: {...} }";
 
 /** Where requests go. */
 export function routeBackendSchema() {
@@ -25,7 +25,7 @@ export function routeBackendSchema() {
     {
       exactlyOneOf: [...backends.map(({ kind }) => kind), ...others],
       hasParts: true,
-      saidElsewhere: { healthCheck: health, healthChecks: health },
+      misplacedFieldHints: { healthCheck: HEALTH, healthChecks: HEALTH },
       examples: [{ host: "127.0.0.1:8080" }],
     },
   );

@@ -40,7 +40,7 @@ export function bindSchema() {
       ),
       mode: unsupported("internal binds"),
     },
-    { required: ["port", "listeners"], hasParts: true, saidElsewhere: policiesElsewhere },
+    { required: ["port", "listeners"], hasParts: true, misplacedFieldHints: policiesElsewhere },
   );
 }
 

@@ -18,7 +18,7 @@ export const LLM_PORT = 4000;
 /** `llm` as the schema lets it through. */
 export type LlmValue = Infer<ReturnType<typeof llmSchema>>;
 
-const budget =
+const BUDGET =
   "it is a limit: policies: { localRateLimit: [{ budget: 50, unit: Months, cost: EXPRESSION }] }";
 
 /** The front door: models by name on a port of their own, for clients of every format. */
@@ -50,8 +50,8 @@ export function llmSchema() {
     {
       required: ["models"],
       hasParts: true,
-      saidElsewhere: {
-        ...{ budget, budgets: budget, fallbacks: SHARED_NAME, failover: SHARED_NAME },
+      misplacedFieldHints: {
+        ...{ budget: BUDGET, budgets: BUDGET, fallbacks: SHARED_NAME, failover: SHARED_NAME },
       },
       description:
         "Models by name, for clients of OpenAI and Anthropic alike: chat completions, messages and whatever else their providers serve, each at its usual path.",

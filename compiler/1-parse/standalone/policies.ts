@@ -17,7 +17,7 @@ export function routePoliciesSchema() {
     },
     {
       hasParts: true,
-      saidElsewhere: OF_THE_GATEWAY,
+      misplacedFieldHints: OF_THE_GATEWAY,
       description:
         "What happens to a request before it reaches the backend, in the gateway's fixed order.",
     },
@@ -28,7 +28,7 @@ export function routePoliciesSchema() {
 export function listenerPoliciesSchema() {
   return object(builtPolicies("listener"), {
     hasParts: true,
-    saidElsewhere: OF_THE_GATEWAY,
+    misplacedFieldHints: OF_THE_GATEWAY,
     description:
       "What happens to every request before its route is chosen; it may change which one that is.",
   });

@@ -47,7 +47,7 @@ export function routeSchema() {
 /** One set of conditions as the schema lets it through. */
 export type MatchValue = Infer<typeof matchSchema>;
 
-const pathForms = 'write { pathPrefix: /api }, { exact: /api } or { regex: "/api/.*" }';
+const PATH_FORMS = 'write { pathPrefix: /api }, { exact: /api } or { regex: "/api/.*" }';
 
 const matchSchema = object(
   {
@@ -65,7 +65,7 @@ const matchSchema = object(
       },
       {
         exactlyOneOf: ["exact", "pathPrefix", "regex"],
-        saidElsewhere: { type: pathForms, value: pathForms },
+        misplacedFieldHints: { type: PATH_FORMS, value: PATH_FORMS },
         description: "What the path must be.",
       },
     ),
@@ -76,5 +76,5 @@ const matchSchema = object(
     headers: list(valueMatchSchema, { maxItems: 16, description: "All of these headers." }),
     query: list(valueMatchSchema, { maxItems: 16, description: "All of these query parameters." }),
   },
-  { saidElsewhere: { prefix: "write path: { pathPrefix: /api }" } },
+  { misplacedFieldHints: { prefix: "write path: { pathPrefix: /api }" } },
 );

@@ -3,7 +3,7 @@ type Json = unknown;
 type JsonObject = Readonly<Record<string, Json>>;
 
 /** What is shared has at least as many characters: a reference costs some, too. */
-const worthSharing = 500;
+const WORTH_SHARING = 500;
 
 /**
  * A JSON schema in which shapes of properties that stand in several places stand once, in `$defs`: how a server is reached
@@ -24,7 +24,7 @@ export function withSharedParts(schema: JsonObject): JsonObject {
   };
   const shape = (value: Json, property: string): Json => {
     const text = JSON.stringify(value);
-    if (text.length < worthSharing || counts.get(text) === 1) return share(value);
+    if (text.length < WORTH_SHARING || counts.get(text) === 1) return share(value);
     const known = names.get(text);
     if (known !== undefined) return { $ref: `#/$defs/${known}` };
     const name = freeName(property, definitions);

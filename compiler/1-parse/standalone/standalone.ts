@@ -42,7 +42,7 @@ export function standaloneSchema() {
   return object(standaloneFields(), {
     atLeastOneOf: ["binds", "llm", "mcp"],
     hasParts: true,
-    saidElsewhere: policiesElsewhere,
+    misplacedFieldHints: policiesElsewhere,
     title: "gwc gateway",
     description: "A gateway for MCP, LLM and HTTP traffic.",
   });

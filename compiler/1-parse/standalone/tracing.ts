@@ -36,7 +36,7 @@ export function tracingSchema() {
     },
     {
       exactlyOneOf: COLLECTORS,
-      saidElsewhere: shares,
+      misplacedFieldHints: shares,
       checks: [pathCheck("protocol")],
       description: "Traces of requests (OpenTelemetry), and where they go.",
     },
@@ -64,7 +64,7 @@ export function processTracingSchema() {
     },
     {
       required: ["otlpEndpoint"],
-      saidElsewhere: shares,
+      misplacedFieldHints: shares,
       checks: [pathCheck("otlpProtocol")],
       description: "Traces of requests; `frontendPolicies.tracing` stands above it.",
     },
@@ -132,12 +132,12 @@ function removed() {
   });
 }
 
-const share = "write randomSampling: 0.1 to trace one request of ten";
+const SHARE = "write randomSampling: 0.1 to trace one request of ten";
 
 /** What people look for where it says how many requests are traced. */
 const shares = {
-  ...{ sampling: share, samplingRate: share, samplingRatio: share },
-  ...{ sampleRate: share, sampler: share, ratio: share },
+  ...{ sampling: SHARE, samplingRate: SHARE, samplingRatio: SHARE },
+  ...{ sampleRate: SHARE, sampler: SHARE, ratio: SHARE },
 };
 
 /** A share (0 to 1), true or false, or a CEL expression that says one of them. */

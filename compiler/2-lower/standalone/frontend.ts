@@ -4,9 +4,9 @@ import {
   alpnSections,
   defaultFrontend,
   dividedAlpn,
+  FRONTEND_TRAFFIC,
   type FrontendConfig,
   type FrontendTlsConfig,
-  frontendTraffic,
 } from "../../config/frontend.ts";
 import { readProxyProtocol } from "../../config/proxy-protocol.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
@@ -93,7 +93,7 @@ export function frontendSections(
   origin: Origin,
 ): readonly Section[] {
   const protocols = value?.tls?.alpn;
-  return Object.entries(frontendTraffic).flatMap(([field, actsOn]): readonly Section[] => {
+  return Object.entries(FRONTEND_TRAFFIC).flatMap(([field, actsOn]): readonly Section[] => {
     if (field === "tls.alpn")
       return alpnSections(protocols ?? [], field, childOf(origin, "tls", "alpn"));
     const path = field.split(".");

@@ -53,7 +53,7 @@ export function checkProviders(
     const fields = part.value.filter(({ name }) => !isNaming || name !== "model");
     reportFixedFields(fields, diagnostics);
   }
-  for (const { field, acts, on } of edits) {
+  for (const { field, acts, on } of EDITS) {
     if (acts.some((type) => types.has(type))) continue;
     for (const { origin } of distinct<unknown>(policies.map((own) => own?.[field]))) {
       const params = { field, actsOn: on, found: [...types].join(", ") };
@@ -62,15 +62,15 @@ export function checkProviders(
   }
 }
 
-const chats: readonly RouteType[] = ["Completions", "Messages", "Responses"];
+const CHATS: readonly RouteType[] = ["Completions", "Messages", "Responses"];
 
 /** What changes requests, and the kinds of requests that have what it changes. */
-const edits = [
-  { field: "prompts", acts: [...chats, "TokenCount"], on: "chats with models" },
-  { field: "streamKeepAlive", acts: chats, on: "chats with models" },
-  { field: "defaults", acts: [...chats, "Embeddings"], on: "requests to models" },
-  { field: "overrides", acts: [...chats, "Embeddings"], on: "requests to models" },
-  { field: "transformations", acts: [...chats, "Embeddings"], on: "requests to models" },
+const EDITS = [
+  { field: "prompts", acts: [...CHATS, "TokenCount"], on: "chats with models" },
+  { field: "streamKeepAlive", acts: CHATS, on: "chats with models" },
+  { field: "defaults", acts: [...CHATS, "Embeddings"], on: "requests to models" },
+  { field: "overrides", acts: [...CHATS, "Embeddings"], on: "requests to models" },
+  { field: "transformations", acts: [...CHATS, "Embeddings"], on: "requests to models" },
 ] as const satisfies readonly {
   readonly field: keyof LlmPolicies;
   readonly acts: readonly RouteType[];
@@ -126,15 +126,15 @@ function reportRoles(
 ): void {
   for (const part of ["prepend", "append"] as const) {
     for (const [index, { role }] of value[part].entries()) {
-      if (roles.includes(role)) continue;
+      if (ROLES.includes(role)) continue;
       const at = childOf(origin, part, index, "role");
-      diagnostics.report("unknown-prompt-role", at, { role, roles });
+      diagnostics.report("unknown-prompt-role", at, { role, roles: ROLES });
     }
   }
 }
 
 /** Who may say what stands before or after a prompt: results of tools belong to calls. */
-const roles: readonly string[] = ["system", "developer", "user", "assistant"];
+const ROLES: readonly string[] = ["system", "developer", "user", "assistant"];
 
 /** Names are replaced once: an alias that stands for another one does not get that one's model. */
 function reportAliases(

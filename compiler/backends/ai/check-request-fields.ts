@@ -41,7 +41,7 @@ interface SetField extends GivenField {
   readonly refused: string[];
   /** How often it goes to a provider, or is left out on the way. */
   sent: number;
-  leftOut: number;
+  excludedFields: number;
 }
 
 /** Reports fields of requests that the configuration sets and no provider can be sent. */
@@ -54,7 +54,7 @@ export function checkRequestFields(
   for (const provider of providers) {
     for (const given of fieldsOf(provider)) {
       const key = placeKey(given.origin);
-      const field = set.get(key) ?? { ...given, refused: [], sent: 0, leftOut: 0 };
+      const field = set.get(key) ?? { ...given, refused: [], sent: 0, excludedFields: 0 };
       set.set(key, field);
       for (const type of types) follow(field, type, provider);
     }
@@ -91,7 +91,7 @@ function follow(field: SetField, type: RouteType, { name, endpoints }: AiProvide
     return;
   }
   const fate = Object.hasOwn(read.fields, field.name) ? read.fields[field.name] : undefined;
-  if (fate === "dropped") field.leftOut += 1;
+  if (fate === "dropped") field.excludedFields += 1;
   else if (fate === "read" || isHarmless(field, fate?.refusedUnless)) field.sent += 1;
   else field.refused.push(`${type} to ${name}`);
 }
@@ -107,7 +107,7 @@ function isHarmless({ value }: GivenField, harmless: readonly unknown[] = []): b
 }
 
 function reportField(
-  { name, origin, refused, sent, leftOut }: SetField,
+  { name, origin, refused, sent, excludedFields }: SetField,
   types: ReadonlySet<RouteType>,
   diagnostics: Diagnostics,
 ): void {
@@ -120,7 +120,7 @@ function reportField(
     diagnostics.report("misspelt-request-field", at, { name, suggestion });
   } else if (refused.length > 0) {
     diagnostics.report("untranslated-request-field", at, { name, refused });
-  } else if (sent === 0 && leftOut > 0) {
+  } else if (sent === 0 && excludedFields > 0) {
     diagnostics.report("dropped-request-field", at, { name });
   }
 }

@@ -67,7 +67,7 @@ function providerFields(policies: Schema<BackendPoliciesValue>) {
     name: shortText("What logs, metrics and clients know the provider as."),
     provider: object(schemas, {
       exactlyOneOf: Object.keys(schemas),
-      saidElsewhere: othersLikeOpenAi(
+      misplacedFieldHints: othersLikeOpenAi(
         "a server that speaks as OpenAI does is `openai: {}`, and beside `provider` its hostOverride: HOST:PORT",
       ),
       description: "Whose models, and which.",

@@ -36,7 +36,7 @@ export function modelSchema() {
         MODEL_PATTERN,
       ),
       provider: choice("Whose model it is.", kinds, {
-        saidElsewhere: othersLikeOpenAi(
+        misplacedFieldHints: othersLikeOpenAi(
           "a server that speaks as OpenAI does is `provider: openAI`, with hostOverride: HOST:PORT in `params`",
         ),
       }),
@@ -71,7 +71,7 @@ export function modelSchema() {
         },
       ],
       hasParts: true,
-      saidElsewhere: {
+      misplacedFieldHints: {
         ...{ fallback: SHARED_NAME, fallbacks: SHARED_NAME, failover: SHARED_NAME },
         ...REQUEST_FIELDS,
         ...ANOTHER_SERVER,
@@ -160,7 +160,7 @@ function paramsSchema() {
       tokenize,
     },
     {
-      saidElsewhere: { ...REQUEST_FIELDS, ...ANOTHER_SERVER },
+      misplacedFieldHints: { ...REQUEST_FIELDS, ...ANOTHER_SERVER },
       description: "Which model, where, and with which key.",
     },
   );

@@ -4,7 +4,7 @@ import {
   DEFAULT_REJECTION,
   DEFAULT_RESPONSE_REJECTION,
   type GuardConfig,
-  namedPatterns,
+  NAMED_PATTERNS,
   type PatternConfig,
   type PromptGuardConfig,
   type RejectionConfig,
@@ -24,18 +24,18 @@ import {
   azureSchema,
   lowerServerGuard,
   moderationSchema,
-  serverGuardKinds,
+  SERVER_GUARD_KINDS,
   serverGuardSchemas,
 } from "./guard-servers.ts";
 
-const textParts = ["systemPrompt", "messages", "toolInput", "toolOutput"] as const;
+const TEXT_PARTS = ["systemPrompt", "messages", "toolInput", "toolOutput"] as const;
 
 const rule = object(
   {
-    builtin: choice("A pattern that gwc knows.", namedPatterns),
+    builtin: choice("A pattern that gwc knows.", NAMED_PATTERNS),
     pattern: text("A pattern (RE2).", { maxLength: 1024, isPattern: true }),
   },
-  { exactlyOneOf: ["builtin", "pattern"], saidElsewhere: { regex: 'write pattern: "…"' } },
+  { exactlyOneOf: ["builtin", "pattern"], misplacedFieldHints: { regex: 'write pattern: "…"' } },
 );
 
 const regex = object(
@@ -82,12 +82,12 @@ const guardFields = {
   ),
 };
 
-const kinds = ["regex", ...serverGuardKinds];
+const KINDS = ["regex", ...SERVER_GUARD_KINDS];
 
 const responseGuard = object(
   { ...guardFields, azureContentSafety: azureSchema },
   {
-    exactlyOneOf: kinds,
+    exactlyOneOf: KINDS,
     atMostOneOf: ["response", "rejection"],
   },
 );
@@ -98,7 +98,7 @@ const requestGuard = object(
     azureContentSafety: azurePromptSchema,
     openAIModeration: moderationSchema,
     externalModeration: { ...moderationSchema, aliasOf: "openAIModeration" },
-    scope: list(choice("Texts of a kind.", textParts), {
+    scope: list(choice("Texts of a kind.", TEXT_PARTS), {
       minItems: 1,
       uniqueItems: true,
       description:
@@ -106,7 +106,7 @@ const requestGuard = object(
     }),
   },
   {
-    exactlyOneOf: [...kinds, "openAIModeration", "externalModeration"],
+    exactlyOneOf: [...KINDS, "openAIModeration", "externalModeration"],
     atMostOneOf: ["response", "rejection"],
   },
 );

@@ -40,7 +40,7 @@ import {
   secureHost,
 } from "./guard-servers.ts";
 
-const names: Readonly<Record<string, NamedPattern>> = {
+const NAMES: Readonly<Record<string, NamedPattern>> = {
   Ssn: "ssn",
   CreditCard: "creditCard",
   PhoneNumber: "phoneNumber",
@@ -297,7 +297,7 @@ function readPatterns(
   origin: Origin,
 ) {
   const patterns: readonly PatternConfig[] = [
-    ...builtins.map((name) => ({ kind: "named" as const, name: names[name] ?? "ssn" })),
+    ...builtins.map((name) => ({ kind: "named" as const, name: NAMES[name] ?? "ssn" })),
     ...matches.map((pattern, index) => ({
       kind: "own" as const,
       pattern,

@@ -191,7 +191,7 @@ export const azurePromptSchema = object(
 export const serverGuardSchemas = { webhook, bedrockGuardrails, googleModelArmor };
 
 /** Their names. */
-export const serverGuardKinds = [
+export const SERVER_GUARD_KINDS = [
   "webhook",
   "bedrockGuardrails",
   "googleModelArmor",

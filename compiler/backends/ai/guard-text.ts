@@ -14,12 +14,12 @@ export function guardLines({
     ...(response.length === 0
       ? []
       : [`responses: ${guardsText(response)}`, streamsText(guardsStreams, window)]),
-    ...([...request, ...response].some(({ kind }) => kind === "regex") ? [patternsText] : []),
+    ...([...request, ...response].some(({ kind }) => kind === "regex") ? [PATTERNS_TEXT] : []),
   ];
 }
 
 /** See `readingOf` of the runtime, and what it joins. */
-const patternsText =
+const PATTERNS_TEXT =
   "texts: patterns see them as they read, without characters of no width and with look-alikes as what they look like; what one role says in parts as one";
 
 function streamsText(guardsStreams: boolean, window: number | undefined): string {

@@ -96,10 +96,10 @@ function waitsForMore(guard: GuardNode): boolean {
 }
 
 /** What passes as it is cannot be guarded. */
-const unread: readonly RouteType[] = ["Passthrough", "Realtime"];
+const UNREAD: readonly RouteType[] = ["Passthrough", "Realtime"];
 
 /** What has text in its responses. */
-const chats: readonly RouteType[] = ["Completions", "Messages", "Responses"];
+const CHATS: readonly RouteType[] = ["Completions", "Messages", "Responses"];
 
 function checkTraffic(
   { response }: PromptGuardConfig,
@@ -107,12 +107,12 @@ function checkTraffic(
   origin: Origin,
   diagnostics: Diagnostics,
 ): boolean {
-  const passing = unread.find((type) => types.has(type));
+  const passing = UNREAD.find((type) => types.has(type));
   if (passing !== undefined) {
     diagnostics.report("guard-cannot-act", keyPlace(origin), { type: passing });
     return false;
   }
-  if (response.length > 0 && !chats.some((type) => types.has(type))) {
+  if (response.length > 0 && !CHATS.some((type) => types.has(type))) {
     const params = { field: "promptGuard.response", actsOn: "completions", found: undefined };
     diagnostics.report("misplaced-field", keyPlace(origin), params);
   }

@@ -1,6 +1,6 @@
 import type { PolicyFields } from "../../manifests/policy.ts";
 import type { Json } from "../../model/json.ts";
-import { type RouteType, routeTypes } from "../../model/llm-policies.ts";
+import { ROUTE_TYPES, type RouteType } from "../../model/llm-policies.ts";
 import {
   boolean,
   choice,
@@ -91,7 +91,7 @@ export const llmFields = {
   }),
   promptCaching: promptCaching(),
   routes: map(
-    choice("How the traffic of the path is treated.", [...routeTypes, "AnthropicTokenCount"]),
+    choice("How the traffic of the path is treated.", [...ROUTE_TYPES, "AnthropicTokenCount"]),
     { description: "Ends of paths, and what kind of traffic each carries." },
   ),
 };

@@ -1,5 +1,5 @@
 import type { PromptCaching } from "../../../runtime/llm/chat/formats.ts";
-import { type RouteType, routeTypes } from "../../model/llm-policies.ts";
+import { ROUTE_TYPES, type RouteType } from "../../model/llm-policies.ts";
 import {
   anyText,
   boolean,
@@ -20,9 +20,9 @@ import { MODEL_PATTERN } from "./model-pattern.ts";
 
 /** The words for route types: those of the specification, and how files of the reference spell them. */
 const typeWords: Readonly<Record<string, RouteType>> = {
-  ...Object.fromEntries(routeTypes.map((type) => [type, type])),
+  ...Object.fromEntries(ROUTE_TYPES.map((type) => [type, type])),
   ...Object.fromEntries(
-    routeTypes.map((type) => [`${type.charAt(0).toLowerCase()}${type.slice(1)}`, type]),
+    ROUTE_TYPES.map((type) => [`${type.charAt(0).toLowerCase()}${type.slice(1)}`, type]),
   ),
   AnthropicTokenCount: "TokenCount",
   anthropicTokenCount: "TokenCount",

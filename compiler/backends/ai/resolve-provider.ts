@@ -148,10 +148,10 @@ function reportHealth(
 function keyHeaderOf(form: LlmCredentialForm, endpoints: readonly LlmEndpoint[]): KeyHeader {
   if (form.kind === "bearer") return "authorization";
   if (form.kind === "header") return form.header;
-  const { prefix, there, elsewhere } = form.header;
-  const isThere = endpoints.map(({ path }) => path.startsWith(prefix));
-  if (isThere.every((each) => each)) return there;
-  return isThere.some((each) => each) ? form.header : elsewhere;
+  const { prefix, header, otherwise } = form.header;
+  const isBelow = endpoints.map(({ path }) => path.startsWith(prefix));
+  if (isBelow.every((each) => each)) return header;
+  return isBelow.some((each) => each) ? form.header : otherwise;
 }
 
 /** The AWS service that a provider is; undefined: it is none. */
@@ -203,7 +203,7 @@ function endpointsOf(
   const all = [...types].map((type) => [type, endpointOf(type, options)] as const);
   const found = all.filter(([, endpoint]) => endpoint !== undefined);
   const isMissing = ([type, endpoint]: (typeof all)[number]): boolean =>
-    endpoint === undefined && !ownTypes.has(type);
+    endpoint === undefined && !OWN_TYPES.has(type);
   const missing = servesAll ? all.filter(isMissing) : [];
   for (const [type] of missing) {
     diagnostics.report("unserved-route-type", origin, { type, provider: name });
@@ -215,7 +215,7 @@ function endpointsOf(
  * What needs no endpoint of a provider: models are those of the configuration, tokens are counted by the gateway where
  * nobody else does, and what passes has the path of the client.
  */
-const ownTypes: ReadonlySet<RouteType> = new Set(["Models", "TokenCount", "Passthrough"]);
+const OWN_TYPES: ReadonlySet<RouteType> = new Set(["Models", "TokenCount", "Passthrough"]);
 
 function endpointOf<Kind extends ProviderKind>(
   type: RouteType,

@@ -3,7 +3,7 @@ import { expression, type Infer, integer, list, object, shortText } from "../../
 /** A virtual model as its schema lets it through. */
 export type VirtualModelValue = Infer<ReturnType<typeof virtualModelSchema>>;
 
-const targets =
+const TARGETS =
   "write routing: { failover: { targets: [{ model: NAME, priority: 0 }] } }, or `weighted` or `conditional` in its place";
 
 const model = () =>
@@ -92,7 +92,9 @@ export function virtualModelSchema() {
     {
       required: ["name", "routing"],
       hasParts: true,
-      saidElsewhere: { ...{ targets, models: targets, strategy: targets, failover: targets } },
+      misplacedFieldHints: {
+        ...{ targets: TARGETS, models: TARGETS, strategy: TARGETS, failover: TARGETS },
+      },
     },
   );
 }

@@ -61,19 +61,19 @@ export function mcpFields(policies: Schema<BackendPoliciesValue>) {
   };
 }
 
-const address = "write mcp: { host: http://127.0.0.1:3001/mcp }";
-const command = 'write stdio: { cmd: npx, args: ["-y", "@scope/server@1.0.0"] }';
-const items =
+const ADDRESS = "write mcp: { host: http://127.0.0.1:3001/mcp }";
+const COMMAND = 'write stdio: { cmd: npx, args: ["-y", "@scope/server@1.0.0"] }';
+const ITEMS =
   '`mcpAuthorization` of the route says who may use which: mcp.tool.target == "a" && mcp.tool.name in ["x", "y"]';
-const credential =
+const CREDENTIAL =
   'a credential of the gateway stands beside `name`: policies: { backendAuth: { key: "${NAME}" } }';
 
 /** What people look for beside the name of a target, as clients' lists of servers have it. */
 const targetWords = {
-  ...{ url: address, type: address, transport: address, http: address, streamableHttp: address },
-  ...{ command, args: command, env: command },
-  ...{ tools: items, allowedTools: items, toolFilter: items },
-  ...{ headers: credential, apiKey: credential, token: credential },
+  ...{ url: ADDRESS, type: ADDRESS, transport: ADDRESS, http: ADDRESS, streamableHttp: ADDRESS },
+  ...{ command: COMMAND, args: COMMAND, env: COMMAND },
+  ...{ tools: ITEMS, allowedTools: ITEMS, toolFilter: ITEMS },
+  ...{ headers: CREDENTIAL, apiKey: CREDENTIAL, token: CREDENTIAL },
 };
 
 function targetSchema(policies: Schema<BackendPoliciesValue>) {
@@ -107,7 +107,7 @@ function targetSchema(policies: Schema<BackendPoliciesValue>) {
         },
         {
           required: ["cmd"],
-          saidElsewhere: {
+          misplacedFieldHints: {
             cwd: "it runs in the gateway's own folder: give `cmd` and `args` whole paths",
           },
           examples: [{ cmd: "npx", args: ["-y", "@scope/server@1.0.0"] }],
@@ -135,13 +135,13 @@ function targetSchema(policies: Schema<BackendPoliciesValue>) {
         },
       ],
       examples: [TARGET_EXAMPLE],
-      saidElsewhere: targetWords,
+      misplacedFieldHints: targetWords,
       description: "One MCP server.",
     },
   );
 }
 
-const documentFile = "save the document, and write schema: { file: PATH }";
+const DOCUMENT_FILE = "save the document, and write schema: { file: PATH }";
 
 function openApiSchema() {
   return object(
@@ -178,11 +178,11 @@ function openApiSchema() {
     },
     {
       required: ["schema", "host"],
-      saidElsewhere: {
-        url: documentFile,
-        spec: documentFile,
-        document: documentFile,
-        file: documentFile,
+      misplacedFieldHints: {
+        url: DOCUMENT_FILE,
+        spec: DOCUMENT_FILE,
+        document: DOCUMENT_FILE,
+        file: DOCUMENT_FILE,
       },
       examples: [{ schema: { file: "openapi.json" }, host: "127.0.0.1:8080" }],
       description: "An HTTP API: its operations are tools, and a call of one is a request to it.",
@@ -211,7 +211,7 @@ function addressSchema(what: string, path: string) {
     },
     {
       required: ["host"],
-      saidElsewhere: { headers: credential, apiKey: credential, token: credential },
+      misplacedFieldHints: { headers: CREDENTIAL, apiKey: CREDENTIAL, token: CREDENTIAL },
       checks: [needsField("path", "port")],
       examples: [{ host: `http://127.0.0.1:3001${path}` }],
       description: `A server that is reached over ${what}.`,

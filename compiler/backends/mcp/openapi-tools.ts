@@ -28,7 +28,7 @@ export type OpenApiTools =
       /** The path of its server, without a slash at its end. */
       readonly basePath: string;
       /** Operations that no tool can stand for: `DELETE /a`, and why. */
-      readonly leftOut: readonly { readonly operation: string; readonly why: string }[];
+      readonly excludedFields: readonly { readonly operation: string; readonly why: string }[];
     }
   | { readonly kind: "problem"; readonly problem: string };
 
@@ -46,14 +46,14 @@ export function openApiTools(text: string): OpenApiTools {
     operationsOf(path, followed(item, document), document),
   );
   const tools: OpenApiToolNode[] = [];
-  const leftOut: { operation: string; why: string }[] = [];
+  const excludedFields: { operation: string; why: string }[] = [];
   const names = new Set<string>();
   let size = 0;
   for (const { operation, make } of found) {
     const made = make();
-    if (typeof made === "string") leftOut.push({ operation, why: made });
+    if (typeof made === "string") excludedFields.push({ operation, why: made });
     else if (names.has(made.name))
-      leftOut.push({ operation, why: `another tool is called "${made.name}"` });
+      excludedFields.push({ operation, why: `another tool is called "${made.name}"` });
     else {
       names.add(made.name);
       tools.push(made);
@@ -62,7 +62,7 @@ export function openApiTools(text: string): OpenApiTools {
     }
   }
   if (tools.length === 0) return { kind: "problem", problem: "has no operation for a tool" };
-  return { kind: "tools", tools, leftOut, basePath: basePathOf(document) };
+  return { kind: "tools", tools, excludedFields, basePath: basePathOf(document) };
 }
 
 /** Characters of all tools: each has all schemas that its operation refers to, and clients get them in one list. */

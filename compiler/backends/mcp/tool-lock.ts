@@ -1,5 +1,5 @@
 import { parse } from "yaml";
-import { itemListNames, itemLists } from "../../../runtime/mcp/protocol/item-lists.ts";
+import { ITEM_LIST_NAMES, itemLists } from "../../../runtime/mcp/protocol/item-lists.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { SettingsChange } from "../../model/access.ts";
 import { shownText, type Text } from "../../model/texts.ts";
@@ -70,7 +70,7 @@ export function readToolLock(yaml: string): readonly LockedTarget[] | string {
     name,
     server,
     instructions: instructions && { hidden: 0, ...instructions },
-    items: itemListNames.flatMap((itemList) =>
+    items: ITEM_LIST_NAMES.flatMap((itemList) =>
       Object.entries(lists[itemList] ?? {}).map(
         ([item, { description = "", hidden = 0, digests }]) => ({
           list: itemList,
@@ -165,7 +165,7 @@ export function lockChanges(
   return keys.flatMap((key) => {
     const [old, now] = [before, after].map((side) => side.find((each) => lockKey(each) === key));
     const name = now?.name ?? old?.name;
-    const lists = itemListNames.flatMap((each) => {
+    const lists = ITEM_LIST_NAMES.flatMap((each) => {
       const [oldItems, items] = [old, now].map(
         (side) => side?.items.filter((item) => item.list === each) ?? [],
       );

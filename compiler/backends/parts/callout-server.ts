@@ -28,13 +28,13 @@ export const serverPolicies = object(connectionSchemas(), {
   description: "How the server is reached.",
 });
 
-const timeout = "write policies: { http: { requestTimeout: 2s } }";
-const address = "write host: HOST:PORT";
+const TIMEOUT = "write policies: { http: { requestTimeout: 2s } }";
+const ADDRESS = "write host: HOST:PORT";
 
 /** What people look for beside a server: its address by another name, and the time that it has. */
 export const serverWords = {
-  ...{ timeout, requestTimeout: timeout },
-  ...{ url: address, address, endpoint: address },
+  ...{ timeout: TIMEOUT, requestTimeout: TIMEOUT },
+  ...{ url: ADDRESS, address: ADDRESS, endpoint: ADDRESS },
 };
 
 /** The server that a file's policy names. */

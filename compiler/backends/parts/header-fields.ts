@@ -44,11 +44,11 @@ export function readHeaders(
   });
 }
 
-const token = new RegExp(TOKEN_PATTERN);
+const TOKEN = new RegExp(TOKEN_PATTERN);
 
 /** Whether a text is a name of a header (RFC 9110 5.1). */
 export function isHeaderName(name: string): boolean {
-  return token.test(name);
+  return TOKEN.test(name);
 }
 
 /** Whether policies may set a header of that name; reported when they may not. */

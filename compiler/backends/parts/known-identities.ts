@@ -10,13 +10,13 @@ export interface IdentityContext {
   /** The policies that establish each identity, by its variable. */
   readonly identities: ReadonlyMap<string, readonly string[]>;
   /** The policies that the requests have met. */
-  readonly route: MetPolicies;
+  readonly route: PrecedingPolicies;
   /** The policies that have not run when requests meet what is resolved; absent: all have. */
   readonly later?: ReadonlySet<string>;
 }
 
 /** Kinds of policies of a route. */
-export interface MetPolicies {
+export interface PrecedingPolicies {
   /** Those of the route itself. */
   readonly policies: readonly string[];
   /** Those that run before the route is chosen, on some listener of it. */
@@ -92,7 +92,7 @@ export function reportEarlyIdentity(
 /** The fields that an identity may have, in order; undefined: any, or it is none. */
 function fieldsOf(
   variable: string,
-  { identityFields }: MetPolicies,
+  { identityFields }: PrecedingPolicies,
 ): readonly string[] | undefined {
   const own = identityFields.filter((each) => each.variable === variable);
   const lists = own.map(({ fields }) => fields);

@@ -81,7 +81,7 @@ export function functionOf(
 const makers = new Map<string, ReturnType<FunctionConstructor>>();
 
 /** More than this are forgotten: a controller compiles for months. */
-const MOST_MAKERS = 2_000;
+const MAX_MAKERS = 2_000;
 
 function makerOf(parameters: readonly string[], body: string): ReturnType<FunctionConstructor> {
   const key = `${parameters.join()}\n${body}`;
@@ -89,7 +89,7 @@ function makerOf(parameters: readonly string[], body: string): ReturnType<Functi
   if (known !== undefined) return known;
   // emitted code without its annotations is plain JavaScript, and nothing of the user's text is in it
   const made = new Function(...parameters, body);
-  if (makers.size >= MOST_MAKERS) makers.clear();
+  if (makers.size >= MAX_MAKERS) makers.clear();
   makers.set(key, made);
   return made;
 }

@@ -30,7 +30,7 @@ const grammar = new Environment({
 const parsed = new Map<string, Node>();
 
 /** More than this are forgotten: a controller reads expressions for months. */
-const MOST_PARSED = 10_000;
+const MAX_PARSED = 10_000;
 
 /** Reads an expression. Undefined when it is no CEL, or too long, or too deep; each reason is reported. */
 export function parseExpression(text: string, problems: Problems): Node | undefined {
@@ -38,7 +38,7 @@ export function parseExpression(text: string, problems: Problems): Node | undefi
   if (known !== undefined) return known;
   const node = readExpression(text, problems);
   if (node === undefined) return undefined;
-  if (parsed.size >= MOST_PARSED) parsed.clear();
+  if (parsed.size >= MAX_PARSED) parsed.clear();
   parsed.set(text, node);
   return node;
 }

@@ -1,12 +1,12 @@
 import { RE2JS } from "re2js";
 import {
-  alternative,
-  alternativeMatch,
-  anyButLineFeed,
-  anyRune,
-  deadEnd,
+  ALTERNATIVE,
+  ALTERNATIVE_MATCH,
+  ANY_BUT_LINE_FEED,
+  ANY_RUNE,
+  DEAD_END,
   match,
-  rune,
+  RUNE,
 } from "../../../runtime/patterns/pattern-codes.ts";
 import type { PatternInstruction } from "../../../runtime/patterns/pattern-program.ts";
 
@@ -28,12 +28,12 @@ export function canBeginWith(pattern: string, character: string): boolean {
 
 /** Where a program goes on without a character. */
 function placesBehind({ op, out, arg }: PatternInstruction): readonly number[] {
-  if (op === alternative || op === alternativeMatch) return [out, arg];
-  return op === match || op === deadEnd || op >= rune ? [] : [out];
+  if (op === ALTERNATIVE || op === ALTERNATIVE_MATCH) return [out, arg];
+  return op === match || op === DEAD_END || op >= RUNE ? [] : [out];
 }
 
 function takes({ op, runes }: PatternInstruction, character: string): boolean {
-  if (op === anyRune || op === anyButLineFeed) return true;
+  if (op === ANY_RUNE || op === ANY_BUT_LINE_FEED) return true;
   const code = character.codePointAt(0) ?? 0;
   return runes.some((from, at) => at % 2 === 0 && from <= code && code <= (runes[at + 1] ?? from));
 }

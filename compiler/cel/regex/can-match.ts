@@ -1,27 +1,27 @@
 import {
-  alternative,
-  alternativeMatch,
-  anyButLineFeed,
-  anyRune,
+  ALTERNATIVE,
+  ALTERNATIVE_MATCH,
+  ANY_BUT_LINE_FEED,
+  ANY_RUNE,
   assertion,
-  deadEnd,
-  foldsCase,
-  groupEdge,
-  lineBegins,
-  lineEnds,
+  DEAD_END,
+  FOLDS_CASE,
+  GROUP_EDGE,
+  LINE_BEGINS,
+  LINE_ENDS,
   match,
-  noWordBoundary,
-  passage,
-  textBegins,
-  textEnds,
-  wordBoundary,
+  NO_WORD_BOUNDARY,
+  PASSAGE,
+  TEXT_BEGINS,
+  TEXT_ENDS,
+  WORD_BOUNDARY,
 } from "../../../runtime/patterns/pattern-codes.ts";
 import type { PatternInstruction } from "../../../runtime/patterns/pattern-program.ts";
 
 /** What stands beside a place of a text, as far as assertions ask; "none": the text begins or ends there. */
-type Beside = (typeof allBeside)[number];
+type Beside = (typeof ALL_BESIDE)[number];
 
-const allBeside = ["none", "line-feed", "word", "other"] as const;
+const ALL_BESIDE = ["none", "line-feed", "word", "other"] as const;
 
 /** Whether any text matches: no assertion asks for what another part of the pattern rules out. */
 export function canMatch(program: readonly PatternInstruction[], start: number): boolean {
@@ -33,7 +33,8 @@ export function canMatch(program: readonly PatternInstruction[], start: number):
     seen.add(key);
   };
   // A match may begin after any character.
-  for (const before of allBeside) for (const next of allBeside) add({ place: start, before, next });
+  for (const before of ALL_BESIDE)
+    for (const next of ALL_BESIDE) add({ place: start, before, next });
   for (let step = open.pop(); step !== undefined; step = open.pop()) {
     const instruction = program[step.place];
     if (instruction === undefined) continue;
@@ -53,31 +54,31 @@ interface Step {
 function stepsFrom(instruction: PatternInstruction, { before, next }: Step): readonly Step[] {
   const { op, out, arg } = instruction;
   switch (op) {
-    case alternative:
-    case alternativeMatch:
+    case ALTERNATIVE:
+    case ALTERNATIVE_MATCH:
       return [
         { place: out, before, next },
         { place: arg, before, next },
       ];
     case assertion:
       return (arg & ~assertionsBetween(before, next)) === 0 ? [{ place: out, before, next }] : [];
-    case deadEnd:
+    case DEAD_END:
       return [];
-    case groupEdge:
-    case passage:
+    case GROUP_EDGE:
+    case PASSAGE:
       return [{ place: out, before, next }];
     default:
       if (next === "none" || !takes(instruction, next)) return [];
-      return allBeside.map((after) => ({ place: out, before: next, next: after }));
+      return ALL_BESIDE.map((after) => ({ place: out, before: next, next: after }));
   }
 }
 
 /** Whether an instruction takes a character of a kind. */
 function takes({ op, arg, runes }: PatternInstruction, kind: Exclude<Beside, "none">): boolean {
-  if (op === anyRune) return true;
-  if (op === anyButLineFeed) return kind !== "line-feed";
+  if (op === ANY_RUNE) return true;
+  if (op === ANY_BUT_LINE_FEED) return kind !== "line-feed";
   // The other case of a letter may be no part of a word: K, and the sign for kelvin.
-  if ((arg & foldsCase) !== 0) return runes.length > 0 && kind !== "line-feed";
+  if ((arg & FOLDS_CASE) !== 0) return runes.length > 0 && kind !== "line-feed";
   for (let at = 0; at < runes.length; at += 2) {
     const from = runes[at] ?? 0;
     const to = runes[at + 1] ?? from;
@@ -107,10 +108,10 @@ const kindRanges = {
 
 /** What assertions hold between two sides of a place. */
 function assertionsBetween(before: Beside, next: Beside): number {
-  let holding = (before === "word") === (next === "word") ? noWordBoundary : wordBoundary;
-  if (before === "none") holding |= textBegins | lineBegins;
-  if (before === "line-feed") holding |= lineBegins;
-  if (next === "none") holding |= textEnds | lineEnds;
-  if (next === "line-feed") holding |= lineEnds;
+  let holding = (before === "word") === (next === "word") ? NO_WORD_BOUNDARY : WORD_BOUNDARY;
+  if (before === "none") holding |= TEXT_BEGINS | LINE_BEGINS;
+  if (before === "line-feed") holding |= LINE_BEGINS;
+  if (next === "none") holding |= TEXT_ENDS | LINE_ENDS;
+  if (next === "line-feed") holding |= LINE_ENDS;
   return holding;
 }

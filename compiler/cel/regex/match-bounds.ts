@@ -1,11 +1,11 @@
 import { RE2JS } from "re2js";
 import {
-  alternative,
-  alternativeMatch,
-  anyButLineFeed,
-  anyRune,
+  ALTERNATIVE,
+  ALTERNATIVE_MATCH,
+  ANY_BUT_LINE_FEED,
+  ANY_RUNE,
   match,
-  rune,
+  RUNE,
 } from "../../../runtime/patterns/pattern-codes.ts";
 import type { PatternInstruction } from "../../../runtime/patterns/pattern-program.ts";
 import { canMatch } from "./can-match.ts";
@@ -18,17 +18,17 @@ export interface MatchBounds {
   readonly extent: "everything" | "nothing" | "some";
 }
 
-const alternatives: ReadonlySet<number> = new Set([alternative, alternativeMatch]);
-const anyCharacters: ReadonlySet<number> = new Set([anyRune, anyButLineFeed]);
+const ALTERNATIVES: ReadonlySet<number> = new Set([ALTERNATIVE, ALTERNATIVE_MATCH]);
+const ANY_CHARACTERS: ReadonlySet<number> = new Set([ANY_RUNE, ANY_BUT_LINE_FEED]);
 
 /** Finds out what a pattern can match. */
 export function matchBounds(pattern: string): MatchBounds {
   const compiled = RE2JS.compile(pattern);
   const { inst: program, start }: { inst: readonly PatternInstruction[]; start: number } =
     compiled.re2Input.prog;
-  const longest = canMatch(program, start) ? longestPath(program, start) : 0;
+  const longest = canMatch(program, start) ? maxPath(program, start) : 0;
   if (longest === 0) return { longest, extent: "nothing" };
-  const everything = samples.every((sample) => finds(compiled, sample));
+  const everything = SAMPLES.every((sample) => finds(compiled, sample));
   return { longest, extent: everything ? "everything" : "some" };
 }
 
@@ -39,10 +39,10 @@ function finds(pattern: RE2JS, text: string): boolean {
 }
 
 /** Texts that no pattern has a reason to find something in all of. */
-const samples = ["a", "Z", "7", " ", ".", "-", "_", '"', "\t", "é", "中", "😀"] as const;
+const SAMPLES = ["a", "Z", "7", " ", ".", "-", "_", '"', "\t", "é", "中", "😀"] as const;
 
 /** The longest way to the end; undefined: it has a loop. */
-function longestPath(program: readonly PatternInstruction[], start: number): number | undefined {
+function maxPath(program: readonly PatternInstruction[], start: number): number | undefined {
   const lengths = new Map<number, number | "open">();
   const lengthFrom = (place: number): number | undefined => {
     const known = lengths.get(place);
@@ -67,13 +67,13 @@ function lengthAt(
   if (op === match) return 0;
   const rest = lengthFrom(out);
   if (rest === undefined) return undefined;
-  if (op >= rune) return rest + unitsOf(instruction);
-  if (!alternatives.has(op)) return rest;
+  if (op >= RUNE) return rest + unitsOf(instruction);
+  if (!ALTERNATIVES.has(op)) return rest;
   const other = lengthFrom(arg);
   return other === undefined ? undefined : Math.max(rest, other);
 }
 
 /** The most units of a character: two beyond the basic plane. */
 function unitsOf({ op, runes }: PatternInstruction): number {
-  return anyCharacters.has(op) || (runes.at(-1) ?? 0) > 0xffff ? 2 : 1;
+  return ANY_CHARACTERS.has(op) || (runes.at(-1) ?? 0) > 0xffff ? 2 : 1;
 }

@@ -17,7 +17,7 @@ const PHASES: Readonly<Record<CelPhase, string>> = {
 };
 
 /** Every phase, in the order of a request. */
-export const celPhases: readonly CelPhase[] = ["request", "mcp", "llm", "response", "log"];
+export const CEL_PHASES: readonly CelPhase[] = ["request", "mcp", "llm", "response", "log"];
 
 /** What a phase is called in messages. */
 export function describePhase(phase: CelPhase): string {
@@ -47,7 +47,7 @@ export interface VariableDefinition {
 }
 
 /** Every phase. */
-export const ALL = celPhases;
+export const ALL = CEL_PHASES;
 /** When a response is there. */
 export const ON_RESPONSE: readonly CelPhase[] = ["response", "log"];
 /** When an MCP message is known. */

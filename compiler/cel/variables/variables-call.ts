@@ -153,4 +153,4 @@ const RESPONSE: readonly VariableDefinition[] = [
 ];
 
 /** What is called: MCP items, models, backends, and what they answer. */
-export const callVariables: readonly VariableDefinition[] = [...ITEMS, ...MODELS, ...RESPONSE];
+export const CALL_VARIABLES: readonly VariableDefinition[] = [...ITEMS, ...MODELS, ...RESPONSE];

@@ -160,7 +160,7 @@ const IDENTITIES: readonly VariableDefinition[] = [
 ];
 
 /** The request, its client and who that is. */
-export const requestVariables: readonly VariableDefinition[] = [
+export const REQUEST_VARIABLES: readonly VariableDefinition[] = [
   ...REQUEST,
   ...SOURCE,
   ...IDENTITIES,

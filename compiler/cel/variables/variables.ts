@@ -10,12 +10,12 @@ import {
   MCP_ITEMS,
   type VariableDefinition,
 } from "./variable-definitions.ts";
-import { callVariables } from "./variables-call.ts";
-import { requestVariables } from "./variables-request.ts";
+import { CALL_VARIABLES } from "./variables-call.ts";
+import { REQUEST_VARIABLES } from "./variables-request.ts";
 
-const ROWS = [...requestVariables, ...callVariables];
+const ROWS = [...REQUEST_VARIABLES, ...CALL_VARIABLES];
 
-export { type CelPhase, celPhases, describePhase } from "./variable-definitions.ts";
+export { CEL_PHASES, type CelPhase, describePhase } from "./variable-definitions.ts";
 
 /** The environments that were asked for: every expression of a phase has the same one. */
 const environments = new Map<string, Environment>();

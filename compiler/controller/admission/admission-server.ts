@@ -14,7 +14,7 @@ type Review = (body: unknown, caller: string) => Promise<ServedReview>;
 /** Bytes of a request: an object and the one before it, of etcd's limit each, with all escapes. */
 const LONGEST = 8 * 1024 * 1024;
 /** Connections at a time; an API server needs a few. */
-const MOST_CONNECTIONS = 256;
+const MAX_CONNECTIONS = 256;
 /** Milliseconds that a request may take to arrive. */
 const ARRIVAL = 10_000;
 
@@ -29,7 +29,7 @@ export function openAdmissionServer(
 ): Promise<Server> {
   const server = createServer({ ...pair, minVersion: "TLSv1.2", requestTimeout: ARRIVAL });
   server.headersTimeout = ARRIVAL;
-  server.maxConnections = MOST_CONNECTIONS;
+  server.maxConnections = MAX_CONNECTIONS;
   server.on("request", (request, response) => {
     void served(request, review)
       .catch(() => ({ status: 500, body: "the review failed" }))

@@ -6,7 +6,7 @@ import { FairTurns } from "./fair-turns.ts";
 import type { JudgedObject, Judgement, NamedObject } from "./judgement.ts";
 
 /** Objects that wait for their turn at most: more are left to the API server's failure policy. */
-const MOST_WAITING = 100;
+const MAX_WAITING = 100;
 
 /** Judges objects one after the other, those of callers in turn, in a thread of its own: what takes too long holds up nothing else. */
 export class Judge {
@@ -14,7 +14,7 @@ export class Judge {
   readonly #thread = new BackgroundThread<JudgedObject, Judgement>(
     threadModule("controller/admission/judge-worker"),
   );
-  readonly #turns = new FairTurns(MOST_WAITING);
+  readonly #turns = new FairTurns(MAX_WAITING);
 
   constructor(objects: WatchedObjects) {
     this.#objects = objects;

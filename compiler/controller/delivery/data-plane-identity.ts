@@ -8,12 +8,12 @@ export const TOKEN_AUDIENCE = "gwc.dev/controller";
 /** How long a token is not looked up again that was found good, or not good, in milliseconds; how many of each are kept. */
 const GOOD_TIME = 60_000;
 const BAD_TIME = 10_000;
-const MOST_REMEMBERED = 10_000;
+const MAX_REMEMBERED = 10_000;
 /** Tokens that are looked up at a time, and those that wait for it: who sends tokens without end is not passed on. */
-const MOST_AT_ONCE = 10;
-const MOST_WAITING = 1_000;
+const MAX_AT_ONCE = 10;
+const MAX_WAITING = 1_000;
 /** Characters of a token of a service account, and many more. */
-const LONGEST_TOKEN = 16_384;
+const MAX_TOKEN = 16_384;
 
 /** Says whose a token is, by the API server (TokenReview). */
 export class DataPlaneIdentity {
@@ -32,7 +32,7 @@ export class DataPlaneIdentity {
 
   /** `system:serviceaccount:NAMESPACE:NAME`; undefined: the token is not good. Rejects when nobody can say now. */
   async userOf(token: string): Promise<string | undefined> {
-    if (token === "" || token.length > LONGEST_TOKEN) return undefined;
+    if (token === "" || token.length > MAX_TOKEN) return undefined;
     const digest = createHash("sha256").update(token).digest("hex");
     const known = this.#good.get(digest) ?? this.#bad.get(digest);
     if (known !== undefined && known.until > performance.now()) return known.user;
@@ -51,8 +51,8 @@ export class DataPlaneIdentity {
   }
 
   async #inTurn(token: string): Promise<string | undefined> {
-    if (this.#waiting.length >= MOST_WAITING) throw new Error("too many tokens are looked up");
-    if (this.#busy >= MOST_AT_ONCE)
+    if (this.#waiting.length >= MAX_WAITING) throw new Error("too many tokens are looked up");
+    if (this.#busy >= MAX_AT_ONCE)
       await new Promise<void>((resolve) => {
         this.#waiting.push(resolve);
       });
@@ -94,6 +94,6 @@ function remember(
   user: string | undefined,
   time: number,
 ): void {
-  if (verdicts.size >= MOST_REMEMBERED) verdicts.clear();
+  if (verdicts.size >= MAX_REMEMBERED) verdicts.clear();
   verdicts.set(digest, { user, until: performance.now() + time });
 }

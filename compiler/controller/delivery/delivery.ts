@@ -329,9 +329,9 @@ export class Delivery {
 }
 
 /** Characters of what a caller says that are logged and told in a status. */
-const LONGEST_TEXT = 600;
+const MAX_TEXT = 600;
 
 /** What a caller says as one line of some length: it goes to logs and statuses, and anybody may be a caller. */
 function plainText(text: string): string {
-  return text.slice(0, LONGEST_TEXT).replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ");
+  return text.slice(0, MAX_TEXT).replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ");
 }

@@ -44,7 +44,7 @@ const FORGET = 60_000;
 /** Milliseconds in which what several data planes say becomes one report. */
 const GATHER = 50;
 /** Characters of a data plane's refusal that are reported. */
-const LONGEST_PROBLEM = 500;
+const MAX_PROBLEM = 500;
 
 const leases: ResourceType = {
   ...{ group: "coordination.k8s.io", version: "v1", kind: "Lease", plural: "leases" },
@@ -193,9 +193,7 @@ export class ReplicaReports {
 function textOf(report: DeliveryReport): string | undefined {
   const entries = [...report].flatMap(([gateway, planes]) => {
     const said = planes.map(({ version, problem }) =>
-      JSON.stringify(
-        problem === undefined ? [version] : [version, problem.slice(0, LONGEST_PROBLEM)],
-      ),
+      JSON.stringify(problem === undefined ? [version] : [version, problem.slice(0, MAX_PROBLEM)]),
     );
     return said.length === 0 ? [] : [`${JSON.stringify(gateway)}:[${[...new Set(said)].sort()}]`];
   });

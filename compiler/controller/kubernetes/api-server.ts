@@ -35,7 +35,7 @@ export class WatchRefused extends Error {
 /** Milliseconds that a request may take. */
 const REQUEST_TIME = 30_000;
 /** The longest line of a watch, in characters: an object of etcd's limit with all escapes. */
-const LONGEST_LINE = 16 * 1024 * 1024;
+const MAX_LINE = 16 * 1024 * 1024;
 /** A connection whose other end is gone says so within this time, in milliseconds. */
 const PROBE_TIME = 15_000;
 
@@ -149,7 +149,7 @@ function readLines(response: IncomingMessage, onLine: (line: string) => void): v
     const lines = (rest + piece).split("\n");
     rest = lines.pop() ?? "";
     try {
-      if (rest.length > LONGEST_LINE) throw new Error("a line without end");
+      if (rest.length > MAX_LINE) throw new Error("a line without end");
       for (const line of lines) if (line !== "") onLine(line);
     } catch (error) {
       response.destroy(error instanceof Error ? error : new Error(String(error)));

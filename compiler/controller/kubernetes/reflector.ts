@@ -36,7 +36,7 @@ const WATCH_TIME = 300;
 const SILENCE = (WATCH_TIME * 2 + 30) * 1000;
 /** The first pause after a failure and the longest, in milliseconds. */
 const FIRST_PAUSE = 250;
-const LONGEST_PAUSE = 30_000;
+const MAX_PAUSE = 30_000;
 /** How long a watch has to last for the next failure to be a first one again. */
 const STEADY = 10_000;
 
@@ -174,7 +174,7 @@ export class Reflector {
 
   /** Longer after each failure, and never the same for all: a server that comes back is not stormed. */
   #pause(): Promise<void> {
-    const longest = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** this.#failures);
+    const longest = Math.min(MAX_PAUSE, FIRST_PAUSE * 2 ** this.#failures);
     this.#failures += 1;
     const time = longest * (0.5 + Math.random() / 2);
     return pause(time, undefined, { signal: this.#stopped.signal }).catch(() => {});

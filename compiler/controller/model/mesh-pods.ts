@@ -10,7 +10,7 @@ const LABELS = "security.istio.io/tlsMode=istio";
 /** What says of a namespace, or of a pod in spite of it, that its mesh has no sidecars (`ambient`), or that it is in none. */
 const MODE = "istio.io/dataplane-mode";
 /** Milliseconds that Gateways wait until the pods of their mesh are known; without them nothing in it is called. */
-const LONGEST_WAIT = 5_000;
+const MAX_WAIT = 5_000;
 /** Nobody's account: a pod of which it is not known whether it is in the mesh is not called unencrypted. */
 const NOBODY = "/";
 
@@ -68,7 +68,7 @@ export class MeshPods {
     this.#modes = this.#reflector(MODE, modeOf);
     const all = [this.#sidecars, this.#modes];
     const known = Promise.all(all.map(({ synced }) => synced)).then(() => this.#changed());
-    await Promise.race([known, pause(LONGEST_WAIT, undefined, { ref: false })]);
+    await Promise.race([known, pause(MAX_WAIT, undefined, { ref: false })]);
   }
 
   /** Follows the pods of a selector, as far as `read` says of them: what else a pod does is nobody's business. */

@@ -13,7 +13,7 @@ export interface PoolPod {
 }
 
 /** Milliseconds that what is compiled waits for pods to be known. */
-const LONGEST_WAIT = 5_000;
+const MAX_WAIT = 5_000;
 
 /** The pods of each InferencePool, which its labels select: a watch for each namespace with pools, however many it has. */
 export class PoolPods {
@@ -49,7 +49,7 @@ export class PoolPods {
     for (const namespace of namespaces)
       if (!this.#pods.has(namespace)) this.#pods.set(namespace, this.#podsOf(namespace));
     const known = Promise.all([...this.#pods.values()].map(({ synced }) => synced));
-    await Promise.race([known, pause(LONGEST_WAIT, undefined, { ref: false })]);
+    await Promise.race([known, pause(MAX_WAIT, undefined, { ref: false })]);
   }
 
   /** The pods of a pool that are ready, and how often they have changed; undefined: they are not known. */

@@ -1,5 +1,5 @@
 import { pemCertificates } from "../../../runtime/tls/ca-certificates.ts";
-import { cutBelow, MOST_LEVELS } from "../../model/nesting.ts";
+import { cutBelow, MAX_LEVELS } from "../../model/nesting.ts";
 import {
   PROBLEMS_ANNOTATION,
   type SecretProblems,
@@ -36,7 +36,7 @@ export function keptObject(object: ApiObject): ApiObject {
   }
   // What is too deep to be read is still told of.
   if (object.kind !== "ConfigMap") {
-    const kept = { ...cutBelow(object, MOST_LEVELS + 1), metadata };
+    const kept = { ...cutBelow(object, MAX_LEVELS + 1), metadata };
     return hasOwnConditions(object) ? { ...kept, [OWN_CONDITIONS]: true } : kept;
   }
   return { ...head(object), metadata, data: configEntries(object.data) };

@@ -13,7 +13,7 @@ export interface KnownDefinitions {
 /** Releases of the Gateway API that gwc is tested with. */
 const SUPPORTED = /^v1\.[45]\./;
 /** Fields in a message, at most. */
-const MOST_NAMED = 5;
+const MAX_NAMED = 5;
 
 /** The status of a GatewayClass with what is said of the installed definitions, where their release is known. */
 export function withDefinitions(status: object, known: KnownDefinitions): object {
@@ -30,9 +30,9 @@ export function withDefinitions(status: object, known: KnownDefinitions): object
 export function definitionProblems(known: KnownDefinitions): readonly string[] {
   const { gatewayApi, kindsMissing, fieldsMissing } = known;
   const isTested = gatewayApi === undefined || SUPPORTED.test(gatewayApi);
-  const more = fieldsMissing.length - MOST_NAMED;
+  const more = fieldsMissing.length - MAX_NAMED;
   const fields = [
-    ...fieldsMissing.slice(0, MOST_NAMED),
+    ...fieldsMissing.slice(0, MAX_NAMED),
     ...(more > 0 ? [`and ${more} more`] : []),
   ].join(", ");
   return [

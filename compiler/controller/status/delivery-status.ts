@@ -49,13 +49,13 @@ function deliveredCondition(
 }
 
 /** Names in a message, at most: a status has a length. */
-const MOST_NAMED = 5;
+const MAX_NAMED = 5;
 
 /** It is programmed, and some pods are not called all the same; undefined: all are. */
 function uncalledMessage(services: readonly string[]): object | undefined {
   if (services.length === 0) return undefined;
-  const named = services.slice(0, MOST_NAMED).map((each) => `"${each}"`);
-  const more = services.length > MOST_NAMED ? ` and ${services.length - MOST_NAMED} more` : "";
+  const named = services.slice(0, MAX_NAMED).map((each) => `"${each}"`);
+  const more = services.length > MAX_NAMED ? ` and ${services.length - MAX_NAMED} more` : "";
   const message =
     `pods of ${named.join(", ")}${more} are not called: their mesh has no sidecars and takes HBONE, which is not built, ` +
     "and plain text is no part of a mesh";

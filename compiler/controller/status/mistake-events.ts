@@ -15,7 +15,7 @@ interface Mistake {
 const BURST = 50;
 const PER_SECOND = 1;
 /** Bytes of an Event's note, and some less (events.k8s.io/v1: 1 kB). */
-const LONGEST_NOTE = 1000;
+const MAX_NOTE = 1000;
 
 /** Tells mistakes as Events (events.k8s.io/v1) of the objects that have them, each once while it stays. */
 export class MistakeEvents {
@@ -68,8 +68,8 @@ export class MistakeEvents {
 
 function shortened(message: string): string {
   const bytes = Buffer.from(message);
-  if (bytes.length <= LONGEST_NOTE) return message;
-  return `${bytes.subarray(0, LONGEST_NOTE).toString("utf8")}...`;
+  if (bytes.length <= MAX_NOTE) return message;
+  return `${bytes.subarray(0, MAX_NOTE).toString("utf8")}...`;
 }
 
 /** What the conditions of a status, its listeners and this controller's entries say that is wrong; waiting is no mistake. */

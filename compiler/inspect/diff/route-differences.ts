@@ -266,7 +266,7 @@ const REFUSED = {
 export function servedBy({ policies, backends, refusal }: Served): string {
   if (refusal !== undefined) return REFUSED[refusal];
   if (backends.length > 0) return `served by ${backendText(backends)}`;
-  const responding = policies.findLast(({ kind }) => policyOf(kind).responses !== undefined);
+  const responding = policies.findLast(({ kind }) => policyOf(kind).isTerminal !== undefined);
   return `served by ${responding?.kind ?? NO_BACKEND}`;
 }
 

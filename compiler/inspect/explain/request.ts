@@ -1,4 +1,4 @@
-import { servedMethods } from "../../../runtime/http/http1/request-line.ts";
+import { SERVED_METHODS } from "../../../runtime/http/http1/request-line.ts";
 import { canonicalHost } from "../../../runtime/http/routing/canonical-host.ts";
 import { canonicalPath } from "../../../runtime/http/routing/canonical-path.ts";
 import type { Checked } from "../../compile.ts";
@@ -58,7 +58,7 @@ export function reachedRoute(
   headers?: Headers,
 ): ReachedRoute {
   // Methods are case-sensitive, and the gateway asks no rule about others.
-  if (!servedMethods.has(method))
+  if (!SERVED_METHODS.has(method))
     return { kind: "none", reason: `"${method}" is no method of HTTP: 400` };
   const all = programs.flatMap(({ binds }) => binds);
   const tcp = programs.flatMap((program) => program.tcp);

@@ -1,5 +1,5 @@
 import { stringify } from "yaml";
-import { itemListNames } from "../../../runtime/mcp/protocol/item-lists.ts";
+import { ITEM_LIST_NAMES } from "../../../runtime/mcp/protocol/item-lists.ts";
 import { LOCK_VERSION } from "../../backends/mcp/tool-lock.ts";
 import type { LockedInstructions, LockedItem, LockedTarget } from "../../model/tool-lock.ts";
 
@@ -19,7 +19,7 @@ export function lockText(targets: readonly LockedTarget[]): string {
       server,
       ...(instructions && { instructions: shownInstructions(instructions) }),
       ...Object.fromEntries(
-        itemListNames.flatMap((list) => {
+        ITEM_LIST_NAMES.flatMap((list) => {
           const own = items.filter((item) => item.list === list);
           return own.length === 0 ? [] : [[list, entries(own)]];
         }),

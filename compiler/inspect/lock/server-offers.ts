@@ -1,6 +1,6 @@
 import {
+  ITEM_LIST_NAMES,
   type ItemList,
-  itemListNames,
   itemLists,
 } from "../../../runtime/mcp/protocol/item-lists.ts";
 import type { ClientMessage, TrialRequest } from "../../../runtime/trial/trial.ts";
@@ -47,7 +47,7 @@ async function itemsOf(
   if (said.result === undefined) return { problem: `server/discover: ${said.problem}` };
   const items: LockedItem[] = [];
   const executions = await executionsOf(trial, headers);
-  for (const list of itemListNames) {
+  for (const list of ITEM_LIST_NAMES) {
     const found = await wholeList(trial, list, headers);
     if (typeof found === "string") return { problem: found };
     for (const item of found) {

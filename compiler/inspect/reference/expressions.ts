@@ -1,11 +1,11 @@
 import type { FunctionDeclaration } from "../../cel/functions/declaration.ts";
 import { libraries } from "../../cel/functions/index.ts";
 import { operatorNames, operators } from "../../cel/functions/operators.ts";
-import { macroDocs } from "../../cel/macro-docs.ts";
+import { MACRO_DOCS } from "../../cel/macro-docs.ts";
 import { formatType } from "../../cel/types/types.ts";
 import {
+  CEL_PHASES,
   type CelPhase,
-  celPhases,
   describePhase,
   phaseEnvironment,
 } from "../../cel/variables/variables.ts";
@@ -13,7 +13,7 @@ import { heading, type Page, type Part, paragraph, table } from "./page.ts";
 
 /** The reference of expressions: variables, macros, functions. */
 export function expressionsPage(): Page {
-  const phases = celPhases.map((phase) => `**${phase}** is ${describePhase(phase)}`).join("; ");
+  const phases = CEL_PHASES.map((phase) => `**${phase}** is ${describePhase(phase)}`).join("; ");
   return {
     title: "Expressions",
     parts: [
@@ -23,7 +23,7 @@ export function expressionsPage(): Page {
       ...variableTable(),
       heading("Macros"),
       paragraph("A macro declares variables of its own: `x`, or `k` and `v`."),
-      ...table(["macro", "what it gives", "example"], macroDocs.map(macroRow)),
+      ...table(["macro", "what it gives", "example"], MACRO_DOCS.map(macroRow)),
       ...libraries.flatMap(({ title, functions }) => [
         heading(title),
         ...table(["function", "what it gives", "example"], functions.map(functionRow)),
@@ -72,7 +72,7 @@ elements (\`[?x]\`, \`{?k: v}\`) and protocol buffer messages.`;
 
 function variableTable(): readonly Part[] {
   const paths = new Map<string, { type: string; doc: string; phases: CelPhase[] }>();
-  for (const phase of celPhases) {
+  for (const phase of CEL_PHASES) {
     for (const { path, type, doc } of phaseEnvironment(phase).declarations.values()) {
       const row = paths.get(path) ?? { type: formatType(type), doc, phases: [] };
       row.phases.push(phase);
@@ -82,13 +82,13 @@ function variableTable(): readonly Part[] {
   const rows = [...paths].map(([path, { type, doc, phases }]) => [
     `\`${path}\``,
     type === path ? "object" : type,
-    phases.length === celPhases.length ? "all" : phases.join(", "),
+    phases.length === CEL_PHASES.length ? "all" : phases.join(", "),
     doc,
   ]);
   return table(["variable", "type", "where", "what it is"], rows);
 }
 
-function macroRow({ form, doc, example }: (typeof macroDocs)[number]): readonly string[] {
+function macroRow({ form, doc, example }: (typeof MACRO_DOCS)[number]): readonly string[] {
   return [code(form), doc, exampleText(example)];
 }
 

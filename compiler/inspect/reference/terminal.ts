@@ -43,7 +43,7 @@ function columns(rows: readonly Row[], width: number): string {
   const cells = rows.map((row) => row.map(plain));
   const count = Math.max(...cells.map((row) => row.length));
   const fixed = Array.from({ length: count - 1 }, (_, column) =>
-    Math.max(...cells.map((row) => longestLine(row[column] ?? ""))),
+    Math.max(...cells.map((row) => maxLine(row[column] ?? ""))),
   );
   const indent = fixed.reduce((sum, each) => sum + each + GAP, GAP);
   const format =
@@ -94,7 +94,7 @@ const STACKED_INDENT = 6;
 /** A cell that stands beside the name of its row: a type, a phase. */
 const SHORT = 20;
 
-function longestLine(text: string): number {
+function maxLine(text: string): number {
   return Math.max(...text.split("\n").map((line) => line.length));
 }
 

@@ -32,7 +32,7 @@ export function trueCondition(type: string, reason: string, message = ""): Condi
 }
 
 /** Characters of a message of many mistakes; the API server takes 32,768 in a condition, and some of them in an object. */
-const LONGEST_MESSAGE = 4_000;
+const MAX_MESSAGE = 4_000;
 
 /** A condition that doesn't hold because of problems. */
 export function falseCondition(
@@ -73,12 +73,12 @@ function joined(messages: readonly string[]): string {
   let length = 0;
   const first = messages.findIndex((each) => {
     length += each.length + SEPARATOR.length;
-    return length > LONGEST_MESSAGE;
+    return length > MAX_MESSAGE;
   });
   if (first < 0) return messages.join(SEPARATOR);
   const kept = messages.slice(0, Math.max(1, first));
   const more = messages.length - kept.length;
-  const shown = kept.join(SEPARATOR).slice(0, LONGEST_MESSAGE);
+  const shown = kept.join(SEPARATOR).slice(0, MAX_MESSAGE);
   return `${shown} ...${more === 0 ? "" : ` and ${more} more`}`;
 }
 

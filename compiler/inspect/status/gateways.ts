@@ -19,7 +19,7 @@ import {
   isTlsReference,
   referenceConditions,
 } from "./gateway-references.ts";
-import { supportedFeatures } from "./supported-features.ts";
+import { SUPPORTED_FEATURES } from "./supported-features.ts";
 
 /** The status of a Gateway or ListenerSet: its own conditions, and those of its listeners. */
 export function gatewayStatus(
@@ -98,7 +98,7 @@ function closingProblems({ own, authorities }: ListenerProblems): readonly Probl
 }
 
 /** What is said of TLS that nothing of a Gateway uses. */
-const idleTls: ReadonlySet<string> = new Set(["misplaced-field", "policy-without-effect"]);
+const IDLE_TLS: ReadonlySet<string> = new Set(["misplaced-field", "policy-without-effect"]);
 
 /** Accepted and Programmed of the whole: mistakes of some listeners leave the others. */
 function wholeConditions(
@@ -109,7 +109,7 @@ function wholeConditions(
 ): readonly Condition[] {
   const found = problems.filter(({ isError }) => isError);
   // TLS that nothing of a Gateway uses keeps nothing of it from being served.
-  const idle = within(problems, "spec", "tls").filter(({ code }) => idleTls.has(code));
+  const idle = within(problems, "spec", "tls").filter(({ code }) => IDLE_TLS.has(code));
   const kept = found.filter((each) => !idle.includes(each) && !isTlsReference(each));
   const errors = [...kept, ...ofParameters];
   const parameters = [...within(errors, "spec", "infrastructure"), ...ofParameters];
@@ -181,7 +181,7 @@ export function classStatus(problems: readonly Problem[]): object {
   const errors = problems.filter(({ isError }) => isError);
   return {
     conditions: [conditionFrom("Accepted", "Accepted", ["InvalidParameters", errors])],
-    supportedFeatures: supportedFeatures.map((name) => ({ name })),
+    supportedFeatures: SUPPORTED_FEATURES.map((name) => ({ name })),
   };
 }
 

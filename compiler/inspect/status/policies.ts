@@ -56,14 +56,14 @@ export function policyStatus(
     controllerName: CONTROLLER,
     conditions: [accepted, attached(ancestorRef, within(ofTargets, "spec", "targetRefs", index))],
   }));
-  if (all.length <= MOST_ANCESTORS) return { ancestors: all };
-  const rest = `${all.length - MOST_ANCESTORS + 1} more targets`;
+  if (all.length <= MAX_ANCESTORS) return { ancestors: all };
+  const rest = `${all.length - MAX_ANCESTORS + 1} more targets`;
   const summary = {
     ancestorRef: missing(policy),
     controllerName: CONTROLLER,
     conditions: [accepted, trueCondition("StatusSummarized", "StatusSummary", rest)],
   };
-  return { ancestors: [...all.slice(0, MOST_ANCESTORS - 1), summary] };
+  return { ancestors: [...all.slice(0, MAX_ANCESTORS - 1), summary] };
 
   function attached(ancestor: Ancestor, own: readonly Problem[]): Condition {
     const wrong = [...own, ...within(ofTargets, "spec", "targetSelectors")];
@@ -82,7 +82,7 @@ export function policyStatus(
 }
 
 /** Gateway API: a policy's status has at most 16. */
-const MOST_ANCESTORS = 16;
+const MAX_ANCESTORS = 16;
 
 /** A policy whose targets can't be named still has a status. */
 function missing({ namespace }: ManifestOf<"GatewayPolicy">): Ancestor {

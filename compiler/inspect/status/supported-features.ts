@@ -2,7 +2,7 @@
  * The features of the Gateway API that gwc claims: each makes tests of the conformance suite run, and all of
  * them pass (test/conformance/gateway-api-suite.test.ts). Sorted, as the status of a GatewayClass asks for it.
  */
-export const supportedFeatures: readonly string[] = [
+export const SUPPORTED_FEATURES: readonly string[] = [
   "BackendTLSPolicy",
   "BackendTLSPolicySANValidation",
   "GRPCRoute",

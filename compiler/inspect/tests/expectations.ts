@@ -131,10 +131,10 @@ function holds(
 }
 
 /** Characters of a body that messages show. */
-const LONGEST_SHOWN = 200;
+const MAX_SHOWN = 200;
 
 function shortened(text: string): string {
-  return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}...` : text;
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}...` : text;
 }
 
 function shown(value: string | number | undefined): string {

@@ -65,7 +65,7 @@ export { trials };
 `;
 
 /** What stands in for the world, below runtime/trial/stand-ins: by the modules of the runtime that reach out for it. */
-export const standIns: Readonly<Record<string, string>> = {
+export const STAND_INS: Readonly<Record<string, string>> = {
   "auth/credentials.ts": "credentials.ts",
   "auth/jwt/key-source.ts": "key-source.ts",
   "auth/jwt/remote-keys.ts": "key-source.ts",
@@ -94,7 +94,7 @@ export const standIns: Readonly<Record<string, string>> = {
 };
 
 const WORLD: BundleOptions["replaced"] = new Map(
-  Object.entries(standIns).map(([real, own]) => [real, `trial/stand-ins/${own}`]),
+  Object.entries(STAND_INS).map(([real, own]) => [real, `trial/stand-ins/${own}`]),
 );
 
 /** Requests come in without a port, and go out as they do. */

@@ -112,7 +112,7 @@ const words = { ...serverWords, failOpen: "write failureMode: allow" };
 
 const rest = {
   exactlyOneOf: [...serverKeys],
-  saidElsewhere: words,
+  misplacedFieldHints: words,
   description: "Asks an authorization server about each request.",
 };
 
@@ -122,7 +122,7 @@ export const extAuthzSchema = object(
   {
     exactlyOneOf: [...serverKeys, "conditional"],
     checks: [standsAlone("who is asked", Object.keys(fields))],
-    saidElsewhere: words,
+    misplacedFieldHints: words,
     description: rest.description,
   },
 );

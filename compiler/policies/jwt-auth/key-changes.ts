@@ -3,7 +3,7 @@ import type { SettingsChange } from "../../model/access.ts";
 import type { PublicJwk } from "./jwks.ts";
 
 /** Names that are written out; the rest are counted. */
-const MOST_NAMES = 4;
+const MAX_NAMES = 4;
 
 /**
  * What is different between two sets of an issuer's keys, in whatever order they are written. Who holds the private part
@@ -53,8 +53,8 @@ function sorted(key: PublicJwk): string {
 
 /** `2 added ("a", "b")` */
 function counted(keys: readonly PublicJwk[], what: string): string {
-  const rest = keys.length - MOST_NAMES;
-  const names = keys.slice(0, MOST_NAMES).map(nameOf);
+  const rest = keys.length - MAX_NAMES;
+  const names = keys.slice(0, MAX_NAMES).map(nameOf);
   const more = rest > 0 ? [`${rest} more`] : [];
   return `${keys.length} ${what} (${[...names, ...more].join(", ")})`;
 }

@@ -14,8 +14,8 @@ import { conditionalSchema } from "../parts/conditions.ts";
 
 const MAX = 1_000_000_000_000;
 
-const unit = "write unit: Minutes";
-const amount = "write requests: 100, and unit: Minutes";
+const UNIT = "write unit: Minutes";
+const AMOUNT = "write requests: 100, and unit: Minutes";
 
 const limit = object(
   {
@@ -44,10 +44,10 @@ const limit = object(
   },
   {
     exactlyOneOf: ["requests", "maxTokens", "tokens", "budget"],
-    saidElsewhere: {
-      ...{ per: unit, window: unit, interval: unit, period: unit },
-      limit: amount,
-      rate: amount,
+    misplacedFieldHints: {
+      ...{ per: UNIT, window: UNIT, interval: UNIT, period: UNIT },
+      limit: AMOUNT,
+      rate: AMOUNT,
     },
     checks: [
       {

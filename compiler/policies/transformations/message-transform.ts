@@ -70,7 +70,7 @@ export function transformSchema(pseudo: string, description: string) {
     },
     {
       atLeastOneOf: ["metadata", "replace", "add", "set", "remove", "body"],
-      saidElsewhere: { headers: "write set: { NAME: EXPRESSION }" },
+      misplacedFieldHints: { headers: "write set: { NAME: EXPRESSION }" },
       description,
     },
   );

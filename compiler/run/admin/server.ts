@@ -148,7 +148,7 @@ async function withRequest(
 }
 
 /** The most bytes of a request that the page sends. */
-const LONGEST_BODY = 1024 * 1024;
+const MAX_BODY = 1024 * 1024;
 
 /** The body as text; undefined when it is too long. */
 async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
@@ -157,7 +157,7 @@ async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
   for await (const chunk of request) {
     const bytes = Buffer.from(chunk);
     size += bytes.length;
-    if (size > LONGEST_BODY) return undefined;
+    if (size > MAX_BODY) return undefined;
     chunks.push(bytes);
   }
   return Buffer.concat(chunks).toString("utf8");

@@ -18,7 +18,7 @@ export interface PortCall {
 export interface PortResult {
   readonly status: number;
   readonly headers: IncomingMessage["headers"];
-  /** Its first `MOST_BYTES`, as text. */
+  /** Its first `MAX_BYTES`, as text. */
   readonly body: string;
   /** There was more of it, or it did not end in time. */
   readonly isCut: boolean;
@@ -27,7 +27,7 @@ export interface PortResult {
 }
 
 /** What is shown of a response. */
-const MOST_BYTES = 256 * 1024;
+const MAX_BYTES = 256 * 1024;
 /** Milliseconds after which a response is shown as far as it came. */
 const LONGEST = 15_000;
 
@@ -61,13 +61,13 @@ export function callPort({ origin, method, target, headers, body }: PortCall): P
       let size = 0;
       const settle = (isCut: boolean) => {
         clearTimeout(deadline);
-        const text = Buffer.concat(chunks).subarray(0, MOST_BYTES).toString("utf8");
+        const text = Buffer.concat(chunks).subarray(0, MAX_BYTES).toString("utf8");
         resolve({ status, headers: received, body: text, isCut, clientPort });
       };
       response.on("data", (chunk: Buffer) => {
         chunks.push(chunk);
         size += chunk.length;
-        if (size > MOST_BYTES) response.destroy();
+        if (size > MAX_BYTES) response.destroy();
       });
       response.on("end", () => settle(false));
       response.on("close", () => settle(true));

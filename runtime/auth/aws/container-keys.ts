@@ -5,12 +5,12 @@ import type { AwsKeySource } from "./aws-keys.ts";
 import { readMetadataKeys } from "./metadata-keys.ts";
 
 /** The agent of a task in ECS. */
-const taskAgent = "http://169.254.170.2";
+const TASK_AGENT = "http://169.254.170.2";
 
 /** The keys that the agent beside a container gives (ECS tasks, EKS Pod Identity); undefined: there is none. */
 export function containerKeys(env: NodeJS.ProcessEnv): AwsKeySource | undefined {
   const relative = env.AWS_CONTAINER_CREDENTIALS_RELATIVE_URI;
-  const url = relative ? `${taskAgent}${relative}` : env.AWS_CONTAINER_CREDENTIALS_FULL_URI;
+  const url = relative ? `${TASK_AGENT}${relative}` : env.AWS_CONTAINER_CREDENTIALS_FULL_URI;
   if (!url) return undefined;
   const keys = new ExpiringValue("AWS credentials of the container", async () => {
     const token = await tokenOf(env);

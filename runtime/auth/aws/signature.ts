@@ -22,12 +22,12 @@ export function signRequest(
   const { method, path, headers, body } = call;
   const time = now.toISOString().replace(/[-:]|\.\d+/g, "");
   const day = time.slice(0, 8);
-  removeHeaders(headers, ownHeaders);
+  removeHeaders(headers, OWN_HEADERS);
   headers.push("x-amz-date", time);
   if (sessionToken !== undefined) headers.push("x-amz-security-token", sessionToken);
-  const signed = signedHeaders
-    .map((name) => [name, headerValue(headers, name)] as const)
-    .filter(([, value]) => value !== undefined);
+  const signed = SIGNED_HEADERS.map((name) => [name, headerValue(headers, name)] as const).filter(
+    ([, value]) => value !== undefined,
+  );
   const names = signed.map(([name]) => name).join(";");
   const lines = signed.map(([name, value = ""]) => `${name}:${value.trim().replace(/ +/g, " ")}\n`);
   const [pathname = "", query = ""] = split(path);
@@ -51,9 +51,9 @@ export function signRequest(
 }
 
 /** In the order of their names. Proxies on the way may change others. */
-const signedHeaders = ["content-type", "host", "x-amz-date", "x-amz-security-token"];
+const SIGNED_HEADERS = ["content-type", "host", "x-amz-date", "x-amz-security-token"];
 
-const ownHeaders: ReadonlySet<string> = new Set([
+const OWN_HEADERS: ReadonlySet<string> = new Set([
   "authorization",
   "x-amz-date",
   "x-amz-security-token",

@@ -9,10 +9,10 @@ export interface Expiring<Value> {
 }
 
 /** How long before its end a value is fetched anew; one that is good for a shorter time, at half of it. */
-const ahead = 5 * MINUTE;
+const AHEAD = 5 * MINUTE;
 
 /** The least time between two fetches when they fail. */
-const pause = 5 * SECOND;
+const PAUSE = 5 * SECOND;
 
 /**
  * Credentials that a server gives out for some time: fetched for the first request that needs them, and again in the
@@ -61,7 +61,7 @@ export class ExpiringValue<Value> {
       this.#failure = undefined;
       return this.#held.value;
     } catch (error) {
-      this.#failure = { error, until: Date.now() + pause };
+      this.#failure = { error, until: Date.now() + PAUSE };
       const reason = error instanceof Error ? error.message : String(error);
       warn(`no ${this.#what}: ${reason}`);
       throw error;
@@ -71,5 +71,5 @@ export class ExpiringValue<Value> {
 
 function renewalOf(expires: number, now: number): number {
   const life = expires - now;
-  return now + Math.max(life - ahead, life / 2);
+  return now + Math.max(life - AHEAD, life / 2);
 }

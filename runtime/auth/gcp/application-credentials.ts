@@ -1,11 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { CredentialFields } from "../cloud/credential-fields.ts";
 
-const kinds = ["service_account", "authorized_user", "external_account"] as const;
+const KINDS = ["service_account", "authorized_user", "external_account"] as const;
 
 /** A file of credentials, by what it is for. */
 export interface ApplicationCredentials {
-  readonly kind: (typeof kinds)[number];
+  readonly kind: (typeof KINDS)[number];
   readonly fields: CredentialFields;
 }
 
@@ -17,7 +17,7 @@ export async function readApplicationCredentials(
   if (!file) return undefined;
   const fields = CredentialFields.parse(await readFile(file, "utf8"), "the file of credentials");
   const type = fields.text("type");
-  const kind = kinds.find((each) => each === type);
+  const kind = KINDS.find((each) => each === type);
   if (kind === undefined) throw new Error(`credentials of type "${type}" are not supported`);
   return { kind, fields };
 }

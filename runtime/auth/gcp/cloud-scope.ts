@@ -1,2 +1,2 @@
 /** What all tokens may be used for; what their owner may do is Google's to decide. */
-export const cloudScope = "https://www.googleapis.com/auth/cloud-platform";
+export const CLOUD_SCOPE = "https://www.googleapis.com/auth/cloud-platform";

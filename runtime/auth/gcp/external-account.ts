@@ -4,7 +4,7 @@ import { SECOND } from "../../process/units.ts";
 import { CredentialFields } from "../cloud/credential-fields.ts";
 import type { Expiring } from "../cloud/expiring-value.ts";
 import { askForToken, grantedToken, postForm } from "../cloud/token-endpoint.ts";
-import { cloudScope } from "./cloud-scope.ts";
+import { CLOUD_SCOPE } from "./cloud-scope.ts";
 import { expiringJwt } from "./expiring-jwt.ts";
 
 /** The access token of a workload elsewhere, by its own token (RFC 8693), and that of a service account if it is to act as one. */
@@ -12,7 +12,7 @@ export async function exchangedToken(account: CredentialFields): Promise<Expirin
   const federated = grantedToken(await federate(account));
   const url = account.optionalText("service_account_impersonation_url");
   if (url === undefined) return federated;
-  const response = await impersonate(url, federated.value, { scope: [cloudScope] });
+  const response = await impersonate(url, federated.value, { scope: [CLOUD_SCOPE] });
   const expires = Date.parse(response.text("expireTime"));
   if (Number.isNaN(expires)) throw new Error("the service account's token has no end");
   return { value: response.text("accessToken"), expires };
@@ -35,7 +35,7 @@ async function federate(account: CredentialFields): Promise<CredentialFields> {
   return postForm(url, {
     grant_type: "urn:ietf:params:oauth:grant-type:token-exchange",
     audience: account.text("audience"),
-    scope: cloudScope,
+    scope: CLOUD_SCOPE,
     requested_token_type: "urn:ietf:params:oauth:token-type:access_token",
     subject_token: await subjectToken(account.object("credential_source")),
     subject_token_type: account.text("subject_token_type"),

@@ -2,12 +2,12 @@ import { importPKCS8, SignJWT } from "jose";
 import type { CredentialFields } from "../cloud/credential-fields.ts";
 import type { Expiring } from "../cloud/expiring-value.ts";
 import { grantedToken, postForm } from "../cloud/token-endpoint.ts";
-import { cloudScope } from "./cloud-scope.ts";
+import { CLOUD_SCOPE } from "./cloud-scope.ts";
 import { expiringJwt } from "./expiring-jwt.ts";
 
 /** The access token of a service account by its key (RFC 7523). */
 export async function serviceAccountToken(account: CredentialFields): Promise<Expiring<string>> {
-  return grantedToken(await exchange(account, { scope: cloudScope }));
+  return grantedToken(await exchange(account, { scope: CLOUD_SCOPE }));
 }
 
 /** The identity token of a service account for an audience. */

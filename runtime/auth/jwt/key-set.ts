@@ -41,7 +41,7 @@ function readKey(jwk: unknown): VerificationKey | undefined {
   }
   if (use !== undefined && use !== "sig") return undefined;
   if (Array.isArray(key_ops) && !key_ops.includes("verify")) return undefined;
-  const byType = algorithmsByType.get(kty === "RSA" ? "RSA" : `${kty} ${crv}`);
+  const byType = ALGORITHMS_BY_TYPE.get(kty === "RSA" ? "RSA" : `${kty} ${crv}`);
   if (byType === undefined) return undefined;
   const algorithms = alg === undefined ? byType : byType.filter((name) => name === alg);
   if (algorithms.length === 0) return undefined;
@@ -61,7 +61,7 @@ function importKey(members: Record<string, unknown>): KeyObject | undefined {
 }
 
 /** RFC 7518 3.1, RFC 8037, RFC 9864. */
-const algorithmsByType: ReadonlyMap<string, readonly string[]> = new Map([
+const ALGORITHMS_BY_TYPE: ReadonlyMap<string, readonly string[]> = new Map([
   ["RSA", ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"]],
   ["EC P-256", ["ES256"]],
   ["EC P-384", ["ES384"]],

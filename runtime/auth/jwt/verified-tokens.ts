@@ -1,5 +1,5 @@
 /** Characters of tokens in one generation of the cache. */
-const maxCharacters = 4 * 1024 * 1024;
+const MAX_CHARACTERS = 4 * 1024 * 1024;
 
 /**
  * A bounded cache by token. Two generations: when the younger one is full it becomes the older one and the older one is
@@ -21,7 +21,7 @@ export class VerifiedTokens<Entry> {
   keep(token: string, entry: Entry): void {
     if (!this.#young.has(token)) this.#characters += token.length;
     this.#young.set(token, entry);
-    if (this.#characters < maxCharacters) return;
+    if (this.#characters < MAX_CHARACTERS) return;
     this.#old = this.#young;
     this.#young = new Map();
     this.#characters = 0;

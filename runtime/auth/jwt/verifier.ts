@@ -26,9 +26,9 @@ export interface JwtProvider {
 export type Verdict = JsonObject | InvalidToken | "unavailable";
 
 /** Seconds that clocks may differ. */
-const leeway = 60;
+const LEEWAY = 60;
 /** Characters. What proxies in front accept in a header is mostly less. */
-const maxTokenLength = 16_384;
+const MAX_TOKEN_LENGTH = 16_384;
 
 /** Checks tokens against one `jwtAuth` or `mcpAuthentication`; remembers the valid ones until they or their keys end. */
 export class JwtVerifier {
@@ -97,7 +97,7 @@ interface UnverifiedToken {
 
 /** Undefined for what is no signed JWT: too long, encrypted, with critical extensions (RFC 7515 4.1.11), of another purpose. */
 function readUnverified(token: string): UnverifiedToken | undefined {
-  if (token.length > maxTokenLength) return undefined;
+  if (token.length > MAX_TOKEN_LENGTH) return undefined;
   try {
     const { alg, kid, crit, typ } = decodeProtectedHeader(token);
     if (typ !== undefined && (typeof typ !== "string" || OTHER_PURPOSES.has(tokenType(typ))))
@@ -153,7 +153,7 @@ async function verifyWith(
         issuer,
         ...(audiences.length === 0 ? {} : { audience: [...audiences] }),
         requiredClaims: [...requiredClaims],
-        clockTolerance: leeway,
+        clockTolerance: LEEWAY,
       });
       return { claims: freeze(payload), endsAt: endOf(payload), keys, keySet };
     } catch (error) {
@@ -166,7 +166,7 @@ async function verifyWith(
 
 /** A token without `exp` is good as long as its key. */
 function endOf({ exp = Number.POSITIVE_INFINITY }: JWTPayload): number {
-  return (exp + leeway) * 1000;
+  return (exp + LEEWAY) * 1000;
 }
 
 /** Claims are shared by all requests of a token: nothing may change them. Without recursion: nesting is the client's. */

@@ -14,12 +14,12 @@ export interface KeycloakSettings extends OAuthSettings {
 }
 
 /** Bytes of a client's registration. */
-const maxRegistration = 65_536;
+const MAX_REGISTRATION = 65_536;
 
 /** Of Keycloak's response to a registration. */
 const limits: FetchLimits = { maxBytes: 512 * 1024, deadline: 10_000 };
 
-const registration = "/client-registration";
+const REGISTRATION = "/client-registration";
 
 /**
  * `serveOAuth` for Keycloak: clients register here, because Keycloak's own endpoint sends no CORS headers and refuses
@@ -27,12 +27,12 @@ const registration = "/client-registration";
  */
 export function serveKeycloakOAuth(exchange: Exchange, settings: KeycloakSettings): Handled {
   const path = authorizationServerPath(exchange.path);
-  if (path?.endsWith(registration)) return register(exchange, settings.registrationUrl);
+  if (path?.endsWith(REGISTRATION)) return register(exchange, settings.registrationUrl);
   return serveAdaptedOAuth(exchange, settings, {
     rewrite: (document, at) => ({
       ...document,
       ...identifiedBy(at),
-      registration_endpoint: `${new URL(at).origin}${exchange.path}${registration}`,
+      registration_endpoint: `${new URL(at).origin}${exchange.path}${REGISTRATION}`,
     }),
     // Clients may be known to Keycloak, or name themselves by a document.
     isNeeded: () => false,
@@ -41,7 +41,7 @@ export function serveKeycloakOAuth(exchange: Exchange, settings: KeycloakSetting
 
 async function register(exchange: Exchange, url: string): Promise<void> {
   if (respondToMethod(exchange, "POST")) return;
-  const body = await readWhole(exchange, maxRegistration);
+  const body = await readWhole(exchange, MAX_REGISTRATION);
   if (body === undefined) return;
   const headers = registrationHeaders(exchange);
   try {

@@ -2,7 +2,7 @@ import type { JsonObject } from "../../cel/variables.ts";
 import type { Exchange, Handled } from "../../http/exchange.ts";
 import { refuse } from "../../http/refuse.ts";
 import { remoteDocument } from "../../http/upstream/remote-document.ts";
-import { type Eventual, whenThere } from "../../process/eventual.ts";
+import { type MaybePromise, thenMaybe } from "../../process/maybe-promise.ts";
 import { respondJson, respondToMethod } from "./respond.ts";
 import { authorizationServerPath, protectedResourcePath, publicBase } from "./well-known.ts";
 
@@ -66,7 +66,7 @@ export function serveAdaptedOAuth(
     respond([own]);
     return;
   }
-  return whenThere(metadataOf(exchange, settings), (document) =>
+  return thenMaybe(metadataOf(exchange, settings), (document) =>
     respond([document?.authorization_response_iss_parameter_supported === true ? issuer : own]),
   );
 }
@@ -111,18 +111,18 @@ async function serveAuthorizationServer(
 function metadataOf(
   exchange: Exchange,
   { issuer, metadataUrls }: OAuthSettings,
-): Eventual<JsonObject | undefined> {
+): MaybePromise<JsonObject | undefined> {
   const remote = remoteDocument(exchange.gateway, {
     name: `metadata of ${issuer}`,
     what: "authorization server metadata",
     urls: metadataUrls,
     accept: (document) => requireServer(document, issuer),
   });
-  return remote.current(maxAge) ?? remote.renewed();
+  return remote.current(MAX_AGE) ?? remote.renewed();
 }
 
 /** Milliseconds. */
-const maxAge = 300_000;
+const MAX_AGE = 300_000;
 
 /** RFC 8414 3.3: metadata that names another issuer must not be used. */
 function requireServer(document: JsonObject, issuer: string): void {

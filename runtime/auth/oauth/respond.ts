@@ -2,10 +2,10 @@ import type { JsonObject } from "../../cel/variables.ts";
 import type { Exchange } from "../../http/exchange.ts";
 
 /** Any page may read OAuth metadata: it is public, and clients in browsers need it before they have a token. */
-const openToAll = ["access-control-allow-origin", "*"];
+const OPEN_TO_ALL = ["access-control-allow-origin", "*"];
 
-const preflight = [
-  ...openToAll,
+const PREFLIGHT = [
+  ...OPEN_TO_ALL,
   "access-control-allow-methods",
   "GET, POST, OPTIONS",
   "access-control-allow-headers",
@@ -23,7 +23,7 @@ export function respondJson(exchange: Exchange, status: number, document: JsonOb
 export function respondBytes(exchange: Exchange, status: number, json: string | Uint8Array): void {
   exchange.respond(
     status,
-    [...openToAll, "content-type", "application/json", "cache-control", "no-store"],
+    [...OPEN_TO_ALL, "content-type", "application/json", "cache-control", "no-store"],
     json,
   );
 }
@@ -32,7 +32,7 @@ export function respondBytes(exchange: Exchange, status: number, json: string | 
 export function respondToMethod(exchange: Exchange, allowed: "GET" | "POST"): boolean {
   const { method } = exchange;
   if (method === allowed || (method === "HEAD" && allowed === "GET")) return false;
-  if (method === "OPTIONS") exchange.respond(200, preflight);
-  else exchange.respond(405, [...openToAll, "allow", `${allowed}, OPTIONS`]);
+  if (method === "OPTIONS") exchange.respond(200, PREFLIGHT);
+  else exchange.respond(405, [...OPEN_TO_ALL, "allow", `${allowed}, OPTIONS`]);
   return true;
 }

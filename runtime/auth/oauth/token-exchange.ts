@@ -36,9 +36,9 @@ export interface TokenExchangeSettings {
 }
 
 /** How long before its end a token is not shown any more: it has to arrive. */
-const margin = 5 * SECOND;
+const MARGIN = 5 * SECOND;
 /** How long a refused token is refused without asking. */
-const refusalTime = 5 * SECOND;
+const REFUSAL_TIME = 5 * SECOND;
 
 /**
  * Shows to the backend what the token endpoint gives for the client's token, which the backend does not see. It is asked once
@@ -95,12 +95,12 @@ class ExchangedTokens {
   async #token(subject: string, keep: (end: number) => void): Promise<string> {
     try {
       const { token, lifetime } = await exchange(subject, this.#settings);
-      const end = Date.now() + (lifetime ?? this.#settings.unsaidLifetime) - margin;
+      const end = Date.now() + (lifetime ?? this.#settings.unsaidLifetime) - MARGIN;
       keep(Math.min(end, endOfToken(subject)));
       return token;
     } catch (error) {
       const isRefusal = error instanceof TokensRefused && isAboutSubject(error);
-      keep(isRefusal ? Date.now() + refusalTime : 0);
+      keep(isRefusal ? Date.now() + REFUSAL_TIME : 0);
       const detail = `no token for the backend: ${error instanceof Error ? error.message : error}`;
       throw isRefusal
         ? unauthorized(detail)

@@ -2,28 +2,28 @@ import type { Exchange } from "../../http/exchange.ts";
 import { startupError } from "../../process/startup-error.ts";
 
 /** RFC 9728 3.1. The path of the resource follows. */
-export const protectedResource = "/.well-known/oauth-protected-resource";
+export const PROTECTED_RESOURCE = "/.well-known/oauth-protected-resource";
 /** RFC 8414 3.1. The path of the issuer follows. */
-export const authorizationServer = "/.well-known/oauth-authorization-server";
+export const AUTHORIZATION_SERVER = "/.well-known/oauth-authorization-server";
 /** OpenID Connect Discovery under the name that RFC 8414 5 gives it; some clients ask for nothing else. */
-export const openidConfiguration = "/.well-known/openid-configuration";
+export const OPENID_CONFIGURATION = "/.well-known/openid-configuration";
 
 /** Whether a request is for OAuth metadata rather than for the MCP endpoint. */
 export function isOAuthPath({ path }: Exchange): boolean {
   return (
     path.startsWith("/.well-known/o") &&
-    (pathAfter(path, protectedResource) ?? authorizationServerPath(path)) !== undefined
+    (pathAfter(path, PROTECTED_RESOURCE) ?? authorizationServerPath(path)) !== undefined
   );
 }
 
 /** The path of the protected resource that a metadata path is about; undefined for any other path. */
 export function protectedResourcePath(path: string): string | undefined {
-  return pathAfter(path, protectedResource);
+  return pathAfter(path, PROTECTED_RESOURCE);
 }
 
 /** The path of the issuer that a metadata path is about; undefined for any other path. */
 export function authorizationServerPath(path: string): string | undefined {
-  return pathAfter(path, authorizationServer) ?? pathAfter(path, openidConfiguration);
+  return pathAfter(path, AUTHORIZATION_SERVER) ?? pathAfter(path, OPENID_CONFIGURATION);
 }
 
 /**
@@ -38,7 +38,7 @@ export function publicBase(exchange: Exchange): string {
 
 /** Where the metadata of the requested resource is, safe inside a quoted string. */
 export function resourceMetadataUrl(exchange: Exchange): string {
-  return quotable(`${publicBase(exchange)}${protectedResource}${suffix(exchange.pathAndQuery)}`);
+  return quotable(`${publicBase(exchange)}${PROTECTED_RESOURCE}${suffix(exchange.pathAndQuery)}`);
 }
 
 /** The root has no path of its own: RFC 9728 3.1 removes a slash that nothing follows. */
@@ -68,8 +68,8 @@ export function metadataUrls(issuer: string): readonly string[] {
   const { origin, pathname } = new URL(issuer);
   const path = pathname.replace(/\/$/, "");
   const before = [
-    `${origin}${authorizationServer}${path}`,
-    `${origin}${openidConfiguration}${path}`,
+    `${origin}${AUTHORIZATION_SERVER}${path}`,
+    `${origin}${OPENID_CONFIGURATION}${path}`,
   ];
-  return path === "" ? before : [...before, `${origin}${path}${openidConfiguration}`];
+  return path === "" ? before : [...before, `${origin}${path}${OPENID_CONFIGURATION}`];
 }

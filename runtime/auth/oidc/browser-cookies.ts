@@ -4,11 +4,11 @@ import { cookieValue } from "../../http/headers/request-cookies.ts";
 import type { OwnToken } from "../../http/own-tokens.ts";
 
 /** Characters of a cookie's value: with its name and attributes it stays below the 4096 bytes that browsers keep. */
-const maxValue = 3_800;
+const MAX_VALUE = 3_800;
 /** Cookies that a session is split over. */
-const maxParts = 3;
+const MAX_PARTS = 3;
 /** Logins that a browser may have begun at a time: pages that are opened again and again do not fill it. */
-const maxLogins = 12;
+const MAX_LOGINS = 12;
 
 /** Whose cookies they are: those of one client of one provider. */
 export interface CookieOwner {
@@ -57,7 +57,7 @@ export class BrowserCookies {
   get session(): string | undefined {
     const first = cookieValue(this.#sent, this.name);
     const [, digit = "", start = ""] = /^([1-9])\.(.*)$/.exec(first ?? "") ?? [];
-    if (digit === "" || Number(digit) > maxParts) return undefined;
+    if (digit === "" || Number(digit) > MAX_PARTS) return undefined;
     const rest = partNames(this.name)
       .slice(1, Number(digit))
       .map((part) => cookieValue(this.#sent, part));
@@ -66,11 +66,11 @@ export class BrowserCookies {
 
   /** What keeps a sealed session until the browser is closed; undefined: it is too long. */
   keepSession(sealed: string): readonly string[] | undefined {
-    const count = Math.ceil(sealed.length / maxValue);
-    if (count > maxParts) return undefined;
+    const count = Math.ceil(sealed.length / MAX_VALUE);
+    if (count > MAX_PARTS) return undefined;
     const names = partNames(this.name);
     const kept = names.slice(0, count).map((name, index) => {
-      const value = sealed.slice(index * maxValue, (index + 1) * maxValue);
+      const value = sealed.slice(index * MAX_VALUE, (index + 1) * MAX_VALUE);
       return this.#cookie(name, index === 0 ? `${count}.${value}` : value);
     });
     return [...kept, ...this.#drop(names.slice(count))];
@@ -90,7 +90,7 @@ export class BrowserCookies {
   keepLogin(state: string, sealed: string, seconds: number): readonly string[] {
     const begun = namesIn(this.#sent).filter((name) => name.startsWith(loginName(this.name, "")));
     const kept = this.#cookie(loginName(this.name, state), sealed, seconds);
-    return [kept, ...this.#drop(begun.slice(0, -maxLogins + 1))];
+    return [kept, ...this.#drop(begun.slice(0, -MAX_LOGINS + 1))];
   }
 
   /** What takes a login away. */
@@ -111,7 +111,7 @@ export class BrowserCookies {
 }
 
 function partNames(name: string): readonly string[] {
-  return Array.from({ length: maxParts }, (_, index) => (index === 0 ? name : `${name}.${index}`));
+  return Array.from({ length: MAX_PARTS }, (_, index) => (index === 0 ? name : `${name}.${index}`));
 }
 
 /** Two logins that are under way at a time have names of their own. */

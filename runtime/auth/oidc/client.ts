@@ -17,9 +17,9 @@ import { Renewals } from "./renewals.ts";
 import { grantedSession, type KnownSession, type Session, sealed, unsealed } from "./session.ts";
 
 /** Sessions and logins that are remembered to be over. */
-const maxRemembered = 10_000;
+const MAX_REMEMBERED = 10_000;
 /** Milliseconds for which an ended session is remembered beyond its end. */
-const endedTime = MINUTE;
+const ENDED_TIME = MINUTE;
 
 type Form = readonly (readonly [name: string, value: string])[];
 
@@ -39,8 +39,8 @@ export class OidcClient {
     this.settings = settings;
     this.cookieNames = cookieNames(settings);
     const { base } = this.cookieNames;
-    this.finished = new Remembered(`${base} finished`, maxRemembered);
-    this.#ended = new Remembered(`${base} ended`, maxRemembered);
+    this.finished = new Remembered(`${base} finished`, MAX_REMEMBERED);
+    this.#ended = new Remembered(`${base} ended`, MAX_REMEMBERED);
     this.#renewals = new Renewals(`${base} renewals`);
     this.#verifier = new JwtVerifier({
       location: { header: "authorization", prefix: "Bearer " },
@@ -111,7 +111,7 @@ export class OidcClient {
     endpoints: ProviderEndpoints | undefined,
     gateway: GatewayContext,
   ): Promise<void> {
-    const last = Math.max(session.end * SECOND, Date.now()) + endedTime;
+    const last = Math.max(session.end * SECOND, Date.now()) + ENDED_TIME;
     this.#ended.add(session.id, last, gateway);
     const { refreshToken } = session;
     const url = endpoints?.revocationEndpoint;

@@ -8,9 +8,9 @@ import type { ProviderEndpoints } from "./provider.ts";
 import { seconds } from "./session.ts";
 
 /** Seconds that people may take for a login. */
-const loginTime = 600;
+const LOGIN_TIME = 600;
 /** Characters of an address that a login comes back to: it is kept in a cookie. */
-const maxTarget = 2_000;
+const MAX_TARGET = 2_000;
 
 /** A login that a browser has begun. */
 export interface BegunLogin {
@@ -36,7 +36,7 @@ export function beginLogin(
     nonce: secret(),
     verifier: secret(),
     target: localTarget(exchange.original.target, redirectUri),
-    end: seconds() + loginTime,
+    end: seconds() + LOGIN_TIME,
   };
   const challenge = createHash("sha256").update(login.verifier).digest("base64url");
   const url = new URL(authorizationEndpoint);
@@ -54,7 +54,7 @@ export function beginLogin(
   const { sessionKey } = exchange.gateway;
   const sealed = sealSession(sessionKey, binding(cookies), JSON.stringify(login));
   exchange.record.reason = "Oidc";
-  sendBrowser(exchange, url.href, cookies.keepLogin(login.state, sealed, loginTime));
+  sendBrowser(exchange, url.href, cookies.keepLogin(login.state, sealed, LOGIN_TIME));
 }
 
 /** The login that a state belongs to; undefined: this browser has begun none of it, or too long ago. */
@@ -94,7 +94,7 @@ export function sendBrowser(
 export function localTarget(target: string, redirectUri: string): string {
   const path = `/${target.replace(/^[/\\]+/, "")}`;
   const isPage = path.split("?", 1)[0] !== new URL(redirectUri).pathname;
-  return isPage && path.length <= maxTarget ? path : "/";
+  return isPage && path.length <= MAX_TARGET ? path : "/";
 }
 
 function binding({ name }: BrowserCookies): string {

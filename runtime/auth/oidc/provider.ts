@@ -49,13 +49,13 @@ export function discoveredProvider(issuer: string, url: string): LoginProvider {
     },
   };
   const known = (gateway: GatewayContext): JsonObject | undefined =>
-    remoteDocument(gateway, settings).current(maxAge);
+    remoteDocument(gateway, settings).current(MAX_AGE);
   const found = async (gateway: GatewayContext): Promise<JsonObject | undefined> =>
     known(gateway) ?? (await remoteDocument(gateway, settings).renewed());
   const sources = new Map<string, KeySource>();
   const keysOf = (document: JsonObject): KeySource => {
     const address = keySetUrl(document);
-    const source = sources.get(address) ?? remoteKeys({ url: address, cacheDuration: maxAge });
+    const source = sources.get(address) ?? remoteKeys({ url: address, cacheDuration: MAX_AGE });
     sources.set(address, source);
     return source;
   };
@@ -82,7 +82,7 @@ export function discoveryUrl(issuer: string): string {
   return `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
 }
 
-const maxAge = 5 * MINUTE;
+const MAX_AGE = 5 * MINUTE;
 
 function readEndpoints(document: JsonObject): ProviderEndpoints {
   const authorizationEndpoint = address(document, "authorization_endpoint");

@@ -5,13 +5,13 @@ import { MINUTE, SECOND } from "../../process/units.ts";
 import type { KnownSession } from "./session.ts";
 
 /** Refresh tokens that are remembered to be renewed. */
-const maxRemembered = 10_000;
+const MAX_REMEMBERED = 10_000;
 /** Milliseconds for which a renewed session is given to requests that still show the earlier one. */
-const renewedTime = MINUTE;
+const RENEWED_TIME = MINUTE;
 /** Milliseconds between two attempts to renew one. */
-const pause = 5 * SECOND;
+const PAUSE = 5 * SECOND;
 /** Milliseconds that a thread waits for another one, which may have ended. */
-const longestWait = 15 * SECOND;
+const MAX_WAIT = 15 * SECOND;
 
 /**
  * Sessions that are renewed: a refresh token is shown to the provider once, whichever threads of the process have requests
@@ -29,7 +29,7 @@ export class Renewals {
   /** `name`: no other ones of the gateway have it. */
   constructor(name: string) {
     this.#name = name;
-    this.#begun = new Remembered(name, maxRemembered);
+    this.#begun = new Remembered(name, MAX_REMEMBERED);
   }
 
   /** What comes of a refresh token: `renew` is asked unless it is known, or another thread asks. Rejects never. */
@@ -42,17 +42,17 @@ export class Renewals {
     const known = this.#renewals.get(token);
     if (known !== undefined && now < known.end) return known.session;
     for (const [each, { end }] of this.#renewals) {
-      if (end > now && this.#renewals.size < maxRemembered) break;
+      if (end > now && this.#renewals.size < MAX_REMEMBERED) break;
       this.#renewals.delete(each);
     }
     const channel = this.#channelOf(gateway);
     const { promise: session, resolve } = Promise.withResolvers<KnownSession | undefined>();
     const renewal = { session, resolve, end: Number.POSITIVE_INFINITY };
     this.#renewals.set(token, renewal);
-    if (channel !== undefined && !this.#begun.add(token, now + renewedTime, gateway)) {
+    if (channel !== undefined && !this.#begun.add(token, now + RENEWED_TIME, gateway)) {
       this.#asked.add(token);
       channel.postMessage({ kind: "asked", token } satisfies Said);
-      setTimeout(() => this.#finish(token, renewal, undefined), longestWait).unref();
+      setTimeout(() => this.#finish(token, renewal, undefined), MAX_WAIT).unref();
       return session;
     }
     void renew().then((found) => {
@@ -64,7 +64,7 @@ export class Renewals {
 
   #finish(token: string, renewal: Renewal, session: KnownSession | undefined): void {
     if (renewal.end !== Number.POSITIVE_INFINITY) return;
-    renewal.end = Date.now() + (session === undefined ? pause : renewedTime);
+    renewal.end = Date.now() + (session === undefined ? PAUSE : RENEWED_TIME);
     renewal.resolve(session);
     this.#asked.delete(token);
   }

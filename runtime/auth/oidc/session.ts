@@ -4,9 +4,9 @@ import { sealSession, unsealSession } from "../../process/session-seal.ts";
 import { SECOND } from "../../process/units.ts";
 
 /** Seconds before its end that a session is renewed, when it is good for long; else at three quarters of its time. */
-const ahead = 60;
+const AHEAD = 60;
 /** Seconds that tokens are good for when their server does not say. */
-const unsaidLifetime = 300;
+const UNSAID_LIFETIME = 300;
 
 /** A login, as the browser keeps it. Times in seconds since 1970. */
 export interface Session {
@@ -42,14 +42,14 @@ export function grantedSession(
 ): Session {
   const now = seconds();
   const said = idToken?.claims.exp;
-  const end = typeof said === "number" ? said : now + (lifetime ?? unsaidLifetime);
+  const end = typeof said === "number" ? said : now + (lifetime ?? UNSAID_LIFETIME);
   const kept = refreshToken ?? before?.refreshToken;
   return {
     id,
     idToken: idToken?.text ?? before?.idToken ?? "",
     ...(kept !== undefined && { refreshToken: kept }),
     end,
-    renewal: end - Math.min(ahead, Math.floor((end - now) / 4)),
+    renewal: end - Math.min(AHEAD, Math.floor((end - now) / 4)),
   };
 }
 

@@ -10,11 +10,11 @@ export interface PasswordJob {
 }
 
 /** Checks that may wait, of all clients and of one address: the others of a flood are turned away. */
-const maxWaiting = 64;
-const maxWaitingOfOne = 32;
+const MAX_WAITING = 64;
+const MAX_WAITING_OF_ONE = 32;
 
 /** Milliseconds without work after which a thread ends. */
-const idleTime = 30_000;
+const IDLE_TIME = 30_000;
 
 /** The threads that check passwords for a process: requests go on meanwhile. */
 export class PasswordPool {
@@ -32,7 +32,7 @@ export class PasswordPool {
    */
   check(job: PasswordJob, source: string): Promise<boolean> | "busy" {
     const ofSource = this.#waiting.get(source) ?? [];
-    if (this.#waitingCount >= maxWaiting || ofSource.length >= maxWaitingOfOne) return "busy";
+    if (this.#waitingCount >= MAX_WAITING || ofSource.length >= MAX_WAITING_OF_ONE) return "busy";
     const verdict = new Promise<boolean>((resolve, reject) => {
       ofSource.push({ job, resolve, reject });
     });
@@ -95,7 +95,7 @@ class PasswordThread {
     this.#worker.on("message", (isRight: unknown) => {
       const current = this.#current;
       this.#current = undefined;
-      this.#idleTimer = setTimeout(() => this.#worker.terminate(), idleTime).unref();
+      this.#idleTimer = setTimeout(() => this.#worker.terminate(), IDLE_TIME).unref();
       current?.resolve(isRight === true);
       done(this);
     });

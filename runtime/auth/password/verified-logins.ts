@@ -4,7 +4,7 @@ import { isShaPassword } from "../../contents/password-hash.ts";
 import type { PasswordPool } from "./password-pool.ts";
 
 /** Logins that are remembered. */
-const capacity = 10_000;
+const CAPACITY = 10_000;
 
 /** A login and where it comes from. */
 export interface Login {
@@ -58,7 +58,7 @@ export class VerifiedLogins {
   }
 
   #remember(digest: string): void {
-    if (this.#verified.size >= capacity) {
+    if (this.#verified.size >= CAPACITY) {
       // The oldest one.
       for (const first of this.#verified) {
         this.#verified.delete(first);

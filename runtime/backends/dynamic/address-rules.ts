@@ -8,20 +8,20 @@ import { BlockList, isIP, isIPv6 } from "node:net";
 export class AddressRules {
   readonly #added = new BlockList();
   readonly #metadata: BlockList;
-  readonly #special = special.map(([what, ...ranges]) => ({ what, list: listOf(ranges) }));
+  readonly #special = SPECIAL.map(([what, ...ranges]) => ({ what, list: listOf(ranges) }));
   readonly #global = listOf(["2000::/3"]);
 
   /** `added`: addresses and ranges such as `10.0.0.0/8`. Metadata services open only to their own address. */
   constructor(added: readonly string[]) {
     const single = new Set(added.map((range) => range.replace(/\/(32|128)$/, "")));
-    this.#metadata = listOf(metadata.filter((address) => !single.has(address)));
+    this.#metadata = listOf(METADATA.filter((address) => !single.has(address)));
     for (const range of added) add(this.#added, range);
   }
 
   /** Why an address is no destination, for the log; undefined: it is one. */
   refusal(address: string): string | undefined {
     if (isIP(address) === 0) return `${address} is no address`;
-    if (isIPv6(address) && mapped.check(address, "ipv6")) return `${address} is ${embedded}`;
+    if (isIPv6(address) && mapped.check(address, "ipv6")) return `${address} is ${EMBEDDED}`;
     if (covers(this.#metadata, address)) return `${address} is a metadata service`;
     if (covers(this.#added, address)) return undefined;
     const range = this.#special.find(({ list }) => covers(list, address));
@@ -31,19 +31,19 @@ export class AddressRules {
   }
 }
 
-const embedded = "an IPv4 address within an IPv6 one";
+const EMBEDDED = "an IPv4 address within an IPv6 one";
 
 /** RFC 4291 2.5.5.2: only another spelling, which lists of IPv4 ranges would miss. Nothing opens these. */
 const mapped = listOf(["::ffff:0:0/96"]);
 
-const metadata = [
+const METADATA = [
   // Most clouds; containers and pods of one of them.
   ...["169.254.169.254", "169.254.170.2", "169.254.170.23"],
   ...["100.100.100.200", "168.63.129.16", "192.0.0.192"],
   ...["fd00:ec2::254", "fd00:ec2::23", "fd20:ce::254"],
 ];
 
-const special: readonly (readonly [string, ...string[]])[] = [
+const SPECIAL: readonly (readonly [string, ...string[]])[] = [
   ["unspecified", "0.0.0.0/8", "::/128"],
   ["loopback", "127.0.0.0/8", "::1/128"],
   ["link-local", "169.254.0.0/16", "fe80::/10"],
@@ -51,7 +51,7 @@ const special: readonly (readonly [string, ...string[]])[] = [
   ["shared within a network", "100.64.0.0/10"],
   ["multicast", "224.0.0.0/4", "ff00::/8"],
   // Translated (RFC 6052, 8215), 6to4 (RFC 3056), Teredo (RFC 4380).
-  [embedded, "64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32"],
+  [EMBEDDED, "64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32"],
   [
     "reserved",
     ...["192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15", "198.51.100.0/24"],

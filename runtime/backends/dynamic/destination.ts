@@ -14,10 +14,10 @@ export interface NoDestination {
   readonly why: string;
 }
 
-const hostName = /^[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*$/;
+const HOST_NAME = /^[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*$/;
 
 /** What `inet_aton` takes as a number of an IPv4 address: `2130706433`, `0x7f.1`, `127.1`, `0177.0.0.1`. */
-const numberLabel = /(?:^|\.)(?:[0-9]+|0x[0-9a-f]*)$/;
+const NUMBER_LABEL = /(?:^|\.)(?:[0-9]+|0x[0-9a-f]*)$/;
 
 /** Reads `host`, `host:port` or `[v6]:port`, all lower case. */
 export function readDestination(
@@ -31,11 +31,11 @@ export function readDestination(
   if (host === "") return { fault: "malformed", why: "no host is named" };
   if (port === 0 || port > 65_535) return { fault: "malformed", why: "no such port" };
   if (bracketed !== undefined ? isIPv6(host) : isIPv4(host)) return { host, port };
-  if (host.length > 253 || !hostName.test(host)) {
+  if (host.length > 253 || !HOST_NAME.test(host)) {
     return { fault: "malformed", why: "this is no host name" };
   }
   // One reader connects to an address, another one looks up a name: rules about the one would miss the other.
-  if (numberLabel.test(host)) return { fault: "forbidden", why: "an address in an odd spelling" };
+  if (NUMBER_LABEL.test(host)) return { fault: "forbidden", why: "an address in an odd spelling" };
   return { host, port };
 }
 

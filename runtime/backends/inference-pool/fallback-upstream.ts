@@ -12,7 +12,7 @@ import type {
 import { WrappedUpstream } from "../../http/upstream/wrapped-upstream.ts";
 
 /** Bytes of a body that are kept for the next server; none has seen any of it where connecting failed. */
-const keptBody = 65_536;
+const KEPT_BODY = 65_536;
 
 /** Several servers for one request: the next one is asked where one can't be connected to. */
 export class FallbackUpstream extends WrappedUpstream {
@@ -53,7 +53,7 @@ class FallbackRequest implements UpstreamRequest {
     this.#handler = handler;
     this.#exchange = exchange;
     const { body } = call;
-    if (isBodySource(body)) this.#body = new ReplayBody(body, keptBody, exchange.newBuffer());
+    if (isBodySource(body)) this.#body = new ReplayBody(body, KEPT_BODY, exchange.newBuffer());
     this.#send(0);
   }
 

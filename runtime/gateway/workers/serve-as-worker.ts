@@ -175,7 +175,7 @@ function say(report: WorkerReport): void {
 }
 
 /** Milliseconds that the main thread may take: it serves no request. */
-const longestWait = 30 * SECOND;
+const MAX_WAIT = 30 * SECOND;
 
 /** Asks the main thread, which gives the same memory to all, and waits: what needs it is counted in it. */
 function askForMemory(name: string, size: MemorySize): SharedArrayBuffer {
@@ -183,7 +183,7 @@ function askForMemory(name: string, size: MemorySize): SharedArrayBuffer {
   const { port1, port2 } = new MessageChannel();
   const report: WorkerReport = { kind: "memory", name, size, signal, port: port2 };
   parentPort?.postMessage(report, [port2]);
-  Atomics.wait(signal, 0, 0, longestWait);
+  Atomics.wait(signal, 0, 0, MAX_WAIT);
   const memory: unknown = receiveMessageOnPort(port1)?.message;
   port1.close();
   if (memory instanceof SharedArrayBuffer) return memory;

@@ -1,13 +1,13 @@
 import type { GatewayContext, KeptMemory } from "../../process/gateway-context.ts";
 import { releaseLock } from "../../process/thread-lock.ts";
 import type { Gateway } from "../definition.ts";
-import { mostThreads } from "./worker-count.ts";
+import { MAX_THREADS } from "./worker-count.ts";
 import type { MemorySize } from "./worker-messages.ts";
 
 /** What the threads of a process share, as its main thread has it. */
 export class SharedMemory {
   /** The bytes that each of them holds of messages which are read whole. */
-  readonly buffers: Float64Array = new Float64Array(new SharedArrayBuffer(8 * mostThreads));
+  readonly buffers: Float64Array = new Float64Array(new SharedArrayBuffer(8 * MAX_THREADS));
   readonly #context: GatewayContext;
   readonly #byName = new Map<string, SharedArrayBuffer>();
   #openKept: Gateway["keptMemory"];

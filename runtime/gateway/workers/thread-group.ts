@@ -7,7 +7,7 @@ import { mergedExposition } from "../../telemetry/metrics/merged-exposition.ts";
 import { Metrics } from "../../telemetry/metrics/metrics.ts";
 import type { BuildInfo } from "../build-info.ts";
 import type { Gateway } from "../definition.ts";
-import { longestTimer } from "../drain.ts";
+import { MAX_TIMER } from "../drain.ts";
 import { checkStateDir, type ProcessSettings, processSettings } from "../environment.ts";
 import {
   addressText,
@@ -38,9 +38,9 @@ interface Served {
 }
 
 /** Milliseconds that a thread has to last so that its end is no reason to wait with the next one, which is as long. */
-const restartDelay = SECOND;
+const RESTART_DELAY = SECOND;
 /** Milliseconds that threads have beyond the drain's last deadline: the time for collectors, and some. */
-const endMargin = 5 * SECOND;
+const END_MARGIN = 5 * SECOND;
 
 /**
  * The threads of a process that serve one gateway, as its main thread has them.
@@ -275,7 +275,7 @@ export class ThreadGroup {
     const lasted = performance.now() - startedAt;
     setTimeout(
       () => void this.#inTurn(() => this.#startAgain(index)),
-      Math.max(0, restartDelay - lasted),
+      Math.max(0, RESTART_DELAY - lasted),
     );
   }
 
@@ -300,8 +300,8 @@ export class ThreadGroup {
     this.#log.info("draining");
     this.#audit?.action("draining", this.#served.build.configDigest);
     this.#context.isDraining = true;
-    const longest = this.#served.settings.drain.max + endMargin;
-    await this.#threads.endAll(Math.min(longest, longestTimer));
+    const longest = this.#served.settings.drain.max + END_MARGIN;
+    await this.#threads.endAll(Math.min(longest, MAX_TIMER));
     await this.#memory.flush();
     void this.#listeners.closeNow();
     this.#log.info("ended");

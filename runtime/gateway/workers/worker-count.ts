@@ -3,10 +3,10 @@ import { StartupError } from "../../process/startup-error.ts";
 import type { Gateway, WorkerThreads } from "../definition.ts";
 
 /** More there are never: each has memory of its own. */
-export const mostThreads = 256;
+export const MAX_THREADS = 256;
 
 /** What a gateway says of them. */
-interface WorkerSettings extends Pick<Gateway, "workerThreads" | "mostThreads"> {
+interface WorkerSettings extends Pick<Gateway, "workerThreads" | "maxThreads"> {
   readonly connections: Pick<Gateway["connections"], "maxConnections">;
 }
 
@@ -15,12 +15,12 @@ interface WorkerSettings extends Pick<Gateway, "workerThreads" | "mostThreads"> 
  * another. Throws StartupError when that is malformed.
  */
 export function workerCount(
-  { workerThreads, mostThreads: most = mostThreads, connections }: WorkerSettings,
+  { workerThreads, maxThreads: most = MAX_THREADS, connections }: WorkerSettings,
   variable: string | undefined,
 ): number {
   if (workerThreads === undefined) return 1;
   const wanted = threadsOf(readThreads(variable) ?? workerThreads);
-  return Math.max(1, Math.min(wanted, mostThreads, most, connections.maxConnections));
+  return Math.max(1, Math.min(wanted, MAX_THREADS, most, connections.maxConnections));
 }
 
 function threadsOf(threads: WorkerThreads): number {

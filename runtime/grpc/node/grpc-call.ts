@@ -4,7 +4,7 @@ import { SECOND } from "../../process/units.ts";
 import type { ResetAllowance } from "./reset-allowance.ts";
 
 /** How long a call that may not be reset now is left to end by itself. */
-const patience = 2 * SECOND;
+const PATIENCE = 2 * SECOND;
 
 /** One call: a stream of HTTP/2. */
 export class GrpcCall implements CallStream {
@@ -72,7 +72,7 @@ export class GrpcCall implements CallStream {
     this.#laterReset = setTimeout(() => {
       this.#laterReset = undefined;
       this.cancel();
-    }, patience);
+    }, PATIENCE);
     this.#laterReset.unref();
   }
 }

@@ -49,21 +49,21 @@ export function openGrpcConnection(target: GrpcTarget): SharedConnection {
 }
 
 /** What a server may send on one call, and on all together, before it has to wait. */
-const callWindow = 1 * MiB;
-const connectionWindow = 4 * MiB;
+const CALL_WINDOW = 1 * MiB;
+const CONNECTION_WINDOW = 4 * MiB;
 
 /** The first pause after a connection that could not be opened, and the longest; each is twice the one before it. */
-const firstPause = 100;
-const longestPause = 5 * SECOND;
+const FIRST_PAUSE = 100;
+const MAX_PAUSE = 5 * SECOND;
 
 /** How long a connection without calls is kept. */
-const idleTime = 5 * MINUTE;
+const IDLE_TIME = 5 * MINUTE;
 
 /** How long the response to a PING may take before nobody is thought to be there. */
-const pingTime = 5 * SECOND;
+const PING_TIME = 5 * SECOND;
 
 /** Connections at most; beyond them calls wait for others to end. */
-const mostSessions = 100;
+const MAX_SESSIONS = 100;
 
 /** A connection that is there, and how many calls are under way on it. */
 interface OpenSession {
@@ -105,7 +105,7 @@ class GrpcConnection implements SharedConnection {
   /** Takes a connection that has room; where there can't be one more, the least busy one, on which calls wait. */
   async #withRoom(): Promise<OpenSession> {
     const [least] = this.#sessions.toSorted((a, b) => a.calls - b.calls);
-    if (least !== undefined && this.#sessions.length >= mostSessions) return take(least);
+    if (least !== undefined && this.#sessions.length >= MAX_SESSIONS) return take(least);
     const opening = this.#reopen();
     const opened = await (least === undefined ? opening : opening.catch(() => least));
     // A server that takes no calls at all is asked by one.
@@ -130,7 +130,7 @@ class GrpcConnection implements SharedConnection {
 
   #connected(): Promise<ClientHttp2Session> {
     const { connect, connectTimeout, origin } = this.#target;
-    const windows = { streamWindow: callWindow, connectionWindow };
+    const windows = { streamWindow: CALL_WINDOW, connectionWindow: CONNECTION_WINDOW };
     return openHttp2Session({ origin, connect, connectTimeout, ...windows });
   }
 
@@ -145,7 +145,7 @@ class GrpcConnection implements SharedConnection {
       this.#sessions = this.#sessions.filter((each) => each !== open);
       if (!session.closed) session.close();
     };
-    session.setTimeout(idleTime, retire);
+    session.setTimeout(IDLE_TIME, retire);
     session.on("goaway", retire);
     session.on("close", retire);
     return open;
@@ -153,7 +153,7 @@ class GrpcConnection implements SharedConnection {
 
   /** Until the pause is over nobody tries again. */
   #fail(error: Error): never {
-    this.#pause = Math.min(longestPause, Math.max(firstPause, this.#pause * 2));
+    this.#pause = Math.min(MAX_PAUSE, Math.max(FIRST_PAUSE, this.#pause * 2));
     this.#failure = { error, until: performance.now() + this.#pause };
     throw error;
   }
@@ -179,7 +179,7 @@ function ping(open: OpenSession): void {
   const { session } = open;
   if (session.destroyed) return;
   open.isPinging = true;
-  const timer = setTimeout(() => session.destroy(new Error("no response to PING")), pingTime);
+  const timer = setTimeout(() => session.destroy(new Error("no response to PING")), PING_TIME);
   timer.unref();
   session.ping(() => {
     open.isPinging = false;

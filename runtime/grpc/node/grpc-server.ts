@@ -53,7 +53,7 @@ export interface GrpcServerSettings {
 /** How often a client is asked whether it is there, and how long it may take to say so; milliseconds. */
 const PING_EVERY = 20 * SECOND;
 /** Calls of one connection at a time; a client needs one. */
-const MOST_CALLS = 10;
+const MAX_CALLS = 10;
 /** How long the caller may go on with a call that the server has ended; milliseconds. */
 const FAREWELL = 5 * SECOND;
 
@@ -65,7 +65,7 @@ export class GrpcServer {
 
   private constructor({ tls, path, unknown, accept }: GrpcServerSettings) {
     this.#unknown = new UnknownConnections(unknown);
-    const settings = { maxConcurrentStreams: MOST_CALLS };
+    const settings = { maxConcurrentStreams: MAX_CALLS };
     this.#server =
       tls === undefined ? createServer({ settings }) : createSecureServer({ ...tls, settings });
     this.#server.on("connection", (socket: Socket) => this.#unknown.add(socket));

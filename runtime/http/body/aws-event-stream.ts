@@ -44,15 +44,15 @@ export class AwsEventReader {
 
   /** Of the message that begins what is held, its checksums included; undefined: not known yet, or a fault. */
   #nextLength(): number | undefined {
-    if (this.#held < preludeLength) return undefined;
+    if (this.#held < PRELUDE_LENGTH) return undefined;
     const [first] = this.#pieces;
-    if (first !== undefined && first.length < preludeLength) this.#join();
+    if (first !== undefined && first.length < PRELUDE_LENGTH) this.#join();
     const [prelude] = this.#pieces;
     if (prelude === undefined) return undefined;
     const length = prelude.readUInt32BE(0);
     const headers = prelude.readUInt32BE(4);
     if (crc32(prelude.subarray(0, 8)) !== prelude.readUInt32BE(8)) this.#fault = "corrupt";
-    else if (length < preludeLength + 4 + headers) this.#fault = "corrupt";
+    else if (length < PRELUDE_LENGTH + 4 + headers) this.#fault = "corrupt";
     else if (length > this.#limit) this.#fault = "too-long";
     return this.#fault === undefined ? length : undefined;
   }
@@ -72,14 +72,14 @@ export class AwsEventReader {
 }
 
 /** Two lengths and their checksum. */
-const preludeLength = 12;
+const PRELUDE_LENGTH = 12;
 
 /** Undefined: it is not as it was sent. */
 function readMessage(message: Buffer): AwsEvent | undefined {
   const end = message.length - 4;
   if (crc32(message.subarray(0, end)) !== message.readUInt32BE(end)) return undefined;
-  const headersEnd = preludeLength + message.readUInt32BE(4);
-  const headers = readHeaders(message.subarray(preludeLength, headersEnd));
+  const headersEnd = PRELUDE_LENGTH + message.readUInt32BE(4);
+  const headers = readHeaders(message.subarray(PRELUDE_LENGTH, headersEnd));
   return headers && { headers, payload: message.subarray(headersEnd, end) };
 }
 
@@ -92,20 +92,20 @@ function readHeaders(bytes: Buffer): ReadonlyMap<string, string> | undefined {
     const type = bytes[nameEnd] ?? -1;
     const name = bytes.toString("utf8", at + 1, nameEnd);
     at = nameEnd + 1;
-    const isSized = type === sizedBytes || type === sizedText;
+    const isSized = type === SIZED_BYTES || type === SIZED_TEXT;
     if (isSized && at + 2 > bytes.length) return undefined;
     const size = isSized ? bytes.readUInt16BE(at) : fixedSizes[type];
     if (size === undefined) return undefined;
     if (isSized) at += 2;
     if (at + size > bytes.length) return undefined;
-    if (type === sizedText) headers.set(name, bytes.toString("utf8", at, at + size));
+    if (type === SIZED_TEXT) headers.set(name, bytes.toString("utf8", at, at + size));
     at += size;
   }
   return headers;
 }
 
-const sizedBytes = 6;
-const sizedText = 7;
+const SIZED_BYTES = 6;
+const SIZED_TEXT = 7;
 
 /** Bytes of a value by its type: true, false, byte, short, integer, long; timestamp, UUID. */
 const fixedSizes: Readonly<Record<number, number>> = {

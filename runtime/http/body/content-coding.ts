@@ -20,7 +20,7 @@ const decoders: ReadonlyMap<string, () => Transform> = new Map([
 ]);
 
 /** What zlib says of content that would need more memory than it may have. */
-const windowTooLarge = "ZSTD_error_frameParameter_windowTooLarge";
+const WINDOW_TOO_LARGE = "ZSTD_error_frameParameter_windowTooLarge";
 
 /** Why the content of a body can't be read: `"unknown"` is another coding than gwc decodes, or several. */
 export type DecodeProblem = "too-large" | "no-room" | "malformed" | "unknown";
@@ -57,7 +57,7 @@ export function decodeBody(
     });
     decoder.on("end", () => resolve(buffer.bytes()));
     decoder.on("error", (error: NodeJS.ErrnoException) =>
-      fail(error.code === windowTooLarge ? "too-large" : "malformed"),
+      fail(error.code === WINDOW_TOO_LARGE ? "too-large" : "malformed"),
     );
     decoder.end(body);
   });

@@ -1,8 +1,8 @@
 import type { BufferBudget } from "../../process/buffer-budget.ts";
 
 /** Pieces below this size (bytes) are copied together: as a buffer of its own, one byte takes a hundred times its size. */
-const smallPiece = 1024;
-const blockSize = 4096;
+const SMALL_PIECE = 1024;
+const BLOCK_SIZE = 4096;
 
 /** A message that is gathered until it is whole. Its bytes count against the budget of the process. */
 export class CountedBuffer {
@@ -34,7 +34,7 @@ export class CountedBuffer {
     this.#length += piece.length;
     const pieces = this.#pieces;
     if (pieces === undefined) this.#pieces = [piece];
-    else if (piece.length < smallPiece) this.#append(pieces, piece);
+    else if (piece.length < SMALL_PIECE) this.#append(pieces, piece);
     else {
       this.#closeBlock();
       pieces.push(piece);
@@ -63,9 +63,9 @@ export class CountedBuffer {
   }
 
   #append(pieces: Buffer[], piece: Buffer): void {
-    if (this.#block === undefined || this.#blockLength + piece.length > blockSize) {
+    if (this.#block === undefined || this.#blockLength + piece.length > BLOCK_SIZE) {
       this.#closeBlock();
-      this.#block = Buffer.allocUnsafeSlow(blockSize);
+      this.#block = Buffer.allocUnsafeSlow(BLOCK_SIZE);
       pieces.push(this.#block);
     }
     piece.copy(this.#block, this.#blockLength);

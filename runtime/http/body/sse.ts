@@ -50,12 +50,12 @@ export class SseFrames {
     let afterCr = this.#afterCr;
     for (let i = 0; i < chunk.length; i++) {
       const byte = chunk[i];
-      if (byte === lineFeed && afterCr) {
+      if (byte === LINE_FEED && afterCr) {
         afterCr = false;
         continue;
       }
-      afterCr = byte === carriageReturn;
-      if (byte !== lineFeed && byte !== carriageReturn) {
+      afterCr = byte === CARRIAGE_RETURN;
+      if (byte !== LINE_FEED && byte !== CARRIAGE_RETURN) {
         isLineEmpty = false;
         continue;
       }
@@ -92,25 +92,25 @@ export class SseFrames {
 /** Whether a piece is one event, its lines ended by line feeds: that is what most servers write, and it is seen at once. */
 function isOneEvent(chunk: Buffer): boolean {
   const end = chunk.length - 2;
-  const first = chunk.indexOf(lineFeed);
-  if (first < 1 || chunk[end + 1] !== lineFeed) return false;
+  const first = chunk.indexOf(LINE_FEED);
+  if (first < 1 || chunk[end + 1] !== LINE_FEED) return false;
   return (
-    (first === end || chunk.indexOf(blankLine, first) === end) && !chunk.includes(carriageReturn)
+    (first === end || chunk.indexOf(blankLine, first) === end) && !chunk.includes(CARRIAGE_RETURN)
   );
 }
 
 /** The text of an event that carries one JSON-RPC message. `fields` come before the data: `id: 7\n`. */
 export function sseMessage(text: string, fields = ""): string {
   const data =
-    text.includes("\n") || text.includes("\r") ? text.replace(anyLineEnd, "\ndata: ") : text;
+    text.includes("\n") || text.includes("\r") ? text.replace(ANY_LINE_END, "\ndata: ") : text;
   return `${fields}event: message\ndata: ${data}\n\n`;
 }
 
-const lineFeed = 0x0a;
+const LINE_FEED = 0x0a;
 /** The end of a line, and a blank one. */
 const blankLine = Buffer.from("\n\n");
-const carriageReturn = 0x0d;
-const anyLineEnd = /\r\n|\n|\r/g;
+const CARRIAGE_RETURN = 0x0d;
+const ANY_LINE_END = /\r\n|\n|\r/g;
 
 function parseEvent(raw: Buffer): SseEvent {
   let name = "";
@@ -120,7 +120,7 @@ function parseEvent(raw: Buffer): SseEvent {
   for (const line of raw
     .toString("utf8")
     .replace(/^\uFEFF/, "")
-    .split(anyLineEnd)) {
+    .split(ANY_LINE_END)) {
     const colon = line.indexOf(":");
     if (line === "" || colon === 0) continue;
     const field = colon === -1 ? line : line.slice(0, colon);

@@ -1,5 +1,5 @@
-import { type Eventual, whenThere } from "../../process/eventual.ts";
 import type { GatewayContext } from "../../process/gateway-context.ts";
+import { type MaybePromise, thenMaybe } from "../../process/maybe-promise.ts";
 import type { BodyProblem, BodySource } from "../body/body.ts";
 import { CountedBuffer } from "../body/counted-buffer.ts";
 import type { Exchange, ExchangeRecord, ShownTokens } from "../exchange.ts";
@@ -98,10 +98,10 @@ export class EngineExchange extends ReceivedRequest implements Exchange {
     this.#ownBody().replace(body);
   }
 
-  readBody(limit: number): Eventual<Buffer | BodyProblem> {
+  readBody(limit: number): MaybePromise<Buffer | BodyProblem> {
     const reading = { limit, minRate: this.minBodyRate, rates: this.gateway.bodyRates };
     const read = this.#ownBody().read(reading, () => this.newBuffer());
-    return whenThere(read, (body) => {
+    return thenMaybe(read, (body) => {
       // RFC 9110 15.5.9: nobody waits for the rest of what is too slow.
       if (body === "too-slow") this.closeConnection();
       return body;

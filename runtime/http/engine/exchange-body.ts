@@ -1,5 +1,5 @@
 import type { BodyRates } from "../../process/body-rates.ts";
-import { type Eventual, whenThere } from "../../process/eventual.ts";
+import { type MaybePromise, thenMaybe } from "../../process/maybe-promise.ts";
 import { type BodyProblem, type BodySource, collect } from "../body/body.ts";
 import type { CountedBuffer } from "../body/counted-buffer.ts";
 import { withTrailers } from "../body/trailed-body.ts";
@@ -51,7 +51,7 @@ export class ExchangeBody {
   read(
     { limit, minRate, rates }: BodyReading,
     newBuffer: () => CountedBuffer,
-  ): Eventual<Buffer | BodyProblem> {
+  ): MaybePromise<Buffer | BodyProblem> {
     const replacement = this.#replacement;
     if (replacement instanceof Uint8Array) {
       return replacement.length > limit ? "too-large" : Buffer.from(replacement);
@@ -59,7 +59,7 @@ export class ExchangeBody {
     if (replacement !== undefined) return this.#readReplacement(replacement, limit, newBuffer);
     if (this.#sent === undefined) return Buffer.alloc(0);
     const body = this.#sent.read(limit, minRate, newBuffer(), rates);
-    return whenThere(body, (bytes) => withinLimit(bytes, limit));
+    return thenMaybe(body, (bytes) => withinLimit(bytes, limit));
   }
 
   /** What a policy passes the client's body through is read once, like the body itself. */

@@ -1,5 +1,5 @@
 import type { BodyRates } from "../../process/body-rates.ts";
-import type { Eventual } from "../../process/eventual.ts";
+import type { MaybePromise } from "../../process/maybe-promise.ts";
 import { type BodyProblem, type BodySink, type BodySource, collect } from "../body/body.ts";
 import type { CountedBuffer } from "../body/counted-buffer.ts";
 import type { RequestTrailers } from "../headers/request-trailers.ts";
@@ -44,7 +44,7 @@ export class RequestBody implements BodySource {
     minRate: number,
     buffer: CountedBuffer,
     rates: BodyRates,
-  ): Eventual<Buffer | BodyProblem> {
+  ): MaybePromise<Buffer | BodyProblem> {
     if (!this.#isRead) this.#read(limit, minRate, buffer, rates);
     return this.bytes ?? this.#problem ?? this.#whole ?? "aborted";
   }

@@ -1,4 +1,4 @@
-import { isTargetCode, servedMethods } from "../http1/request-line.ts";
+import { isTargetCode, SERVED_METHODS } from "../http1/request-line.ts";
 import { canonicalHost } from "../routing/canonical-host.ts";
 import { canonicalTarget } from "../routing/canonical-path.ts";
 import type { FramingFields } from "./framing-fields.ts";
@@ -82,7 +82,7 @@ export function validateRequest(
 
 /** RFC 9112 3.2: origin form, or `*` for OPTIONS. Absolute form is for proxies that clients know of. */
 function checkLine(method: string, target: string): string | undefined {
-  if (!servedMethods.has(method)) return "unknown method";
+  if (!SERVED_METHODS.has(method)) return "unknown method";
   if (target.charCodeAt(0) !== 0x2f) {
     return target === "*" && method === "OPTIONS" ? undefined : "target is not in origin form";
   }

@@ -5,7 +5,7 @@ import { NameBeginnings } from "./name-beginnings.ts";
  * The headers of a message, lower case, that belong to one connection and not to the next one: RFC 9110 7.6.1, with what the
  * connection's framing owns (Content-Length, Transfer-Encoding, Trailer, Expect) and proxy credentials (11.7).
  */
-export const hopByHop: ReadonlySet<string> = new Set([
+export const HOP_BY_HOP: ReadonlySet<string> = new Set([
   "connection",
   "content-length",
   "expect",
@@ -19,7 +19,7 @@ export const hopByHop: ReadonlySet<string> = new Set([
   "upgrade",
 ]);
 
-const beginnings = new NameBeginnings(hopByHop);
+const beginnings = new NameBeginnings(HOP_BY_HOP);
 
 /** Whether a name as it was sent may be one of them. */
 function mayBeHopByHop(sent: string): boolean {
@@ -39,7 +39,7 @@ export function endToEnd(list: HeaderList, skip: string): string[] {
     if (isHeader(sent, skip)) continue;
     if (mayBeHopByHop(sent)) {
       const name = sent.toLowerCase();
-      if (hopByHop.has(name)) {
+      if (HOP_BY_HOP.has(name)) {
         if (name === "connection") named = addNamed(named, value);
         continue;
       }
@@ -55,7 +55,7 @@ function addNamed(named: Set<string> | undefined, value: string): Set<string> | 
   let names = named;
   for (const option of value.split(",")) {
     const name = option.trim().toLowerCase();
-    if (name === "" || name === "close" || hopByHop.has(name)) continue;
+    if (name === "" || name === "close" || HOP_BY_HOP.has(name)) continue;
     names ??= new Set();
     names.add(name);
   }

@@ -5,7 +5,7 @@ import { sendableTrailers } from "./trailers.ts";
  * What a trailer of a request may not say either: some servers read trailers as headers, and these say how a request is
  * handled (RFC 9110 6.5.1) or where it came from.
  */
-const headOnly =
+const HEAD_ONLY =
   /^(?:forwarded|x-forwarded-.*|x-real-ip|via|max-forwards|range|if-.*|pragma|origin|referer|traceparent|tracestate|baggage|x-http-method.*|x-request-id|mcp-.*)$/;
 
 /** The head of a request as it goes upstream. */
@@ -36,7 +36,7 @@ export class RequestTrailers {
     const sendable = sendableTrailers(trailers);
     return sendable.filter((_, i) => {
       const name = dashed(sendable[i - (i % 2)] ?? "");
-      return !headOnly.test(name) && !inHead.has(name) && !this.#changed.has(name);
+      return !HEAD_ONLY.test(name) && !inHead.has(name) && !this.#changed.has(name);
     });
   }
 

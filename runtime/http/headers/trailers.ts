@@ -1,11 +1,11 @@
 import type { HeaderList } from "./header-list.ts";
-import { hopByHop } from "./hop-by-hop.ts";
+import { HOP_BY_HOP } from "./hop-by-hop.ts";
 
 /**
  * What trailers may not say (RFC 9110 6.5.1), besides what belongs to a connection: routing, who somebody is, what the body
  * is, and what caches and clients do with a response whose head they have acted on.
  */
-const headOnly: ReadonlySet<string> = new Set([
+const HEAD_ONLY: ReadonlySet<string> = new Set([
   ...["authorization", "cookie", "host", "set-cookie", "www-authenticate"],
   ...["cache-control", "content-encoding", "content-range", "content-type", "location", "vary"],
 ]);
@@ -19,7 +19,7 @@ export function sendableTrailers(trailers: HeaderList): readonly string[] {
   for (let i = 0; i < trailers.length; i += 2) {
     const name = (trailers[i] ?? "").toLowerCase();
     const value = trailers[i + 1] ?? "";
-    if (hopByHop.has(name) || headOnly.has(name)) continue;
+    if (HOP_BY_HOP.has(name) || HEAD_ONLY.has(name)) continue;
     if (token.test(name) && fieldValue.test(value)) kept.push(name, value);
   }
   return kept;

@@ -6,7 +6,7 @@ export function isToken(text: string): boolean {
 
 /** Whether a text can be the value of a field (RFC 9110 5.5): no line break, no other control. */
 export function isFieldValue(text: string): boolean {
-  return !noFieldValue.test(text);
+  return !NO_FIELD_VALUE.test(text);
 }
 
 /** Lines that were read, as text and as the bytes that it was made of: bytes are quicker to look through, text to cut. */
@@ -23,11 +23,11 @@ export function isBlank(code: number | undefined): boolean {
   return code === 0x20 || code === 0x09;
 }
 
-const token = /^[\w!#$%&'*+\-.^`|~]+$/;
-const noFieldValue = /[^\t\x20-\x7e\x80-\xff]/;
+const TOKEN = /^[\w!#$%&'*+\-.^`|~]+$/;
+const NO_FIELD_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
 
 /** 1 for the codes of Latin-1 that a token is made of. */
-export const isTokenCode: Uint8Array = codesOf((character) => token.test(character));
+export const isTokenCode: Uint8Array = codesOf((character) => TOKEN.test(character));
 
 /** 1 for those that the value of a field is made of, blanks included. */
 export const isValueCode: Uint8Array = codesOf(isFieldValue);

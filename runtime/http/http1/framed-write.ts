@@ -5,7 +5,7 @@ import { asBuffer } from "../body/as-buffer.ts";
 export type Sent = (error?: Error | null) => void;
 
 /** A chunk of at most so many bytes is put into one piece with what stands around it: half the cost of a gathered write. */
-export const onePiece = 4096;
+export const ONE_PIECE = 4096;
 
 /**
  * Writes bytes with the text (Latin-1) before and behind them in one go: a head and the start of its body, a chunk and
@@ -19,7 +19,7 @@ export function writeFramed(
   sent?: Sent,
 ): boolean {
   if (before === "" && behind === "") return isReady(socket, socket.write(chunk, sent));
-  if (chunk.length <= onePiece)
+  if (chunk.length <= ONE_PIECE)
     return socket.write(inOnePiece(before, chunk, behind), "latin1", sent);
   socket.cork();
   if (before !== "") socket.write(before, "latin1");
@@ -36,7 +36,7 @@ export function inOnePiece(before: string, chunk: Uint8Array, behind: string): s
 
 /** Whether a text is written as it is with what stands around it: it is short, and of ASCII alone. `length`: its bytes. */
 export function isPlainText(text: string, length: number | "chunked" | undefined): boolean {
-  return text.length <= onePiece && length === text.length;
+  return text.length <= ONE_PIECE && length === text.length;
 }
 
 /** A socket says of one long piece that it is too much, even where the kernel has taken all of it. */

@@ -26,11 +26,11 @@ type Part = "head" | "length" | "close" | "chunkSize" | "chunk" | "chunkEnd" | "
 const [maxHead, maxTrailers, maxChunkLine] = [65_536, 16_384, 1024];
 
 /** The problem of a head that is longer than it may be. */
-export const endlessHead = "a head without end";
+export const ENDLESS_HEAD = "a head without end";
 /** The problem of trailers that are longer than they may be. */
-export const endlessTrailers = "trailers without end";
+export const ENDLESS_TRAILERS = "trailers without end";
 /** The problem of a line before a chunk that is longer than it may be. */
-export const endlessChunkLine = "a chunk size without end";
+export const ENDLESS_CHUNK_LINE = "a chunk size without end";
 
 /**
  * Reads one message of HTTP/1.1 from the bytes of a connection (RFC 9112), however they are cut. It is strict: what two
@@ -167,7 +167,7 @@ export abstract class Http1Message {
   #readHead(bytes: Buffer, at: number): number {
     const { lines, next } = this.#upTo(emptyLine, bytes, at, maxHead);
     if (lines === undefined) {
-      if (next < 0) return this.#broken(endlessHead);
+      if (next < 0) return this.#broken(ENDLESS_HEAD);
       // Who says something else may never come to the end of a head.
       const isHead = this.#begun === undefined || this.mayBecomeHead(this.#begun);
       return isHead ? next : this.#broken("no head");
@@ -230,11 +230,11 @@ export abstract class Http1Message {
       return this.#beginChunk(size, end + 2);
     const { lines, next } = this.#upTo(lineBreak, bytes, at, maxChunkLine);
     if (lines === undefined) {
-      if (next < 0) return this.#broken(endlessChunkLine);
-      return this.#begun?.includes("\n") === true ? this.#broken(badChunkSize) : next;
+      if (next < 0) return this.#broken(ENDLESS_CHUNK_LINE);
+      return this.#begun?.includes("\n") === true ? this.#broken(BAD_CHUNK_SIZE) : next;
     }
-    const digits = chunkSize.exec(lines.text)?.[1];
-    if (digits === undefined) return this.#broken(badChunkSize);
+    const digits = CHUNK_SIZE.exec(lines.text)?.[1];
+    if (digits === undefined) return this.#broken(BAD_CHUNK_SIZE);
     return this.#beginChunk(Number.parseInt(digits, 16), next);
   }
 
@@ -268,7 +268,7 @@ export abstract class Http1Message {
       return at + length;
     }
     const { lines, next } = this.#upTo(emptyLine, bytes, at, maxTrailers);
-    if (lines === undefined) return next < 0 ? this.#broken(endlessTrailers) : next;
+    if (lines === undefined) return next < 0 ? this.#broken(ENDLESS_TRAILERS) : next;
     const fields = readReceivedFields(lines, 0);
     if (typeof fields === "string") return this.#broken(fields);
     const trailers = fields.list;
@@ -343,7 +343,7 @@ function emptyLineIn(bytes: Buffer, from: number): number {
  * (RFC 9110 6.5.1).
  */
 export function frameMessage(trailers: readonly string[]): boolean {
-  return trailers.some((name, i) => i % 2 === 0 && frames.test(name));
+  return trailers.some((name, i) => i % 2 === 0 && FRAMES.test(name));
 }
 
 /** Its value; negative: it is none. */
@@ -356,10 +356,10 @@ function hexDigit(byte = 0): number {
 const lineBreak = Buffer.from("\r\n");
 const emptyLine = Buffer.from("\r\n\r\n");
 
-const badChunkSize = "no valid chunk size";
+const BAD_CHUNK_SIZE = "no valid chunk size";
 
-const frames = /^(?:connection|content-length|transfer-encoding)$/i;
+const FRAMES = /^(?:connection|content-length|transfer-encoding)$/i;
 
 /** RFC 9112 7.1: up to 2^52 bytes, and extensions, which mean nothing here. */
-const chunkSize =
+const CHUNK_SIZE =
   /^([0-9a-f]{1,13})(?:;[\w!#$%&'*+\-.^`|~]+(?:=(?:[\w!#$%&'*+\-.^`|~]+|"[\t !#-[\]-~\x80-\xff]*"))?)*$/i;

@@ -1,5 +1,5 @@
 import { isHeader, joinedLines, type RepeatRecord } from "../headers/header-list.ts";
-import { hopByHop } from "../headers/hop-by-hop.ts";
+import { HOP_BY_HOP } from "../headers/hop-by-hop.ts";
 import { type Http1Lines, isBlank, isTokenCode, isValueCode } from "./fields.ts";
 import { KnownNames } from "./known-names.ts";
 
@@ -97,7 +97,7 @@ export class ReceivedFields {
     const { connection } = this;
     if (connection === "" || connection === "keep-alive") return !isOld || connection !== "";
     // RFC 9112 9.3: `close` decides, whatever stands next to it.
-    return !closeToken.test(connection) && (!isOld || keepAliveToken.test(connection));
+    return !CLOSE_TOKEN.test(connection) && (!isOld || KEEP_ALIVE_TOKEN.test(connection));
   }
 
   /** Counts one. `isPlain`: it is written as `name: value`. */
@@ -248,9 +248,9 @@ export function lengthOf(value: string): number | undefined {
 
 /** The names that `take` knows. */
 const ownNames = new KnownNames([
-  ...hopByHop,
+  ...HOP_BY_HOP,
   ...["host", "date", "content-type", "content-encoding", "traceparent", "tracestate"],
 ]);
 
-const closeToken = /(?:^|,)\s*close\s*(?:,|$)/;
-const keepAliveToken = /(?:^|,)\s*keep-alive\s*(?:,|$)/;
+const CLOSE_TOKEN = /(?:^|,)\s*close\s*(?:,|$)/;
+const KEEP_ALIVE_TOKEN = /(?:^|,)\s*keep-alive\s*(?:,|$)/;

@@ -2,7 +2,7 @@
  * The methods that are served: those that node's own server takes. Methods are case-sensitive (RFC 9110 9.1), but some servers
  * write them in upper case before they act on them: `delete` would pass a rule about DELETE and still delete.
  */
-export const servedMethods: ReadonlySet<string> = new Set([
+export const SERVED_METHODS: ReadonlySet<string> = new Set([
   ...["ACL", "BIND", "CHECKOUT", "CONNECT", "COPY", "DELETE", "GET", "HEAD", "LINK", "LOCK"],
   ...["M-SEARCH", "MERGE", "MKACTIVITY", "MKCALENDAR", "MKCOL", "MOVE", "NOTIFY", "OPTIONS"],
   ...["PATCH", "POST", "PROPFIND", "PROPPATCH", "PURGE", "PUT", "QUERY", "REBIND", "REPORT"],

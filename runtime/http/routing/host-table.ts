@@ -49,7 +49,7 @@ export function findForHost<Value, Subject, Found>(
   }
   for (const length of lengths) {
     const start = hostname.length - length;
-    if (start < 0 || hostname.charCodeAt(start) !== dot) continue;
+    if (start < 0 || hostname.charCodeAt(start) !== DOT) continue;
     const value = wildcards.get(hostname.slice(start));
     const found = value === undefined ? undefined : find(value, subject);
     if (found !== undefined) return found;
@@ -62,7 +62,7 @@ export function lengthsOf(table: ReadonlyMap<string, unknown>): readonly number[
   return [...new Set([...table.keys()].map((key) => key.length))].sort((a, b) => b - a);
 }
 
-const dot = 0x2e;
+const DOT = 0x2e;
 
 function itself<Value>(value: Value): Value {
   return value;

@@ -127,7 +127,7 @@ function targetAbove(
   for (const length of lengths) {
     if (length > path.length) continue;
     const isWhole = length === path.length;
-    if (!isWhole && path.charCodeAt(length) !== slash) continue;
+    if (!isWhole && path.charCodeAt(length) !== SLASH) continue;
     const target = firstOf(prefixes.get(isWhole ? path : path.slice(0, length)), exchange);
     if (target !== undefined) return target;
   }
@@ -146,7 +146,7 @@ function targetByPattern(
   return undefined;
 }
 
-const slash = 0x2f;
+const SLASH = 0x2f;
 
 function firstOf(targets: readonly Target[] | undefined, exchange: Exchange): Target | undefined {
   if (targets === undefined) return undefined;

@@ -1,11 +1,11 @@
 import { ReceivedFields } from "../http1/received-fields.ts";
-import { giveHead } from "./give-head.ts";
+import { deliverHead } from "./deliver-head.ts";
 import type { AbortReason, UpstreamFailure, UpstreamHandler, UpstreamRequest } from "./upstream.ts";
 import {
   interimFlood,
   invalidStatus,
-  maxInterimResponses,
-  maxStatus,
+  MAX_INTERIM_RESPONSES,
+  MAX_STATUS,
   requestTimedOut,
 } from "./upstream-failures.ts";
 import type { RequestCounts, RequestResult } from "./upstream-metrics.ts";
@@ -56,12 +56,12 @@ export abstract class CountedRequest<Handler extends UpstreamHandler = UpstreamH
   /** A response came that only announces another one (1xx). */
   protected onInterim(): void {
     this.#interimResponses += 1;
-    if (this.#interimResponses > maxInterimResponses) this.giveUp(interimFlood);
+    if (this.#interimResponses > MAX_INTERIM_RESPONSES) this.giveUp(interimFlood);
   }
 
   /** Passes the head of the response on, unless its status is none. */
   protected onHead(status: number, head: readonly string[] | ReceivedFields): void {
-    if (status > maxStatus) {
+    if (status > MAX_STATUS) {
       this.giveUp(invalidStatus);
       return;
     }
@@ -102,7 +102,7 @@ export abstract class CountedRequest<Handler extends UpstreamHandler = UpstreamH
   }
 
   #give(status: number, head: readonly string[] | ReceivedFields): void {
-    if (head instanceof ReceivedFields) giveHead(this.handler, status, head);
+    if (head instanceof ReceivedFields) deliverHead(this.handler, status, head);
     else this.handler.onHead(status, head);
   }
 

@@ -15,7 +15,7 @@ import type {
 import { WrappedUpstream } from "./wrapped-upstream.ts";
 
 /** The most bytes of a body that is signed: it is held until its last byte is known. */
-const maxSigned = 16 * MiB;
+const MAX_SIGNED = 16 * MiB;
 
 /** An upstream whose requests show the gateway's credentials: they are put on last, and may have to be fetched first. */
 export class CredentialedUpstream extends WrappedUpstream {
@@ -90,7 +90,7 @@ function failure(error: unknown): UpstreamFailure {
 function wholeBody(body: UpstreamCall["body"]): Promise<string | Uint8Array | null> {
   if (!isBodySource(body)) return Promise.resolve(body);
   return new Promise((resolve, reject) => {
-    collect(body, maxSigned, new CountedBuffer(undefined), (bytes) => {
+    collect(body, MAX_SIGNED, new CountedBuffer(undefined), (bytes) => {
       if (typeof bytes === "string") reject(new Error(`the request body is ${bytes}`));
       else resolve(bytes);
     });

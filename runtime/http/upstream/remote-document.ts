@@ -4,8 +4,8 @@ import { fetchJson } from "./fetch-json.ts";
 import type { Upstream } from "./upstream.ts";
 
 /** Milliseconds between two fetches that requests ask for; shorter while there is nothing to work with. */
-const window = 10_000;
-const firstWindow = 1_000;
+const WINDOW = 10_000;
+const FIRST_WINDOW = 1_000;
 
 /** A document that the configuration names by URL. */
 export interface DocumentSettings {
@@ -64,7 +64,7 @@ class RemoteDocument implements SharedDocument {
 
   renewed(): Promise<JsonObject | undefined> {
     if (this.#pending !== undefined) return this.#pending;
-    const wait = this.#document === undefined ? firstWindow : window;
+    const wait = this.#document === undefined ? FIRST_WINDOW : WINDOW;
     if (performance.now() - this.#triedAt < wait) return Promise.resolve(this.#document);
     this.#triedAt = performance.now();
     this.#pending = this.#fetch().finally(() => {

@@ -3,7 +3,7 @@ import type { CallSpan, ExchangeTrace } from "../exchange-trace.ts";
 import { HeaderNames, withoutLines } from "../headers/header-lines.ts";
 import { replaceHeader } from "../headers/header-list.ts";
 import type { ReceivedFields } from "../http1/received-fields.ts";
-import { giveHead } from "./give-head.ts";
+import { deliverHead } from "./deliver-head.ts";
 import type {
   AbortReason,
   LinesCall,
@@ -120,7 +120,7 @@ class TracedRequest<Handler extends UpstreamHandler> implements UpstreamHandler,
 
   onFields(status: number, fields: ReceivedFields): void {
     this.span.responded(status);
-    giveHead(this.handler, status, fields);
+    deliverHead(this.handler, status, fields);
   }
 
   onData(chunk: Buffer): boolean {

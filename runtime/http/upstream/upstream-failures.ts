@@ -17,7 +17,7 @@ export const requestTimedOut: UpstreamFailure = {
 };
 
 /** Interim (1xx) responses before one that counts; more are a flood. */
-export const maxInterimResponses = 100;
+export const MAX_INTERIM_RESPONSES = 100;
 
 /** More interim responses than anybody needs. */
 export const interimFlood: UpstreamFailure = {
@@ -26,7 +26,7 @@ export const interimFlood: UpstreamFailure = {
 };
 
 /** RFC 9110 15: what is above is no status, and HTTP/2 could not send it on. */
-export const maxStatus = 599;
+export const MAX_STATUS = 599;
 
 /** The status of the response is none. */
 export const invalidStatus: UpstreamFailure = {

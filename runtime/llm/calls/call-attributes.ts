@@ -30,7 +30,7 @@ export class CallAttributes implements LlmCall {
   get params(): JsonObject {
     const params: Record<string, unknown> = Object.create(null);
     const body = this.#call.readBody() ?? {};
-    for (const name of parameters) {
+    for (const name of PARAMETERS) {
       if (body[name] !== undefined) params[name] = body[name];
     }
     return params;
@@ -81,7 +81,7 @@ export function noteTokens(call: CallTokens, usage: Usage): void {
 }
 
 /** Parameters of requests of any format, by their names there. */
-const parameters = [
+const PARAMETERS = [
   ...["temperature", "top_p", "top_k", "max_tokens", "max_completion_tokens", "max_output_tokens"],
   ...["frequency_penalty", "presence_penalty", "seed", "encoding_format", "dimensions"],
 ];

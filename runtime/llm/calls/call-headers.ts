@@ -5,10 +5,10 @@ import { endToEnd } from "../../http/headers/hop-by-hop.ts";
 import { fieldLines } from "../../http/http1/field-lines.ts";
 import { keyHeaderName } from "../providers/key-header-name.ts";
 import {
-  bodyHeaders,
+  BODY_HEADERS,
   type KeyHeaderName,
   type Provider,
-  vendorPrefixes,
+  VENDOR_PREFIXES,
 } from "../providers/provider.ts";
 import type { LlmTarget } from "./target.ts";
 
@@ -17,7 +17,7 @@ export function requestHeaders(exchange: Exchange, target: LlmTarget, path: stri
   const { provider, isNative } = target;
   const kept = withoutHeaders(endToEnd(exchange.requestHeaders, "host"), provider.replaced);
   const headers = isNative ? kept : withoutVendors(kept);
-  return headers.concat(ownHeaders(exchange, provider, path), bodyHeaders);
+  return headers.concat(ownHeaders(exchange, provider, path), BODY_HEADERS);
 }
 
 /** The same as lines; undefined: they are no lines that came, or the provider takes none. */
@@ -85,7 +85,7 @@ function withoutVendors(headers: readonly string[]): string[] {
   return kept;
 }
 
-const vendorHeader = new RegExp(`^(?:${vendorPrefixes.join("|")})`, "i");
+const vendorHeader = new RegExp(`^(?:${VENDOR_PREFIXES.join("|")})`, "i");
 
 /** The headers of a provider's response that a client gets beside a body of the gateway's own making. */
 export function forwardedHeaders(headers: readonly string[], { given }: Provider): string[] {
@@ -93,12 +93,12 @@ export function forwardedHeaders(headers: readonly string[], { given }: Provider
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i] ?? "";
     const isGiven = given.size > 0 && given.has(name.toLowerCase());
-    if (isGiven || forwarded.test(name)) kept.push(name, headers[i + 1] ?? "");
+    if (isGiven || FORWARDED.test(name)) kept.push(name, headers[i + 1] ?? "");
   }
   return kept;
 }
 
-const forwarded =
+const FORWARDED =
   /^(?:retry-after(?:-ms)?|x-ratelimit-.*|anthropic-ratelimit-.*|(?:x-)?request-id|x-should-retry)$/i;
 
 /** Whether a response of a Content-Type is an event stream of any kind. */

@@ -8,7 +8,7 @@ import { JsonBody } from "../../json/json-body.ts";
 import { codesOf } from "../../json/json-codes.ts";
 import { type Member, ownText } from "../../json/json-text.ts";
 import { KnownKeys } from "../../json/known-keys.ts";
-import { maxDepth } from "../../json/nesting.ts";
+import { MAX_DEPTH } from "../../json/nesting.ts";
 import { readMembers } from "../../json/read-members.ts";
 import { type LlmError, LlmRefusal } from "../chat/llm-error.ts";
 import { isJsonObject } from "../chat/request-object.ts";
@@ -119,7 +119,7 @@ function textOf(bytes: Uint8Array): string {
 
 /** A key that stands twice; undefined: there is none. */
 function repeatedKey(members: readonly Member[]): string | undefined {
-  if (members.length > fewMembers) {
+  if (members.length > FEW_MEMBERS) {
     const keys = new Set<string>();
     return members.find(({ key }) => keys.size === keys.add(key).size)?.key;
   }
@@ -130,7 +130,7 @@ function repeatedKey(members: readonly Member[]): string | undefined {
 }
 
 /** So many are compared with each other sooner than a set is made of them. */
-const fewMembers = 16;
+const FEW_MEMBERS = 16;
 
 /** The body of a call for one provider, to be edited. */
 export function bodyFor({ text, members, model: requested }: ChatCall, model: string): JsonBody {
@@ -142,7 +142,7 @@ export function bodyFor({ text, members, model: requested }: ChatCall, model: st
 /** What a body goes to the provider as: a text, or the client's own bytes when nothing was changed in a long one. */
 export function writtenBody({ sent }: ChatCall, body: JsonBody): string | Uint8Array {
   const text = body.toString();
-  return text === sent.text && text.length > shortBody ? sent.bytes : text;
+  return text === sent.text && text.length > SHORT_BODY ? sent.bytes : text;
 }
 
 /** Bytes of a body that goes to the provider as text; undefined: it is another one than the client's, or bytes. */
@@ -151,7 +151,7 @@ export function sentLength({ sent }: ChatCall, body: string | Uint8Array): numbe
 }
 
 /** A text of so many characters is written with the head of a request: making it of its bytes once more would take longer. */
-const shortBody = 4096;
+const SHORT_BODY = 4096;
 
 /** The call with an edited body; the call itself when nothing was changed in it. */
 export function editedCall(call: ChatCall, edited: JsonBody): ChatCall {
@@ -178,7 +178,7 @@ export function editedObject(call: ChatCall, body: JsonBody): JsonObject {
 
 /** `bytes`: the text's. */
 function membersOf(text: string, bytes: Uint8Array): readonly Member[] {
-  const members = readMembers(text, codesOf(text, bytes), { maxDepth, known });
+  const members = readMembers(text, codesOf(text, bytes), { maxDepth: MAX_DEPTH, known });
   if (members === "no-json") throw noJson();
   if (members === "too-deep") throw invalid("the request body is nested too deeply");
   if (members === "no-object") throw invalid("the request body must be a JSON object");
@@ -196,14 +196,14 @@ const known = new KnownKeys([
 function shortValue(text: string, { start, end }: Member): unknown {
   try {
     const json = text.slice(start, end);
-    return plainString.test(json) ? ownText(json.slice(1, -1)) : JSON.parse(json);
+    return PLAIN_STRING.test(json) ? ownText(json.slice(1, -1)) : JSON.parse(json);
   } catch {
     throw noJson();
   }
 }
 
 /** A string that stands for itself: names of models are. */
-const plainString = /^"[\w.:/@-]*"$/;
+const PLAIN_STRING = /^"[\w.:/@-]*"$/;
 
 function parseObject(text: string, isExact = false): JsonObject | undefined {
   try {
@@ -219,7 +219,7 @@ function parseObject(text: string, isExact = false): JsonObject | undefined {
  * the other, so what was judged would not be what is executed.
  */
 function refuseMisspelt(members: readonly Member[]): void {
-  const keys = new Set(judged);
+  const keys = new Set(JUDGED);
   for (const { key } of members) keys.add(key);
   for (const { key } of members) {
     const folded = isPlainKey(key) ? key : foldCase(key);
@@ -227,7 +227,7 @@ function refuseMisspelt(members: readonly Member[]): void {
   }
 }
 
-const judged: readonly string[] = ["model", "stream"];
+const JUDGED: readonly string[] = ["model", "stream"];
 
 /** Whether a key has small letters, digits and `_` alone, as those of all formats. */
 function isPlainKey(key: string): boolean {

@@ -40,7 +40,7 @@ interface ProviderState {
 }
 
 /** Models with labels of their own: what clients name must not fill the memory of who reads the metrics. */
-const maxModels = 100;
+const MAX_MODELS = 100;
 
 /** Counts requests to models by the names and buckets of OpenTelemetry's conventions for generative AI. */
 export class ModelMetrics implements ServerStates {
@@ -141,7 +141,7 @@ export class ModelMetrics implements ServerStates {
 
   #model(name: string, isServed: boolean): string {
     if (name === "" || this.#models.has(name)) return name;
-    if (!isServed || this.#models.size >= maxModels) return "other";
+    if (!isServed || this.#models.size >= MAX_MODELS) return "other";
     this.#models.add(name);
     return name;
   }

@@ -6,7 +6,7 @@ import { isJsonObject } from "../chat/request-object.ts";
 import type { StreamStep } from "../chat/stream-step.ts";
 import { cutOff, eventTooLong } from "../formats/broken-stream.ts";
 import { writtenBody } from "./chat-call.ts";
-import { maxEvent } from "./limits.ts";
+import { MAX_EVENT } from "./limits.ts";
 import type { LlmTarget, StreamRelay, TargetSettings, WholeResponse } from "./target.ts";
 
 /** How a provider is asked that speaks the client's format. */
@@ -40,7 +40,7 @@ export function nativeTarget({ format, ...settings }: NativeSettings): LlmTarget
 
 /** Passes events on as they come, but for those that the client did not ask for. */
 class NativeStream implements StreamRelay {
-  readonly #frames = new SseFrames(maxEvent);
+  readonly #frames = new SseFrames(MAX_EVENT);
   readonly #format: NativeFormat;
   readonly #watcher: StreamWatcher;
   readonly #isGuarded: boolean;

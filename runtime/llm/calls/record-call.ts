@@ -25,7 +25,7 @@ export function recordCall(
   if (model !== undefined) fields.set("gen_ai.request.model", model);
   for (const { key, start, end } of members) {
     if (!isNumberAt(text, start)) continue;
-    const field = parameters.get(key);
+    const field = PARAMETERS.get(key);
     if (field !== undefined) fields.set(field, String(Number(text.slice(start, end))));
   }
   return noted;
@@ -38,7 +38,7 @@ function isNumberAt(text: string, at: number): boolean {
 }
 
 /** Parameters of any format, and the fields that they are logged as. */
-const parameters: ReadonlyMap<string, string> = new Map([
+const PARAMETERS: ReadonlyMap<string, string> = new Map([
   ["temperature", "gen_ai.request.temperature"],
   ["top_p", "gen_ai.request.top_p"],
   ["max_tokens", "gen_ai.request.max_tokens"],

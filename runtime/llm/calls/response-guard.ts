@@ -7,7 +7,7 @@ import { parseObject } from "../formats/parse-object.ts";
 import type { GuardRun } from "../guards/guard-run.ts";
 import { guardedMembers } from "../guards/guarded-members.ts";
 import type { GuardStep, StreamStage } from "../guards/prompt-guard.ts";
-import { maxEvent } from "./limits.ts";
+import { MAX_EVENT } from "./limits.ts";
 
 /** What guards one response. */
 export interface ResponseGuard {
@@ -54,7 +54,7 @@ export async function guardError(
 export class GuardedStream {
   readonly #stages: readonly StreamStage[];
   readonly #first: (step: StreamStep) => void;
-  readonly #frames = new SseFrames(maxEvent);
+  readonly #frames = new SseFrames(MAX_EVENT);
 
   /** `deliver` gets what is decided: at once, or when a server has been asked. */
   constructor({ steps, format, run }: ResponseGuard, deliver: (step: StreamStep) => void) {

@@ -1,6 +1,6 @@
 import type { Exchange } from "../../http/exchange.ts";
 import { bufferOf } from "../chat/stream-step.ts";
-import { maxAtOnce, maxHeld } from "./limits.ts";
+import { MAX_AT_ONCE, MAX_HELD } from "./limits.ts";
 
 /** How the client of a stream gets it. */
 export interface StreamResponseSettings {
@@ -72,7 +72,7 @@ export class StreamResponse {
   /** False: it has waited long enough for a beginning. */
   #hold(output: readonly (string | Uint8Array)[]): boolean {
     for (const piece of output) this.#heldBytes += piece.length;
-    if (this.#heldBytes > maxHeld) return false;
+    if (this.#heldBytes > MAX_HELD) return false;
     this.#held.push(...output);
     return true;
   }
@@ -93,7 +93,7 @@ export class StreamResponse {
       this.#gathered.push(piece);
       this.#gatheredBytes += piece.length;
     }
-    if (this.#gatheredBytes > maxAtOnce) this.#flush();
+    if (this.#gatheredBytes > MAX_AT_ONCE) this.#flush();
   }
 
   #flush(): void {

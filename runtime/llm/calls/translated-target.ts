@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../cel/variables.ts";
 import type { JsonBody } from "../../json/json-body.ts";
+import { refuseUnkept } from "../chat/features.ts";
 import { isOfLaterCall, withFirstCall } from "../chat/first-call.ts";
 import type {
   ClientFormat,
@@ -14,10 +15,9 @@ import type { ChatRequest } from "../chat/request.ts";
 import type { ChatResponse, StopReason } from "../chat/response.ts";
 import { isContent, type StreamEvent } from "../chat/stream-event.ts";
 import type { StreamStep } from "../chat/stream-step.ts";
-import { refuseUnkept } from "../chat/topics.ts";
 import { parseObject } from "../formats/parse-object.ts";
 import { type ChatCall, editedObject } from "./chat-call.ts";
-import { maxEvent } from "./limits.ts";
+import { MAX_EVENT } from "./limits.ts";
 import type { LlmTarget, StreamRelay, TargetSettings } from "./target.ts";
 import { ClientToolNames, withToolNames } from "./tool-names.ts";
 
@@ -38,7 +38,7 @@ export function translatedTarget(settings: TranslatedSettings): LlmTarget {
     isNative: false,
     requestBody: (call, body) => {
       const request = readEdited(client, call, body);
-      refuseUnkept(request.topics, format.fates, dialect.provider);
+      refuseUnkept(request.features, format.fates, dialect.provider);
       refuseForcedNothing(request);
       if (request.parallelTools === false && format.fates.parallelTools === "changed") {
         serial.add(call);
@@ -68,7 +68,7 @@ export function translatedTarget(settings: TranslatedSettings): LlmTarget {
     openStream: (call, model) => {
       const writer = client.openStream({ body: call.body, model });
       const names = toolNamesOf(client, call.body);
-      return new TranslatedStream(format.openStream(maxEvent), writer, names, serial.has(call));
+      return new TranslatedStream(format.openStream(MAX_EVENT), writer, names, serial.has(call));
     },
   };
 }
@@ -84,10 +84,10 @@ function readEdited(client: ClientFormat, call: ChatCall, body: JsonBody): ChatR
 }
 
 /** Without tools a request would go out as if nothing had been asked for. */
-function refuseForcedNothing({ toolChoice, tools, topics }: ChatRequest): void {
+function refuseForcedNothing({ toolChoice, tools, features }: ChatRequest): void {
   const isForced = toolChoice?.kind === "required" || toolChoice?.kind === "tool";
   if (!isForced || tools.length > 0) return;
-  const field = topics.get("toolChoice");
+  const field = features.get("toolChoice");
   const message = `"${field}" asks for a tool, and there is none to call`;
   throw new LlmRefusal({ kind: "invalid", message, field });
 }

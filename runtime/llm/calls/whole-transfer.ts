@@ -3,7 +3,7 @@ import type { CountedBuffer } from "../../http/body/counted-buffer.ts";
 import type { ResponseFacts } from "../chat/formats.ts";
 import { bufferOf } from "../chat/stream-step.ts";
 import { isJson } from "./call-headers.ts";
-import { maxAtOnce, maxError, maxWhole, retriedStatuses } from "./limits.ts";
+import { MAX_AT_ONCE, MAX_ERROR, MAX_WHOLE, RETRIED_STATUSES } from "./limits.ts";
 import { noValidResponse, serverError } from "./provider-failure.ts";
 import { ReceivedBody, type ReceivedHead } from "./received-head.ts";
 import { guardWhole, type ResponseGuard } from "./response-guard.ts";
@@ -37,13 +37,13 @@ export class WholeTransfer implements Transfer {
     }
     this.#gathered ??= exchange.newBuffer();
     const isError = this.#head.status >= 300;
-    const limit = isError ? maxError : maxWhole;
+    const limit = isError ? MAX_ERROR : MAX_WHOLE;
     if (this.#gathered.length + chunk.length > limit || !this.#gathered.push(chunk)) {
       return this.#tooLong(isError);
     }
     if (exchange.headersSent) return this.#paced(exchange.write(chunk));
     const isHeld = !this.#passes || guard !== undefined;
-    if (isHeld || this.#gathered.length <= maxAtOnce) return true;
+    if (isHeld || this.#gathered.length <= MAX_AT_ONCE) return true;
     this.#owner.contentBegan();
     exchange.writeHead(this.#head.status, receivedHeaders(this.#head, this.#owner.context));
     return this.#paced(exchange.write(this.#gathered.bytes()));
@@ -68,7 +68,7 @@ export class WholeTransfer implements Transfer {
 
   /** Whether a piece is all of the response, and short. */
   #isSole(chunk: Buffer): boolean {
-    return this.#head.fields?.length === chunk.length && chunk.length <= maxAtOnce;
+    return this.#head.fields?.length === chunk.length && chunk.length <= MAX_AT_ONCE;
   }
 
   /** The client reads slowly: so does the gateway. */
@@ -86,7 +86,7 @@ export class WholeTransfer implements Transfer {
 
   async #decode(body: Buffer, coding: string): Promise<void> {
     const { exchange } = this.#owner.context;
-    const content = await decodeBody(body, coding, maxWhole, exchange.newBuffer());
+    const content = await decodeBody(body, coding, MAX_WHOLE, exchange.newBuffer());
     if (this.#owner.isOver) return;
     this.#read(body, typeof content === "string" ? nothing : bufferOf(content));
   }
@@ -153,7 +153,7 @@ export class WholeTransfer implements Transfer {
     const { target } = this.#owner.context;
     const error = target.readError(status, text, headers);
     const isOwn = target.provider.clientKey === undefined;
-    const mayTryNext = retriedStatuses.has(status);
+    const mayTryNext = RETRIED_STATUSES.has(status);
     // The gateway's credentials are no business of the client's.
     if (isOwn && (error.kind === "authentication" || status === 401)) {
       this.#owner.fail(serverError("the provider refused the gateway"), mayTryNext);

@@ -14,37 +14,37 @@ export function mapFile(
     const { type, media_type: mediaType } = source;
     return type === "base64" ? mapBytes(value, String(mediaType ?? ""), replace) : value;
   }
-  if (!holders.has(key)) return value;
+  if (!HOLDERS.has(key)) return value;
   const [prefix, mediaType, isBase64] =
     /^\s*data:([^,;]*)(?:;[^,;]*)*?(;\s*base64\s*)?,/i.exec(value) ?? [];
   if (prefix === undefined) return key === "file_data" ? mapBytes(value, "", replace) : value;
   const written = value.slice(prefix.length);
   if (isBase64 !== undefined) return prefix + mapBytes(written, mediaType ?? "", replace);
-  if (mediaTypes.test(mediaType ?? "")) return value;
+  if (MEDIA_TYPES.test(mediaType ?? "")) return value;
   const text = percentDecoded(written);
-  if (documentTypes.test(mediaType ?? "") && isDocument.test(text)) return value;
+  if (DOCUMENT_TYPES.test(mediaType ?? "") && IS_DOCUMENT.test(text)) return value;
   const replaced = replace(text);
   return replaced === text ? value : prefix + encodeURIComponent(replaced);
 }
 
 /** Members that hold files, or addresses of them. */
-const holders: ReadonlySet<string> = new Set(["file_data", "file_url", "image_url", "url"]);
+const HOLDERS: ReadonlySet<string> = new Set(["file_data", "file_url", "image_url", "url"]);
 
 /** Types of files that are no text, whatever their bytes are: a model that is shown a text as a picture sees nothing. */
-const mediaTypes = /^\s*(?:image\/(?!svg)|audio\/|video\/|font\/)/i;
+const MEDIA_TYPES = /^\s*(?:image\/(?!svg)|audio\/|video\/|font\/)/i;
 
 /** Types of files that are no text, if they begin as such ones do: servers go by that, or by their names. */
-const documentTypes = /^\s*application\/(?:pdf|zip|msword|vnd\.)/i;
+const DOCUMENT_TYPES = /^\s*application\/(?:pdf|zip|msword|vnd\.)/i;
 
 /** PDF, ZIP with the office documents that are archives, and those of before; a NUL or what is no UTF-8 is in no text. */
-const isDocument = /^\s*(?:%PDF-|PK\u0003\u0004)|[\u0000\ufffd]/;
+const IS_DOCUMENT = /^\s*(?:%PDF-|PK\u0003\u0004)|[\u0000\ufffd]/;
 
 /** The same beginnings in base64. */
-const isCodedDocument = /^\s*(?:JVBERi|UEsDB|0M8R4KGx)/;
+const IS_CODED_DOCUMENT = /^\s*(?:JVBERi|UEsDB|0M8R4KGx)/;
 
 function mapBytes(base64: string, mediaType: string, replace: (text: string) => string): string {
-  if (mediaTypes.test(mediaType)) return base64;
-  if (documentTypes.test(mediaType) && isCodedDocument.test(base64)) return base64;
+  if (MEDIA_TYPES.test(mediaType)) return base64;
+  if (DOCUMENT_TYPES.test(mediaType) && IS_CODED_DOCUMENT.test(base64)) return base64;
   // It is not what it is said to be: some server may read it as it is.
   if (!/^[\w+/=\s-]*$/.test(base64)) return replace(base64);
   const bytes = Buffer.from(base64, "base64");

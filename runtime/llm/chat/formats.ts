@@ -2,11 +2,11 @@ import type { JsonObject } from "../../cel/variables.ts";
 import type { HeaderList } from "../../http/headers/header-list.ts";
 import type { JsonBody } from "../../json/json-body.ts";
 import type { JsonSelection } from "../../json/select-json.ts";
+import type { FeatureSupport } from "./features.ts";
 import type { LlmError } from "./llm-error.ts";
 import type { ChatRequest } from "./request.ts";
 import type { ChatResponse } from "./response.ts";
 import type { StreamEvent } from "./stream-event.ts";
-import type { TopicFates } from "./topics.ts";
 import type { Usage } from "./usage.ts";
 
 /** The formats that clients and providers speak. */
@@ -66,7 +66,7 @@ export interface StreamWriter {
 export interface UpstreamFormat {
   readonly name: LlmFormatName;
   /** What becomes of what not every format can say. */
-  readonly fates: TopicFates;
+  readonly fates: FeatureSupport;
   /** The names of tools that the provider takes: others get short ones on the way to it. */
   readonly toolNames: RegExp;
   /**

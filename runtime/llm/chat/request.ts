@@ -1,5 +1,5 @@
 import type { ContentBlock, TextBlock } from "./content.ts";
-import type { Topic } from "./topics.ts";
+import type { Feature } from "./features.ts";
 
 /**
  * A chat request, whatever format it came in: what a format's reader makes of a client's body, and its writer writes for
@@ -32,7 +32,7 @@ export interface ChatRequest {
   /** The client's user, for the provider's abuse detection. */
   readonly user: string | undefined;
   /** What it asks for that not every format has, and where that stands in the client's body. */
-  readonly topics: ReadonlyMap<Topic, string>;
+  readonly features: ReadonlyMap<Feature, string>;
 }
 
 /** What one side says before the other does. */

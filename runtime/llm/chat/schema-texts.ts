@@ -15,32 +15,32 @@ export function mapSchema(schema: unknown, texts: WholeTexts, place: TextPlace):
   const mapped = mapObject(schema, (value, key) => {
     if (key === "type") return mapTypes(value, inside);
     if (key === "required") return mapNames(value, nameOf);
-    if (references.has(key)) return mapReference(value, nameOf);
-    if (named.has(key) && isJsonObject(value)) {
-      return mapKeys(mapObject(value, key === dependent ? listOf(nameOf) : inside), nameOf);
+    if (REFERENCES.has(key)) return mapReference(value, nameOf);
+    if (NAMED.has(key) && isJsonObject(value)) {
+      return mapKeys(mapObject(value, key === DEPENDENT ? listOf(nameOf) : inside), nameOf);
     }
-    const isValue = values.has(key) && typeof value === "object" && value !== null;
+    const isValue = VALUES.has(key) && typeof value === "object" && value !== null;
     return isValue ? mapJson(value, texts, place) : inside(value);
   });
-  const isOfKeywords = Object.keys(schema).every((key) => keywords.has(key));
-  return isOfKeywords ? mapped : mapKeys(mapped, (key) => (keywords.has(key) ? key : nameOf(key)));
+  const isOfKeywords = Object.keys(schema).every((key) => KEYWORDS.has(key));
+  return isOfKeywords ? mapped : mapKeys(mapped, (key) => (KEYWORDS.has(key) ? key : nameOf(key)));
 }
 
-const dependent = "dependentRequired";
+const DEPENDENT = "dependentRequired";
 
 /** What holds schemas, or lists, by names. */
-const named: ReadonlySet<string> = new Set([
-  ...["properties", "patternProperties", "$defs", "definitions", "dependentSchemas", dependent],
+const NAMED: ReadonlySet<string> = new Set([
+  ...["properties", "patternProperties", "$defs", "definitions", "dependentSchemas", DEPENDENT],
 ]);
 
-const references: ReadonlySet<string> = new Set(["$ref", "$dynamicRef", "$recursiveRef"]);
+const REFERENCES: ReadonlySet<string> = new Set(["$ref", "$dynamicRef", "$recursiveRef"]);
 
 /** What holds values, whatever their members are called. */
-const values: ReadonlySet<string> = new Set(["enum", "const", "default", "example", "examples"]);
+const VALUES: ReadonlySet<string> = new Set(["enum", "const", "default", "example", "examples"]);
 
 /** Words of JSON Schema 2020-12, of the drafts before it, and of OpenAPI; a member of any other name is the client's own. */
-const keywords: ReadonlySet<string> = new Set([
-  ...[...named, ...references, ...values],
+const KEYWORDS: ReadonlySet<string> = new Set([
+  ...[...NAMED, ...REFERENCES, ...VALUES],
   ...["$schema", "$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary", "$comment"],
   ...["id", "type", "format", "title", "description", "deprecated", "readOnly", "writeOnly"],
   ...["allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependencies"],
@@ -53,13 +53,13 @@ const keywords: ReadonlySet<string> = new Set([
   ...["nullable", "discriminator", "xml", "externalDocs", "strict"],
 ]);
 
-const types: ReadonlySet<unknown> = new Set([
+const TYPES: ReadonlySet<unknown> = new Set([
   ...["string", "number", "integer", "boolean", "object", "array", "null"],
 ]);
 
 /** A type that schemas do not have is a text. */
 function mapTypes(value: unknown, change: (each: unknown) => unknown): unknown {
-  const typeOf = (each: unknown): unknown => (types.has(each) ? each : change(each));
+  const typeOf = (each: unknown): unknown => (TYPES.has(each) ? each : change(each));
   return Array.isArray(value) ? mapList(value, typeOf) : typeOf(value);
 }
 

@@ -154,7 +154,7 @@ export function mapTexts(
       if (!isText(key, parent)) {
         return mapFile(each, key, parent, (text) => texts.replace(text, at, key));
       }
-      return texts.replace(each, parts.has(key) ? { ...at, isPart: true } : at, key);
+      return texts.replace(each, PARTS.has(key) ? { ...at, isPart: true } : at, key);
     }
     // The tokens would say what is masked.
     if (key === "logprobs" && each !== null) return withoutTokens(each);
@@ -162,7 +162,7 @@ export function mapTexts(
     if (!isJsonObject(each)) return each;
     // Credentials for the server of a tool.
     if (key === "headers" && parent.type === "mcp") return each;
-    if (schemas.has(key)) return mapSchema(each, texts, at);
+    if (SCHEMAS.has(key)) return mapSchema(each, texts, at);
     if (isToolInput(key, parent)) {
       // What was no object is one with its text.
       if (typeof each.arguments === "string" && Object.keys(each).length === 1) {
@@ -217,34 +217,34 @@ function isText(key: string, parent: Readonly<Record<string, unknown>>): boolean
   if (key === "data") return parent.type === "text";
   if (key === "pattern") return parent.type === "find_in_page";
   if (key === "result") return parent.type !== "image_generation_call";
-  return !noTexts.has(key) && !key.startsWith("encrypted_") && !key.endsWith("_id");
+  return !NO_TEXTS.has(key) && !key.startsWith("encrypted_") && !key.endsWith("_id");
 }
 
 /** Names that a model reads; roles and words that a format does not have are written out by some servers and clients. */
 function isName(key: string, text: string): boolean {
-  if (names.has(key)) return true;
-  return key === "role" ? !isRole(text) : words.has(key) && !formatWords.has(text);
+  if (NAMES.has(key)) return true;
+  return key === "role" ? !isRole(text) : WORDS.has(key) && !formatWords.has(text);
 }
 
 /** Whether a format has a role. */
 export function isRole(text: string): boolean {
-  return roles.has(text);
+  return ROLES.has(text);
 }
 
-const names: ReadonlySet<string> = new Set([
+const NAMES: ReadonlySet<string> = new Set([
   ...["name", "tool_name", "server_name", "server_label", "allowed_tools", "tool_names"],
 ]);
 
 /** What is said by turns. */
-const parts: ReadonlySet<string> = new Set(["text", "content", "transcript"]);
+const PARTS: ReadonlySet<string> = new Set(["text", "content", "transcript"]);
 
-const roles: ReadonlySet<string> = new Set([
+const ROLES: ReadonlySet<string> = new Set([
   ...["user", "assistant", "system", "developer", "tool", "function", "model"],
   ...["critic", "discriminator", "unknown"],
 ]);
 
 /** Members whose objects are JSON schemas. */
-const schemas: ReadonlySet<string> = new Set([
+const SCHEMAS: ReadonlySet<string> = new Set([
   ...["parameters", "input_schema", "output_schema", "schema"],
 ]);
 
@@ -254,15 +254,15 @@ function isToolInput(key: string, { type }: Readonly<Record<string, unknown>>): 
 }
 
 /** Members whose values are words of formats. */
-const words: ReadonlySet<string> = new Set([
+const WORDS: ReadonlySet<string> = new Set([
   ...["type", "object", "status", "phase", "mode", "tool_choice", "function_call", "format"],
   ...["media_type", "mime_type", "detail", "ttl", "finish_reason", "stop_reason", "scope"],
   ...["effort", "quality", "size", "background", "action_type"],
 ]);
 
 /** Words, ids, addresses, credentials, and bytes as text: files among them are looked into. */
-const noTexts: ReadonlySet<string> = new Set([
-  ...words,
+const NO_TEXTS: ReadonlySet<string> = new Set([
+  ...WORDS,
   ...["role", "id", "model", "authorization_token", "signature", "partial_image_b64", "b64_json"],
   ...["url", "image_url", "file_url", "file_data", "server_url", "authorization"],
 ]);

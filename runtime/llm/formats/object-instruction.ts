@@ -1,2 +1,2 @@
 /** What the system prompt says where an API has no form for "any JSON object". */
-export const objectInstruction = "Respond with one JSON object and nothing else.";
+export const OBJECT_INSTRUCTION = "Respond with one JSON object and nothing else.";

@@ -1,10 +1,10 @@
+import type { NoteFeature } from "../chat/features.ts";
 import type { ListedTool, OutputFormat, Reasoning, ToolChoice } from "../chat/request.ts";
 import { RequestObject, unsupportedField, wrongField } from "../chat/request-object.ts";
-import type { NoteTopic } from "../chat/topics.ts";
 import { parseObject } from "./parse-object.ts";
 
 /** The definition of a function that the model may call: `{name, description, parameters, strict}`. Throws LlmRefusal. */
-export function readFunctionTool(definition: RequestObject, note: NoteTopic): ListedTool {
+export function readFunctionTool(definition: RequestObject, note: NoteFeature): ListedTool {
   const isStrict = definition.boolean("strict");
   if (isStrict === true) note("strictTools", definition.at("strict"));
   return {
@@ -49,7 +49,7 @@ export interface ReadToolChoice {
 }
 
 /** `tool_choice`; what it names stands in an object of its own in chat completions. Throws LlmRefusal. */
-export function readToolChoice(fields: RequestObject, note: NoteTopic): ReadToolChoice {
+export function readToolChoice(fields: RequestObject, note: NoteFeature): ReadToolChoice {
   const choice = fields.any("tool_choice");
   if (choice === undefined) return { toolChoice: undefined };
   note("toolChoice", "tool_choice");

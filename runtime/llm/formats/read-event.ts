@@ -25,7 +25,7 @@ export function readEvent(bytes: Buffer, text: string, texts: WholeTexts): ReadE
   if (data === undefined) return undefined;
   const parsed = parseObject(data);
   const object = parsed && unfilled(mapNames(parsed, texts));
-  const plain = plainEvent.exec(text);
+  const plain = PLAIN_EVENT.exec(text);
   const isRead = plain !== null && (plain[1] === undefined || plain[1] === object?.type);
   const isOther = object !== parsed || (object !== undefined && hasRepeatedKey(data));
   if (!isOther && isRead) return { bytes, text, data, object };
@@ -44,10 +44,10 @@ function unfilled(object: JsonObject): JsonObject {
 }
 
 /** What a client gets for an event without data: a sign of life. */
-export const bareComment = ":\n\n";
+export const BARE_COMMENT = ":\n\n";
 
 /** One line of data, and at most one with a name before it, in the writing of nearly all servers. */
-const plainEvent = /^(?:event: ([^\r\n]+)\n)?data: [^\r\n]*\n\n$/;
+const PLAIN_EVENT = /^(?:event: ([^\r\n]+)\n)?data: [^\r\n]*\n\n$/;
 
 /** Whether the event has this name. */
 function hasName(text: string, name: string): boolean {

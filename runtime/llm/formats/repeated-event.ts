@@ -33,8 +33,8 @@ export class RepeatedEvent {
 
   private constructor(head: string, rest: string) {
     this.#head = head;
-    const filling = rest.indexOf(fillingKey);
-    const from = filling + fillingKey.length;
+    const filling = rest.indexOf(FILLING_KEY);
+    const from = filling + FILLING_KEY.length;
     this.#tail = filling === -1 ? rest : rest.slice(0, from);
     this.#end = filling === -1 ? undefined : rest.slice(rest.indexOf('"', from));
   }
@@ -55,7 +55,7 @@ export class RepeatedEvent {
     const to = this.#endOfText(event);
     if (to === undefined) return undefined;
     const text = event.slice(this.#head.length, to);
-    return plain.test(text) ? text : undefined;
+    return PLAIN.test(text) ? text : undefined;
   }
 
   /** Whether an event differs in the text alone, whatever that is. */
@@ -65,7 +65,7 @@ export class RepeatedEvent {
 
   /** The event with another text in the place of its own, and with a filling that says nothing. */
   withText(event: string, own: string, text: string): string {
-    const json = text === own || plain.test(text) ? text : JSON.stringify(text).slice(1, -1);
+    const json = text === own || PLAIN.test(text) ? text : JSON.stringify(text).slice(1, -1);
     const from = this.#head.length + own.length;
     if (this.#end === undefined) return this.#head + json + event.slice(from);
     const length = event.length - this.#end.length - from - this.#tail.length;
@@ -91,7 +91,7 @@ export class RepeatedEvent {
   #endsAt(event: string, at: number): boolean {
     if (this.#end === undefined) return at === event.length;
     const to = event.indexOf('"', at);
-    return event.slice(to) === this.#end && plain.test(`${event.slice(at, to)}-`);
+    return event.slice(to) === this.#end && PLAIN.test(`${event.slice(at, to)}-`);
   }
 }
 
@@ -101,7 +101,7 @@ export function fillingOf(length: number): string {
 }
 
 /** OpenAI fills events so that their length does not tell that of their text. */
-const fillingKey = '"obfuscation":"';
+const FILLING_KEY = '"obfuscation":"';
 
 /** A text, not an empty one, whose JSON is itself. */
-const plain = /^[^"\\\u0000-\u001f]+$/;
+const PLAIN = /^[^"\\\u0000-\u001f]+$/;

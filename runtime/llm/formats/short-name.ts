@@ -7,14 +7,14 @@ import { createHash } from "node:crypto";
 export function shortName(text: string): string {
   const words = text.replace(/[^a-zA-Z0-9_-]/g, "_");
   const start = /^[a-zA-Z_]/.test(words) ? words : `_${words}`;
-  return `${start.slice(0, 63 - digits)}_${createHash("sha256").update(text).digest("hex").slice(0, digits)}`;
+  return `${start.slice(0, 63 - DIGITS)}_${createHash("sha256").update(text).digest("hex").slice(0, DIGITS)}`;
 }
 
 /** Whether a name may be one of those. */
 export function isShortName(name: string): boolean {
-  return ending.test(name);
+  return ENDING.test(name);
 }
 
 /** Of the digest at its end. */
-const digits = 20;
-const ending = new RegExp(`_[0-9a-f]{${digits}}$`);
+const DIGITS = 20;
+const ENDING = new RegExp(`_[0-9a-f]{${DIGITS}}$`);

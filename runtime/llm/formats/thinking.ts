@@ -3,7 +3,7 @@ import type { ChatRequest, Effort, Turn } from "../chat/request.ts";
 import { googleSignature } from "./google-signature.ts";
 
 /** The least budget that Claude takes. */
-const minBudget = 1024;
+const MIN_BUDGET = 1024;
 
 /** Tokens of thinking for an effort, as its levels are commonly understood. */
 const budgets: { readonly [Each in Effort]: number } = {
@@ -24,7 +24,7 @@ export function wantedThinking({ reasoning, turns }: ChatRequest): number | unde
 /** The budget within a limit of tokens: it is part of the limit, and smaller ones are refused. */
 export function thinkingWithin(wanted: number | undefined, limit: number): number | undefined {
   const budget = wanted === undefined ? 0 : Math.min(wanted, limit - 1);
-  return budget >= minBudget ? budget : undefined;
+  return budget >= MIN_BUDGET ? budget : undefined;
 }
 
 /** A turn that called tools while thinking has to begin with its signed thoughts; one that has none did not think. */

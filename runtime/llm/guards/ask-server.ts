@@ -15,7 +15,7 @@ export interface ServerQuestion {
 }
 
 /** A masked prompt is as long as a prompt. */
-const maxResponse = 16 * MiB;
+const MAX_RESPONSE = 16 * MiB;
 
 /** The JSON object that a server responds with. Throws when it does not, in time, with success. */
 export async function askServer(
@@ -32,7 +32,7 @@ export async function askServer(
     span: callout?.span,
   };
   const limits = {
-    ...{ maxBytes: maxResponse, deadline },
+    ...{ maxBytes: MAX_RESPONSE, deadline },
     ...(callout !== undefined && { onAbort: callout.onAbort.bind(callout) }),
   };
   const response = await fetchResponse(request, limits);

@@ -22,8 +22,8 @@ export interface TextAnalysis {
 }
 
 /** The most characters that the service takes at once (10,000), and how many of them it gets again with the next ones. */
-const pieceLength = 10_000;
-const overlap = 500;
+const PIECE_LENGTH = 10_000;
+const OVERLAP = 500;
 
 /** Asks Azure AI Content Safety: what is too severe or on a list, and prompts that attack the model, are rejected. */
 export function azureGuard({
@@ -90,13 +90,13 @@ function pathOf(operation: string, apiVersion: string): string {
 /** The text in pieces that the service takes; no pair of surrogates is cut. */
 function* piecesOf(text: string): Iterable<string> {
   for (let start = 0; ; ) {
-    const end = start + pieceLength;
+    const end = start + PIECE_LENGTH;
     if (end >= text.length) {
       yield text.slice(start);
       return;
     }
     yield text.slice(start, isLowSurrogate(text, end) ? end - 1 : end);
-    start = end - overlap;
+    start = end - OVERLAP;
     if (isLowSurrogate(text, start)) start -= 1;
   }
 }

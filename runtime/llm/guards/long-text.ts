@@ -1,5 +1,5 @@
 /** So many pieces are joined to one. */
-const mostPieces = 64;
+const MAX_PIECES = 64;
 
 /** A text that comes in many small pieces, and is held for long: as a sum of strings each piece would stay an object. */
 export class LongText {
@@ -12,7 +12,7 @@ export class LongText {
   add(piece: string): void {
     this.#sum += piece;
     this.#pieces += 1;
-    if (this.#pieces === mostPieces) this.#join();
+    if (this.#pieces === MAX_PIECES) this.#join();
   }
 
   /** All of it. */

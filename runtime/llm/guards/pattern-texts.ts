@@ -118,7 +118,7 @@ export class PatternTexts implements TextGuards {
     let parts = this.#carried.get(mark);
     if (parts === undefined) {
       parts = this.#openParts(new Map());
-      if (this.#carried.size < maxCarried) this.#carried.set(mark, parts);
+      if (this.#carried.size < MAX_CARRIED) this.#carried.set(mark, parts);
     }
     const given = [...parts.push(text), ...parts.release()].join("");
     return given !== text && place.isName === true ? nameOf(given) : given;
@@ -135,7 +135,7 @@ export class PatternTexts implements TextGuards {
 }
 
 /** A stream has so many kinds of members that may go on. */
-const maxCarried = 1_000;
+const MAX_CARRIED = 1_000;
 
 /** What reads for all patterns of guards as long as they find nothing; undefined: nothing can. */
 export function jointAutomaton(guards: readonly PatternGuard[]): JointAutomaton | undefined {

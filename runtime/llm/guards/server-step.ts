@@ -22,7 +22,7 @@ export class ServerGuardStep implements GuardStep {
     run: GuardRun,
   ): Promise<JsonObject> {
     const [guard] = this.guards;
-    const scope = run.phase === "request" ? guard.scope : ofResponses;
+    const scope = run.phase === "request" ? guard.scope : OF_RESPONSES;
     const gathered = new GatheredTexts(scope);
     mapMembers(body, keys, gathered);
     const texts = await guardTexts(guard, gathered.texts, run);
@@ -37,4 +37,4 @@ export class ServerGuardStep implements GuardStep {
 }
 
 /** What a response repeats of its request is not the model's. */
-const ofResponses: readonly TextPart[] = ["messages", "toolInput", "toolOutput"];
+const OF_RESPONSES: readonly TextPart[] = ["messages", "toolInput", "toolOutput"];

@@ -103,7 +103,7 @@ export class TextParts implements PartsGuard {
   }
 
   #holdsMuch(): boolean {
-    return this.#steps.some(({ replacement }) => replacement.held > maxHeld);
+    return this.#steps.some(({ replacement }) => replacement.held > MAX_HELD);
   }
 
   /** What most pieces are: nothing in them has to be divided. */
@@ -190,4 +190,4 @@ function withoutUnseen(text: string): string {
 }
 
 /** From so much that waits on, in UTF-16 units, what nobody sees is left out: it could hold up a match for ever. */
-const maxHeld = 1_024;
+const MAX_HELD = 1_024;

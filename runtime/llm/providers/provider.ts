@@ -36,8 +36,8 @@ export type KeyHeaderName =
 export interface KeyHeaderByPath {
   /** What paths of the first API begin with, behind the base path of another server. */
   readonly prefix: string;
-  readonly there: KeyHeaderName;
-  readonly elsewhere: KeyHeaderName;
+  readonly header: KeyHeaderName;
+  readonly otherwise: KeyHeaderName;
 }
 
 /** A server of models. */
@@ -67,13 +67,13 @@ export interface Provider {
 }
 
 /** Where clients of any format have their keys: they are meant for the gateway. */
-const credentials = ["authorization", "api-key", "x-api-key", "x-goog-api-key", "cookie"];
+const CREDENTIALS = ["authorization", "api-key", "x-api-key", "x-goog-api-key", "cookie"];
 
 /** What every request that is read here says anew: its body is another one. */
-const ofBody = ["content-type", "content-encoding", "accept-encoding"];
+const OF_BODY = ["content-type", "content-encoding", "accept-encoding"];
 
 /** What headers begin with that a vendor made for its own API. */
-export const vendorPrefixes: readonly string[] = [
+export const VENDOR_PREFIXES: readonly string[] = [
   ...[
     "anthropic-",
     "openai-",
@@ -87,7 +87,7 @@ export const vendorPrefixes: readonly string[] = [
 ];
 
 /** What is said of the body of every request that is read here, and what its response is read as: a flat list. */
-export const bodyHeaders: readonly string[] = [
+export const BODY_HEADERS: readonly string[] = [
   ...["content-type", "application/json", "accept-encoding", "identity"],
 ];
 
@@ -96,8 +96,8 @@ export function openProvider(settings: ProviderSettings): Provider {
   const { name, system, model, headers = [], clientKey, health, ...server } = settings;
   const { set = [], add = [] } = server.responseHeaders ?? {};
   const changed = [...set, ...add];
-  const withheld = new Set([...credentials, ...headers.filter((_, index) => index % 2 === 0)]);
-  const replaced = new Set([...withheld, ...ofBody]);
+  const withheld = new Set([...CREDENTIALS, ...headers.filter((_, index) => index % 2 === 0)]);
+  const replaced = new Set([...withheld, ...OF_BODY]);
   const upstream = openUpstream(server);
   const own = [...headers, "host", upstream.authority];
   return {
@@ -106,12 +106,12 @@ export function openProvider(settings: ProviderSettings): Provider {
     system,
     model,
     headers: own,
-    headerLines: fieldLines([...own, ...bodyHeaders]),
+    headerLines: fieldLines([...own, ...BODY_HEADERS]),
     withheld,
     replaced,
     replacedLines: new HeaderNames(replaced),
-    foreignLines: new HeaderNames(replaced, vendorPrefixes),
-    given: new Set(changed.map(([header]) => header).filter((header) => !ofBody.includes(header))),
+    foreignLines: new HeaderNames(replaced, VENDOR_PREFIXES),
+    given: new Set(changed.map(([header]) => header).filter((header) => !OF_BODY.includes(header))),
     clientKey,
     health: health && new ServerHealth(health),
     upstream,

@@ -1,5 +1,5 @@
 import { stringAt } from "../../json/json-text.ts";
-import { type ItemList, itemListNames, itemLists } from "../protocol/item-lists.ts";
+import { ITEM_LIST_NAMES, type ItemList, itemLists } from "../protocol/item-lists.ts";
 import { type ListedItem, readLists } from "../protocol/list-edit.ts";
 import type { Message } from "../protocol/message.ts";
 import { paramOf, stringParamOf } from "../protocol/message-edit.ts";
@@ -20,7 +20,7 @@ import {
 import { fanOut } from "../transports/fan-out.ts";
 import { CacheHints } from "./cache-hints.ts";
 import { forwardTo } from "./forward-call.ts";
-import { unavailableMeta } from "./initialize-result.ts";
+import { UNAVAILABLE_META } from "./initialize-result.ts";
 import { clientName } from "./names.ts";
 import { withCursor } from "./to-server.ts";
 
@@ -34,7 +34,7 @@ export interface AggregateList {
 
 /** The list methods of MCP. */
 export const aggregateLists: ReadonlyMap<string, AggregateList> = new Map(
-  itemListNames.map((field) => {
+  ITEM_LIST_NAMES.map((field) => {
     const { method, capability } = itemLists[field];
     return [method, { field, feature: featureLetters[capability] }];
   }),
@@ -145,7 +145,7 @@ class Merge {
       text += `,"resultType":"complete",${this.#hints.members(isOpenList)}`;
     }
     if (this.#missing.length > 0) {
-      text += `,"_meta":${JSON.stringify({ [unavailableMeta]: this.#missing })}`;
+      text += `,"_meta":${JSON.stringify({ [UNAVAILABLE_META]: this.#missing })}`;
     }
     return `${text}}`;
   }

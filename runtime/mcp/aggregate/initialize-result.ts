@@ -17,7 +17,7 @@ export type InitializeResult =
 type JsonObject = { readonly [name: string]: unknown };
 
 /** `_meta` of a response that lacks targets; their names. */
-export const unavailableMeta = "gwc.dev/unavailable";
+export const UNAVAILABLE_META = "gwc.dev/unavailable";
 
 /** Reads a target's response. */
 export function readInitialize(outcome: Outcome): InitializeResult {
@@ -76,7 +76,7 @@ export function mergeInitialize(
     _meta:
       missing.length === 0
         ? undefined
-        : { [unavailableMeta]: missing.map((target) => target.name) },
+        : { [UNAVAILABLE_META]: missing.map((target) => target.name) },
   });
 }
 

@@ -1,7 +1,7 @@
 import { metaKey } from "../protocol/envelope.ts";
 import { type Message, textAt } from "../protocol/message.ts";
 import { readFields } from "../protocol/message-fields.ts";
-import { statelessRevision } from "../protocol/revisions.ts";
+import { STATELESS_REVISION } from "../protocol/revisions.ts";
 import { rpcResult } from "../protocol/rpc-response.ts";
 import type { Outcome } from "../protocol/target-failure.ts";
 import { ClientStream } from "../session/client-stream.ts";
@@ -15,7 +15,7 @@ import {
   joinInstructions,
   mergeCapabilities,
   objectOf,
-  unavailableMeta,
+  UNAVAILABLE_META,
 } from "./initialize-result.ts";
 
 /** Asks every target what it offers, and answers with what they offer together. */
@@ -59,7 +59,7 @@ function readDiscover(outcome: Outcome): InitializeResult {
   const { instructions } = result;
   return {
     kind: "opened",
-    version: statelessRevision,
+    version: STATELESS_REVISION,
     features: "",
     capabilities: objectOf(result.capabilities),
     instructions: typeof instructions === "string" ? instructions : undefined,
@@ -82,12 +82,12 @@ function discoverResult(
   const missing = targets.filter((_, at) => results[at]?.kind !== "opened");
   const members = JSON.stringify({
     resultType: "complete",
-    supportedVersions: [statelessRevision],
+    supportedVersions: [STATELESS_REVISION],
     capabilities: mergeCapabilities(opened.map(({ capabilities }) => capabilities)),
     instructions: joinInstructions(targets, results),
     _meta: {
       [metaKey.serverInfo]: { name: "gwc", version: "1" },
-      [unavailableMeta]: missing.length === 0 ? undefined : missing.map(({ name }) => name),
+      [UNAVAILABLE_META]: missing.length === 0 ? undefined : missing.map(({ name }) => name),
     },
   });
   return `${members.slice(0, -1)},${hints.members(true)}}`;

@@ -28,7 +28,7 @@ export function serveSingleCall(
     respondRpc(exchange, 200, rpcResult(message.id, "{}"));
     return;
   }
-  if (ofSessions.has(message.method)) {
+  if (OF_SESSIONS.has(message.method)) {
     const error = {
       code: rpcCode.methodNotFound,
       message: "Method not found: no sessions are kept",
@@ -47,7 +47,7 @@ export function serveSingleCall(
 }
 
 /** What says something for the rest of a session, or asks for what an earlier request has begun. */
-const ofSessions: ReadonlySet<string> = new Set([
+const OF_SESSIONS: ReadonlySet<string> = new Set([
   "logging/setLevel",
   "resources/subscribe",
   "resources/unsubscribe",

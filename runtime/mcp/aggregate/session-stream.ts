@@ -2,7 +2,7 @@ import { sseMessage } from "../../http/body/sse.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import { refuse } from "../../http/refuse.ts";
 import type { Message } from "../protocol/message.ts";
-import { streamHeaders } from "../session/client-stream.ts";
+import { STREAM_HEADERS } from "../session/client-stream.ts";
 import { HttpListener } from "../session/http-listener.ts";
 import { listsChanged } from "../session/lists-changed.ts";
 import {
@@ -86,7 +86,7 @@ class SessionStream {
   }
 
   #open(): void {
-    if (!this.#exchange.headersSent) this.#exchange.writeHead(200, streamHeaders);
+    if (!this.#exchange.headersSent) this.#exchange.writeHead(200, STREAM_HEADERS);
   }
 
   #send(active: ActiveTarget, message: Message): boolean {

@@ -4,7 +4,7 @@ import type { Message } from "../protocol/message.ts";
 import { rpcError, rpcResult } from "../protocol/rpc-response.ts";
 import type { TargetFailure } from "../protocol/target-failure.ts";
 import { isAllowed } from "../rules/authorization.ts";
-import { streamHeaders } from "../session/client-stream.ts";
+import { STREAM_HEADERS } from "../session/client-stream.ts";
 import { failureResponse, recordFailure } from "../session/failure-response.ts";
 import {
   type ActiveTarget,
@@ -64,7 +64,7 @@ class Subscription {
 
   start(): void {
     const { exchange, backend } = this.#context;
-    exchange.writeHead(200, streamHeaders);
+    exchange.writeHead(200, STREAM_HEADERS);
     exchange.onAbort(() => this.#close());
     exchange.onDrain(() => {
       for (const call of this.#calls) call.resume();

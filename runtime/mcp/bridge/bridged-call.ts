@@ -11,7 +11,7 @@ import { sendLeg } from "./send-leg.ts";
 import { noteParamHeaders, sessionResponse } from "./session-results.ts";
 
 /** How often a target may ask for more input within one request, as the second SDK's servers have it. */
-const mostRounds = 8;
+const MAX_ROUNDS = 8;
 
 const list = ownMessage('{"jsonrpc":"2.0","id":"gwc-list","method":"tools/list"}');
 
@@ -133,7 +133,7 @@ export class BridgedCall implements BridgedRequest {
       this.#fail(needed);
       return;
     }
-    if (++this.#rounds > mostRounds) {
+    if (++this.#rounds > MAX_ROUNDS) {
       this.#fail("asked for input again and again");
       return;
     }

@@ -8,7 +8,7 @@ import type { Call, ListenSink } from "../transports/target.ts";
 import { sendLeg } from "./send-leg.ts";
 
 /** Milliseconds before a subscription that the target has ended is opened again. */
-const retry = 1 * SECOND;
+const RETRY = 1 * SECOND;
 
 /** What a target without sessions says on its own, for a client's stream: a subscription that is as wide as the client's. */
 export class BridgedListener implements Call {
@@ -61,7 +61,7 @@ export class BridgedListener implements Call {
   }
 
   #again(): void {
-    this.#timer = setTimeout(() => this.#open(), retry);
+    this.#timer = setTimeout(() => this.#open(), RETRY);
   }
 
   #request(): Message {

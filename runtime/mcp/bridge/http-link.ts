@@ -11,7 +11,7 @@ import type { Call, CallSink, ListenSink, StreamableHttpTarget } from "../transp
 import type { LeasedLink } from "./leased-link.ts";
 
 /** Some servers send nothing at all on a stream before they have something to say. */
-const longestSilence = 1 * SECOND;
+const MAX_SILENCE = 1 * SECOND;
 
 /** A session with a server over streamable HTTP. */
 export class HttpLink implements LeasedLink {
@@ -62,7 +62,7 @@ export class HttpLink implements LeasedLink {
 
   listen(sink: ListenSink): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, longestSilence);
+      const timer = setTimeout(resolve, MAX_SILENCE);
       const onHead = () => {
         clearTimeout(timer);
         resolve();

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { isObjectAt, objectMembers, stringAt } from "../../json/json-text.ts";
 import { type Message, readMessage, textAt } from "../protocol/message.ts";
 import { readFields } from "../protocol/message-fields.ts";
-import { inputMethods } from "../protocol/methods.ts";
+import { INPUT_METHODS } from "../protocol/methods.ts";
 
 /** What a target needs to know before it goes on (MCP 2026-07-28, multi round-trip requests). */
 export interface NeededInput {
@@ -22,7 +22,7 @@ export interface InputRequest {
 export function neededInput(response: Message): NeededInput | string | undefined {
   const { text, result } = response;
   if (result === undefined || !text.includes("input_required")) return undefined;
-  const fields = readFields(text, result.start, resultNames);
+  const fields = readFields(text, result.start, RESULT_NAMES);
   if (typeof fields === "string") return fields;
   if (stringAt(text, fields.get("resultType")) !== "input_required") return undefined;
   const state = fields.get("requestState");
@@ -37,7 +37,7 @@ export function neededInput(response: Message): NeededInput | string | undefined
   return { requests, state: state && textAt(text, state) };
 }
 
-const resultNames: ReadonlySet<string> = new Set(["resultType", "inputRequests", "requestState"]);
+const RESULT_NAMES: ReadonlySet<string> = new Set(["resultType", "inputRequests", "requestState"]);
 
 /** The request as a message of its own, under an id that nobody can guess. */
 function requestOf(text: string): Message | undefined {
@@ -45,7 +45,7 @@ function requestOf(text: string): Message | undefined {
   const fields = readFields(text, 0, new Set(["method", "params"]));
   if (typeof fields === "string") return undefined;
   const method = stringAt(text, fields.get("method"));
-  if (method === undefined || !inputMethods.has(method)) return undefined;
+  if (method === undefined || !INPUT_METHODS.has(method)) return undefined;
   const at = fields.get("params");
   const params = at === undefined ? undefined : withElicitationId(textAt(text, at));
   const rest = params === undefined ? "" : `,"params":${params}`;

@@ -14,9 +14,9 @@ export interface ParkedCall {
 }
 
 /** How long a session waits for the next request of its client's. */
-const idle = 1 * MINUTE;
+const IDLE = 1 * MINUTE;
 /** How many of one client wait, and of all together. */
-const mostIdle = { ofOne: 4, ofAll: 1000 };
+const maxIdle = { ofOne: 4, ofAll: 1000 };
 
 interface IdleLease {
   readonly lease: Lease;
@@ -56,7 +56,7 @@ export class LeasePool<Parked extends ParkedCall> implements LiveSession {
   giveBack(key: string | undefined, lease: Lease): void {
     lease.onMessage = undefined;
     const waiting = key === undefined ? [] : (this.#idle.get(key) ?? []);
-    const isFull = waiting.length >= mostIdle.ofOne || this.#idleCount >= mostIdle.ofAll;
+    const isFull = waiting.length >= maxIdle.ofOne || this.#idleCount >= maxIdle.ofAll;
     if (key === undefined || isFull || !lease.link.isOpen) {
       lease.link.close();
       return;
@@ -64,7 +64,7 @@ export class LeasePool<Parked extends ParkedCall> implements LiveSession {
     const timer = setTimeout(() => {
       this.#forget(key, lease);
       lease.link.close();
-    }, idle).unref();
+    }, IDLE).unref();
     this.#idle.set(key, [...waiting, { lease, timer }]);
     this.#idleCount++;
   }

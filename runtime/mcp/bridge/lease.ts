@@ -1,6 +1,6 @@
 import type { Exchange } from "../../http/exchange.ts";
 import { type Message, ownMessage, textAt } from "../protocol/message.ts";
-import { inputMethods } from "../protocol/methods.ts";
+import { INPUT_METHODS } from "../protocol/methods.ts";
 import { errorCodeOf } from "../protocol/response-error.ts";
 import { rpcCode, rpcError } from "../protocol/rpc-response.ts";
 import type { TargetFailure } from "../protocol/target-failure.ts";
@@ -67,7 +67,7 @@ export async function openLease(options: LeaseOptions): Promise<LeaseOutcome> {
   link.send(initialized);
   const lease: Lease = { opened, link, logLevel: undefined, onMessage: undefined };
   // A child says everything on its one connection.
-  const mayBeAsked = [...inputMethods].some((method) => isAnswerable(said, method));
+  const mayBeAsked = [...INPUT_METHODS].some((method) => isAnswerable(said, method));
   if (link instanceof HttpLink && mayBeAsked) await listen(lease);
   return { kind: "lease", lease };
 }

@@ -15,7 +15,7 @@ import { inputResponsesOf, logLevelOf, sessionRequest } from "./stateless-reques
 import { statelessResponse } from "./stateless-results.ts";
 
 /** Milliseconds in which a server says all that it wants to know at once. */
-const gathering = 20;
+const GATHERING = 20;
 
 /** The request of a client without sessions that is served now. */
 export interface Leg {
@@ -172,7 +172,7 @@ export class LeasedCall implements ParkedCall {
     }
     this.#asked.set(`r${++this.#questions}`, question);
     // What comes while it waits is asked when the client has come back.
-    if (this.#leg !== undefined) this.#gatherTimer ??= setTimeout(() => this.#park(), gathering);
+    if (this.#leg !== undefined) this.#gatherTimer ??= setTimeout(() => this.#park(), GATHERING);
   }
 
   /** Ends the client's request with the questions. */

@@ -3,7 +3,7 @@ import { type Message, ownMessage } from "../protocol/message.ts";
 import { rpcResult } from "../protocol/rpc-response.ts";
 import {
   acknowledgement,
-  listSubscriptions,
+  LIST_SUBSCRIPTIONS,
   readFilter,
   type SubscriptionFilter,
 } from "../stateless/subscription-filter.ts";
@@ -57,7 +57,7 @@ export class LeasedListener implements Call {
       return;
     }
     this.#lease = lease;
-    const heard = new Set(lists.map((name) => listSubscriptions.get(name)));
+    const heard = new Set(lists.map((name) => LIST_SUBSCRIPTIONS.get(name)));
     await lease.link.listen({
       onMessage: (message) => this.#take(message, heard),
       onEnd: () => this.#end(),

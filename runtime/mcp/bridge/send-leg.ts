@@ -4,7 +4,7 @@ import { type Message, textAt } from "../protocol/message.ts";
 import { stringParamOf } from "../protocol/message-edit.ts";
 import { readFields } from "../protocol/message-fields.ts";
 import { paramHeaderList } from "../protocol/param-headers.ts";
-import { statelessRevision } from "../protocol/revisions.ts";
+import { STATELESS_REVISION } from "../protocol/revisions.ts";
 import { callChild } from "../stateless/shared-child.ts";
 import { callStateless } from "../stateless/stateless-call.ts";
 import type { BridgedContext, BridgedSession } from "../transports/session-bridge.ts";
@@ -34,7 +34,7 @@ function metaOf({ initialize, session }: BridgedContext): Readonly<Record<string
   const { capabilities = "{}", clientInfo } =
     initialize === undefined ? {} : saidAtOpening(initialize);
   return {
-    [metaKey.protocolVersion]: JSON.stringify(statelessRevision),
+    [metaKey.protocolVersion]: JSON.stringify(STATELESS_REVISION),
     [metaKey.clientCapabilities]: capabilities,
     ...(clientInfo === undefined ? {} : { [metaKey.clientInfo]: clientInfo }),
     ...(session.logLevel === undefined ? {} : { [metaKey.logLevel]: session.logLevel }),

@@ -11,7 +11,7 @@ import { type Message, ownMessage, textAt } from "../protocol/message.ts";
 import { edited, replaced, stringParamOf } from "../protocol/message-edit.ts";
 import { fieldOf } from "../protocol/message-fields.ts";
 import { listedParamHeaders } from "../protocol/param-headers.ts";
-import { newestSessionRevision, sessionRevisions } from "../protocol/revisions.ts";
+import { NEWEST_SESSION_REVISION, SESSION_REVISIONS } from "../protocol/revisions.ts";
 import { rpcCode, rpcError, rpcResult } from "../protocol/rpc-response.ts";
 import type { BridgedSession } from "../transports/session-bridge.ts";
 
@@ -31,7 +31,7 @@ export function initializeResponse(
     rpcResult(
       initialize.id,
       JSON.stringify({
-        protocolVersion: sessionRevisions.has(asked) ? asked : newestSessionRevision,
+        protocolVersion: SESSION_REVISIONS.has(asked) ? asked : NEWEST_SESSION_REVISION,
         capabilities: kept,
         serverInfo: _meta?.[metaKey.serverInfo] ?? { name: target, version: "1" },
         instructions,

@@ -4,7 +4,7 @@ import { metaFields, metaKey } from "../protocol/envelope.ts";
 import { type Message, textAt, withId } from "../protocol/message.ts";
 import { edited, paramOf, replaced, stringParamOf } from "../protocol/message-edit.ts";
 import { readFields } from "../protocol/message-fields.ts";
-import { inputMethods } from "../protocol/methods.ts";
+import { INPUT_METHODS } from "../protocol/methods.ts";
 
 /** What a client without sessions says of itself with every request, as JSON text. */
 export interface SaidByClient {
@@ -23,12 +23,12 @@ export function saidByClient(request: Message): SaidByClient {
 }
 
 /** The most characters that a client may say of itself: a session keeps them as long as it is open. */
-export const longestSaid = 65_536;
+export const MAX_SAID = 65_536;
 
 /** Whether such a client can answer what a server asks by this method. */
 export function isAnswerable({ capabilities }: SaidByClient, method: string): boolean {
   const [ability = ""] = method.split("/", 1);
-  return inputMethods.has(method) && Object.hasOwn(JSON.parse(capabilities), ability);
+  return INPUT_METHODS.has(method) && Object.hasOwn(JSON.parse(capabilities), ability);
 }
 
 /** From which level on the request wants log messages, as JSON text; undefined: it wants none. */

@@ -3,7 +3,7 @@ import { metaKey, withResult } from "../protocol/envelope.ts";
 import { type Message, ownMessage, textAt } from "../protocol/message.ts";
 import { edited, replaced } from "../protocol/message-edit.ts";
 import { fieldOf } from "../protocol/message-fields.ts";
-import { statelessRevision } from "../protocol/revisions.ts";
+import { STATELESS_REVISION } from "../protocol/revisions.ts";
 import { rpcCode, rpcError, rpcResult } from "../protocol/rpc-response.ts";
 import { saidByClient } from "./stateless-request.ts";
 
@@ -22,7 +22,7 @@ export function discoverResponse(id: string, opened: OpenedServer): Message {
   const { tasks: _, ...capabilities } = opened.capabilities ?? {};
   const result = {
     resultType: "complete",
-    supportedVersions: [statelessRevision],
+    supportedVersions: [STATELESS_REVISION],
     capabilities,
     instructions: opened.instructions,
     ttlMs: 0,
@@ -43,7 +43,7 @@ export function statelessResponse(
   const shown = request.method === "tools/list" ? withoutTasks(response) : response;
   return withResult(shown, meta, {
     resultType: '"complete"',
-    ...(cacheable.has(request.method) ? { ttlMs: "0", cacheScope: '"private"' } : {}),
+    ...(CACHEABLE.has(request.method) ? { ttlMs: "0", cacheScope: '"private"' } : {}),
   });
 }
 
@@ -111,7 +111,7 @@ function withoutTasks(response: Message): Message {
   return edited(response, [replaced(at, `[${tools.join(",")}]`)]);
 }
 
-const cacheable: ReadonlySet<string> = new Set([
+const CACHEABLE: ReadonlySet<string> = new Set([
   "tools/list",
   "prompts/list",
   "resources/list",

@@ -2,11 +2,11 @@ import { createHash } from "node:crypto";
 import type { GatewayContext } from "../../process/gateway-context.ts";
 import { unsealSession } from "../../process/session-seal.ts";
 import { type Message, ownMessage } from "../protocol/message.ts";
-import { inputMethods } from "../protocol/methods.ts";
-import { newestSessionRevision } from "../protocol/revisions.ts";
+import { INPUT_METHODS } from "../protocol/methods.ts";
+import { NEWEST_SESSION_REVISION } from "../protocol/revisions.ts";
 import { rpcCode, rpcError } from "../protocol/rpc-response.ts";
 import { McpMetrics } from "../rules/mcp-metrics.ts";
-import { elsewhereOf } from "../stateless/elsewhere.ts";
+import { elsewhereOf } from "../stateless/cross-thread-sessions.ts";
 import type { StatelessBridge, StatelessCaller } from "../transports/backend.ts";
 import { type Call, type CallSink, endedCall } from "../transports/target.ts";
 import { type LeaseOptions, openLease } from "./lease.ts";
@@ -15,7 +15,7 @@ import { LeasedCall, type Leg, type ParkedState } from "./leased-call.ts";
 import { LeasedListener } from "./leased-listener.ts";
 import {
   isAnswerable,
-  longestSaid,
+  MAX_SAID,
   requestDigest,
   requestStateOf,
   saidByClient,
@@ -27,8 +27,8 @@ export const toSessions: StatelessBridge = {
   call(caller, request, sink) {
     const options = leaseOptions(caller, request);
     const { capabilities, clientInfo } = options.said;
-    if (capabilities.length + clientInfo.length > longestSaid) {
-      const message = `Invalid params: _meta says more of the client than ${longestSaid} characters`;
+    if (capabilities.length + clientInfo.length > MAX_SAID) {
+      const message = `Invalid params: _meta says more of the client than ${MAX_SAID} characters`;
       sink.onResponse(ownMessage(rpcError(request.id, rpcCode.invalidParams, message)));
       return endedCall;
     }
@@ -176,7 +176,7 @@ class StatelessRequest implements Call {
 /** The methods by which a client can be asked within a request: only some may end with questions (MCP 2026-07-28). */
 function askableMethods({ method }: Message, { said }: LeaseOptions): ReadonlySet<string> {
   const mayAsk = method === "tools/call" || method === "prompts/get" || method === "resources/read";
-  return new Set(mayAsk ? [...inputMethods].filter((each) => isAnswerable(said, each)) : []);
+  return new Set(mayAsk ? [...INPUT_METHODS].filter((each) => isAnswerable(said, each)) : []);
 }
 
 /** Goes on with a call of this thread whose client has come back to another one. Undefined: it is over. */
@@ -192,22 +192,22 @@ function leasePool({
   metrics,
   threads,
 }: Pick<GatewayContext, "sessions" | "metrics" | "threads">): LeasePool<LeasedCall> {
-  const found = sessions.get(poolKey);
+  const found = sessions.get(POOL_KEY);
   // Only this function writes under the key.
   if (found !== undefined) return found as LeasePool<LeasedCall>;
   const pool = new LeasePool<LeasedCall>(metrics.part(McpMetrics), threads);
-  sessions.set(poolKey, pool);
+  sessions.set(POOL_KEY, pool);
   return pool;
 }
 
-const poolKey = "mcp leases";
+const POOL_KEY = "mcp leases";
 
 function leaseOptions(
   { exchange, backend, target, owner: { caller } }: StatelessCaller,
   request: Message,
 ): LeaseOptions {
   const said = saidByClient(request);
-  return { exchange, backend, target, caller, said, revision: newestSessionRevision };
+  return { exchange, backend, target, caller, said, revision: NEWEST_SESSION_REVISION };
 }
 
 /** Whose sessions with a target a request may use, and whose its session is afterwards. Undefined: nobody's. */
@@ -234,11 +234,11 @@ function sharing(
   const key = createHash("sha256")
     .update(JSON.stringify([isKnown, ...who, capabilities, clientInfo]))
     .digest("base64url");
-  return { from: key, to: isKnown || harmless.has(method) ? key : undefined };
+  return { from: key, to: isKnown || HARMLESS.has(method) ? key : undefined };
 }
 
 /** Requests that carry nothing of their callers. */
-const harmless: ReadonlySet<string> = new Set([
+const HARMLESS: ReadonlySet<string> = new Set([
   "server/discover",
   "tools/list",
   "prompts/list",

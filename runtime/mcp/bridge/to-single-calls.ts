@@ -1,5 +1,5 @@
 import { type Message, ownMessage } from "../protocol/message.ts";
-import { sessionRevisions } from "../protocol/revisions.ts";
+import { SESSION_REVISIONS } from "../protocol/revisions.ts";
 import { rpcResult } from "../protocol/rpc-response.ts";
 import type { TargetFailure } from "../protocol/target-failure.ts";
 import { allFeatures } from "../session/session.ts";
@@ -24,7 +24,7 @@ export const toSingleCalls: StatelessBridge = {
 const said: SaidByClient = { capabilities: "{}", clientInfo: '{"name":"gwc","version":"1"}' };
 
 /** What a client speaks that does not say so (MCP 2025-06-18, transports, protocol version header). */
-const revisionWithoutHeader = "2025-03-26";
+const REVISION_WITHOUT_HEADER = "2025-03-26";
 
 /** A request, and the session that is opened for it and ends with it. */
 class SingleCall implements Call {
@@ -46,7 +46,7 @@ class SingleCall implements Call {
       return;
     }
     const named = exchange.header("mcp-protocol-version") ?? "";
-    const revision = sessionRevisions.has(named) ? named : revisionWithoutHeader;
+    const revision = SESSION_REVISIONS.has(named) ? named : REVISION_WITHOUT_HEADER;
     const { caller } = owner;
     const outcome = await openLease({ ...this.#caller, target, caller, said, revision });
     if (outcome.kind === "lease") this.#callInSession(outcome.lease, request);

@@ -3,17 +3,17 @@ import { readMessageBytes } from "../protocol/message.ts";
 import { noteResponseError } from "../rules/mcp-metrics.ts";
 
 /** What stands in a response that says of a failure, as servers write it. */
-const signs = ['"error"', '"isError":true', '"isError": true'] as const;
+const SIGNS = ['"error"', '"isError":true', '"isError": true'] as const;
 
 /** A part of all of them. */
-const commonPart = 'rror"';
+const COMMON_PART = 'rror"';
 
 /**
  * Notes what a piece of a response that passes unread says of a failure. Only a piece that may say so is read, and only one
  * that is a whole response, or whole events, as all but long ones are.
  */
 export function notePassedError(exchange: Exchange, piece: Buffer): void {
-  if (!piece.includes(commonPart) || !signs.some((sign) => piece.includes(sign))) return;
+  if (!piece.includes(COMMON_PART) || !SIGNS.some((sign) => piece.includes(sign))) return;
   for (const bytes of messagesOf(piece)) {
     const message = readMessageBytes(bytes);
     if (message.kind === "response") noteResponseError(exchange, message);

@@ -214,7 +214,7 @@ export class PassthroughRelay implements UpstreamHandler {
     this.#stopWaiting();
     this.#exchange.record.reason = "UpstreamFailure";
     const { code, message } = failureResponse("status");
-    const kept = withoutHeaders(headersForClient(headers, this.#target.credentials), ofContent);
+    const kept = withoutHeaders(headersForClient(headers, this.#target.credentials), OF_CONTENT);
     const text = rpcError(this.#options.requestId ?? "null", code, message);
     respondRpc(this.#exchange, this.#status, text, kept);
   }
@@ -275,4 +275,4 @@ function endsEvent(chunk: Buffer): boolean {
 }
 
 /** Headers that say what a body is. */
-const ofContent: ReadonlySet<string> = new Set(["content-type", "content-encoding"]);
+const OF_CONTENT: ReadonlySet<string> = new Set(["content-type", "content-encoding"]);

@@ -1,5 +1,5 @@
 import {
-  authorizationServer,
+  AUTHORIZATION_SERVER,
   pathAfter,
   protectedResourcePath,
 } from "../../auth/oauth/well-known.ts";
@@ -226,7 +226,7 @@ export function passMetadata(
  * that climb nor escapes, so that what is asked for lies below the two well-known names and nowhere else.
  */
 function metadataResource(path: string): string | undefined {
-  const resource = protectedResourcePath(path) ?? pathAfter(path, authorizationServer);
+  const resource = protectedResourcePath(path) ?? pathAfter(path, AUTHORIZATION_SERVER);
   return resource !== undefined && PLAIN_SEGMENTS.test(resource) ? resource : undefined;
 }
 

@@ -4,7 +4,7 @@ import { errorCodeOf } from "../protocol/response-error.ts";
 import { rpcCode } from "../protocol/rpc-response.ts";
 
 /** The most bytes of a refusal that is looked into. */
-const mostBytes = 65_536;
+const MAX_BYTES = 65_536;
 
 /**
  * Stands before the response to a client's `initialize`. A target without sessions refuses it by the one error that says
@@ -36,7 +36,7 @@ export class RefusedSessions implements UpstreamHandler {
     if (this.#head === undefined) return this.#next.onData(chunk);
     this.#held.push(chunk);
     this.#size += chunk.length;
-    return this.#size <= mostBytes || this.#release();
+    return this.#size <= MAX_BYTES || this.#release();
   }
 
   onEnd(trailers?: readonly string[]): void {

@@ -66,7 +66,7 @@ export function withParams(
 }
 
 /** What says where a request belongs, as a header and as a member of `params._meta` (W3C Trace Context and Baggage, SEP-414). */
-export const contextFields = ["traceparent", "tracestate", "baggage"] as const;
+export const CONTEXT_FIELDS = ["traceparent", "tracestate", "baggage"] as const;
 
 /** Whether a message may say something of its trace (SEP-414). A JSON text may write the key with escapes, which no client does. */
 export function saysTrace(message: string | Buffer): boolean {

@@ -17,7 +17,7 @@ interface DefinitionParts {
   readonly apart: readonly string[];
 }
 
-const resourceParts = ["name", "title", "description", "mimeType", "annotations"];
+const RESOURCE_PARTS = ["name", "title", "description", "mimeType", "annotations"];
 
 const partsOf: Readonly<Record<ItemList, DefinitionParts>> = {
   tools: {
@@ -25,12 +25,12 @@ const partsOf: Readonly<Record<ItemList, DefinitionParts>> = {
     apart: ["name"],
   },
   prompts: { own: ["title", "description", "arguments"], apart: ["name"] },
-  resources: { own: resourceParts, apart: ["uri", "size"] },
-  resourceTemplates: { own: resourceParts, apart: ["uriTemplate"] },
+  resources: { own: RESOURCE_PARTS, apart: ["uri", "size"] },
+  resourceTemplates: { own: RESOURCE_PARTS, apart: ["uriTemplate"] },
 };
 
 /** The most objects and arrays in one another. */
-const maxDepth = 100;
+const MAX_DEPTH = 100;
 
 /**
  * The digests of a definition (JSON text): the same for texts that every reader understands alike, whatever the order of
@@ -39,7 +39,7 @@ const maxDepth = 100;
 export function itemDigests(list: ItemList, definition: string): ItemDigests | undefined {
   const start = skipSpace(definition, 0);
   if (!isObjectAt(definition, start) || hasRepeatedKey(definition)) return undefined;
-  if (isTooDeep(definition, maxDepth)) return undefined;
+  if (isTooDeep(definition, MAX_DEPTH)) return undefined;
   const members: Readonly<Record<string, unknown>> = JSON.parse(definition);
   const digests: Record<string, string> = {};
   const { own, apart } = partsOf[list];

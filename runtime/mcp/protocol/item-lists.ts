@@ -51,7 +51,7 @@ export const itemLists: Readonly<Record<ItemList, ItemListForm>> = {
 };
 
 /** Their names, in the order in which they are written. */
-export const itemListNames: readonly ItemList[] = [
+export const ITEM_LIST_NAMES: readonly ItemList[] = [
   "tools",
   "prompts",
   "resources",

@@ -8,7 +8,7 @@ import {
   stringAt,
   type TextRange,
 } from "../../json/json-text.ts";
-import { type ItemList, itemListNames, itemLists, type McpPrimitiveKind } from "./item-lists.ts";
+import { ITEM_LIST_NAMES, type ItemList, itemLists, type McpPrimitiveKind } from "./item-lists.ts";
 import { type Message, readMessage, textAt } from "./message.ts";
 import { readFields } from "./message-fields.ts";
 
@@ -44,10 +44,10 @@ export interface ResultList {
 export function readLists(message: Message, edit: ItemEdit): readonly ResultList[] | string {
   if (message.result === undefined) return [];
   if (!isObjectAt(message.text, message.result.start)) return "the result is no object";
-  const fields = readFields(message.text, message.result.start, resultNames);
+  const fields = readFields(message.text, message.result.start, RESULT_NAMES);
   if (typeof fields === "string") return fields;
   const lists: ResultList[] = [];
-  for (const field of itemListNames) {
+  for (const field of ITEM_LIST_NAMES) {
     const at = fields.get(field);
     // Some servers write null for an empty list.
     if (at === undefined || textAt(message.text, at) === "null") continue;
@@ -76,7 +76,7 @@ export function onlyListMembers(text: string): string {
   if (message.kind === "problem" || message.result === undefined) return text;
   const { start, end } = message.result;
   const members = objectMembers(message.text, start);
-  const known = members.filter(({ key }) => listMembers.has(key));
+  const known = members.filter(({ key }) => LIST_MEMBERS.has(key));
   const hasList = members.some(({ key }) => Object.hasOwn(itemLists, key));
   if (!hasList || known.length === members.length) return text;
   const kept = known.map((member) => message.text.slice(member.keyStart, member.end)).join(",");
@@ -84,12 +84,12 @@ export function onlyListMembers(text: string): string {
 }
 
 /** Members of the results of lists (MCP 2025-11-25 and 2026-07-28, schema). */
-const listMembers: ReadonlySet<string> = new Set([
-  ...itemListNames,
+const LIST_MEMBERS: ReadonlySet<string> = new Set([
+  ...ITEM_LIST_NAMES,
   ...["nextCursor", "_meta", "resultType", "ttlMs", "cacheScope"],
 ]);
 
-const resultNames: ReadonlySet<string> = new Set([...itemListNames, "nextCursor"]);
+const RESULT_NAMES: ReadonlySet<string> = new Set([...ITEM_LIST_NAMES, "nextCursor"]);
 
 function editEntries(
   text: string,

@@ -12,7 +12,7 @@ export interface MessageFields {
 }
 
 /** Objects with no more members are searched from their beginning: to make an index takes longer. */
-const fewMembers = 16;
+const FEW_MEMBERS = 16;
 
 /** The members of an object in a message, for whoever asks for some of them. */
 export class ObjectFields {
@@ -24,7 +24,7 @@ export class ObjectFields {
 
   constructor(members: readonly FieldMember[]) {
     this.#members = members;
-    if (members.length <= fewMembers) {
+    if (members.length <= FEW_MEMBERS) {
       this.#repeated = repeatedOfFew(members);
       return;
     }

@@ -63,7 +63,7 @@ export function readMessage(text: string): Message | MessageProblem {
     );
   }
   if (!isObjectAt(text, start)) return problem(-32600, "Invalid Request: not a JSON-RPC message");
-  const envelope = new ObjectFields(members).among(envelopeNames);
+  const envelope = new ObjectFields(members).among(ENVELOPE_NAMES);
   if (typeof envelope === "string") return problem(-32600, `Invalid Request: ${envelope}`);
   return classify(text, envelope);
 }
@@ -81,7 +81,7 @@ export function textAt(text: string, span: TextRange): string {
   return text.slice(span.start, span.end);
 }
 
-const envelopeNames: ReadonlySet<string> = new Set([
+const ENVELOPE_NAMES: ReadonlySet<string> = new Set([
   "jsonrpc",
   "id",
   "method",

@@ -17,7 +17,7 @@ export function isSpecified(
 }
 
 /** Those of both eras. */
-const everMethods = [
+const EVER_METHODS = [
   "tools/list",
   "tools/call",
   "prompts/list",
@@ -33,7 +33,7 @@ const everMethods = [
 /** Those of 2025-03-26 to 2025-11-25. */
 export const sessionMethods: EraMethods = {
   requests: new Set([
-    ...everMethods,
+    ...EVER_METHODS,
     "initialize",
     "ping",
     "resources/subscribe",
@@ -54,20 +54,20 @@ export const sessionMethods: EraMethods = {
 
 /** Those of 2026-07-28, and of its extension for tasks. */
 export const statelessMethods: EraMethods = {
-  requests: new Set([...everMethods, "server/discover", "subscriptions/listen", "tasks/update"]),
+  requests: new Set([...EVER_METHODS, "server/discover", "subscriptions/listen", "tasks/update"]),
   notifications: new Set(["notifications/cancelled"]),
   unknownStatus: { request: 404, notification: 404 },
 };
 
 /** What a server may ask a client for, in a session or as the input that a request needs. */
-export const inputMethods: ReadonlySet<string> = new Set([
+export const INPUT_METHODS: ReadonlySet<string> = new Set([
   "elicitation/create",
   "sampling/createMessage",
   "roots/list",
 ]);
 
 /** The parameter of a request of 2026-07-28 that its Mcp-Name repeats. */
-export const namedParams: ReadonlyMap<string, string> = new Map([
+export const NAMED_PARAMS: ReadonlyMap<string, string> = new Map([
   ["tools/call", "name"],
   ["prompts/get", "name"],
   ["resources/read", "uri"],

@@ -1,5 +1,5 @@
 import { isObjectAt, stringAt, type TextRange } from "../../json/json-text.ts";
-import { itemListNames, itemLists, type McpPrimitiveKind } from "./item-lists.ts";
+import { ITEM_LIST_NAMES, itemLists, type McpPrimitiveKind } from "./item-lists.ts";
 import type { Message } from "./message.ts";
 import { readFields } from "./message-fields.ts";
 
@@ -19,10 +19,10 @@ export type Addressed =
 
 /** Finds the item of a request that names one; undefined for a method that names none. */
 export function addressedPrimitive(message: Message): Addressed | undefined {
-  const place = itemMethods.get(message.method);
+  const place = ITEM_METHODS.get(message.method);
   if (place === undefined) return undefined;
   if (message.paramFields === undefined) return problem("params must be an object");
-  const fields = message.paramFields.among(paramNames);
+  const fields = message.paramFields.among(PARAM_NAMES);
   if (typeof fields === "string") return problem(fields);
   if (place === "ref") return referencedItem(message.text, fields.get("ref"));
   return named(message.text, place.kind, fields.get(place.field), place.field);
@@ -44,7 +44,7 @@ interface ItemPlace {
 }
 
 /** MCP 2025-11-25, schema: where each request names its item. */
-const itemMethods: ReadonlyMap<string, ItemPlace | "ref"> = new Map<string, ItemPlace | "ref">([
+const ITEM_METHODS: ReadonlyMap<string, ItemPlace | "ref"> = new Map<string, ItemPlace | "ref">([
   ["tools/call", { kind: "tool", field: "name" }],
   ["prompts/get", { kind: "prompt", field: "name" }],
   ["resources/read", { kind: "resource", field: "uri" }],
@@ -54,15 +54,15 @@ const itemMethods: ReadonlyMap<string, ItemPlace | "ref"> = new Map<string, Item
 ]);
 
 const listMethods: ReadonlySet<string> = new Set([
-  ...itemListNames.map((list) => itemLists[list].method),
+  ...ITEM_LIST_NAMES.map((list) => itemLists[list].method),
   "tasks/result",
 ]);
 
-const paramNames: ReadonlySet<string> = new Set(["name", "uri", "ref", "type", "arguments"]);
+const PARAM_NAMES: ReadonlySet<string> = new Set(["name", "uri", "ref", "type", "arguments"]);
 
 function referencedItem(text: string, ref: TextRange | undefined): Addressed {
   if (ref === undefined || !isObjectAt(text, ref.start)) return problem("ref must be an object");
-  const fields = readFields(text, ref.start, paramNames);
+  const fields = readFields(text, ref.start, PARAM_NAMES);
   if (typeof fields === "string") return problem(fields);
   switch (stringAt(text, fields.get("type"))) {
     case "ref/prompt":

@@ -1,6 +1,6 @@
 import type { Exchange } from "../../http/exchange.ts";
 import { refuse } from "../../http/refuse.ts";
-import { sessionRevisions, statelessRevision } from "./revisions.ts";
+import { SESSION_REVISIONS, STATELESS_REVISION } from "./revisions.ts";
 
 /**
  * Checks what MCP's streamable HTTP transport asks of a request's head; responds with 405, 406, 415 or 400 and is false
@@ -45,10 +45,10 @@ export function refuseHttpMethod(exchange: Exchange, allowed: string): void {
 /** A POST's body has the id that a refusal of its version needs: see the stateless revision. */
 function passesVersionCheck(exchange: Exchange): boolean {
   const version = exchange.header("mcp-protocol-version");
-  if (version === undefined || sessionRevisions.has(version) || exchange.method === "POST") {
+  if (version === undefined || SESSION_REVISIONS.has(version) || exchange.method === "POST") {
     return true;
   }
-  if (version >= statelessRevision) {
+  if (version >= STATELESS_REVISION) {
     refuseHttpMethod(exchange, "POST");
   } else {
     refuse(exchange, 400, "MCP", "Unsupported MCP-Protocol-Version");
@@ -57,12 +57,12 @@ function passesVersionCheck(exchange: Exchange): boolean {
 }
 
 /** What the SDKs send with every POST. */
-const defaultAccept = "application/json, text/event-stream";
+const DEFAULT_ACCEPT = "application/json, text/event-stream";
 
 function accepts(exchange: Exchange, type: string, subtype: string): boolean {
   const header = exchange.header("accept");
   if (header === undefined) return false;
-  if (header === defaultAccept) return true;
+  if (header === DEFAULT_ACCEPT) return true;
   for (const range of header.toLowerCase().split(",")) {
     const semicolon = range.indexOf(";");
     const name = (semicolon === -1 ? range : range.slice(0, semicolon)).trim();

@@ -50,7 +50,7 @@ export function isHiddenUpdate(
   target: string,
   message: Message,
 ): boolean {
-  const kind = changedKinds.get(message.method);
+  const kind = CHANGED_KINDS.get(message.method);
   if (kind !== undefined) access.toolLock?.forget(target, kind);
   if (message.method !== "notifications/resources/updated" || hidesNothing(access)) return false;
   const name = stringParamOf(message, "uri");
@@ -58,7 +58,7 @@ export function isHiddenUpdate(
   return !isAllowed(access, exchange, "resources/subscribe", "resource", { name, target });
 }
 
-const changedKinds: ReadonlyMap<string, McpPrimitiveKind> = new Map([
+const CHANGED_KINDS: ReadonlyMap<string, McpPrimitiveKind> = new Map([
   ["notifications/tools/list_changed", "tool"],
   ["notifications/prompts/list_changed", "prompt"],
   ["notifications/resources/list_changed", "resource"],

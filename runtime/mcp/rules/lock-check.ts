@@ -106,7 +106,7 @@ export async function checkLock(
 }
 
 /** The most pages of a list: one that goes on is no list. */
-const maxPages = 100;
+const MAX_PAGES = 100;
 
 /** A whole list of a target, or why there is none. */
 async function listedItems(
@@ -115,7 +115,7 @@ async function listedItems(
 ): Promise<readonly ListedDefinition[] | TargetFailure> {
   const items: ListedDefinition[] = [];
   let cursor: string | undefined;
-  for (let page = 0; page < maxPages; page++) {
+  for (let page = 0; page < MAX_PAGES; page++) {
     const own = listRequest(request, itemLists[list].method, cursor);
     const outcome = await ask(own);
     if (outcome.kind === "failure") return outcome.failure;
@@ -128,7 +128,7 @@ async function listedItems(
     cursor = stringAt(response.text, fieldOf(response.text, response.result, "nextCursor"));
     if (cursor === undefined) return items;
   }
-  return { kind: "protocol", detail: `a list of more than ${maxPages} pages` };
+  return { kind: "protocol", detail: `a list of more than ${MAX_PAGES} pages` };
 }
 
 /** Asks for a page as the client's call would ask: in its revision, and by its name. */

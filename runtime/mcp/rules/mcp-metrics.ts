@@ -27,10 +27,10 @@ export interface McpSubject {
 }
 
 /** Items that are counted by name: on an open route a client may make them up. */
-const maxItems = 1000;
-const longestItem = 256;
+const MAX_ITEMS = 1000;
+const MAX_ITEM = 256;
 /** What a terminal would take as more than text: no item has it in its name. */
-const unprintable = /[\0-\x1f\x7f]/;
+const UNPRINTABLE = /[\0-\x1f\x7f]/;
 
 /** Counts the messages of MCP clients. */
 export class McpMetrics {
@@ -90,7 +90,7 @@ export class McpMetrics {
 
   #item(name: string): string {
     if (this.#items.has(name)) return name;
-    if (this.#items.size >= maxItems || name.length > longestItem || unprintable.test(name))
+    if (this.#items.size >= MAX_ITEMS || name.length > MAX_ITEM || UNPRINTABLE.test(name))
       return "";
     this.#items.add(name);
     return name;

@@ -7,8 +7,8 @@ import {
   plainExecutions,
 } from "../protocol/item-digests.ts";
 import {
+  ITEM_LIST_NAMES,
   type ItemList,
-  itemListNames,
   itemLists,
   type McpPrimitiveKind,
 } from "../protocol/item-lists.ts";
@@ -49,10 +49,10 @@ export function openToolLock(settings: ToolLockSettings): ToolLock {
 }
 
 /** The most callers whose lists are remembered. */
-const maxLists = 1000;
+const MAX_LISTS = 1000;
 
 /** The most items of which the operator is warned: a target may make up any number. */
-const maxWarnings = 1000;
+const MAX_WARNINGS = 1000;
 
 /** What a target was last seen to offer to somebody. */
 interface SeenList {
@@ -159,7 +159,7 @@ export class ToolLock implements ItemLock {
     this.#lists.delete(key);
     this.#lists.set(key, seen);
     const [oldest] = this.#lists.keys();
-    if (this.#lists.size > maxLists && oldest !== undefined) this.#lists.delete(oldest);
+    if (this.#lists.size > MAX_LISTS && oldest !== undefined) this.#lists.delete(oldest);
     return seen;
   }
 
@@ -202,7 +202,7 @@ export class ToolLock implements ItemLock {
   /** Warns of what is withheld, until it is not (`why` is undefined) or for another reason. */
   #warnOnce(key: string, why: string | undefined, warn: (why: string) => void): void {
     if (why === undefined) this.#warnings.delete(key);
-    else if (this.#warnings.get(key) !== why && this.#warnings.size < maxWarnings) {
+    else if (this.#warnings.get(key) !== why && this.#warnings.size < MAX_WARNINGS) {
       this.#warnings.set(key, why);
       warn(why);
     }
@@ -213,7 +213,7 @@ const NOT_LOCKED = "it is not in the lock";
 
 /** The lists that items of a kind stand in. */
 function listsOf(kind: McpPrimitiveKind): readonly ItemList[] {
-  return itemListNames.filter((list) => itemLists[list].kind === kind);
+  return ITEM_LIST_NAMES.filter((list) => itemLists[list].kind === kind);
 }
 
 /**

@@ -5,7 +5,7 @@ import type { TargetFailure } from "../protocol/target-failure.ts";
 import { failureResponse, recordFailure, respondFailure } from "./failure-response.ts";
 
 /** The headers of every event stream made here; proxies on the way must not gather it. */
-export const streamHeaders: readonly string[] = [
+export const STREAM_HEADERS: readonly string[] = [
   "content-type",
   "text/event-stream",
   "cache-control",
@@ -84,7 +84,7 @@ export class ClientStream {
   #open(): void {
     if (this.#isStream) return;
     this.#isStream = true;
-    this.#exchange.writeHead(200, streamHeaders);
+    this.#exchange.writeHead(200, STREAM_HEADERS);
   }
 
   #stop(): void {

@@ -16,8 +16,8 @@ export interface HttpListenerSink {
 }
 
 /** Milliseconds before a stream that ended is opened again, when the target names no time itself. */
-const defaultRetry = 1000;
-const longestRetry = 30_000;
+const DEFAULT_RETRY = 1000;
+const MAX_RETRY = 30_000;
 
 /** The GET stream of one streamable HTTP target, opened again when it ends. */
 export class HttpListener implements UpstreamHandler, Call {
@@ -29,7 +29,7 @@ export class HttpListener implements UpstreamHandler, Call {
   #reader: ResponseReader | undefined;
   #timer: NodeJS.Timeout | undefined;
   #lastEventId: string | undefined;
-  #retry = defaultRetry;
+  #retry = DEFAULT_RETRY;
   #isOver = false;
 
   constructor(
@@ -83,7 +83,7 @@ export class HttpListener implements UpstreamHandler, Call {
     let isTaken = true;
     for (const { message, event } of received) {
       if (event?.id !== undefined) this.#lastEventId = event.id;
-      if (event?.retry !== undefined) this.#retry = Number(event.retry) || defaultRetry;
+      if (event?.retry !== undefined) this.#retry = Number(event.retry) || DEFAULT_RETRY;
       // Responses belong to the POST that asked; one behind its time has nobody to go to.
       if (message === undefined || message.kind === "response") continue;
       isTaken = this.#sink.onMessage(message) && isTaken;
@@ -96,7 +96,7 @@ export class HttpListener implements UpstreamHandler, Call {
   }
 
   onError(): void {
-    this.#retry = Math.min(2 * this.#retry, longestRetry);
+    this.#retry = Math.min(2 * this.#retry, MAX_RETRY);
     this.#again();
   }
 

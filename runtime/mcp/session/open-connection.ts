@@ -1,7 +1,7 @@
 import type { Exchange } from "../../http/exchange.ts";
 import { withoutHeaders } from "../../http/headers/header-list.ts";
 import type { GatewayContext } from "../../process/gateway-context.ts";
-import { contextFields } from "../protocol/envelope.ts";
+import { CONTEXT_FIELDS } from "../protocol/envelope.ts";
 import type { TargetFailure } from "../protocol/target-failure.ts";
 import type { McpBackend } from "../transports/backend.ts";
 import { openSseTransport } from "../transports/sse-transport.ts";
@@ -31,7 +31,7 @@ export function openConnection(
   const { gateway } = exchange;
   if (target.kind === "stdio") return openChild(gateway, backend, target, live);
   return open(gateway, backend, target.name, live, (host, events) => {
-    const headers = withoutHeaders(headersForTarget(exchange, target), contextHeaders);
+    const headers = withoutHeaders(headersForTarget(exchange, target), CONTEXT_HEADERS);
     return target.kind === "sse"
       ? openSseTransport(target, headers, host, events)
       : target.open(headers, host, events);
@@ -39,7 +39,7 @@ export function openConnection(
 }
 
 /** They are of the request that opens the connection; the messages of others say their own. */
-const contextHeaders: ReadonlySet<string> = new Set(contextFields);
+const CONTEXT_HEADERS: ReadonlySet<string> = new Set(CONTEXT_FIELDS);
 
 /** How a connection is used. */
 export type ConnectionUse = Pick<McpBackend, "limits" | "timeouts" | "failureMode">;

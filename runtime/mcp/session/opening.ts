@@ -50,7 +50,7 @@ function approvedOpening(
 ): Message | undefined {
   const { text, result } = response;
   if (toolLock === undefined || result === undefined) return response;
-  const fields = readFields(text, result.start, names);
+  const fields = readFields(text, result.start, NAMES);
   if (typeof fields === "string") return undefined;
   const at = fields.get("instructions");
   if (at === undefined) return response;
@@ -59,4 +59,4 @@ function approvedOpening(
     : withoutResultMember(response, "instructions");
 }
 
-const names: ReadonlySet<string> = new Set(["instructions"]);
+const NAMES: ReadonlySet<string> = new Set(["instructions"]);

@@ -66,7 +66,7 @@ class PostHandler implements UpstreamHandler {
   onHead(status: number, headers: readonly string[]): void {
     this.#isOk = status >= 200 && status < 300;
     this.#sessionId = headerValue(headers, "mcp-session-id") ?? "";
-    this.#reader = readResponse(headers, longestResponse, new CountedBuffer(undefined));
+    this.#reader = readResponse(headers, MAX_RESPONSE, new CountedBuffer(undefined));
   }
 
   onData(chunk: Buffer): boolean {
@@ -91,4 +91,4 @@ class PostHandler implements UpstreamHandler {
   }
 }
 
-const longestResponse = 1_048_576;
+const MAX_RESPONSE = 1_048_576;

@@ -10,7 +10,7 @@ import type {
   UpstreamRequest,
 } from "../../http/upstream/upstream.ts";
 import type { Message } from "../protocol/message.ts";
-import { sessionRevisions } from "../protocol/revisions.ts";
+import { SESSION_REVISIONS } from "../protocol/revisions.ts";
 import { beginMcpCall, textWithTrace } from "../transports/call-span.ts";
 import type { Replica, Replicas } from "../transports/replicas.ts";
 import type { StreamableHttpTarget } from "../transports/target.ts";
@@ -71,7 +71,7 @@ export function openInSession(
 ): UpstreamRequest {
   const headers = headersForTarget(exchange, options.target);
   const said = exchange.header("mcp-protocol-version");
-  const version = said !== undefined && sessionRevisions.has(said) ? said : undefined;
+  const version = said !== undefined && SESSION_REVISIONS.has(said) ? said : undefined;
   const { trace } = exchange;
   return sendInSession(
     { ...options, trace, owner, headers, version, acceptEncoding: undefined },
@@ -123,7 +123,7 @@ class SessionRequest implements UpstreamHandler, UpstreamRequest {
 
   onHead(status: number, headers: readonly string[]): void {
     // Without an id of the server's, every replica serves what follows.
-    if (this.#opening !== undefined && headerValue(headers, sessionHeader) === undefined)
+    if (this.#opening !== undefined && headerValue(headers, SESSION_HEADER) === undefined)
       this.#opening.endpoint = undefined;
     if (status !== 404 || !this.#canRenew()) {
       // It is not sent again, and its response may be long in coming.
@@ -237,7 +237,7 @@ class SessionRequest implements UpstreamHandler, UpstreamRequest {
     const options = { session, initialize, headers, version };
     if (server !== undefined) return reinitializeSession({ ...options, upstream: server });
     const replicas = await target.replicas.forNewSession();
-    for (const [endpoint, upstream] of replicas.slice(0, mostTries)) {
+    for (const [endpoint, upstream] of replicas.slice(0, MAX_TRIES)) {
       if (!(await reinitializeSession({ ...options, upstream }))) continue;
       session.endpoint = endpoint;
       return true;
@@ -249,17 +249,17 @@ class SessionRequest implements UpstreamHandler, UpstreamRequest {
 function requestHeaders(options: SessionRequestOptions): string[] {
   const { session, method, version, acceptEncoding, lastEventId } = options;
   const headers = [...options.headers];
-  headers.push("accept", method === "GET" ? "text/event-stream" : anyResponse);
+  headers.push("accept", method === "GET" ? "text/event-stream" : ANY_RESPONSE);
   if (acceptEncoding !== undefined) headers.push("accept-encoding", acceptEncoding);
   if (method === "POST") headers.push("content-type", "application/json");
   const revision = session?.version || version;
   if (revision !== undefined) headers.push("mcp-protocol-version", revision);
-  if (session !== undefined && session.id !== "") headers.push(sessionHeader, session.id);
+  if (session !== undefined && session.id !== "") headers.push(SESSION_HEADER, session.id);
   if (lastEventId !== undefined) headers.push("last-event-id", lastEventId);
   return headers;
 }
 
 /** Replicas at which a session may be opened anew: its request waits meanwhile. */
-const mostTries = 3;
-const sessionHeader = "mcp-session-id";
-const anyResponse = "application/json, text/event-stream";
+const MAX_TRIES = 3;
+const SESSION_HEADER = "mcp-session-id";
+const ANY_RESPONSE = "application/json, text/event-stream";

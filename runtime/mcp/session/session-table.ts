@@ -35,27 +35,27 @@ export interface SessionTable extends LiveSession {
 export function sessionTable(
   gateway: Pick<GatewayContext, "sessions" | "metrics" | "threads">,
 ): SessionTable {
-  const found = gateway.sessions.get(tableKey);
+  const found = gateway.sessions.get(TABLE_KEY);
   // Only this function writes under the key.
   if (found !== undefined) return found as SessionTable;
   const table = new Sessions(gateway);
-  gateway.sessions.set(tableKey, table);
+  gateway.sessions.set(TABLE_KEY, table);
   return table;
 }
 
-const tableKey = "mcp";
+const TABLE_KEY = "mcp";
 
 /** Sessions of HTTP targets need no memory here: this bounds a cache. */
-const mostRemembered = 4096;
+const MAX_REMEMBERED = 4096;
 
 /** Ended sessions that are known, about 100 bytes each; the one that was ended first makes room. */
-const mostEnded = 65_536;
+const MAX_ENDED = 65_536;
 
 /** What a target writes is cut to this many characters in the log. */
-const longestLogText = 4096;
+const MAX_LOG_TEXT = 4096;
 
 /** Milliseconds between two looks for idle sessions, at most. */
-const longestSweep = 30_000;
+const MAX_SWEEP = 30_000;
 
 class Sessions implements SessionTable {
   /** Insertion order is order of use, of those that have been used since they were many. */
@@ -85,7 +85,7 @@ class Sessions implements SessionTable {
       session.live.usedAt = Date.now();
     }
     // Which of them were used last counts once they are many: what comes and goes in a map costs more than it seems.
-    if (this.#remembered.size > mostRemembered / 2) {
+    if (this.#remembered.size > MAX_REMEMBERED / 2) {
       this.#remembered.delete(id);
       this.#remembered.set(id, session);
     }
@@ -100,7 +100,7 @@ class Sessions implements SessionTable {
 
   remember(session: McpSession): void {
     this.#remembered.set(session.id, session);
-    if (this.#remembered.size <= mostRemembered) return;
+    if (this.#remembered.size <= MAX_REMEMBERED) return;
     for (const [id, { targets }] of this.#remembered) {
       // Its client is asked something, and will answer to this object.
       if (targets.some((target) => target?.kind === "stateless" && target.calls.size > 0)) continue;
@@ -141,7 +141,7 @@ class Sessions implements SessionTable {
     };
     this.#live.set(id, live);
     if (key !== undefined) this.#shared.set(key, live);
-    this.#sweepEvery(Math.min(longestSweep, limits.idle / 2));
+    this.#sweepEvery(Math.min(MAX_SWEEP, limits.idle / 2));
     return live;
   }
 
@@ -156,10 +156,8 @@ class Sessions implements SessionTable {
 
   host(gateway: GatewayContext, messageLimit: number): TransportHost {
     const log = (target: string, text: string) => {
-      const isShort = text.length <= longestLogText;
-      gateway.warn(
-        `mcp target ${target}: ${isShort ? text : `${text.slice(0, longestLogText)}...`}`,
-      );
+      const isShort = text.length <= MAX_LOG_TEXT;
+      gateway.warn(`mcp target ${target}: ${isShort ? text : `${text.slice(0, MAX_LOG_TEXT)}...`}`);
     };
     const counts = gateway.metrics.part(ProcessCounts);
     return { messageLimit, groups: this.#groups, counts, log };
@@ -174,7 +172,7 @@ class Sessions implements SessionTable {
   #forgetExpired(): void {
     const now = Date.now();
     for (const [nonce, expiresAt] of this.#ended) {
-      if (expiresAt > now && this.#ended.size < mostEnded) return;
+      if (expiresAt > now && this.#ended.size < MAX_ENDED) return;
       this.#ended.delete(nonce);
     }
   }

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { statelessRevision } from "../protocol/revisions.ts";
+import { STATELESS_REVISION } from "../protocol/revisions.ts";
 import { type BridgedSession, newBridgedSession } from "../transports/session-bridge.ts";
 import type { TargetConnection } from "../transports/target-connection.ts";
 
@@ -126,7 +126,9 @@ function sealedTarget(target: TargetSession | undefined): HttpEntry | LiveEntry 
     case "live":
       return [features];
     case "stateless":
-      return target.connection === undefined ? ["", statelessRevision, features] : [features, true];
+      return target.connection === undefined
+        ? ["", STATELESS_REVISION, features]
+        : [features, true];
   }
 }
 
@@ -161,7 +163,7 @@ export function sessionOf(
     if (entry === null) return undefined;
     if (entry.length === 3 || entry.length === 4) {
       const [session, version, features, endpoint] = entry;
-      if (version === statelessRevision) return newBridgedSession(features, undefined);
+      if (version === STATELESS_REVISION) return newBridgedSession(features, undefined);
       return { kind: "http", id: session, version, features, endpoint, renewal: undefined };
     }
     const connection = live?.connections[nextConnection++];

@@ -24,7 +24,7 @@ export function openSession(
   const { gateway } = exchange;
   const binding = callerBinding(exchange, backend, access);
   const { initialize } = opened;
-  const isShort = initialize !== undefined && initialize.length <= longestInitialize;
+  const isShort = initialize !== undefined && initialize.length <= MAX_INITIALIZE;
   const expiresAt = Date.now() + backend.timeouts.session;
   const parts = { ...opened, initialize: isShort ? ownText(initialize) : undefined };
   const owner = ownerMark(gateway.threads?.index);
@@ -77,7 +77,7 @@ export function refuseUnknownSession(exchange: Exchange): void {
 }
 
 /** Longer params would make the session id too long a header. */
-const longestInitialize = 2048;
+const MAX_INITIALIZE = 2048;
 
 function note(exchange: Exchange, session: McpSession): void {
   logFields(exchange.record).set("mcp.session.id", session.logName);

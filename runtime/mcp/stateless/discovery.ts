@@ -1,7 +1,7 @@
 import type { Exchange } from "../../http/exchange.ts";
 import { metaKey, withParams } from "../protocol/envelope.ts";
 import { type Message, ownMessage, textAt } from "../protocol/message.ts";
-import { statelessRevision } from "../protocol/revisions.ts";
+import { STATELESS_REVISION } from "../protocol/revisions.ts";
 import type { TargetFailure } from "../protocol/target-failure.ts";
 import type { CallSink, StreamableHttpTarget } from "../transports/target.ts";
 import type { EraVerdict } from "../transports/target-era.ts";
@@ -11,7 +11,7 @@ import { callStateless } from "./stateless-call.ts";
 export function discoverRequest(id: string): Message {
   const message = ownMessage(`{"jsonrpc":"2.0","id":${id},"method":"server/discover"}`);
   return withParams(message, {
-    [metaKey.protocolVersion]: JSON.stringify(statelessRevision),
+    [metaKey.protocolVersion]: JSON.stringify(STATELESS_REVISION),
     [metaKey.clientCapabilities]: "{}",
     [metaKey.clientInfo]: '{"name":"gwc","version":"1"}',
   });
@@ -43,7 +43,7 @@ function namesRevision({ text, result }: Message): boolean {
   const { supportedVersions, supported }: Versions =
     result === undefined ? (JSON.parse(text).error?.data ?? {}) : JSON.parse(textAt(text, result));
   const versions = supportedVersions ?? supported;
-  return Array.isArray(versions) && versions.includes(statelessRevision);
+  return Array.isArray(versions) && versions.includes(STATELESS_REVISION);
 }
 
 interface Versions {

@@ -5,21 +5,21 @@ import { readEnvelope } from "../protocol/envelope.ts";
 import { decodeHeader } from "../protocol/header-names.ts";
 import type { Message } from "../protocol/message.ts";
 import { paramOf } from "../protocol/message-edit.ts";
-import { isSpecified, namedParams, statelessMethods } from "../protocol/methods.ts";
-import { statelessRevision } from "../protocol/revisions.ts";
+import { isSpecified, NAMED_PARAMS, statelessMethods } from "../protocol/methods.ts";
+import { STATELESS_REVISION } from "../protocol/revisions.ts";
 import { type RpcError, rpcCode } from "../protocol/rpc-response.ts";
 
 /** What is wrong with the headers by which a request of revision 2026-07-28 says what it is, whatever its body says. */
 export function headerProblem(exchange: Exchange): RpcError | undefined {
-  for (const name of describing) {
+  for (const name of DESCRIBING) {
     if (isRepeated(exchange, name)) return mismatch(`${name} is there twice`);
   }
   const requested = exchange.header("mcp-protocol-version");
-  if (requested === statelessRevision) return undefined;
+  if (requested === STATELESS_REVISION) return undefined;
   return {
     code: rpcCode.unsupportedVersion,
     message: "Unsupported protocol version",
-    data: { supported: [statelessRevision], requested },
+    data: { supported: [STATELESS_REVISION], requested },
   };
 }
 
@@ -40,7 +40,7 @@ export function messageProblem(exchange: Exchange, message: Message): RpcError |
 }
 
 /** Headers that a request has once. */
-const describing = ["mcp-protocol-version", "mcp-method", "mcp-name"] as const;
+const DESCRIBING = ["mcp-protocol-version", "mcp-method", "mcp-name"] as const;
 
 function isRepeated(exchange: Exchange, name: string): boolean {
   // Several are read as one list, which most values don't look like.
@@ -60,12 +60,12 @@ function envelopeProblem(message: Message): RpcError | undefined {
   if (typeof envelope === "string") return invalid(envelope);
   const { version, capabilities } = envelope;
   if (version === undefined) return invalid("_meta must name the protocol version");
-  if (version !== statelessRevision) return mismatch("MCP-Protocol-Version is not that of _meta");
+  if (version !== STATELESS_REVISION) return mismatch("MCP-Protocol-Version is not that of _meta");
   return capabilities === undefined ? invalid("_meta must have client capabilities") : undefined;
 }
 
 function nameProblem(exchange: Exchange, message: Message): RpcError | undefined {
-  const field = namedParams.get(message.method);
+  const field = NAMED_PARAMS.get(message.method);
   if (field === undefined) return undefined;
   const name = stringAt(message.text, paramOf(message, field));
   if (name === undefined) return invalid(`${field} must be a string`);

@@ -8,12 +8,12 @@ import type {
   UpstreamHandler,
   UpstreamRequest,
 } from "../../http/upstream/upstream.ts";
-import { statelessRevision } from "../protocol/revisions.ts";
+import { STATELESS_REVISION } from "../protocol/revisions.ts";
 import type { Credentials, StreamableHttpTarget } from "../transports/target.ts";
 import {
   headersForTarget,
   hostForTarget,
-  withheldHeaders,
+  WITHHELD_HEADERS,
 } from "../transports/upstream-headers.ts";
 
 /** A client's request of revision 2026-07-28 that goes on to a target which is asked as the client asks. */
@@ -38,7 +38,7 @@ function sendLines(request: PassedRequest, handler: UpstreamHandler): UpstreamRe
   const { upstream, credentials } = request.target;
   const { requestLines } = exchange;
   if (upstream.sendLines === undefined || requestLines === undefined) return undefined;
-  if (exchange.header("accept") !== accepted || exchange.header("content-type") !== json) {
+  if (exchange.header("accept") !== ACCEPTED || exchange.header("content-type") !== json) {
     return undefined;
   }
   if (isBodySource(body) && body.length === undefined) return undefined;
@@ -53,9 +53,9 @@ function sendLines(request: PassedRequest, handler: UpstreamHandler): UpstreamRe
 function sendList(request: PassedRequest, handler: UpstreamHandler): UpstreamRequest {
   const { exchange, target, body, span, mayBeCoded } = request;
   const headers = headersForTarget(exchange, target);
-  headers.push("accept", accepted, "content-type", json);
-  headers.push("mcp-protocol-version", statelessRevision);
-  for (const name of mayBeCoded ? [...claims, "accept-encoding"] : claims) {
+  headers.push("accept", ACCEPTED, "content-type", json);
+  headers.push("mcp-protocol-version", STATELESS_REVISION);
+  for (const name of mayBeCoded ? [...CLAIMS, "accept-encoding"] : CLAIMS) {
     const value = exchange.header(name);
     if (value !== undefined) headers.push(name, value);
   }
@@ -63,21 +63,21 @@ function sendList(request: PassedRequest, handler: UpstreamHandler): UpstreamReq
   return sendInSpan(span, target.upstream, call, handler);
 }
 
-const accepted = "application/json, text/event-stream";
+const ACCEPTED = "application/json, text/event-stream";
 const json = "application/json";
 
 /** What a client says of its message in headers. */
-const claims = ["mcp-method", "mcp-name"] as const;
+const CLAIMS = ["mcp-method", "mcp-name"] as const;
 
 /** What goes on as the client has sent it: it was compared with what would be sent in its place. */
-const checked = ["accept", "content-type", "mcp-protocol-version", ...claims];
+const CHECKED = ["accept", "content-type", "mcp-protocol-version", ...CLAIMS];
 
-const withheldLines = linesWithout([...checked, "accept-encoding"]);
-const withheldLinesAndCodings = linesWithout(checked);
+const withheldLines = linesWithout([...CHECKED, "accept-encoding"]);
+const withheldLinesAndCodings = linesWithout(CHECKED);
 
 /** The names of the lines that do not go on; `kept` go on all the same. */
 function linesWithout(kept: readonly string[]): Readonly<Record<Credentials, HeaderNames>> {
   const namesOf = (credentials: Credentials) =>
-    new HeaderNames([...withheldHeaders[credentials]].filter((name) => !kept.includes(name)));
+    new HeaderNames([...WITHHELD_HEADERS[credentials]].filter((name) => !kept.includes(name)));
   return { forward: namesOf("forward"), token: namesOf("token"), withhold: namesOf("withhold") };
 }

@@ -12,8 +12,8 @@ import { callByMessage } from "../transports/call-span.ts";
 import { noteTargetEra } from "../transports/noted-eras.ts";
 import type { Call, CallSink, StdioTarget } from "../transports/target.ts";
 import type { EraVerdict } from "../transports/target-era.ts";
+import { type ChildAddress, type ChildConnection, elsewhereOf } from "./cross-thread-sessions.ts";
 import { discoverRequest, verdictSink } from "./discovery.ts";
-import { type ChildAddress, type ChildConnection, elsewhereOf } from "./elsewhere.ts";
 
 /** A child that is there, or why there is none. */
 export type SharedChild =

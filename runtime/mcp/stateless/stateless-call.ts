@@ -5,9 +5,9 @@ import { stringAt } from "../../json/json-text.ts";
 import { encodeHeader } from "../protocol/header-names.ts";
 import type { Message } from "../protocol/message.ts";
 import { paramOf } from "../protocol/message-edit.ts";
-import { namedParams } from "../protocol/methods.ts";
+import { NAMED_PARAMS } from "../protocol/methods.ts";
 import { isParamHeader } from "../protocol/param-headers.ts";
-import { statelessRevision } from "../protocol/revisions.ts";
+import { STATELESS_REVISION } from "../protocol/revisions.ts";
 import type { TargetFailure } from "../protocol/target-failure.ts";
 import { beginMcpCall, textWithTrace } from "../transports/call-span.ts";
 import { type CallSender, HttpCall } from "../transports/http-call.ts";
@@ -58,7 +58,7 @@ class StatelessSender implements CallSender {
     const headers = this.#clientHeaders();
     headers.push("accept", "application/json, text/event-stream");
     headers.push("content-type", "application/json");
-    headers.push("mcp-protocol-version", statelessRevision, "mcp-method", message.method);
+    headers.push("mcp-protocol-version", STATELESS_REVISION, "mcp-method", message.method);
     const name = nameOf(message);
     if (name !== undefined) headers.push("mcp-name", encodeHeader(name));
     const span = beginMcpCall(this.#exchange.trace, this.#target, message, "POST");
@@ -83,6 +83,6 @@ class StatelessSender implements CallSender {
 }
 
 function nameOf(message: Message): string | undefined {
-  const field = namedParams.get(message.method);
+  const field = NAMED_PARAMS.get(message.method);
   return field === undefined ? undefined : stringAt(message.text, paramOf(message, field));
 }

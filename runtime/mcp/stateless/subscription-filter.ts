@@ -14,7 +14,7 @@ export interface SubscriptionFilter {
 }
 
 /** The changes of lists that can be heard of, and how they are told. */
-export const listSubscriptions: ReadonlyMap<string, string> = new Map([
+export const LIST_SUBSCRIPTIONS: ReadonlyMap<string, string> = new Map([
   ["toolsListChanged", "notifications/tools/list_changed"],
   ["promptsListChanged", "notifications/prompts/list_changed"],
   ["resourcesListChanged", "notifications/resources/list_changed"],
@@ -33,7 +33,7 @@ export function readFilter(message: Message): SubscriptionFilter | undefined {
   const uris = fields.get("resourceSubscriptions");
   const isList = uris !== undefined && isArrayAt(text, uris.start);
   return {
-    lists: [...listSubscriptions.keys()].filter((name) => {
+    lists: [...LIST_SUBSCRIPTIONS.keys()].filter((name) => {
       const list = fields.get(name);
       return list !== undefined && textAt(text, list) === "true";
     }),
@@ -61,6 +61,6 @@ export function acknowledgement(id: string, filter: SubscriptionFilter): Message
 }
 
 const filterNames: ReadonlySet<string> = new Set([
-  ...listSubscriptions.keys(),
+  ...LIST_SUBSCRIPTIONS.keys(),
   "resourceSubscriptions",
 ]);

@@ -1,7 +1,7 @@
 import type { Exchange } from "../../http/exchange.ts";
 import type { CallSpan, ExchangeTrace } from "../../http/exchange-trace.ts";
 import { headerValue } from "../../http/headers/header-list.ts";
-import { contextFields, saysTrace, textWithParams } from "../protocol/envelope.ts";
+import { CONTEXT_FIELDS, saysTrace, textWithParams } from "../protocol/envelope.ts";
 import { type Message, ownMessage } from "../protocol/message.ts";
 import { addressedPrimitive, shownName } from "../protocol/primitives.ts";
 import { responseError } from "../protocol/response-error.ts";
@@ -97,7 +97,7 @@ function textWithContext(
   headers: readonly string[],
 ): string {
   if (message.kind === "response") return message.text;
-  const meta = contextFields.flatMap((name) => {
+  const meta = CONTEXT_FIELDS.flatMap((name) => {
     const value = name === "traceparent" ? traceparent : headerValue(headers, name);
     return value === undefined ? [] : [[name, JSON.stringify(value)] as const];
   });

@@ -1,5 +1,5 @@
 /** What a child inherits; everything else of the gateway's environment (keys, secrets) is not its business. */
-const inherited = [
+const INHERITED = [
   "PATH",
   "HOME",
   "USER",
@@ -18,7 +18,7 @@ const inherited = [
 /** The few variables that a child needs of the gateway's environment. */
 export function inheritedEnvironment(): Readonly<Record<string, string>> {
   const env: Record<string, string> = {};
-  for (const name of inherited) {
+  for (const name of INHERITED) {
     const value = process.env[name];
     if (value !== undefined) env[name] = value;
   }

@@ -30,7 +30,7 @@ export interface CallSender {
 }
 
 /** Milliseconds before a stream that the server closed is asked for the rest, when it names no time itself. */
-const defaultRetry = 1000;
+const DEFAULT_RETRY = 1000;
 
 /** One message to a streamable HTTP target, and what comes back for it. */
 export class HttpCall implements UpstreamHandler, Call {
@@ -47,7 +47,7 @@ export class HttpCall implements UpstreamHandler, Call {
   /** Not the exchange's: a call may go on when its client has got a question for a response. */
   #held: CountedBuffer | undefined;
   #lastEventId: string | undefined;
-  #retry = defaultRetry;
+  #retry = DEFAULT_RETRY;
   #timer: NodeJS.Timeout | undefined;
   #isOver = false;
 
@@ -128,7 +128,7 @@ export class HttpCall implements UpstreamHandler, Call {
     for (const { message, event } of received) {
       if (this.#isOver) return true;
       if (event?.id !== undefined) this.#lastEventId = event.id;
-      if (event?.retry !== undefined) this.#retry = Number(event.retry) || defaultRetry;
+      if (event?.retry !== undefined) this.#retry = Number(event.retry) || DEFAULT_RETRY;
       if (message === undefined) continue;
       if (message.kind === "response") this.#settle(message);
       else isTaken = this.#sink.onMessage(message) && isTaken;
@@ -140,7 +140,7 @@ export class HttpCall implements UpstreamHandler, Call {
   #settle(response: Message): void {
     this.#isOver = true;
     if (this.#reader?.kind === "sse") {
-      this.#timer = setTimeout(() => this.#request?.abort(), defaultRetry);
+      this.#timer = setTimeout(() => this.#request?.abort(), DEFAULT_RETRY);
     }
     this.#sink.onResponse(withId(response, this.#id));
   }

@@ -26,7 +26,7 @@ export function openApiRequest(tool: OpenApiTool, given: unknown): OpenApiReques
   const headers = Object.entries(membersOf(header)).map(
     ([name, value]) => [name.toLowerCase(), valuesOf(value).join(",")] as const,
   );
-  if (headers.some(([, text]) => !headerText.test(text))) {
+  if (headers.some(([, text]) => !HEADER_TEXT.test(text))) {
     return { kind: "problem", problem: 'a value of "header" can\'t stand in a header' };
   }
   const search = searchOf(membersOf(query), tool.queryStyles);
@@ -42,7 +42,7 @@ export function openApiRequest(tool: OpenApiTool, given: unknown): OpenApiReques
 }
 
 /** Visible characters, spaces and tabs (RFC 9110 5.5). */
-export const headerText: RegExp = /^[\t\x20-\x7e]*$/;
+export const HEADER_TEXT: RegExp = /^[\t\x20-\x7e]*$/;
 
 function membersOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null
@@ -55,7 +55,7 @@ function pathOf(template: string, given: Readonly<Record<string, unknown>>): str
   let isPlain = true;
   const path = template.replace(/\{([^}]+)\}/g, (_whole, name: string) => {
     const values = Object.hasOwn(given, name) ? valuesOf(given[name]) : [];
-    const segments = values.map((text) => (separator.test(text) ? undefined : pathSegment(text)));
+    const segments = values.map((text) => (SEPARATOR.test(text) ? undefined : pathSegment(text)));
     isPlain &&= values.length > 0 && !segments.includes(undefined);
     return segments.join(",");
   });
@@ -63,7 +63,7 @@ function pathOf(template: string, given: Readonly<Record<string, unknown>>): str
 }
 
 /** What many servers decode before they look for segments. */
-const separator = /[/\\]|%2f|%5c/i;
+const SEPARATOR = /[/\\]|%2f|%5c/i;
 
 /** Undefined: a text can't be encoded. */
 function searchOf(

@@ -2,11 +2,11 @@ import { headerValue } from "../../http/headers/header-list.ts";
 import type { Upstream, UpstreamRequest } from "../../http/upstream/upstream.ts";
 import { parseExact } from "../../json/exact-json.ts";
 import { schemaProblem } from "../../json/json-schema.ts";
-import { contextFields } from "../protocol/envelope.ts";
+import { CONTEXT_FIELDS } from "../protocol/envelope.ts";
 import { type Message, readMessage, textAt } from "../protocol/message.ts";
-import { newestSessionRevision } from "../protocol/revisions.ts";
+import { NEWEST_SESSION_REVISION } from "../protocol/revisions.ts";
 import { rpcCode, rpcError, rpcResult } from "../protocol/rpc-response.ts";
-import { headerText, openApiRequest } from "./openapi-request.ts";
+import { HEADER_TEXT, openApiRequest } from "./openapi-request.ts";
 import type { OpenApiTool } from "./openapi-tool.ts";
 import type { Transport, TransportEvents, TransportHost } from "./transport.ts";
 
@@ -35,7 +35,11 @@ export function openOpenApiTransport(
 }
 
 /** The revisions of MCP that it speaks; a client that asks for another one gets the newest. */
-const versions: ReadonlySet<string> = new Set(["2025-03-26", "2025-06-18", newestSessionRevision]);
+const VERSIONS: ReadonlySet<string> = new Set([
+  "2025-03-26",
+  "2025-06-18",
+  NEWEST_SESSION_REVISION,
+]);
 
 class OpenApiTransport implements Transport {
   readonly #api: OpenApi;
@@ -118,7 +122,7 @@ class OpenApiTransport implements Transport {
   #initialized({ text, params }: Message): string {
     const { protocolVersion } = params === undefined ? {} : JSON.parse(textAt(text, params));
     return JSON.stringify({
-      protocolVersion: versions.has(protocolVersion) ? protocolVersion : newestSessionRevision,
+      protocolVersion: VERSIONS.has(protocolVersion) ? protocolVersion : NEWEST_SESSION_REVISION,
       capabilities: { tools: {} },
       serverInfo: { name: this.#api.name, version: "1" },
     });
@@ -233,9 +237,9 @@ function objectText(text: string): string | undefined {
 
 /** What a message says of its trace (SEP-414), as the headers that an API reads it in: a flat list. */
 function contextOf(meta: Readonly<Record<string, unknown>>): readonly string[] {
-  return contextFields.flatMap((name) => {
+  return CONTEXT_FIELDS.flatMap((name) => {
     const value = meta[name];
-    return typeof value === "string" && headerText.test(value) ? [name, value] : [];
+    return typeof value === "string" && HEADER_TEXT.test(value) ? [name, value] : [];
   });
 }
 

@@ -62,7 +62,7 @@ export class PendingCalls {
 
   /** The calls that may be the cause of what the server says, oldest first. */
   candidates(): PendingCall[] {
-    return [...this.#byId.values()].filter(({ request }) => !silent.has(request.method));
+    return [...this.#byId.values()].filter(({ request }) => !SILENT.has(request.method));
   }
 
   /** Waits for the whole deadline again. */
@@ -83,7 +83,7 @@ export class PendingCalls {
 }
 
 /** Requests that a server says nothing about before their responses, or names when it does. */
-const silent: ReadonlySet<string> = new Set([
+const SILENT: ReadonlySet<string> = new Set([
   "initialize",
   "server/discover",
   "subscriptions/listen",

@@ -30,7 +30,7 @@ export class ProcessGroups {
 
   /** The guard leads a group of its own: what is sent to the gateway's group (Ctrl-C) must not end it first. */
   #startGuard(): void {
-    const guard = spawn(process.execPath, ["-e", guardScript], {
+    const guard = spawn(process.execPath, ["-e", GUARD_SCRIPT], {
       detached: true,
       stdio: ["pipe", "ignore", "ignore"],
       env: {},
@@ -59,7 +59,7 @@ export function signalGroup(leader: number, signal: NodeJS.Signals): void {
 }
 
 /** Reads `+PID` and `-PID` lines; at the end of its input it ends the groups that are left, after a moment by force. */
-const guardScript = `
+const GUARD_SCRIPT = `
 const leaders = new Set();
 let rest = "";
 const send = (signal) => {

@@ -10,10 +10,10 @@ export function repeatedServer(settings: RepeatSettings): (server: Upstream) => 
 /** Asks an HTTP API again by methods that do the same twice as once (RFC 9110 9.2.2). */
 export function repeatedApi(settings: RepeatSettings): (server: Upstream) => Upstream {
   return (server) =>
-    new RepeatingUpstream(server, settings, ({ method }) => idempotent.has(method));
+    new RepeatingUpstream(server, settings, ({ method }) => IDEMPOTENT.has(method));
 }
 
-const idempotent: ReadonlySet<string> = new Set([
+const IDEMPOTENT: ReadonlySet<string> = new Set([
   "GET",
   "HEAD",
   "OPTIONS",
@@ -23,7 +23,7 @@ const idempotent: ReadonlySet<string> = new Set([
 ]);
 
 /** Methods that change nothing for the other side when they come twice. */
-const repeatable: ReadonlySet<string> = new Set([
+const REPEATABLE: ReadonlySet<string> = new Set([
   "initialize",
   "server/discover",
   "ping",
@@ -47,5 +47,5 @@ function isRepeatable({ method, body }: UpstreamCall): boolean {
 }
 
 function isNamed(message: ReturnType<typeof readMessage>): boolean {
-  return message.kind === "request" && repeatable.has(message.method);
+  return message.kind === "request" && REPEATABLE.has(message.method);
 }

@@ -1,7 +1,7 @@
 import { readBeginning, readWhole } from "../../http/buffer-body.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import { stringAt } from "../../json/json-text.ts";
-import { type Eventual, whenThere } from "../../process/eventual.ts";
+import { type MaybePromise, thenMaybe } from "../../process/maybe-promise.ts";
 import type { Tracing } from "../../telemetry/traces/tracing.ts";
 import { metaFields, saysTrace } from "../protocol/envelope.ts";
 import { type Message, readMessageBytes } from "../protocol/message.ts";
@@ -14,7 +14,7 @@ export interface SentTrace {
    * Reads the message of a request that would pass unread, of at most `limit` bytes. Undefined: it passes as it is, or the
    * request was refused, or the client is gone.
    */
-  look(exchange: Exchange, limit: number): Eventual<ReadMessage | undefined>;
+  look(exchange: Exchange, limit: number): MaybePromise<ReadMessage | undefined>;
 }
 
 /** A message, and how it was sent. */
@@ -29,7 +29,7 @@ export function sentTrace(tracing: Tracing): SentTrace {
     if (!saysTrace(message.text)) return;
     const fields = metaFields(message);
     if (typeof fields === "string") return;
-    const [traceparent, tracestate] = [key, "tracestate"].map((name) =>
+    const [traceparent, tracestate] = [KEY, "tracestate"].map((name) =>
       stringAt(message.text, fields.get(name)),
     );
     if (traceparent !== undefined) tracing.continueTrace(exchange, { traceparent, tracestate });
@@ -45,16 +45,16 @@ export function sentTrace(tracing: Tracing): SentTrace {
     note,
     look: (exchange, limit) => {
       // It has a trace by its header, which is not recorded: nothing in it is changed.
-      if (exchange.trace === undefined && exchange.header(key) !== undefined) return undefined;
-      return whenThere(bodyWithin(exchange, limit), (bytes) => read(exchange, bytes));
+      if (exchange.trace === undefined && exchange.header(KEY) !== undefined) return undefined;
+      return thenMaybe(bodyWithin(exchange, limit), (bytes) => read(exchange, bytes));
     },
   };
 }
 
-const key = "traceparent";
+const KEY = "traceparent";
 
 /** The whole body of a request; undefined: it is longer, was refused, or its client is gone. */
-function bodyWithin(exchange: Exchange, limit: number): Eventual<Buffer | undefined> {
+function bodyWithin(exchange: Exchange, limit: number): MaybePromise<Buffer | undefined> {
   if (Number(exchange.header("content-length")) <= limit) return readWhole(exchange, limit);
   return readBeginning(exchange, limit).then((beginning) =>
     beginning?.isPart === false ? beginning.bytes : undefined,

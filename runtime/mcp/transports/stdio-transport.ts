@@ -19,12 +19,12 @@ export function openStdioTransport(
 }
 
 /** Milliseconds between the end of a child's input and SIGTERM. */
-const inputEndDelay = 1000;
+const INPUT_END_DELAY = 1000;
 /** Milliseconds between SIGTERM and SIGKILL. */
-const killDelay = 2000;
+const KILL_DELAY = 2000;
 /** Milliseconds in which the last output of an ended child is read; a daemon may keep its pipe open for ever. */
-const exitGrace = 250;
-const longestLogLine = 8192;
+const EXIT_GRACE = 250;
+const MAX_LOG_LINE = 8192;
 
 class StdioTransport implements Transport {
   readonly #target: StdioCommand;
@@ -85,7 +85,7 @@ class StdioTransport implements Transport {
       () => this.#break("a line is over the size limit"),
     );
     const log = new LineReader(
-      longestLogLine,
+      MAX_LOG_LINE,
       (line) => this.#host.log(this.#target.name, line),
       () => this.#host.log(this.#target.name, "(a line over 8 KB was left out)"),
     );
@@ -103,7 +103,7 @@ class StdioTransport implements Transport {
       this.#forget();
       this.#host.counts.ended(this.#target.name);
       const detail = signal === null ? `exited with status ${code}` : `was ended by ${signal}`;
-      const timer = setTimeout(() => this.#break(detail), exitGrace);
+      const timer = setTimeout(() => this.#break(detail), EXIT_GRACE);
       child.once("close", () => {
         clearTimeout(timer);
         this.#break(detail);
@@ -128,8 +128,8 @@ class StdioTransport implements Transport {
     // The end of its input is all that a server needs to come to an end of its own (MCP, transports, stdio: shutdown).
     let timer = setTimeout(() => {
       this.#signal("SIGTERM");
-      timer = setTimeout(() => this.#signal("SIGKILL"), killDelay);
-    }, inputEndDelay);
+      timer = setTimeout(() => this.#signal("SIGKILL"), KILL_DELAY);
+    }, INPUT_END_DELAY);
     this.#child.once("exit", () => clearTimeout(timer));
   }
 

@@ -5,9 +5,9 @@ import type { TargetFailure } from "../protocol/target-failure.ts";
 export type TargetEraName = "sessions" | "stateless";
 
 /** How long a target counts as one that does not speak an era: another server may have come into its place. */
-const longestRefusal = 5 * MINUTE;
+const MAX_REFUSAL = 5 * MINUTE;
 /** How often it is asked anew, at most, because it has refused what it should know. */
-const shortestDoubt = 10 * SECOND;
+const SHORTEST_DOUBT = 10 * SECOND;
 
 /**
  * What a server says of its era: `true` if it speaks the stateless revision. `undefined`: it refuses to say, as a server that
@@ -68,7 +68,7 @@ export class TargetEra {
   /** It has refused a request of the stateless revision, as one does that does not know it. */
   doubtStateless(): void {
     const now = Date.now();
-    if (now - this.#doubtedAt < shortestDoubt) return;
+    if (now - this.#doubtedAt < SHORTEST_DOUBT) return;
     this.#doubtedAt = now;
     this.#stateless = undefined;
   }
@@ -87,6 +87,6 @@ export class TargetEra {
 
 /** What a target speaks holds until it refuses it; what it does not speak, for a while. */
 function current(verdict: Verdict | undefined): boolean | undefined {
-  if (verdict?.isSpoken === false && Date.now() - verdict.at > longestRefusal) return undefined;
+  if (verdict?.isSpoken === false && Date.now() - verdict.at > MAX_REFUSAL) return undefined;
   return verdict?.isSpoken;
 }

@@ -18,7 +18,7 @@ type HttpTarget = Pick<
 export function headersForTarget(exchange: Exchange, target: HttpTarget): string[] {
   const { credentials, upstream } = target;
   const end = endToEnd(exchange.requestHeaders, "host");
-  const headers = withoutHeaders(end, withheldHeaders[credentials]);
+  const headers = withoutHeaders(end, WITHHELD_HEADERS[credentials]);
   headers.push("host", hostForTarget(exchange, upstream));
   return headers;
 }
@@ -33,7 +33,8 @@ export function hostForTarget(
 
 /** The headers of a target's response that go on to the client; CORS and the session id are the gateway's own. */
 export function headersForClient(headers: readonly string[], credentials: Credentials): string[] {
-  const skipped = credentials === "forward" ? ownResponseHeaders : ownResponseHeadersAndCookies;
+  const skipped =
+    credentials === "forward" ? OWN_RESPONSE_HEADERS : OWN_RESPONSE_HEADERS_AND_COOKIES;
   return withoutHeaders(endToEnd(headers, "mcp-session-id"), skipped);
 }
 
@@ -43,7 +44,7 @@ export function arePassed({ lines }: ReceivedFields, credentials: Credentials): 
   return lines !== undefined && withoutLines(lines, own) === lines;
 }
 
-const transportHeaders: ReadonlySet<string> = new Set([
+const TRANSPORT_HEADERS: ReadonlySet<string> = new Set([
   "accept",
   "accept-encoding",
   "content-type",
@@ -64,20 +65,20 @@ const transportHeaders: ReadonlySet<string> = new Set([
   "access-control-request-method",
 ]);
 
-const transportHeadersAndCredentials: ReadonlySet<string> = new Set([
-  ...transportHeaders,
+const TRANSPORT_HEADERS_AND_CREDENTIALS: ReadonlySet<string> = new Set([
+  ...TRANSPORT_HEADERS,
   "authorization",
   "cookie",
 ]);
 
 /** The headers of a client that do not go on to a target as they are, lower case. */
-export const withheldHeaders: Readonly<Record<Credentials, ReadonlySet<string>>> = {
-  forward: transportHeaders,
-  token: new Set([...transportHeaders, "cookie"]),
-  withhold: transportHeadersAndCredentials,
+export const WITHHELD_HEADERS: Readonly<Record<Credentials, ReadonlySet<string>>> = {
+  forward: TRANSPORT_HEADERS,
+  token: new Set([...TRANSPORT_HEADERS, "cookie"]),
+  withhold: TRANSPORT_HEADERS_AND_CREDENTIALS,
 };
 
-const ownResponseHeaders: ReadonlySet<string> = new Set([
+const OWN_RESPONSE_HEADERS: ReadonlySet<string> = new Set([
   "access-control-allow-credentials",
   "access-control-allow-headers",
   "access-control-allow-methods",
@@ -86,13 +87,13 @@ const ownResponseHeaders: ReadonlySet<string> = new Set([
   "access-control-max-age",
 ]);
 
-const ownResponseHeadersAndCookies: ReadonlySet<string> = new Set([
-  ...ownResponseHeaders,
+const OWN_RESPONSE_HEADERS_AND_COOKIES: ReadonlySet<string> = new Set([
+  ...OWN_RESPONSE_HEADERS,
   "set-cookie",
 ]);
 
-const ownResponseLines = new HeaderNames([...ownResponseHeaders, "mcp-session-id"]);
+const ownResponseLines = new HeaderNames([...OWN_RESPONSE_HEADERS, "mcp-session-id"]);
 const ownResponseLinesAndCookies = new HeaderNames([
-  ...ownResponseHeadersAndCookies,
+  ...OWN_RESPONSE_HEADERS_AND_COOKIES,
   "mcp-session-id",
 ]);

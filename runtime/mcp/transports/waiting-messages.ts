@@ -1,8 +1,8 @@
 import type { Message } from "../protocol/message.ts";
 
 /** What may wait: messages, and characters of them all. */
-const mostMessages = 256;
-const mostCharacters = 1_048_576;
+const MAX_MESSAGES = 256;
+const MAX_CHARACTERS = 1_048_576;
 
 /** What a server has said while no stream of its client was open, for the next one. */
 export class WaitingMessages {
@@ -14,7 +14,7 @@ export class WaitingMessages {
     this.#messages.push(message);
     this.#characters += message.text.length;
     const dropped: Message[] = [];
-    while (this.#messages.length > mostMessages || this.#characters > mostCharacters) {
+    while (this.#messages.length > MAX_MESSAGES || this.#characters > MAX_CHARACTERS) {
       const oldest = this.#messages.shift();
       if (oldest === undefined) break;
       this.#characters -= oldest.text.length;

@@ -10,7 +10,7 @@ export function proxyProtocol(settings: ProxyProtocolSettings): ProxyProtocol {
 }
 
 /** How long a proxy may take to send its header, in milliseconds. */
-const patience = 10 * SECOND;
+const PATIENCE = 10 * SECOND;
 
 /** The connections of a port that proxies make for clients: what each is said to be. */
 class ProxiedConnections implements ProxiedClients {
@@ -127,7 +127,7 @@ function receiveHeader(
     if (rest.length > 0) socket.unshift(rest);
     done(header);
   };
-  const timer = setTimeout(leave, patience);
+  const timer = setTimeout(leave, PATIENCE);
   socket.on("error", leave);
   socket.on("end", leave);
   socket.on("close", stop);

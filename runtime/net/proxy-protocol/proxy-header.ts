@@ -27,8 +27,8 @@ const firstText = Buffer.from("PROXY ");
 const signature = Buffer.from("\r\n\r\n\0\r\nQUIT\n", "latin1");
 
 /** The longest header of version 1 (2.1 of the specification), and of version 2 that is read. */
-const longestText = 107;
-const longestBinary = 2048;
+const MAX_TEXT = 107;
+const MAX_BINARY = 2048;
 
 /** Reads the header of HAProxy's PROXY protocol, version 1 or 2, that a connection may begin with. */
 export function readProxyHeader(bytes: Buffer): ProxyHeader {
@@ -42,10 +42,10 @@ export function readProxyHeader(bytes: Buffer): ProxyHeader {
 }
 
 function readText(bytes: Buffer): ProxyHeader {
-  const line = bytes.toString("latin1", 0, longestText);
+  const line = bytes.toString("latin1", 0, MAX_TEXT);
   const end = line.indexOf("\r\n");
   if (end < 0) {
-    return bytes.length < longestText ? { kind: "more" } : malformed("a line that does not end");
+    return bytes.length < MAX_TEXT ? { kind: "more" } : malformed("a line that does not end");
   }
   const header = { kind: "header", version: 1, length: end + 2 } as const;
   const [, family, ...rest] = line.slice(0, end).split(" ");
@@ -73,7 +73,7 @@ function readBinary(bytes: Buffer): ProxyHeader {
   const family = bytes.readUInt8(13);
   const rest = bytes.readUInt16BE(14);
   if (command !== 0x20 && command !== 0x21) return malformed("no command of version 2");
-  if (rest > longestBinary) return malformed("a header that is too long");
+  if (rest > MAX_BINARY) return malformed("a header that is too long");
   const length = 16 + rest;
   if (bytes.length < length) return { kind: "more" };
   const header = { kind: "header", version: 2, length } as const;

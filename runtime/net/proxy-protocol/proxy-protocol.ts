@@ -1,6 +1,6 @@
 import type { EventEmitter } from "node:events";
 import type { Socket } from "node:net";
-import { comeFirst } from "../come-first.ts";
+import { interceptConnections } from "../intercept-connections.ts";
 
 /** Who may say for whom a connection is made, and how. */
 export interface ProxyProtocolSettings {
@@ -45,7 +45,7 @@ export class ProxiedServer {
   #clients: ProxiedClients | undefined;
 
   constructor(server: EventEmitter, port: () => ProxiedPort) {
-    comeFirst(server, (socket, go) => {
+    interceptConnections(server, (socket, go) => {
       const { proxyProtocol, broken } = port();
       if (proxyProtocol === undefined) {
         go();

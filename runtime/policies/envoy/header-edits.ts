@@ -9,12 +9,12 @@ import {
   type HeaderAction,
   type HeaderEdit,
 } from "../../http/headers/header-edits.ts";
-import { hopByHop } from "../../http/headers/hop-by-hop.ts";
+import { HOP_BY_HOP } from "../../http/headers/hop-by-hop.ts";
 import { isToken } from "../../http/http1/fields.ts";
 import { fieldValue } from "../transformations/field-value.ts";
 
 /** `HeaderValueOption.HeaderAppendAction`. */
-const actions = ["append", "addIfAbsent", "overwrite", "overwriteIfPresent"] as const;
+const ACTIONS = ["append", "addIfAbsent", "overwrite", "overwriteIfPresent"] as const;
 
 /**
  * The headers of a response that may be set. `unset` is what an option does that says nothing: on the wire that can't be
@@ -28,7 +28,7 @@ export function headerEdits(
     const field = header && readHeader(header);
     if (field === undefined) return [];
     const byOld = append === undefined ? unset : append ? "append" : "overwrite";
-    const action = appendAction === 0 ? byOld : (actions[appendAction] ?? unset);
+    const action = appendAction === 0 ? byOld : (ACTIONS[appendAction] ?? unset);
     return [{ ...field, action }];
   });
 }
@@ -65,7 +65,7 @@ export function headerBytes({ rawValue, value }: HeaderValue): string {
  * headers chose the route: what was authorized is what is sent on.
  */
 export function isSettable(name: string): boolean {
-  return isToken(name) && name !== "host" && !hopByHop.has(name);
+  return isToken(name) && name !== "host" && !HOP_BY_HOP.has(name);
 }
 
 /** The headers of a request that a server may be shown: with the protocol that its connection is to change to. */
@@ -75,10 +75,10 @@ export function shownHeaders({ requestHeaders, upgrade }: Exchange): readonly st
 
 /** Whether a server is shown a header: what belongs to the client's connection says nothing of the request. */
 export function isShown(name: string): boolean {
-  return !connectionHeaders.has(name);
+  return !CONNECTION_HEADERS.has(name);
 }
 
-const connectionHeaders: ReadonlySet<string> = new Set([
+const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
   "connection",
   "keep-alive",
   "proxy-connection",

@@ -10,7 +10,7 @@ export interface ServerReply {
 }
 
 /** Characters of a body that become the message of a call. */
-const longestMessage = 1024;
+const MAX_MESSAGE = 1024;
 
 /**
  * The reply as its client reads it: a call of gRPC ends with a status, and the body is its message. `code`: the status that
@@ -18,7 +18,7 @@ const longestMessage = 1024;
  */
 export function replyFor(exchange: Exchange, reply: ServerReply, code?: number): ServerReply {
   if (!isGrpcCall(exchange)) return reply;
-  const text = Buffer.from(reply.body).toString().slice(0, longestMessage);
+  const text = Buffer.from(reply.body).toString().slice(0, MAX_MESSAGE);
   const headers = withoutHeader(reply.headers, "content-type");
   const status = code ?? refusedStatus(reply.status);
   return { status: 200, headers: callEnd(exchange, status, messageText(text), headers), body: "" };

@@ -14,7 +14,7 @@ import { textFrameOf } from "../../grpc/frames.ts";
 import { MetadataSchema } from "../../grpc/gen/envoy/config/core/v3/base_pb.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import { isShown, shownHeaders } from "../envoy/header-edits.ts";
-import { type ForwardedBody, partialBodyHeader } from "./forwarded-body.ts";
+import { type ForwardedBody, PARTIAL_BODY_HEADER } from "./forwarded-body.ts";
 
 /** What goes into each question. */
 export interface CheckContent {
@@ -115,7 +115,7 @@ function headersOf(
     for (const name of all.keys()) if (!wanted.includes(name)) all.delete(name);
   }
   const hasBytes = body !== undefined && body.bytes.length > 0;
-  if (hasBytes) all.set(partialBodyHeader, String(body.isPart));
+  if (hasBytes) all.set(PARTIAL_BODY_HEADER, String(body.isPart));
   return all;
 }
 

@@ -19,7 +19,7 @@ export interface ForwardedBody {
 }
 
 /** The header that says whether a server has a part of the body, as Envoy names it. */
-export const partialBodyHeader = "x-envoy-auth-partial-body";
+export const PARTIAL_BODY_HEADER = "x-envoy-auth-partial-body";
 
 /** The request's body for the server; it stays there for the backend. Undefined: the request was refused, or the client left. */
 export async function forwardedBody(

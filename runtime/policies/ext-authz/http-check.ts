@@ -14,11 +14,11 @@ import { fieldValue } from "../transformations/field-value.ts";
 import type { HeaderValue } from "../transformations/message-changes.ts";
 import { plainValues } from "../transformations/plain-values.ts";
 import { targetValue } from "../transformations/target-value.ts";
-import { type ForwardedBody, partialBodyHeader } from "./forwarded-body.ts";
+import { type ForwardedBody, PARTIAL_BODY_HEADER } from "./forwarded-body.ts";
 import { type AuthorizationVerdict, type NoVerdict, plainVerdict } from "./verdict.ts";
 
 /** The longest response of an authorization server. */
-const maxResponse = 4 * MiB;
+const MAX_RESPONSE = 4 * MiB;
 
 /** A server that is asked by plain HTTP. */
 export interface HttpAuthorizationServer {
@@ -71,7 +71,7 @@ export async function askOverHttp(
   };
   const callout = new Callout(exchange, "extAuthz", server.name, request.method);
   callout.cancelWith(onAbort);
-  const limits = { maxBytes: maxResponse, deadline, onAbort: callout.onAbort.bind(callout) };
+  const limits = { maxBytes: MAX_RESPONSE, deadline, onAbort: callout.onAbort.bind(callout) };
   const response = await fetchResponse({ ...request, span: callout.span }, limits).catch(
     (error: Error): NoVerdict => ({ kind: "none", detail: error.message }),
   );
@@ -123,7 +123,7 @@ function madeHeaders(made: readonly HeaderValue[]): Pick<FetchRequest, "authorit
 }
 
 function part(body: ForwardedBody | undefined): string[] {
-  return body === undefined ? [] : [partialBodyHeader, String(body.isPart)];
+  return body === undefined ? [] : [PARTIAL_BODY_HEADER, String(body.isPart)];
 }
 
 /** The server's headers, and those that it does not have: a client could name itself in them. */

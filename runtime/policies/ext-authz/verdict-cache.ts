@@ -24,7 +24,7 @@ interface Entry {
 }
 
 /** The part of its time after which a verdict is renewed, while it still holds. */
-const renewedAfter = 0.8;
+const RENEWED_AFTER = 0.8;
 
 /** Verdicts by key. One question at a time is under way for a key; what is no verdict is not kept. */
 class VerdictCache {
@@ -55,7 +55,7 @@ class VerdictCache {
     this.#entries.delete(key);
     this.#entries.set(key, entry);
     // A renewal that fails leaves the verdict to its end; it is made for those to come, whoever leaves.
-    if (age > ttl * renewedAfter) this.#ask(key, ask, () => {}).catch(() => {});
+    if (age > ttl * RENEWED_AFTER) this.#ask(key, ask, () => {}).catch(() => {});
     return entry.verdict;
   }
 

@@ -1,23 +1,23 @@
 import type { JsonObject } from "../../cel/variables.ts";
 
 /** What stands in one of these namespaces goes as metadata of the call. */
-export const callNamespaces: readonly string[] = [
+export const CALL_NAMESPACES: readonly string[] = [
   "gwc.dev.grpc_initial_metadata",
   "agentgateway.dev.grpc_initial_metadata",
 ];
 
 /** The metadata of a call, a flat list: texts, numbers and bools. What can't be a value there is left out. */
 export function callMetadata(metadata: JsonObject): readonly string[] {
-  return callNamespaces.flatMap((namespace) => {
+  return CALL_NAMESPACES.flatMap((namespace) => {
     const values = metadata[namespace];
     if (typeof values !== "object" || values === null) return [];
     return Object.entries(values).flatMap(([name, value]) => {
       const isScalar = ["string", "number", "boolean"].includes(typeof value);
       const text = String(value);
-      return isScalar && printable.test(text) ? [name.toLowerCase(), text] : [];
+      return isScalar && PRINTABLE.test(text) ? [name.toLowerCase(), text] : [];
     });
   });
 }
 
 /** ASCII-Value (grpc.io, PROTOCOL-HTTP2). */
-const printable = /^[\x20-\x7e]*$/;
+const PRINTABLE = /^[\x20-\x7e]*$/;

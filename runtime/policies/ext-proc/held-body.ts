@@ -3,13 +3,13 @@ import type { CountedBuffer } from "../../http/body/counted-buffer.ts";
 /** The body of a response while a processor has not said what becomes of it: it gets all of it, or its beginning. */
 export class HeldBody {
   readonly #buffer: CountedBuffer;
-  readonly #mostShown: number;
+  readonly #maxShown: number;
   #isShown = false;
 
-  /** `mostShown`: bytes that the processor gets at most. */
-  constructor(buffer: CountedBuffer, mostShown: number) {
+  /** `maxShown`: bytes that the processor gets at most. */
+  constructor(buffer: CountedBuffer, maxShown: number) {
     this.#buffer = buffer;
-    this.#mostShown = mostShown;
+    this.#maxShown = maxShown;
   }
 
   get isEmpty(): boolean {
@@ -18,7 +18,7 @@ export class HeldBody {
 
   /** The processor can't get all of it. */
   get isTooLong(): boolean {
-    return this.#buffer.length > this.#mostShown;
+    return this.#buffer.length > this.#maxShown;
   }
 
   /** The processor has got what it gets. */
@@ -34,7 +34,7 @@ export class HeldBody {
   /** What the processor gets; what comes from then on follows it as it is. */
   show(): Buffer {
     this.#isShown = true;
-    return this.#buffer.bytes().subarray(0, this.#mostShown);
+    return this.#buffer.bytes().subarray(0, this.#maxShown);
   }
 
   /** All of it. */
@@ -46,7 +46,7 @@ export class HeldBody {
   changed(shown: Uint8Array | undefined): Uint8Array {
     const whole = this.#buffer.bytes();
     if (shown === undefined) return whole;
-    return this.isTooLong ? Buffer.concat([shown, whole.subarray(this.#mostShown)]) : shown;
+    return this.isTooLong ? Buffer.concat([shown, whole.subarray(this.#maxShown)]) : shown;
   }
 
   /** All of it; nothing is held any more. */

@@ -8,7 +8,7 @@ export interface BodyPiece {
 }
 
 /** Bytes that may wait for a processor before no more are taken. */
-const mostPending = 65_536;
+const MAX_PENDING = 65_536;
 
 /** The pieces of a body that a processor has and has not responded to, in order. */
 export class PendingPieces {
@@ -20,7 +20,7 @@ export class PendingPieces {
   }
 
   get isFull(): boolean {
-    return this.#bytes > mostPending;
+    return this.#bytes > MAX_PENDING;
   }
 
   push(piece: BodyPiece): void {

@@ -30,7 +30,7 @@ export class ProcessedBody implements BodySource {
     }
     this.#held.push(piece);
     this.#heldBytes += piece.length;
-    if (this.#heldBytes > mostHeld) this.#flow.pause();
+    if (this.#heldBytes > MAX_HELD) this.#flow.pause();
   }
 
   /** No more comes: it is whole, with these trailers behind it, or it will never be. */
@@ -46,7 +46,7 @@ export class ProcessedBody implements BodySource {
     for (const piece of this.#held) sink.onData(piece);
     this.#held = [];
     if (this.#end !== undefined) sink[this.#end]();
-    else if (this.#heldBytes > mostHeld) this.#flow.resume();
+    else if (this.#heldBytes > MAX_HELD) this.#flow.resume();
   }
 
   pause(): void {
@@ -64,4 +64,4 @@ export class ProcessedBody implements BodySource {
 }
 
 /** Bytes of pieces that wait for the backend before the processor is stopped. */
-const mostHeld = 65_536;
+const MAX_HELD = 65_536;

@@ -28,7 +28,7 @@ export const bodyModeNumber = {
   fullDuplex: 4,
 } as const;
 
-const bodyModes: readonly BodyMode[] = [
+const BODY_MODES: readonly BodyMode[] = [
   "none",
   "streamed",
   "buffered",
@@ -53,6 +53,6 @@ const partModes: readonly (PartMode | undefined)[] = [undefined, "send", "skip"]
 
 /** Full duplex is agreed on before the first message: no body begins with it, and none leaves it. */
 function overridden(mode: BodyMode, wanted: number): BodyMode {
-  const other = bodyModes[wanted] ?? mode;
+  const other = BODY_MODES[wanted] ?? mode;
   return mode === "fullDuplex" || other === "fullDuplex" ? mode : other;
 }

@@ -4,13 +4,13 @@ import { rename, writeFile } from "node:fs/promises";
 import type { GatewayContext } from "../../process/gateway-context.ts";
 import { limitsFile } from "../../process/state-files.ts";
 import type { KeptUse } from "./bucket.ts";
-import { digestBytes } from "./shared-uses.ts";
+import { DIGEST_BYTES } from "./shared-uses.ts";
 
 /** What callers have used of one limit, the one that was seen last at the end; the key of all together is empty. */
 export type Uses = Map<string, KeptUse>;
 
 /** Milliseconds from a change to its being written: a process that is killed loses no more, and the time to write. */
-export const writeDelay = 500;
+export const WRITE_DELAY = 500;
 
 /**
  * The file below GWC_STATE_DIR that says what was used of limits that a restart must not reset. It is replaced as a whole, so
@@ -90,7 +90,7 @@ export class KeptFile {
 
 /** What stands for a key: what keys say is not written down. */
 export function keptKey(text: string): string {
-  return hash("sha256", text, "buffer").toString("base64url", 0, digestBytes);
+  return hash("sha256", text, "buffer").toString("base64url", 0, DIGEST_BYTES);
 }
 
 function textOf(all: ReadonlyMap<string, Uses>): string {
@@ -117,7 +117,7 @@ function readLimits(text: unknown): readonly (readonly [name: string, uses: Uses
 
 /** Files of before have the whole digests. */
 function shortKey(key: string): string {
-  return Buffer.from(key, "base64url").toString("base64url", 0, digestBytes);
+  return Buffer.from(key, "base64url").toString("base64url", 0, DIGEST_BYTES);
 }
 
 function readUse({ used, since, until }: Readonly<Record<string, unknown>>): KeptUse {

@@ -1,7 +1,7 @@
 import type { GatewayContext, KeptMemory } from "../../process/gateway-context.ts";
 import { releaseLock } from "../../process/thread-lock.ts";
-import { KeptFile, type Uses, writeDelay } from "./kept-file.ts";
-import { digestBytes, SharedUses } from "./shared-uses.ts";
+import { KeptFile, type Uses, WRITE_DELAY } from "./kept-file.ts";
+import { DIGEST_BYTES, SharedUses } from "./shared-uses.ts";
 
 /** The table of a limit, as the main thread sees it. */
 interface KeptTable {
@@ -12,7 +12,7 @@ interface KeptTable {
 }
 
 /** The main thread, among those that look at a table: none of the others is called so. */
-const mainThread = 0xffff;
+const MAIN_THREAD = 0xffff;
 
 /** Limits of several threads that a restart must not reset: they count in tables that they share, and the main thread writes. */
 export function keptTables(gateway: GatewayContext): KeptMemory {
@@ -29,14 +29,14 @@ class KeptTables implements KeptMemory {
   constructor(gateway: GatewayContext) {
     this.#file = new KeptFile(gateway);
     this.#limits = this.#file.read();
-    if (this.#file.isThere) setInterval(() => void this.flush(), writeDelay).unref();
+    if (this.#file.isThere) setInterval(() => void this.flush(), WRITE_DELAY).unref();
   }
 
   memory(name: string, keys: number): SharedArrayBuffer {
     const known = this.#tables.get(name);
     if (known !== undefined) return known.memory;
     const memory = new SharedArrayBuffer(SharedUses.bytes(keys));
-    const table = { memory, uses: new SharedUses(memory, keys, mainThread), changes: 0 };
+    const table = { memory, uses: new SharedUses(memory, keys, MAIN_THREAD), changes: 0 };
     this.#tables.set(name, table);
     this.#fill(name, table);
     return memory;
@@ -76,7 +76,7 @@ function usesOf(table: SharedUses): Uses {
 }
 
 /** All callers together have no key. */
-const noKey: Buffer = Buffer.alloc(digestBytes);
+const noKey: Buffer = Buffer.alloc(DIGEST_BYTES);
 
 /** The digest of a key that is written down, in a table. */
 export function tableDigest(key: string): Buffer {

@@ -1,6 +1,6 @@
 import type { GatewayContext, KeptState } from "../../process/gateway-context.ts";
 import { Bucket, type BucketLimit, countsUntil } from "./bucket.ts";
-import { KeptFile, type Uses, writeDelay } from "./kept-file.ts";
+import { KeptFile, type Uses, WRITE_DELAY } from "./kept-file.ts";
 
 /** What was used of limits that a restart must not reset, in a process of one thread: in memory, and in a file. */
 export class KeptUses implements KeptState {
@@ -51,7 +51,7 @@ export class KeptUses implements KeptState {
   #change(): void {
     if (!this.#file.isThere) return;
     this.#hasChanged = true;
-    this.#timer ??= setTimeout(() => void this.flush(), writeDelay).unref();
+    this.#timer ??= setTimeout(() => void this.flush(), WRITE_DELAY).unref();
   }
 }
 

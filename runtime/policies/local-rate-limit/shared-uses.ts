@@ -2,21 +2,21 @@ import { withLock } from "../../process/thread-lock.ts";
 import type { KeptUse } from "./bucket.ts";
 
 /** Int32 words before the first place: the lock, how many places are taken, the newest of them, the oldest, and changes. */
-const headWords = 5;
+const HEAD_WORDS = 5;
 const [takenAt, newestAt, oldestAt, changesAt] = [1, 2, 3, 4];
 
 /** Of a place, in Int32 words: a digest, its neighbours by age, and the next one of its chain; places count from 1. */
-const placeWords = 8;
+const PLACE_WORDS = 8;
 const [olderAt, newerAt, nextAt] = [4, 5, 6];
 
 /**
  * What the places hold, as Float64 behind them: what was used, since when (0: nothing was asked for), and until when it
  * counts, where that is to be known.
  */
-const useNumbers = 3;
+const USE_NUMBERS = 3;
 
 /** Bytes of a digest that are kept. */
-export const digestBytes = 16;
+export const DIGEST_BYTES = 16;
 
 /** What a key has used, as others may keep it. */
 export interface UseEntry {
@@ -40,7 +40,7 @@ export class SharedUses {
 
   /** The bytes that a table of so many keys takes. */
   static bytes(most: number): number {
-    return useOffset(most) + 8 * useNumbers * most;
+    return useOffset(most) + 8 * USE_NUMBERS * most;
   }
 
   /** `thread`: which one looks at it, from 0. */
@@ -51,7 +51,7 @@ export class SharedUses {
     this.#thread = thread;
     this.#most = most;
     this.#chains = chainsOf(most);
-    this.#firstPlace = headWords + this.#chains;
+    this.#firstPlace = HEAD_WORDS + this.#chains;
   }
 
   /** Works on what a key has used, while no other thread does. `digest`: 16 bytes of a digest of the key. */
@@ -85,7 +85,7 @@ export class SharedUses {
   #entries(): readonly UseEntry[] {
     const entries: UseEntry[] = [];
     for (let place = this.#word(oldestAt); place !== 0; place = this.#of(place, newerAt)) {
-      const digest = Buffer.allocUnsafe(digestBytes);
+      const digest = Buffer.allocUnsafe(DIGEST_BYTES);
       for (let i = 0; i < 4; i++) digest.writeInt32LE(this.#of(place, i), 4 * i);
       const { used, since, until } = this.#useAt(place);
       entries.push({ digest, use: { used, since, until } });
@@ -94,7 +94,7 @@ export class SharedUses {
   }
 
   #placeOf(digest: Buffer): number {
-    const chain = headWords + (digest.readUInt32LE(0) & (this.#chains - 1));
+    const chain = HEAD_WORDS + (digest.readUInt32LE(0) & (this.#chains - 1));
     let place = this.#word(chain);
     while (place !== 0 && !this.#has(place, digest)) place = this.#of(place, nextAt);
     if (place === 0) {
@@ -122,19 +122,19 @@ export class SharedUses {
     const old = this.#oldestIdle() ?? this.#word(oldestAt);
     this.#unlink(old);
     this.#leaveChain(old);
-    this.#uses.fill(0, useNumbers * (old - 1), useNumbers * old);
+    this.#uses.fill(0, USE_NUMBERS * (old - 1), USE_NUMBERS * old);
     return old;
   }
 
   #oldestIdle(): number | undefined {
     const now = Date.now();
     for (let place = this.#word(oldestAt); place !== 0; place = this.#of(place, newerAt))
-      if ((this.#uses[useNumbers * (place - 1) + 2] ?? 0) <= now) return place;
+      if ((this.#uses[USE_NUMBERS * (place - 1) + 2] ?? 0) <= now) return place;
     return undefined;
   }
 
   #leaveChain(place: number): void {
-    const chain = headWords + (this.#of(place, 0) & (this.#chains - 1));
+    const chain = HEAD_WORDS + (this.#of(place, 0) & (this.#chains - 1));
     const next = this.#of(place, nextAt);
     let before = this.#word(chain);
     if (before === place) {
@@ -164,7 +164,7 @@ export class SharedUses {
 
   #useAt(place: number): KeptUse {
     const uses = this.#uses;
-    const at = useNumbers * (place - 1);
+    const at = USE_NUMBERS * (place - 1);
     return {
       get used() {
         return uses[at] ?? 0;
@@ -193,11 +193,11 @@ export class SharedUses {
   }
 
   #of(place: number, field: number): number {
-    return this.#word(this.#firstPlace + placeWords * (place - 1) + field);
+    return this.#word(this.#firstPlace + PLACE_WORDS * (place - 1) + field);
   }
 
   #set(place: number, field: number, value: number): void {
-    this.#words[this.#firstPlace + placeWords * (place - 1) + field] = value;
+    this.#words[this.#firstPlace + PLACE_WORDS * (place - 1) + field] = value;
   }
 }
 
@@ -207,6 +207,6 @@ function chainsOf(most: number): number {
 }
 
 function useOffset(most: number): number {
-  const words = headWords + chainsOf(most) + placeWords * most;
+  const words = HEAD_WORDS + chainsOf(most) + PLACE_WORDS * most;
   return 8 * Math.ceil((4 * words) / 8);
 }

@@ -20,13 +20,13 @@ export function clockInterval(length: number): Window {
   return { ...lasting(length), now: () => Date.now(), begin: (now) => now };
 }
 
-const dayLength = 86_400_000;
+const DAY_LENGTH = 86_400_000;
 
 /** Days, from midnight UTC on. */
 export const calendarDays: Window = {
-  ...lasting(dayLength),
+  ...lasting(DAY_LENGTH),
   now: () => Date.now(),
-  begin: (now) => now - (now % dayLength),
+  begin: (now) => now - (now % DAY_LENGTH),
 };
 
 /** Months of the calendar, from the first one's midnight UTC on. */

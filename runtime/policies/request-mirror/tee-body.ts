@@ -3,7 +3,7 @@ import { PassedBody } from "../../http/body/passed-body.ts";
 import type { BufferBudget } from "../../process/buffer-budget.ts";
 
 /** Bytes that a copy may be behind before it is given up. */
-const maxBehind = 262_144;
+const MAX_BEHIND = 262_144;
 
 /**
  * A body that flows to two readers: the first one sets the pace, the copy follows as it can and is broken off when it
@@ -89,7 +89,7 @@ class BodyCopy implements BodySource, BodySink {
     this.#waiting.push(chunk);
     this.#size += chunk.length;
     this.#pass();
-    if (this.#size > maxBehind) this.onAbort();
+    if (this.#size > MAX_BEHIND) this.onAbort();
   }
 
   onEnd(): void {

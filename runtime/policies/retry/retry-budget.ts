@@ -1,13 +1,13 @@
 import { SECOND } from "../../process/units.ts";
 
 /** Milliseconds that are looked at together. */
-const windowLength = 10 * SECOND;
+const WINDOW_LENGTH = 10 * SECOND;
 
 /** Of a hundred requests in a window as many may be sent to a further provider ... */
-const extraShare = 0.2;
+const EXTRA_SHARE = 0.2;
 
 /** ... and these whatever the load: one request of a quiet gateway fails over too. */
-const extraAtLeast = 10;
+const EXTRA_AT_LEAST = 10;
 
 /** Bounds how many requests are sent to more than one provider: failing servers get no multiple of the load. */
 export class RetryBudget {
@@ -24,14 +24,14 @@ export class RetryBudget {
   /** Takes a further try from the budget; false: there is none left. */
   take(now: number): boolean {
     this.#move(now);
-    if (this.#extra >= extraAtLeast + extraShare * this.#requests) return false;
+    if (this.#extra >= EXTRA_AT_LEAST + EXTRA_SHARE * this.#requests) return false;
     this.#extra += 1;
     return true;
   }
 
   #move(now: number): void {
     if (now < this.#windowEnd) return;
-    this.#windowEnd = now + windowLength;
+    this.#windowEnd = now + WINDOW_LENGTH;
     this.#requests = 0;
     this.#extra = 0;
   }

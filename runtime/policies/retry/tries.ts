@@ -64,7 +64,7 @@ class TriedCall {
     const asked = (isSame && retryAfter(head?.headers ?? [])) || 0;
     const wait = Math.max(backoff, asked);
     const now = performance.now();
-    if (this.#count >= attempts || asked > longestWait || now + wait >= deadline) return false;
+    if (this.#count >= attempts || asked > MAX_WAIT || now + wait >= deadline) return false;
     if (!budget.take(now)) return false;
     this.#count += 1;
     logFields(exchange.record).set("retry.attempt", String(this.#count));
@@ -74,4 +74,4 @@ class TriedCall {
 }
 
 /** Milliseconds that a server may ask for: who is sent away for longer is told so. */
-const longestWait = 10 * SECOND;
+const MAX_WAIT = 10 * SECOND;

@@ -1,4 +1,4 @@
-import { servedMethods } from "../../http/http1/request-line.ts";
+import { SERVED_METHODS } from "../../http/http1/request-line.ts";
 import type { RequestLineChanges } from "../../http/request-line.ts";
 import { canonicalHost } from "../../http/routing/canonical-host.ts";
 import type { RequestChanges } from "./message-changes.ts";
@@ -31,7 +31,7 @@ function isLost(value: unknown, made: string | undefined): boolean {
 
 /** CONNECT asks for a tunnel, which no change of a request opens. */
 function methodValue(value: unknown): string | undefined {
-  const isMethod = typeof value === "string" && servedMethods.has(value) && value !== "CONNECT";
+  const isMethod = typeof value === "string" && SERVED_METHODS.has(value) && value !== "CONNECT";
   return isMethod ? value : undefined;
 }
 

@@ -6,10 +6,10 @@ import { fieldText } from "../../cel/values/field-text.ts";
  */
 export function fieldValue(value: unknown): string | undefined {
   const text = fieldText(value);
-  if (text === undefined || controls.test(text)) return undefined;
-  const bytes = beyondLatin1.test(text) ? Buffer.from(text, "utf8").toString("latin1") : text;
+  if (text === undefined || CONTROLS.test(text)) return undefined;
+  const bytes = BEYOND_LATIN1.test(text) ? Buffer.from(text, "utf8").toString("latin1") : text;
   return bytes.replace(/^[ \t]+|[ \t]+$/g, "");
 }
 
-const controls = /[\u0000-\u0008\u000a-\u001f\u007f]/;
-const beyondLatin1 = /[^\u0000-\u00ff]/;
+const CONTROLS = /[\u0000-\u0008\u000a-\u001f\u007f]/;
+const BEYOND_LATIN1 = /[^\u0000-\u00ff]/;

@@ -12,7 +12,7 @@ export function replacedHeaders(value: unknown): HeaderList | undefined {
   if (text === undefined || !text.startsWith("{")) return undefined;
   const list: string[] = [];
   for (const [name, each] of Object.entries(JSON.parse(text))) {
-    if (!token.test(name)) continue;
+    if (!TOKEN.test(name)) continue;
     for (const item of Array.isArray(each) ? each : [each]) {
       if (typeof item === "object") continue;
       const field = fieldValue(item);
@@ -23,4 +23,4 @@ export function replacedHeaders(value: unknown): HeaderList | undefined {
 }
 
 /** RFC 9110 5.6.2. */
-const token = /^[A-Za-z0-9!#$%&'*+\-.^_`|~]+$/;
+const TOKEN = /^[A-Za-z0-9!#$%&'*+\-.^_`|~]+$/;

@@ -47,7 +47,7 @@ class TextLine implements AccessLogLine {
   }
 
   json(name: string, value: string): void {
-    if (isWord.test(value)) this.#line += ` ${name}=${value}`;
+    if (IS_WORD.test(value)) this.#line += ` ${name}=${value}`;
     else this.text(name, value);
   }
 
@@ -57,7 +57,7 @@ class TextLine implements AccessLogLine {
 }
 
 /** A number, true, false, null. */
-const isWord = /^[\w.+-]+$/;
+const IS_WORD = /^[\w.+-]+$/;
 
 /** One object a line, the same names. */
 class JsonLine implements AccessLogLine {

@@ -22,7 +22,7 @@ interface AuditedConnection {
 }
 
 /** Why a request was refused because of who sent it, or what it asked for. */
-const denials: ReadonlySet<RefusalReason> = new Set([
+const DENIALS: ReadonlySet<RefusalReason> = new Set([
   "JwtAuth",
   "Oidc",
   "BasicAuth",
@@ -37,13 +37,13 @@ const denials: ReadonlySet<RefusalReason> = new Set([
 ]);
 
 /** What explains a refusal, of the fields that policies noted. */
-const explanations = ["error", "rule", "limit", "mcp.method.name", "mcp.target"] as const;
-const items = ["gen_ai.tool.name", "gen_ai.prompt.name", "mcp.resource.uri"] as const;
+const EXPLANATIONS = ["error", "rule", "limit", "mcp.method.name", "mcp.target"] as const;
+const ITEMS = ["gen_ai.tool.name", "gen_ai.prompt.name", "mcp.resource.uri"] as const;
 
 /** Whoever was not seen on a route for so long logs in anew; milliseconds. */
-export const loginTime: number = HOUR;
+export const LOGIN_TIME: number = HOUR;
 /** Logins that are remembered; the one that is oldest makes room. */
-export const maxLogins = 10_000;
+export const MAX_LOGINS = 10_000;
 
 /** Where audit lines go, before the gateway runs. */
 export interface AuditStream {
@@ -129,7 +129,7 @@ export class AuditLog {
 
   /** A connection has ended: it is a line when it was refused. */
   connection({ record, remoteAddress, remotePort, serverName }: AuditedConnection): void {
-    if (record.reason === undefined || !denials.has(record.reason)) return;
+    if (record.reason === undefined || !DENIALS.has(record.reason)) return;
     const line = this.#line;
     line.begin();
     line.plain("event", "denied");
@@ -194,7 +194,7 @@ export class AuditLog {
 
   #explain({ reason, fields }: ExchangeRecord): void {
     this.#line.text("reason", reason);
-    for (const name of [...explanations, ...items]) this.#line.text(name, fields?.get(name));
+    for (const name of [...EXPLANATIONS, ...ITEMS]) this.#line.text(name, fields?.get(name));
   }
 
   #isLogin({ record, gateway }: Exchange): boolean {
@@ -217,17 +217,17 @@ class OwnLogins implements Logins {
     const seen = this.#seen.get(login);
     this.#seen.delete(login);
     this.#seen.set(login, now);
-    if (this.#seen.size > maxLogins) {
+    if (this.#seen.size > MAX_LOGINS) {
       const { value: oldest } = this.#seen.keys().next();
       if (oldest !== undefined) this.#seen.delete(oldest);
     }
-    return seen === undefined || now - seen > loginTime;
+    return seen === undefined || now - seen > LOGIN_TIME;
   }
 }
 
 /** A page that may not use an MCP route gets a 403; what else breaks the protocol is no denial. */
 function isDenial(reason: RefusalReason | undefined, status: number | undefined): boolean {
-  return reason !== undefined && (denials.has(reason) || (reason === "MCP" && status === 403));
+  return reason !== undefined && (DENIALS.has(reason) || (reason === "MCP" && status === 403));
 }
 
 /** Who a request was verified to be from: `alice`, `user bob`, `key 1f0e...`; undefined: nobody. */

@@ -12,11 +12,11 @@ export interface LogLevels {
 }
 
 /** Every level, the least first. */
-const order: readonly LogLevel[] = ["off", "error", "warn", "info", "debug", "trace"];
+const ORDER: readonly LogLevel[] = ["off", "error", "warn", "info", "debug", "trace"];
 
 /** Whether a level lets lines of another one through. */
 export function isLevelEnabled(level: LogLevel, line: LogLevel): boolean {
-  return order.indexOf(line) <= order.indexOf(level);
+  return ORDER.indexOf(line) <= ORDER.indexOf(level);
 }
 
 /**
@@ -38,19 +38,19 @@ export function readLevels(
     const [first = "", second] = directive.split("=");
     const level = levelOf(second ?? first);
     if (level === undefined) return undefined;
-    const parts = second === undefined ? all : partsOf(first.trim());
+    const parts = second === undefined ? ALL : partsOf(first.trim());
     if (parts.length === 0) other(first.trim());
     for (const part of parts) read = { ...read, [part]: level };
   }
   return read;
 }
 
-const all: readonly (keyof LogLevels)[] = ["request", "gateway", "connection"];
+const ALL: readonly (keyof LogLevels)[] = ["request", "gateway", "connection"];
 
 /** The name of the program is all that it says of itself. */
 function partsOf(name: string): readonly (keyof LogLevels)[] {
   if (name === "gwc" || name === "agentgateway") return ["gateway", "connection"];
-  return all.filter((part) => part === name);
+  return ALL.filter((part) => part === name);
 }
 
 /** 0: all; 1: the program; 2: a part of it. */
@@ -60,5 +60,5 @@ function depth(directive: string): number {
 }
 
 function levelOf(name: string): LogLevel | undefined {
-  return order.find((level) => level === name.trim().toLowerCase());
+  return ORDER.find((level) => level === name.trim().toLowerCase());
 }

@@ -1,16 +1,16 @@
 import { write, writeSync } from "node:fs";
 
 /** Bytes that are gathered before a write, and how long a line waits at most. */
-const batchSize = 65_536;
-const batchDelay = 50;
+const BATCH_SIZE = 65_536;
+const BATCH_DELAY = 50;
 /** Bytes that wait for a reader that is stuck; further lines are dropped and counted. */
-const maxBacklog = 16 * 1024 * 1024;
+const MAX_BACKLOG = 16 * 1024 * 1024;
 /** Milliseconds that closing waits for the reader. */
-const closeTime = 1000;
+const CLOSE_TIME = 1000;
 /** Milliseconds until a write is tried again on a pipe that is full. */
-const retryDelay = 10;
+const RETRY_DELAY = 10;
 /** Bytes of UTF-8 that a character makes at most: a surrogate pair makes four. */
-const mostBytes = 3;
+const MAX_BYTES = 3;
 
 /**
  * Writes lines to a file descriptor in batches, never waiting for the reader. What is left is written when the
@@ -19,7 +19,7 @@ const mostBytes = 3;
 export class LogWriter {
   readonly #to: number | ((lines: string) => void);
   /** What is gathered, up to `#length`. */
-  #lines: Buffer = Buffer.allocUnsafeSlow(batchSize);
+  #lines: Buffer = Buffer.allocUnsafeSlow(BATCH_SIZE);
   #length = 0;
   /** Batches that are full, and their bytes. */
   readonly #waiting: Buffer[] = [];
@@ -44,18 +44,18 @@ export class LogWriter {
 
   /** Adds lines, each ended by a line feed. */
   add(lines: string): void {
-    if (this.#waitingBytes > maxBacklog) {
+    if (this.#waitingBytes > MAX_BACKLOG) {
       this.#dropped += lines.split("\n").length - 1;
       return;
     }
-    const most = lines.length * mostBytes;
+    const most = lines.length * MAX_BYTES;
     if (this.#length + most > this.#lines.length) {
       this.#endBatch(most);
       this.flush();
     }
     // A line is a string of many pieces: to gather them now costs less than when they have left the processor's cache.
     this.#length += this.#lines.write(lines, this.#length);
-    this.#timer ??= setTimeout(() => this.flush(), batchDelay);
+    this.#timer ??= setTimeout(() => this.flush(), BATCH_DELAY);
   }
 
   /** Starts writing what is there. */
@@ -76,7 +76,7 @@ export class LogWriter {
 
   /** Resolves when all that was added is written, as far as the reader takes it within a second. */
   async written(): Promise<void> {
-    const deadline = Date.now() + closeTime;
+    const deadline = Date.now() + CLOSE_TIME;
     this.flush();
     while ((this.#isWriting || this.#length > 0) && Date.now() < deadline) {
       await new Promise((resolve) => setTimeout(resolve, 1));
@@ -95,7 +95,7 @@ export class LogWriter {
     if (this.#length > 0) {
       this.#waiting.push(this.#lines.subarray(0, this.#length));
       this.#waitingBytes += this.#length;
-      this.#lines = this.#free ?? Buffer.allocUnsafeSlow(batchSize);
+      this.#lines = this.#free ?? Buffer.allocUnsafeSlow(BATCH_SIZE);
       this.#free = undefined;
       this.#length = 0;
     }
@@ -104,7 +104,7 @@ export class LogWriter {
 
   /** A batch was handed over: what came meanwhile waits its time, or it would go a line at a time. */
   #written({ buffer }: Buffer): void {
-    if (buffer.byteLength === batchSize) this.#free = Buffer.from(buffer);
+    if (buffer.byteLength === BATCH_SIZE) this.#free = Buffer.from(buffer);
     if (this.#waiting.length > 0 || this.#timer === undefined) this.flush();
   }
 
@@ -113,7 +113,7 @@ export class LogWriter {
     this.#isWriting = true;
     write(fd, batch, from, (error, written) => {
       if (error?.code === "EAGAIN") {
-        setTimeout(() => this.#write(fd, batch, from), retryDelay);
+        setTimeout(() => this.#write(fd, batch, from), RETRY_DELAY);
         return;
       }
       if (error === null && from + written < batch.length) {
@@ -149,7 +149,7 @@ function writeAll(fd: number, bytes: Buffer): void {
     } catch (error) {
       if (!(error instanceof Error) || !("code" in error) || error.code !== "EAGAIN") return;
       tries += 1;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, retryDelay);
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_DELAY);
     }
   }
 }

@@ -1,5 +1,5 @@
 /** Longer values are no name that the next line has again. */
-const longest = 64;
+const LONGEST = 64;
 
 /** A field as a line had it last. */
 interface RepeatedField {
@@ -29,7 +29,7 @@ export class RepeatedFields {
       last.written ??= this.#write(name, value).join("");
       return last.written;
     }
-    if (value.length > longest) return undefined;
+    if (value.length > LONGEST) return undefined;
     if (last === undefined) this.#fields.set(name, { value, written: undefined });
     else {
       last.value = value;

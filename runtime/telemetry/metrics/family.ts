@@ -3,7 +3,7 @@ import { LabelTree } from "./label-tree.ts";
 import type { CounterMetric, GaugeMetric, HistogramMetric, Metric } from "./metric.ts";
 
 /** The content type of the Prometheus text format. */
-export const expositionType = "text/plain; version=0.0.4; charset=utf-8";
+export const EXPOSITION_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 /** A counter of one set of label values: whoever has it adds to `value`. */
 export class Sample {

@@ -3,11 +3,11 @@ import { type ItemBuffer, unpooledBytes } from "./item-buffer.ts";
 import type { AttributeFormat, WrittenAttributes } from "./otlp-format.ts";
 
 /** Values that may follow the same attributes; where there are more, none is kept. */
-const mostValues = 16;
+const MAX_VALUES = 16;
 /** The longest value that is kept. */
-const longestKept = 64;
+const MAX_KEPT = 64;
 /** Runs that are kept; beyond, they are gathered anew. */
-const mostRuns = 4096;
+const MAX_RUNS = 4096;
 
 /** The attributes of a span so far, as they are written, and those that have followed them. */
 interface Run {
@@ -72,8 +72,8 @@ export class AttributeRuns {
       if (each?.name === name && each.value === value && each.rest === rest) return each.run;
     }
     if (run.isVaried) return undefined;
-    if (typeof value === "string" && value.length + rest.length > longestKept) return undefined;
-    if (run.next.length === mostValues) {
+    if (typeof value === "string" && value.length + rest.length > MAX_KEPT) return undefined;
+    if (run.next.length === MAX_VALUES) {
       run.isVaried = true;
       run.next.length = 0;
       return undefined;
@@ -93,7 +93,7 @@ export class AttributeRuns {
     const added = newRun(`${run.text}${run.separator}${this.text(name, value, rest)}`, separator);
     run.next.push({ name, value, rest, run: added });
     this.#count += 1;
-    if (this.#count === mostRuns) {
+    if (this.#count === MAX_RUNS) {
       this.#count = 0;
       this.#first = newRun("", "");
       this.#later = newRun("", separator);
@@ -143,8 +143,8 @@ export class OtlpAttributes implements FieldWriter, WrittenAttributes {
   json(name: string, value: string): void {
     if (value === "true" || value === "false")
       this.#addAlone(this.#runs.format.boolean(name, value === "true"));
-    else if (isNumber.test(value)) this.#add(name, Number(value), "");
-    else if (isTexts.test(value)) this.list(name, JSON.parse(value));
+    else if (IS_NUMBER.test(value)) this.#add(name, Number(value), "");
+    else if (IS_TEXTS.test(value)) this.list(name, JSON.parse(value));
     else if (value !== "null") this.#add(name, value, "");
   }
 
@@ -207,7 +207,7 @@ function bytesOf(run: Run): Buffer {
 }
 
 /** A list of JSON with nothing but texts in it. */
-const isTexts = /^\[("(?:[^"\\]|\\.)*"(,"(?:[^"\\]|\\.)*")*)?\]$/;
+const IS_TEXTS = /^\[("(?:[^"\\]|\\.)*"(,"(?:[^"\\]|\\.)*")*)?\]$/;
 
 /** A number of JSON. */
-const isNumber = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/;
+const IS_NUMBER = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/;

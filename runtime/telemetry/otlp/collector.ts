@@ -10,4 +10,4 @@ export interface Collector {
 }
 
 /** Milliseconds that a collector has for a batch. */
-export const exportDeadline = 10_000;
+export const EXPORT_DEADLINE = 10_000;

@@ -1,4 +1,4 @@
-import { Members, type Placed } from "../../process/members.ts";
+import { type Indexed, SwapSet } from "../../process/swap-set.ts";
 import { MiB, SECOND } from "../../process/units.ts";
 import type { ExportFigures } from "./export-metrics.ts";
 import { ItemBuffer } from "./item-buffer.ts";
@@ -29,25 +29,25 @@ export interface ExportContext {
 }
 
 /** Items of a batch, and how long one waits for its batch at most. */
-const batchSize = 512;
-const batchDelay = 5 * SECOND;
+const BATCH_SIZE = 512;
+const BATCH_DELAY = 5 * SECOND;
 /** Items that wait, and bytes of them and of those under way; what comes then is dropped and counted. */
-const maxItems = 2048;
-const maxBytes = 8 * MiB;
+const MAX_ITEMS = 2048;
+const MAX_BYTES = 8 * MiB;
 /**
  * Batches under way while the collector takes them: one that is far away would otherwise get 512 items in the time that a
  * response takes, and lose the rest. One that does not take them gets fewer, and at last one by one.
  */
-const mostUnderWay = 8;
+const MAX_IN_FLIGHT = 8;
 /** Milliseconds before a batch is sent again, doubled each time; after so many tries it is dropped. */
-const firstPause = SECOND;
-const maxPause = 30 * SECOND;
-const maxTries = 5;
+const FIRST_PAUSE = SECOND;
+const MAX_PAUSE = 30 * SECOND;
+const MAX_TRIES = 5;
 /** The log says this often that something is lost. */
-const warnInterval = 60 * SECOND;
+const WARN_INTERVAL = 60 * SECOND;
 
 /** A batch that is being sent. */
-interface BatchUnderWay extends Placed {
+interface BatchUnderWay extends Indexed {
   readonly batch: ItemBuffer;
   /** Ends the pause before another try. */
   wake: (() => void) | undefined;
@@ -69,9 +69,9 @@ export class ExportQueue {
   #items = 0;
   #bytes = 0;
   #timer: NodeJS.Timeout | undefined;
-  readonly #underWay = new Members<BatchUnderWay>();
+  readonly #underWay = new SwapSet<BatchUnderWay>();
   /** So many may be, as the last one fared. */
-  #mostUnderWay = 1;
+  #maxInFlight = 1;
   #isEnding = false;
   /** The log was told just now that something is lost. */
   #hasWarned = false;
@@ -86,7 +86,7 @@ export class ExportQueue {
 
   /** Nothing can be added: who asks before making an item spares the work. */
   get isFull(): boolean {
-    return this.#items >= maxItems || this.#bytes > maxBytes;
+    return this.#items >= MAX_ITEMS || this.#bytes > MAX_BYTES;
   }
 
   /** An item is not made, as there is no room for it. */
@@ -121,10 +121,10 @@ export class ExportQueue {
 
   /** Sends the batches that are full, as many as may be under way; the one that is being filled has its time for that. */
   #goOn(): void {
-    while (this.#items >= batchSize && this.#underWay.size < this.#mostUnderWay) this.#sendNext();
+    while (this.#items >= BATCH_SIZE && this.#underWay.size < this.#maxInFlight) this.#sendNext();
     if (this.#items === 0 || this.#timer !== undefined) return;
-    if (this.#underWay.size >= this.#mostUnderWay) return;
-    this.#timer = setTimeout(() => this.#sendNext(), batchDelay);
+    if (this.#underWay.size >= this.#maxInFlight) return;
+    this.#timer = setTimeout(() => this.#sendNext(), BATCH_DELAY);
     this.#timer.unref();
   }
 
@@ -154,25 +154,25 @@ export class ExportQueue {
     const request = this.#envelope.around(sent.batch);
     for (let tries = 1; ; tries++) {
       const result = await this.#exporter.send(request);
-      this.#mostUnderWay =
-        result.kind === "taken" ? mostUnderWay : Math.max(1, this.#mostUnderWay >> 1);
+      this.#maxInFlight =
+        result.kind === "taken" ? MAX_IN_FLIGHT : Math.max(1, this.#maxInFlight >> 1);
       if (result.kind === "taken") {
         this.#context.figures.exported.value += count - result.rejected;
         if (result.rejected > 0) this.#lose(result.rejected, result.detail);
         return;
       }
-      if (result.kind === "refused" || tries === maxTries || this.#isEnding) {
+      if (result.kind === "refused" || tries === MAX_TRIES || this.#isEnding) {
         this.#lose(count, result.detail);
         return;
       }
       this.#warn(result.detail);
-      await pause(sent, result.after ?? firstPause * 2 ** (tries - 1));
+      await pause(sent, result.after ?? FIRST_PAUSE * 2 ** (tries - 1));
     }
   }
 
   #batchWithRoom(): ItemBuffer {
     const last = this.#batches.at(-1);
-    if (last !== undefined && last.count < batchSize) return last;
+    if (last !== undefined && last.count < BATCH_SIZE) return last;
     const batch = this.#spare ?? new ItemBuffer(this.#envelope.room);
     this.#spare = undefined;
     this.#batches.push(batch);
@@ -189,7 +189,7 @@ export class ExportQueue {
     this.#hasWarned = true;
     setTimeout(() => {
       this.#hasWarned = false;
-    }, warnInterval).unref();
+    }, WARN_INTERVAL).unref();
     const { dropped } = this.#context.figures;
     this.#context.warn(
       `${this.#what} do not reach ${this.#exporter.name}: ${detail} (${dropped.value} dropped so far)`,
@@ -199,7 +199,7 @@ export class ExportQueue {
 
 function pause(sent: BatchUnderWay, milliseconds: number): Promise<void> {
   return new Promise((resolve) => {
-    setTimeout(resolve, Math.min(milliseconds, maxPause)).unref();
+    setTimeout(resolve, Math.min(milliseconds, MAX_PAUSE)).unref();
     sent.wake = resolve;
   });
 }

@@ -3,7 +3,7 @@ import type { GrpcChannel } from "../../grpc/channel.ts";
 import { LogsService } from "../../grpc/gen/opentelemetry/proto/collector/logs/v1/logs_service_pb.ts";
 import { TraceService } from "../../grpc/gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.ts";
 import { GrpcError } from "../../grpc/status.ts";
-import { type Collector, exportDeadline } from "./collector.ts";
+import { type Collector, EXPORT_DEADLINE } from "./collector.ts";
 import type { ExportResult } from "./export-queue.ts";
 import { otlpProtobuf } from "./protobuf-format.ts";
 
@@ -39,12 +39,12 @@ function grpcCollector<Request extends DescMessage, Response extends DescMessage
       name: channel.name,
       send: async (request) => {
         try {
-          const options = { deadline: exportDeadline, metadata };
+          const options = { deadline: EXPORT_DEADLINE, metadata };
           return resultOf(await channel.callEncoded(gateway, method, request, options));
         } catch (error) {
           if (!(error instanceof GrpcError)) throw error;
           const detail = `gRPC status ${error.code}, ${error.message}`;
-          return passing.includes(error.code)
+          return PASSING.includes(error.code)
             ? { kind: "again", after: undefined, detail }
             : { kind: "refused", detail };
         }
@@ -54,7 +54,7 @@ function grpcCollector<Request extends DescMessage, Response extends DescMessage
 }
 
 /** The statuses after which a batch may be sent again (OTLP/gRPC, Failures). */
-const passing: readonly number[] = [1, 4, 8, 10, 11, 14, 15];
+const PASSING: readonly number[] = [1, 4, 8, 10, 11, 14, 15];
 
 function taken(rejected: bigint | undefined, message: string | undefined): ExportResult {
   const detail = message === undefined || message === "" ? "a part was rejected" : message;

@@ -3,7 +3,7 @@ import type { FetchedResponse } from "../../http/upstream/fetch-request.ts";
 import { fetchResponse } from "../../http/upstream/fetch-response.ts";
 import type { Upstream } from "../../http/upstream/upstream.ts";
 import { SECOND } from "../../process/units.ts";
-import { type Collector, exportDeadline } from "./collector.ts";
+import { type Collector, EXPORT_DEADLINE } from "./collector.ts";
 import type { ExportResult } from "./export-queue.ts";
 import { otlpJson } from "./json-format.ts";
 
@@ -17,7 +17,7 @@ export interface HttpCollectorSettings {
 }
 
 /** Bytes of a response. */
-const maxBytes = 65_536;
+const MAX_BYTES = 65_536;
 
 /** Sends items as JSON (OTLP/HTTP). */
 export function httpCollector({ upstream, path, headers = [] }: HttpCollectorSettings): Collector {
@@ -30,7 +30,10 @@ export function httpCollector({ upstream, path, headers = [] }: HttpCollectorSet
       send: async (body) => {
         const request = { method: "POST", url, headers: head, body, server: upstream } as const;
         try {
-          const response = await fetchResponse(request, { maxBytes, deadline: exportDeadline });
+          const response = await fetchResponse(request, {
+            maxBytes: MAX_BYTES,
+            deadline: EXPORT_DEADLINE,
+          });
           return resultOf(response, rejected);
         } catch (error) {
           const detail = error instanceof Error ? error.message : String(error);
@@ -42,12 +45,12 @@ export function httpCollector({ upstream, path, headers = [] }: HttpCollectorSet
 }
 
 /** The statuses after which a batch may be sent again (OTLP/HTTP, Failures): every other one would come again. */
-const passing: readonly number[] = [429, 502, 503, 504];
+const PASSING: readonly number[] = [429, 502, 503, 504];
 
 function resultOf({ status, headers, body }: FetchedResponse, rejected: string): ExportResult {
   if (status >= 200 && status < 300) return partOf(body.toString("utf8"), rejected);
   const detail = `status ${status}`;
-  if (!passing.includes(status)) return { kind: "refused", detail };
+  if (!PASSING.includes(status)) return { kind: "refused", detail };
   const seconds = Number(headerValue(headers, "retry-after"));
   return { kind: "again", after: seconds > 0 ? seconds * SECOND : undefined, detail };
 }

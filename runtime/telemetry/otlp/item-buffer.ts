@@ -4,7 +4,7 @@
  */
 export class ItemBuffer {
   readonly #room: number;
-  #bytes = Buffer.allocUnsafe(firstSize);
+  #bytes = Buffer.allocUnsafe(FIRST_SIZE);
   /** The same. */
   #view = viewOf(this.#bytes);
   /** Bytes, with the room. */
@@ -56,7 +56,7 @@ export class ItemBuffer {
   text(text: string): void {
     const { length } = text;
     this.#makeRoom(length);
-    if (length > longestLoop) {
+    if (length > MAX_LOOP) {
       this.#bytes.write(text, this.#length, "latin1");
     } else {
       // A call of the runtime costs as much as a hundred characters.
@@ -71,7 +71,7 @@ export class ItemBuffer {
     const { length } = bytes;
     const at = this.#length;
     this.#makeRoom(length);
-    if (length > longestLoop) this.#bytes.set(bytes, at);
+    if (length > MAX_LOOP) this.#bytes.set(bytes, at);
     else for (let i = 0; i < length; i++) this.#bytes[at + i] = bytes[i] ?? 0;
     this.#length = at + length;
     return at;
@@ -137,5 +137,5 @@ export function viewOf({ buffer, byteOffset, length }: Uint8Array): DataView {
   return new DataView(buffer, byteOffset, length);
 }
 
-const firstSize = 65_536;
-const longestLoop = 64;
+const FIRST_SIZE = 65_536;
+const MAX_LOOP = 64;

@@ -101,11 +101,11 @@ function numberValue(value: number): string {
 /** A JSON string of ASCII alone. */
 function quoted(value: string): string {
   const json = jsonValue(value);
-  return ascii.test(json) ? json : json.replace(beyond, escaped);
+  return ASCII.test(json) ? json : json.replace(BEYOND, escaped);
 }
 
-const ascii = /^[\x20-\x7e]*$/;
-const beyond = /[^\x20-\x7e]/g;
+const ASCII = /^[\x20-\x7e]*$/;
+const BEYOND = /[^\x20-\x7e]/g;
 
 function escaped(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;

@@ -4,7 +4,7 @@ import { type ItemBuffer, viewOf } from "./item-buffer.ts";
 export const noNanoseconds = "0".repeat(19);
 
 /** Digits down to microseconds: the rest are zeros. */
-const putDigits = 16;
+const PUT_DIGITS = 16;
 
 /**
  * Makes OTLP's times: nanoseconds since the epoch as decimal digits. Microseconds are exact, as far as numbers hold them, and
@@ -13,7 +13,7 @@ const putDigits = 16;
 export class NanosecondText {
   #second = -1;
   #text = "";
-  readonly #digits = new Uint8Array(putDigits);
+  readonly #digits = new Uint8Array(PUT_DIGITS);
   readonly #view = viewOf(this.#digits);
 
   /** `milliseconds` since the epoch, with fractions. */
@@ -27,12 +27,12 @@ export class NanosecondText {
   put(items: ItemBuffer, at: number, milliseconds: number): void {
     const digits = this.#digits;
     let rest = this.#begin(milliseconds) | 0;
-    for (let i = putDigits - 1; i >= putDigits - 6; i--) {
+    for (let i = PUT_DIGITS - 1; i >= PUT_DIGITS - 6; i--) {
       const tens = (rest / 10) | 0;
-      digits[i] = zero + rest - tens * 10;
+      digits[i] = ZERO + rest - tens * 10;
       rest = tens;
     }
-    items.put(at, this.#view, 0, putDigits);
+    items.put(at, this.#view, 0, PUT_DIGITS);
   }
 
   /** Makes the digits of the second, and gives the microseconds behind it. */
@@ -41,10 +41,10 @@ export class NanosecondText {
     if (second !== this.#second) {
       this.#second = second;
       this.#text = String(second);
-      this.#digits.set(Buffer.from(this.#text.padStart(putDigits - 6, "0"), "latin1"));
+      this.#digits.set(Buffer.from(this.#text.padStart(PUT_DIGITS - 6, "0"), "latin1"));
     }
     return Math.floor((milliseconds - second * 1000) * 1000);
   }
 }
 
-const zero = 0x30;
+const ZERO = 0x30;

@@ -46,7 +46,7 @@ export function otlpProtobuf(): OtlpFormat {
       const scope = field(1, field(1, "gwc"));
       const described = field(1, resource);
       return {
-        room: described.length + scope.length + lengthsAndTags,
+        room: described.length + scope.length + LENGTHS_AND_TAGS,
         around: (items) => {
           const scopes = `${tag(2)}${varint(scope.length + items.length)}${scope}`;
           const length = described.length + scopes.length + items.length;
@@ -86,7 +86,7 @@ function statusOf(error: string): string {
 }
 
 /** Of the frame, of its message and of the scope, with lengths of up to five bytes. */
-const lengthsAndTags = 5 + 2 * 6;
+const LENGTHS_AND_TAGS = 5 + 2 * 6;
 
 const attributeFormats: Readonly<Record<AttributeOwner, AttributeFormat>> = {
   resource: attributeFormat(1),

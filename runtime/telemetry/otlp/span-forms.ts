@@ -17,7 +17,7 @@ export type MakeSpanForm = (
 ) => SpanForm;
 
 /** Forms that are kept: most spans have one of few names. */
-const mostKept = 256;
+const MAX_KEPT = 256;
 
 /** The forms of spans, made once for all that have the same. */
 export class SpanForms {
@@ -37,7 +37,7 @@ export class SpanForms {
     const known = kept.of(name, flags);
     if (known !== undefined) return known;
     const made = this.#make(name, kind, flags, isPart);
-    if (this.#count < mostKept) {
+    if (this.#count < MAX_KEPT) {
       this.#count += 1;
       kept.keep(name, flags, made);
     }

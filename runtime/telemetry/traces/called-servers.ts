@@ -6,7 +6,7 @@ export interface CalledServer {
 }
 
 /** Servers that are kept; beyond, they are gathered anew. */
-const mostServers = 1024;
+const MAX_SERVERS = 1024;
 
 /** The servers that a gateway calls, by their names as upstreams have them. */
 export class CalledServers {
@@ -17,7 +17,7 @@ export class CalledServers {
     const known = this.#servers.get(name);
     if (known !== undefined) return known;
     const server = serverOf(name);
-    if (this.#servers.size === mostServers) this.#servers.clear();
+    if (this.#servers.size === MAX_SERVERS) this.#servers.clear();
     this.#servers.set(name, server);
     return server;
   }

@@ -206,7 +206,7 @@ class RequestTrace implements ExchangeTrace, SpanHead, CallingTrace {
 }
 
 /** Why a response is not complete that has begun. */
-const faults: ReadonlySet<RefusalReason> = new Set([
+const FAULTS: ReadonlySet<RefusalReason> = new Set([
   "UpstreamFailure",
   "Timeout",
   "Draining",
@@ -222,5 +222,5 @@ function errorOf(
   const noted = fields?.get("error.type");
   if (noted !== undefined) return noted;
   if (status >= 500) return reason ?? String(status);
-  return reason !== undefined && faults.has(reason) ? reason : undefined;
+  return reason !== undefined && FAULTS.has(reason) ? reason : undefined;
 }

@@ -1,5 +1,5 @@
 /** Names that are kept by the method of their requests. */
-const mostMethods = 16;
+const MAX_METHODS = 16;
 
 /** The names of the spans of requests: one text for all spans that have the same. */
 export class SpanNames {
@@ -16,7 +16,7 @@ export class SpanNames {
     const known = names.get(method);
     if (known !== undefined) return known;
     const name = `${method} ${route}`;
-    if (names.size < mostMethods) names.set(method, name);
+    if (names.size < MAX_METHODS) names.set(method, name);
     return name;
   }
 }

@@ -89,10 +89,10 @@ function add(span: FieldWriter, name: string, value: string): void {
 
 /** Attributes of generative AI that are numbers. */
 function isNumber(name: string): boolean {
-  return name.startsWith("gen_ai.usage.") || numbers.has(name);
+  return name.startsWith("gen_ai.usage.") || NUMBERS.has(name);
 }
 
-const numbers: ReadonlySet<string> = new Set([
+const NUMBERS: ReadonlySet<string> = new Set([
   "gen_ai.request.temperature",
   "gen_ai.request.top_p",
   "gen_ai.request.max_tokens",

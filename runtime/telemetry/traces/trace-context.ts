@@ -34,7 +34,7 @@ function hasOne(headers: readonly string[], name: string): boolean {
 
 /** What stands in `traceparent`; what a later version has behind the four fields is not read (3.2.4). */
 export function parseTraceparent(value: string): TraceContext | undefined {
-  const found = pattern.exec(value);
+  const found = PATTERN.exec(value);
   if (found === null) return undefined;
   const [, version, traceId = "", spanId = "", flags = "", rest] = found;
   if (version === "ff" || (version === "00" && rest !== "")) return undefined;
@@ -48,7 +48,7 @@ function knownFlags(version: string | undefined, flags: string): string {
   return `0${Number.parseInt(flags, 16) & (version === "00" ? 3 : 1)}`;
 }
 
-const pattern = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})($|-.*$)/;
+const PATTERN = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})($|-.*$)/;
 const noTrace = "0".repeat(32);
 const noSpan = "0".repeat(16);
 

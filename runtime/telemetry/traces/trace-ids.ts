@@ -3,7 +3,7 @@ import type { HexId } from "../otlp/hex-id.ts";
 import { viewOf } from "../otlp/item-buffer.ts";
 
 /** Bytes that are asked for at a time: asking the system for each id would cost more than the span. */
-const supply = 16_384;
+const SUPPLY = 16_384;
 
 /** Random ids. */
 export class TraceIds {
@@ -34,7 +34,7 @@ export class TraceIds {
 
   /** Spans that are open have ids of the digits before: those stay as they are. */
   #refill(): void {
-    const bytes = randomBytes(supply);
+    const bytes = randomBytes(SUPPLY);
     this.#bytes = viewOf(bytes);
     this.#text = bytes.toString("hex");
     this.#digits = viewOf(Buffer.from(this.#text, "latin1"));

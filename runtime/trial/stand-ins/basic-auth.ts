@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { PasswordFile } from "../../contents/password-file.ts";
 import { htpasswd } from "../../policies/basic-auth.ts";
-import { trialPassword } from "../trial-credential.ts";
+import { TRIAL_PASSWORD } from "../trial-credential.ts";
 
 export {
   acceptBasicAuth,
@@ -13,5 +13,5 @@ export {
 
 /** In the place of policies/basic-auth.ts: the file need not be there. */
 export function htpasswdFile(): PasswordFile {
-  return htpasswd(`trial:{SHA}${hash("sha1", trialPassword, "base64")}`);
+  return htpasswd(`trial:{SHA}${hash("sha1", TRIAL_PASSWORD, "base64")}`);
 }

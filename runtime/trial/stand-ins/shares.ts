@@ -1,6 +1,6 @@
 import type { Exchange } from "../../http/exchange.ts";
 import * as real from "../../mcp/shares.ts";
-import type { Eventual } from "../../process/eventual.ts";
+import type { MaybePromise } from "../../process/maybe-promise.ts";
 import { currentTrial } from "../trial.ts";
 
 export { openShares, sharedBackend } from "../../mcp/shares.ts";
@@ -9,7 +9,7 @@ export { openShares, sharedBackend } from "../../mcp/shares.ts";
 export function chooseShare(
   exchange: Exchange,
   shares: real.Shares,
-): Eventual<real.Share | undefined> {
+): MaybePromise<real.Share | undefined> {
   if (exchange.header("mcp-session-id") !== undefined) return real.chooseShare(exchange, shares);
   const { message, mcpServer } = currentTrial().request;
   const [first] = shares.backends;

@@ -1,12 +1,12 @@
 import type { Login } from "../../auth/password/verified-logins.ts";
 import type { PasswordFile } from "../../contents/password-file.ts";
-import { trialPassword } from "../trial-credential.ts";
+import { TRIAL_PASSWORD } from "../trial-credential.ts";
 
 export type { Login };
 
 /** In the place of auth/password/verified-logins.ts: every user of a trial has one password. */
 export class VerifiedLogins {
   check(_passwords: PasswordFile, { password }: Login): boolean {
-    return password === trialPassword;
+    return password === TRIAL_PASSWORD;
   }
 }

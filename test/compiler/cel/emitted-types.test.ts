@@ -7,10 +7,10 @@ import { describe, expect, it } from "vitest";
 import { type CelPhase, type CelSlot, compileExpression } from "../../../compiler/cel/compile.ts";
 import { libraries } from "../../../compiler/cel/functions/index.ts";
 import { operatorNames, operators } from "../../../compiler/cel/functions/operators.ts";
-import { macroDocs } from "../../../compiler/cel/macro-docs.ts";
+import { MACRO_DOCS } from "../../../compiler/cel/macro-docs.ts";
 import type { Overload } from "../../../compiler/cel/types/signature.ts";
 import { formatType, type Type } from "../../../compiler/cel/types/types.ts";
-import { celPhases, phaseEnvironment } from "../../../compiler/cel/variables/variables.ts";
+import { CEL_PHASES, phaseEnvironment } from "../../../compiler/cel/variables/variables.ts";
 import type { CompiledExpression } from "../../../compiler/model/expressions.ts";
 import { code, comment, join } from "../../../templates/code/code.ts";
 import { constantsOf, Expressions } from "../../../templates/code/expression.ts";
@@ -173,8 +173,8 @@ function everything(): readonly (readonly [string, CompiledExpression])[] {
       ]),
     ),
   );
-  const mcp = [...RULES, ...calls, ...macroDocs.map(({ example }) => example[0])];
-  const variables = celPhases.flatMap((phase) =>
+  const mcp = [...RULES, ...calls, ...MACRO_DOCS.map(({ example }) => example[0])];
+  const variables = CEL_PHASES.flatMap((phase) =>
     [...phaseEnvironment(phase).declarations.values()].flatMap(({ path, code }) => {
       const forms = path.includes(".") ? [`has(${path})`, `!has(${path}) || ${path} != null`] : [];
       return code === undefined ? [] : [path, ...forms].map((text) => [text, phase] as const);

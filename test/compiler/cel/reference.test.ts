@@ -2,14 +2,14 @@ import { describe, expect, it } from "vitest";
 import { compileExpression } from "../../../compiler/cel/compile.ts";
 import { evaluateExpression } from "../../../compiler/cel/evaluate/evaluate.ts";
 import { libraries } from "../../../compiler/cel/functions/index.ts";
-import { macroDocs } from "../../../compiler/cel/macro-docs.ts";
-import { celPhases, phaseEnvironment } from "../../../compiler/cel/variables/variables.ts";
+import { MACRO_DOCS } from "../../../compiler/cel/macro-docs.ts";
+import { CEL_PHASES, phaseEnvironment } from "../../../compiler/cel/variables/variables.ts";
 
 const examples = [
   ...libraries.flatMap(({ functions }) =>
     functions.map(({ name, example }) => [name, example] as const),
   ),
-  ...macroDocs.map(({ form, example }) => [form, example] as const),
+  ...MACRO_DOCS.map(({ form, example }) => [form, example] as const),
 ];
 
 describe("the reference", () => {
@@ -20,7 +20,7 @@ describe("the reference", () => {
     expect("text" in given && given.text).toBe("text" in expected && expected.text);
   });
 
-  it.each(celPhases)(
+  it.each(CEL_PHASES)(
     "every variable of phase %s compiles, alone or through its fields",
     (phase) => {
       const { declarations } = phaseEnvironment(phase);

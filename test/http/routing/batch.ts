@@ -57,16 +57,19 @@ async function tryBatch(tables: readonly Table[], form: Form): Promise<Batch> {
 
 /** A route that is never chosen is a mistake: it is left out then, and nobody may miss it. */
 function compiled(tables: readonly Table[], ports: readonly number[], form: Form): Checked {
-  const leftOut = new Set<string>();
+  const excludedFields = new Set<string>();
   const checkInput = () => {
-    const host = memoryHost({ "gateway.yaml": form(tables, ports, (name) => leftOut.has(name)) });
+    const host = memoryHost({
+      "gateway.yaml": form(tables, ports, (name) => excludedFields.has(name)),
+    });
     return checkFiles(["gateway.yaml"], host, { name: "test", isStrict: false });
   };
   const first = checkInput();
   for (const { code, params } of first.diagnostics) {
-    if (code === "unreachable-route") leftOut.add(String((params as { route: string }).route));
+    if (code === "unreachable-route")
+      excludedFields.add(String((params as { route: string }).route));
   }
-  const found = leftOut.size === 0 ? first : checkInput();
+  const found = excludedFields.size === 0 ? first : checkInput();
   if (found.program !== undefined) return found;
   const mistakes = found.diagnostics.filter(({ code }) => code !== "unreachable-match");
   throw new Error(`refused: ${JSON.stringify(mistakes.slice(0, 5))}`);

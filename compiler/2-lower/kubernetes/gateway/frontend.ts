@@ -4,9 +4,9 @@ import {
   alpnSections,
   defaultFrontend,
   dividedAlpn,
+  FRONTEND_TRAFFIC,
   type FrontendConfig,
   type FrontendTlsConfig,
-  frontendTraffic,
 } from "../../../config/frontend.ts";
 import { readProxyProtocol } from "../../../config/proxy-protocol.ts";
 import type { ListenerResource } from "../../../config/resources.ts";
@@ -112,7 +112,7 @@ function meetFrontend(
     const name = field.slice("frontend.".length);
     for (const { value, origin } of values) {
       const parts = Object.keys(value ?? {}).map((key) => `${name}.${TLS_FIELDS[key] ?? key}`);
-      const known = [name, ...parts].flatMap((each) => frontendTraffic[each] ?? []);
+      const known = [name, ...parts].flatMap((each) => FRONTEND_TRAFFIC[each] ?? []);
       sections.meet({ name, actsOn: known, origin }, carried);
     }
   }

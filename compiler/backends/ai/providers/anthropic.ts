@@ -1,5 +1,5 @@
 import { type Infer, object, shortText } from "../../../schema/schema.ts";
-import { anthropicVersion } from "./anthropic-version.ts";
+import { ANTHROPIC_VERSION } from "./anthropic-version.ts";
 import type { LlmEndpoint, LlmProvider } from "./provider.ts";
 
 const schema = object(
@@ -28,6 +28,6 @@ export const anthropic: LlmProvider<"anthropic", Infer<typeof schema>> = {
     }
   },
   credential: { kind: "header", header: "x-api-key" },
-  headers: () => anthropicVersion,
+  headers: () => ANTHROPIC_VERSION,
   modelPrefixes: ["claude-"],
 };

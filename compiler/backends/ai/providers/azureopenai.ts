@@ -1,5 +1,5 @@
 import { type Infer, object, shortText, text } from "../../../schema/schema.ts";
-import { anthropicVersion } from "./anthropic-version.ts";
+import { ANTHROPIC_VERSION } from "./anthropic-version.ts";
 import type { LlmEndpoint, LlmProvider } from "./provider.ts";
 
 const schema = object(
@@ -81,7 +81,7 @@ export const azureopenai: LlmProvider<"azureopenai", Value> = {
   },
   credential: { kind: "header", header: "api-key" },
   model: deploymentOf,
-  headers: (options) => (isFoundry(options) ? anthropicVersion : []),
+  headers: (options) => (isFoundry(options) ? ANTHROPIC_VERSION : []),
 };
 
 /** Resources of Azure AI Foundry have Claude beside the models of OpenAI, by Anthropic's API. */

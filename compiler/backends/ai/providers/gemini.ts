@@ -7,7 +7,7 @@ const schema = object(
 );
 
 /** What the paths of its server of OpenAI's APIs begin with. */
-const openaiPaths = "/v1beta/openai/";
+const OPENAI_PATHS = "/v1beta/openai/";
 
 /** The Gemini API: https://ai.google.dev/api/generate-content. */
 export const gemini: LlmProvider<"gemini", Infer<typeof schema>> = {
@@ -21,7 +21,7 @@ export const gemini: LlmProvider<"gemini", Infer<typeof schema>> = {
     switch (type) {
       // Its own server of this format takes the bytes as they are, with what Google alone has (`extra_body`).
       case "Completions":
-        return { format: "completions", path: `${openaiPaths}chat/completions` };
+        return { format: "completions", path: `${OPENAI_PATHS}chat/completions` };
       // What is translated goes where signatures of thoughts, their tokens and every kind of input have a place.
       case "Messages":
       case "Responses":
@@ -31,14 +31,14 @@ export const gemini: LlmProvider<"gemini", Infer<typeof schema>> = {
           streamPath: "/v1beta/models/{model}:streamGenerateContent?alt=sse",
         };
       case "Embeddings":
-        return { format: "embeddings", path: `${openaiPaths}embeddings` };
+        return { format: "embeddings", path: `${OPENAI_PATHS}embeddings` };
       default:
         return undefined;
     }
   },
   credential: {
     kind: "by-path",
-    header: { prefix: openaiPaths, there: "authorization", elsewhere: "x-goog-api-key" },
+    header: { prefix: OPENAI_PATHS, header: "authorization", otherwise: "x-goog-api-key" },
   },
   modelPrefixes: ["gemini-", "gemma-", "learnlm-", "text-embedding-"],
 };

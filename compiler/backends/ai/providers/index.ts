@@ -42,21 +42,24 @@ export function providerOf<Kind extends ProviderKind>(kind: Kind): Providers[Kin
 export function providerSchemas(): Readonly<Record<string, Schema>> {
   return Object.fromEntries(
     providers.flatMap(({ kind, fileKeys, schema }) => [
-      [kind, { ...schema, saidElsewhere: besideProvider }],
-      ...fileKeys.map((key) => [key, { ...schema, saidElsewhere: besideProvider, aliasOf: kind }]),
+      [kind, { ...schema, misplacedFieldHints: besideProvider }],
+      ...fileKeys.map((key) => [
+        key,
+        { ...schema, misplacedFieldHints: besideProvider, aliasOf: kind },
+      ]),
     ]),
   );
 }
 
-const key = 'the key stands beside `provider`: policies: { backendAuth: { key: "${NAME}" } }';
-const server = "another server stands beside `provider`: hostOverride: HOST:PORT";
+const KEY = 'the key stands beside `provider`: policies: { backendAuth: { key: "${NAME}" } }';
+const SERVER = "another server stands beside `provider`: hostOverride: HOST:PORT";
 
 /** What people look for among the options of a provider. */
 const besideProvider = {
-  apiKey: key,
-  key,
-  token: key,
-  baseUrl: server,
-  apiBase: server,
-  url: server,
+  apiKey: KEY,
+  key: KEY,
+  token: KEY,
+  baseUrl: SERVER,
+  apiBase: SERVER,
+  url: SERVER,
 };

@@ -2,14 +2,14 @@ import { type Schema, validated } from "../../../schema/schema.ts";
 import { type ProviderKind, type ProviderOptions, providerOf, providers } from "./index.ts";
 
 /** The specification's names of providers in its order: `llmProvider1` is the first. */
-const order = ["openai", "azureopenai", "anthropic", "gemini", "vertexai", "bedrock"] as const;
+const ORDER = ["openai", "azureopenai", "anthropic", "gemini", "vertexai", "bedrock"] as const;
 
 /** The shape of each provider's options in manifests, by every key that it may have, and those keys. */
 export function manifestProviders(): {
   readonly fields: Readonly<Record<string, Schema>>;
   readonly names: readonly string[];
 } {
-  const fields = order.map((kind): readonly [string, Schema] => [kind, schemaOf(kind)]);
+  const fields = ORDER.map((kind): readonly [string, Schema] => [kind, schemaOf(kind)]);
   const neutral = fields.map(([kind, schema], index): readonly [string, Schema] => [
     `llmProvider${index + 1}`,
     { ...schema, aliasOf: kind },

@@ -6,7 +6,7 @@ import type { RefusalFormat } from "../../refusal-format.ts";
 import { acceptRequest } from "../accept-request.ts";
 import type { EngineRequest } from "../engine.ts";
 import type { PortHandover, RequestPort } from "../server-handlers.ts";
-import { GivenAway } from "./given-away.ts";
+import { ForwardedRequest } from "./forwarded-request.ts";
 import { HandedOverRequest } from "./handed-over-request.ts";
 import { HandedOverResponse } from "./handed-over-response.ts";
 import type { HandedOver, HandoverMessage } from "./handover-message.ts";
@@ -73,7 +73,9 @@ export class Handover {
         // Nobody whose requests belong to a thread opens tunnels.
         if (response.tunnel !== undefined) return false;
         const given = { request, response, framing, givenAt: performance.now() };
-        const away = new GivenAway(given, (isResponded) => this.#lose(name, given, isResponded));
+        const away = new ForwardedRequest(given, (isResponded) =>
+          this.#lose(name, given, isResponded),
+        );
         const line = this.#links.open(owner, away);
         // Whoever may have held something for it is gone: it is served as by a process that has started again.
         if (line === undefined) return false;

@@ -34,8 +34,8 @@ export function endLost(
     exchange.abort();
     return;
   }
-  refuse(exchange, 500, "Internal", detail);
+  refuse(exchange, 500, "Internal", DETAIL);
   request.discard();
 }
 
-const detail = "The gateway has lost this request: what it asks for may have been done";
+const DETAIL = "The gateway has lost this request: what it asks for may have been done";

@@ -4,15 +4,15 @@ import {
   type TLSSocket,
   type Server as TlsServer,
 } from "node:tls";
-import { comeFirst } from "../../../net/come-first.ts";
 import { forbiddingRule } from "../../../net/connection-rules.ts";
 import type { ConnectionSettings } from "../../../net/connection-settings.ts";
-import { HeldWrites } from "../../../net/held-writes.ts";
 import { ignoreError } from "../../../net/ignore-error.ts";
+import { interceptConnections } from "../../../net/intercept-connections.ts";
 import { closeQuietly, FIRST_REQUEST_TIME, listenOn } from "../../../net/listen-on.ts";
 import type { PortServer } from "../../../net/port-server.ts";
 import { ProxiedServer } from "../../../net/proxy-protocol/proxy-protocol.ts";
 import type { PreparedDivision, TlsDivision } from "../../../net/tls-division.ts";
+import { WriteBatch } from "../../../net/write-batch.ts";
 import type { GatewayContext } from "../../../process/gateway-context.ts";
 import type { Certificates } from "../../../tls/certificates.ts";
 import { handshakeOptions, isSameHandshake } from "../../../tls/handshake.ts";
@@ -21,7 +21,7 @@ import { acceptRequest } from "../accept-request.ts";
 import type { EngineRequest, EngineResponse, Framing } from "../engine.ts";
 import type { RequestPort, ServerHandlers } from "../server-handlers.ts";
 import { Http1Connections } from "./http1-connections.ts";
-import { bodyTime, headTime } from "./http1-server-connection.ts";
+import { BODY_TIME, HEAD_TIME } from "./http1-server-connection.ts";
 import { Http2Connections, type Http2Limits } from "./http2-connections.ts";
 import { sniffProtocol } from "./protocol-sniffing.ts";
 
@@ -51,7 +51,7 @@ export class HttpServer implements PortServer {
     };
     this.#http1 = new Http1Connections({
       ...own,
-      writes: gateway.metrics.part(HeldWrites),
+      writes: gateway.metrics.part(WriteBatch),
       settings: () => this.#handlers.connections,
       tunnelRefusal: () => tunnelRefusal(this.#handlers),
       serve: (request, response, expectsContinue) =>
@@ -83,7 +83,7 @@ export class HttpServer implements PortServer {
         },
       });
       this.useCertificates(certificates);
-      comeFirst(this.#server, (socket, endHere) => this.#divide(socket, endHere));
+      interceptConnections(this.#server, (socket, endHere) => this.#divide(socket, endHere));
     }
     this.setHandlers(handlers);
     this.#server.on("drop", () => this.#handlers.refused());
@@ -165,7 +165,7 @@ export class HttpServer implements PortServer {
 
   #takePlain(socket: Socket): void {
     if (!this.#hold(socket)) return;
-    const time = this.#http1.isClosing ? FIRST_REQUEST_TIME : headTime;
+    const time = this.#http1.isClosing ? FIRST_REQUEST_TIME : HEAD_TIME;
     sniffProtocol(socket, this.#http1.deadlines, time, (version) => {
       if (version === "http2") this.#http2.accept(socket);
       else this.#http1.accept(socket);
@@ -228,5 +228,5 @@ function tunnelRefusal({ isForwardProxy, takesTunnels }: ServerHandlers): 400 | 
 
 function http2Limits(connections: ConnectionSettings): Http2Limits {
   const { http2, maxHeaders, idleTimeout, maxDuration } = connections;
-  return { ...http2, maxHeaders, idleTimeout, maxDuration, bodyTimeout: bodyTime };
+  return { ...http2, maxHeaders, idleTimeout, maxDuration, bodyTimeout: BODY_TIME };
 }

@@ -1,8 +1,8 @@
 import type { Socket } from "node:net";
 import type { ConnectionSettings } from "../../../net/connection-settings.ts";
 import { Deadlines } from "../../../net/deadlines.ts";
-import type { HeldWrites } from "../../../net/held-writes.ts";
 import { ReadMemory } from "../../../net/socket-reads.ts";
+import type { WriteBatch } from "../../../net/write-batch.ts";
 import { SECOND } from "../../../process/units.ts";
 import {
   type Http1Port,
@@ -19,13 +19,13 @@ export interface Http1ConnectionsPort
 }
 
 /** The most bytes of a read of something short: most requests are read whole. */
-const readSize = 65_536;
+const READ_SIZE = 65_536;
 
 /** The HTTP/1.1 connections of a port, and those that have said nothing yet. */
 export class Http1Connections implements Http1Port {
   readonly deadlines = new Deadlines<PlainConnection>();
-  readonly writes: HeldWrites;
-  readonly memory: ReadMemory = new ReadMemory(readSize);
+  readonly writes: WriteBatch;
+  readonly memory: ReadMemory = new ReadMemory(READ_SIZE);
   isClosing = false;
   readonly serve: Http1Port["serve"];
   readonly malformed: Http1Port["malformed"];

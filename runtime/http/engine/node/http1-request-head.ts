@@ -1,7 +1,7 @@
 import { headerValue } from "../../headers/header-list.ts";
 import { type Http1Lines, isTokenCode } from "../../http1/fields.ts";
 import { type ReceivedFields, readReceivedFields } from "../../http1/received-fields.ts";
-import { isTargetCode, servedMethods } from "../../http1/request-line.ts";
+import { isTargetCode, SERVED_METHODS } from "../../http1/request-line.ts";
 
 /** The head of a request (RFC 9112 3, 5), and what it says of what follows. */
 export interface Http1RequestHead {
@@ -29,7 +29,7 @@ export function readRequestHead(lines: Http1Lines): Http1RequestHead | string {
   const line = plainRequestLine(lines) ?? anyRequestLine(lines);
   if (line === undefined) return "no valid request line";
   const { method, target, version } = line;
-  if (!servedMethods.has(method)) return "a method that nobody knows";
+  if (!SERVED_METHODS.has(method)) return "a method that nobody knows";
   const fields = readReceivedFields(lines, line.next);
   if (typeof fields === "string") return fields;
   const { length = 0, isChunked, te } = fields;
@@ -46,9 +46,12 @@ export function readRequestHead(lines: Http1Lines): Http1RequestHead | string {
     body,
     keepsAlive: fields.keepsConnection(isOld),
     expectsContinue: expectation !== undefined,
-    acceptsTrailers: te !== "" && !isOld && trailersToken.test(te),
+    acceptsTrailers: te !== "" && !isOld && TRAILERS_TOKEN.test(te),
     upgrade:
-      !fields.namesConnectionHeaders || isOld || body !== 0 || !upgradeToken.test(fields.connection)
+      !fields.namesConnectionHeaders ||
+      isOld ||
+      body !== 0 ||
+      !UPGRADE_TOKEN.test(fields.connection)
         ? undefined
         : protocolOf(headerValue(fields.list, "upgrade")),
   };
@@ -86,7 +89,7 @@ function plainRequestLine({ text, bytes, start }: Http1Lines): RequestLine | und
 
 function anyRequestLine({ text }: Http1Lines): RequestLine | undefined {
   const lineEnd = text.indexOf("\r\n");
-  const line = requestLine.exec(text.slice(0, lineEnd));
+  const line = REQUEST_LINE.exec(text.slice(0, lineEnd));
   if (line === null) return undefined;
   const [, method = "", target = "", version = ""] = line;
   return { method, target, version, next: lineEnd + 2 };
@@ -95,7 +98,7 @@ function anyRequestLine({ text }: Http1Lines): RequestLine | undefined {
 const behindTarget = Buffer.from(" HTTP/1.1\r\n");
 
 /** RFC 9112 3: more than one space is forgiven, as nobody reads it in another way. */
-const requestLine = /^([A-Z][A-Z-]*) +([\x21-\x7e]+) +HTTP\/(1\.[01])$/;
+const REQUEST_LINE = /^([A-Z][A-Z-]*) +([\x21-\x7e]+) +HTTP\/(1\.[01])$/;
 
-const trailersToken = /(?:^|,)\s*trailers\s*(?:$|[,;])/i;
-const upgradeToken = /(?:^|,)\s*upgrade\s*(?:,|$)/;
+const TRAILERS_TOKEN = /(?:^|,)\s*trailers\s*(?:$|[,;])/i;
+const UPGRADE_TOKEN = /(?:^|,)\s*upgrade\s*(?:,|$)/;

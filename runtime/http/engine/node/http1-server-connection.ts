@@ -1,6 +1,5 @@
 import type { Socket } from "node:net";
 import type { Deadlines, Timed } from "../../../net/deadlines.ts";
-import type { HeldWrites } from "../../../net/held-writes.ts";
 import { FIRST_REQUEST_TIME } from "../../../net/listen-on.ts";
 import { pauseReads } from "../../../net/pause-reads.ts";
 import {
@@ -9,12 +8,13 @@ import {
   type ReadTaker,
   SocketReads,
 } from "../../../net/socket-reads.ts";
+import type { WriteBatch } from "../../../net/write-batch.ts";
 import { SECOND } from "../../../process/units.ts";
 import { copyOf } from "../../body/copy-of.ts";
 import {
-  endlessChunkLine,
-  endlessHead,
-  endlessTrailers,
+  ENDLESS_CHUNK_LINE,
+  ENDLESS_HEAD,
+  ENDLESS_TRAILERS,
   type ReadState,
 } from "../../http1/message-reader.ts";
 import type { Http1RequestHead } from "./http1-request-head.ts";
@@ -26,15 +26,15 @@ import {
 } from "./http1-server-response.ts";
 
 /** Milliseconds that a client may take for a head. */
-export const headTime = 30 * SECOND;
+export const HEAD_TIME = 30 * SECOND;
 /** Milliseconds that it may take for a body. */
-export const bodyTime = 300 * SECOND;
+export const BODY_TIME = 300 * SECOND;
 
 /** How long a client that gets its last response may go on sending what nobody reads: a reset would take it the response. */
-const lingerTime = 0.5 * SECOND;
+const LINGER_TIME = 0.5 * SECOND;
 
 /** The most bytes behind a request that wait for its response; then nothing more is read. */
-const mostWaiting = 65_536;
+const MAX_WAITING = 65_536;
 
 /** A connection that may be one of HTTP/1.1. */
 export interface PlainConnection extends Timed {
@@ -53,7 +53,7 @@ export interface Http1Port {
   /** What connections are read into. */
   readonly memory: ReadMemory;
   /** Holds short responses back that are written in one turn. */
-  readonly writes: HeldWrites;
+  readonly writes: WriteBatch;
   /** No more requests are wanted. */
   readonly isClosing: boolean;
   /** Why a tunnel is refused; undefined: clients may ask for one. */
@@ -97,7 +97,7 @@ export class Http1ServerConnection
   constructor(socket: Socket, port: Http1Port, maxDuration: number | undefined) {
     this.socket = socket;
     this.#port = port;
-    this.deadline = port.deadlines.after(port.isClosing ? FIRST_REQUEST_TIME : headTime);
+    this.deadline = port.deadlines.after(port.isClosing ? FIRST_REQUEST_TIME : HEAD_TIME);
     this.#oldAt =
       maxDuration === undefined ? Number.POSITIVE_INFINITY : port.deadlines.after(maxDuration);
     socket.on("data", this.#onData);
@@ -119,7 +119,7 @@ export class Http1ServerConnection
     return this.#port.keptLines;
   }
 
-  get writes(): HeldWrites {
+  get writes(): WriteBatch {
     return this.#port.writes;
   }
 
@@ -212,7 +212,7 @@ export class Http1ServerConnection
   #after(request: Http1ServerRequest, state: ReadState): void {
     if (state === "broken") {
       const problem = request.problem ?? "";
-      this.#refuse(statuses[problem] ?? 400, problem);
+      this.#refuse(STATUSES[problem] ?? 400, problem);
       return;
     }
     const { head } = request;
@@ -340,7 +340,7 @@ export class Http1ServerConnection
   #begin(phase: Phase): void {
     if (phase === this.#phase) return;
     this.#phase = phase;
-    const time = phase === "idle" ? this.#port.idleTimeout : phaseTimes[phase];
+    const time = phase === "idle" ? this.#port.idleTimeout : PHASE_TIMES[phase];
     this.deadline =
       time === undefined ? Number.POSITIVE_INFINITY : this.#port.deadlines.after(time);
   }
@@ -358,7 +358,7 @@ export class Http1ServerConnection
   /** A client that does not wait for responses is read as far as what waits is not too much. */
   #boundWaiting({ excess }: Http1ServerRequest): void {
     const bytes = (excess?.length ?? 0) + (this.#waiting?.length ?? 0);
-    if (bytes >= mostWaiting) this.#pauseSocket();
+    if (bytes >= MAX_WAITING) this.#pauseSocket();
     else this.#resumeSocket();
   }
 
@@ -380,15 +380,15 @@ function joined(first: Buffer | undefined, second: Buffer | undefined): Buffer |
 }
 
 /** Milliseconds that a client gets for what it does; others take as long as they take. */
-const phaseTimes: Readonly<Partial<Record<Phase, number>>> = {
-  head: headTime,
-  body: bodyTime,
-  end: lingerTime,
+const PHASE_TIMES: Readonly<Partial<Record<Phase, number>>> = {
+  head: HEAD_TIME,
+  body: BODY_TIME,
+  end: LINGER_TIME,
 };
 
 /** What is wrong beyond being malformed. */
-const statuses: Readonly<Record<string, number>> = {
-  [endlessHead]: 431,
-  [endlessTrailers]: 431,
-  [endlessChunkLine]: 413,
+const STATUSES: Readonly<Record<string, number>> = {
+  [ENDLESS_HEAD]: 431,
+  [ENDLESS_TRAILERS]: 431,
+  [ENDLESS_CHUNK_LINE]: 413,
 };

@@ -7,7 +7,7 @@ import type { EngineRequest } from "../engine.ts";
 import { type Http1RequestHead, readRequestHead } from "./http1-request-head.ts";
 
 /** The most bytes of a body that are held before somebody wants them. */
-const mostHeld = 65_536;
+const MAX_HELD = 65_536;
 
 /** What a request needs of its connection. */
 export interface RequestConnection {
@@ -142,7 +142,7 @@ export class Http1ServerRequest extends Http1Message implements EngineRequest {
     this.#held ??= [];
     this.#held.push(chunk);
     this.#heldBytes += chunk.length;
-    return !this.#isPaused && this.#heldBytes < mostHeld;
+    return !this.#isPaused && this.#heldBytes < MAX_HELD;
   }
 
   /** Gives what is held, and then what comes. */

@@ -1,13 +1,13 @@
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
-import type { HeldWriter, HeldWrites } from "../../../net/held-writes.ts";
+import type { BatchedWriter, WriteBatch } from "../../../net/write-batch.ts";
 import { fieldLines } from "../../http1/field-lines.ts";
 import { isFieldValue, isToken } from "../../http1/fields.ts";
 import {
   inOnePiece,
   isPlainText,
-  onePiece,
+  ONE_PIECE,
   type Sent,
   writeFramed,
 } from "../../http1/framed-write.ts";
@@ -25,7 +25,7 @@ export interface ResponseConnection {
   /** The value of Date (RFC 9110 6.6.1). */
   readonly date: string;
   /** Holds short responses back that are written in one turn. */
-  readonly writes: HeldWrites;
+  readonly writes: WriteBatch;
   /** All of the response was handed to the socket. */
   responded(): void;
   /** Ends HTTP on the connection. What was read behind the request. */
@@ -33,7 +33,7 @@ export interface ResponseConnection {
 }
 
 /** The response to a request of HTTP/1.1. */
-export class Http1ServerResponse implements EngineResponse, HeldWriter {
+export class Http1ServerResponse implements EngineResponse, BatchedWriter {
   readonly upgrade?: EngineUpgrade;
   readonly tunnel?: EngineTunnel;
   readonly #connection: ResponseConnection;
@@ -94,7 +94,7 @@ export class Http1ServerResponse implements EngineResponse, HeldWriter {
     for (let i = 0; i < head.length; i += 2) {
       const name = head[i] ?? "";
       const value = head[i + 1] ?? "";
-      if (!isToken(name) || !isFieldValue(value)) throw new Error(noField);
+      if (!isToken(name) || !isFieldValue(value)) throw new Error(NO_FIELD);
       switch (framingName(name)) {
         case "connection":
           if (value === "close") closes = true;
@@ -169,7 +169,7 @@ export class Http1ServerResponse implements EngineResponse, HeldWriter {
     const last = this.#isChunked ? `0\r\n${this.#trailers}\r\n` : "";
     const before = hasChunk && this.#isChunked ? head + chunkStart(chunk) : head;
     const behind = hasChunk && this.#isChunked ? `\r\n${last}` : last;
-    if (hasChunk && chunk.length > onePiece) {
+    if (hasChunk && chunk.length > ONE_PIECE) {
       const sent = this.#sentLater;
       writeFramed(this.#socket, before, chunk, behind, sent);
       if (sent === undefined) this.#awaitSent();
@@ -225,7 +225,7 @@ export class Http1ServerResponse implements EngineResponse, HeldWriter {
     const isFramed = hasLength || this.#isChunked || !this.#hasBody;
     const mayKeep = !closes && this.#request.keepsAlive && !this.#connection.isLast;
     this.#keepsAlive = mayKeep && isClear && isFramed;
-    this.#head = text + (this.#keepsAlive ? this.#connection.keptLines : closingLines);
+    this.#head = text + (this.#keepsAlive ? this.#connection.keptLines : CLOSING_LINES);
     this.statusCode = status;
   }
 
@@ -276,9 +276,9 @@ export class Http1ServerResponse implements EngineResponse, HeldWriter {
 
 const nothing = new Uint8Array();
 const settled = Promise.resolve(null);
-const noField = "a field that can't be written";
+const NO_FIELD = "a field that can't be written";
 /** The end of a head behind which the connection is closed. */
-const closingLines = "Connection: close\r\n\r\n";
+const CLOSING_LINES = "Connection: close\r\n\r\n";
 
 /** The line before a chunk (RFC 9112 7.1). */
 function chunkStart(chunk: Uint8Array): string {
@@ -288,7 +288,7 @@ function chunkStart(chunk: Uint8Array): string {
 /** Throws on what can't be a field. */
 function writtenFields(list: readonly string[]): string {
   const lines = fieldLines(list);
-  if (lines === undefined) throw new Error(noField);
+  if (lines === undefined) throw new Error(NO_FIELD);
   return lines;
 }
 

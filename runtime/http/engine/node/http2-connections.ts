@@ -34,7 +34,7 @@ export interface Http2Limits extends Http2Settings {
 }
 
 /** Streams that a client may have open at once: more wait on its side. */
-const maxConcurrentStreams = 100;
+const MAX_CONCURRENT_STREAMS = 100;
 
 /** The HTTP/2 connections of a port. */
 export class Http2Connections {
@@ -131,7 +131,7 @@ function sessionOptions(limits: Http2Limits) {
       enableConnectProtocol: false,
       initialWindowSize: limits.windowSize,
       maxFrameSize: limits.frameSize,
-      maxConcurrentStreams,
+      maxConcurrentStreams: MAX_CONCURRENT_STREAMS,
       maxHeaderListSize: limits.maxHeaderSize,
     },
     // Blanks around a value are refused by the request check: nghttp2 would leave such a field out without a word.
@@ -163,7 +163,7 @@ function endWithAge(session: ServerHttp2Session, { maxDuration }: Http2Limits): 
 }
 
 /** Milliseconds that the client of an idle connection gets to take the GOAWAY in. */
-const lingerTime = 1000;
+const LINGER_TIME = 1000;
 
 /**
  * Ends a connection that had no request for a while, whatever else its client sends: PINGs, or a head that never ends,
@@ -178,7 +178,7 @@ function endWhenIdle(session: ServerHttp2Session, { idleTimeout }: Http2Limits):
     // The end of the last stream starts the time anew.
     if (streams > 0) return;
     session.close();
-    setTimeout(destroy, lingerTime).unref();
+    setTimeout(destroy, LINGER_TIME).unref();
   }, idleTimeout);
   session.on("stream", (stream) => {
     streams += 1;

@@ -23,7 +23,7 @@ export function readHttp2Head(headers: readonly string[]): Http2Head | string {
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i] ?? "";
     const value = headers[i + 1] ?? "";
-    if (name.charCodeAt(0) === colon) {
+    if (name.charCodeAt(0) === COLON) {
       if (name === ":method") method = value;
       else if (name === ":path") path = value;
       else if (name === ":scheme") scheme = value;
@@ -46,4 +46,4 @@ export function readHttp2Head(headers: readonly string[]): Http2Head | string {
   return { method, path, list, acceptsTrailers };
 }
 
-const colon = 0x3a;
+const COLON = 0x3a;

@@ -201,7 +201,7 @@ export function rawHeaders(list: unknown): readonly string[] {
 }
 
 /** Names of the connection; `te` and `trailer` are never in a response made here. */
-const connectionHeaders: ReadonlySet<string> = new Set([
+const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
   "connection",
   "keep-alive",
   "proxy-connection",
@@ -220,7 +220,7 @@ function writtenHead(
   for (let i = 0; i < head.length; i += 2) {
     const name = (head[i] ?? "").toLowerCase();
     const value = head[i + 1] ?? "";
-    if (connectionHeaders.has(name)) {
+    if (CONNECTION_HEADERS.has(name)) {
       closesConnection ||= name === "connection" && value === "close";
       continue;
     }

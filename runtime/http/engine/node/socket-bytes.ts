@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import type { BodySink, BodySource } from "../../body/body.ts";
 
 /** Milliseconds that a client has to take what was still sent to it when nobody listens to it any more. */
-const lingerTime = 10_000;
+const LINGER_TIME = 10_000;
 
 /** What comes in on a connection that has left HTTP. When nobody wants it any more, the connection closes. */
 export class SocketBytes implements BodySource {
@@ -53,7 +53,7 @@ export class SocketBytes implements BodySource {
     this.#isDiscarded = true;
     socket.resume();
     socket.end();
-    const timer = setTimeout(() => socket.destroy(), lingerTime);
+    const timer = setTimeout(() => socket.destroy(), LINGER_TIME);
     socket.once("close", () => clearTimeout(timer));
   }
 }

@@ -1,6 +1,5 @@
 import type { Socket } from "node:net";
 import type { Deadlines, Timed } from "../../../net/deadlines.ts";
-import type { HeldWriter, HeldWrites } from "../../../net/held-writes.ts";
 import { pauseReads } from "../../../net/pause-reads.ts";
 import { oncePodIsGone } from "../../../net/service-endpoints.ts";
 import {
@@ -9,18 +8,19 @@ import {
   type ReadTaker,
   SocketReads,
 } from "../../../net/socket-reads.ts";
+import type { BatchedWriter, WriteBatch } from "../../../net/write-batch.ts";
 import { SECOND } from "../../../process/units.ts";
 import { fieldLines } from "../../http1/field-lines.ts";
-import { inOnePiece, isPlainText, onePiece, writeFramed } from "../../http1/framed-write.ts";
+import { inOnePiece, isPlainText, ONE_PIECE, writeFramed } from "../../http1/framed-write.ts";
 import type { ReadState } from "../../http1/message-reader.ts";
 import type { WrittenCall } from "./http1-request-head.ts";
 import { type Http1Reader, Http1Response } from "./http1-response.ts";
 
 /** How long a connection without a request is kept where its server does not say: most servers wait longer. */
-const idleTime = 4 * SECOND;
+const IDLE_TIME = 4 * SECOND;
 
 /** What servers say of that is taken this far. */
-const maxIdleTime = 600 * SECOND;
+const MAX_IDLE_TIME = 600 * SECOND;
 
 /** A request that is on a connection. */
 export interface Http1User extends Http1Reader, Borrower {
@@ -46,14 +46,14 @@ export interface Http1Owner {
   /** What connections are read into. */
   readonly memory: ReadMemory;
   /** Holds short requests back that are written in one turn. */
-  readonly writes: HeldWrites;
+  readonly writes: WriteBatch;
   /** It can carry the next request. */
   onIdle(connection: Http1Connection): void;
   onGone(connection: Http1Connection): void;
 }
 
 /** A connection of HTTP/1.1: one request at a time (RFC 9112 9.3). */
-export class Http1Connection implements Timed, ReadTaker, HeldWriter {
+export class Http1Connection implements Timed, ReadTaker, BatchedWriter {
   /** The tick at which it has waited for a request as long as it may. */
   deadline: number;
   place = 0;
@@ -83,7 +83,7 @@ export class Http1Connection implements Timed, ReadTaker, HeldWriter {
     });
     socket.on("close", () => this.#onClose());
     socket.unref();
-    this.deadline = owner.deadlines.after(idleTime);
+    this.deadline = owner.deadlines.after(IDLE_TIME);
     owner.deadlines.add(this);
     oncePodIsGone(socket, () => {
       this.#isLast = true;
@@ -175,7 +175,7 @@ export class Http1Connection implements Timed, ReadTaker, HeldWriter {
   }
 
   #sendBytes(head: string, body: Uint8Array): void {
-    if (body.length <= onePiece) this.#sendText(inOnePiece(head, body, ""));
+    if (body.length <= ONE_PIECE) this.#sendText(inOnePiece(head, body, ""));
     else writeFramed(this.#socket, head, body, "");
   }
 
@@ -223,7 +223,7 @@ export class Http1Connection implements Timed, ReadTaker, HeldWriter {
   }
 
   #free(seconds?: number): void {
-    const time = seconds === undefined ? idleTime : keptFor(seconds);
+    const time = seconds === undefined ? IDLE_TIME : keptFor(seconds);
     if (time <= 0) {
       this.#socket.destroy();
       return;
@@ -276,5 +276,5 @@ export class Http1Connection implements Timed, ReadTaker, HeldWriter {
 
 /** A second less than the server waits: a request on its way would meet the end. */
 function keptFor(seconds: number): number {
-  return Math.min((seconds - 1) * SECOND, maxIdleTime);
+  return Math.min((seconds - 1) * SECOND, MAX_IDLE_TIME);
 }

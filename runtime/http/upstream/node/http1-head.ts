@@ -44,11 +44,11 @@ function isDigit(code: number): boolean {
 
 function timeOf(value: string): number | undefined {
   if (value === "") return undefined;
-  const seconds = timeout.exec(value)?.[1];
+  const seconds = TIMEOUT.exec(value)?.[1];
   return seconds === undefined ? undefined : Number(seconds);
 }
 
-const timeout = /(?:^|[\s,])timeout=(\d{1,6})(?:$|[\s,])/i;
+const TIMEOUT = /(?:^|[\s,])timeout=(\d{1,6})(?:$|[\s,])/i;
 
 const version = Buffer.from("HTTP/1.");
 /** Where the minor version and the status stand behind that. */

@@ -1,7 +1,7 @@
 import type { Connect } from "../../../net/connector.ts";
 import { Deadlines } from "../../../net/deadlines.ts";
-import { HeldWrites } from "../../../net/held-writes.ts";
-import { longRead, ReadMemory } from "../../../net/socket-reads.ts";
+import { LONG_READ, ReadMemory } from "../../../net/socket-reads.ts";
+import { WriteBatch } from "../../../net/write-batch.ts";
 import { processMetrics } from "../../../process/metrics-source.ts";
 import { Http1Connection, type Http1Owner } from "./http1-connection.ts";
 
@@ -16,7 +16,7 @@ export interface Waiter {
 export class Http1Pool implements Http1Owner {
   readonly deadlines = new Deadlines(() => this.#closeIdle());
   /** All pools of a process have it, and its ports. */
-  readonly writes: HeldWrites = processMetrics()?.part(HeldWrites) ?? new HeldWrites();
+  readonly writes: WriteBatch = processMetrics()?.part(WriteBatch) ?? new WriteBatch();
   readonly #connect: Connect;
   /** Without a request; the last one used is the first one used again, so that the others can end. */
   readonly #idle: Http1Connection[] = [];
@@ -30,7 +30,7 @@ export class Http1Pool implements Http1Owner {
   }
 
   get memory(): ReadMemory {
-    this.#memory ??= new ReadMemory(longRead);
+    this.#memory ??= new ReadMemory(LONG_READ);
     return this.#memory;
   }
 

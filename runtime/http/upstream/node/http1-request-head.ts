@@ -26,7 +26,7 @@ export function writtenCall({ method, path, headers, body }: UpstreamCall): Writ
 /** The same of one whose fields are written already; undefined: they can't be. */
 export function writtenLines({ method, path, lines, body, length }: WrittenFields): WrittenCall {
   const framing = length ?? framingOf(method, body);
-  const isWritable = lines !== undefined && isToken(method) && target.test(path);
+  const isWritable = lines !== undefined && isToken(method) && TARGET.test(path);
   const head = isWritable
     ? `${method} ${path} HTTP/1.1\r\n${lines}${framingLines(framing)}\r\n`
     : undefined;
@@ -37,7 +37,7 @@ export function writtenLines({ method, path, lines, body, length }: WrittenField
 type BodyFraming = number | "chunked" | undefined;
 
 function framingOf(method: string, body: UpstreamCall["body"]): BodyFraming {
-  if (body === null) return bodiless.has(method) ? undefined : 0;
+  if (body === null) return BODILESS.has(method) ? undefined : 0;
   if (typeof body === "string") return Buffer.byteLength(body);
   if (isBodySource(body)) return body.length ?? "chunked";
   return body.length;
@@ -52,7 +52,7 @@ function framingLines(framing: BodyFraming): string {
 }
 
 /** Methods whose requests mostly have no body: others say that theirs is empty (RFC 9110 8.6). */
-const bodiless: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS", "TRACE", "DELETE"]);
+const BODILESS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS", "TRACE", "DELETE"]);
 
 /** RFC 9112 3.2: no space, no control. */
-const target = /^[\x21-\x7e\x80-\xff]+$/;
+const TARGET = /^[\x21-\x7e\x80-\xff]+$/;

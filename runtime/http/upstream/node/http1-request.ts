@@ -41,7 +41,7 @@ export class Http1ClientRequest extends CountedRequest implements Http1User, Wai
 
   start(): void {
     const body = this.#body;
-    if (!isBodySource(body) || body.length === undefined || body.length > oneWrite) {
+    if (!isBodySource(body) || body.length === undefined || body.length > ONE_WRITE) {
       this.#send();
       return;
     }
@@ -52,7 +52,7 @@ export class Http1ClientRequest extends CountedRequest implements Http1User, Wai
       return;
     }
     this.#sentBody = body;
-    collect(body, oneWrite, new CountedBuffer(undefined), (bytes) => {
+    collect(body, ONE_WRITE, new CountedBuffer(undefined), (bytes) => {
       this.#sentBody = undefined;
       if (this.isOver) return;
       if (typeof bytes === "string") {
@@ -163,4 +163,4 @@ export class Http1ClientRequest extends CountedRequest implements Http1User, Wai
 }
 
 /** Bodies up to this many bytes are collected and sent in one write with the head: half the cost of a stream. */
-const oneWrite = 16_384;
+const ONE_WRITE = 16_384;

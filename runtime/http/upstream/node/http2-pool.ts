@@ -7,13 +7,13 @@ import { MINUTE } from "../../../process/units.ts";
 import { type Http2Destination, openHttp2Session } from "./http2-session.ts";
 
 /** Streams of one connection at a time, where its server takes as many. */
-const maxStreams = 100;
+const MAX_STREAMS = 100;
 
 /** Requests of one connection: numbers of streams are not used again (RFC 9113 5.1.1), and run out. */
-const maxRequests = 1_000_000;
+const MAX_REQUESTS = 1_000_000;
 
 /** How long a connection without requests is kept. */
-const idleTime = 5 * MINUTE;
+const IDLE_TIME = 5 * MINUTE;
 
 /** Who waits for a connection. */
 interface Waiter {
@@ -62,7 +62,7 @@ export class Http2Pool {
   }
 
   #openEnough(): void {
-    while (this.#opening * maxStreams < this.#waiting.size) {
+    while (this.#opening * MAX_STREAMS < this.#waiting.size) {
       this.#opening += 1;
       openHttp2Session(this.#destination).then(
         (session) => this.#opened(session),
@@ -80,7 +80,7 @@ export class Http2Pool {
       if (!session.closed) session.close();
       this.#serve();
     };
-    session.setTimeout(idleTime, () => {
+    session.setTimeout(IDLE_TIME, () => {
       if (connection.streams === 0) leave();
     });
     session.on("goaway", leave);
@@ -132,7 +132,7 @@ export class Http2Connection {
 
   get hasRoom(): boolean {
     const { closed, destroyed, remoteSettings } = this.session;
-    const most = Math.min(maxStreams, remoteSettings.maxConcurrentStreams ?? maxStreams);
+    const most = Math.min(MAX_STREAMS, remoteSettings.maxConcurrentStreams ?? MAX_STREAMS);
     return !closed && !destroyed && this.streams < most;
   }
 
@@ -144,7 +144,7 @@ export class Http2Connection {
     this.streams += 1;
     this.#requests += 1;
     // The streams under way go on, and the next request has another connection.
-    if (this.#requests === maxRequests) this.session.close();
+    if (this.#requests === MAX_REQUESTS) this.session.close();
     stream.once("close", () => {
       this.streams -= 1;
       if (this.streams === 0) this.session.unref();

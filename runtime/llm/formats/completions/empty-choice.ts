@@ -4,7 +4,7 @@ import { mapObject } from "../../chat/map-values.ts";
 import { isJsonObject } from "../../chat/request-object.ts";
 
 /** Where calls of tools say what is wanted of them, and whether it is JSON. */
-export const callTexts = [
+export const CALL_TEXTS = [
   ["function", "arguments", true],
   ["custom", "input", false],
 ] as const;
@@ -27,7 +27,7 @@ function isEmptyDelta(delta: unknown): boolean {
 }
 
 function isEmptyCall(call: JsonObject): boolean {
-  return callTexts.every(([part, key]) => {
+  return CALL_TEXTS.every(([part, key]) => {
     const object = call[part];
     return !isJsonObject(object) || (object.name === undefined && object[key] === "");
   });
@@ -36,7 +36,7 @@ function isEmptyCall(call: JsonObject): boolean {
 /** A call with empty texts in the place of those that go on in the next chunk. */
 export function withoutCallTexts(call: JsonObject): JsonObject {
   return mapObject(call, (value, name) => {
-    const [, key = ""] = callTexts.find(([part]) => part === name) ?? [];
+    const [, key = ""] = CALL_TEXTS.find(([part]) => part === name) ?? [];
     const hasText = isJsonObject(value) && typeof value[key] === "string";
     return hasText ? { ...value, [key]: "" } : value;
   });

@@ -1,9 +1,9 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import type { ContentBlock, MediaSource, TextBlock } from "../../chat/content.ts";
+import { type Feature, type NoteFeature, noteBlankStop } from "../../chat/features.ts";
 import { type ChatRequest, type ListedTool, type OutputFormat, Turns } from "../../chat/request.ts";
 import { checkFields } from "../../chat/request-fields.ts";
 import { RequestObject, unsupportedField, wrongField } from "../../chat/request-object.ts";
-import { type NoteTopic, noteBlankStop, type Topic } from "../../chat/topics.ts";
 import { readDataUrl } from "../data-url.ts";
 import {
   readCallInput,
@@ -18,12 +18,12 @@ import { completionsFields } from "./request-fields.ts";
 export function readCompletionsRequest(body: JsonObject): ChatRequest {
   const fields = new RequestObject(body);
   checkFields(fields, completionsFields);
-  const topics = new Map<Topic, string>();
-  const note: NoteTopic = (topic, field) => {
-    if (!topics.has(topic)) topics.set(topic, field);
+  const features = new Map<Feature, string>();
+  const note: NoteFeature = (feature, field) => {
+    if (!features.has(feature)) features.set(feature, field);
   };
-  const noteField = (topic: Topic, name: string): void => {
-    if (fields.any(name) !== undefined) note(topic, name);
+  const noteField = (feature: Feature, name: string): void => {
+    if (fields.any(name) !== undefined) note(feature, name);
   };
   const choices = fields.number("n");
   if (choices !== undefined && choices > 1) note("choices", "n");
@@ -61,13 +61,13 @@ export function readCompletionsRequest(body: JsonObject): ChatRequest {
     output: readOutput(fields, note),
     reasoning: readEffort(fields, "reasoning_effort"),
     user: fields.optionalText("safety_identifier") ?? fields.optionalText("user"),
-    topics,
+    features,
   };
 }
 
 function readMessages(
   fields: RequestObject,
-  note: NoteTopic,
+  note: NoteFeature,
 ): Pick<ChatRequest, "system" | "turns"> {
   if (!fields.list("messages")?.length) throw wrongField("messages", "a list of messages");
   const system: TextBlock[] = [];
@@ -114,7 +114,7 @@ function readTexts(message: RequestObject): readonly TextBlock[] {
   });
 }
 
-function readParts(message: RequestObject, note: NoteTopic): readonly ContentBlock[] {
+function readParts(message: RequestObject, note: NoteFeature): readonly ContentBlock[] {
   if (typeof message.any("content") === "string") return readTexts(message);
   return message.objects("content").flatMap((part): readonly ContentBlock[] => {
     const type = part.text("type");
@@ -136,7 +136,7 @@ function readParts(message: RequestObject, note: NoteTopic): readonly ContentBlo
   });
 }
 
-function readImage(part: RequestObject, note: NoteTopic): MediaSource {
+function readImage(part: RequestObject, note: NoteFeature): MediaSource {
   const image = part.object("image_url") ?? part;
   const url = image.text("url");
   const source = readDataUrl(url);
@@ -144,7 +144,7 @@ function readImage(part: RequestObject, note: NoteTopic): MediaSource {
   return source ?? { kind: "url", url };
 }
 
-function readFile(part: RequestObject, note: NoteTopic): ContentBlock {
+function readFile(part: RequestObject, note: NoteFeature): ContentBlock {
   const file = part.object("file") ?? part;
   const name = file.optionalText("filename");
   const id = file.optionalText("file_id");
@@ -159,7 +159,7 @@ function readFile(part: RequestObject, note: NoteTopic): ContentBlock {
   return { kind: "document", source, name };
 }
 
-function readAssistant(message: RequestObject, note: NoteTopic): readonly ContentBlock[] {
+function readAssistant(message: RequestObject, note: NoteFeature): readonly ContentBlock[] {
   const blocks: ContentBlock[] = [];
   const reasoning = message.optionalText("reasoning_content") ?? message.optionalText("reasoning");
   if (reasoning !== undefined && reasoning !== "") {
@@ -195,7 +195,7 @@ function readCall(call: RequestObject): ContentBlock {
   return { kind: "tool-call", id: call.text("id"), name, input, signature };
 }
 
-function readTools(fields: RequestObject, note: NoteTopic): readonly ListedTool[] {
+function readTools(fields: RequestObject, note: NoteFeature): readonly ListedTool[] {
   return fields.objects("tools").map((tool) => {
     const type = tool.text("type");
     if (type !== "function") throw unsupportedField(tool.at("type"), `a tool of type "${type}"`);
@@ -211,7 +211,7 @@ function readStop(fields: RequestObject): readonly string[] {
   return fields.texts("stop");
 }
 
-function readOutput(fields: RequestObject, note: NoteTopic): OutputFormat | undefined {
+function readOutput(fields: RequestObject, note: NoteFeature): OutputFormat | undefined {
   const format = fields.object("response_format");
   switch (format?.choice("type", ["text", "json_object", "json_schema"])) {
     case "json_object":

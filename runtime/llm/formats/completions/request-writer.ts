@@ -1,13 +1,13 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import type { ContentBlock, ToolResultBlock } from "../../chat/content.ts";
+import type { FeatureSupport } from "../../chat/features.ts";
 import type { Dialect } from "../../chat/formats.ts";
 import type { ChatRequest, OutputFormat, Reasoning, ToolChoice, Turn } from "../../chat/request.ts";
-import type { TopicFates } from "../../chat/topics.ts";
 import { dataUrl } from "../data-url.ts";
 import { completionsToolCall } from "./tool-call.ts";
 
 /** What chat completions can say of what a request may ask for. */
-export const completionsFates: TopicFates = {
+export const completionsFates: FeatureSupport = {
   imageUrl: "kept",
   image: "kept",
   documentUrl: "refused",

@@ -15,9 +15,9 @@ import {
 import { CarriedTexts } from "../carried-texts.ts";
 import { NestedPieces, OnlyText } from "../nested-pieces.ts";
 import { type Events, PartedEvents } from "../parted-events.ts";
-import { bareComment, readEvent } from "../read-event.ts";
+import { BARE_COMMENT, readEvent } from "../read-event.ts";
 import { RepeatedEvent, type RepeatedText, repeatedText } from "../repeated-event.ts";
-import { callTexts, isEmptyChoice, isOfChunk, withoutCallTexts } from "./empty-choice.ts";
+import { CALL_TEXTS, isEmptyChoice, isOfChunk, withoutCallTexts } from "./empty-choice.ts";
 
 /** Where chat completions have texts. */
 export const completionsTexts: TextFormat = {
@@ -98,7 +98,7 @@ class CompletionsTexts implements StreamTexts {
     if (again !== undefined) return again;
     this.#last = undefined;
     const read = readEvent(given, whole, this.#texts);
-    if (read === undefined) return this.#behind([bareComment]);
+    if (read === undefined) return this.#behind([BARE_COMMENT]);
     const { bytes: event, text, data, object: chunk } = read;
     if (data === "[DONE]") return [...this.end(), event];
     // What cannot be read cannot be guarded.
@@ -300,7 +300,7 @@ class CompletionsTexts implements StreamTexts {
     const { index } = given;
     let call = this.#named(withoutCallTexts(given), `call ${choice.index} ${index}`);
     let isSame = true;
-    for (const [part, key, isJson] of callTexts) {
+    for (const [part, key, isJson] of CALL_TEXTS) {
       const own = given[part];
       if (!isJsonObject(own) || typeof own[key] !== "string") continue;
       const more: More = (text) => ({

@@ -4,7 +4,7 @@ import type { PromptCaching } from "../../chat/formats.ts";
 import { takesCachePoints } from "./model-family.ts";
 
 /** The most that a request may have. */
-const maxPoints = 4;
+const MAX_POINTS = 4;
 
 /** Places the cache points of one request, in the order of its parts: the client's own, and those of the configuration. */
 export class CachePoints {
@@ -16,7 +16,7 @@ export class CachePoints {
   constructor(model: string, caching: PromptCaching | undefined) {
     const isPossible = takesCachePoints(model);
     this.#caching = isPossible ? caching : undefined;
-    this.#left = isPossible ? maxPoints : 0;
+    this.#left = isPossible ? MAX_POINTS : 0;
   }
 
   /** Where the client wants one. */
@@ -35,7 +35,7 @@ export class CachePoints {
       this.#caching?.[part] === true &&
       blocks.length > 0 &&
       blocks.at(-1)?.cachePoint === undefined &&
-      this.#words * tokensPerWord >= this.#caching.minTokens;
+      this.#words * TOKENS_PER_WORD >= this.#caching.minTokens;
     return isWanted ? this.#point(undefined) : [];
   }
 
@@ -47,7 +47,7 @@ export class CachePoints {
 }
 
 /** The specification's estimate. */
-const tokensPerWord = 1.3;
+const TOKENS_PER_WORD = 1.3;
 
 /** Of all its texts; data in base64 is one. */
 function wordsIn(value: unknown): number {

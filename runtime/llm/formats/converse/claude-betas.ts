@@ -5,10 +5,10 @@ import { type HeaderList, headerValue } from "../../../http/headers/header-list.
  */
 export function claudeBetas(headers: HeaderList): readonly string[] {
   const sent = (headerValue(headers, "anthropic-beta") ?? "").split(",");
-  return sent.map((flag) => flag.trim()).filter((flag) => known.has(flag));
+  return sent.map((flag) => flag.trim()).filter((flag) => KNOWN.has(flag));
 }
 
-const known: ReadonlySet<string> = new Set([
+const KNOWN: ReadonlySet<string> = new Set([
   "computer-use-2025-01-24",
   "token-efficient-tools-2025-02-19",
   "interleaved-thinking-2025-05-14",

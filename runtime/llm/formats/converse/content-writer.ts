@@ -78,7 +78,7 @@ export class ContentWriter {
   }
 
   #image({ source }: ImageBlock): JsonObject {
-    const format = source.kind === "base64" ? imageFormats[source.mediaType] : undefined;
+    const format = source.kind === "base64" ? IMAGE_FORMATS[source.mediaType] : undefined;
     if (source.kind !== "base64" || format === undefined) throw this.#wrongMedia("image");
     return { image: { format, source: { bytes: source.data } } };
   }
@@ -88,7 +88,7 @@ export class ContentWriter {
       const bytes = Buffer.from(source.text).toString("base64");
       return { document: { format: "txt", name: this.#nameOf(name), source: { bytes } } };
     }
-    const format = source.kind === "base64" ? documentFormats[source.mediaType] : undefined;
+    const format = source.kind === "base64" ? DOCUMENT_FORMATS[source.mediaType] : undefined;
     if (source.kind !== "base64" || format === undefined) throw this.#wrongMedia("document");
     return { document: { format, name: this.#nameOf(name), source: { bytes: source.data } } };
   }
@@ -115,9 +115,9 @@ export class ContentWriter {
     return unique;
   }
 
-  #wrongMedia(topic: "image" | "document"): LlmRefusal {
-    const field = this.#request.topics.get(topic);
-    const message = `the model takes no ${topic} of this type`;
+  #wrongMedia(feature: "image" | "document"): LlmRefusal {
+    const field = this.#request.features.get(feature);
+    const message = `the model takes no ${feature} of this type`;
     return new LlmRefusal({ kind: "unsupported", message, field });
   }
 }
@@ -137,14 +137,14 @@ function idOf(id: string): string {
   return id.length <= 64 ? id.replace(/[^a-zA-Z0-9_-]/g, "_") : shortName(id);
 }
 
-const imageFormats: Readonly<Record<string, string>> = {
+const IMAGE_FORMATS: Readonly<Record<string, string>> = {
   "image/png": "png",
   "image/jpeg": "jpeg",
   "image/gif": "gif",
   "image/webp": "webp",
 };
 
-const documentFormats: Readonly<Record<string, string>> = {
+const DOCUMENT_FORMATS: Readonly<Record<string, string>> = {
   "application/pdf": "pdf",
   "text/csv": "csv",
   "application/msword": "doc",

@@ -1,7 +1,7 @@
-import type { TopicFates } from "../../chat/topics.ts";
+import type { FeatureSupport } from "../../chat/features.ts";
 
 /** What Bedrock's Converse can say of what a request may ask for. */
-export const converseFates: TopicFates = {
+export const converseFates: FeatureSupport = {
   // The gateway fetches nothing that a client names.
   imageUrl: "refused",
   image: "kept",

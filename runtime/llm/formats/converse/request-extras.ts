@@ -25,7 +25,7 @@ export function additionalFields(
   return Object.keys(fields).length === 0 ? undefined : fields;
 }
 
-function topK({ topK: value, model, topics }: ChatRequest): JsonObject {
+function topK({ topK: value, model, features }: ChatRequest): JsonObject {
   if (value === undefined) return {};
   switch (modelFamily(model)) {
     case "claude":
@@ -34,7 +34,7 @@ function topK({ topK: value, model, topics }: ChatRequest): JsonObject {
       return { inferenceConfig: { topK: value } };
     default: {
       const message = "the model takes no such parameter";
-      throw new LlmRefusal({ kind: "unsupported", message, field: topics.get("topK") });
+      throw new LlmRefusal({ kind: "unsupported", message, field: features.get("topK") });
     }
   }
 }

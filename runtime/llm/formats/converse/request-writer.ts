@@ -2,7 +2,7 @@ import type { JsonObject } from "../../../cel/variables.ts";
 import type { HeaderList } from "../../../http/headers/header-list.ts";
 import type { Dialect } from "../../chat/formats.ts";
 import type { ChatRequest } from "../../chat/request.ts";
-import { objectInstruction } from "../object-instruction.ts";
+import { OBJECT_INSTRUCTION } from "../object-instruction.ts";
 import { thinkingWithin, wantedThinking } from "../thinking.ts";
 import { CachePoints } from "./cache-points.ts";
 import { ContentWriter } from "./content-writer.ts";
@@ -11,7 +11,7 @@ import { additionalFields, requestMetadata } from "./request-extras.ts";
 import { toolConfig } from "./tool-config.ts";
 
 /** Tokens of a completion that thinks when the client sets no limit. */
-const defaultMaxTokens = 4096;
+const DEFAULT_MAX_TOKENS = 4096;
 
 /** Writes a request as Bedrock's Converse takes it; the model stands in its path. */
 export function writeConverseRequest(
@@ -26,8 +26,8 @@ function converseBody(request: ChatRequest, dialect: Dialect, headers: HeaderLis
   const { model, output } = request;
   const { guardrail } = dialect;
   const wanted = modelFamily(model) === "claude" ? wantedThinking(request) : undefined;
-  const maxTokens = request.maxTokens ?? (wanted && defaultMaxTokens + wanted);
-  const thinking = thinkingWithin(wanted, maxTokens ?? defaultMaxTokens);
+  const maxTokens = request.maxTokens ?? (wanted && DEFAULT_MAX_TOKENS + wanted);
+  const thinking = thinkingWithin(wanted, maxTokens ?? DEFAULT_MAX_TOKENS);
   // In the order in which the model reads them: cache points are few.
   const points = new CachePoints(model, dialect.caching);
   const tools = toolConfig(request, points, thinking !== undefined);
@@ -52,7 +52,7 @@ function systemOf({ system, output }: ChatRequest, points: CachePoints): readonl
   const blocks = system
     .filter(({ text }) => text.trim() !== "")
     .flatMap(({ text, cache }): readonly JsonObject[] => [{ text }, ...points.marked(cache)]);
-  if (output?.kind === "object") blocks.push({ text: objectInstruction });
+  if (output?.kind === "object") blocks.push({ text: OBJECT_INSTRUCTION });
   return [...blocks, ...points.after("system", blocks)];
 }
 

@@ -6,14 +6,14 @@ import type {
   ToolCallBlock,
   ToolResultBlock,
 } from "../../chat/content.ts";
+import type { FeatureSupport } from "../../chat/features.ts";
 import { LlmRefusal } from "../../chat/llm-error.ts";
 import type { ChatRequest, Effort, OutputFormat, ToolChoice, Turn } from "../../chat/request.ts";
-import type { TopicFates } from "../../chat/topics.ts";
 import { googleSignature } from "../google-signature.ts";
 import { writeSchema } from "./schema.ts";
 
 /** What generateContent can say of what a request may ask for. */
-export const generateContentFates: TopicFates = {
+export const generateContentFates: FeatureSupport = {
   // The gateway fetches nothing that a client names.
   imageUrl: "refused",
   image: "kept",
@@ -162,7 +162,7 @@ function modelParts(
     if (block.kind === "text" && block.text !== "") parts.push({ text: block.text });
     if (block.kind !== "tool-call") continue;
     const thoughtSignature =
-      block.signature ?? signature ?? (isFirst && wantsSignatures(model) ? unsigned : undefined);
+      block.signature ?? signature ?? (isFirst && wantsSignatures(model) ? UNSIGNED : undefined);
     parts.push(functionCall(block, thoughtSignature));
     // The later result belongs to the later of two calls with one id.
     names.delete(block.id);
@@ -178,7 +178,7 @@ function functionCall({ name, input }: ToolCallBlock, thoughtSignature?: string)
 }
 
 /** Gemini 3 refuses a first call that nobody signed; of other models' calls, this is what Google wants to see there. */
-const unsigned = "skip_thought_signature_validator";
+const UNSIGNED = "skip_thought_signature_validator";
 
 /** Whether it is a model of the third generation, or a later one. */
 function wantsSignatures(model: string): boolean {
@@ -226,10 +226,10 @@ function generationConfig(request: ChatRequest): JsonObject | undefined {
   return Object.values(config).some((value) => value !== undefined) ? config : undefined;
 }
 
-function outputConfig(output: OutputFormat, { topics }: ChatRequest): JsonObject {
+function outputConfig(output: OutputFormat, { features }: ChatRequest): JsonObject {
   const responseMimeType = "application/json";
   if (output.kind === "object") return { responseMimeType };
-  const field = topics.get("schemaOutput") ?? "model";
+  const field = features.get("schemaOutput") ?? "model";
   const place = { what: "the schema of the output", field };
   return { responseMimeType, responseSchema: writeSchema(output.schema, place) };
 }
@@ -238,7 +238,7 @@ function outputConfig(output: OutputFormat, { topics }: ChatRequest): JsonObject
 function thinkingConfig({ reasoning, model }: ChatRequest): JsonObject | undefined {
   if (reasoning === undefined) return undefined;
   if (reasoning.kind === "budget") {
-    return { includeThoughts: true, thinkingBudget: Math.min(reasoning.tokens, maxBudget) };
+    return { includeThoughts: true, thinkingBudget: Math.min(reasoning.tokens, MAX_BUDGET) };
   }
   const hasLevels = wantsSignatures(model);
   if (reasoning.kind === "off") {
@@ -253,16 +253,16 @@ function thinkingConfig({ reasoning, model }: ChatRequest): JsonObject | undefin
 }
 
 /** The most tokens of thinking that every model takes. */
-const maxBudget = 24_576;
+const MAX_BUDGET = 24_576;
 
 /** As Google's own server of chat completions understands the efforts. */
 const budgets: { readonly [Each in Effort]: number } = {
   minimal: 1024,
   low: 1024,
   medium: 8192,
-  high: maxBudget,
-  xhigh: maxBudget,
-  max: maxBudget,
+  high: MAX_BUDGET,
+  xhigh: MAX_BUDGET,
+  max: MAX_BUDGET,
 };
 
 const levels: { readonly [Each in Effort]: "LOW" | "MEDIUM" | "HIGH" } = {

@@ -94,10 +94,10 @@ export function readFinishReason(finish: unknown, hasCalls: boolean): StopReason
 
 /** Whether a `finishReason` says that the model failed. */
 export function isBroken(finish: unknown): boolean {
-  return typeof finish === "string" && broken.has(finish);
+  return typeof finish === "string" && BROKEN.has(finish);
 }
 
-const broken: ReadonlySet<string> = new Set([
+const BROKEN: ReadonlySet<string> = new Set([
   "MALFORMED_FUNCTION_CALL",
   "UNEXPECTED_TOOL_CALL",
   "TOO_MANY_TOOL_CALLS",

@@ -19,10 +19,10 @@ export function writeSchema(schema: unknown, place: SchemaPlace): JsonObject {
 }
 
 /** More than any schema needs: references to references grow without bound. */
-const maxSchemas = 5000;
+const MAX_SCHEMAS = 5000;
 
 /** References within references: of those that end, nobody writes more. */
-const maxDepth = 32;
+const MAX_DEPTH = 32;
 
 class SchemaWriter {
   readonly #root: unknown;
@@ -43,11 +43,11 @@ class SchemaWriter {
   /** What a schema says without references and `allOf`. `true` says nothing, like `{}`. */
   #flat(given: unknown, depth: number): Flat {
     this.#count += 1;
-    if (this.#count > maxSchemas) throw this.#refusal("is too large");
+    if (this.#count > MAX_SCHEMAS) throw this.#refusal("is too large");
     if (!isJsonObject(given)) return { schema: {}, depth };
     const { $ref: reference, allOf, ...own } = given;
     if (typeof reference === "string") {
-      if (depth > maxDepth) throw this.#refusal("refers to itself");
+      if (depth > MAX_DEPTH) throw this.#refusal("refers to itself");
       const target = this.#flat(this.#resolve(reference), depth + 1);
       const rest = this.#flat({ allOf, ...own }, depth);
       return { schema: joined(target.schema, rest.schema), depth: target.depth };
@@ -233,13 +233,13 @@ function numeric(type: "integer" | "number", schema: JsonObject): JsonObject {
   };
   return {
     type: type.toUpperCase(),
-    ...(typeof format === "string" && numericFormats.has(format) && { format }),
+    ...(typeof format === "string" && NUMERIC_FORMATS.has(format) && { format }),
     ...(bounds.minimum !== undefined && { minimum: bounds.minimum }),
     ...(bounds.maximum !== undefined && { maximum: bounds.maximum }),
   };
 }
 
-const numericFormats: ReadonlySet<string> = new Set(["float", "double", "int32", "int64"]);
+const NUMERIC_FORMATS: ReadonlySet<string> = new Set(["float", "double", "int32", "int64"]);
 
 function numberOf(value: unknown): number | undefined {
   return typeof value === "number" ? value : undefined;

@@ -8,6 +8,7 @@ import type {
   TextBlock,
   ToolResultBlock,
 } from "../../chat/content.ts";
+import { type Feature, noteBlankStop } from "../../chat/features.ts";
 import {
   type ChatRequest,
   type ListedTool,
@@ -18,7 +19,6 @@ import {
 } from "../../chat/request.ts";
 import { checkFields, refuseField } from "../../chat/request-fields.ts";
 import { RequestObject, unsupportedField, wrongField } from "../../chat/request-object.ts";
-import { noteBlankStop, type Topic } from "../../chat/topics.ts";
 import { messagesFields } from "./request-fields.ts";
 
 /** Reads a request of Anthropic's Messages API. Throws LlmRefusal. */
@@ -30,7 +30,7 @@ export function readMessagesRequest(body: JsonObject): ChatRequest {
 
 class MessagesReader {
   readonly #fields: RequestObject;
-  readonly #topics = new Map<Topic, string>();
+  readonly #features = new Map<Feature, string>();
 
   constructor(fields: RequestObject) {
     this.#fields = fields;
@@ -56,7 +56,7 @@ class MessagesReader {
     this.#noteField("stop", "stop_sequences");
     this.#noteField("cacheMarks", "cache_control");
     const stop = fields.texts("stop_sequences");
-    noteBlankStop(stop, "stop_sequences", (topic, field) => this.#note(topic, field));
+    noteBlankStop(stop, "stop_sequences", (feature, field) => this.#note(feature, field));
     const user = fields.object("metadata")?.optionalText("user_id");
     if (user !== undefined) this.#note("user", "metadata.user_id");
     return {
@@ -79,16 +79,16 @@ class MessagesReader {
       output: this.#output(),
       reasoning: this.#reasoning(),
       user,
-      topics: this.#topics,
+      features: this.#features,
     };
   }
 
-  #note(topic: Topic, field: string): void {
-    if (!this.#topics.has(topic)) this.#topics.set(topic, field);
+  #note(feature: Feature, field: string): void {
+    if (!this.#features.has(feature)) this.#features.set(feature, field);
   }
 
-  #noteField(topic: Topic, name: string): void {
-    if (this.#fields.any(name) !== undefined) this.#note(topic, name);
+  #noteField(feature: Feature, name: string): void {
+    if (this.#fields.any(name) !== undefined) this.#note(feature, name);
   }
 
   #texts(fields: RequestObject, name: string): readonly TextBlock[] {
@@ -203,7 +203,7 @@ class MessagesReader {
     };
   }
 
-  #media(source: RequestObject, inline: Topic, byUrl: Topic): MediaSource {
+  #media(source: RequestObject, inline: Feature, byUrl: Feature): MediaSource {
     const type = source.text("type");
     switch (type) {
       case "base64":

@@ -1,14 +1,14 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import { parseExact } from "../../../json/exact-json.ts";
 import type { CacheMark, ContentBlock, MediaSource } from "../../chat/content.ts";
+import type { FeatureSupport } from "../../chat/features.ts";
 import type { Dialect } from "../../chat/formats.ts";
 import type { ChatRequest, ToolChoice, Turn } from "../../chat/request.ts";
-import type { TopicFates } from "../../chat/topics.ts";
-import { objectInstruction } from "../object-instruction.ts";
+import { OBJECT_INSTRUCTION } from "../object-instruction.ts";
 import { isSigned, thinkingWithin, wantedThinking } from "../thinking.ts";
 
 /** What the Messages API can say of what a request may ask for. */
-export const messagesFates: TopicFates = {
+export const messagesFates: FeatureSupport = {
   imageUrl: "kept",
   image: "kept",
   documentUrl: "kept",
@@ -82,7 +82,7 @@ function messagesBody(request: ChatRequest, { defaultMaxTokens = 4096 }: Dialect
 
 function systemOf({ system, output }: ChatRequest): unknown {
   const blocks = system.map(({ text, cache }) => ({ type: "text", text, ...cached(cache) }));
-  if (output?.kind === "object") blocks.push({ type: "text", text: objectInstruction });
+  if (output?.kind === "object") blocks.push({ type: "text", text: OBJECT_INSTRUCTION });
   const [only] = blocks;
   if (only === undefined) return undefined;
   return blocks.length === 1 && !("cache_control" in only) ? only.text : blocks;

@@ -9,7 +9,7 @@ import {
 } from "../../chat/texts.ts";
 import { CarriedTexts } from "../carried-texts.ts";
 import { type Events, PartedEvents } from "../parted-events.ts";
-import { bareComment, readEvent } from "../read-event.ts";
+import { BARE_COMMENT, readEvent } from "../read-event.ts";
 import { RepeatedEvent, type RepeatedText, repeatedText } from "../repeated-event.ts";
 
 /** Where the Messages API has texts. */
@@ -32,14 +32,14 @@ export const messagesTexts: TextFormat = {
 };
 
 /** Deltas whose text goes on in the next one of the block, and where it stands. */
-const pieces: Readonly<Record<string, string>> = {
+const PIECES: Readonly<Record<string, string>> = {
   text_delta: "text",
   thinking_delta: "thinking",
   input_json_delta: "partial_json",
 };
 
 /** Deltas in which what a block begins with goes on. */
-const beginnings: Readonly<Record<string, string>> = {
+const BEGINNINGS: Readonly<Record<string, string>> = {
   text: "text_delta",
   thinking: "thinking_delta",
 };
@@ -72,7 +72,7 @@ class MessagesTexts implements StreamTexts {
     if (again !== undefined) return again;
     this.#last = undefined;
     const read = readEvent(given, whole, this.#texts);
-    if (read === undefined) return this.#behind([bareComment]);
+    if (read === undefined) return this.#behind([BARE_COMMENT]);
     const { bytes: event, text, object: message } = read;
     // What cannot be read cannot be guarded.
     if (message === undefined) return [];
@@ -123,7 +123,7 @@ class MessagesTexts implements StreamTexts {
   #start(event: Buffer, message: JsonObject): Events {
     const { index, content_block: block } = message;
     const key = isJsonObject(block) ? String(block.type) : "";
-    const type = beginnings[key];
+    const type = BEGINNINGS[key];
     const text = isJsonObject(block) ? block[key] : undefined;
     const before = [...this.#close(index), ...this.#turnTo(index, type)];
     if (type === undefined || typeof text !== "string" || text === "") {
@@ -179,7 +179,7 @@ class MessagesTexts implements StreamTexts {
   ): Events {
     const { index } = message;
     const type = String(delta.type);
-    const key = pieces[type];
+    const key = PIECES[type];
     const piece = key === undefined ? undefined : delta[key];
     const closed = this.#typeOf(index) === type ? [] : this.#close(index);
     if (key === undefined || typeof piece !== "string") {
@@ -224,7 +224,7 @@ function textEvent(index: unknown): (text: string) => string {
 }
 
 function deltaEvent(index: unknown, type: string, text: string): string {
-  const delta = { type, [pieces[type] ?? "text"]: text };
+  const delta = { type, [PIECES[type] ?? "text"]: text };
   return eventText({ type: "content_block_delta", index, delta });
 }
 

@@ -45,8 +45,8 @@ export class TextFrames {
     const { length: skip, kind, isFinal, payload: left } = head;
     // Control frames may stand between those of a message.
     const isControl = kind >= 0x8;
-    if (!isControl && kind !== continuation) {
-      this.#text = kind === textKind ? [] : undefined;
+    if (!isControl && kind !== CONTINUATION) {
+      this.#text = kind === TEXT_KIND ? [] : undefined;
       this.#length = 0;
     }
     return { skip, left, isControl, isLast: isFinal && !isControl };
@@ -79,8 +79,8 @@ interface FrameHead {
   readonly payload: number;
 }
 
-const continuation = 0x0;
-const textKind = 0x1;
+const CONTINUATION = 0x0;
+const TEXT_KIND = 0x1;
 
 /** The head of a frame of a server, which masks nothing; undefined: it is not complete. */
 function readHead(bytes: Buffer): FrameHead | undefined {

@@ -39,10 +39,10 @@ class ResponsesWatcher implements StreamWatcher {
   readonly hasEnded = false;
 
   see(event: Buffer): ReturnType<StreamWatcher["see"]> {
-    if (piece.test(event.toString("latin1", 0, aheadLength))) return "content";
+    if (PIECE.test(event.toString("latin1", 0, AHEAD_LENGTH))) return "content";
     const data = eventData(event);
     if (data === undefined) return "other";
-    const type = typeAhead.exec(data)?.[1] ?? parseObject(data)?.type;
+    const type = TYPE_AHEAD.exec(data)?.[1] ?? parseObject(data)?.type;
     switch (type) {
       case "response.created":
         this.#note(data);
@@ -73,11 +73,11 @@ class ResponsesWatcher implements StreamWatcher {
 }
 
 /** Most events are pieces, and say so in their first bytes. */
-const piece = /^(?:event: [\w.]+\r?\n)?data: ?\{"type": ?"response\.[\w.]+\.delta"/;
-const aheadLength = 160;
+const PIECE = /^(?:event: [\w.]+\r?\n)?data: ?\{"type": ?"response\.[\w.]+\.delta"/;
+const AHEAD_LENGTH = 160;
 
 /** OpenAI writes the type first; then nothing else has to be read of most events. */
-const typeAhead = /^\s*\{\s*"type"\s*:\s*"([\w.]+)"/;
+const TYPE_AHEAD = /^\s*\{\s*"type"\s*:\s*"([\w.]+)"/;
 
 function responseOf(data: string): JsonObject {
   const response = parseObject(data)?.response;

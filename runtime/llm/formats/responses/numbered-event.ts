@@ -14,12 +14,12 @@ export class NumberedEvent {
 
   /** `event`: one that was read, with a text at a key; undefined: where in it that text and the number stand is not sure. */
   static of(event: string, key: string): NumberedEvent | undefined {
-    const from = event.indexOf(numberKey) + numberKey.length;
+    const from = event.indexOf(NUMBER_KEY) + NUMBER_KEY.length;
     const head = event.slice(0, from);
     const to = endOfNumber(event, from);
     // With an escape in it a key may be part of a text.
-    const isSure = from >= numberKey.length && to > from && event.charCodeAt(to) === comma;
-    if (!isSure || head.includes("\\") || event.indexOf(numberKey, to) !== -1) return undefined;
+    const isSure = from >= NUMBER_KEY.length && to > from && event.charCodeAt(to) === COMMA;
+    if (!isSure || head.includes("\\") || event.indexOf(NUMBER_KEY, to) !== -1) return undefined;
     const rest = RepeatedEvent.of(event.slice(to), key);
     return rest && new NumberedEvent(head, rest);
   }
@@ -50,8 +50,8 @@ export class NumberedEvent {
   }
 }
 
-const numberKey = '"sequence_number":';
-const comma = 0x2c;
+const NUMBER_KEY = '"sequence_number":';
+const COMMA = 0x2c;
 
 /** Behind the last digit. */
 function endOfNumber(event: string, from: number): number {

@@ -7,10 +7,10 @@ import type {
   ToolCallBlock,
   ToolResultBlock,
 } from "../../chat/content.ts";
+import type { Feature, NoteFeature } from "../../chat/features.ts";
 import { type ChatRequest, type OutputFormat, Turns } from "../../chat/request.ts";
 import { checkFields } from "../../chat/request-fields.ts";
 import { RequestObject, unsupportedField, wrongField } from "../../chat/request-object.ts";
-import type { NoteTopic, Topic } from "../../chat/topics.ts";
 import { readDataUrl } from "../data-url.ts";
 import {
   readCallInput,
@@ -31,7 +31,7 @@ export function readResponsesRequest(body: JsonObject): ChatRequest {
 
 class ResponsesReader {
   readonly #fields: RequestObject;
-  readonly #topics = new Map<Topic, string>();
+  readonly #features = new Map<Feature, string>();
   readonly #system: TextBlock[] = [];
   readonly #turns = new Turns();
   /** What the provider wants to see again with the next call. */
@@ -45,8 +45,8 @@ class ResponsesReader {
     const fields = this.#fields;
     this.#checkIncluded();
     this.#readInput();
-    for (const [topic, name] of noted) {
-      if (fields.any(name) !== undefined) this.#note(topic, name);
+    for (const [feature, name] of NOTED) {
+      if (fields.any(name) !== undefined) this.#note(feature, name);
     }
     const parallelTools = fields.boolean("parallel_tool_calls");
     if (parallelTools === false) this.#note("parallelTools", "parallel_tool_calls");
@@ -75,12 +75,12 @@ class ResponsesReader {
       output: this.#output(),
       reasoning: effort,
       user: fields.optionalText("safety_identifier") ?? fields.optionalText("user"),
-      topics: this.#topics,
+      features: this.#features,
     };
   }
 
-  readonly #note: NoteTopic = (topic, field) => {
-    if (!this.#topics.has(topic)) this.#topics.set(topic, field);
+  readonly #note: NoteFeature = (feature, field) => {
+    if (!this.#features.has(feature)) this.#features.set(feature, field);
   };
 
   /** What else a response may hold is of tools that no other provider has, and of reasoning, which always comes along. */
@@ -262,7 +262,7 @@ class ResponsesReader {
 }
 
 /** Fields that not every format has. */
-const noted = [
+const NOTED = [
   ["temperature", "temperature"],
   ["topP", "top_p"],
   ["user", "user"],

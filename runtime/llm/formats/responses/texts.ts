@@ -9,7 +9,7 @@ import {
 } from "../../chat/texts.ts";
 import { CarriedTexts } from "../carried-texts.ts";
 import { type Events, PartedEvents } from "../parted-events.ts";
-import { bareComment, readEvent } from "../read-event.ts";
+import { BARE_COMMENT, readEvent } from "../read-event.ts";
 import { eventText } from "./errors.ts";
 import { NumberedEvent } from "./numbered-event.ts";
 
@@ -72,7 +72,7 @@ class ResponsesTexts implements StreamTexts {
     if (again !== undefined) return again;
     this.#last = undefined;
     const read = readEvent(given, whole, this.#texts);
-    if (read === undefined) return this.#said.behind(() => [bareComment]);
+    if (read === undefined) return this.#said.behind(() => [BARE_COMMENT]);
     const { bytes: event, text, object: value } = read;
     // What cannot be read cannot be guarded.
     if (value === undefined) return [];
@@ -155,7 +155,7 @@ class ResponsesTexts implements StreamTexts {
     event: JsonObject,
   ): { readonly before: Events; readonly text: string } {
     const piece = String(event.delta);
-    const isPart = parts.has(type);
+    const isPart = PARTS.has(type);
     const isFree = this.#saying === undefined || this.#saying.place === place;
     // Items by turns are texts of their own.
     if (isPart && isFree && !this.#open.has(place)) {
@@ -223,7 +223,7 @@ class ResponsesTexts implements StreamTexts {
 }
 
 /** What a model says by turns, one item and one part behind the other. */
-const parts: ReadonlySet<string> = new Set([
+const PARTS: ReadonlySet<string> = new Set([
   "response.output_text.delta",
   "response.reasoning_text.delta",
   "response.reasoning_summary_text.delta",

@@ -24,7 +24,7 @@ function content(value: unknown): number {
     case "text":
       return content(value.text);
     case "image":
-      return perImage;
+      return PER_IMAGE;
     case "document":
       return file(value.source) + content(value.title) + content(value.context);
     case "tool_use":
@@ -32,37 +32,37 @@ function content(value: unknown): number {
     case "thinking":
       return content(value.thinking);
     case "tool_result":
-      return perMessage + content(value.content);
+      return PER_MESSAGE + content(value.content);
     case undefined:
-      return perMessage + content(value.content);
+      return PER_MESSAGE + content(value.content);
     default:
       return text(value);
   }
 }
 
 /** Around what one side says stand a few tokens of the model's own. */
-const perMessage = 4;
+const PER_MESSAGE = 4;
 
 /** Pictures are made smaller until they have no more (docs.anthropic.com, Vision). */
-const perImage = 1600;
+const PER_IMAGE = 1600;
 
 /** A page is read as text and as a picture: 1,500 to 3,000 (docs.anthropic.com, PDF support). */
-const perPage = 2000;
+const PER_PAGE = 2000;
 
 /** Of a document; how many pages it has can be seen in some alone, and for the others their length says about that. */
 function file(source: unknown): number {
-  if (!isJsonObject(source)) return perPage;
+  if (!isJsonObject(source)) return PER_PAGE;
   const { type, data } = source;
   if (type === "text") return content(data);
   if (type === "content") return content(source.content);
-  if (typeof data !== "string") return perPage;
+  if (typeof data !== "string") return PER_PAGE;
   const bytes = Buffer.from(data, "base64");
   const pages = bytes.toString("latin1").match(/\/Type\s*\/Page\b(?!s)/g)?.length;
-  return perPage * (pages ?? Math.ceil(bytes.length / bytesPerPage));
+  return PER_PAGE * (pages ?? Math.ceil(bytes.length / BYTES_PER_PAGE));
 }
 
 /** Of a PDF with some pictures. */
-const bytesPerPage = 100_000;
+const BYTES_PER_PAGE = 100_000;
 
 function text(value: unknown): number {
   return value === undefined || value === null ? 0 : words(JSON.stringify(value));

@@ -7,7 +7,7 @@ import { readGenerateContentError } from "../generate-content/errors.ts";
 /** Embeddings of Vertex AI, which are predictions there. */
 export const vertexPredictEmbeddings: EmbeddingsFormat = {
   writeRequest: ({ model, inputs, dimensions }) => {
-    if (inputs.length > 1 && takesOne.test(model)) {
+    if (inputs.length > 1 && TAKES_ONE.test(model)) {
       throw unsupportedField("input", "a list of several texts");
     }
     return JSON.stringify({
@@ -29,7 +29,7 @@ export const vertexPredictEmbeddings: EmbeddingsFormat = {
 };
 
 /** Models that embed one text in a request. */
-const takesOne = /^gemini-embedding-/;
+const TAKES_ONE = /^gemini-embedding-/;
 
 interface Prediction {
   readonly vector: readonly number[];

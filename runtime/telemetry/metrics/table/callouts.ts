@@ -1,6 +1,6 @@
 import type { CounterMetric, HistogramMetric } from "../metric.ts";
 
-const bounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2] as const;
+const BOUNDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2] as const;
 
 /** `gwc_callouts_total` */
 export const calloutsTotal = {
@@ -16,5 +16,5 @@ export const calloutDuration = {
   name: "gwc_callout_duration_seconds",
   help: "Seconds that questions to servers of policies took.",
   labels: ["kind", "target"],
-  bounds,
+  bounds: BOUNDS,
 } as const satisfies HistogramMetric;

@@ -1,6 +1,6 @@
 import type { CounterMetric, GaugeMetric, HistogramMetric } from "../metric.ts";
 
-const bounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300] as const;
+const BOUNDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300] as const;
 
 /** `gwc_mcp_messages_total` */
 export const mcpMessages = {
@@ -16,7 +16,7 @@ export const mcpMessageDuration = {
   name: "gwc_mcp_message_duration_seconds",
   help: "Seconds that messages to MCP targets took.",
   labels: ["route", "target"],
-  bounds,
+  bounds: BOUNDS,
 } as const satisfies HistogramMetric;
 
 /** `gwc_mcp_eras_total` */

@@ -4,10 +4,10 @@ import type { GaugeMetric, HistogramMetric } from "../metric.ts";
 const tokenBounds = Array.from({ length: 14 }, (_, index) => 4 ** index);
 /** 0.01, 0.02, 0.04, ... 81.92. */
 const durationBounds = Array.from({ length: 14 }, (_, index) => 2 ** index / 100);
-const firstTokenBounds = [
+const FIRST_TOKEN_BOUNDS = [
   0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10,
 ] as const;
-const perTokenBounds = [
+const PER_TOKEN_BOUNDS = [
   0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 2.5,
 ] as const;
 
@@ -52,7 +52,7 @@ export const modelFirstToken = {
     "gen_ai_request_model",
     "gen_ai_response_model",
   ],
-  bounds: firstTokenBounds,
+  bounds: FIRST_TOKEN_BOUNDS,
 } as const satisfies HistogramMetric;
 
 /** `gen_ai_server_time_per_output_token` */
@@ -66,7 +66,7 @@ export const modelPerToken = {
     "gen_ai_request_model",
     "gen_ai_response_model",
   ],
-  bounds: perTokenBounds,
+  bounds: PER_TOKEN_BOUNDS,
 } as const satisfies HistogramMetric;
 
 /** `gwc_provider_health` */

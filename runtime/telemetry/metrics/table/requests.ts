@@ -1,9 +1,9 @@
 import type { CounterMetric, GaugeMetric, HistogramMetric } from "../metric.ts";
 
-const requestBounds = [
+const REQUEST_BOUNDS = [
   0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80,
 ] as const;
-const streamBounds = [0.1, 1, 5, 15, 60, 300, 900, 3600, 14_400] as const;
+const STREAM_BOUNDS = [0.1, 1, 5, 15, 60, 300, 900, 3600, 14_400] as const;
 
 /** `gwc_requests_total` */
 export const requestsTotal = {
@@ -19,7 +19,7 @@ export const requestDuration = {
   name: "gwc_request_duration_seconds",
   help: "Seconds from a request's head to the end of its response; streams are counted apart.",
   labels: ["listener", "route"],
-  bounds: requestBounds,
+  bounds: REQUEST_BOUNDS,
 } as const satisfies HistogramMetric;
 
 /** `gwc_stream_duration_seconds` */
@@ -28,7 +28,7 @@ export const streamDuration = {
   name: "gwc_stream_duration_seconds",
   help: "Seconds that event streams, upgraded connections and tunnels lasted.",
   labels: ["listener", "route"],
-  bounds: streamBounds,
+  bounds: STREAM_BOUNDS,
 } as const satisfies HistogramMetric;
 
 /** `gwc_requests_active` */

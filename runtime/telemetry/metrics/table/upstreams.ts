@@ -1,6 +1,6 @@
 import type { CounterMetric, GaugeMetric, HistogramMetric } from "../metric.ts";
 
-const bounds = [
+const BOUNDS = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60,
 ] as const;
 
@@ -34,7 +34,7 @@ export const upstreamResponseStart = {
   name: "gwc_upstream_response_start_seconds",
   help: "Seconds from a request to an upstream to the head of its response.",
   labels: ["upstream"],
-  bounds,
+  bounds: BOUNDS,
 } as const satisfies HistogramMetric;
 
 /** `gwc_upstream_connections_total` */
@@ -59,5 +59,5 @@ export const upstreamConnectDuration = {
   name: "gwc_upstream_connect_duration_seconds",
   help: "Seconds until a connection to an upstream was there, its name looked up and TLS included.",
   labels: ["upstream"],
-  bounds,
+  bounds: BOUNDS,
 } as const satisfies HistogramMetric;

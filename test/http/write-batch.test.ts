@@ -2,14 +2,14 @@ import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import { setImmediate as turn } from "node:timers/promises";
 import { expect, it } from "vitest";
-import { type HeldWriter, HeldWrites } from "../../runtime/net/held-writes.ts";
+import { type BatchedWriter, WriteBatch } from "../../runtime/net/write-batch.ts";
 import { listen } from "../harness/listen.ts";
 import { startPlain } from "./plain-gateway.ts";
 
 /** Writes messages, each when `held` lets it. */
-class Messages implements HeldWriter {
+class Messages implements BatchedWriter {
   readonly sent: string[] = [];
-  readonly #held = new HeldWrites();
+  readonly #held = new WriteBatch();
 
   write(name: string): void {
     if (!this.#held.holds(this, name)) this.release(name);

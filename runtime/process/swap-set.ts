@@ -1,5 +1,5 @@
 /** What can be one of many. */
-export interface Placed {
+export interface Indexed {
   /** Where it stands among the others; theirs to say. */
   place: number;
 }
@@ -8,7 +8,7 @@ export interface Placed {
  * Many that come and go, in no order. A set would be copied again and again, and V8 has each copy lead to the next one: once
  * the first is old, who was in any of them is only cleared away with the whole heap.
  */
-export class Members<Each extends Placed> {
+export class SwapSet<Each extends Indexed> {
   readonly #all: Each[] = [];
 
   get size(): number {

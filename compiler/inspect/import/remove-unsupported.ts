@@ -10,7 +10,7 @@ import type { Host } from "../../host.ts";
 import { checkInput } from "../check-input.ts";
 
 /** What `gwc check` accepts of a file. */
-export interface SettledFile {
+export interface AcceptedFile {
   readonly text: string;
   /** Each part that was taken out: `line 12: llm.providers: what is wrong`. */
   readonly refused: readonly string[];
@@ -25,7 +25,7 @@ const ROUNDS = 500;
  * A file without the parts that gwc refuses, smallest first; a string is why nothing is left. Routes that lose a part which
  * says who may, or which requests are theirs, answer 503 until somebody has decided.
  */
-export function settled(file: string, text: string, host: Host): SettledFile | string {
+export function acceptedFile(file: string, text: string, host: Host): AcceptedFile | string {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, logLevel: "silent" });
   const [problem] = document.errors;

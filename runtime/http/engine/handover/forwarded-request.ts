@@ -11,7 +11,7 @@ import {
 import type { GivenRequest } from "./lost-request.ts";
 
 /** A request of a connection of this thread that another one serves. */
-export class GivenAway implements LineListener<HandoverMessage>, BodySink {
+export class ForwardedRequest implements LineListener<HandoverMessage>, BodySink {
   readonly #given: GivenRequest;
   readonly #request: EngineRequest;
   readonly #response: EngineResponse;

@@ -10,9 +10,9 @@ export function knownFields(schema: Schema | undefined): readonly string[] {
 }
 
 /** What the schema of an object says of a key that people look for in it, however they write its words. */
-export function saidElsewhere(key: string, schema: Schema | undefined): string | undefined {
+export function misplacedFieldHints(key: string, schema: Schema | undefined): string | undefined {
   const word = plainWord(key);
-  const known = Object.entries(schema?.saidElsewhere ?? {});
+  const known = Object.entries(schema?.misplacedFieldHints ?? {});
   const said = known.find(([name]) => plainWord(name) === word)?.[1];
   if (said !== undefined) return said;
   // A header beside the changes to headers is meant to be set.

@@ -1,10 +1,10 @@
 /** What is there already, or comes later: who waits for what is there loses time. */
-export type Eventual<Value> = Value | Promise<Value>;
+export type MaybePromise<Value> = Value | Promise<Value>;
 
 /** Goes on with a value: at once when it is there. */
-export function whenThere<Value, Result>(
-  value: Eventual<Value>,
-  then: (value: Value) => Eventual<Result>,
-): Eventual<Result> {
+export function thenMaybe<Value, Result>(
+  value: MaybePromise<Value>,
+  then: (value: Value) => MaybePromise<Result>,
+): MaybePromise<Result> {
   return value instanceof Promise ? value.then(then) : then(value);
 }

@@ -2,7 +2,7 @@ import type { EventEmitter } from "node:events";
 import type { Socket } from "node:net";
 
 /** Gets each connection of a server before the server does, TLS included; `go` hands it to the server. */
-export function comeFirst(
+export function interceptConnections(
   server: EventEmitter,
   receive: (socket: Socket, go: () => void) => void,
 ): void {

@@ -1,15 +1,15 @@
 /** Who has messages held back. */
-export interface HeldWriter {
+export interface BatchedWriter {
   /** Writes one. */
   release(message: string): void;
 }
 
 /** So many messages of one turn are a crowd. */
-const crowd = 3;
+const CROWD = 3;
 /** While turns have fewer, a turn is looked at again when so many have gone by. */
-const looksEvery = 16;
+const LOOKS_EVERY = 16;
 /** Milliseconds that a message is held back, unless the next one is longer in coming. */
-const longestHold = 0.5;
+const MAX_HOLD = 0.5;
 
 /**
  * Holds the short messages of a turn of the event loop back to its end, where they go out one behind the other. Whom they are
@@ -17,8 +17,8 @@ const longestHold = 0.5;
  * sleeps until the next one is ready. Those that come together find it awake. For short requests under load that is a third
  * of the CPU. A message that has no company in its turn is not held back.
  */
-export class HeldWrites {
-  #held: { readonly writer: HeldWriter; readonly message: string }[] = [];
+export class WriteBatch {
+  #held: { readonly writer: BatchedWriter; readonly message: string }[] = [];
   #heldSince = 0;
   /** The messages of the turn that is looked at; else those that have gone by since. */
   #count = 0;
@@ -26,13 +26,13 @@ export class HeldWrites {
   #isCrowded = false;
 
   /** Whether it holds a message back; false: its writer writes it. */
-  holds(writer: HeldWriter, message: string): boolean {
+  holds(writer: BatchedWriter, message: string): boolean {
     this.#count += 1;
-    if (!this.#isLooking && (this.#isCrowded || this.#count >= looksEvery)) this.#look();
+    if (!this.#isLooking && (this.#isCrowded || this.#count >= LOOKS_EVERY)) this.#look();
     if (!this.#isCrowded) return false;
     const now = performance.now();
     if (this.#held.length === 0) this.#heldSince = now;
-    else if (now - this.#heldSince > longestHold) {
+    else if (now - this.#heldSince > MAX_HOLD) {
       this.#release();
       this.#heldSince = now;
     }
@@ -48,7 +48,7 @@ export class HeldWrites {
 
   readonly #turnEnded = (): void => {
     this.#isLooking = false;
-    this.#isCrowded = this.#count >= crowd;
+    this.#isCrowded = this.#count >= CROWD;
     this.#count = 0;
     this.#release();
   };
