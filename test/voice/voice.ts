@@ -112,13 +112,13 @@ function partsOfCode(content: string): readonly Prose[] {
     const line = index + 1;
     const own = /^\s*(\/\*\*?|\*\/|\*|\/\/|#(?!!))\s?(.*?)(?:\*\/)?\s*$/.exec(source);
     const marker = own?.[1];
-    const isBlockLine = marker?.startsWith("/*") || (isInBlock && marker !== undefined);
+    const isBlockLine: boolean = marker !== undefined && (marker.startsWith("/*") || isInBlock);
     if (own !== null && (isBlockLine || marker === "//" || marker === "#")) {
       if (marker?.startsWith("/*")) close();
       comment ??= { line, texts: [] };
       // A tag or an item of a list opens a sentence of its own.
       comment.texts.push(own[2] ?? "");
-      isInBlock = isBlockLine === true && !source.includes("*/");
+      isInBlock = isBlockLine && !source.includes("*/");
       if (source.includes("*/")) close();
       continue;
     }

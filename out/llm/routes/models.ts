@@ -78,7 +78,7 @@ const providers = {
     url: "https://generativelanguage.googleapis.com",
     connectTimeout: 10 * SECOND,
     credential: keyHeader(
-      { prefix: "/v1beta/openai/", there: "authorization", elsewhere: "x-goog-api-key" },
+      { prefix: "/v1beta/openai/", header: "authorization", otherwise: "x-goog-api-key" },
       env("GEMINI_API_KEY"),
     ),
     health: { eviction: 10 * SECOND, consecutiveFailures: 1 },

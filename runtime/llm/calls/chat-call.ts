@@ -8,7 +8,7 @@ import { JsonBody } from "../../json/json-body.ts";
 import { codesOf } from "../../json/json-codes.ts";
 import { type Member, ownText } from "../../json/json-text.ts";
 import { KnownKeys } from "../../json/known-keys.ts";
-import { MAX_DEPTH } from "../../json/nesting.ts";
+import { MAX_JSON_DEPTH } from "../../json/nesting.ts";
 import { readMembers } from "../../json/read-members.ts";
 import { type LlmError, LlmRefusal } from "../chat/llm-error.ts";
 import { isJsonObject } from "../chat/request-object.ts";
@@ -178,7 +178,7 @@ export function editedObject(call: ChatCall, body: JsonBody): JsonObject {
 
 /** `bytes`: the text's. */
 function membersOf(text: string, bytes: Uint8Array): readonly Member[] {
-  const members = readMembers(text, codesOf(text, bytes), { maxDepth: MAX_DEPTH, known });
+  const members = readMembers(text, codesOf(text, bytes), { maxDepth: MAX_JSON_DEPTH, known });
   if (members === "no-json") throw noJson();
   if (members === "too-deep") throw invalid("the request body is nested too deeply");
   if (members === "no-object") throw invalid("the request body must be a JSON object");

@@ -30,7 +30,7 @@ const partsOf: Readonly<Record<ItemList, DefinitionParts>> = {
 };
 
 /** The most objects and arrays in one another. */
-const MAX_DEPTH = 100;
+const MAX_JSON_DEPTH = 100;
 
 /**
  * The digests of a definition (JSON text): the same for texts that every reader understands alike, whatever the order of
@@ -39,7 +39,7 @@ const MAX_DEPTH = 100;
 export function itemDigests(list: ItemList, definition: string): ItemDigests | undefined {
   const start = skipSpace(definition, 0);
   if (!isObjectAt(definition, start) || hasRepeatedKey(definition)) return undefined;
-  if (isTooDeep(definition, MAX_DEPTH)) return undefined;
+  if (isTooDeep(definition, MAX_JSON_DEPTH)) return undefined;
   const members: Readonly<Record<string, unknown>> = JSON.parse(definition);
   const digests: Record<string, string> = {};
   const { own, apart } = partsOf[list];
