@@ -25,6 +25,17 @@ export function hostPart(name: string, fallback?: string): string {
   return value;
 }
 
+/**
+ * A value of the environment that is all of a URL after its scheme. Throws StartupError if it holds user information, or
+ * characters that URL parsers read in different ways.
+ */
+export function authorityAndPath(name: string, fallback?: string): string {
+  const value = env(name, fallback);
+  if (/[@\\\s\0-\x1f\x7f]/.test(value))
+    throw startupError(`the environment variable ${name} must be host:port, or host:port/path`);
+  return value;
+}
+
 /** The same behind the host: no query, fragment or parameter begins in the value. */
 export function pathPart(name: string, fallback?: string): string {
   const value = env(name, fallback);

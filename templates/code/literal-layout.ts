@@ -104,7 +104,10 @@ function fieldsOf(record: {
 
 /** A text with variables that are read when the gateway starts: `env("HOST")`, or a template around it. */
 function envTemplate({ parts }: EnvTemplate): Code {
-  const call = (part: EnvVariable, reader: "env" | "hostPart" | "pathPart"): Code => {
+  const call = (
+    part: EnvVariable,
+    reader: "env" | "hostPart" | "pathPart" | "authorityAndPath",
+  ): Code => {
     const read = imported("gwc/runtime/process/startup-values", reader);
     return part.fallback === undefined
       ? code`${read}(${literal(part.env)})`
@@ -114,15 +117,22 @@ function envTemplate({ parts }: EnvTemplate): Code {
   if (parts.length === 1 && only !== undefined && typeof only !== "string")
     return call(only, "env");
   let before = "";
-  const pieces = parts.map((part) => {
+  const pieces = parts.map((part, index) => {
     if (typeof part === "string") {
       before += part;
       return verbatim(part.replace(/[`\\]|\$\{/g, (found) => `\\${found}`));
     }
     const [, afterScheme] = /:\/\/(.*)$/s.exec(before) ?? [];
-    const reader =
-      afterScheme === undefined ? "env" : /[/?#]/.test(afterScheme) ? "pathPart" : "hostPart";
+    const isRest = afterScheme === "" && index === parts.length - 1;
     before += "x";
+    const reader =
+      afterScheme === undefined
+        ? "env"
+        : isRest
+          ? "authorityAndPath"
+          : /[/?#]/.test(afterScheme)
+            ? "pathPart"
+            : "hostPart";
     return join([verbatim("${"), call(part, reader), verbatim("}")], "");
   });
   return join([verbatim("`"), ...pieces, verbatim("`")], "");

@@ -26,6 +26,18 @@ it("a variable in the host of a URL names a host and no more", async () => {
   }
 });
 
+it("a variable after the scheme names a host and a path, and no user", async () => {
+  const echo = (await startEcho()).url.slice("http://".length);
+  const served = await (
+    await gatewayOf("http://${ADDRESS}", { ADDRESS: `${echo}/base` })
+  ).listening();
+  expect((await send(`${served.url}/x`, "GET")).body).toContain('"/base/x"');
+  for (const evil of [`user@${echo}`, `${echo}\\x`]) {
+    const refused = await gatewayOf("http://${ADDRESS}", { ADDRESS: evil });
+    await refused.seen(/ADDRESS must be host:port, or host:port\/path/);
+  }
+});
+
 it("a variable in the path of a URL begins no query", async () => {
   const refused = await gatewayOf("http://127.0.0.1:1/${BASE}", { BASE: "a?b" });
   await refused.seen(/BASE must be a part of a path/);

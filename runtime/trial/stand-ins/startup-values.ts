@@ -20,4 +20,4 @@ export function env(name: string, fallback?: string): string {
 }
 
 /** The same as a part of a URL, in its host and behind it. */
-export { env as hostPart, env as pathPart };
+export { env as authorityAndPath, env as hostPart, env as pathPart };
