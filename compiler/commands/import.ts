@@ -1,7 +1,7 @@
-import { formatOf, IMPORT_FORMATS, type ImportFile, importers } from "../inspect/import/formats.ts";
-import { importedText } from "../inspect/import/imported-text.ts";
-import { type AcceptedFile, acceptedFile } from "../inspect/import/remove-unsupported.ts";
-import { SourceFields } from "../inspect/import/source-fields.ts";
+import { formatOf, IMPORT_FORMATS, type ImportFile, importers } from "../import/formats.ts";
+import { importedText } from "../import/imported-text.ts";
+import { type AcceptedFile, acceptedFile } from "../import/remove-unsupported.ts";
+import { SourceFields } from "../import/source-fields.ts";
 import { oneOf } from "./arguments.ts";
 import type { Arguments, Command, CommandContext, CommandResult } from "./command.ts";
 

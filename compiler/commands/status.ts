@@ -1,7 +1,7 @@
 import { stringify } from "yaml";
 import { textReport } from "../diagnostics/report/text.ts";
 import { checkInput } from "../inspect/check-input.ts";
-import { statusOf } from "../inspect/status/status.ts";
+import { statusOf } from "../status/status.ts";
 import type { Arguments, Command, CommandContext, CommandResult } from "./command.ts";
 
 /** `gwc status`: the conditions of manifests. 1 when a condition is not as it should be. */

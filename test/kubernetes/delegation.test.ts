@@ -1,7 +1,7 @@
 import { beforeAll, expect, it } from "vitest";
 import { checkFiles } from "../../compiler/compile.ts";
 import { memoryHost } from "../../compiler/host.ts";
-import { statusOf } from "../../compiler/inspect/status/status.ts";
+import { statusOf } from "../../compiler/status/status.ts";
 import { type Echoed, startEcho } from "../harness/echo.ts";
 import { freePort } from "../harness/free-port.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { checkFiles } from "../../compiler/compile.ts";
 import { memoryHost } from "../../compiler/host.ts";
-import { statusOf } from "../../compiler/inspect/status/status.ts";
+import { statusOf } from "../../compiler/status/status.ts";
 import { freePort } from "../harness/free-port.ts";
 import { startIsolated } from "../harness/isolated-gateway.ts";
 import { startScripted } from "../harness/scripted.ts";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { reachedRoute } from "../../compiler/inspect/explain/request.ts";
-import { statusOf } from "../../compiler/inspect/status/status.ts";
+import { statusOf } from "../../compiler/status/status.ts";
 import { kubernetesResources } from "../../templates/kubernetes/resources.ts";
 import { clientPorts } from "../../templates/modules/client-ports.ts";
 import { checkManifests, complaints, gatewayWith, webRoute } from "./manifests.ts";

@@ -3,7 +3,7 @@ import path from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { emitModules } from "../../compiler/4-emit/modules.ts";
-import { statusOf } from "../../compiler/inspect/status/status.ts";
+import { statusOf } from "../../compiler/status/status.ts";
 import { root } from "../harness/root.ts";
 import { checkManifests, complaints, world } from "./manifests.ts";
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import type { Condition } from "../../compiler/inspect/status/conditions.ts";
-import { statusOf } from "../../compiler/inspect/status/status.ts";
+import type { Condition } from "../../compiler/status/conditions.ts";
+import { statusOf } from "../../compiler/status/status.ts";
 import { checkManifests, toolsBackend, world } from "./manifests.ts";
 
 interface Status {

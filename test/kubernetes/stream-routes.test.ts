@@ -4,7 +4,7 @@ import { connect as connectTls } from "node:tls";
 import { expect, it, onTestFinished } from "vitest";
 import { reachedRoute } from "../../compiler/inspect/explain/request.ts";
 import { explainRoute } from "../../compiler/inspect/explain/route.ts";
-import { statusOf } from "../../compiler/inspect/status/status.ts";
+import { statusOf } from "../../compiler/status/status.ts";
 import { makeCertificate } from "../harness/certificate.ts";
 import { eventually } from "../harness/eventually.ts";
 import { freePort } from "../harness/free-port.ts";

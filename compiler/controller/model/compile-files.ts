@@ -7,13 +7,13 @@ import { type Checked, checkFiles, KeptCheck } from "../../compile.ts";
 import { Diagnostics } from "../../diagnostics/diagnostic.ts";
 import { guarded } from "../../diagnostics/guarded.ts";
 import { memoryHost } from "../../host.ts";
-import { concernedGateways } from "../../inspect/status/concerned-gateways.ts";
-import { withoutProgram } from "../../inspect/status/programmed.ts";
-import { timelessStatuses } from "../../inspect/status/status.ts";
 import type { Program, RouteNode } from "../../ir/program.ts";
 import { KeptByObject } from "../../kept-results.ts";
 import type { Json } from "../../model/json.ts";
 import type { LiteralSecret } from "../../model/literal-secrets.ts";
+import { concernedGateways } from "../../status/concerned-gateways.ts";
+import { withoutProgram } from "../../status/programmed.ts";
+import { timelessStatuses } from "../../status/status.ts";
 import { type ServicePortName, servicesOf } from "./called-services.ts";
 
 /** How the pods of Gateways are made. */

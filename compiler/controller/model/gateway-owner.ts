@@ -1,4 +1,4 @@
-import { CONTROLLER } from "../../inspect/status/conditions.ts";
+import { CONTROLLER } from "../../status/conditions.ts";
 import { type ApiObject, objectKey } from "../kubernetes/api-object.ts";
 import { textField } from "../kubernetes/json-fields.ts";
 import type { WatchedObjects } from "./watched-objects.ts";

@@ -1,5 +1,5 @@
-import { REFERENCE_CONDITIONS } from "../../inspect/status/gateway-references.ts";
-import { withHistory } from "../../inspect/status/history.ts";
+import { REFERENCE_CONDITIONS } from "../../status/gateway-references.ts";
+import { withHistory } from "../../status/history.ts";
 import type { ApiObject } from "../kubernetes/api-object.ts";
 import { itemsField, recordOf, textField } from "../kubernetes/json-fields.ts";
 

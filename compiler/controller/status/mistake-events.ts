@@ -1,5 +1,5 @@
 import { hostname } from "node:os";
-import { CONTROLLER } from "../../inspect/status/conditions.ts";
+import { CONTROLLER } from "../../status/conditions.ts";
 import type { ApiObject } from "../kubernetes/api-object.ts";
 import type { ApiServer } from "../kubernetes/api-server.ts";
 import { itemsField, recordOf, textField } from "../kubernetes/json-fields.ts";

@@ -1,5 +1,5 @@
 import { kinds, resourceKind, splitApiVersion } from "../../1-parse/kubernetes/kinds.ts";
-import { CONTROLLER } from "../../inspect/status/conditions.ts";
+import { CONTROLLER } from "../../status/conditions.ts";
 import { type ApiObject, objectKey, resourcePath } from "../kubernetes/api-object.ts";
 import type { ApiServer } from "../kubernetes/api-server.ts";
 import { recordOf, textField } from "../kubernetes/json-fields.ts";

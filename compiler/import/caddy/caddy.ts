@@ -1,0 +1,92 @@
+import type { Host } from "../../host.ts";
+import { type Directive, DirectiveProblem, TakenDirectives } from "../directives/directive.ts";
+import type { ImportDraft, LeftPart } from "../imported-text.ts";
+import type { SiteDraft } from "../proxy/route-draft.ts";
+import { siteFile } from "../proxy/site-file.ts";
+import { addressOf, type CaddyAddress, sitesOfRoutes } from "./caddy-sites.ts";
+import { caddyfileRoutes } from "./caddyfile.ts";
+import { type Caddyfile, readCaddyfile } from "./caddyfile-syntax.ts";
+
+/** A Caddyfile, with what it imports; a string is why nothing can be made of it. */
+export function importCaddyfile(
+  file: string,
+  text: string,
+  host: Host,
+): { readonly draft: ImportDraft; readonly left: readonly LeftPart[] } | string {
+  let read: Caddyfile;
+  try {
+    read = readCaddyfile(file, text, host);
+  } catch (error) {
+    if (error instanceof DirectiveProblem) return `is no Caddyfile: ${error.message}`;
+    throw error;
+  }
+  const taken = new TakenDirectives(file);
+  const port = (name: string, other: number) => {
+    const found = read.options.find((each) => each.name === name);
+    if (found !== undefined) taken.take(found);
+    return Number(found?.words[0] ?? other);
+  };
+  const [http, https] = [port("http_port", 80), port("https_port", 443)];
+  const auto = read.options.find(({ name }) => name === "auto_https");
+  const isBare =
+    auto?.words.includes("off") === true || auto?.words.includes("disable_redirects") === true;
+  if (auto !== undefined && isBare) taken.take(auto);
+  const sites = read.sites.map((each) => ({
+    site: each,
+    addresses: [each.name, ...each.words].map((one) => addressOf(one, http, https)),
+  }));
+  const wrong = sites
+    .flatMap(({ addresses }) => addresses)
+    .find((each) => typeof each === "string");
+  if (typeof wrong === "string") return `has an address that can't be imported: ${wrong}`;
+  if (sites.length === 0) return "has no site";
+  const found = sites.flatMap(({ site, addresses }) => {
+    const known = addresses.filter((each) => typeof each !== "string");
+    return siteOf(
+      site,
+      isBare ? known.map((each) => ({ ...each, redirectsFrom: undefined })) : known,
+      taken,
+    );
+  });
+  const left = taken.left([...read.options, ...read.sites.flatMap(({ block = [] }) => block)]);
+  return { draft: siteFile(withoutTwins(found), []), left };
+}
+
+function siteOf(
+  site: Directive,
+  addresses: readonly CaddyAddress[],
+  taken: TakenDirectives,
+): readonly SiteDraft[] {
+  const block = site.block ?? [];
+  const tls = block.find(({ name }) => name === "tls");
+  const [cert, key] = tls?.words ?? [];
+  const isFile = tls !== undefined && cert !== undefined && key !== undefined;
+  const notes: string[] = [];
+  const options = tls?.block ?? [];
+  if (isFile) taken.take(tls, "alone");
+  const routes = caddyfileRoutes(block, taken);
+  // Who shows no certificate is refused.
+  const asks = options.find(({ name }) => name === "client_auth");
+  const closedRoutes =
+    asks === undefined
+      ? routes
+      : [
+          {
+            name: "all",
+            matches: [],
+            isTerminal: true,
+            steps: [{ kind: "problem", text: `${taken.place(asks)}: client_auth` }],
+          } as const,
+        ];
+  return sitesOfRoutes(addresses, closedRoutes, isFile ? { cert, key } : undefined, notes);
+}
+
+/** A host that has a plain site of its own is not redirected. */
+function withoutTwins(sites: readonly SiteDraft[]): readonly SiteDraft[] {
+  const seen = new Set<string>();
+  return sites.flatMap((site) => {
+    const hostnames = site.hostnames.filter((host) => !seen.has(`${site.port} ${host}`));
+    for (const host of hostnames) seen.add(`${site.port} ${host}`);
+    return hostnames.length === 0 && !site.isDefault ? [] : [{ ...site, hostnames }];
+  });
+}

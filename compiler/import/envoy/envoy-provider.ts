@@ -1,0 +1,199 @@
+import type { ConfigPath } from "../../diagnostics/diagnostic.ts";
+import { fieldsIn, listIn, textIn } from "../proxy/fields.ts";
+import type { DraftFields } from "../proxy/route-draft.ts";
+import { namesCredential, plainText, secretName } from "../proxy/texts.ts";
+import type { EnvoyManifest } from "./envoy-manifest.ts";
+
+/** A model of the front door without its name, and what to decide about it. */
+export interface EnvoyModel {
+  readonly model: DraftFields;
+  readonly notes: readonly string[];
+}
+
+/** What a backendRef of a rule leads to; a string is why gwc can't. */
+export function envoyModel(
+  ref: DraftFields,
+  at: ConfigPath,
+  route: EnvoyManifest,
+  manifests: readonly EnvoyManifest[],
+): EnvoyModel | string {
+  const find = (kind: string, name: unknown, namespace: unknown = route.namespace) =>
+    manifests.find(
+      (each) => each.kind === kind && each.name === name && each.namespace === namespace,
+    );
+  if (ref.kind !== undefined && ref.kind !== "AIServiceBackend")
+    return `${textIn(ref.kind)} ${textIn(ref.name)}`;
+  const service = find("AIServiceBackend", ref.name, ref.namespace);
+  if (service === undefined)
+    return `there is no AIServiceBackend ${textIn(ref.name)} in these files`;
+  const notes: string[] = [];
+  const place = `line ${service.source.line(...service.at)}`;
+  const { schema, backendRef, headerMutation, backendSecurityPolicyRef } = service.spec;
+  const backendName = fieldsIn(backendRef).name;
+  const backend = find("Backend", backendName, fieldsIn(backendRef).namespace ?? service.namespace);
+  const isOf = (policy: EnvoyManifest) =>
+    policy.namespace === service.namespace &&
+    (policy.name === fieldsIn(backendSecurityPolicyRef).name ||
+      listIn(policy.spec.targetRefs).some((each) => fieldsIn(each).name === service.name));
+  const security = manifests.find((each) => each.kind === "BackendSecurityPolicy" && isOf(each));
+  const tls = manifests.find(
+    ({ kind, spec }) =>
+      kind === "BackendTLSPolicy" &&
+      listIn(spec.targetRefs).some((each) => fieldsIn(each).name === backendName),
+  );
+  const { name, prefix, version } = fieldsIn(schema);
+  const kind = KINDS[textIn(name) ?? ""];
+  if (kind === undefined) return `gwc has no provider with the schema ${textIn(name)}`;
+  for (const field of ["name", "modelNameOverride"]) route.source.take(...at, field);
+  for (const field of ["schema", "backendRef", "backendSecurityPolicyRef"])
+    service.source.take(...service.at, "spec", field);
+  const override = textIn(ref.modelNameOverride);
+  const params: Record<string, unknown> =
+    override === undefined ? {} : { model: plainText(override) };
+  const server = serverOf(backend, tls);
+  if (backend === undefined)
+    notes.push(
+      `${place}: the server of ${textIn(backendName)} is not in these files: the provider's own is asked`,
+    );
+  const secured = keyOf(security, kind, service.name, params, notes);
+  if (typeof secured === "string") return secured;
+  switch (kind) {
+    case "openAI": {
+      Object.assign(params, server && { hostOverride: server });
+      const path = textIn(prefix ?? version);
+      if (path !== undefined && path !== "v1" && path !== "/v1") {
+        params.pathOverride = plainText(`/${path.replace(/^\//, "")}/chat/completions`);
+        notes.push(
+          `${place}: chat completions are served at this path; other calls of this server have others`,
+        );
+      }
+      break;
+    }
+    case "anthropic":
+    case "gemini":
+      Object.assign(params, server && { hostOverride: server });
+      break;
+    case "azure":
+      params.azureHost =
+        server?.replace(/^https?:\/\//, "").replace(/:\d+$/, "") ?? "RESOURCE.openai.azure.com";
+      params.azureApiVersion = textIn(version);
+      break;
+    default:
+      break;
+  }
+  const headers = headersOf(fieldsIn(headerMutation), place, notes);
+  service.source.take(...service.at, "spec", "headerMutation");
+  return {
+    model: {
+      provider: kind,
+      params,
+      ...(Object.keys(headers).length > 0 && { requestHeaders: headers }),
+    },
+    notes,
+  };
+}
+
+/** Schemas of Envoy AI Gateway, and whose models speak so. */
+const KINDS: Readonly<Record<string, string>> = {
+  OpenAI: "openAI",
+  Anthropic: "anthropic",
+  AzureOpenAI: "azure",
+  AWSBedrock: "bedrock",
+  AWSAnthropic: "bedrock",
+  GCPVertexAI: "vertex",
+  GCPAnthropic: "vertex",
+};
+
+/** `https://host:port`; undefined: it is not known. */
+function serverOf(
+  backend: EnvoyManifest | undefined,
+  tls: EnvoyManifest | undefined,
+): string | undefined {
+  if (backend === undefined) return undefined;
+  const [first] = listIn(backend.spec.endpoints).map(fieldsIn);
+  const { hostname, address, port } = { ...fieldsIn(first?.fqdn), ...fieldsIn(first?.ip) };
+  const host = textIn(hostname ?? address);
+  if (host === undefined) return undefined;
+  backend.source.take(...backend.at, "spec", "endpoints", 0);
+  if (tls !== undefined) {
+    for (const field of ["targetRefs", "validation"]) tls.source.take(...tls.at, "spec", field);
+  }
+  const isSecure = tls !== undefined || backend.spec.tls !== undefined || Number(port) === 443;
+  const own = Number(port) === (isSecure ? 443 : 80) ? "" : `:${textIn(port) ?? ""}`;
+  return `${isSecure ? "https" : "http"}://${host}${own}`;
+}
+
+/** The key of a provider, and what else its policy says; a string is why gwc can't. */
+function keyOf(
+  policy: EnvoyManifest | undefined,
+  kind: string,
+  name: string,
+  params: Record<string, unknown>,
+  notes: string[],
+): string | undefined {
+  if (policy === undefined) {
+    notes.push(`there is no BackendSecurityPolicy of ${name}: the client's own key goes on`);
+    return undefined;
+  }
+  const { source, at, spec } = policy;
+  const place = `line ${source.line(...at)}`;
+  const type = textIn(spec.type) ?? "";
+  const variable = `${secretName(name)}_API_KEY`;
+  for (const field of ["type", "targetRefs"]) source.take(...at, "spec", field);
+  const secret = ["apiKey", "anthropicAPIKey", "azureAPIKey"].find(
+    (field) => spec[field] !== undefined,
+  );
+  if (secret !== undefined) {
+    source.take(...at, "spec", secret);
+    params.apiKey = `\${${variable}}`;
+    const { name: where } = fieldsIn(fieldsIn(spec[secret]).secretRef);
+    notes.push(
+      `${place}: put the key of the Secret ${textIn(where) ?? ""} into the variable ${variable}`,
+    );
+    return undefined;
+  }
+  if (type === "AWSCredentials" && kind === "bedrock") {
+    const aws = fieldsIn(spec.awsCredentials);
+    params.awsRegion = textIn(aws.region);
+    source.take(...at, "spec", "awsCredentials", "region");
+    notes.push(
+      `${place}: requests are signed with the credentials of whatever the gateway runs on (AWS_PROFILE, AWS_ACCESS_KEY_ID ...)`,
+    );
+    return undefined;
+  }
+  if (type === "GCPCredentials" && kind === "vertex") {
+    const gcp = fieldsIn(spec.gcpCredentials);
+    params.vertexProject = textIn(gcp.projectName);
+    params.vertexRegion = textIn(gcp.region);
+    source.take(...at, "spec", "gcpCredentials", "projectName");
+    source.take(...at, "spec", "gcpCredentials", "region");
+    notes.push(
+      `${place}: tokens are those of GOOGLE_APPLICATION_CREDENTIALS, or of whatever the gateway runs as`,
+    );
+    return undefined;
+  }
+  if (type === "AzureCredentials" && kind === "azure") {
+    notes.push(
+      `${place}: without a key the gateway shows a token of Entra under binds alone (backendAuth.azure): here give it a key`,
+    );
+    params.apiKey = `\${${variable}}`;
+    return undefined;
+  }
+  return `${place}: gwc has no counterpart of the credentials ${type}`;
+}
+
+function headersOf(mutation: DraftFields, place: string, notes: string[]): DraftFields {
+  const set: Record<string, string> = {};
+  for (const each of listIn(mutation.set).map(fieldsIn)) {
+    const [name, value] = [textIn(each.name) ?? "", textIn(each.value) ?? ""];
+    const variable = secretName(name);
+    if (namesCredential(name))
+      notes.push(`${place} may have a credential: put it into the variable ${variable}`);
+    set[name] = namesCredential(name) ? `\${${variable}}` : plainText(value);
+  }
+  const remove = listIn(mutation.remove).filter((each) => typeof each === "string");
+  return {
+    ...(Object.keys(set).length > 0 && { set }),
+    ...(remove.length > 0 && { remove }),
+  };
+}

@@ -1,0 +1,95 @@
+import type { Host } from "../host.ts";
+import { importCaddyfile } from "./caddy/caddy.ts";
+import { importCaddyJson } from "./caddy/caddy-json.ts";
+import { importEnvoyAi } from "./envoy/envoy-ai.ts";
+import type { ImportDraft, LeftPart } from "./imported-text.ts";
+import { importKong } from "./kong/kong.ts";
+import { importLiteLlm } from "./litellm/litellm.ts";
+import { importNginx } from "./nginx/nginx.ts";
+import { fieldsIn } from "./proxy/fields.ts";
+import { leftParts, SourceFields } from "./source-fields.ts";
+import { importTraefik } from "./traefik/traefik.ts";
+
+/** Whose configurations can be read. */
+export const IMPORT_FORMATS = [
+  "agentgateway",
+  "litellm",
+  "nginx",
+  "caddy",
+  "caddy-json",
+  "traefik",
+  "kong",
+  "envoy-ai-gateway",
+] as const;
+
+/** Whose configuration a file is. */
+export type ImportFormat = (typeof IMPORT_FORMATS)[number];
+
+/** A file that is imported. */
+export interface ImportFile {
+  readonly file: string;
+  readonly text: string;
+}
+
+/** A file that was read: what becomes of it, and what does not. */
+export interface ReadImport {
+  readonly draft: ImportDraft;
+  readonly left: readonly LeftPart[];
+}
+
+/** Reads the files of one configuration; a string is why nothing can be made of them. */
+type Importer = (files: readonly ImportFile[], host: Host) => ReadImport | string;
+
+/** How each is read. What gwc reads as it is needs none. */
+export const importers: Readonly<Record<Exclude<ImportFormat, "agentgateway">, Importer>> = {
+  litellm: ofFields(([source]) => (source === undefined ? "is missing" : importLiteLlm(source))),
+  caddy: ([{ file, text } = NO_FILE], host) => importCaddyfile(file, text, host),
+  "caddy-json": ofFields(([source]) =>
+    source === undefined ? "is missing" : importCaddyJson(source),
+  ),
+  traefik: ofFields(importTraefik),
+  kong: ofFields(([source]) => (source === undefined ? "is missing" : importKong(source))),
+  "envoy-ai-gateway": ofFields(importEnvoyAi),
+  nginx: ([{ file, text } = NO_FILE], host) => importNginx(file, text, host),
+};
+
+const NO_FILE: ImportFile = { file: "", text: "" };
+
+/** What reads the fields of YAML or JSON. */
+function ofFields(read: (sources: readonly SourceFields[]) => ImportDraft | string): Importer {
+  return (files) => {
+    const sources = files.map(({ text }) => new SourceFields(text));
+    const wrong = sources.findIndex(({ problem }) => problem !== undefined);
+    if (wrong >= 0) return `is no YAML: ${files[wrong]?.file}: ${sources[wrong]?.problem}`;
+    const draft = read(sources);
+    if (typeof draft === "string") return draft;
+    const isOne = files.length === 1;
+    const left = sources.flatMap((each, at) => leftParts(each, isOne ? "" : files[at]?.file));
+    return { draft, left };
+  };
+}
+
+/** Whose configuration files are, by what is in them. */
+export function formatOf(files: readonly ImportFile[]): ImportFormat {
+  const [{ file, text } = NO_FILE] = files;
+  if (/(^|[/\\])Caddyfile[^/\\]*$|\.caddy(file)?$/i.test(file)) return "caddy";
+  const { value } = new SourceFields(text);
+  if (typeof value === "object" && value !== null) {
+    if ("model_list" in value) return "litellm";
+    if (
+      /^\s*apiVersion:\s*["']?aigateway\.envoyproxy\.io\//m.test(
+        files.map((each) => each.text).join("\n"),
+      )
+    )
+      return "envoy-ai-gateway";
+    if ("_format_version" in value) return "kong";
+    if ("apps" in value) return "caddy-json";
+    const isTraefik = files.some(({ text: each }) => {
+      const { http, entryPoints } = fieldsIn(new SourceFields(each).value);
+      return entryPoints !== undefined || fieldsIn(http).routers !== undefined;
+    });
+    if (isTraefik) return "traefik";
+    return "agentgateway";
+  }
+  return /^\s*(http|server|upstream|events)\b[^;{]*\{/m.test(text) ? "nginx" : "agentgateway";
+}

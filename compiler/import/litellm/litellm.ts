@@ -1,0 +1,392 @@
+import type { ConfigPath } from "../../diagnostics/diagnostic.ts";
+import type { ImportDraft, ImportNote } from "../imported-text.ts";
+import { hasUser, withoutUser } from "../proxy/texts.ts";
+import type { SourceFields } from "../source-fields.ts";
+import {
+  fallbacksOf,
+  type LiteLlmModel,
+  type ModelLimits,
+  routesOfModels,
+  sharedLimits,
+} from "./litellm-fallbacks.ts";
+
+/** A JSON object of which nothing is known. */
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The configuration of a LiteLLM proxy (`config.yaml`); a string is why it is none. */
+export function importLiteLlm(source: SourceFields): ImportDraft | string {
+  const { model_list: list } = fieldsOf(source.value);
+  if (!Array.isArray(list)) return "has no model_list: it is no config.yaml of LiteLLM";
+  const found = list.map((entry, index) => modelOf(fieldsOf(entry), index, source));
+  const models = [...found, ...aliasesOf(found, source)];
+  const kept = models.filter((each) => typeof each !== "string");
+  const refused = models.filter((each) => typeof each === "string");
+  if (kept.length === 0) return `has no model that can be served: ${refused.join("; ")}`;
+  const policies = policiesOf(source);
+  const limits = limitsOf(list, source, new Set(kept.map(({ model }) => model.name)));
+  const fallbacks = fallbacksOf(source, new Set(kept.map(({ model }) => model.name)));
+  const open = policies.isClosed
+    ? []
+    : ["there is no master_key: whoever reaches the port may use every model"];
+  if (fallbacks.size > 0) {
+    const made = routesOfModels(
+      kept.map(({ model }) => model),
+      limits,
+      fallbacks,
+      policies.value,
+    );
+    const texts = [
+      ...open,
+      ...refused,
+      ...kept.flatMap(({ notes }) => notes),
+      ...policies.notes.map(([, text]) => text),
+    ];
+    return {
+      value: made.value,
+      notes: [...new Set(texts)].map((text) => note(["binds", 0], text)).concat(made.notes),
+    };
+  }
+  const shared = sharedLimits(limits);
+  const all: Fields = { ...policies.value, ...(shared.length > 0 && { localRateLimit: shared }) };
+  return {
+    value: {
+      llm: {
+        port: 4000,
+        models: kept.map(({ model }) => model),
+        ...(Object.keys(all).length > 0 && { policies: all }),
+      },
+    },
+    notes: [
+      ...open.map((text) => note(["llm", "models"], text)),
+      ...refused.map((text) => note(["llm", "models"], text)),
+      ...kept.flatMap(({ notes }, index) =>
+        notes.map((text) => note(["llm", "models", index], text)),
+      ),
+      ...policies.notes.map(([field, text]) => note(["llm", "policies", field], text)),
+      ...(shared.length > 0
+        ? [
+            note(
+              ["llm", "policies", "localRateLimit"],
+              "tpm and rpm of a model: LiteLLM counts them for each server and asks another one; here those of one name are counted together, and a call takes its part of what a minute has",
+            ),
+          ]
+        : []),
+    ],
+  };
+}
+
+/** `tpm` and `rpm` of each name, where all servers of the name have one. */
+function limitsOf(
+  list: readonly unknown[],
+  source: SourceFields,
+  names: ReadonlySet<string>,
+): ReadonlyMap<string, ModelLimits> {
+  const entries = list.map((each, index) => ({ entry: fieldsOf(each), index }));
+  const sum = (name: string, field: "tpm" | "rpm"): number | undefined => {
+    const own = entries.filter(({ entry }) => entry.model_name === name);
+    const numbers = own.map(({ entry }) => fieldsOf(entry.litellm_params)[field]);
+    if (numbers.some((each) => typeof each !== "number" || !Number.isInteger(each) || each < 1))
+      return undefined;
+    for (const { index } of own) source.take("model_list", index, "litellm_params", field);
+    return numbers.reduce((total: number, each) => total + Number(each), 0);
+  };
+  const found = new Map<string, ModelLimits>();
+  for (const name of names) {
+    if (name.includes("*") || !entries.some(({ entry }) => entry.model_name === name)) continue;
+    const limits = { tpm: sum(name, "tpm"), rpm: sum(name, "rpm") };
+    if (limits.tpm !== undefined || limits.rpm !== undefined) found.set(name, limits);
+  }
+  return found;
+}
+
+/** An entry of the new list, with what has to be decided about it. */
+interface ImportedModel {
+  readonly model: LiteLlmModel;
+  readonly notes: readonly string[];
+}
+
+function note(path: ConfigPath, text: string): ImportNote {
+  return { path, text };
+}
+
+/** What stands before the slash of LiteLLM's names of models, where gwc knows the provider. */
+const PROVIDERS: Readonly<Record<string, string>> = {
+  openai: "openai",
+  text_completion_openai: "openai",
+  custom_openai: "openai",
+  openai_like: "openai",
+  hosted_vllm: "openai",
+  azure: "azure",
+  azure_text: "azure",
+  anthropic: "anthropic",
+  gemini: "gemini",
+  vertex_ai: "vertex",
+  bedrock: "bedrock",
+};
+
+/** Servers that speak as OpenAI does, and where they serve it. */
+const COMPATIBLE: Readonly<Record<string, string>> = {
+  groq: "https://api.groq.com/openai/v1",
+  mistral: "https://api.mistral.ai/v1",
+  deepseek: "https://api.deepseek.com/v1",
+  together_ai: "https://api.together.xyz/v1",
+  openrouter: "https://openrouter.ai/api/v1",
+  xai: "https://api.x.ai/v1",
+  fireworks_ai: "https://api.fireworks.ai/inference/v1",
+  perplexity: "https://api.perplexity.ai",
+  ollama_chat: "http://localhost:11434/v1",
+  ollama: "http://localhost:11434/v1",
+};
+
+/** Fields of a request's JSON that LiteLLM fills in where a request has none. */
+const DEFAULTS = [
+  ...["temperature", "top_p", "max_tokens", "max_completion_tokens", "n", "seed", "stop", "user"],
+  ...["presence_penalty", "frequency_penalty", "response_format", "reasoning_effort", "logit_bias"],
+];
+
+function modelOf(entry: Fields, index: number, source: SourceFields): ImportedModel | string {
+  const at: ConfigPath = ["model_list", index];
+  const params = fieldsOf(entry.litellm_params);
+  const line = source.line(...at);
+  const [name, model] = [entry.model_name, params.model];
+  if (typeof name !== "string" || typeof model !== "string")
+    return `line ${line}: a model without model_name or litellm_params.model is left out`;
+  const place = providerOf(model, params);
+  if (place === undefined)
+    return `line ${line}: "${name}" is left out: gwc knows no provider of "${model}"`;
+  const notes: string[] = [];
+  const take = (field: string) => source.take(...at, "litellm_params", field);
+  const text = (field: string): string | undefined => {
+    const value = params[field];
+    if (typeof value !== "string" && typeof value !== "number") return undefined;
+    take(field);
+    return fromEnvironment(String(value));
+  };
+  source.take(...at, "model_name");
+  take("model");
+  take("custom_llm_provider");
+  const isAny = place.model.includes("*");
+  if (isAny && name !== "*" && name !== place.model)
+    notes.push(
+      `line ${line}: clients say "${name}", and the provider gets that name as it is: LiteLLM takes the part before the slash off`,
+    );
+  const own: Record<string, unknown> = isAny ? {} : { model: place.model };
+  const key = params.api_key;
+  if (typeof key === "string") {
+    take("api_key");
+    own.apiKey = fromEnvironment(key);
+    if (own.apiKey === key) {
+      own.apiKey = `\${${variableName(name)}}`;
+      notes.push(
+        `line ${source.line(...at, "litellm_params", "api_key")} has the key in text: put it into the variable ${variableName(name)}`,
+      );
+    }
+  }
+  const given = text("api_base") ?? text("base_url");
+  const base = given === undefined ? place.base : withoutUser(given);
+  if (given !== undefined && hasUser(given))
+    notes.push(
+      `line ${line}: the server's URL has a user or a password, which is not here: say it in requestHeaders as \${NAME}`,
+    );
+  Object.assign(own, placeParams(place.provider, base, text, notes, line));
+  const defaults = Object.fromEntries(
+    DEFAULTS.filter((field) => params[field] !== undefined).map((field) => {
+      take(field);
+      return [field, params[field]];
+    }),
+  );
+  const headers = extraHeaders(name, params, at, source, notes);
+  const organization = text("organization");
+  if (organization !== undefined) headers["openai-organization"] = organization;
+  const found = {
+    name,
+    provider: place.provider,
+    params: Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined)),
+    ...(Object.keys(defaults).length > 0 && { defaults }),
+    ...(Object.keys(headers).length > 0 && { requestHeaders: { set: headers } }),
+  };
+  return { model: found, notes };
+}
+
+/** What a provider needs to know of where its models are. `text`: takes a field of the model. */
+function placeParams(
+  provider: string,
+  base: string | undefined,
+  text: (field: string) => string | undefined,
+  notes: string[],
+  line: number,
+): Record<string, unknown> {
+  const own: Record<string, unknown> = {};
+  switch (provider) {
+    case "azure":
+      own.azureHost = base?.replace(/^https?:\/\//, "").replace(/\/.*$/, "");
+      own.azureApiVersion = text("api_version");
+      if (base === undefined) notes.push(`line ${line}: "azureHost" is that of AZURE_API_BASE`);
+      own.azureHost ??= "RESOURCE.openai.azure.com";
+      break;
+    case "vertex":
+      own.vertexProject = text("vertex_project");
+      own.vertexRegion = text("vertex_location");
+      if (own.vertexProject === undefined)
+        notes.push(`line ${line}: "vertexProject" is that of DEFAULT_VERTEXAI_PROJECT`);
+      own.vertexProject ??= "PROJECT";
+      break;
+    case "bedrock":
+      own.awsRegion = text("aws_region_name");
+      break;
+    default:
+      Object.assign(own, serverOf(base, provider, notes, line));
+  }
+  return own;
+}
+
+/** Headers that each request gets, without credentials in text. */
+function extraHeaders(
+  name: string,
+  params: Fields,
+  at: ConfigPath,
+  source: SourceFields,
+  notes: string[],
+): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const [header, value] of Object.entries(fieldsOf(params.extra_headers))) {
+    source.take(...at, "litellm_params", "extra_headers", header);
+    headers[header] = fromEnvironment(String(value));
+    if (headers[header] !== value || !/authorization|cookie|key|token|secret/i.test(header))
+      continue;
+    const variable = variableName(`${name} ${header}`);
+    headers[header] = `\${${variable}}`;
+    const where = source.line(...at, "litellm_params", "extra_headers", header);
+    notes.push(`line ${where} has a credential in text: put it into the variable ${variable}`);
+  }
+  return headers;
+}
+
+/** Whose model it is by its name, and where that is served. */
+function providerOf(
+  model: string,
+  params: Fields,
+):
+  | { readonly provider: string; readonly model: string; readonly base?: string | undefined }
+  | undefined {
+  const said =
+    typeof params.custom_llm_provider === "string" ? params.custom_llm_provider : undefined;
+  const [, prefix = said, rest = model] = /^([a-z_]+)\/(.+)$/.exec(model) ?? [];
+  if (prefix === undefined) {
+    if (/^(gpt-|chatgpt|o\d|text-embedding|dall-e|whisper|tts)/.test(model))
+      return { provider: "openai", model };
+    if (model.startsWith("claude")) return { provider: "anthropic", model };
+    return undefined;
+  }
+  const provider = PROVIDERS[prefix];
+  if (provider !== undefined)
+    return { provider, model: rest.replace(/^(converse|responses)\//, "") };
+  const base = COMPATIBLE[prefix];
+  return base === undefined ? undefined : { provider: "openai", model: rest, base };
+}
+
+/** Another server than the provider's own: LiteLLM names the folder, gwc the server and, where it differs, the path. */
+function serverOf(
+  base: string | undefined,
+  provider: string,
+  notes: string[],
+  line: number,
+): { readonly hostOverride?: string; readonly pathOverride?: string } {
+  const [, server, folder = ""] = /^(https?:\/\/[^/]+)(\/.*?)?\/*$/.exec(base ?? "") ?? [];
+  if (server === undefined) {
+    if (base !== undefined)
+      notes.push(`line ${line}: the server is ${base}: "hostOverride" takes a URL`);
+    return base === undefined ? {} : { hostOverride: base };
+  }
+  if (provider !== "openai" || folder === "/v1" || folder === "") return { hostOverride: server };
+  notes.push(
+    `line ${line}: chat completions are served at this path; other calls of this server have others`,
+  );
+  return { hostOverride: server, pathOverride: `${folder}/chat/completions` };
+}
+
+/** Further names of models: `router_settings.model_group_alias`. */
+function aliasesOf(
+  models: readonly (ImportedModel | string)[],
+  source: SourceFields,
+): readonly ImportedModel[] {
+  const { router_settings: router } = fieldsOf(source.value);
+  return Object.entries(fieldsOf(fieldsOf(router).model_group_alias)).flatMap(([alias, target]) => {
+    const found = models.filter((each) => typeof each !== "string" && each.model.name === target);
+    if (found.length === 0) return [];
+    source.take("router_settings", "model_group_alias", alias);
+    return found.flatMap((each) =>
+      typeof each === "string" ? [] : [{ model: { ...each.model, name: alias }, notes: [] }],
+    );
+  });
+}
+
+/** What holds for all models: the key of clients, tries and time. */
+function policiesOf(source: SourceFields): {
+  readonly value: Fields;
+  readonly notes: readonly (readonly [field: string, text: string])[];
+  readonly isClosed: boolean;
+} {
+  const { general_settings, litellm_settings, router_settings } = fieldsOf(source.value);
+  const [general, litellm, router] = [general_settings, litellm_settings, router_settings].map(
+    fieldsOf,
+  );
+  const value: Record<string, unknown> = {};
+  const notes: (readonly [string, string])[] = [];
+  const master = general?.master_key;
+  if (typeof master === "string") {
+    source.take("general_settings", "master_key");
+    const key = fromEnvironment(master);
+    value.apiKey = { keys: [{ key: key === master ? "${LITELLM_MASTER_KEY}" : key }] };
+    const line = source.line("general_settings", "master_key");
+    if (key === master)
+      notes.push([
+        "apiKey",
+        `line ${line} has the key in text: put it into the variable LITELLM_MASTER_KEY`,
+      ]);
+    notes.push([
+      "apiKey",
+      "keys that the proxy has made are in its database: give each user one here",
+    ]);
+  }
+  const number = (field: "num_retries" | "request_timeout" | "timeout"): number | undefined => {
+    for (const [section, settings] of [
+      ["router_settings", router],
+      ["litellm_settings", litellm],
+    ] as const) {
+      const found = settings?.[field];
+      if (typeof found !== "number") continue;
+      source.take(section, field);
+      return found;
+    }
+    return undefined;
+  };
+  const retries = number("num_retries");
+  if (retries !== undefined && retries > 0) {
+    value.retry = { attempts: retries };
+    notes.push([
+      "retry",
+      "LiteLLM tries another server of the same name first; gwc chooses one anew, too, and may choose the same",
+    ]);
+  }
+  const seconds = number("timeout") ?? number("request_timeout");
+  if (seconds !== undefined) value.timeout = { requestTimeout: `${Math.round(seconds * 1000)}ms` };
+  return { value, notes, isClosed: typeof master === "string" };
+}
+
+/** `os.environ/NAME` as gwc writes it; any other text as it is. */
+function fromEnvironment(text: string): string {
+  return text.replace(/^os\.environ\/([A-Za-z_]\w*)$/, "$${$1}");
+}
+
+function variableName(model: string): string {
+  return `${model
+    .toUpperCase()
+    .replace(/\W+/g, "_")
+    .replace(/^(?=\d)|^_+/, "MODEL_")
+    .replace(/_+$/, "")}_API_KEY`;
+}
+
+function fieldsOf(value: unknown): Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
+}

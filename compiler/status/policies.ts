@@ -1,0 +1,90 @@
+import type { ManifestOf } from "../manifests/manifests.ts";
+import {
+  CONTROLLER,
+  type Condition,
+  conditionFrom,
+  type Problem,
+  partialCondition,
+  trueCondition,
+  within,
+} from "./conditions.ts";
+
+/** What a policy targets, as its status names it. */
+export interface Ancestor {
+  readonly group: string;
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly sectionName?: string;
+}
+
+/** What was found out about a policy. */
+export interface PolicyFindings {
+  readonly problems: readonly Problem[];
+  /** One of its fields acts on something. */
+  readonly isActing: boolean;
+  /** Whether a target is a Gateway or ListenerSet that has no routes yet. */
+  readonly isWaiting: (ancestor: Ancestor) => boolean;
+}
+
+/**
+ * The status of a policy, for each of its targets. One with mistakes is not Accepted, and one that acts on nothing is
+ * not Attached.
+ */
+export function policyStatus(
+  policy: ManifestOf<"GatewayPolicy">,
+  ancestors: readonly Ancestor[],
+  { problems, isActing, isWaiting }: PolicyFindings,
+): object {
+  const ofTargets = [
+    ...within(problems, "spec", "targetRefs"),
+    ...within(problems, "spec", "targetSelectors"),
+  ];
+  const conflicts = problems.filter(({ code }) => code === "policy-conflict");
+  const idle = problems.filter(({ code }) => code === "policy-without-effect");
+  const errors = problems.filter((each) => each.isError && !ofTargets.includes(each));
+  const unusable = problems.filter(({ code }) => code === "unusable-entry");
+  // A policy all of whose fields lost is Conflicted; what else does not act leaves the rest.
+  const partial = conflicts.length > 0 && !isActing ? [] : [...unusable, ...conflicts];
+  const accepted =
+    partial.length > 0 && errors.length === 0
+      ? partialCondition("Accepted", "PartiallyValid", partial)
+      : conditionFrom("Accepted", "Valid", ["Invalid", errors], ["Conflicted", conflicts]);
+  const named = ancestors.length > 0 ? ancestors : [missing(policy)];
+  const all = named.map((ancestorRef, index) => ({
+    ancestorRef,
+    controllerName: CONTROLLER,
+    conditions: [accepted, attached(ancestorRef, within(ofTargets, "spec", "targetRefs", index))],
+  }));
+  if (all.length <= MAX_ANCESTORS) return { ancestors: all };
+  const rest = `${all.length - MAX_ANCESTORS + 1} more targets`;
+  const summary = {
+    ancestorRef: missing(policy),
+    controllerName: CONTROLLER,
+    conditions: [accepted, trueCondition("StatusSummarized", "StatusSummary", rest)],
+  };
+  return { ancestors: [...all.slice(0, MAX_ANCESTORS - 1), summary] };
+
+  function attached(ancestor: Ancestor, own: readonly Problem[]): Condition {
+    const wrong = [...own, ...within(ofTargets, "spec", "targetSelectors")];
+    // A policy of a Gateway has nothing to act on before the first route is there, and is healthy.
+    const isIdle = idle.some(({ path }) => path.length === 1) && !isWaiting(ancestor);
+    if (wrong.length + errors.length === 0 && idle.length > 0 && !isIdle)
+      return partialCondition("Attached", "Attached", idle);
+    return conditionFrom(
+      "Attached",
+      "Attached",
+      ["Pending", wrong],
+      ["Pending", errors],
+      ["NoEffect", idle],
+    );
+  }
+}
+
+/** Gateway API: a policy's status has at most 16. */
+const MAX_ANCESTORS = 16;
+
+/** A policy whose targets can't be named still has a status. */
+function missing({ namespace }: ManifestOf<"GatewayPolicy">): Ancestor {
+  return { group: "gwc.dev", kind: "GatewayPolicy", namespace, name: "StatusSummary" };
+}

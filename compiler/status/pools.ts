@@ -1,0 +1,76 @@
+import { resourceKind } from "../1-parse/kubernetes/kinds.ts";
+import type { KubernetesModel } from "../2-lower/kubernetes/gateway/gateways.ts";
+import { groupOf, isGranted } from "../2-lower/kubernetes/inventory/references.ts";
+import type { Manifest, ManifestOf } from "../manifests/manifests.ts";
+import { CONTROLLER, type Condition, conditionFrom, type Problem, within } from "./conditions.ts";
+
+/**
+ * The status of an InferencePool: what each Gateway makes of it whose routes lead there (Gateway API inference extension).
+ * Undefined: no route of ours does.
+ */
+export function poolStatus(
+  pool: ManifestOf<"InferencePool">,
+  problems: readonly Problem[],
+  kubernetes: KubernetesModel,
+): object | undefined {
+  const errors = problems.filter(({ isError }) => isError);
+  const pickers = ["endpointPickerRef", "extensionRef"].flatMap((field) =>
+    within(errors, "spec", field),
+  );
+  const others = errors.filter((each) => !pickers.includes(each));
+  const cause = ["InvalidExtensionRef", pickers] as const;
+  const resolved = conditionFrom("ResolvedRefs", "ResolvedRefs", cause);
+  const parents = [...gatewaysOf(pool, kubernetes)].map(([gateway, isAttached]) => ({
+    parentRef: {
+      ...{ group: groupOf("Gateway"), kind: "Gateway" },
+      ...{ namespace: gateway.namespace, name: gateway.name },
+    },
+    controllerName: CONTROLLER,
+    conditions: [acceptedBy(isAttached, others), resolved],
+  }));
+  return parents.length === 0 ? undefined : { parents };
+}
+
+function acceptedBy(isAttached: boolean, errors: readonly Problem[]): Condition {
+  if (isAttached || errors.length > 0)
+    return conditionFrom("Accepted", "Accepted", ["Invalid", errors]);
+  const message = "no route that leads here is attached to the Gateway";
+  return { type: "Accepted", status: "False", reason: "HTTPRouteNotAccepted", message };
+}
+
+/** The Gateways that routes to a pool name, and whether one of the routes is attached there. */
+function gatewaysOf(
+  pool: ManifestOf<"InferencePool">,
+  { inventory, attachments, gateways }: KubernetesModel,
+): ReadonlyMap<Manifest, boolean> {
+  const found = new Map<Manifest, boolean>();
+  for (const route of [...inventory.all("HTTPRoute"), ...inventory.all("GRPCRoute")]) {
+    const isNear = route.namespace === pool.namespace || isGranted(route, pool, inventory);
+    if (!isNear || !leadsTo(route, pool)) continue;
+    for (const { name, namespace = route.namespace, kind = "Gateway" } of parentsOf(route)) {
+      const named = kind === "Gateway" ? inventory.find("Gateway", namespace, name) : undefined;
+      const own = gateways.find(({ manifest }) => manifest === named)?.manifest;
+      if (own !== undefined) found.set(own, found.get(own) ?? false);
+    }
+    for (const { route: attached, listener } of attachments)
+      if (attached === route) found.set(listener.gateway, true);
+  }
+  return found;
+}
+
+function parentsOf({ spec }: ManifestOf<"HTTPRoute" | "GRPCRoute">) {
+  return (spec?.parentRefs ?? []).filter((each) => each !== undefined);
+}
+
+function leadsTo(
+  { spec, namespace: own }: ManifestOf<"HTTPRoute" | "GRPCRoute">,
+  pool: ManifestOf<"InferencePool">,
+): boolean {
+  return (spec?.rules ?? []).some((rule) =>
+    (rule?.backendRefs ?? []).some((each) => {
+      if (each === undefined || each.name !== pool.name) return false;
+      const { group = "", kind = "Service", namespace = own } = each;
+      return namespace === pool.namespace && resourceKind(group, kind) === "InferencePool";
+    }),
+  );
+}
