@@ -102,6 +102,7 @@ export class StatusWriter {
   async #writeOne(seen: ApiObject): Promise<void> {
     const object = this.#objects.newest(seen);
     const type = this.#objects.typeOf(seen);
+    const wanted = object && this.#wantedOf(object);
     const status = object && this.#difference(object);
     if (object === undefined || type === undefined || status === undefined || !this.isLeading)
       return;
@@ -116,6 +117,12 @@ export class StatusWriter {
         body: { metadata: { resourceVersion }, status },
       });
       if (response.status === 200) {
+        const metadata = recordOf(recordOf(response.body)?.metadata);
+        if (metadata?.resourceVersion === resourceVersion) {
+          // The definition of the object lacks a field of the status: another write would change nothing, either.
+          if (wanted !== undefined) this.#agreed.set(object, wanted);
+          return;
+        }
         this.writes += 1;
         this.#events.tell(object, object.status, recordOf(response.body)?.status);
         this.#written.set(id, { over: resourceVersion, status: recordOf(response.body)?.status });
@@ -136,8 +143,8 @@ export class StatusWriter {
     const wanted = this.#wantedOf(object);
     if (wanted?.isInDelivery === true) return undefined;
     const agreed = this.#agreed.get(object);
-    const isAgreed = wanted?.status === agreed?.status && wanted?.generation === agreed?.generation;
-    if (agreed !== undefined && wanted !== undefined && isAgreed) return undefined;
+    if (agreed !== undefined && wanted !== undefined && isSameWanted(wanted, agreed))
+      return undefined;
     const written = this.#written.get(id);
     const isAhead = written !== undefined && written.over === object.metadata.resourceVersion;
     const live = isAhead ? { ...object, status: written.status } : object;
@@ -162,6 +169,15 @@ export class StatusWriter {
   #isOwn(entry: unknown): boolean {
     return isPlaceholder(entry) || isOwnEntry(entry, this.#objects);
   }
+}
+
+/** Most wanted statuses are the same objects as before. */
+function isSameWanted(
+  one: Pick<WantedStatus, "status" | "generation">,
+  other: Pick<WantedStatus, "status" | "generation">,
+): boolean {
+  if (one.generation !== other.generation) return false;
+  return one.status === other.status || isSameStatus(one.status, other.status);
 }
 
 /** Two kinds of one name are of two groups. */

@@ -392,6 +392,20 @@ spec:
     expect(programmed.map(({ status }) => status)).toEqual(["False", "False"]);
   });
 
+  it("a ListenerSet, whose definition lacks a field of its status, is not written again with each change of others", async () => {
+    const writes = () =>
+      api.audit.callsOf("default:gwc").filter(({ verb, resource, name }) => {
+        return verb === "patch" && resource === "listenersets/status" && name === "added";
+      }).length;
+    const before = writes();
+    expect(before).toBeGreaterThan(0);
+    for (let change = 0; change < 10; change++) {
+      await api.applyText(routeManifest("good", "echo", `/good-${change}`));
+      await routeCondition("good", "Accepted", "True");
+    }
+    expect(writes() - before).toBeLessThan(3);
+  });
+
   it("a second controller waits, and goes on when the first one ends", async () => {
     const second = startController(api);
     await second.seen(/ready/);
