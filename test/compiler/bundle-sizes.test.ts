@@ -35,19 +35,16 @@ function rooms({ modules }: Compiled): ReadonlySet<string | undefined> {
   return new Set(modules.map(({ name }) => name.split("/")[1]));
 }
 
-it("a plain proxy is at most 150 kB, and has nothing of policies, models, MCP, gRPC or packages", async () => {
+it("a plain proxy is at most 130 kB, and has nothing of policies, models, MCP, gRPC or packages", async () => {
   const plain = await compiled({ backends: [{ host: "127.0.0.1:9000" }] });
-  expect(plain.bytes).toBeLessThanOrEqual(150_000);
+  expect(plain.bytes).toBeLessThanOrEqual(130_000);
   expect(plain.packages).toEqual([]);
   const own = ["backends", "gateway", "http", "net", "process", "telemetry", "tls"];
   expect([...rooms(plain)].toSorted()).toEqual(own);
-  const unused = /otlp|audit|trac(e|ing)s?\/|workers|http2-upstream|watched|retry/;
+  const unused =
+    /otlp|audit|trac(e|ing)s?\/|workers|upstream\/node\/http2|watched|retry|tunnels?-|proxy-tunnel/;
   const found = plain.modules.filter(({ name }) => unused.test(name)).map(({ name }) => name);
-  // Whoever opens an upstream can open one of HTTP/2, and one behind a proxy whose credential is in a file.
-  expect(found).toEqual([
-    "runtime/http/upstream/node/http2-upstream",
-    "runtime/process/watched-file",
-  ]);
+  expect(found).toEqual([]);
 });
 
 it("a gateway of MCP servers is at most 250 kB, and has no package", async () => {

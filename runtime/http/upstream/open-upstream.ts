@@ -2,8 +2,6 @@ import type { Lookup } from "../../net/lookup.ts";
 import { CredentialedUpstream } from "./credentialed-upstream.ts";
 import { HeaderChangingUpstream } from "./header-changing-upstream.ts";
 import { Http1Upstream } from "./node/http1-upstream.ts";
-import { Http2Upstream } from "./node/http2-upstream.ts";
-import { NegotiatedUpstream } from "./node/negotiated-upstream.ts";
 import type { Upstream, UpstreamSettings } from "./upstream.ts";
 
 /**
@@ -11,8 +9,9 @@ import type { Upstream, UpstreamSettings } from "./upstream.ts";
  * its name to addresses. Throws StartupError on a malformed URL.
  */
 export function openUpstream(settings: UpstreamSettings, lookup?: Lookup): Upstream {
-  const { credential, signsBody = false, requestHeaders, responseHeaders } = settings;
-  let upstream = serverOf(settings, lookup);
+  const { version: Server = Http1Upstream, credential, signsBody = false } = settings;
+  const { requestHeaders, responseHeaders } = settings;
+  let upstream: Upstream = new Server(settings, lookup);
   if (credential !== undefined) {
     upstream = new CredentialedUpstream(upstream, credential, signsBody);
   }
@@ -23,15 +22,4 @@ export function openUpstream(settings: UpstreamSettings, lookup?: Lookup): Upstr
   const { messages, guard } = settings;
   const changed = messages === undefined ? upstream : messages(upstream);
   return guard === undefined ? changed : guard(changed);
-}
-
-function serverOf(settings: UpstreamSettings, lookup: Lookup | undefined): Upstream {
-  switch (settings.version) {
-    case "http2":
-      return new Http2Upstream(settings, lookup);
-    case "negotiated":
-      return new NegotiatedUpstream(settings, lookup);
-    default:
-      return new Http1Upstream(settings, lookup);
-  }
 }

@@ -1,4 +1,6 @@
 import type { KeepAliveSettings } from "../../net/connection-settings.ts";
+import type { OpenTunnel } from "../../net/connector.ts";
+import type { Lookup } from "../../net/lookup.ts";
 import type { PodAddress } from "../../net/service-endpoints.ts";
 import type { UpstreamTlsSettings } from "../../tls/upstream-tls.ts";
 import type { BodySource } from "../body/body.ts";
@@ -50,12 +52,15 @@ export interface UpstreamSettings extends HeaderChanges {
   readonly connectTimeout: number;
   /** Absent: the system's. */
   readonly keepAlive?: KeepAliveSettings;
-  /** The proxy through which it is reached (CONNECT); absent: it is reached directly. */
-  readonly tunnel?: ProxySettings;
+  /** The proxy through which it is reached (CONNECT), see `throughProxy`. If absent, it is reached directly. */
+  readonly tunnel?: ProxyTunnel;
   /** How an `https://` destination is known; absent: by the authorities of the system and its host's name. */
   readonly tls?: UpstreamTlsSettings;
-  /** `http2`: nothing else, by ALPN or prior knowledge; `negotiated`: what ALPN agrees on; absent: HTTP/1.1. */
-  readonly version?: "http2" | "negotiated";
+  /**
+   * `Http2Upstream` (by ALPN or prior knowledge) or `NegotiatedUpstream` (the version that ALPN agrees on). If absent, HTTP/1.1.
+   * A class instead of a name: bundles contain only the versions that their gateway uses.
+   */
+  readonly version?: UpstreamClass;
   /** Milliseconds from sending a request to the head of its response; absent: no limit. */
   readonly requestTimeout?: number;
   /** It is asked by the name that the client used; absent: unless it has a name of its own. */
@@ -72,6 +77,17 @@ export interface UpstreamSettings extends HeaderChanges {
   readonly credential?: UpstreamCredential;
   /** The credential depends on the body of a request: it is read whole before the request is sent. */
   readonly signsBody?: boolean;
+}
+
+/** An implementation of one version of HTTP. */
+export type UpstreamClass = new (
+  settings: UpstreamSettings,
+  lookup: Lookup | undefined,
+) => Upstream;
+
+/** A proxy with the function that opens tunnels through it. The data identifies connections that can be shared. */
+export interface ProxyTunnel extends ProxySettings {
+  readonly open: () => OpenTunnel;
 }
 
 /** A proxy that opens tunnels. */

@@ -108,12 +108,14 @@ export function connectionSettings({
   tunnel,
   requestHeaders,
   responseHeaders,
+  version,
   ...rest
 }: BackendConnection): Readonly<Record<string, Printable | undefined>> {
   return {
     connectTimeout: milliseconds(connectTimeout),
     requestTimeout: requestTimeout && milliseconds(requestTimeout),
     ...rest,
+    version: version && versionCode(version),
     keepAlive: keepAlive && keepAliveSettings(keepAlive),
     tunnel: tunnel && tunnelSettings(tunnel),
     tls: tls && tlsSettings(tls),
@@ -123,20 +125,33 @@ export function connectionSettings({
   };
 }
 
+const NODE = "gwc/runtime/http/upstream/node";
+
+/** The class that sends requests in a version of HTTP other than 1.1. */
+function versionCode(version: NonNullable<BackendConnection["version"]>): Code {
+  const upstream =
+    version === "http2"
+      ? imported(`${NODE}/http2-upstream`, "Http2Upstream")
+      : imported(`${NODE}/negotiated-upstream`, "NegotiatedUpstream");
+  return code`${upstream}`;
+}
+
 function tunnelSettings({
   url,
   connectTimeout,
   keepAlive,
   tls,
   authorization: shown,
-}: TunnelNode): Printable {
-  return {
+}: TunnelNode): Code {
+  const through = imported(`${NODE}/proxy-tunnel`, "throughProxy");
+  const settings = {
     ...(shown && proxyAuthorization(shown)),
     url: upstreamUrl(url, tls !== undefined),
     connectTimeout: milliseconds(connectTimeout),
     keepAlive: keepAlive && keepAliveSettings(keepAlive),
     tls: tls && tlsSettings(tls),
   };
+  return code`${through}(${literal(settings)})`;
 }
 
 function proxyAuthorization(shown: Text | MountedFile): Readonly<Record<string, Printable>> {

@@ -1,17 +1,9 @@
-import {
-  type Connect,
-  connector,
-  type OpenTunnel,
-  socketHost,
-  systemKeepAlive,
-} from "../../../net/connector.ts";
+import { type Connect, connector, socketHost, systemKeepAlive } from "../../../net/connector.ts";
 import type { Lookup } from "../../../net/lookup.ts";
-import { tunnelsThrough } from "../../../net/tunnel.ts";
 import { startupError } from "../../../process/startup-error.ts";
 import { UpstreamTls } from "../../../tls/upstream-tls.ts";
-import { credentialFile } from "../credential-file.ts";
-import type { ProxySettings, UpstreamSettings } from "../upstream.ts";
-import { readServerUrl, type ServerUrl } from "./server-url.ts";
+import type { UpstreamSettings } from "../upstream.ts";
+import type { ServerUrl } from "./server-url.ts";
 
 /** The ways to connect to one destination. */
 export interface Connectors {
@@ -31,13 +23,13 @@ export function connectorsTo(
 ): Connectors {
   const isTls = url.protocol === "https:";
   const tls = isTls ? openTls(settings) : undefined;
-  const tunnel = settings.tunnel && openProxy(settings.tunnel);
-  const open = (version: UpstreamSettings["version"]) =>
+  const tunnel = settings.tunnel?.open();
+  const open = (alpn: readonly string[]) =>
     connector({
       host: socketHost(url.hostname),
       port: url.port === "" ? (isTls ? 443 : 80) : Number(url.port),
       ...(tls && { tls }),
-      alpn: alpnOf(version),
+      alpn,
       timeout: settings.connectTimeout,
       keepAlive: settings.keepAlive ?? systemKeepAlive,
       ...(socketPath !== undefined && { socketPath }),
@@ -47,28 +39,10 @@ export function connectorsTo(
       ...(tunnel && { tunnel }),
     });
   return {
-    negotiated: () => open("negotiated"),
-    http1: () => open(undefined),
-    http2: () => open("http2"),
+    negotiated: () => open(["h2", "http/1.1"]),
+    http1: () => open(["http/1.1"]),
+    http2: () => open(["h2"]),
   };
-}
-
-/** The way to a proxy, which is asked in HTTP/1.1. */
-function openProxy(settings: ProxySettings): OpenTunnel {
-  const proxy = readServerUrl(settings.url);
-  if (proxy === undefined || proxy.socketPath !== undefined) {
-    throw startupError(`"${settings.url.replace(/\/\/[^/]*@/, "//")}" is not the URL of a proxy`);
-  }
-  const connect = connectorsTo(proxy, settings).http1();
-  const { authorization, authorizationFile } = settings;
-  const shown =
-    authorizationFile === undefined ? () => authorization : credentialFile(authorizationFile);
-  return tunnelsThrough(proxy.name, connect, settings.connectTimeout, shown);
-}
-
-function alpnOf(version: UpstreamSettings["version"]): readonly string[] {
-  if (version === undefined) return ["http/1.1"];
-  return version === "http2" ? ["h2"] : ["h2", "http/1.1"];
 }
 
 function openTls({ url, tls = { verification: "full" } }: UpstreamSettings): UpstreamTls {
