@@ -2,10 +2,15 @@ import { EventEmitter } from "node:events";
 import type { Gateway } from "../gateway/definition.ts";
 import { processSettings } from "../gateway/environment.ts";
 import { LiveContext } from "../gateway/live-context.ts";
-import type { BodySink } from "../http/body/body.ts";
+import type { BodySink, BodySource } from "../http/body/body.ts";
 import { acceptRequest } from "../http/engine/accept-request.ts";
-import type { EngineConnection, EngineRequest, EngineResponse } from "../http/engine/engine.ts";
-import type { ServerHandlers } from "../http/engine/server-handlers.ts";
+import type {
+  EngineConnection,
+  EngineRequest,
+  EngineResponse,
+  EngineTunnel,
+} from "../http/engine/engine.ts";
+import { type ServerHandlers, tunnelRefusal } from "../http/engine/server-handlers.ts";
 import { type Exchange, logFields } from "../http/exchange.ts";
 import { Metrics } from "../telemetry/metrics/metrics.ts";
 import { messageRequest } from "./mcp-client.ts";
@@ -56,7 +61,12 @@ function send(
   const port = gateway.ports.find((each) => each.port === request.port);
   const settings = port && portSettings(port);
   if (settings === undefined) throw new Error(`no port ${request.port} speaks HTTP`);
-  const response = new TrialResponse();
+  const isTunnel = request.method === "CONNECT";
+  const refusal = isTunnel
+    ? tunnelRefusal({ isForwardProxy: false, takesTunnels: false, ...settings })
+    : undefined;
+  if (refusal !== undefined) return Promise.resolve(refusedTunnel(trial, refusal));
+  const response = new TrialResponse(isTunnel);
   return new Promise((resolve) => {
     let failure: string | undefined;
     let exchange: Exchange | undefined;
@@ -102,6 +112,31 @@ function send(
     acceptRequest(incoming, response, {}, accepted);
     response.on("close", end);
   });
+}
+
+/** The outcome of CONNECT on a port that takes no tunnels: it is refused before any listener is chosen. */
+function refusedTunnel({ request, calls, claims }: Trial, status: number): TrialOutcome {
+  const { method, headers, isTls, target } = request;
+  return {
+    status,
+    headers: [],
+    body: "",
+    reason: "BadRequest",
+    listener: undefined,
+    route: undefined,
+    fields: {},
+    calls,
+    request: {
+      method,
+      scheme: isTls ? "https" : "http",
+      host: target,
+      path: "/",
+      pathAndQuery: "/",
+      headers,
+    },
+    claims,
+    failure: undefined,
+  };
 }
 
 function outcomeOf(
@@ -185,6 +220,15 @@ class IncomingRequest implements EngineRequest {
   discard(): void {}
 }
 
+/** A client that opens a tunnel, and sends nothing through it. */
+const NO_BYTES: BodySource = {
+  length: undefined,
+  flow: () => {},
+  pause: () => {},
+  resume: () => {},
+  discard: () => {},
+};
+
 /** A response that nobody reads but the trial. */
 class TrialResponse extends EventEmitter implements EngineResponse {
   readonly pieces: Buffer[] = [];
@@ -192,7 +236,19 @@ class TrialResponse extends EventEmitter implements EngineResponse {
   statusCode = 0;
   headersSent = false;
   writableFinished = false;
+  readonly tunnel?: EngineTunnel;
   #isClosed = false;
+
+  constructor(isTunnel: boolean) {
+    super();
+    if (!isTunnel) return;
+    this.tunnel = {
+      accept: (head) => {
+        this.writeHead(200, head);
+        return NO_BYTES;
+      },
+    };
+  }
 
   writeHead(status: number, head: readonly string[]): void {
     this.statusCode = status;

@@ -1,7 +1,7 @@
 import { canonicalHost } from "../../../runtime/http/routing/canonical-host.ts";
 import { backendOf } from "../../backends/index.ts";
 import type { BackendKind, BackendNode } from "../../ir/backends.ts";
-import type { Program, RouteNode } from "../../ir/program.ts";
+import type { BindNode, Program, RouteNode } from "../../ir/program.ts";
 import { routeAt } from "../explain/request.ts";
 import { holderOf } from "../routing/match-request.ts";
 import { repeatedInMatch } from "./header-readings.ts";
@@ -19,9 +19,7 @@ export function tunnelAccess(
   const hostname = host.replace(/:\d+$/, "");
   const port = Number(authority.slice(authority.lastIndexOf(":") + 1));
   const binds = programs.flatMap((program) => program.binds);
-  const taking = binds.filter(({ listeners }) =>
-    listeners.some(({ routes }) => routes.some((route) => portsOfTunnels(route).length > 0)),
-  );
+  const taking = binds.filter(takesTunnels);
   const [bind] = taking;
   if (bind === undefined)
     return [
@@ -65,6 +63,11 @@ export function tunnelAccess(
       return { kind: "asked", access: { ...found.access, verdicts: [...verdicts, refused] } };
     }),
   );
+}
+
+/** Whether a backend of a port opens tunnels. */
+export function takesTunnels({ listeners }: BindNode): boolean {
+  return listeners.some(({ routes }) => routes.some((route) => portsOfTunnels(route).length > 0));
 }
 
 function portsOfTunnels({ backends }: RouteNode): readonly number[] {

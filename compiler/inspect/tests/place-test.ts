@@ -11,6 +11,7 @@ import { mcpTargets } from "../../ir/backend-text.ts";
 import type { ListenerNode, Program, RouteNode } from "../../ir/program.ts";
 import { servedRoutes } from "../../ir/routes.ts";
 import { routeEntry } from "../access/item-access.ts";
+import { takesTunnels } from "../access/tunnel-access.ts";
 import { bindsFor } from "../explain/request.ts";
 import { coversHost } from "../routing/match-request.ts";
 import { offeredNames, type PlacedTarget } from "./test-request.ts";
@@ -48,6 +49,7 @@ function placeUrl(
   diagnostics: Diagnostics,
 ): PlacedTarget | undefined {
   const [method = "", text = ""] = request.split(" ");
+  if (method === "CONNECT") return placeTunnel(text, programs, at, diagnostics);
   const url = URL.parse(text);
   const found = programs.flatMap((program) =>
     url === null ? [] : bindsFor(program.binds, url).map((bind) => ({ program, bind })),
@@ -60,6 +62,20 @@ function placeUrl(
   if (url !== null && placed !== undefined) return { kind: "url", method, url, ...placed };
   const ports = programs.flatMap(({ binds }) => binds.map(({ port }) => port)).join(", ");
   diagnostics.report("unreachable-test", at, { url: text, ports });
+  return undefined;
+}
+
+/** Places a test of a tunnel on the port that `gwc can CONNECT` asks, or on the first one if no port takes tunnels. */
+function placeTunnel(
+  authority: string,
+  programs: readonly Program[],
+  at: Place,
+  diagnostics: Diagnostics,
+): PlacedTarget | undefined {
+  const all = programs.flatMap((program) => program.binds.map((bind) => ({ program, bind })));
+  const placed = all.find(({ bind }) => takesTunnels(bind)) ?? all[0];
+  if (placed !== undefined) return { kind: "tunnel", authority, ...placed };
+  diagnostics.report("unreachable-test", at, { url: authority, ports: "" });
   return undefined;
 }
 

@@ -8,6 +8,7 @@ import type { GatewayTest, TestFile } from "./test-schema.ts";
 /** Where a test is sent. */
 export type TestTarget =
   | { readonly kind: "url"; readonly method: string; readonly url: URL; readonly bind: BindNode }
+  | { readonly kind: "tunnel"; readonly authority: string; readonly bind: BindNode }
   | {
       readonly kind: "route";
       readonly route: RouteNode;
@@ -56,6 +57,11 @@ type ClientRequest = Pick<TrialRequest, "method" | "target" | "body" | "message"
 };
 
 function requestOf(test: GatewayTest, target: TestTarget, era: McpEra): ClientRequest {
+  if (target.kind === "tunnel") {
+    const { authority } = target;
+    const sent = { host: authority, target: authority, body: undefined };
+    return { method: "CONNECT", ...sent, own: {}, message: undefined };
+  }
   if (target.kind === "url") {
     const { method, url } = target;
     const sent = { host: url.host, target: `${url.pathname}${url.search}`, body: test.body };

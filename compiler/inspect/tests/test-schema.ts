@@ -119,9 +119,9 @@ const expectation = object(
 const test = object(
   {
     name: text("What the test shows, as a sentence."),
-    request: text("A request: `GET https://shop.example.com/admin`.", {
-      pattern: "^[A-Z]+ https?://[^ ]+$",
-      form: "a method and a URL: `GET https://shop.example.com/admin`",
+    request: text("A request: `GET https://shop.example.com/admin`, or `CONNECT HOST:PORT`.", {
+      pattern: "^(?!CONNECT )[A-Z]+ https?://[^ ]+$|^CONNECT [^ /@]+:[0-9]+$",
+      form: "a method and a URL, `GET https://shop.example.com/admin`, or `CONNECT api.example.com:443`",
     }),
     tool: text("An MCP tool that is called, by the name that clients use."),
     prompt: text("An MCP prompt that is asked for."),

@@ -67,6 +67,7 @@ export { trials };
 /** What stands in for the world, below runtime/trial/stand-ins: by the modules of the runtime that reach out for it. */
 export const STAND_INS: Readonly<Record<string, string>> = {
   "auth/credentials.ts": "credentials.ts",
+  "backends/dynamic/tunnels.ts": "tunnels.ts",
   "auth/jwt/key-source.ts": "key-source.ts",
   "auth/jwt/remote-keys.ts": "key-source.ts",
   "auth/jwt/verifier.ts": "verifier.ts",

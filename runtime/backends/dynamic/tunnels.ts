@@ -2,8 +2,9 @@ import { type Exchange, logFields } from "../../http/exchange.ts";
 import { refuse } from "../../http/refuse.ts";
 import type { ServerConnection } from "../../net/connector.ts";
 import { ForbiddenDestination } from "../../net/forbidden-destination.ts";
+import type { GatewayContext } from "../../process/gateway-context.ts";
 import { type Destinations, refuseDestination } from "../dynamic.ts";
-import { readDestination } from "./destination.ts";
+import { type Destination, type NoDestination, readDestination } from "./destination.ts";
 
 /** Tunnels that clients open through a backend (CONNECT, RFC 9110 9.3.6). */
 export interface TunnelSettings {
@@ -14,6 +15,9 @@ export interface TunnelSettings {
   /** The most at once. */
   readonly max: number;
 }
+
+/** Opens a connection to a server. */
+type OpenServer = (done: (error: Error | null, server: ServerConnection | null) => void) => void;
 
 /** The tunnels through a backend that are open. */
 export class Tunnels {
@@ -41,7 +45,7 @@ export class Tunnels {
       refuseDestination(exchange, { fault: "forbidden", why: `no tunnels to port ${chosen.port}` });
       return;
     }
-    const connect = this.#destinations.connector(chosen, exchange.gateway);
+    const connect = this.connector(chosen, exchange.gateway);
     if ("fault" in connect) {
       refuseDestination(exchange, connect);
       return;
@@ -57,6 +61,11 @@ export class Tunnels {
       else if (exchange.isOver) this.#drop(server);
       else this.#join(exchange, server);
     });
+  }
+
+  /** Returns the way to a destination, or why it may not be reached. */
+  protected connector(chosen: Destination, gateway: GatewayContext): OpenServer | NoDestination {
+    return this.#destinations.connector(chosen, gateway);
   }
 
   #refused(exchange: Exchange, error: Error | null): void {

@@ -69,3 +69,12 @@ export interface DeniedClient {
   readonly remoteAddress?: string | undefined;
   readonly remotePort?: number | undefined;
 }
+
+/** Returns the status of a port's response to CONNECT (RFC 9110 9.3.6); `undefined` if the port takes tunnels. */
+export function tunnelRefusal({
+  isForwardProxy,
+  takesTunnels,
+}: Pick<ServerHandlers, "isForwardProxy" | "takesTunnels">): 400 | 501 | undefined {
+  if (takesTunnels) return undefined;
+  return isForwardProxy ? 501 : 400;
+}

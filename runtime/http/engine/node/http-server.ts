@@ -19,7 +19,7 @@ import { handshakeOptions, isSameHandshake } from "../../../tls/handshake.ts";
 import type { TlsSettings } from "../../../tls/tls-settings.ts";
 import { acceptRequest } from "../accept-request.ts";
 import type { EngineRequest, EngineResponse, Framing } from "../engine.ts";
-import type { RequestPort, ServerHandlers } from "../server-handlers.ts";
+import { type RequestPort, type ServerHandlers, tunnelRefusal } from "../server-handlers.ts";
 import { Http1Connections } from "./http1-connections.ts";
 import { BODY_TIME, HEAD_TIME } from "./http1-server-connection.ts";
 import { Http2Connections, type Http2Limits } from "./http2-connections.ts";
@@ -218,12 +218,6 @@ export class HttpServer implements PortServer {
     if (this.#handlers.handover?.takes(request, response, framing) === true) return;
     acceptRequest(request, response, framing, this.#port);
   }
-}
-
-/** A tunnel (RFC 9110 9.3.6) is nobody's business but that of a forward proxy which takes them. */
-function tunnelRefusal({ isForwardProxy, takesTunnels }: ServerHandlers): 400 | 501 | undefined {
-  if (takesTunnels) return undefined;
-  return isForwardProxy ? 501 : 400;
 }
 
 function http2Limits(connections: ConnectionSettings): Http2Limits {
