@@ -1,18 +1,19 @@
 import { type Exchange, logFields } from "../http/exchange.ts";
 import { refuse } from "../http/refuse.ts";
 
-/** From where browsers may use an MCP route. */
+/** The origins from which browsers may use an MCP route. */
 export interface OriginSettings {
-  /** The route's hostnames, lower case: `api.example.com`, `*.example.com`. Empty: the route takes any. */
+  /** The route's hostnames, lower case: `api.example.com`, `*.example.com`. Empty if the route accepts any. */
   readonly hostnames: readonly string[];
   /** The origins of the CORS policy: `https://app.example.com`, `https://*.example.com`, `*`. */
   readonly allowOrigins: readonly string[];
 }
 
 /**
- * Answers a request of a foreign web page with 403; true when it did. DNS rebinding makes a browser take the attacker's
- * name for this gateway's address: Origin and Host then agree with each other and are both foreign, so neither vouches for
- * the other (MCP, transports: servers MUST validate Origin). Requests without Origin come from no page and pass.
+ * Answers a request of a foreign web page with 403; returns whether it did. DNS rebinding makes a browser take the
+ * attacker's name for this gateway's address: Origin and Host then agree with each other and are both foreign, so neither
+ * can be trusted to verify the other (MCP, transports: servers MUST validate Origin). Requests without Origin do not come
+ * from pages and pass.
  */
 export function refuseForeignOrigin(exchange: Exchange, settings: OriginSettings): boolean {
   const origin = exchange.header("origin");
@@ -28,8 +29,8 @@ function isOriginAllowed(origin: string, hostname: string, settings: OriginSetti
   const page = hostnameOf(lower);
   if (page === undefined) return false;
   for (const own of settings.hostnames) if (matchesHostname(own, page)) return true;
-  // Without hostnames of its own a route knows two kinds of names that no foreign DNS server can point at it: those of
-  // this machine, and addresses.
+  // Without hostnames, a route trusts only names that no foreign DNS server can resolve to it: those of this machine, and
+  // addresses.
   if (isLoopback(page)) return isLoopback(hostname);
   return isAddress(page) && page === hostname;
 }
@@ -46,7 +47,7 @@ function matchesOrigin(allowed: string, origin: string): boolean {
   return HOST_LABELS.test(origin.slice(before.length, origin.length - after.length));
 }
 
-/** What a `*` stands for: letters, digits and dots, so that `https://evil.test/.example.com` is no subdomain. */
+/** The strings that `*` matches: letters, digits and dots, so that `https://evil.test/.example.com` is not a subdomain. */
 const HOST_LABELS = /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/;
 
 function matchesHostname(own: string, hostname: string): boolean {
@@ -54,7 +55,7 @@ function matchesHostname(own: string, hostname: string): boolean {
   return hostname.length > own.length - 1 && hostname.endsWith(own.slice(1));
 }
 
-/** The host of a serialised origin (RFC 6454 6.2), IPv6 in brackets; undefined for `null` and anything malformed. */
+/** Returns the host of a serialised origin (RFC 6454 6.2), IPv6 in brackets; `undefined` for `null` and malformed origins. */
 function hostnameOf(origin: string): string | undefined {
   const match = /^[a-z][a-z0-9+.-]*:\/\/(\[[0-9a-f:.]+\]|[^/?#:@[\]\s]+)(?::[0-9]{1,5})?$/.exec(
     origin,
@@ -62,7 +63,7 @@ function hostnameOf(origin: string): string | undefined {
   return match?.[1];
 }
 
-/** Browsers resolve `localhost` and names under it by themselves (RFC 6761 6.3). */
+/** Whether a browser resolves a name to its own machine: `localhost` and names under it (RFC 6761 6.3). */
 function isLoopback(hostname: string): boolean {
   return (
     hostname === "localhost" ||

@@ -16,7 +16,7 @@ import { headerProblem, messageProblem } from "./stateless/request-check.ts";
 import type { McpBackend } from "./transports/backend.ts";
 import type { StreamableHttpTarget } from "./transports/target.ts";
 
-/** Serves a POST of the revision without sessions (2026-07-28), or of one that is not served at all. */
+/** Serves a POST of the revision without sessions (2026-07-28), or of an unsupported revision. */
 export function serveStateless(
   exchange: Exchange,
   backend: McpBackend,
@@ -51,10 +51,10 @@ interface StatelessPost {
   readonly exchange: Exchange;
   readonly backend: McpBackend;
   readonly access: McpAuthorization;
-  /** The target that it is passed on to as it is; undefined: targets are asked in another way. */
+  /** The target that the request can be forwarded to unchanged; `undefined` if targets are called in another way. */
   readonly only: StreamableHttpTarget | undefined;
   readonly wrongHeaders: RpcError | undefined;
-  /** The only target gave no response to the question which revision it speaks. */
+  /** The failure of the probe of the only target's era. */
   readonly unreachable: TargetFailure | undefined;
 }
 
@@ -86,8 +86,8 @@ function serveMessage(
 }
 
 /**
- * The only target, when requests can be passed on to it; one that has sessions alone is asked in another way. A failure: it
- * gave no response to the question which revision it speaks.
+ * Returns the only target if requests can be forwarded to it; `undefined` if it is called in another way, for example in
+ * sessions. A failure if the probe of its era got no response.
  */
 function passthroughOf(
   exchange: Exchange,
@@ -103,7 +103,7 @@ function passthroughOf(
   });
 }
 
-/** What the headers say of a message that is not read, for the log and for who counts. */
+/** Logs and counts a message that is not read by the headers that describe it. */
 function noteClaims(exchange: Exchange): void {
   const claimed = exchange.header("mcp-method") ?? "";
   recordMethod(exchange, claimed);

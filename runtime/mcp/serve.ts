@@ -22,9 +22,9 @@ import type { McpBackend } from "./transports/backend.ts";
 import { noteClientEra } from "./transports/noted-eras.ts";
 
 /**
- * Serves an MCP route over streamable HTTP: the revisions with sessions (2025-03-26, 2025-06-18, 2025-11-25), and the
- * stateless one (2026-07-28), by what each request says of itself. Returns, or settles, when the request has been handed on;
- * responses may follow.
+ * Serves an MCP route over streamable HTTP: the revisions with sessions (2025-03-26, 2025-06-18, 2025-11-25) and the
+ * stateless one (2026-07-28), as each request declares. Returns or resolves once the request has been forwarded; responses
+ * may follow.
  */
 export function serveMcp(
   exchange: Exchange,
@@ -50,7 +50,7 @@ export function serveMcp(
   }
 }
 
-/** There is no session whose stream could be read, or that could be ended. */
+/** Refuses GET and DELETE: there is no session to listen to or to end. */
 function refuseSession(exchange: Exchange): void {
   refuseHttpMethod(exchange, "POST");
 }
@@ -75,11 +75,11 @@ function serveSessionMessage(
   recordMethod(exchange, message.method);
   backend.sentTrace?.note(exchange, message);
   if (hasEnvelope(message)) {
-    // Two readers would take it for requests of two eras.
+    // Two parsers could take it for requests of different eras.
     respondRpcError(exchange, 400, "MCP", {
       id: message.id === "" ? "null" : message.id,
       code: rpcCode.headerMismatch,
-      message: "Header mismatch: MCP-Protocol-Version is not that of _meta",
+      message: "Header mismatch: MCP-Protocol-Version does not match _meta",
     });
     return;
   }

@@ -2,62 +2,65 @@ import { createHash } from "node:crypto";
 import { Handover } from "../http/engine/handover/handover.ts";
 import type { GatewayContext } from "../process/gateway-context.ts";
 import type { CallListener, ServeThreadCall, ThreadCalls } from "../process/thread-calls.ts";
-import { goOnFromElsewhere } from "./bridge/to-sessions.ts";
+import { continueParkedCall } from "./bridge/to-sessions.ts";
 import { jsonRpcRefusal } from "./protocol/json-rpc-refusal.ts";
 import { type Message, ownMessage } from "./protocol/message.ts";
 import { sessionOwner } from "./session/session-owner.ts";
 import {
   type ChildAddress,
-  type Elsewhere,
-  useElsewhere,
+  type OtherThreads,
+  useOtherThreads,
 } from "./stateless/cross-thread-sessions.ts";
 import { discoverRequest } from "./stateless/discovery.ts";
 import { childHere } from "./stateless/shared-child.ts";
 import { type Call, type CallSink, endedCall } from "./transports/target.ts";
 
-/** Lets any thread of a process serve the sessions of all, and call what they hold. `thread`: which one this is. */
+/**
+ * Returns the handover with which any thread of a process serves the sessions of all and calls what they hold. `thread`:
+ * the index of this thread.
+ */
 export function sessionHandover(thread: number): Handover {
   return new Handover(thread, {
     ownerOf: sessionOwner,
     refusalFormat: jsonRpcRefusal,
     serveCall,
-    open: (gateway, calls) => useElsewhere(gateway, elsewhere(gateway, calls)),
+    open: (gateway, calls) => useOtherThreads(gateway, otherThreads(gateway, calls)),
   });
 }
 
-/** A call that waits for its client. */
+/** Identifies a call that waits for its client. */
 interface WaitingAddress {
   readonly kind: "waiting";
   readonly id: string;
 }
 
-/** Where a call goes. */
+/** The destination of a call to another thread. */
 interface Destination {
   readonly thread: number;
   readonly address: WaitingAddress | ChildAddress;
-  /** What is called is not there any more. */
+  /** Called if the waiting call or child no longer exists. */
   readonly onGone: () => void;
 }
 
-function elsewhere({ threads }: GatewayContext, calls: ThreadCalls): Elsewhere {
+function otherThreads({ threads }: GatewayContext, calls: ThreadCalls): OtherThreads {
   return {
-    goOn: ({ thread, id, onGone }, request, sink) =>
-      callElsewhere(calls, { thread, address: { kind: "waiting", id }, onGone }, request, sink),
+    continueCall: ({ thread, id, onGone }, request, sink) =>
+      callThread(calls, { thread, address: { kind: "waiting", id }, onGone }, request, sink),
     child: (address) => {
       const count = threads?.count ?? 1;
       const thread = createHash("sha256").update(address.key).digest().readUInt32BE() % count;
-      // One that does not serve has no child either.
+      // A thread that no longer serves has no child either.
       if (thread === threads?.index || !calls.reaches(thread)) return undefined;
       const gone = { kind: "closed", detail: "its thread has ended" } as const;
       return {
         isOpen: true,
         call: (request, sink) => {
           const onGone = () => sink.onFailure(gone);
-          return callElsewhere(calls, { thread, address, onGone }, request, sink);
+          return callThread(calls, { thread, address, onGone }, request, sink);
         },
         close: () => {
           const end = { thread, address: { ...address, ends: true }, onGone: () => {} } as const;
-          callElsewhere(calls, end, discoverRequest('"end"'), nobody);
+          callThread(calls, end, discoverRequest('"end"'), nobody);
         },
       };
     },
@@ -67,7 +70,7 @@ function elsewhere({ threads }: GatewayContext, calls: ThreadCalls): Elsewhere {
 
 const nobody: CallSink = { onMessage: () => true, onResponse: () => {}, onFailure: () => {} };
 
-function callElsewhere(
+function callThread(
   calls: ThreadCalls,
   { thread, address, onGone }: Destination,
   request: Message,
@@ -93,15 +96,15 @@ function callElsewhere(
 }
 
 const serveCall: ServeThreadCall = (gateway, text, request, listener) => {
-  // Another thread of this process has written it, and has read the request.
+  // Written by another thread of this process, which has also parsed the request.
   const address: WaitingAddress | ChildAddress = JSON.parse(text);
   const sink = textSink(listener);
   return address.kind === "waiting"
-    ? goOnFromElsewhere(gateway, address.id, { request: ownMessage(request), sink })
+    ? continueParkedCall(gateway, address.id, { request: ownMessage(request), sink })
     : callChild(gateway, address, ownMessage(request), sink);
 };
 
-/** Undefined: it has ended. */
+/** Returns `undefined` if the child was ended. */
 function callChild(
   gateway: GatewayContext,
   address: ChildAddress,

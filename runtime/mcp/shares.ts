@@ -10,18 +10,18 @@ import { SESSION_REVISIONS } from "./protocol/revisions.ts";
 import { refuseUnknownSession } from "./session/sessions.ts";
 import type { McpBackend } from "./transports/backend.ts";
 
-/** An MCP backend of several, or the servers of its route that requests are passed on to. */
+/** One of a route's MCP backends, or its other servers, to which requests are forwarded. */
 export type Share = McpBackend | "others";
 
-/** How the requests of a route are shared. */
+/** The traffic split of a route. */
 export interface SharesSettings {
   /** At least one; weights are above zero. */
   readonly mcp: readonly { readonly weight: number; readonly backend: McpBackend }[];
-  /** What all servers take that requests are passed on to; absent: there are none. */
+  /** The total weight of the servers to which requests are forwarded; absent if there are no such servers. */
   readonly others?: number;
 }
 
-/** The same, ready for the choice. */
+/** The traffic split, ready for use. */
 export interface Shares {
   readonly backends: readonly McpBackend[];
   readonly hasOthers: boolean;
@@ -29,8 +29,8 @@ export interface Shares {
 }
 
 /**
- * A backend as one of several: a client is known by what the gateway has given it, so nothing is passed on unread. `same`:
- * how many before it have the same targets.
+ * Returns a backend for a route with several. The gateway recognizes clients by the ids that it has issued, so nothing is
+ * passed through. `same`: the number of preceding backends with the same targets.
  */
 export function sharedBackend(backend: McpBackend, same: number): McpBackend {
   const hash = createHash("sha256").update(`${backend.targetDigest} ${same}`);
@@ -43,7 +43,7 @@ export function sharedBackend(backend: McpBackend, same: number): McpBackend {
   };
 }
 
-/** Prepares the choice. */
+/** Prepares the traffic split. */
 export function openShares({ mcp, others }: SharesSettings): Shares {
   const shares = mcp.map(({ weight, backend }) => ({ weight, upstream: backend as Share }));
   const rest = others === undefined ? [] : [{ weight: others, upstream: "others" as const }];
@@ -55,8 +55,8 @@ export function openShares({ mcp, others }: SharesSettings): Shares {
 }
 
 /**
- * Who serves a request: whoever opened the session, or the call of several rounds, that it belongs to; what belongs to none
- * is shared by weight. Undefined: it was refused.
+ * Chooses the share that serves a request: the one that opened the session or waiting call of the request; otherwise by
+ * weight. `undefined` if the request was refused.
  */
 export function chooseShare(exchange: Exchange, shares: Shares): MaybePromise<Share | undefined> {
   const session = exchange.header("mcp-session-id");
@@ -68,18 +68,21 @@ export function chooseShare(exchange: Exchange, shares: Shares): MaybePromise<Sh
   return thenMaybe(stateOf(exchange, shares), (state) => {
     if (state === "refused") return undefined;
     if (state === undefined) return pickUpstream(shares.weighted);
-    // Nobody has given it: any of them says so.
+    // No backend has issued this state; any of them refuses it.
     return ownerOf(state, shares) ?? shares.backends[0];
   });
 }
 
-/** What no backend here has given is of a server behind the others: its ids are passed on as they are. */
+/**
+ * Returns the owner of an id or state. One that no backend here has issued belongs to the other servers, whose ids are
+ * forwarded unchanged.
+ */
 function ownerOf(shown: string, { backends, hasOthers }: Shares): Share | undefined {
   const owner = backends.find(({ tag }) => tag !== undefined && shown.startsWith(tag));
   return owner ?? (hasOthers ? "others" : undefined);
 }
 
-/** The state of a call of several rounds, which stands in the body (MCP 2026-07-28); undefined: the request has none. */
+/** Returns the state of a waiting call from the body (MCP 2026-07-28); `undefined` if the request has none. */
 function stateOf(
   exchange: Exchange,
   { backends }: Shares,

@@ -175,7 +175,7 @@ it("a client that says too much of itself is told so, and no session is opened f
   const refused = await ask(url("raw"), "tools/list", { _meta });
   expect(JSON.parse(refused.text).error).toEqual({
     code: -32602,
-    message: "Invalid params: _meta says more of the client than 65536 characters",
+    message: "Invalid params: the client's _meta is longer than 65536 characters",
   });
   expect(raw.seen.filter(({ text }) => text.includes('"initialize"'))).toEqual([]);
 });

@@ -242,7 +242,7 @@ it("what an API says is passed on: errors as errors of the tool, texts as they a
   );
   expect(await get("7")).toBe("plain");
   expect(await get("big")).toMatch(/^error: the response is over the size limit/);
-  expect(await get("gone")).toMatch(/^error: the API could not be asked/);
+  expect(await get("gone")).toMatch(/^error: the request to the API failed/);
   expect(await get("7")).toBe("plain");
 });
 

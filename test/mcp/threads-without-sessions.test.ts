@@ -55,7 +55,7 @@ describe("a call that waits for a client without sessions", () => {
     }
     for (const { result } of before) {
       const { error } = await call({ requestState: result.requestState, inputResponses });
-      expect(error.message).toMatch(/is over, or waits elsewhere/);
+      expect(error.message).toMatch(/has ended or waits on another replica/);
     }
   });
 });

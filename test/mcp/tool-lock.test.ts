@@ -288,7 +288,7 @@ it("calls no tool of a server that does not list its tools, and says that it fai
   const url = `${gateway.url}/mute`;
   const response = await post(url, toolCall("hello"), await openSession(url));
   expect(response.status).toBe(502);
-  expect(response.text).toContain("MCP server gave no valid response");
+  expect(response.text).toContain("MCP server returned an invalid response");
   expect(mute.seen.some(({ text }) => text.includes("tools/call"))).toBe(false);
   await gateway.seen(/tools\/list: answered a list with an error/);
 });

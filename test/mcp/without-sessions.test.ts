@@ -86,7 +86,7 @@ it("a server that asks is told that nobody can be asked, and no child is left", 
   const client = await connectSession(url("all"));
   for (const server of ["http", "stdio"]) {
     const asked = client.callTool({ name: `${server}_test_sampling`, arguments: { prompt: "p" } });
-    await expect(asked).rejects.toThrow("The client can't be asked that now");
+    await expect(asked).rejects.toThrow("The client cannot answer this request now");
   }
   await client.close();
   const stats = await gateway.statsPort();

@@ -75,7 +75,7 @@ it("the log says what was wrong with a message that breaks a protocol", async ()
   expect(said).toEqual([
     ["403", "MCP", "Origin not allowed: https://evil.example"],
     ["404", "MCP", "Session not found"],
-    ["400", "MCP", "Invalid Request: batches are not supported, send one message a request"],
+    ["400", "MCP", "Invalid Request: batches are not supported; send one message per request"],
     ["400", "MCP", "Invalid params: name must be a string"],
     ["200", "Authorization", undefined],
     ["400", "BadRequest", "'model' is missing"],

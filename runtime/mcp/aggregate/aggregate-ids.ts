@@ -1,15 +1,17 @@
 /**
- * Ids and progress tokens of requests that servers make: two servers may choose the same one, so behind a merged route the
- * client sees `"gwc-<target>:<the server's own, as JSON text>"`. Nothing has to be remembered to find the way back, so any
- * replica can.
+ * Ids and progress tokens of requests from servers. Two servers may choose the same one, so behind a merged route the
+ * client sees `"gwc-<target>:<the server's own, as JSON text>"`. Mapping back needs no state, so any replica can do it.
  */
 
-/** A server's id as the client sees it; both are JSON text. */
+/** Returns the client's version of a server's id; both are JSON text. */
 export function aggregateId(index: number, id: string): string {
   return JSON.stringify(`gwc-${index}:${id}`);
 }
 
-/** The target's place and its own id; undefined when the id isn't one of `aggregateId`. Both are JSON text. */
+/**
+ * Returns the index of the target and its own id; `undefined` if the id was not made by `aggregateId`. Both ids are JSON
+ * text.
+ */
 export function splitId(
   merged: string,
 ): { readonly index: number; readonly id: string } | undefined {
@@ -17,7 +19,7 @@ export function splitId(
   // A JSON string token parses to a string.
   const parts = /^gwc-(\d{1,3}):(.+)$/s.exec(JSON.parse(merged) as string);
   const id = parts?.[2] ?? "";
-  // A client can write anything here: only a string or a number becomes an id again.
+  // Clients can send anything here: only a string or a number becomes an id again.
   if (parts === null || !isToken(id)) return undefined;
   return { index: Number(parts[1]), id };
 }

@@ -24,11 +24,11 @@ import { UNAVAILABLE_META } from "./initialize-result.ts";
 import { clientName } from "./names.ts";
 import { withCursor } from "./to-server.ts";
 
-/** A list that several targets answer together. */
+/** A list that is merged from several targets. */
 export interface AggregateList {
   /** The member of the result. */
   readonly field: ItemList;
-  /** The capability that a target needs to be asked. */
+  /** The capability that a target needs to be called. */
   readonly feature: string;
 }
 
@@ -40,7 +40,7 @@ export const aggregateLists: ReadonlyMap<string, AggregateList> = new Map(
   }),
 );
 
-/** Asks every target that has such items, and answers with what the rules show of them under the client's names. */
+/** Requests the list from every target with such items, and responds with the visible items under the client's names. */
 export function serveAggregateList(
   context: SessionContext,
   request: Message,
@@ -80,7 +80,7 @@ export function serveAggregateList(
   exchange.onAbort(() => call.cancel());
 }
 
-/** Puts pages of several targets together. */
+/** Merges the pages of several targets. */
 class Merge {
   readonly #context: SessionContext;
   readonly #request: Message;
@@ -96,7 +96,7 @@ class Merge {
     this.#list = list;
   }
 
-  /** The response as text, or why there is none. */
+  /** Returns the response as JSON text, or the failure. */
   merge(asked: readonly ActiveTarget[], outcomes: readonly Outcome[]): string | TargetFailure {
     for (const [at, active] of asked.entries()) {
       const outcome = outcomes[at];
@@ -114,7 +114,7 @@ class Merge {
     if (outcome.kind === "failure") return outcome.failure;
     const { response } = outcome;
     if (response.result === undefined) {
-      // It has no such list, whatever its capabilities say.
+      // The target has no such list, whatever its capabilities say.
       if (response.text.includes(String(rpcCode.methodNotFound))) return undefined;
       return listFailure;
     }
@@ -153,7 +153,7 @@ class Merge {
 
 const noOutcome: TargetFailure = { kind: "protocol", detail: "no outcome" };
 
-/** Where each target's list goes on, by the target's place. */
+/** Encodes each target's own cursor by index of the target. */
 function writeCursor(places: ReadonlyMap<number, string>): string {
   return Buffer.from(JSON.stringify([...places])).toString("base64url");
 }

@@ -2,12 +2,12 @@ import { stringAt } from "../../json/json-text.ts";
 import { textAt } from "../protocol/message.ts";
 import type { MessageFields } from "../protocol/message-fields.ts";
 
-/** How long a result that is made of several may be kept, and by whom: as the strictest of them says. */
+/** The cache lifetime and scope of a merged result: the strictest of its parts. */
 export class CacheHints {
   #ttl: number | undefined;
   #isPublic = true;
 
-  /** Takes the members of a target's result. What it does not say is the strictest (MCP 2026-07-28, caching). */
+  /** Adds the members of a target's result. Absent members count as the strictest value (MCP 2026-07-28, caching). */
   add(text: string, fields: MessageFields): void {
     const at = fields.get("ttlMs");
     const ttl = at === undefined ? 0 : Number(textAt(text, at));
@@ -16,7 +16,7 @@ export class CacheHints {
     this.#isPublic &&= stringAt(text, fields.get("cacheScope")) === "public";
   }
 
-  /** Members of a result as JSON text. `isForAll`: no rule makes another result of it for somebody else. */
+  /** Returns the members of the result as JSON text. `isForAll`: no rule makes the result depend on the caller. */
   members(isForAll: boolean): string {
     const scope = this.#isPublic && this.#ttl !== undefined && isForAll ? "public" : "private";
     return `"ttlMs":${this.#ttl ?? 0},"cacheScope":"${scope}"`;

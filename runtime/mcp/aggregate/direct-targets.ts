@@ -11,7 +11,7 @@ import { callStateless } from "../stateless/stateless-call.ts";
 import type { McpBackend, RequestOwner, StatelessBridge } from "../transports/backend.ts";
 import type { Call, CallSink, McpTarget, StdioTarget } from "../transports/target.ts";
 
-/** The targets of a route as a client without sessions uses them. */
+/** Returns the targets of a route for a client without sessions. */
 export function directTargets(
   exchange: Exchange,
   backend: McpBackend,
@@ -30,7 +30,7 @@ export function directTargets(
   }));
 }
 
-/** The same for a client of a revision with sessions, where none are kept. */
+/** Returns the same for a client with sessions where the gateway stores none. */
 export function singleCallTargets(
   exchange: Exchange,
   backend: McpBackend,
@@ -54,7 +54,7 @@ function ownerOf(exchange: Exchange, backend: McpBackend, access: McpAuthorizati
   };
 }
 
-/** How a request reaches a target; `failure`: it does not. */
+/** How a request reaches a target, or why it cannot. */
 type Way =
   | { readonly kind: "open"; call(request: Message, sink: CallSink): Call }
   | { readonly kind: "failure"; readonly failure: TargetFailure };
@@ -74,12 +74,12 @@ async function findWay(
       const probe = () => discoverOverHttp(exchange, target, limits.message);
       const verdict = await target.era.findStateless(probe);
       if (typeof verdict === "object") return { kind: "failure", failure: verdict };
-      // A target that refuses to say is asked all the same: its refusal is for the client to read.
+      // A target that refuses to say is called anyway: the client should see its refusal.
       if (verdict === false) return withSessions(exchange, backend, target, owner);
       return {
         kind: "open",
         call: (request, sink) => {
-          // What a client repeats in headers is about the call that it makes.
+          // The client's repeated headers describe the call that the client makes, not other calls.
           const repeated = exchange.header("mcp-method") === request.method ? undefined : [];
           return callStateless(exchange, target, limits.message, request, sink, repeated);
         },
@@ -113,7 +113,7 @@ async function findChild(
   };
 }
 
-/** A target that has sessions is asked in one of the gateway's. */
+/** Calls a target with sessions in a session of the gateway. */
 function withSessions(
   exchange: Exchange,
   backend: McpBackend,
@@ -121,13 +121,13 @@ function withSessions(
   owner: RequestOwner,
 ): Way {
   const { toSessions } = backend;
-  const detail = "it speaks revisions with sessions alone";
+  const detail = "supports only revisions with sessions";
   if (toSessions === undefined) return { kind: "failure", failure: { kind: "protocol", detail } };
   const caller = { exchange, backend, target, owner };
   return { kind: "open", call: (request, sink) => toSessions.call(caller, request, sink) };
 }
 
-/** A request on its way to a target of which it has to be found out how it is reached. */
+/** A call that starts once it is known how the target is reached. */
 class DirectCall implements Call {
   readonly #sink: CallSink;
   #call: Call | undefined;

@@ -22,14 +22,21 @@ import { clientName } from "./names.ts";
 import { withOpenedState, withSealedState } from "./request-state.ts";
 import { type AggregateTarget, forClient, responseForClient } from "./to-client.ts";
 
-/** Sends a request to one target and everything that comes of it to the client; what is withheld is not asked for. */
-export function forwardCall(context: SessionContext, active: ActiveTarget, said: Message): void {
+/**
+ * Sends a request to one target and forwards the response and messages to the client. Calls to items that the tool lock
+ * withholds are not sent.
+ */
+export function forwardCall(
+  context: SessionContext,
+  active: ActiveTarget,
+  received: Message,
+): void {
   const { exchange, backend, access } = context;
   const { target } = active;
-  const request = withOpenedState(context, active, said);
+  const request = withOpenedState(context, active, received);
   if (request === undefined) {
     respondRpcError(exchange, 200, "MCP", {
-      id: said.id,
+      id: received.id,
       code: rpcCode.invalidParams,
       message: "Invalid requestState",
     });
@@ -99,7 +106,10 @@ function call(
   exchange.onClose(() => clearTimeout(timer));
 }
 
-/** Sends what a target says ahead of its response to the client. False: wait for the stream's drain. */
+/**
+ * Forwards a message that a target sends before its response. Returns false if the caller must wait for the stream to
+ * drain.
+ */
 export function forwardTo(
   stream: ClientStream,
   active: ActiveTarget | undefined,
@@ -110,7 +120,7 @@ export function forwardTo(
   return shown === undefined || stream.message(shown.text);
 }
 
-/** A server's request or notification as this client sees it; undefined: it does not. */
+/** Returns a server's request or notification as this client sees it; `undefined` if it is hidden. */
 export function messageForClient(
   context: SessionContext,
   active: ActiveTarget,

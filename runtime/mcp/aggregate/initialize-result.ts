@@ -3,7 +3,7 @@ import type { Outcome } from "../protocol/target-failure.ts";
 import { type Features, featureLetters } from "../session/session.ts";
 import type { McpTarget } from "../transports/target.ts";
 
-/** What a target's response to initialize comes to. */
+/** The parsed response of a target to initialize. */
 export type InitializeResult =
   | {
       readonly kind: "opened";
@@ -16,7 +16,7 @@ export type InitializeResult =
 
 type JsonObject = { readonly [name: string]: unknown };
 
-/** `_meta` of a response that lacks targets; their names. */
+/** Key in `_meta` of the names of targets that are missing from a response. */
 export const UNAVAILABLE_META = "gwc.dev/unavailable";
 
 /** Reads a target's response. */
@@ -36,13 +36,13 @@ export function readInitialize(outcome: Outcome): InitializeResult {
   };
 }
 
-/** What a target offers where no session is kept: nobody hears what it says between two requests. */
+/** Returns a target's result without capabilities that need a session: there are no streams between requests. */
 export function withoutSession(result: InitializeResult): InitializeResult {
   if (result.kind === "failure") return result;
   return { ...result, capabilities: singleCallCapabilities(result.capabilities) };
 }
 
-/** The only target's result as JSON text, less what needs a session that is kept. */
+/** Returns the only target's result as JSON text, without capabilities that need a session. */
 export function singleCallResult({ text, result: at }: Message): string {
   const result = objectOf(at && JSON.parse(textAt(text, at)));
   const capabilities = singleCallCapabilities(objectOf(result.capabilities));
@@ -59,7 +59,7 @@ function singleCallCapabilities(all: JsonObject): JsonObject {
   );
 }
 
-/** The result that stands for several targets, as JSON text; `results` are in the targets' order. */
+/** Returns the merged result of several targets as JSON text; `results` are in the order of the targets. */
 export function mergeInitialize(
   targets: readonly McpTarget[],
   results: readonly InitializeResult[],
@@ -68,7 +68,7 @@ export function mergeInitialize(
   const versions = opened.map((result) => result.version).sort();
   const missing = targets.filter((_, at) => results[at]?.kind !== "opened");
   return JSON.stringify({
-    // Revisions are dates: the lowest is the one that every target speaks.
+    // Revisions are dates: every target supports the earliest.
     protocolVersion: versions[0],
     capabilities: mergeCapabilities(opened.map((result) => result.capabilities)),
     serverInfo: { name: "gwc", version: "1" },
@@ -88,7 +88,7 @@ function featuresOf(capabilities: JsonObject): Features {
   return features;
 }
 
-/** What any target can do. Only what the gateway knows how to route is offered. */
+/** Merges the capabilities of the targets, limited to those that the gateway can route. */
 export function mergeCapabilities(all: readonly JsonObject[]): JsonObject {
   const merged: Record<string, Record<string, unknown>> = {};
   for (const capabilities of all) {
@@ -105,7 +105,7 @@ export function mergeCapabilities(all: readonly JsonObject[]): JsonObject {
   return merged;
 }
 
-/** What the targets say of themselves, each under its name. */
+/** Joins the instructions of the targets, each under the target's name. */
 export function joinInstructions(
   targets: readonly McpTarget[],
   results: readonly InitializeResult[],
@@ -119,9 +119,9 @@ export function joinInstructions(
   return parts.length === 0 ? undefined : parts.join("\n\n");
 }
 
-/** The members of a value that is an object; none of another. */
+/** Returns the value if it is an object; otherwise an empty object. */
 export function objectOf(value: unknown): JsonObject {
   const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-  // An object that JSON.parse made: own members of unknown kind.
+  // JSON.parse created this object: own members of unknown kind.
   return isObject ? (value as JsonObject) : {};
 }

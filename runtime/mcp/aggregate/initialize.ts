@@ -33,7 +33,7 @@ import {
   withoutSession,
 } from "./initialize-result.ts";
 
-/** Opens a session with every target and answers with what they offer together. */
+/** Opens a session with every target and responds with their merged capabilities. */
 export function serveInitialize(
   exchange: Exchange,
   backend: McpBackend,
@@ -59,7 +59,7 @@ class Opening {
   readonly #access: McpAuthorization;
   readonly #request: Message;
   readonly #live: LiveParts | undefined;
-  /** By place of the target. */
+  /** By index of the target. */
   readonly #sessions: (TargetSession | undefined)[];
 
   constructor(
@@ -82,7 +82,7 @@ class Opening {
       this.#backend.targets.map((target, index) => this.#callFor(target, index)),
       {
         deadline: this.#backend.timeouts.initialize,
-        // There is no session yet that it could belong to.
+        // The client has no session yet that the message could belong to.
         onMessage: () => true,
         onDone: (outcomes) => this.#finish(outcomes),
       },
@@ -101,7 +101,7 @@ class Opening {
           : this.#callHttp(target, index, this.#unlessStateless(target, index, sink));
       }
       const live = this.#live;
-      // Made by serveInitialize whenever a target is live.
+      // serveInitialize opens live parts whenever a target is live.
       if (live === undefined) throw new Error("a live target without live parts");
       const opened = openConnection(this.#exchange, this.#backend, target, live);
       if ("failure" in opened) {
@@ -116,7 +116,7 @@ class Opening {
     };
   }
 
-  /** A target that speaks no revision with sessions says so; it is asked what it offers without. */
+  /** Discovers the target without a session if it responds that it supports no revision with sessions. */
   #unlessStateless(
     target: StreamableHttpTarget | StdioTarget,
     index: number,
@@ -196,13 +196,13 @@ class Opening {
 
   #read(outcome: Outcome, index: number): InitializeResult {
     const session = this.#sessions[index];
-    // It may have gone while others were waited for.
+    // It may have closed while others were initialized.
     const isGone = session?.kind !== "http" && session?.connection?.isOpen === false;
     if (isGone) return { kind: "failure" };
     return readInitialize(outcome);
   }
 
-  /** The id of the session, made of what each target has said. */
+  /** Opens the session with the results of its targets and returns its id. */
   #open(
     results: readonly ({ readonly version: string; readonly features: string } | undefined)[],
   ): string {
@@ -225,7 +225,7 @@ class Opening {
   #refuse(outcome: Outcome | undefined, target: McpTarget | undefined): void {
     this.#giveUp();
     if (outcome?.kind === "response" && !this.#backend.prefix) {
-      // The only target has refused: its own error is passed on.
+      // The only target has refused: its own error is forwarded.
       respondRpc(this.#exchange, 200, outcome.response.text);
       return;
     }
@@ -242,7 +242,7 @@ class Opening {
     if (this.#live !== undefined) sessionTable(this.#exchange.gateway).closeLive(this.#live);
   }
 
-  /** A target that opened a session for nothing is notified. */
+  /** Ends the session at a target that was opened in vain. */
   #leave(index: number): void {
     const target = this.#backend.targets[index];
     const session = this.#sessions[index];

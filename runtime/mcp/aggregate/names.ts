@@ -2,21 +2,21 @@ import type { McpPrimitiveKind } from "../protocol/item-lists.ts";
 import type { McpBackend } from "../transports/backend.ts";
 import type { McpTarget } from "../transports/target.ts";
 
-/** An item that a client named, found. */
+/** The target and name of an item that a client named. */
 export interface ResolvedPrimitive {
-  /** Its place in the backend's targets. */
+  /** Index of the target in the backend. */
   readonly index: number;
   readonly target: McpTarget;
-  /** Its name at the target. */
+  /** Name of the item at the target. */
   readonly name: string;
 }
 
-/** What stands between a target's name and the item's: `target_tool`, `target+uri`. */
+/** Returns the separator between the names of a target and its item: `target_tool`, `target+uri`. */
 function separatorOf(kind: McpPrimitiveKind): string {
   return kind === "resource" ? "+" : "_";
 }
 
-/** Finds the target of an item by the name that the client uses; undefined when there is no such target. */
+/** Finds the target of an item by the name that the client uses; `undefined` if there is no such target. */
 export function resolvePrimitive(
   backend: McpBackend,
   item: { readonly kind: McpPrimitiveKind; readonly name: string },
@@ -36,7 +36,7 @@ export function resolvePrimitive(
   return undefined;
 }
 
-/** The name that a client uses for a target's item. */
+/** Returns the client's name of a target's item. */
 export function clientName(
   backend: McpBackend,
   target: McpTarget,

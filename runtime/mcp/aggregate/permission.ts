@@ -15,13 +15,13 @@ import { McpMetrics } from "../rules/mcp-metrics.ts";
 import type { McpBackend } from "../transports/backend.ts";
 import { resolvePrimitive } from "./names.ts";
 
-/** Notes what a client's message asks for; empty for a response. */
+/** Logs the method of a client's message; does nothing for a response. */
 export function recordMethod({ record }: Exchange, method: string): void {
   if (method === "") return;
   logFields(record).set("mcp.method.name", method);
 }
 
-/** Checks what the message asks for against the rules; responds when it is hidden or can't be known. */
+/** Whether the rules permit a message. Responds if its item is hidden or cannot be determined. */
 export function isPermitted(
   exchange: Exchange,
   backend: McpBackend,
@@ -55,13 +55,13 @@ export function isPermitted(
     return true;
   }
   if (addressed.kind === "problem") {
-    // Nothing is decided by the name: whether the request is well-formed is the target's business.
+    // No rule depends on the name; the target checks whether the request is well-formed.
     if (hidesNothing(access) && !backend.prefix) return true;
     respondRpcError(exchange, 400, "MCP", invalid(message, addressed.message));
     return false;
   }
   if (message.kind === "notification") {
-    // A server might do what it asks for all the same.
+    // A server might still execute it.
     respondRpcError(exchange, 400, "MCP", invalid(message, `${message.method} needs an id`));
     return false;
   }
@@ -84,13 +84,16 @@ export function isPermitted(
   if (verdict !== undefined) recordRule(exchange, verdict);
   metrics.message(exchange, subject ?? { method }, subject === undefined ? "unknown" : "denied");
   if (asksForScopes(exchange, access, message, onItem)) return false;
-  // The client sees no difference, the operator does.
+  // The client sees no difference; the log does.
   const reason = found === undefined ? "MCP" : "Authorization";
   respondRpcError(exchange, 200, reason, invalid(message, unknownPrimitive(item.kind, item.name)));
   return false;
 }
 
-/** Tells a client that lacks nothing but scopes which they are; false: it is not so, or nobody is told. */
+/**
+ * Responds with the missing scopes if nothing else is missing. Returns false if that is not the case or step-up is not
+ * configured.
+ */
 function asksForScopes(
   exchange: Exchange,
   access: McpAuthorization,
@@ -114,7 +117,7 @@ function idOf({ id }: Message): string {
   return id === "" ? "null" : id;
 }
 
-/** Which rule forbids what is asked for. */
+/** Logs the rule that denies a message. */
 function recordRule({ record }: Exchange, { rule }: RuleVerdict): void {
   logFields(record).set("rule", rule);
 }

@@ -15,8 +15,8 @@ interface SealedState {
 }
 
 /**
- * The response of a target whose state, if it wants to see one again (MCP 2026-07-28, multi round-trip requests), is good
- * for this caller, this target and what was asked for, as long as a call waits for its client.
+ * Returns the target's response with its request state sealed, if it has one (MCP 2026-07-28, multi round-trip requests).
+ * The sealed state is valid only for this caller, target and request, and expires with the input timeout.
  */
 export function withSealedState(
   context: SessionContext,
@@ -38,7 +38,10 @@ export function withSealedState(
   return edited(response, [replaced(at, JSON.stringify(`${tag}${sealed}`))]);
 }
 
-/** The request with the state as its target knows it; undefined: it brings one that is not good for it, or no longer. */
+/**
+ * Returns the request with the target's own state; `undefined` if its state is invalid, expired, or sealed for another
+ * request.
+ */
 export function withOpenedState(
   context: SessionContext,
   active: ActiveTarget,
@@ -53,13 +56,16 @@ export function withOpenedState(
   const sealed = shown.startsWith(tag) ? shown.slice(tag.length) : "";
   const opened = unsealSession(sessionKey, binding, sealed);
   if (opened === undefined) return undefined;
-  // Authenticated text that this gateway wrote itself.
+  // Authenticated JSON that this gateway wrote itself.
   const { state, expiresAt }: SealedState = JSON.parse(opened);
   if (expiresAt <= Date.now()) return undefined;
   return edited(request, [replaced(at, JSON.stringify(state))]);
 }
 
-/** A child doesn't know who asks, and one of several targets or backends may not see what is another's. */
+/**
+ * Whether states are sealed: a child does not know its callers, and with several targets or backends one must not see the
+ * state of another.
+ */
 function sealsState(context: SessionContext, { target }: ActiveTarget): boolean {
   const { prefix, tag } = context.backend;
   return isStateless(context) && (prefix || tag !== undefined || target.kind === "stdio");

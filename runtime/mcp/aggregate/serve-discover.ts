@@ -18,7 +18,7 @@ import {
   UNAVAILABLE_META,
 } from "./initialize-result.ts";
 
-/** Asks every target what it offers, and answers with what they offer together. */
+/** Requests the capabilities of every target and responds with the merged ones. */
 export function serveDiscover(context: SessionContext, request: Message): void {
   const { exchange, backend, access } = context;
   const targets = activeTargets(context);
@@ -43,7 +43,7 @@ export function serveDiscover(context: SessionContext, request: Message): void {
       const isAnyOpen = results.some(({ kind }) => kind === "opened");
       if (failed !== -1 && (backend.failureMode === "failClosed" || !isAnyOpen)) {
         const outcome = outcomes[failed];
-        const detail = `${backend.targets[failed]?.name}: discovers nothing`;
+        const detail = `${backend.targets[failed]?.name}: refused server/discover`;
         stream.fail(outcome?.kind === "failure" ? outcome.failure : { kind: "protocol", detail });
       } else stream.response(rpcResult(request.id, discoverResult(context, outcomes, results)));
     },

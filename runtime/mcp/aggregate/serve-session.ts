@@ -25,7 +25,7 @@ import { resolvePrimitive } from "./names.ts";
 import { serveStream } from "./session-stream.ts";
 import { type Routed, routeNotification, routeResponse, withItemName } from "./to-server.ts";
 
-/** Serves a client's message where the gateway keeps the session itself: several targets, stdio, SSE. */
+/** Serves a client's message where the gateway holds the session: several targets, stdio, SSE. */
 export function serveSessionPost(
   exchange: Exchange,
   backend: McpBackend,
@@ -41,7 +41,7 @@ export function serveSessionPost(
   switch (message.kind) {
     case "response":
     case "notification":
-      serveTold(context, message);
+      serveNotification(context, message);
       return;
     case "request":
       serveRequest(context, message);
@@ -59,7 +59,7 @@ export function serveSessionStream(
   if (context !== undefined) serveStream(context);
 }
 
-/** Ends a session, here and at its targets. */
+/** Ends a session, at the gateway and at its targets. */
 export function serveSessionDelete(
   exchange: Exchange,
   backend: McpBackend,
@@ -75,12 +75,12 @@ export function serveSessionDelete(
   exchange.respond(204, []);
 }
 
-/** A request of a client that has a session. */
+/** The context of a request with a session. */
 interface HeldContext extends SessionContext {
   readonly session: McpSession;
 }
 
-/** The session that the request names; responds with 400 or 404 when there is none. */
+/** Resumes the session that the request names; responds with 400 or 404 if it cannot. */
 function sessionContext(
   exchange: Exchange,
   backend: McpBackend,
@@ -99,8 +99,8 @@ function sessionContext(
   return session && { exchange, backend, access, session };
 }
 
-/** Hands on what needs no response; 202 says that it was accepted, or that nobody is there to accept it. */
-function serveTold(context: SessionContext, message: Message): void {
+/** Forwards a message that needs no response. 202 means that it was accepted, even if there is no recipient. */
+function serveNotification(context: SessionContext, message: Message): void {
   const { exchange, backend } = context;
   const call = fanOut(
     recipients(context, message).map((routed) => (sink) => {
@@ -118,7 +118,7 @@ function serveTold(context: SessionContext, message: Message): void {
   exchange.onAbort(() => call.cancel());
 }
 
-/** Who a notification or a response is for, each with the message as that target knows it. */
+/** Returns the recipients of a notification or response, each with the message for that target. */
 function recipients(context: SessionContext, message: Message): readonly Routed[] {
   if (!context.backend.prefix) return [{ index: 0, message }];
   const isResponse = message.kind === "response";
@@ -127,7 +127,7 @@ function recipients(context: SessionContext, message: Message): readonly Routed[
   return isResponse ? [] : activeTargets(context).map(({ index }) => ({ index, message }));
 }
 
-/** Serves a request by the targets that it is for. */
+/** Serves a request from the targets that it concerns. */
 export function serveRequest(context: SessionContext, request: Message): void {
   const { backend } = context;
   if (!backend.prefix) {
@@ -151,11 +151,11 @@ export function serveRequest(context: SessionContext, request: Message): void {
   serveOne(context, request);
 }
 
-/** A request that names an item goes to the item's target. */
+/** Forwards a request that names an item to the item's target. */
 function serveOne(context: SessionContext, request: Message): void {
   const { exchange, backend } = context;
   const addressed = addressedPrimitive(request);
-  // Checked by serveMcp before: an item that is named is one that exists and is shown.
+  // Checked by serveMcp before: a named item exists and is visible.
   const item = addressed?.kind === "item" ? addressed.item : undefined;
   const found = item && resolvePrimitive(backend, item);
   if (item === undefined || found === undefined) {
@@ -178,7 +178,7 @@ function serveOne(context: SessionContext, request: Message): void {
   forwardCall(context, active, withItemName(request, item, found.name));
 }
 
-/** A request that every target gets (those with the feature), with an empty result. */
+/** Sends a request with an empty result to every target, or to those with the feature. */
 function serveAll(context: SessionContext, request: Message, feature: string): void {
   const { exchange, backend } = context;
   const stream = new ClientStream(exchange, request.id, backend.timeouts.keepAlive);

@@ -7,7 +7,7 @@ import { singleCallTargets } from "./direct-targets.ts";
 import { serveInitialize } from "./initialize.ts";
 import { serveRequest } from "./serve-session.ts";
 
-/** Serves a message of a client of a revision with sessions where none are kept: each request is served by itself. */
+/** Serves a message of a client with sessions where the gateway stores none: each request opens its own. */
 export function serveSingleCall(
   exchange: Exchange,
   backend: McpBackend,
@@ -16,7 +16,7 @@ export function serveSingleCall(
   message: Message,
 ): void {
   if (message.kind !== "request") {
-    // The session that it would be a part of has ended.
+    // Its session has already ended.
     exchange.respond(202, []);
     return;
   }
@@ -31,7 +31,7 @@ export function serveSingleCall(
   if (OF_SESSIONS.has(message.method)) {
     const error = {
       code: rpcCode.methodNotFound,
-      message: "Method not found: no sessions are kept",
+      message: "Method not found: this server is stateless",
     };
     respondRpcError(exchange, 200, "MCP", { id: message.id, ...error });
     return;
@@ -46,7 +46,7 @@ export function serveSingleCall(
   serveRequest({ exchange, backend, access, session }, message);
 }
 
-/** What says something for the rest of a session, or asks for what an earlier request has begun. */
+/** Methods that change the rest of a session or depend on an earlier request in it. */
 const OF_SESSIONS: ReadonlySet<string> = new Set([
   "logging/setLevel",
   "resources/subscribe",

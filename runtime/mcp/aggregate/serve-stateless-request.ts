@@ -10,7 +10,7 @@ import { serveDiscover } from "./serve-discover.ts";
 import { serveRequest } from "./serve-session.ts";
 import { serveSubscription } from "./subscription.ts";
 
-/** Serves a message of a client without sessions where the gateway stands between it and several targets, or children. */
+/** Serves a message of a client without sessions where the gateway has several targets, or children. */
 export function serveStatelessRequest(
   exchange: Exchange,
   backend: McpBackend,
@@ -18,7 +18,7 @@ export function serveStatelessRequest(
   message: Message,
 ): void {
   if (message.kind !== "request") {
-    // The end of a request is said by its connection.
+    // Closing the connection cancels a request.
     exchange.respond(202, []);
     return;
   }
@@ -43,8 +43,8 @@ export function serveStatelessRequest(
 }
 
 /**
- * Responds to a request for what is not there, whatever its params are. No target of several is told by a method that the
- * revision does not have, or by the id of a task; methods of sessions are gone, whatever a target has.
+ * Refuses a request whose method does not exist, whatever its params are. With several targets, neither a method that the
+ * revision does not define nor a task id identifies the target. Methods of sessions do not exist for any target.
  */
 export function refuseUnknownMethod(
   exchange: Exchange,

@@ -15,8 +15,8 @@ import { type Call, endedCall } from "../transports/target.ts";
 import { messageForClient } from "./forward-call.ts";
 
 /**
- * Serves a client's GET stream: what its targets say outside of any request. The response starts with the first target that
- * offers such a stream; 405 when none does.
+ * Serves a client's GET stream with the messages that its targets send outside of requests. The response starts with the
+ * first target that offers such a stream; it is 405 if none does.
  */
 export function serveStream(context: SessionContext): void {
   const stream = new SessionStream(context);
@@ -58,7 +58,7 @@ class SessionStream {
       for (const source of this.#sources) source.resume();
     });
     this.#exchange.onAbort(this.#end);
-    // A child is there to be listened to; an HTTP target may have no such stream.
+    // A child can always be listened to; an HTTP target may have no such stream.
     if (targets.some(({ session }) => session.kind !== "http")) this.#open();
     for (const target of targets) this.#sources.push(this.#listen(target));
   }
@@ -74,7 +74,7 @@ class SessionStream {
       const bridged = bridgedContext(this.#context, { target, session });
       return bridged?.bridge.listen(bridged, sink) ?? endedCall;
     }
-    // Who has no session has no stream of this kind either.
+    // Targets without a session have no such stream.
     if (session.kind === "direct") return endedCall;
     const listener = new HttpListener(this.#context, target, session, {
       onMessage: sink.onMessage,

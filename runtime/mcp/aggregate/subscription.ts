@@ -24,7 +24,7 @@ import type { Call } from "../transports/target.ts";
 import { messageForClient } from "./forward-call.ts";
 import { clientName, resolvePrimitive } from "./names.ts";
 
-/** Serves a client's subscription by one of each target: one acknowledgement, one stream, one end. */
+/** Serves a client's subscription by subscribing to each target: one acknowledgement, one stream, one end. */
 export function serveSubscription(context: SessionContext, request: Message): void {
   const asked = readFilter(request);
   if (asked === undefined) {
@@ -43,14 +43,14 @@ class Subscription {
   #calls: Call[] = [];
   /** The targets that have neither acknowledged nor failed. */
   readonly #waiting = new Set<number>();
-  /** Those that have failed. */
+  /** The targets that have failed. */
   readonly #lost = new Set<number>();
   readonly #lists = new Set<string>();
   readonly #uris = new Set<string>();
   #isAcknowledged = false;
   #isComplete = false;
   #isOver = false;
-  /** What came before the acknowledgement. */
+  /** Messages from before the acknowledgement. */
   #early: Message[] = [];
 
   constructor(context: SessionContext, request: Message, asked: SubscriptionFilter) {
@@ -137,7 +137,10 @@ class Subscription {
     if (this.#isComplete) this.#end();
   }
 
-  /** A target has nothing more to say: the client listens again when it wants to, once all were heard. */
+  /**
+   * Handles the end of a target's stream: the client's stream ends once all targets have acknowledged, so that it can
+   * listen again.
+   */
   #complete(active: ActiveTarget): void {
     this.#isComplete = true;
     if (this.#isAcknowledged) this.#end();
@@ -149,7 +152,7 @@ class Subscription {
     recordFailure(exchange, `${active.target.name}: ${failure.detail}`);
     this.#lost.add(active.index);
     const isHeard = this.#lost.size < backend.targets.length;
-    // Once it is acknowledged the client listens again, and is told what is left.
+    // Once acknowledged, the client listens again and learns which targets are left.
     if (this.#isAcknowledged) this.#end();
     else if (backend.failureMode === "failOpen" && isHeard) this.#settle(active);
     else this.#refuse(failure);

@@ -11,14 +11,14 @@ import { edited, paramOf, replaced } from "../protocol/message-edit.ts";
 import { readFields } from "../protocol/message-fields.ts";
 import { aggregateId } from "./aggregate-ids.ts";
 
-/** What a merged route has to know to show a target's message to the client. */
+/** The parameters for rewriting a target's message for a client of a merged route. */
 export interface AggregateTarget {
   readonly index: number;
-  /** The URI that the client uses for a resource of this target. */
+  /** Returns the URI that the client uses for a resource of this target. */
   readonly clientUri: (uri: string) => string;
 }
 
-/** A server's request or notification as a client of a merged route sees it. */
+/** Rewrites a server's request or notification for a client of a merged route. */
 export function forClient(message: Message, target: AggregateTarget): Message {
   if (message.kind === "request") return edited(message, requestEdits(message, target));
   switch (message.method) {
@@ -33,7 +33,7 @@ export function forClient(message: Message, target: AggregateTarget): Message {
   }
 }
 
-/** A server's response with its resources under the URIs that the client uses: what it is shown, it can read. */
+/** Rewrites the URIs in a server's response to those that the client uses, so that it can read these resources. */
 export function responseForClient(response: Message, target: AggregateTarget): Message {
   const { text, result } = response;
   if (result === undefined || !text.includes("uri")) return response;
@@ -66,7 +66,7 @@ function idEdit(message: Message, at: TextRange, target: AggregateTarget): Edit 
   return replaced(at, aggregateId(target.index, textAt(message.text, at)));
 }
 
-/** A content block: a link to a resource, or an embedded one. */
+/** Rewrites a content block: a link to a resource, or an embedded resource. */
 function blockEdits(text: string, block: TextRange | undefined, target: AggregateTarget): Edit[] {
   const fields = fieldsAt(text, block);
   switch (stringAt(text, fields?.get("type"))) {

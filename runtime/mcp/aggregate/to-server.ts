@@ -10,23 +10,23 @@ export interface Routed {
   readonly message: Message;
 }
 
-/** The request with its item under the name that the target knows. */
+/** Returns the request with the target's name of the item. */
 export function withItemName(request: Message, item: AddressedPrimitive, name: string): Message {
   return name === item.name ? request : edited(request, [replaced(item.at, JSON.stringify(name))]);
 }
 
-/** The request with another cursor. */
+/** Returns the request with another cursor. */
 export function withCursor(request: Message, at: TextRange, cursor: string): Message {
   return edited(request, [replaced(at, JSON.stringify(cursor))]);
 }
 
-/** The client's response to a server's request, for the server that asked; undefined when none did. */
+/** Returns the client's response for the server that sent the request; `undefined` if none did. */
 export function routeResponse(response: Message): Routed | undefined {
   const split = splitId(response.id);
   return split && { index: split.index, message: withId(response, split.id) };
 }
 
-/** The client's notification for the one server that it is about; undefined when it is for all. */
+/** Returns the client's notification for the only server that it concerns; `undefined` if it is for all. */
 export function routeNotification(notification: Message): Routed | undefined {
   if (notification.method !== "notifications/progress") return undefined;
   const token = paramOf(notification, "progressToken");

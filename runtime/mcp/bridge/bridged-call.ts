@@ -10,28 +10,28 @@ import { type InputRequest, neededInput } from "./input-requests.ts";
 import { sendLeg } from "./send-leg.ts";
 import { noteParamHeaders, sessionResponse } from "./session-results.ts";
 
-/** How often a target may ask for more input within one request, as the second SDK's servers have it. */
+/** Maximum number of times that a target may request input within one call, as in servers of the second SDK. */
 const MAX_ROUNDS = 8;
 
 const list = ownMessage('{"jsonrpc":"2.0","id":"gwc-list","method":"tools/list"}');
 
 /**
- * A request of a session's client to a target without sessions. What the target needs to know it says in its result; the
- * client is asked by requests on the stream of its own request, and the target is called again with what it says.
+ * A request of a client with a session to a target without sessions. If the target's result requests input, the client gets
+ * requests on the stream of its own request, and the target is called again with the answers.
  */
 export class BridgedCall implements BridgedRequest {
   readonly #context: BridgedContext;
   readonly #request: Message;
   readonly #sink: CallSink;
   readonly #metrics: McpMetrics;
-  /** What the client was asked and has not answered, by the id of the question. */
+  /** The unanswered requests to the client, by their ids. */
   readonly #asked = new Map<string, InputRequest>();
-  /** Its responses by the target's names for the questions, as JSON text. */
+  /** The client's responses, by the target's names of the requests, as JSON text. */
   #responses: Record<string, string> = {};
   #state: string | undefined;
   #leg: Call | undefined;
   #rounds = 0;
-  /** The server was asked what its tools repeat in headers. */
+  /** Whether the tools were already listed to learn which arguments calls repeat in headers. */
   #hasListed = false;
   #timer: NodeJS.Timeout | undefined;
   #isOver = false;
@@ -91,7 +91,7 @@ export class BridgedCall implements BridgedRequest {
     });
   }
 
-  /** The server misses a header: what calls of its tools repeat in headers stands in its list. */
+  /** Lists the tools after the server has missed a header: the list says which arguments calls repeat in headers. */
   #list(params: Readonly<Record<string, string>>): void {
     this.#hasListed = true;
     this.#leg = sendLeg(this.#context, list, {
@@ -134,7 +134,7 @@ export class BridgedCall implements BridgedRequest {
       return;
     }
     if (++this.#rounds > MAX_ROUNDS) {
-      this.#fail("asked for input again and again");
+      this.#fail("requested input too often");
       return;
     }
     this.#state = needed.state;
@@ -165,7 +165,7 @@ export class BridgedCall implements BridgedRequest {
     this.#sink.onFailure(failure);
   }
 
-  /** The request ends with an error of the gateway's, for the client to read. */
+  /** Ends the request with an error of the gateway, for the client to read. */
   #refuse(message: string): void {
     this.#finish();
     this.#sink.onResponse(ownMessage(rpcError(this.#request.id, rpcCode.internal, message)));

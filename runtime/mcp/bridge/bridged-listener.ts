@@ -7,10 +7,13 @@ import type { BridgedContext } from "../transports/session-bridge.ts";
 import type { Call, ListenSink } from "../transports/target.ts";
 import { sendLeg } from "./send-leg.ts";
 
-/** Milliseconds before a subscription that the target has ended is opened again. */
+/** Milliseconds before a subscription that the target has ended is reopened. */
 const RETRY = 1 * SECOND;
 
-/** What a target without sessions says on its own, for a client's stream: a subscription that is as wide as the client's. */
+/**
+ * Delivers the messages that a target without sessions sends on its own: one subscription to everything that the client's
+ * session has subscribed to.
+ */
 export class BridgedListener implements Call {
   readonly #context: BridgedContext;
   readonly #sink: ListenSink;
@@ -40,7 +43,7 @@ export class BridgedListener implements Call {
     this.#call?.resume();
   }
 
-  /** The wider one is asked for before the narrower one ends: nothing is missed between them. */
+  /** Opens the subscription. The wider one starts before the narrower one ends, so that no message is missed. */
   #open(): void {
     clearTimeout(this.#timer);
     const before = this.#call;
@@ -79,7 +82,7 @@ export class BridgedListener implements Call {
   }
 }
 
-/** The subscription is the gateway's own. */
+/** Removes the subscription id, which belongs to the gateway. */
 function withoutSubscription(message: Message): Message {
   const fields = metaFields(message);
   const meta = paramOf(message, "_meta");

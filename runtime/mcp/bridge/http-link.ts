@@ -10,7 +10,7 @@ import type { McpBackend } from "../transports/backend.ts";
 import type { Call, CallSink, ListenSink, StreamableHttpTarget } from "../transports/target.ts";
 import type { LeasedLink } from "./leased-link.ts";
 
-/** Some servers send nothing at all on a stream before they have something to say. */
+/** Maximum wait for the head of a stream: some servers send nothing before the first message. */
 const MAX_SILENCE = 1 * SECOND;
 
 /** A session with a server over streamable HTTP. */
@@ -18,10 +18,10 @@ export class HttpLink implements LeasedLink {
   readonly isOpen = true;
   readonly #backend: McpBackend;
   readonly #target: StreamableHttpTarget;
-  /** By what it is renewed when the target has forgotten it. */
+  /** The params for renewing the session after the target has forgotten it. */
   readonly #owner: SessionOwner;
   #session = newHttpSession();
-  /** Of the last request: what is said beside it goes with its credentials. */
+  /** The last request; messages outside of requests use its credentials. */
   #exchange: Exchange;
   #listener: HttpListener | undefined;
 
@@ -38,7 +38,7 @@ export class HttpLink implements LeasedLink {
     this.#owner = { initialize, isEnded: false };
   }
 
-  /** Both sides speak this revision from now on. */
+  /** Sets the negotiated revision. */
   agree(version: string): void {
     this.#session = { ...this.#session, version };
   }
@@ -98,5 +98,5 @@ function cancellationOf(id: string): Message {
   );
 }
 
-/** For what has no response. */
+/** Ignores the outcome of messages that have no response. */
 const unheard: CallSink = { onMessage: () => true, onResponse: () => {}, onFailure: () => {} };

@@ -4,21 +4,24 @@ import { type Message, readMessage, textAt } from "../protocol/message.ts";
 import { readFields } from "../protocol/message-fields.ts";
 import { INPUT_METHODS } from "../protocol/methods.ts";
 
-/** What a target needs to know before it goes on (MCP 2026-07-28, multi round-trip requests). */
+/** The input that a target requires to continue (MCP 2026-07-28, multi round-trip requests). */
 export interface NeededInput {
-  /** The requests, each under the name that the target gave it. */
+  /** The requests with the target's names for them. */
   readonly requests: readonly InputRequest[];
-  /** What the target wants to see again, as JSON text. */
+  /** The state that the target wants to get back, as JSON text. */
   readonly state: string | undefined;
 }
 
-/** One of them, as a client of a session is asked. */
+/** One input request, as a request to a client with a session. */
 export interface InputRequest {
   readonly key: string;
   readonly request: Message;
 }
 
-/** What a result needs; undefined: it is complete. A string is why nobody can say. */
+/**
+ * Reads the input that a result requires; `undefined` if the result is complete. Returns a string that describes the
+ * problem if it is malformed.
+ */
 export function neededInput(response: Message): NeededInput | string | undefined {
   const { text, result } = response;
   if (result === undefined || !text.includes("input_required")) return undefined;
@@ -27,11 +30,11 @@ export function neededInput(response: Message): NeededInput | string | undefined
   if (stringAt(text, fields.get("resultType")) !== "input_required") return undefined;
   const state = fields.get("requestState");
   const at = fields.get("inputRequests");
-  if (at !== undefined && !isObjectAt(text, at.start)) return "inputRequests is no object";
+  if (at !== undefined && !isObjectAt(text, at.start)) return "inputRequests is not an object";
   const requests: InputRequest[] = [];
   for (const { key, ...value } of at === undefined ? [] : objectMembers(text, at.start)) {
     const request = requestOf(textAt(text, value));
-    if (request === undefined) return "an input request that is none";
+    if (request === undefined) return "an invalid input request";
     requests.push({ key, request });
   }
   return { requests, state: state && textAt(text, state) };
@@ -39,7 +42,7 @@ export function neededInput(response: Message): NeededInput | string | undefined
 
 const RESULT_NAMES: ReadonlySet<string> = new Set(["resultType", "inputRequests", "requestState"]);
 
-/** The request as a message of its own, under an id that nobody can guess. */
+/** Builds a message from an input request, with an unguessable id. */
 function requestOf(text: string): Message | undefined {
   if (!isObjectAt(text, 0)) return undefined;
   const fields = readFields(text, 0, new Set(["method", "params"]));
@@ -55,7 +58,7 @@ function requestOf(text: string): Message | undefined {
   return message.kind === "problem" ? undefined : message;
 }
 
-/** A user who is sent to a URL: revision 2025-11-25 has an id for that. */
+/** Adds the id that revision 2025-11-25 requires for sending a user to a URL. */
 function withElicitationId(params: string): string {
   if (!isObjectAt(params, 0)) return params;
   const fields = readFields(params, 0, new Set(["mode", "elicitationId"]));

@@ -5,17 +5,17 @@ import type { SessionLimits } from "../transports/backend.ts";
 import { sessionShare } from "../transports/session-share.ts";
 import type { Lease } from "./lease.ts";
 
-/** A call that waits for its client to say more. */
+/** A call that waits for its client's next request. */
 export interface ParkedCall {
-  /** Whose share of all that wait it takes. */
+  /** The caller whose share of all waiting calls it uses. */
   readonly caller: string;
-  /** Nobody comes back. */
+  /** Ends the call: the client did not return in time. */
   expire(): void;
 }
 
-/** How long a session waits for the next request of its client's. */
+/** Milliseconds that an idle session waits for its client's next request. */
 const IDLE = 1 * MINUTE;
-/** How many of one client wait, and of all together. */
+/** Maximum number of idle sessions per client and in total. */
 const maxIdle = { ofOne: 4, ofAll: 1000 };
 
 interface IdleLease {
@@ -24,15 +24,15 @@ interface IdleLease {
 }
 
 /**
- * The sessions that clients without sessions have with targets, and the calls that wait for such a client to say more. It
- * lives in the gateway's context and so outlives a reload.
+ * The sessions that clients without sessions have with targets, and the calls that wait for such a client's next request.
+ * The pool lives in the gateway's context and so outlives a reload.
  */
 export class LeasePool<Parked extends ParkedCall> implements LiveSession {
   readonly #idle = new Map<string, IdleLease[]>();
   #idleCount = 0;
-  /** By the ids that are sealed into the states of their clients. */
+  /** The waiting calls, by the ids that are sealed into their states. */
   readonly #parked = new Map<string, Parked>();
-  /** How many of them each caller has. */
+  /** Number of waiting calls by caller. */
   readonly #shares = new Map<string, number>();
   readonly #metrics: McpMetrics;
 
@@ -43,7 +43,7 @@ export class LeasePool<Parked extends ParkedCall> implements LiveSession {
     this.#threads = threads;
   }
 
-  /** A session that its client has used before; `key` says whose it is. */
+  /** Removes and returns an idle session of the owner that `key` identifies. */
   take(key: string): Lease | undefined {
     for (const { lease } of [...(this.#idle.get(key) ?? [])].reverse()) {
       this.#forget(key, lease);
@@ -52,7 +52,7 @@ export class LeasePool<Parked extends ParkedCall> implements LiveSession {
     return undefined;
   }
 
-  /** Keeps a session for its client's next request. Undefined: nobody can say who comes next. */
+  /** Stores a session for its owner's next request; closes it if `key` is `undefined`, as its owner is unknown. */
   giveBack(key: string | undefined, lease: Lease): void {
     lease.onMessage = undefined;
     const waiting = key === undefined ? [] : (this.#idle.get(key) ?? []);
@@ -69,7 +69,7 @@ export class LeasePool<Parked extends ParkedCall> implements LiveSession {
     this.#idleCount++;
   }
 
-  /** False: too many wait. */
+  /** Stores a waiting call. Returns false if too many wait. */
   park(id: string, call: Parked, limits: SessionLimits): boolean {
     const { live, perCaller } = sessionShare(limits, this.#threads);
     const own = this.#shares.get(call.caller) ?? 0;
@@ -80,7 +80,7 @@ export class LeasePool<Parked extends ParkedCall> implements LiveSession {
     return true;
   }
 
-  /** The call that waits under this id; from now on it does not. */
+  /** Removes and returns the waiting call with this id. */
   unpark(id: string): Parked | undefined {
     const call = this.#parked.get(id);
     if (call === undefined) return undefined;

@@ -14,53 +14,53 @@ import type { LeasePool, ParkedCall } from "./lease-pool.ts";
 import { inputResponsesOf, logLevelOf, sessionRequest } from "./stateless-request.ts";
 import { statelessResponse } from "./stateless-results.ts";
 
-/** Milliseconds in which a server says all that it wants to know at once. */
+/** Milliseconds for collecting the requests that a server sends at once. */
 const GATHERING = 20;
 
-/** The request of a client without sessions that is served now. */
+/** The current request of a client without sessions; a call that waits for input spans several. */
 export interface Leg {
   readonly request: Message;
   readonly sink: CallSink;
 }
 
-/** What a call needs to know beside its first leg. */
+/** Options of a call, apart from its first leg. */
 export interface LeasedCallOptions {
   readonly pool: LeasePool<LeasedCall>;
   readonly lease: Lease;
   readonly backend: McpBackend;
   readonly gateway: GatewayContext;
-  /** Whose session it is; undefined: nobody else's request may use it. */
+  /** The key under which its session is stored afterwards; `undefined` if no other request may use it. */
   readonly key: string | undefined;
-  /** Whose share of what waits it takes. */
+  /** The caller whose share of all waiting calls it uses. */
   readonly caller: string;
-  /** The methods by which its client can be asked. */
+  /** The methods that the server may send to the client. */
   readonly askable: ReadonlySet<string>;
-  /** Where its state is valid: route, target, identity, and what was asked for. */
+  /** The scope in which its state is valid: route, target, identity, and the request's digest. */
   readonly binding: string;
 }
 
-/** What is sealed into the state of a call that waits. */
+/** The part of a waiting call that is sealed into its state. */
 export interface ParkedState {
   readonly id: string;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
-  /** Where it waits; absent: the process has one thread. */
+  /** The thread with the waiting call; absent if the process has one thread. */
   readonly thread?: number;
 }
 
 /**
- * A call to a target with sessions for a client that has none. What the server asks meanwhile ends the client's request
- * with the questions; the call waits, and goes on with the client's next request.
+ * A call to a target with sessions for a client without. If the server sends a request, the client's request ends with it
+ * as an input request; the call waits and continues with the client's next request.
  */
 export class LeasedCall implements ParkedCall {
   readonly #options: LeasedCallOptions;
-  /** Undefined while it waits. */
+  /** `undefined` while the call waits. */
   #leg: Leg | undefined;
   #call: Call | undefined;
-  /** What the server asked, by the name that the client knows it under. */
+  /** The server's unanswered requests, by their names for the client. */
   readonly #asked = new Map<string, Message>();
   #questions = 0;
-  /** What came while it waits: a server may ask for its own purposes, and end the call without. */
+  /** The response, if it arrived while the call waits: a server may end the call without waiting for its request. */
   #kept: { readonly response: Message; readonly bytes: number } | undefined;
   #gatherTimer: NodeJS.Timeout | undefined;
   #parkTimer: NodeJS.Timeout | undefined;
@@ -89,8 +89,8 @@ export class LeasedCall implements ParkedCall {
     });
   }
 
-  /** The client has come back with what it was asked. */
-  goOn(leg: Leg): void {
+  /** Continues the call with the client's next request, which contains its responses. */
+  continueWith(leg: Leg): void {
     clearTimeout(this.#parkTimer);
     this.#leg = leg;
     const responses = inputResponsesOf(leg.request);
@@ -104,7 +104,7 @@ export class LeasedCall implements ParkedCall {
     else if (this.#asked.size > 0) this.#park();
   }
 
-  /** The client of this leg has left. What the server still does in the session is nobody's any more. */
+  /** Closes the session when the client of this leg has disconnected: nobody needs its results. */
   cancel(): void {
     if (this.#leg === undefined || this.#isOver) return;
     this.#end();
@@ -123,7 +123,7 @@ export class LeasedCall implements ParkedCall {
     this.#options.lease.link.close();
   }
 
-  /** A server logs for the whole session: it has to know what this request wants. */
+  /** Sets the log level of this request; a server logs for the whole session. */
   async #setLogLevel({ request }: Leg, exchange: Exchange): Promise<void> {
     const { lease, backend } = this.#options;
     const level = logLevelOf(request);
@@ -136,7 +136,7 @@ export class LeasedCall implements ParkedCall {
       (sink) => lease.link.call(exchange, message, sink),
       backend.timeouts.fanOut,
     );
-    // What it does not take it may log as it did.
+    // A server that refuses the level keeps its previous one.
     if (outcome.kind === "response" && outcome.response.result !== undefined)
       lease.logLevel = level;
   }
@@ -152,10 +152,10 @@ export class LeasedCall implements ParkedCall {
       case "notifications/message":
         return logLevelOf(leg.request) === undefined || leg.sink.onMessage(message);
       case "notifications/progress":
-        // Every leg has a token of its own; the server knows that of the first.
+        // Every leg has its own token; the server knows the one of the first leg.
         return leg.sink.onMessage(withProgressToken(message, progressTokenOf(leg.request)));
       default:
-        // Of lists and resources a subscription says that they have changed.
+        // Changes of lists and resources are reported by subscriptions.
         return true;
     }
   }
@@ -171,11 +171,11 @@ export class LeasedCall implements ParkedCall {
       return;
     }
     this.#asked.set(`r${++this.#questions}`, question);
-    // What comes while it waits is asked when the client has come back.
+    // Requests that arrive while the call waits are sent when the client has returned.
     if (this.#leg !== undefined) this.#gatherTimer ??= setTimeout(() => this.#park(), GATHERING);
   }
 
-  /** Ends the client's request with the questions. */
+  /** Ends the client's request with the server's requests as input requests. */
   #park(): void {
     this.#gatherTimer = undefined;
     const leg = this.#leg;
@@ -184,12 +184,12 @@ export class LeasedCall implements ParkedCall {
     const id = randomUUID();
     if (!pool.park(id, this, backend.sessionLimits)) {
       this.#call?.cancel();
-      this.#fail({ kind: "connect", detail: "too many calls wait for their clients" });
+      this.#fail({ kind: "connect", detail: "too many calls wait for client input" });
       return;
     }
     this.#parkedAs = id;
     this.#leg = undefined;
-    // Whatever the client of this leg did not read in time is not waited for.
+    // Messages that the client of this leg did not read in time must not block the call.
     this.#call?.resume();
     const { input } = backend.timeouts;
     this.#parkTimer = setTimeout(() => this.expire(), input);
@@ -213,7 +213,7 @@ export class LeasedCall implements ParkedCall {
     else this.#keep(response);
   }
 
-  /** The client gets it when it comes back. */
+  /** Stores the response until the client returns. */
   #keep(response: Message): void {
     this.#call = undefined;
     const bytes = Buffer.byteLength(response.text);
@@ -224,7 +224,7 @@ export class LeasedCall implements ParkedCall {
   #deliver(leg: Leg, response: Message): void {
     this.#end();
     const { pool, lease, key } = this.#options;
-    // Whose call is over is asked nothing more.
+    // The call has ended, so the client cannot be asked any more.
     for (const question of this.#asked.values()) lease.link.send(refusalOf(question));
     pool.unpark(this.#parkedAs);
     pool.giveBack(key, lease);
@@ -237,7 +237,7 @@ export class LeasedCall implements ParkedCall {
     this.#end();
     this.#options.pool.unpark(this.#parkedAs);
     this.#options.lease.link.close();
-    // A session is the gateway's business: to this client it is no reason for another one.
+    // The session belongs to the gateway; its loss must not make this client open another one.
     const kind = failure.kind === "session" ? "protocol" : failure.kind;
     this.#leg?.sink.onFailure({ ...failure, kind });
   }

@@ -11,15 +11,15 @@ import { outcomeOf } from "../transports/fan-out.ts";
 import type { Call, CallSink } from "../transports/target.ts";
 import { type Lease, type LeaseOptions, openLease, refusalOf } from "./lease.ts";
 
-/** How a subscription comes by a session that is already there, and what becomes of one that it does not need. */
+/** The pool of idle sessions, for a subscription. */
 export interface SpareSessions {
   take(): Lease | undefined;
   giveBack(lease: Lease): void;
 }
 
 /**
- * A subscription of a client without sessions to a target that has them: a session of its own, whose stream says what has
- * changed. Where the target says of nothing that it has changed, it holds none.
+ * A subscription of a client without sessions to a target with sessions. It opens its own session and forwards the changes
+ * from its stream. If the target does not report any requested change, it returns the session.
  */
 export class LeasedListener implements Call {
   readonly #options: LeaseOptions;
@@ -72,14 +72,14 @@ export class LeasedListener implements Call {
     this.#lease?.link.close();
   }
 
-  /** What waits while a client reads slowly is the little that says what has changed. */
+  /** Does nothing: only small change notifications wait while a client reads slowly. */
   resume(): void {}
 
   #acknowledge(filter: SubscriptionFilter): void {
     this.#sink.onMessage(acknowledgement(this.#request.id, filter));
   }
 
-  /** Those of the resources that the server takes a subscription to. */
+  /** Subscribes to the resources; returns those that the server accepted. */
   async #subscribe(lease: Lease, uris: readonly string[]): Promise<readonly string[]> {
     const taken: string[] = [];
     for (const uri of uris) {
@@ -116,7 +116,7 @@ export class LeasedListener implements Call {
   }
 }
 
-/** Whether the server says that it tells of such changes. */
+/** Whether the server supports such a subscription. */
 function offers({ opened: { capabilities = {} } }: Lease, name: string): boolean {
   switch (name) {
     case "toolsListChanged":

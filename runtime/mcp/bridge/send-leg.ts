@@ -10,7 +10,10 @@ import { callStateless } from "../stateless/stateless-call.ts";
 import type { BridgedContext, BridgedSession } from "../transports/session-bridge.ts";
 import { type Call, type CallSink, endedCall } from "../transports/target.ts";
 
-/** Sends a request to a target without sessions, with what the client said of itself when it opened its session. */
+/**
+ * Sends a request to a target without sessions, with the capabilities and info that the client declared when it opened its
+ * session.
+ */
 export function sendLeg(context: BridgedContext, request: Message, sink: CallSink): Call {
   const { exchange, messageLimit, target, session } = context;
   const message = withParams(request, metaOf(context));
@@ -32,7 +35,7 @@ function paramHeadersOf({ paramHeaders }: BridgedSession, message: Message) {
 
 function metaOf({ initialize, session }: BridgedContext): Readonly<Record<string, string>> {
   const { capabilities = "{}", clientInfo } =
-    initialize === undefined ? {} : saidAtOpening(initialize);
+    initialize === undefined ? {} : declaredAtOpening(initialize);
   return {
     [metaKey.protocolVersion]: JSON.stringify(STATELESS_REVISION),
     [metaKey.clientCapabilities]: capabilities,
@@ -41,7 +44,7 @@ function metaOf({ initialize, session }: BridgedContext): Readonly<Record<string
   };
 }
 
-function saidAtOpening(initialize: string): {
+function declaredAtOpening(initialize: string): {
   readonly capabilities?: string;
   readonly clientInfo?: string;
 } {

@@ -15,7 +15,10 @@ import { NEWEST_SESSION_REVISION, SESSION_REVISIONS } from "../protocol/revision
 import { rpcCode, rpcError, rpcResult } from "../protocol/rpc-response.ts";
 import type { BridgedSession } from "../transports/session-bridge.ts";
 
-/** What a target offers, as the response to a client's `initialize`; undefined: it says nothing of the kind. */
+/**
+ * Converts the response to `server/discover` to a response to the client's `initialize`; `undefined` if it has no
+ * capabilities.
+ */
 export function initializeResponse(
   target: string,
   initialize: Message,
@@ -40,7 +43,7 @@ export function initializeResponse(
   );
 }
 
-/** A target's response as a client of a session reads it. */
+/** Converts a target's response for a client with a session. */
 export function sessionResponse(
   session: BridgedSession,
   request: Message,
@@ -58,7 +61,7 @@ export function sessionResponse(
   }
 }
 
-/** Remembers what calls of the listed tools have to repeat in headers. */
+/** Stores which arguments calls of the listed tools repeat in headers. */
 export function noteParamHeaders({ paramHeaders }: BridgedSession, response: Message): void {
   for (const [name, headers] of listedParamHeaders(response)) paramHeaders.set(name, headers);
 }
@@ -74,13 +77,16 @@ function requestedRevision({ text, params }: Message): string {
   return stringAt(text, fieldOf(text, params, "protocolVersion")) ?? "";
 }
 
-/** Errors of the stateless revision mean nothing to a client of a session: it sent no version, no header and no capability. */
+/**
+ * Replaces errors of the stateless revision: a client with a session sent no version, header or capability that it could
+ * correct.
+ */
 function sessionError(request: Message, response: Message): Message {
   const { error }: { readonly error?: RpcErrorText } = JSON.parse(response.text);
   switch (error?.code) {
     case rpcCode.missingCapability: {
       const needed = Object.keys(error.data?.requiredCapabilities ?? {}).join(", ");
-      const text = `The client has not declared what this needs: ${needed}`;
+      const text = `This requires capabilities that the client has not declared: ${needed}`;
       const failed = JSON.stringify({ isError: true, content: [{ type: "text", text }] });
       return ownMessage(
         request.method === "tools/call"
@@ -91,7 +97,7 @@ function sessionError(request: Message, response: Message): Message {
     case rpcCode.headerMismatch:
     case rpcCode.unsupportedVersion:
       return ownMessage(
-        rpcError(request.id, rpcCode.internal, "MCP server gave no valid response"),
+        rpcError(request.id, rpcCode.internal, "MCP server returned an invalid response"),
       );
     default:
       return response;
@@ -103,7 +109,7 @@ interface RpcErrorText {
   readonly data?: { readonly requiredCapabilities?: object };
 }
 
-/** Output that may be anything is wrapped: clients of sessions refuse a list with a schema that is not one of objects. */
+/** Wraps output schemas that are not object schemas: clients with sessions reject lists that contain them. */
 function schemaEdits(session: BridgedSession, { text, result }: Message): Edit[] {
   if (result === undefined || !text.includes("outputSchema")) return [];
   const tools = fieldOf(text, result, "tools");
@@ -139,7 +145,7 @@ function isObjectSchema(schema: unknown): boolean {
   );
 }
 
-/** A schema that has become a part of another one: what it says of itself is one step deeper. */
+/** Moves the references in a schema that has become part of another one. */
 function withMovedReferences(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withMovedReferences);
   if (typeof schema !== "object" || schema === null) return schema;

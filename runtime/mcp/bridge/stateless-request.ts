@@ -6,44 +6,44 @@ import { edited, paramOf, replaced, stringParamOf } from "../protocol/message-ed
 import { readFields } from "../protocol/message-fields.ts";
 import { INPUT_METHODS } from "../protocol/methods.ts";
 
-/** What a client without sessions says of itself with every request, as JSON text. */
-export interface SaidByClient {
+/** The capabilities and info that a client without sessions declares with every request, as JSON text. */
+export interface ClientDeclaration {
   /** An object. */
   readonly capabilities: string;
   /** An object. */
   readonly clientInfo: string;
 }
 
-/** Reads it; what is missing is the least that a session can be opened with. */
-export function saidByClient(request: Message): SaidByClient {
+/** Reads what a client declares; missing parts get the minimum that a session can be opened with. */
+export function clientDeclaration(request: Message): ClientDeclaration {
   return {
     capabilities: metaObject(request, metaKey.clientCapabilities) ?? "{}",
     clientInfo: metaObject(request, metaKey.clientInfo) ?? '{"name":"gwc","version":"1"}',
   };
 }
 
-/** The most characters that a client may say of itself: a session keeps them as long as it is open. */
-export const MAX_SAID = 65_536;
+/** Maximum number of characters of a client's declaration, which a session holds as long as it is open. */
+export const MAX_DECLARATION = 65_536;
 
-/** Whether such a client can answer what a server asks by this method. */
-export function isAnswerable({ capabilities }: SaidByClient, method: string): boolean {
+/** Whether the client supports a server's request with this method. */
+export function isAnswerable({ capabilities }: ClientDeclaration, method: string): boolean {
   const [ability = ""] = method.split("/", 1);
   return INPUT_METHODS.has(method) && Object.hasOwn(JSON.parse(capabilities), ability);
 }
 
-/** From which level on the request wants log messages, as JSON text; undefined: it wants none. */
+/** Returns the minimum level of log messages that the request wants, as JSON text; `undefined` if it wants none. */
 export function logLevelOf(request: Message): string | undefined {
   const fields = metaFields(request);
   const level = typeof fields === "string" ? undefined : fields.get(metaKey.logLevel);
   return level && textAt(request.text, level);
 }
 
-/** The state that a request brings back from an earlier one, by which it goes on with that one. */
+/** Returns the state of an earlier request that this request continues. */
 export function requestStateOf(request: Message): string | undefined {
   return stringParamOf(request, "requestState");
 }
 
-/** The client's responses by the names of what it was asked, as JSON text: those that are objects. */
+/** Returns the client's responses to input requests, by their names, as JSON text; values that are not objects are omitted. */
 export function inputResponsesOf(request: Message): ReadonlyMap<string, string> {
   const { text } = request;
   const at = paramOf(request, "inputResponses");
@@ -54,7 +54,7 @@ export function inputResponsesOf(request: Message): ReadonlyMap<string, string> 
   return new Map(objects.map((each) => [each.key, textAt(text, each)]));
 }
 
-/** What a request asks for, whatever it adds of responses; equal for no other request. */
+/** Computes a digest of the request itself, without its input responses; other requests have other digests. */
 export function requestDigest(request: Message): string {
   const parts = ["name", "uri", "arguments"].map((name) => {
     const at = paramOf(request, name);
@@ -65,7 +65,7 @@ export function requestDigest(request: Message): string {
     .digest("base64url");
 }
 
-/** The request as revisions with sessions have it, under an id of the gateway's own. */
+/** Converts the request to revisions with sessions, under a new id of the gateway. */
 export function sessionRequest(request: Message): Message {
   const { text, params } = request;
   const own = withId(request, JSON.stringify(randomUUID()));

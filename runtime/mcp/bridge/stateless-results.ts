@@ -5,9 +5,9 @@ import { edited, replaced } from "../protocol/message-edit.ts";
 import { fieldOf } from "../protocol/message-fields.ts";
 import { STATELESS_REVISION } from "../protocol/revisions.ts";
 import { rpcCode, rpcError, rpcResult } from "../protocol/rpc-response.ts";
-import { saidByClient } from "./stateless-request.ts";
+import { clientDeclaration } from "./stateless-request.ts";
 
-/** The result of a server's `initialize`, as far as it matters to clients without sessions. */
+/** The members of a server's `initialize` result that matter to clients without sessions. */
 export interface OpenedServer {
   readonly protocolVersion?: unknown;
   readonly capabilities?: {
@@ -17,7 +17,10 @@ export interface OpenedServer {
   readonly instructions?: unknown;
 }
 
-/** What a server with sessions offers, for a client without. Tasks of sessions are none of its own. */
+/**
+ * Builds the response to `server/discover` from the capabilities of a server with sessions, without tasks, which depend on
+ * sessions.
+ */
 export function discoverResponse(id: string, opened: OpenedServer): Message {
   const { tasks: _, ...capabilities } = opened.capabilities ?? {};
   const result = {
@@ -32,7 +35,7 @@ export function discoverResponse(id: string, opened: OpenedServer): Message {
   return ownMessage(rpcResult(id, JSON.stringify(result)));
 }
 
-/** A response of a server with sessions with what clients without need in it; it is good for now and for them alone. */
+/** Adds the members that clients without sessions require to a response; it must not be cached or shared. */
 export function statelessResponse(
   request: Message,
   response: Message,
@@ -47,7 +50,7 @@ export function statelessResponse(
   });
 }
 
-/** Errors of revisions with sessions that the stateless one says in another way. */
+/** Error codes of revisions with sessions that the stateless revision expresses differently. */
 const sessionCode = { resourceNotFound: -32002, urlElicitationRequired: -32042 } as const;
 
 function statelessError(request: Message, response: Message): Message {
@@ -73,10 +76,10 @@ interface UrlElicitation {
   readonly url?: unknown;
 }
 
-/** The user has to go somewhere before the call is made again: there is nothing that waits, and so no state. */
+/** Converts a required visit to a URL to an input request. No call waits meanwhile, so there is no state. */
 function urlElicitation(request: Message, { message, data }: ErrorOfSession): Message {
   const { elicitation }: { readonly elicitation?: { readonly url?: unknown } } = JSON.parse(
-    saidByClient(request).capabilities,
+    clientDeclaration(request).capabilities,
   );
   if (elicitation?.url === undefined) {
     const requiredCapabilities = { elicitation: { url: {} } };
@@ -94,7 +97,7 @@ function urlElicitation(request: Message, { message, data }: ErrorOfSession): Me
   );
 }
 
-/** Tasks of sessions are none of the stateless revision's: tools that need one can't be called. */
+/** Removes task support from tools: tasks depend on sessions, so tools that require one cannot be called. */
 function withoutTasks(response: Message): Message {
   const { text, result } = response;
   if (result === undefined || !text.includes('"execution"')) return response;

@@ -6,7 +6,7 @@ import { INPUT_METHODS } from "../protocol/methods.ts";
 import { NEWEST_SESSION_REVISION } from "../protocol/revisions.ts";
 import { rpcCode, rpcError } from "../protocol/rpc-response.ts";
 import { McpMetrics } from "../rules/mcp-metrics.ts";
-import { elsewhereOf } from "../stateless/cross-thread-sessions.ts";
+import { otherThreadsOf } from "../stateless/cross-thread-sessions.ts";
 import type { StatelessBridge, StatelessCaller } from "../transports/backend.ts";
 import { type Call, type CallSink, endedCall } from "../transports/target.ts";
 import { type LeaseOptions, openLease } from "./lease.ts";
@@ -14,21 +14,21 @@ import { LeasePool } from "./lease-pool.ts";
 import { LeasedCall, type Leg, type ParkedState } from "./leased-call.ts";
 import { LeasedListener } from "./leased-listener.ts";
 import {
+  clientDeclaration,
   isAnswerable,
-  MAX_SAID,
+  MAX_DECLARATION,
   requestDigest,
   requestStateOf,
-  saidByClient,
 } from "./stateless-request.ts";
 import { discoverResponse } from "./stateless-results.ts";
 
-/** Serves clients of revision 2026-07-28 by targets that have sessions. */
+/** Serves clients of revision 2026-07-28 from targets with sessions. */
 export const toSessions: StatelessBridge = {
   call(caller, request, sink) {
     const options = leaseOptions(caller, request);
-    const { capabilities, clientInfo } = options.said;
-    if (capabilities.length + clientInfo.length > MAX_SAID) {
-      const message = `Invalid params: _meta says more of the client than ${MAX_SAID} characters`;
+    const { capabilities, clientInfo } = options.declared;
+    if (capabilities.length + clientInfo.length > MAX_DECLARATION) {
+      const message = `Invalid params: the client's _meta is longer than ${MAX_DECLARATION} characters`;
       sink.onResponse(ownMessage(rpcError(request.id, rpcCode.invalidParams, message)));
       return endedCall;
     }
@@ -50,7 +50,7 @@ function listener(
   const { from } = sharing(caller, options, request);
   const pool = leasePool(caller.exchange.gateway);
   return new LeasedListener(options, request, sink, {
-    // A session over HTTP may have its one stream already.
+    // A session over HTTP may already use its only stream.
     take: () =>
       from === undefined || caller.target.kind !== "stdio" ? undefined : pool.take(from),
     giveBack: (lease) => pool.giveBack(from, lease),
@@ -77,7 +77,7 @@ class StatelessRequest implements Call {
   async start(): Promise<void> {
     const state = requestStateOf(this.#request);
     if (state === undefined) await this.#open();
-    else this.#goOn(state);
+    else this.#continue(state);
   }
 
   cancel(): void {
@@ -122,39 +122,37 @@ class StatelessRequest implements Call {
     await call.start(this.#leg(), exchange);
   }
 
-  #goOn(state: string): void {
+  #continue(state: string): void {
     const { sessionKey, threads } = this.#caller.exchange.gateway;
     const sealed = unsealSession(sessionKey, this.#binding(), state);
     if (sealed === undefined) {
       this.#refuse("Invalid requestState");
       return;
     }
-    // Authenticated text that this gateway wrote itself.
+    // Authenticated JSON that this gateway wrote itself.
     const { id, expiresAt, thread }: ParkedState = JSON.parse(sealed);
     if (expiresAt <= Date.now()) this.#refuseGone();
-    else if (thread === undefined || thread === threads?.index) this.#goOnHere(id);
-    else this.#goOnElsewhere(thread, id);
+    else if (thread === undefined || thread === threads?.index) this.#continueHere(id);
+    else this.#continueOnThread(thread, id);
   }
 
-  #goOnHere(id: string): void {
+  #continueHere(id: string): void {
     const call = this.#pool.unpark(id);
     this.#call = call;
     if (call === undefined) this.#refuseGone();
-    else call.goOn(this.#leg());
+    else call.continueWith(this.#leg());
   }
 
-  /** The policies of this request have run here: it is the call alone that goes on in its own thread. */
-  #goOnElsewhere(thread: number, id: string): void {
+  /** Continues the call on its own thread. The policies of this request have already run here. */
+  #continueOnThread(thread: number, id: string): void {
     const onGone = () => this.#refuseGone();
-    const elsewhere = elsewhereOf(this.#caller.exchange.gateway);
-    if (elsewhere === undefined) onGone();
-    else this.#call = elsewhere.goOn({ thread, id, onGone }, this.#request, this.#sink);
+    const otherThreads = otherThreadsOf(this.#caller.exchange.gateway);
+    if (otherThreads === undefined) onGone();
+    else this.#call = otherThreads.continueCall({ thread, id, onGone }, this.#request, this.#sink);
   }
 
   #refuseGone(): void {
-    this.#refuse(
-      "The call that this requestState goes on with is over, or waits elsewhere: call again",
-    );
+    this.#refuse("The call of this requestState has ended or waits on another replica: call again");
   }
 
   #refuse(message: string): void {
@@ -165,7 +163,7 @@ class StatelessRequest implements Call {
     return { request: this.#request, sink: this.#sink };
   }
 
-  /** Where a state of this request is valid. */
+  /** Returns the scope in which a state of this request is valid. */
   #binding(): string {
     const { owner, target } = this.#caller;
     const parts = [owner.binding, target.name, ...credentialsOf(this.#caller)];
@@ -173,20 +171,27 @@ class StatelessRequest implements Call {
   }
 }
 
-/** The methods by which a client can be asked within a request: only some may end with questions (MCP 2026-07-28). */
-function askableMethods({ method }: Message, { said }: LeaseOptions): ReadonlySet<string> {
+/**
+ * Returns the methods that the server may send to the client; only some requests may end with input requests (MCP
+ * 2026-07-28).
+ */
+function askableMethods({ method }: Message, { declared }: LeaseOptions): ReadonlySet<string> {
   const mayAsk = method === "tools/call" || method === "prompts/get" || method === "resources/read";
-  return new Set(mayAsk ? [...INPUT_METHODS].filter((each) => isAnswerable(said, each)) : []);
+  return new Set(mayAsk ? [...INPUT_METHODS].filter((each) => isAnswerable(declared, each)) : []);
 }
 
-/** Goes on with a call of this thread whose client has come back to another one. Undefined: it is over. */
-export function goOnFromElsewhere(gateway: GatewayContext, id: string, leg: Leg): Call | undefined {
+/** Continues a call of this thread whose client has returned on another one. `undefined` if the call has ended. */
+export function continueParkedCall(
+  gateway: GatewayContext,
+  id: string,
+  leg: Leg,
+): Call | undefined {
   const call = leasePool(gateway).unpark(id);
-  call?.goOn(leg);
+  call?.continueWith(leg);
   return call;
 }
 
-/** The pool of this thread. */
+/** Returns the pool of this thread. */
 function leasePool({
   sessions,
   metrics,
@@ -206,24 +211,27 @@ function leaseOptions(
   { exchange, backend, target, owner: { caller } }: StatelessCaller,
   request: Message,
 ): LeaseOptions {
-  const said = saidByClient(request);
-  return { exchange, backend, target, caller, said, revision: NEWEST_SESSION_REVISION };
+  const declared = clientDeclaration(request);
+  return { exchange, backend, target, caller, declared, revision: NEWEST_SESSION_REVISION };
 }
 
-/** Whose sessions with a target a request may use, and whose its session is afterwards. Undefined: nobody's. */
+/**
+ * The keys of the idle sessions that a request may use and under which its session is stored afterwards; `undefined` if
+ * sessions are not shared.
+ */
 interface Sharing {
   readonly from: string | undefined;
   readonly to: string | undefined;
 }
 
 /**
- * A session is used again by its own caller, and by one of the same abilities. Where nobody knows who asks, a child may
- * serve anybody as long as it has only listed what it offers: no header reaches it, and a list leaves nothing of anybody
- * in it. Whatever else it is asked, by whomever, is the last. Where sessions are not kept, no request finds another's.
+ * Decides about reusing sessions. A session is reused by its own caller with the same capabilities. If the caller is
+ * unknown, a child may still serve anybody as long as it has only listed its items: it receives no headers, and listing
+ * leaves no data of the caller in it. After any other request it is closed. Without stored sessions, nothing is reused.
  */
 function sharing(
   caller: StatelessCaller,
-  { said: { capabilities, clientInfo } }: LeaseOptions,
+  { declared: { capabilities, clientInfo } }: LeaseOptions,
   { method }: Message,
 ): Sharing {
   const { exchange, backend, target, owner } = caller;
@@ -237,7 +245,7 @@ function sharing(
   return { from: key, to: isKnown || HARMLESS.has(method) ? key : undefined };
 }
 
-/** Requests that carry nothing of their callers. */
+/** Requests without any data of their callers. */
 const HARMLESS: ReadonlySet<string> = new Set([
   "server/discover",
   "tools/list",
@@ -246,7 +254,10 @@ const HARMLESS: ReadonlySet<string> = new Set([
   "resources/templates/list",
 ]);
 
-/** A token that was renewed is the same caller's; one that the gateway has not checked may be anybody's, and tells them apart. */
+/**
+ * Returns the credentials that distinguish unknown callers. A known caller keeps its sessions when its token is renewed; an
+ * unchecked token may belong to anybody.
+ */
 function credentialsOf({ exchange, owner }: StatelessCaller): readonly (string | undefined)[] {
   return owner.isKnown ? [] : [exchange.header("authorization"), exchange.header("cookie")];
 }

@@ -9,9 +9,9 @@ import type { StatelessBridge, StatelessCaller } from "../transports/backend.ts"
 import { newBridgedSession } from "../transports/session-bridge.ts";
 import type { Call, CallSink } from "../transports/target.ts";
 import { type Lease, openLease, refusalOf } from "./lease.ts";
-import type { SaidByClient } from "./stateless-request.ts";
+import type { ClientDeclaration } from "./stateless-request.ts";
 
-/** Serves clients of revisions with sessions where the gateway keeps none: a session with the target for each request. */
+/** Serves clients with sessions where the gateway stores none: it opens a session with the target for each request. */
 export const toSingleCalls: StatelessBridge = {
   call(caller, request, sink) {
     const call = new SingleCall(caller, sink);
@@ -20,13 +20,16 @@ export const toSingleCalls: StatelessBridge = {
   },
 };
 
-/** Nothing that the client said when it came is known any more. */
-const said: SaidByClient = { capabilities: "{}", clientInfo: '{"name":"gwc","version":"1"}' };
+/** The client's own declaration is not stored after its `initialize`. */
+const declared: ClientDeclaration = {
+  capabilities: "{}",
+  clientInfo: '{"name":"gwc","version":"1"}',
+};
 
-/** What a client speaks that does not say so (MCP 2025-06-18, transports, protocol version header). */
+/** The revision of clients that send no version header (MCP 2025-06-18, transports, protocol version header). */
 const REVISION_WITHOUT_HEADER = "2025-03-26";
 
-/** A request, and the session that is opened for it and ends with it. */
+/** A request with its own session, which ends with it. */
 class SingleCall implements Call {
   readonly #caller: StatelessCaller;
   readonly #sink: CallSink;
@@ -48,7 +51,7 @@ class SingleCall implements Call {
     const named = exchange.header("mcp-protocol-version") ?? "";
     const revision = SESSION_REVISIONS.has(named) ? named : REVISION_WITHOUT_HEADER;
     const { caller } = owner;
-    const outcome = await openLease({ ...this.#caller, target, caller, said, revision });
+    const outcome = await openLease({ ...this.#caller, target, caller, declared, revision });
     if (outcome.kind === "lease") this.#callInSession(outcome.lease, request);
     else if (this.#isOver) return;
     else if (this.#hasSessions()) this.#fail(outcome.failure);
@@ -66,7 +69,7 @@ class SingleCall implements Call {
     this.#call?.resume();
   }
 
-  /** False once the target has said that it has none. */
+  /** Whether the target has sessions, or that is unknown. */
   #hasSessions(): boolean {
     const { target, backend } = this.#caller;
     if (target.kind === "sse" || target.kind === "openapi") return true;
@@ -91,7 +94,7 @@ class SingleCall implements Call {
     });
   }
 
-  /** What the server tells goes on; what it asks finds nobody, as a response would be a request of its own. */
+  /** Forwards notifications; refuses requests, as the client could answer only with another request. */
   #take({ link }: Lease, message: Message): boolean {
     if (message.kind !== "request") return this.#isOver || this.#sink.onMessage(message);
     link.send(
@@ -100,7 +103,7 @@ class SingleCall implements Call {
     return true;
   }
 
-  /** A target without sessions is asked as it is; nothing is to be opened. */
+  /** Calls a target without sessions directly. */
   #callStateless(request: Message): void {
     const { exchange, backend, target, owner } = this.#caller;
     const child =
@@ -110,7 +113,7 @@ class SingleCall implements Call {
       return;
     }
     const session = newBridgedSession(allFeatures, child?.connection);
-    const initialize = `{"capabilities":${said.capabilities},"clientInfo":${said.clientInfo}}`;
+    const initialize = `{"capabilities":${declared.capabilities},"clientInfo":${declared.clientInfo}}`;
     const context = { exchange, backend, session: { initialize } };
     const bridged = bridgedContext(context, { target, session });
     if (bridged === undefined) this.#fail({ kind: "protocol", detail: "has no sessions" });
@@ -119,7 +122,7 @@ class SingleCall implements Call {
 
   #fail(failure: TargetFailure): void {
     this.#end();
-    // The session was the gateway's business: to this client it is no reason for another one.
+    // The session belonged to the gateway; its loss must not make this client open another one.
     const kind = failure.kind === "session" ? "protocol" : failure.kind;
     this.#sink.onFailure({ ...failure, kind });
   }

@@ -8,14 +8,15 @@ import { BridgedListener } from "./bridged-listener.ts";
 import { sendLeg } from "./send-leg.ts";
 import { initializeResponse } from "./session-results.ts";
 
-/** Serves clients with sessions by targets of revision 2026-07-28, which have none. */
+/** Serves clients with sessions from targets of revision 2026-07-28, which have none. */
 export const toStateless: SessionBridge = {
   open(context, initialize, sink) {
     return sendLeg(context, discover, {
       onMessage: () => true,
       onResponse: (response) => {
         const opened = initializeResponse(context.target.name, initialize, response);
-        if (opened === undefined) sink.onFailure({ kind: "protocol", detail: "discovers nothing" });
+        if (opened === undefined)
+          sink.onFailure({ kind: "protocol", detail: "refused server/discover" });
         else sink.onResponse(opened);
       },
       onFailure: (failure) => sink.onFailure(failure),
@@ -45,7 +46,7 @@ export const toStateless: SessionBridge = {
 
 const discover = ownMessage('{"jsonrpc":"2.0","id":"gwc-discover","method":"server/discover"}');
 
-/** What the gateway says in the place of a target that has no such method any more. */
+/** Answers methods that the target does not have any more. */
 function ownResponse({ session }: BridgedContext, request: Message): string | undefined {
   const { id, method } = request;
   switch (method) {
@@ -67,7 +68,7 @@ function ownResponse({ session }: BridgedContext, request: Message): string | un
       return rpcError(
         id,
         rpcCode.methodNotFound,
-        "Method not found: the server has no tasks of sessions",
+        "Method not found: the server does not support tasks in sessions",
       );
     default:
       return undefined;

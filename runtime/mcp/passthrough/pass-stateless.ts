@@ -17,8 +17,8 @@ import { PassthroughRelay } from "./passthrough-relay.ts";
 import { sendIfLocked } from "./send-if-locked.ts";
 
 /**
- * Passes a request of revision 2026-07-28 on to the only target of a route. Without a message its body has not been read:
- * where no rule asks for names, what its headers claim is the target's to judge.
+ * Forwards a request of revision 2026-07-28 to the only target of a route. Without `post` its body has not been read: if no
+ * rule depends on names, the target checks the headers that describe it.
  */
 export function passStateless(
   exchange: Exchange,
@@ -59,7 +59,7 @@ export function passStateless(
   sendIfLocked({ exchange, backend, access, target, request: post?.message }, ask, send);
 }
 
-/** The message as the target gets it: a client listens to nothing that the rules hide from it. */
+/** Removes hidden resources from a subscription before it is forwarded. */
 function shownOf(
   exchange: Exchange,
   access: McpAuthorization,

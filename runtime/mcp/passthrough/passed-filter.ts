@@ -4,16 +4,16 @@ import { updatesFilter } from "../rules/list-filter.ts";
 import { isLockedOpening, openingFilter } from "../session/opening.ts";
 import type { PassthroughRelayOptions } from "./passthrough-relay.ts";
 
-/** A request as far as it decides what of its response is read. */
+/** The parts of a request that decide how its response is filtered. */
 export interface FilteredRequest {
   readonly method: string | undefined;
-  /** The response may hold a list. */
+  /** Whether the response may contain a list. */
   readonly isList: boolean;
-  /** Makes the filter of lists. */
+  /** Returns the filter of lists. */
   readonly listFilter: typeof updatesFilter;
 }
 
-/** What a client is shown of a response, and how it is read for that. `target`: its name. */
+/** Returns the filter of a response and how the response is read for it. `target`: its name. */
 export function passedFilter(
   exchange: Exchange,
   access: McpAuthorization,

@@ -7,6 +7,7 @@ import type {
   UpstreamHandler,
   UpstreamRequest,
 } from "../../http/upstream/upstream.ts";
+import { readMessageBytes } from "../protocol/message.ts";
 import { respondRpc, rpcError } from "../protocol/rpc-response.ts";
 import type { ListFilter } from "../rules/list-filter.ts";
 import { noteResponseError } from "../rules/mcp-metrics.ts";
@@ -16,42 +17,41 @@ import { listsChanged } from "../session/lists-changed.ts";
 import { type Received, type ResponseReader, readResponse } from "../transports/response-reader.ts";
 import type { StreamableHttpTarget } from "../transports/target.ts";
 import { arePassed, headersForClient } from "../transports/upstream-headers.ts";
-import { notePassedError } from "./passed-error.ts";
 
-/** How a response is passed on. */
+/** Options for forwarding a response. */
 export interface PassthroughRelayOptions {
-  /** The id of the request (JSON text), when one waits for a response. */
+  /** The id of the request (JSON text), if one waits for a response. */
   readonly requestId: string | undefined;
-  /** Undefined: the response passes unread. */
+  /** `undefined` if the response is forwarded unread. */
   readonly filter: ListFilter | undefined;
-  /** Whether the response may hold a list: then it is read whatever it is. Of others events are. */
+  /** Whether the response may contain a list, so that it is always read. Otherwise only events are. */
   readonly isList: boolean;
-  /** A list that is refused (400, 404) is refused by an error that the client goes by: it is read too, else left out. */
+  /** Whether the body of a refusal (400, 404) is read, because the client depends on its error. Otherwise it is dropped. */
   readonly readsRefusals: boolean;
-  /** The most bytes of one message that is read. */
+  /** Maximum number of bytes of one parsed message. */
   readonly limit: number;
-  /** Milliseconds in which the whole response has to be there; undefined: no limit. */
+  /** Maximum milliseconds for the whole response; `undefined` if unlimited. */
   readonly deadline: number | undefined;
-  /** Takes the target's session id and gives the client's; undefined: this request opens no session. */
+  /** Converts the target's session id to the client's; `undefined` if this request opens no session. */
   readonly onSession: ((targetId: string) => string) | undefined;
-  /** Takes the status of the response ahead of all else. */
+  /** Called with the status of the response before anything else. */
   readonly onStatus: ((status: number) => void) | undefined;
 }
 
-/** Passes one response of the only target on to the client. */
+/** Forwards one response of the only target to the client. */
 export class PassthroughRelay implements UpstreamHandler {
   readonly #exchange: Exchange;
   readonly #target: StreamableHttpTarget;
   readonly #options: PassthroughRelayOptions;
   #request: UpstreamRequest | undefined;
-  /** Set while the response is read. */
+  /** Set if the response is parsed. */
   #reader: ResponseReader | undefined;
   #status = 0;
   #headers: string[] = [];
   #isStream = false;
-  /** The target numbers its events: a client that loses the stream asks for the rest. */
+  /** Whether the target numbers its events, so that the client can resume a lost stream. */
   #isResumable = false;
-  /** What has been passed on unread ends with an event. */
+  /** Whether the forwarded part ends with a complete event. */
   #isBetweenEvents = true;
   #forgetDrain: (() => void) | undefined;
   #forgetReloads: (() => void) | undefined;
@@ -67,7 +67,7 @@ export class PassthroughRelay implements UpstreamHandler {
     this.#request = send(this);
     const { gateway, method } = this.#exchange;
     this.#forgetDrain = gateway.onDrainDeadline(() => this.#drain());
-    if (method === "GET") this.#forgetReloads = gateway.onReload(() => this.#tellReload());
+    if (method === "GET") this.#forgetReloads = gateway.onReload(() => this.#announceReload());
     this.#exchange.onAbort(() => {
       this.#stopWaiting();
       this.#request?.abort();
@@ -81,7 +81,7 @@ export class PassthroughRelay implements UpstreamHandler {
     this.#exchange.onClose(() => clearTimeout(timer));
   }
 
-  /** The client is served in another way. */
+  /** Stops waiting: the client is served without this relay. */
   leave(): void {
     this.#stopWaiting();
   }
@@ -102,13 +102,13 @@ export class PassthroughRelay implements UpstreamHandler {
         return;
       }
       if (status === 202 || status === 204) {
-        // A body is not expected here and does not pass unread.
+        // No body is expected, and an unread one must not pass.
         this.#exchange.respond(status, this.#headers);
         return;
       }
       this.#reader = readResponse(headers, limit, this.#exchange.newBuffer());
       if (this.#reader === undefined) {
-        this.#fail("a response that can't be read");
+        this.#fail("the response cannot be read");
         return;
       }
     }
@@ -155,7 +155,7 @@ export class PassthroughRelay implements UpstreamHandler {
     recordFailure(exchange, failure.detail);
     const isTimeout = failure.kind === "timeout";
     exchange.record.reason = isTimeout ? "Timeout" : "UpstreamFailure";
-    // A numbered stream is resumed by the client, and half a JSON text has no honest end.
+    // The client resumes a numbered stream; half a JSON body must not look complete.
     if (this.#isStream && !this.#isResumable)
       this.#endStream(failureResponse(isTimeout ? "timeout" : "closed").message);
     else exchange.abort();
@@ -171,10 +171,10 @@ export class PassthroughRelay implements UpstreamHandler {
     );
   }
 
-  /** Sends on what was read, less what is hidden. */
+  /** Forwards what was read, without hidden parts. */
   #pass(received: readonly Received[] | undefined): boolean {
     if (received === undefined) {
-      this.#fail("a response that can't be read");
+      this.#fail("the response cannot be read");
       return true;
     }
     let isTaken = true;
@@ -182,7 +182,7 @@ export class PassthroughRelay implements UpstreamHandler {
       if (message?.kind === "response") noteResponseError(this.#exchange, message);
       const shown = message === undefined ? undefined : this.#options.filter?.(message);
       if (shown === "unreadable") {
-        this.#fail("a result with a repeated key");
+        this.#fail("the result has a duplicate key");
         return true;
       }
       const text = shown === "hidden" ? undefined : shown?.text;
@@ -193,12 +193,12 @@ export class PassthroughRelay implements UpstreamHandler {
     return isTaken;
   }
 
-  /** An event made anew: its name and its comments are the target's words, and pass by no rule. */
+  /** Rewrites an event. Its name and comments are dropped, because no rule checks them. */
   #eventText({ id, retry, data }: SseEvent, text: string | undefined): string {
     const idLine = id === undefined ? "" : `id: ${sealEventId(this.#exchange, id)}\n`;
     const fields = retry === undefined || /\D/.test(retry) ? idLine : `${idLine}retry: ${retry}\n`;
     if (text !== undefined) return sseMessage(text, fields);
-    // An id without a message is where a client goes on that loses the stream (SEP-1699, revision 2025-11-25).
+    // An event with an id but no message lets the client resume a lost stream (SEP-1699, revision 2025-11-25).
     if (data === "") return `${fields}data:\n\n`;
     return fields === "" ? ":\n\n" : `${fields}\n`;
   }
@@ -208,7 +208,7 @@ export class PassthroughRelay implements UpstreamHandler {
     this.#forgetReloads?.();
   }
 
-  /** Passes the status on. What stands in the body may be a list too. */
+  /** Forwards the status without the body, which may contain a list. */
   #respondWithoutBody(headers: readonly string[]): void {
     this.#request?.abort();
     this.#stopWaiting();
@@ -225,8 +225,8 @@ export class PassthroughRelay implements UpstreamHandler {
     return false;
   }
 
-  /** In the middle of an event nothing can be said; the next one may be long in coming, and then this is left out. */
-  #tellReload(): void {
+  /** Announces a reload between two events; skips it in the middle of one, as the rest may take long. */
+  #announceReload(): void {
     const { headersSent, isOver } = this.#exchange;
     if (this.#isStream && this.#isBetweenEvents && headersSent && !isOver) {
       this.#exchange.write(listsChanged);
@@ -245,7 +245,7 @@ export class PassthroughRelay implements UpstreamHandler {
     }
   }
 
-  /** The target's response is unfit to be shown. */
+  /** Fails the response because the target's message must not be forwarded. */
   #fail(detail: string): void {
     this.#stopWaiting();
     this.#request?.abort();
@@ -259,11 +259,11 @@ export class PassthroughRelay implements UpstreamHandler {
     }
   }
 
-  /** Ends an event stream so that the client knows that its request got no response. */
+  /** Ends an event stream with an error, so that the client knows that its request got no response. */
   #endStream(message: string): void {
     const { requestId } = this.#options;
     if (requestId !== undefined) {
-      // An event that broke off in the middle ends first.
+      // Completes an event that was interrupted.
       this.#exchange.write(`\n\n${sseMessage(rpcError(requestId, -32603, message))}`);
     }
     this.#exchange.end();
@@ -274,5 +274,31 @@ function endsEvent(chunk: Buffer): boolean {
   return /(?:\n\n|\r\r|\n\r\n)$/.test(chunk.subarray(-3).toString("latin1"));
 }
 
-/** Headers that say what a body is. */
+/** Headers that describe a body. */
 const OF_CONTENT: ReadonlySet<string> = new Set(["content-type", "content-encoding"]);
+
+/** Strings in failed responses, as servers write them. */
+const SIGNS = ['"error"', '"isError":true', '"isError": true'] as const;
+
+/** A substring of all of them. */
+const COMMON_PART = 'rror"';
+
+/**
+ * Logs the error in a part of a response that is forwarded unread. Only parts that may contain an error are parsed, and
+ * only whole responses or whole events, as all but long ones are.
+ */
+function notePassedError(exchange: Exchange, piece: Buffer): void {
+  if (!piece.includes(COMMON_PART) || !SIGNS.some((sign) => piece.includes(sign))) return;
+  for (const bytes of messagesOf(piece)) {
+    const message = readMessageBytes(bytes);
+    if (message.kind === "response") noteResponseError(exchange, message);
+  }
+}
+
+/** Returns the body, or the data of events, which servers write in one line each. */
+function messagesOf(piece: Buffer): readonly Buffer[] {
+  const text = piece.toString("latin1");
+  if (text.trimStart().startsWith("{")) return [piece];
+  const found = text.matchAll(/^data: ?(\{.*\})\r?$/gm);
+  return [...found].map(([, data = ""]) => Buffer.from(data, "latin1"));
+}

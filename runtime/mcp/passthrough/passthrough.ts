@@ -44,16 +44,16 @@ import { PassthroughRelay } from "./passthrough-relay.ts";
 import { RefusedSessions } from "./refused-sessions.ts";
 import { sendIfLocked } from "./send-if-locked.ts";
 
-/** A client's message on its way to the only target of a route. */
+/** A client's message to the only target of a route. */
 export interface PassthroughMessage {
   readonly message: Message;
-  /** The message as it was sent: forwarded as it is. */
+  /** The message as it was received, for forwarding. */
   readonly bytes: Buffer;
 }
 
 /**
- * Passes a request on to the only target of a route. What it says is not changed, and its response is read only where
- * rules may hide something in it: lists, and whatever comes in events.
+ * Forwards a request to the only target of a route unchanged. The response is read only if rules may hide parts of it:
+ * lists and events.
  */
 export function passThrough(
   exchange: Exchange,
@@ -104,16 +104,16 @@ export function passThrough(
   sendIfLocked({ exchange, backend, access, target, request: post?.message }, ask, send);
 }
 
-/** What a client's request is about. */
+/** The message and sessions of a client's request. */
 interface PassedParts {
   readonly post: PassthroughMessage | undefined;
-  /** Undefined: it names none. */
+  /** `undefined` if the request names none. */
   readonly session: McpSession | undefined;
-  /** The one that it opens at the target; undefined: it opens none. */
+  /** The session that the request opens at the target; `undefined` if it opens none. */
   readonly opening: HttpSession | undefined;
 }
 
-/** What passes the response on. */
+/** Returns the relay of the response. */
 function relayOf(
   exchange: Exchange,
   backend: McpBackend,
@@ -144,10 +144,10 @@ function relayOf(
   });
 }
 
-/** Of a request that names no session. */
+/** The owner of a request that names no session. */
 const noSession: SessionOwner = { initialize: undefined, isEnded: false };
 
-/** The client's request as it goes to the target. */
+/** Builds the request to the target. */
 function requestInSession(
   exchange: Exchange,
   access: McpAuthorization,
@@ -169,12 +169,12 @@ function requestInSession(
   };
 }
 
-/** Whether a target has ended its session, or says that it is no more. */
+/** Whether a target has ended its session or reports that it no longer exists. */
 function hasEnded(status: number): boolean {
   return (status >= 200 && status < 300) || status === 404 || status === 410;
 }
 
-/** Serves a session that the gateway keeps, as its target has none. */
+/** Serves a session that the gateway holds because its target has none. */
 function serveBridged(
   exchange: Exchange,
   backend: McpBackend,
@@ -187,9 +187,10 @@ function serveBridged(
 }
 
 /**
- * Passes a request for the OAuth metadata of this route on to its only target, unchanged: true when it was one. For routes
- * without mcpAuthentication, whose target is its own resource server (RFC 9728 3.1, RFC 8414 3.1). Called after the route's
- * policies. `paths`: the prefixes of the resources that the route serves, without a slash at their end.
+ * Forwards a request for the OAuth metadata of this route to its only target, unchanged; returns whether it was such a
+ * request. For routes without mcpAuthentication, whose target is its own resource server (RFC 9728 3.1, RFC 8414 3.1).
+ * Called after the route's policies. `paths`: the prefixes of the resources that the route serves, without a trailing
+ * slash.
  */
 export function passMetadata(
   exchange: Exchange,
@@ -222,8 +223,8 @@ export function passMetadata(
 }
 
 /**
- * The path of the resource whose metadata a path names. Only segments that no server reads as anything else: neither dots
- * that climb nor escapes, so that what is asked for lies below the two well-known names and nowhere else.
+ * Returns the path of the resource whose metadata a path names. It may contain only segments that every server reads alike,
+ * without `..` and escapes, so that the request stays below the two well-known names.
  */
 function metadataResource(path: string): string | undefined {
   const resource = protectedResourcePath(path) ?? pathAfter(path, AUTHORIZATION_SERVER);
@@ -232,7 +233,7 @@ function metadataResource(path: string): string | undefined {
 
 const PLAIN_SEGMENTS = /^(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)*\/?$/;
 
-/** Whether the response may hold a list: a GET stream may repeat one that was asked for before. */
+/** Whether the response may contain a list: a GET stream may repeat an earlier one. */
 function mayList(exchange: Exchange, post: PassthroughMessage | undefined): boolean {
   return post === undefined ? exchange.method === "GET" : isListMethod(post.message.method);
 }
@@ -250,7 +251,7 @@ function httpSession(session: McpSession | undefined): HttpSession | undefined {
   return first?.kind === "http" ? first : undefined;
 }
 
-/** The transport checks let only these three pass. */
+/** The transport checks allow only these three methods. */
 function methodOf(exchange: Exchange): "GET" | "POST" | "DELETE" {
   return exchange.method === "POST" || exchange.method === "DELETE" ? exchange.method : "GET";
 }

@@ -3,12 +3,12 @@ import { readMessageBytes } from "../protocol/message.ts";
 import { errorCodeOf } from "../protocol/response-error.ts";
 import { rpcCode } from "../protocol/rpc-response.ts";
 
-/** The most bytes of a refusal that is looked into. */
+/** Maximum number of bytes of a refusal that is parsed. */
 const MAX_BYTES = 65_536;
 
 /**
- * Stands before the response to a client's `initialize`. A target without sessions refuses it by the one error that says
- * so (400, -32022): the client is then served in another way. Everything else passes as it comes.
+ * Handles the response to a client's `initialize`. A target without sessions refuses it with a specific error (400,
+ * -32022); the client is then served without a session at the target. Other responses are forwarded unchanged.
  */
 export class RefusedSessions implements UpstreamHandler {
   readonly #next: UpstreamHandler;
@@ -17,7 +17,7 @@ export class RefusedSessions implements UpstreamHandler {
   #held: Buffer[] = [];
   #size = 0;
 
-  /** `onVerdict`: called with false in the place of all else that `next` would get. */
+  /** `onVerdict`: called with false instead of all callbacks of `next`. */
   constructor(next: UpstreamHandler, onVerdict: (hasSessions: boolean) => void) {
     this.#next = next;
     this.#onVerdict = onVerdict;
@@ -56,7 +56,7 @@ export class RefusedSessions implements UpstreamHandler {
     this.#next.onError(failure);
   }
 
-  /** It is an ordinary refusal. */
+  /** Forwards an ordinary refusal. */
   #release(): boolean {
     const headers = this.#head ?? [];
     this.#head = undefined;

@@ -8,23 +8,20 @@ import type { McpBackend } from "../transports/backend.ts";
 import { type FanOutCall, outcomeOf } from "../transports/fan-out.ts";
 import type { StreamableHttpTarget } from "../transports/target.ts";
 
-/** Sends a request to the target as the client that asks. */
+/** Sends a request to the target on behalf of the client. */
 type SendOwn = (request: Message, sink: Parameters<FanOutCall>[0]) => ReturnType<FanOutCall>;
 
-/** A request for an item on its way to the only target of a route. */
+/** A request to the only target of a route. */
 export interface PassedCall {
   readonly exchange: Exchange;
   readonly backend: McpBackend;
   readonly access: McpAuthorization;
   readonly target: StreamableHttpTarget;
-  /** Undefined: it says nothing of an item. */
+  /** `undefined` if the request has no message. */
   readonly request: Message | undefined;
 }
 
-/**
- * Sends a request: one for an item that has to be held against a lock when that is as it was locked. Responds when it is not,
- * or nobody can say.
- */
+/** Sends a request. If the tool lock must check its item first, sends it only if the item is unchanged; responds otherwise. */
 export function sendIfLocked(call: PassedCall, sendOwn: SendOwn, send: () => void): void {
   const { request } = call;
   const { toolLock } = call.access;
@@ -45,7 +42,7 @@ async function sendChecked(
     target: target.name,
     request,
     nameAsSent: (_, name) => name,
-    // What comes with the response to a list is about the list.
+    // Messages before the response to a list request concern only the list.
     ask: (own) => outcomeOf((sink) => sendOwn(own, sink), backend.timeouts.fanOut),
   });
   if (exchange.isOver) return;

@@ -10,7 +10,7 @@ import type { Message } from "./message.ts";
 import { edited } from "./message-edit.ts";
 import { fieldsOf, type MessageFields, noFields } from "./message-fields.ts";
 
-/** The keys of `params._meta` by which a request of revision 2026-07-28 says what it is part of. */
+/** The keys of `params._meta` with the context of a request of revision 2026-07-28. */
 export const metaKey = {
   protocolVersion: "io.modelcontextprotocol/protocolVersion",
   clientInfo: "io.modelcontextprotocol/clientInfo",
@@ -20,15 +20,15 @@ export const metaKey = {
   subscriptionId: "io.modelcontextprotocol/subscriptionId",
 } as const;
 
-/** What a request says of itself in `params._meta`. */
+/** The context of a request in `params._meta`. */
 export interface Envelope {
-  /** Undefined: it names none. */
+  /** `undefined` if the request names no version. */
   readonly version: string | undefined;
-  /** Where the capabilities are; undefined: it names none. */
+  /** The range of the capabilities; `undefined` if the request has none. */
   readonly capabilities: TextRange | undefined;
 }
 
-/** Reads the envelope of a message; a string is why it can't be read. */
+/** Reads the envelope of a message; returns a string that describes the problem if it is malformed. */
 export function readEnvelope(message: Message): Envelope | string {
   const fields = metaFields(message);
   if (typeof fields === "string") return fields;
@@ -38,15 +38,15 @@ export function readEnvelope(message: Message): Envelope | string {
   };
 }
 
-/** Whether a message says that it is one of a revision without sessions. */
+/** Whether a message declares a revision without sessions. */
 export function hasEnvelope(message: Message): boolean {
-  // A JSON text may write the key with escapes, which no client does: what its header says then holds.
+  // JSON may write the key with escapes, which no client does; the header decides for such a message.
   if (!message.text.includes(metaKey.protocolVersion)) return false;
   const envelope = readEnvelope(message);
   return typeof envelope === "string" || envelope.version !== undefined;
 }
 
-/** The members of `params._meta`; none when there is no such object. */
+/** Returns the members of `params._meta`; empty if there is no such object. */
 export function metaFields(message: Message): MessageFields | string {
   const at = message.paramFields?.get("_meta");
   if (at?.members === undefined) return noFields;
@@ -54,8 +54,8 @@ export function metaFields(message: Message): MessageFields | string {
 }
 
 /**
- * The message with these members of `_meta` and of `params` (by name, JSON text) beside what it has there; a member that it
- * has under such a name is replaced.
+ * Returns the message with these members added to `_meta` and to `params` (by name, JSON text); existing members with the
+ * same name are replaced.
  */
 export function withParams(
   message: Message,
@@ -65,15 +65,15 @@ export function withParams(
   return edited(message, [paramsEdit(message, meta, params)]);
 }
 
-/** What says where a request belongs, as a header and as a member of `params._meta` (W3C Trace Context and Baggage, SEP-414). */
+/** The fields of the trace context, as headers and as members of `params._meta` (W3C Trace Context and Baggage, SEP-414). */
 export const CONTEXT_FIELDS = ["traceparent", "tracestate", "baggage"] as const;
 
-/** Whether a message may say something of its trace (SEP-414). A JSON text may write the key with escapes, which no client does. */
-export function saysTrace(message: string | Buffer): boolean {
+/** Whether a message may contain a trace context (SEP-414). JSON may write the key with escapes, which no client does. */
+export function mayHaveTrace(message: string | Buffer): boolean {
   return message.includes("traceparent");
 }
 
-/** The text of that message, for whoever does not read it again. */
+/** Returns the same message as a string, without parsing it again. */
 export function textWithParams(message: Message, meta: Readonly<Record<string, string>>): string {
   return applyEdits(message.text, [paramsEdit(message, meta, {})]);
 }
@@ -90,8 +90,8 @@ function paramsEdit(
 }
 
 /**
- * A response with these members of `_meta` and of its result (by name, JSON text); a member that it has under such a name is
- * replaced.
+ * Returns a response with these members added to `_meta` and to its result (by name, JSON text); existing members with the
+ * same name are replaced.
  */
 export function withResult(
   response: Message,
@@ -103,7 +103,7 @@ export function withResult(
   return edited(response, [{ ...result, text: withMeta(text, result, meta, members) }]);
 }
 
-/** A response whose result does not have a member. */
+/** Returns a response without a member of its result. */
 export function withoutResultMember(response: Message, name: string): Message {
   const { text, result } = response;
   if (result === undefined) return response;
@@ -111,7 +111,7 @@ export function withoutResultMember(response: Message, name: string): Message {
   return edited(response, [{ ...result, text: mergedObject(text, own, {}) }]);
 }
 
-/** The object at `at` with these members of its `_meta`, and of its own. */
+/** Returns the object at `at` with these members added to its `_meta` and to itself. */
 function withMeta(
   text: string,
   at: TextRange | undefined,
@@ -127,7 +127,7 @@ function withMeta(
   return mergedObject(text, own, { ...ofMeta, ...members });
 }
 
-/** An object's members with others before them; a member of the same name gives way. */
+/** Returns an object with the new members first; existing members with the same name are dropped. */
 function mergedObject(
   text: string,
   own: ReturnType<typeof objectMembers>,

@@ -1,6 +1,6 @@
 /**
- * The value of a header as the body has it (MCP 2026-07-28, transports): what is not visible ASCII travels as
- * `=?base64?...?=`. Undefined: it is not written in the one form that it has.
+ * Decodes a header value (MCP 2026-07-28, transports). Values that are not visible ASCII travel as `=?base64?...?=`.
+ * Returns `undefined` if that form is malformed or not canonical.
  */
 export function decodeHeader(value: string): string | undefined {
   if (!value.startsWith(OPENING) || !value.endsWith(CLOSING)) return value;
@@ -12,7 +12,7 @@ export function decodeHeader(value: string): string | undefined {
   return Buffer.from(text, "utf8").equals(bytes) ? text : undefined;
 }
 
-/** A name or URI as a header carries it. */
+/** Encodes a name or URI as a header value. */
 export function encodeHeader(text: string): string {
   const isPlain = /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(text);
   if (isPlain && !(text.startsWith(OPENING) && text.endsWith(CLOSING))) return text;

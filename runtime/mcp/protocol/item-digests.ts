@@ -4,8 +4,8 @@ import { isTooDeep } from "../../json/nesting.ts";
 import type { ItemList } from "./item-lists.ts";
 
 /**
- * What the definition of an item says: SHA-256 (base64url) of each of its parts, by the part's name, and `other` for all
- * else. A part that it does not have has none.
+ * Digests of the definition of an item: SHA-256 (base64url) of each of its parts, by the part's name, and `other` for
+ * everything else. Absent parts have no digest.
  */
 export type ItemDigests = Readonly<Record<string, string>>;
 
@@ -13,7 +13,7 @@ export type ItemDigests = Readonly<Record<string, string>>;
 interface DefinitionParts {
   /** The parts that have a digest of their own. */
   readonly own: readonly string[];
-  /** What an item is found by, and what is not shown in all revisions or changes with what is in it. */
+  /** The parts without a digest: names, and parts that some revisions lack or that change with the contents. */
   readonly apart: readonly string[];
 }
 
@@ -29,12 +29,12 @@ const partsOf: Readonly<Record<ItemList, DefinitionParts>> = {
   resourceTemplates: { own: RESOURCE_PARTS, apart: ["uriTemplate"] },
 };
 
-/** The most objects and arrays in one another. */
+/** Maximum nesting depth of objects and arrays. */
 const MAX_JSON_DEPTH = 100;
 
 /**
- * The digests of a definition (JSON text): the same for texts that every reader understands alike, whatever the order of
- * their keys. Undefined: nobody can say what it means to whom, as a key is there twice, or it is too deep.
+ * Computes the digests of a definition (JSON text). Definitions that every parser reads alike have the same digests,
+ * whatever the order of their keys. Returns `undefined` if parsers may differ (duplicate keys) or the nesting is too deep.
  */
 export function itemDigests(list: ItemList, definition: string): ItemDigests | undefined {
   const start = skipSpace(definition, 0);
@@ -55,23 +55,23 @@ export function itemDigests(list: ItemList, definition: string): ItemDigests | u
   return digests;
 }
 
-/** The digest of what a server tells clients of its use, given as JSON text: the same for the same text. */
+/** Computes the digest of a server's instructions for clients, given as JSON text. */
 export function instructionsDigest(instructions: string): string {
   return digestOf(canonical(JSON.parse(instructions)));
 }
 
-/** Digests of what a tool may say of its execution and no more: whether calls become tasks (MCP 2025-11-25). */
+/** Digests of the values of `execution` that say only whether calls become tasks (MCP 2025-11-25). */
 export const plainExecutions: ReadonlySet<string> = new Set(
   [{}, ...["forbidden", "optional", "required"].map((taskSupport) => ({ taskSupport }))].map(
     (execution) => digestOf(canonical(execution)),
   ),
 );
 
-/** A part without what says nothing of the item itself. */
+/** Removes what does not describe the item itself. */
 function stable(part: string, value: unknown): unknown {
   if (part === "outputSchema") return unwrapped(value);
   if (part !== "annotations") return value;
-  // When a resource was written last changes with its contents.
+  // `lastModified` changes with the contents of a resource.
   const { lastModified: _, ...annotations } = fieldsOf(value);
   return Object.keys(fieldsOf(value)).length === 0 ? value : annotations;
 }
@@ -91,7 +91,10 @@ function canonicalMembers(members: readonly (readonly [string, unknown])[]): str
   return `{${sorted.map(([key, value]) => `${JSON.stringify(key)}:${canonical(value)}`).join(",")}}`;
 }
 
-/** An output that is no object is shown to clients of sessions as the `result` of one (see bridge/session-results.ts). */
+/**
+ * Unwraps an output schema: clients with sessions see outputs that are not objects as the `result` of an object (see
+ * bridge/session-results.ts).
+ */
 function unwrapped(schema: unknown): unknown {
   const { type, properties, required, ...rest } = fieldsOf(schema);
   const { result, ...others } = fieldsOf(properties);

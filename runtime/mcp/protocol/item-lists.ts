@@ -1,20 +1,20 @@
-/** What servers offer, and what rules are about. */
+/** The kinds of things that servers offer and rules apply to. */
 export type McpPrimitiveKind = "tool" | "prompt" | "resource";
 
-/** The lists of a server, as results call them. */
+/** The lists of a server, by their field in results. */
 export type ItemList = "tools" | "prompts" | "resources" | "resourceTemplates";
 
-/** How a list is asked for and read. */
+/** How a list is requested and read. */
 export interface ItemListForm {
-  /** The request that is answered with it. */
+  /** The request that returns it. */
   readonly method: string;
-  /** The capability of a server that has it. */
+  /** The capability that servers with this list declare. */
   readonly capability: "tools" | "prompts" | "resources";
-  /** What its entries are to rules. */
+  /** The kind of its entries in rules. */
   readonly kind: McpPrimitiveKind;
-  /** The field of an entry that it is found by. */
+  /** The field that identifies an entry. */
   readonly nameField: string;
-  /** What one entry is called. */
+  /** The word for one entry in messages. */
   readonly word: string;
 }
 
@@ -50,7 +50,7 @@ export const itemLists: Readonly<Record<ItemList, ItemListForm>> = {
   },
 };
 
-/** Their names, in the order in which they are written. */
+/** The names of the lists, in the order in which they are written. */
 export const ITEM_LIST_NAMES: readonly ItemList[] = [
   "tools",
   "prompts",

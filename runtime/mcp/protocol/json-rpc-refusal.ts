@@ -1,6 +1,6 @@
 import type { RefusalFormat } from "../../http/refusal-format.ts";
 
-/** A JSON-RPC error that belongs to no request (JSON-RPC 2.0, 5). */
+/** Refusals as JSON-RPC errors without a request (JSON-RPC 2.0, 5). */
 export const jsonRpcRefusal: RefusalFormat = {
   protocol: "mcp",
   contentType: "application/json",
@@ -8,7 +8,7 @@ export const jsonRpcRefusal: RefusalFormat = {
     JSON.stringify({ jsonrpc: "2.0", error: { code: codeOf(status), message }, id: null }),
 };
 
-/** JSON-RPC 2.0, 5.1: -32603 is an internal error; -32000 starts the range of the implementation. */
+/** JSON-RPC 2.0, 5.1: -32603 is an internal error; -32000 is the first implementation-defined code. */
 function codeOf(status: number): number {
   return status >= 500 ? -32603 : -32000;
 }

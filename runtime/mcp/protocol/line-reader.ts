@@ -1,4 +1,4 @@
-/** Cuts a byte stream into lines; memory is bounded by `limit` bytes for one line. */
+/** Splits a byte stream into lines; memory is bounded by `limit` bytes per line. */
 export class LineReader {
   readonly #limit: number;
   readonly #onLine: (line: string) => void;
@@ -7,7 +7,7 @@ export class LineReader {
   #held = 0;
   #isSkipping = false;
 
-  /** `onTooLong` is called once for a line over the limit; the rest of it is skipped. */
+  /** `onTooLong` is called once for a line over the limit; the rest of the line is skipped. */
   constructor(limit: number, onLine: (line: string) => void, onTooLong: () => void) {
     this.#limit = limit;
     this.#onLine = onLine;

@@ -18,11 +18,11 @@ export interface ListedItem {
   readonly list: ItemList;
   /** Its name, URI or URI template. */
   readonly name: string;
-  /** All of it, as JSON text. */
+  /** The whole entry, as JSON text. */
   readonly text: string;
 }
 
-/** What becomes of an entry: another name for it, or undefined to leave it out. */
+/** Decides about an entry: returns its name or a new one, or `undefined` to remove it. */
 export type ItemEdit = (item: ListedItem) => string | undefined;
 
 /** A list in a result. */
@@ -30,20 +30,20 @@ export interface ResultList {
   readonly field: ItemList;
   /** The whole array. */
   readonly at: TextRange;
-  /** The entries that stay, as JSON text. */
+  /** The remaining entries, as JSON text. */
   readonly entries: readonly string[];
-  /** Whether an entry was left out or renamed. */
+  /** Whether an entry was removed or renamed. */
   readonly isChanged: boolean;
 }
 
 /**
- * The lists in a message's result with `edit` applied. The entries that stay keep their bytes but for a changed name. An
- * entry that repeats a key, or names itself in no plain way, stays out: a client may read another name in it than the one
- * that was decided about. A string is a problem with the result as a whole.
+ * Applies `edit` to the lists in a message's result. The remaining entries keep their bytes except for a changed name.
+ * Entries with duplicate keys or without a plain name are removed: a client might read another name in them than the one
+ * that was checked. Returns a string that describes the problem if the whole result is malformed.
  */
 export function readLists(message: Message, edit: ItemEdit): readonly ResultList[] | string {
   if (message.result === undefined) return [];
-  if (!isObjectAt(message.text, message.result.start)) return "the result is no object";
+  if (!isObjectAt(message.text, message.result.start)) return "the result is not an object";
   const fields = readFields(message.text, message.result.start, RESULT_NAMES);
   if (typeof fields === "string") return fields;
   const lists: ResultList[] = [];
@@ -51,13 +51,13 @@ export function readLists(message: Message, edit: ItemEdit): readonly ResultList
     const at = fields.get(field);
     // Some servers write null for an empty list.
     if (at === undefined || textAt(message.text, at) === "null") continue;
-    if (!isArrayAt(message.text, at.start)) return `${field} is no list`;
+    if (!isArrayAt(message.text, at.start)) return `${field} is not a list`;
     lists.push({ field, at, ...editEntries(message.text, at, field, edit) });
   }
   return lists;
 }
 
-/** The message with its lists edited, as text; the message's own text when nothing changes. A problem is an object. */
+/** Returns the message with its lists edited, as a string; the original string if nothing changes. A problem is an object. */
 export function editLists(message: Message, edit: ItemEdit): string | { readonly problem: string } {
   const lists = readLists(message, edit);
   if (typeof lists === "string") return { problem: lists };
@@ -67,10 +67,7 @@ export function editLists(message: Message, edit: ItemEdit): string | { readonly
   return applyEdits(message.text, edits);
 }
 
-/**
- * A message whose result, if it has lists, has nothing else but what MCP says of lists: what a server adds was approved by
- * nobody.
- */
+/** Removes from a result with lists all members that MCP does not define for lists: nobody has approved what a server adds. */
 export function onlyListMembers(text: string): string {
   const message = readMessage(text);
   if (message.kind === "problem" || message.result === undefined) return text;

@@ -5,26 +5,26 @@ import type { ScannedMember } from "../../json/scan-json.ts";
 /** A member of an object in a message. */
 export type FieldMember = Omit<ScannedMember, "members"> & Partial<Pick<ScannedMember, "members">>;
 
-/** The members of an object by name; a name sent twice, or one that differs from a known one in case only, is a problem. */
+/** The members of an object by name. Duplicate names, and names that differ from a known one in case only, are rejected. */
 export interface MessageFields {
   get(name: string): FieldMember | undefined;
   values(): Iterable<FieldMember>;
 }
 
-/** Objects with no more members are searched from their beginning: to make an index takes longer. */
-const FEW_MEMBERS = 16;
+/** Maximum number of members that are searched linearly; building an index takes longer. */
+const MAX_LINEAR_SEARCH = 16;
 
-/** The members of an object in a message, for whoever asks for some of them. */
+/** The members of an object in a message. */
 export class ObjectFields {
   readonly #members: readonly FieldMember[];
-  /** Of many members. */
+  /** Index by name, for objects with many members. */
   readonly #byName: ReadonlyMap<string, FieldMember> | undefined;
-  /** A name that is there twice. */
+  /** A name that occurs twice. */
   readonly #repeated: string | undefined;
 
   constructor(members: readonly FieldMember[]) {
     this.#members = members;
-    if (members.length <= FEW_MEMBERS) {
+    if (members.length <= MAX_LINEAR_SEARCH) {
       this.#repeated = repeatedOfFew(members);
       return;
     }
@@ -37,8 +37,8 @@ export class ObjectFields {
   }
 
   /**
-   * The members. A string is the problem: JSON parsers differ in which of two equal keys they take, and some ignore case,
-   * so what was checked would not be what is executed.
+   * Returns the members, or a string that describes the problem. JSON parsers differ in which of two equal keys they take,
+   * and some ignore case, so the value that was checked would not be the value that is executed.
    */
   among(known: ReadonlySet<string>): MessageFields | string {
     if (this.#repeated !== undefined) return `duplicate key ${JSON.stringify(this.#repeated)}`;
@@ -51,7 +51,7 @@ export class ObjectFields {
     return { get: (name) => this.#find(name), values: () => this.#members };
   }
 
-  /** One member; undefined when it is not there, or when a reader might take another for it. */
+  /** Returns one member; `undefined` if it is absent or if another parser might read a different one. */
   get(name: string): FieldMember | undefined {
     if (this.#repeated !== undefined) return undefined;
     for (const { key } of this.#members) if (isMisspelt(key, name)) return undefined;
@@ -65,12 +65,12 @@ export class ObjectFields {
   }
 }
 
-/** The members of an object that was scanned. */
+/** Returns the members of a scanned object. */
 export function fieldsOf({ members = [] }: FieldMember): ObjectFields {
   return new ObjectFields(members);
 }
 
-/** The members of the object at `at`; see `ObjectFields`. */
+/** Reads the members of the object at `at`; see `ObjectFields`. */
 export function readFields(
   text: string,
   at: number,
@@ -80,7 +80,7 @@ export function readFields(
 }
 
 /**
- * A member of the object at `at`; undefined when it is not there, or when a reader might take another for it (see
+ * Returns a member of the object at `at`; `undefined` if it is absent or if another parser might read a different one (see
  * `ObjectFields`).
  */
 export function fieldOf(text: string, at: TextRange, name: string): FieldMember | undefined {
@@ -99,7 +99,7 @@ function repeatedOfFew(members: readonly FieldMember[]): string | undefined {
   return undefined;
 }
 
-/** Whether a reader that doesn't regard case takes a key for a name that it is not. Folding keeps the length. */
+/** Whether a case-insensitive parser takes the key for a name that differs from it. Folding keeps the length. */
 function isMisspelt(key: string, name: string): boolean {
   return key.length === name.length && key !== name && foldCase(key) === foldCase(name);
 }

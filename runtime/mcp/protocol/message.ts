@@ -21,15 +21,15 @@ export interface Message {
   readonly idAt: TextRange;
   /** Empty for a response. */
   readonly method: string;
-  /** The value of `params` when it is an object. */
+  /** The value of `params`; `undefined` if it is not an object. */
   readonly params: TextRange | undefined;
-  /** The members of `params`; absent without such an object. */
+  /** The members of `params`; `undefined` if it is not an object. */
   readonly paramFields: ObjectFields | undefined;
-  /** The value of `result` when it is an object. */
+  /** The value of `result`; `undefined` if it is not an object. */
   readonly result: TextRange | undefined;
 }
 
-/** Why a text is no message; `id` is the JSON text to respond with. */
+/** Why a string is not a valid message; `id` is the JSON text to respond with. */
 export interface MessageProblem {
   readonly kind: "problem";
   readonly code: number;
@@ -37,7 +37,7 @@ export interface MessageProblem {
   readonly id: string;
 }
 
-/** A message that the gateway has written itself: a text that is none is a bug. */
+/** Parses a message that the gateway has written itself. Throws if it is not valid, which is a bug. */
 export function ownMessage(text: string): Message {
   const message = readMessage(text);
   if (message.kind === "problem") throw new Error(message.message);
@@ -46,7 +46,7 @@ export function ownMessage(text: string): Message {
 
 /** Reads one message from a request body. */
 export function readMessageBytes(bytes: Buffer): Message | MessageProblem {
-  // What is not UTF-8 is decoded differently by different servers: the checked name might not be the called one.
+  // Servers decode invalid UTF-8 differently: the name that was checked might not be the name that is called.
   if (!isUtf8(bytes)) return problem(-32700, "Parse error: not UTF-8");
   return readMessage(bytes.toString("utf8"));
 }
@@ -59,7 +59,7 @@ export function readMessage(text: string): Message | MessageProblem {
   if (isArrayAt(text, start)) {
     return problem(
       -32600,
-      "Invalid Request: batches are not supported, send one message a request",
+      "Invalid Request: batches are not supported; send one message per request",
     );
   }
   if (!isObjectAt(text, start)) return problem(-32600, "Invalid Request: not a JSON-RPC message");
@@ -68,15 +68,15 @@ export function readMessage(text: string): Message | MessageProblem {
   return classify(text, envelope);
 }
 
-/** The message with another id (JSON text). */
+/** Returns the message with another id (JSON text). */
 export function withId(message: Message, id: string): Message {
   if (message.id === id) return message;
   const changed = readMessage(applyEdits(message.text, [{ ...message.idAt, text: id }]));
-  // One valid token in the place of another.
+  // One valid token replaces another, so this cannot fail.
   return changed.kind === "problem" ? message : changed;
 }
 
-/** The text of a span. */
+/** Returns the substring at a range. */
 export function textAt(text: string, span: TextRange): string {
   return text.slice(span.start, span.end);
 }
@@ -90,7 +90,7 @@ const ENVELOPE_NAMES: ReadonlySet<string> = new Set([
   "error",
 ]);
 
-/** What is asked of nearly every request. */
+/** The members that nearly every request is read for. */
 const wantedMembers: readonly WantedMember[] = [
   { name: "params", members: [{ name: "_meta", members: [] }] },
 ];

@@ -1,14 +1,14 @@
 import type { Message } from "./message.ts";
 
-/** The methods of clients that the revisions of an era have. */
+/** The methods that clients may send in the revisions of an era. */
 export interface EraMethods {
   readonly requests: ReadonlySet<string>;
   readonly notifications: ReadonlySet<string>;
-  /** The status of the response to a message of another method. */
+  /** The HTTP status of the response to any other method. */
   readonly unknownStatus: { readonly request: number; readonly notification: number };
 }
 
-/** True for a request or notification that an era has. */
+/** Whether an era defines a request or notification. */
 export function isSpecified(
   { requests, notifications }: EraMethods,
   { kind, method }: Pick<Message, "kind" | "method">,
@@ -16,7 +16,7 @@ export function isSpecified(
   return kind === "notification" ? notifications.has(method) : requests.has(method);
 }
 
-/** Those of both eras. */
+/** The requests of both eras. */
 const EVER_METHODS = [
   "tools/list",
   "tools/call",
@@ -30,7 +30,7 @@ const EVER_METHODS = [
   "tasks/cancel",
 ] as const;
 
-/** Those of 2025-03-26 to 2025-11-25. */
+/** The methods of 2025-03-26 to 2025-11-25. */
 export const sessionMethods: EraMethods = {
   requests: new Set([
     ...EVER_METHODS,
@@ -52,21 +52,21 @@ export const sessionMethods: EraMethods = {
   unknownStatus: { request: 200, notification: 400 },
 };
 
-/** Those of 2026-07-28, and of its extension for tasks. */
+/** The methods of 2026-07-28 and of its extension for tasks. */
 export const statelessMethods: EraMethods = {
   requests: new Set([...EVER_METHODS, "server/discover", "subscriptions/listen", "tasks/update"]),
   notifications: new Set(["notifications/cancelled"]),
   unknownStatus: { request: 404, notification: 404 },
 };
 
-/** What a server may ask a client for, in a session or as the input that a request needs. */
+/** The requests that a server may send to a client, in a session or as required input of a request. */
 export const INPUT_METHODS: ReadonlySet<string> = new Set([
   "elicitation/create",
   "sampling/createMessage",
   "roots/list",
 ]);
 
-/** The parameter of a request of 2026-07-28 that its Mcp-Name repeats. */
+/** The parameter that the header Mcp-Name repeats, by method (2026-07-28). */
 export const NAMED_PARAMS: ReadonlyMap<string, string> = new Map([
   ["tools/call", "name"],
   ["prompts/get", "name"],

@@ -5,13 +5,13 @@ import { fieldOf } from "./message-fields.ts";
 
 /** An argument of a tool that calls over HTTP repeat in a header (MCP 2026-07-28, `x-mcp-header`). */
 export interface ParamHeader {
-  /** `mcp-param-region`. */
+  /** For example `mcp-param-region`. */
   readonly header: string;
-  /** The names of the members that lead to it. */
+  /** The path of member names to the argument. */
   readonly path: readonly string[];
 }
 
-/** What the tools of a list repeat in headers, by their names; tools that repeat nothing are not among them. */
+/** Returns the repeated arguments of the tools in a list, by tool name; tools without any are omitted. */
 export function listedParamHeaders({
   text,
   result,
@@ -29,7 +29,7 @@ export function listedParamHeaders({
   );
 }
 
-/** The headers that repeat the arguments of a call, as a flat list; an argument that is missing or null has none. */
+/** Returns the headers that repeat the arguments of a call, as a flat list; missing and null arguments have no header. */
 export function paramHeaderList(request: Message, params: readonly ParamHeader[]): string[] {
   const at = paramOf(request, "arguments");
   if (params.length === 0 || at === undefined) return [];

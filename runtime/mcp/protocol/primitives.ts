@@ -8,16 +8,16 @@ export interface AddressedPrimitive {
   readonly kind: McpPrimitiveKind;
   /** The name or URI as the client sent it. */
   readonly name: string;
-  /** Where its string is in the message. */
+  /** The range of the string in the message. */
   readonly at: TextRange;
 }
 
-/** What can be found out about a request's item. A `problem` is the message of a -32602. */
+/** The item of a request, or why it cannot be read. A `problem` is the message of a -32602 error. */
 export type Addressed =
   | { readonly kind: "item"; readonly item: AddressedPrimitive }
   | { readonly kind: "problem"; readonly message: string };
 
-/** Finds the item of a request that names one; undefined for a method that names none. */
+/** Finds the item that a request names; `undefined` if its method names none. */
 export function addressedPrimitive(message: Message): Addressed | undefined {
   const place = ITEM_METHODS.get(message.method);
   if (place === undefined) return undefined;
@@ -28,12 +28,12 @@ export function addressedPrimitive(message: Message): Addressed | undefined {
   return named(message.text, place.kind, fields.get(place.field), place.field);
 }
 
-/** True for a method whose response lists items; `tasks/result` may carry such a response. */
+/** Whether the response to a method lists items; `tasks/result` may return such a response. */
 export function isListMethod(method: string): boolean {
   return listMethods.has(method);
 }
 
-/** The error that a client gets for an item that is hidden from it, or isn't there: the same. */
+/** Returns the error for an unknown item. Hidden items get the same one, so that clients cannot tell the difference. */
 export function unknownPrimitive(kind: McpPrimitiveKind, nameAsSent: string): string {
   return `Unknown ${kind}: ${nameAsSent}`;
 }
@@ -43,7 +43,7 @@ interface ItemPlace {
   readonly field: string;
 }
 
-/** MCP 2025-11-25, schema: where each request names its item. */
+/** The parameter with the item's name, by method (MCP 2025-11-25, schema). */
 const ITEM_METHODS: ReadonlyMap<string, ItemPlace | "ref"> = new Map<string, ItemPlace | "ref">([
   ["tools/call", { kind: "tool", field: "name" }],
   ["prompts/get", { kind: "prompt", field: "name" }],
@@ -89,7 +89,7 @@ function problem(message: string): Addressed {
   return { kind: "problem", message: `Invalid params: ${message}` };
 }
 
-/** The name of an item as logs, spans and metrics have it: the query of a resource's URI may hold a key. */
+/** Returns the name of an item for logs, spans and metrics, without the query of a resource's URI, which may contain a key. */
 export function shownName({
   kind,
   name,

@@ -1,7 +1,7 @@
 /**
- * How servers may read the URI of a resource, the URI as it was sent first: without what RFC 3986 6.2.2 and the WHATWG URL
- * parser leave out (case of scheme and host, encodings, dot segments, `localhost` of files ...), decoded, and with other
- * characters than ASCII encoded. One reading if the URI has its usual form.
+ * Returns the ways in which servers may read the URI of a resource; the first is the URI as sent. The others are normalized
+ * as in RFC 3986 6.2.2 and the WHATWG URL parser (case of scheme and host, encodings, dot segments, `localhost` in file
+ * URLs ...), decoded, and with non-ASCII characters encoded. A URI in its usual form has one reading.
  */
 export function uriReadings(uri: string): readonly string[] {
   if (!UNUSUAL.test(uri)) return [uri];
@@ -18,14 +18,14 @@ export function uriReadings(uri: string): readonly string[] {
   return [...readings];
 }
 
-/** Maximum number of times that an encoding inside an encoding is undone. */
+/** Maximum number of nested encodings that are decoded. */
 const MAX_DECODINGS = 3;
 
-/** What a URI of the usual form does not have. */
+/** Characters and sequences that a URI in its usual form does not have. */
 const UNUSUAL =
   /[%\\#@\s\0-\x1f\x7f-\u{10ffff}]|\/\.|\/\/.*\/\/|\/$|^[^:/]*[A-Z]|^[^:/]*:\/\/[^/?]*(?:[A-Z:]|\.(?:[/?]|$))|^file:(?!\/\/\/[^/])|^file:.*\?/su;
 
-/** Schemes for whose URLs a backslash is a slash (WHATWG URL 4.1). */
+/** Schemes in whose URLs a backslash is a slash (WHATWG URL 4.1). */
 const SPECIAL_SCHEMES: ReadonlySet<string> = new Set([
   ...["file", "ftp", "http", "https", "ws", "wss"],
 ]);
@@ -59,7 +59,10 @@ function canonicalUri(uri: string): string {
   return `${scheme}://${normalAuthority(scheme, authority)}${isRoot ? "" : plain}${normalEncodings(query)}`;
 }
 
-/** The path of a file on this machine: hosts that mean it, queries and a slash at the end say nothing more. */
+/**
+ * Normalizes the path of a file on this machine. Local host names, queries and trailing slashes have no meaning and are
+ * removed.
+ */
 function filePath(hierarchy: string): string {
   const [, host = "", path = hierarchy] = /^\/\/([^/]*)(.*)$/s.exec(hierarchy) ?? [];
   const isLocal = /^(?:localhost|127\.0\.0\.1|\[::1\])?$/i.test(normalEncodings(host));
@@ -75,7 +78,7 @@ function normalAuthority(scheme: string, authority: string): string {
   return `${name.replace(/\.$/, "")}${isDefault ? "" : `:${Number(port)}`}`;
 }
 
-/** Encodings of unreserved characters undone, others in capitals (RFC 3986 6.2.2.2). */
+/** Decodes unreserved characters and writes other encodings in upper case (RFC 3986 6.2.2.2). */
 function normalEncodings(text: string): string {
   return text.replace(/%[0-9a-f]{2}/gi, (found) => {
     const character = String.fromCharCode(Number.parseInt(found.slice(1), 16));
@@ -83,7 +86,7 @@ function normalEncodings(text: string): string {
   });
 }
 
-/** Without dot segments (RFC 3986 5.2.4), and with one slash where several stand. */
+/** Removes dot segments (RFC 3986 5.2.4) and collapses repeated slashes. */
 function withoutDots(path: string): string {
   const kept: string[] = [];
   const segments = path.split("/");
@@ -97,7 +100,7 @@ function withoutDots(path: string): string {
   return path === "" ? "" : `/${kept.join("/")}`;
 }
 
-/** All encodings undone; those that are no UTF-8 stay. */
+/** Decodes all encodings except those that are not UTF-8. */
 function decodedText(text: string): string {
   return text.replace(/(?:%[0-9a-f]{2})+/gi, (found) => {
     try {

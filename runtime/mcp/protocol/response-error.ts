@@ -2,8 +2,8 @@ import { objectMembers } from "../../json/json-text.ts";
 import { type Message, textAt } from "./message.ts";
 
 /**
- * What a response says of a failure, by OpenTelemetry's conventions for MCP: the code of an error (`-32602`), or `tool_error`
- * where the tool that it called says so. Undefined: all went well.
+ * Returns the error of a response, by OpenTelemetry's conventions for MCP: the code of an error (`-32602`), or `tool_error`
+ * if the called tool reports a failure. `undefined` if the call succeeded.
  */
 export function responseError(message: Message): string | undefined {
   const { text, result } = message;
@@ -13,7 +13,7 @@ export function responseError(message: Message): string | undefined {
   return member !== undefined && textAt(text, member) === "true" ? "tool_error" : undefined;
 }
 
-/** The code of a response that is an error; undefined: it is none, or says no number. */
+/** Returns the code of an error response; `undefined` if the response is not an error or has no integer code. */
 export function errorCodeOf({ text, result }: Message): number | undefined {
   if (result !== undefined) return undefined;
   const { error }: { readonly error?: { readonly code?: unknown } | null } = JSON.parse(text);

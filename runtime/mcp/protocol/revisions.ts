@@ -1,4 +1,4 @@
-/** The revision without sessions: every request says itself what it is part of. */
+/** The revision without sessions: every request carries its own context. */
 export const STATELESS_REVISION = "2026-07-28";
 
 /** The newest revision with sessions. */

@@ -1,36 +1,36 @@
 import type { Exchange, RefusalReason } from "../../http/exchange.ts";
 import { noteRefusal } from "../../http/refuse.ts";
 
-/** JSON-RPC 2.0 section 5.1, and MCP's own codes. */
+/** Error codes of JSON-RPC 2.0 (section 5.1) and of MCP. */
 export const rpcCode = {
-  /** HTTP's 403 says what it means. */
+  /** Sent with HTTP status 403. */
   insufficientScope: -32000,
   invalidRequest: -32600,
   methodNotFound: -32601,
   invalidParams: -32602,
   internal: -32603,
-  /** Headers that say something else than the body (MCP 2026-07-28). */
+  /** Headers that contradict the body (MCP 2026-07-28). */
   headerMismatch: -32020,
   /** The client has not declared a capability that the request needs. */
   missingCapability: -32021,
   unsupportedVersion: -32022,
 } as const;
 
-/** An error as it stands in a response. */
+/** The `error` member of a response. */
 export interface RpcError {
   readonly code: number;
-  /** Goes to the client: no internals. */
+  /** Sent to the client: no internals. */
   readonly message: string;
   readonly data?: object;
 }
 
-/** The text of an error response; `id` is JSON text (`7`, `"a"`, `null`). `message` goes to the client: no internals. */
+/** Builds an error response. `id` is JSON text (`7`, `"a"`, `null`). `message` is sent to the client: no internals. */
 export function rpcError(id: string, code: number, message: string, data?: object): string {
   const error = JSON.stringify({ code, message, data });
   return `{"jsonrpc":"2.0","id":${id},"error":${error}}`;
 }
 
-/** The text of a result; `id` and `result` are JSON text. */
+/** Builds a successful response; `id` and `result` are JSON text. */
 export function rpcResult(id: string, result: string): string {
   return `{"jsonrpc":"2.0","id":${id},"result":${result}}`;
 }
@@ -45,7 +45,7 @@ export function respondRpc(
   exchange.respond(status, [...headers, "content-type", "application/json"], text);
 }
 
-/** Answers a request of the client's with an error of the gateway's own. */
+/** Answers the client's request with an error of the gateway. */
 export function respondRpcError(
   exchange: Exchange,
   status: number,

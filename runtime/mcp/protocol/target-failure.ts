@@ -1,10 +1,10 @@
 import type { Message } from "./message.ts";
 
-/** Why a target gave no response. */
+/** Why a target returned no response. */
 export interface TargetFailure {
   /**
-   * `session`: the target doesn't know the session any more. `status`: it answered with another HTTP status.
-   * `cancelled`: the client has taken the request back. `draining`: the gateway ends.
+   * `session`: the target does not know the session any more. `status`: the target returned an unexpected HTTP status.
+   * `cancelled`: the client has cancelled the request. `draining`: the gateway is shutting down.
    */
   readonly kind:
     | "connect"
@@ -18,16 +18,16 @@ export interface TargetFailure {
     | "draining";
   /** For the log only. */
   readonly detail: string;
-  /** HTTP status of the response; absent if there was none, or if it is not the reason. */
+  /** HTTP status of the response; absent if there was no response or the status is not the reason. */
   readonly status?: number;
 }
 
-/** What a target made of a request. */
+/** The result of a request to a target. */
 export type Outcome =
   | { readonly kind: "response"; readonly response: Message }
   | { readonly kind: "failure"; readonly failure: TargetFailure };
 
-/** A target that has a list, and does not show it. */
+/** The failure of a target that returns an error for a list that it declares. */
 export const listFailure: TargetFailure = {
   kind: "protocol",
   detail: "answered a list with an error",

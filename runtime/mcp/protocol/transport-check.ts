@@ -3,8 +3,8 @@ import { refuse } from "../../http/refuse.ts";
 import { SESSION_REVISIONS, STATELESS_REVISION } from "./revisions.ts";
 
 /**
- * Checks what MCP's streamable HTTP transport asks of a request's head; responds with 405, 406, 415 or 400 and is false
- * when something is wrong.
+ * Checks the request's head as MCP's streamable HTTP transport requires. If something is wrong, responds with 405, 406, 415
+ * or 400 and returns false.
  */
 export function passesTransportChecks(exchange: Exchange): boolean {
   switch (exchange.method) {
@@ -37,12 +37,12 @@ export function passesTransportChecks(exchange: Exchange): boolean {
   return passesVersionCheck(exchange);
 }
 
-/** A method of HTTP that is of no use here; `allowed`: those that are. */
+/** Refuses an HTTP method; `allowed` lists the methods that are supported. */
 export function refuseHttpMethod(exchange: Exchange, allowed: string): void {
   refuse(exchange, 405, "MCP", "Method not allowed", ["allow", allowed]);
 }
 
-/** A POST's body has the id that a refusal of its version needs: see the stateless revision. */
+/** Checks the version of a request. A POST passes: its refusal needs the id in the body (see serve-stateless.ts). */
 function passesVersionCheck(exchange: Exchange): boolean {
   const version = exchange.header("mcp-protocol-version");
   if (version === undefined || SESSION_REVISIONS.has(version) || exchange.method === "POST") {
@@ -56,7 +56,7 @@ function passesVersionCheck(exchange: Exchange): boolean {
   return false;
 }
 
-/** What the SDKs send with every POST. */
+/** The Accept header that the SDKs send with every POST. */
 const DEFAULT_ACCEPT = "application/json, text/event-stream";
 
 function accepts(exchange: Exchange, type: string, subtype: string): boolean {

@@ -1,9 +1,10 @@
 /**
- * Whether a template (RFC 6570) may have made a URI: its plain parts stand there in their order, from the first character to
- * the last. A value without `+`, `#` or a list of its own has no `/`. Linear in the URI for each part, whatever they are.
+ * Whether a URI can be an expansion of a template (RFC 6570): its literal parts occur in order, from the first character to
+ * the last. A value contains no `/` unless its operator is `+`, `#` or `/`. Each part takes time linear in the length of
+ * the URI, whatever the template is.
  */
 export function matchesTemplate(template: string, uri: string): boolean {
-  /** Where a value may end, with all that is before it: whether each offset can be reached. */
+  /** Whether each offset can be the end of all parts matched so far. */
   let ends: readonly boolean[] = [true, ...Array.from({ length: uri.length }, () => false)];
   let at = 0;
   for (const { index, 0: expression, 1: operator = "" } of template.matchAll(EXPRESSION)) {

@@ -8,15 +8,15 @@ import { uriReadings } from "../protocol/resource-uri.ts";
 import type { ListedDefinition } from "./lock-check.ts";
 import type { ToolLock } from "./tool-lock.ts";
 
-/** Who asks, and which tools, prompts and resources exist for them. */
+/** The caller and the rules about its tools, prompts and resources. */
 export interface McpAuthorization {
   /** The claims of the verified token; a session belongs to their `iss` and `sub`. */
   readonly jwt: JwtVariable;
-  /** The compiled rules of mcpAuthorization; `allowEverything` when there are none. */
+  /** The compiled rules of mcpAuthorization; `allowEverything` if the route has no rules. */
   readonly authorize: McpRule;
-  /** Says which scopes would change what the rules refuse; absent: clients are not told. */
+  /** Returns the missing scopes of a denied request; absent if clients must not learn them. */
   readonly stepUp?: StepUp;
-  /** Withholds what is not as it was approved; absent: nothing. */
+  /** Withholds unapproved items; absent if there is no lock. */
   readonly toolLock?: ToolLock;
 }
 
@@ -25,19 +25,19 @@ export function allowEverything(): RuleVerdict {
   return allowed;
 }
 
-/** True when nothing has to be hidden. */
+/** Whether no item can be hidden. */
 export function hidesNothing(access: McpAuthorization): boolean {
   return isOpen(access) && access.toolLock === undefined;
 }
 
-/** True when every client may do everything. */
+/** Whether the rules allow everything to every client. */
 function isOpen(access: McpAuthorization): boolean {
   return access.authorize === allowEverything;
 }
 
 /**
- * What the rules say about an item and this client. A rule that throws forbids it. A resource has to be allowed by every
- * URI that servers may take its own for.
+ * Returns the rules' verdict on an item for this client. A rule that throws denies. A resource must be allowed under every
+ * URI that servers may read its URI as.
  */
 export function verdictOn(
   access: McpAuthorization,
@@ -56,14 +56,14 @@ export function verdictOn(
   return verdict;
 }
 
-/** Whether the rules show an item to this client. */
+/** Whether the rules allow an item to this client. */
 export function isAllowed(...question: Parameters<typeof verdictOn>): boolean {
   return verdictOn(...question).isAllowed;
 }
 
 /**
- * Whether an entry of a target's list is shown to this client: by the rules, for which it is asked for as its own list is,
- * and as it was approved.
+ * Whether an entry of a target's list is visible to this client: the rules must allow its list method, and the lock its
+ * definition.
  */
 export function isListed(
   access: McpAuthorization,
@@ -78,8 +78,8 @@ export function isListed(
 }
 
 /**
- * What becomes of a method that MCP does not have: with rules only one passes that they name (`ruledMethods`), and that they
- * allow to this client.
+ * Returns the verdict on a method that MCP does not define. If there are rules, they must name the method (`ruledMethods`)
+ * and allow it to this client.
  */
 export function verdictOnMethod(
   access: McpAuthorization,
@@ -103,7 +103,7 @@ function asked({ authorize, jwt }: McpAuthorization, request: Exchange, mcp: Mcp
   }
 }
 
-/** Whom a session belongs to: the token's issuer and subject, or nobody. */
+/** Returns the owner of a session: the token's issuer and subject; empty without a token. */
 export function subjectOf(jwt: JwtVariable): string {
   if (jwt === null) return "";
   const issuer = Object.hasOwn(jwt, "iss") ? jwt.iss : null;

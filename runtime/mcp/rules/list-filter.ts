@@ -6,15 +6,15 @@ import { stringParamOf } from "../protocol/message-edit.ts";
 import { rpcCode, rpcError } from "../protocol/rpc-response.ts";
 import { hidesNothing, isAllowed, isListed, type McpAuthorization } from "./authorization.ts";
 
-/** A message as a client is shown it; `hidden`: not at all; `unreadable`: nobody can say what it shows. */
+/** A message for a client; `hidden` if the client must not see it, `unreadable` if its contents are ambiguous. */
 export type ShownMessage = { readonly text: string } | "hidden" | "unreadable";
 
-/** What a client is shown of a target's message. */
+/** Filters a target's message for a client. */
 export type ListFilter = (message: Message) => ShownMessage;
 
 /**
- * Leaves out of every list what the rules hide, and out of errors what they say, which may be a list too. Lists are known by
- * their shape, not by the request: a stream may repeat the response to an earlier one.
+ * Returns a filter that removes hidden items from every list, and the details of errors, which may contain a list. Lists
+ * are recognized by their shape, not by the request: a stream may repeat the response to an earlier request.
  */
 export function rulesFilter(
   exchange: Exchange,
@@ -34,7 +34,7 @@ export function rulesFilter(
   };
 }
 
-/** For what comes with the response to a call that the rules allow: it says nothing of other resources. */
+/** Returns a filter for the response to an allowed call: it hides only updates of other resources. */
 export function updatesFilter(
   exchange: Exchange,
   access: McpAuthorization,
@@ -43,7 +43,10 @@ export function updatesFilter(
   return (message) => (isHiddenUpdate(exchange, access, target, message) ? "hidden" : message);
 }
 
-/** Whether a message says that a resource has changed which the rules hide. Of lists that have changed calls ask again. */
+/**
+ * Whether a message announces the change of a hidden resource. Announced list changes also clear the lock's cache, so that
+ * later calls request the lists again.
+ */
 export function isHiddenUpdate(
   exchange: Exchange,
   access: McpAuthorization,

@@ -11,7 +11,7 @@ import { addressedPrimitive, unknownPrimitive } from "../protocol/primitives.ts"
 import { rpcCode, rpcError } from "../protocol/rpc-response.ts";
 import { listFailure, type Outcome, type TargetFailure } from "../protocol/target-failure.ts";
 
-/** An item as a target lists it. */
+/** An item in a target's list. */
 export interface ListedDefinition {
   readonly list: ItemList;
   /** Its name, URI or template. */
@@ -20,68 +20,71 @@ export interface ListedDefinition {
   readonly text: string;
 }
 
-/** What a request is about. */
+/** The item that a request names. */
 export interface RequestedItem {
   readonly kind: McpPrimitiveKind;
   readonly name: string;
 }
 
-/** Whose list it is: what a target shows to one client may be another list for the next. */
+/** The caller and target of a list; a target may show different lists to different callers. */
 export interface ListOwner {
   readonly target: string;
-  /** Tells callers apart: their session, identity, credentials and address. */
+  /** Distinguishes callers by session, identity, credentials and address. */
   readonly caller: string;
-  /** Warns the operator. */
+  /** Logs a warning. */
   readonly warn: (message: string) => void;
 }
 
-/** What becomes of a request for an item: `unknown`: the target does not say what it offers. */
+/** The decision about a request for an item; `unknown` if the target's list is not available. */
 export type LockVerdict =
   | { readonly kind: "locked" }
   | { readonly kind: "unknown" }
   | { readonly kind: "withheld"; readonly why: string };
 
-/** Asks a target for a whole list; undefined: it does not say. */
+/** Requests a whole list from a target; `undefined` if that fails. */
 export type AskForList = (list: ItemList) => Promise<readonly ListedDefinition[] | undefined>;
 
-/** What a check needs of a lock. */
+/** The parts of a lock that a check uses. */
 export interface ItemLock {
-  /** Who asks a target, as far as its lists may differ. */
+  /** Returns the caller of a target, as far as the target's lists may depend on it. */
   ownerOf(exchange: Exchange, jwt: JwtVariable, target: string): ListOwner;
   /**
-   * What becomes of a request for an item. `ask` asks the target for all of a list; those who want to know at the same time
-   * ask once, and each for itself where that failed.
+   * Decides about a request for an item. `ask` requests a whole list from the target. Concurrent requests share one call to
+   * it; if that fails, each retries for itself.
    */
   verdictOn(owner: ListOwner, item: RequestedItem, ask: AskForList): Promise<LockVerdict>;
 }
 
-/** A request for an item that may have to wait until it is known what the item says of itself. */
+/** A request for an item that may have to wait until the item's definition is known. */
 export interface LockedCall {
   readonly exchange: Exchange;
   readonly jwt: JwtVariable;
-  /** The target's name. */
+  /** The name of the target. */
   readonly target: string;
-  /** The client's request, as the target gets it. */
+  /** The client's request, as the target receives it. */
   readonly request: Message;
-  /** The item as the client calls it. */
+  /** Returns the client's name of an item. */
   readonly nameAsSent: (kind: McpPrimitiveKind, name: string) => string;
-  /** Asks the target as this client. */
+  /** Sends a request to the target on behalf of this client. */
   readonly ask: (request: Message) => Promise<Outcome>;
 }
 
-/** Why a call is not made: the text of the response that says so, or what went wrong at the target. */
+/** Why a call is refused: the JSON text of the response, or the failure of the target. */
 export type LockRefusal =
   | { readonly kind: "withheld"; readonly text: string }
   | { readonly kind: "failure"; readonly failure: TargetFailure };
 
-/** What a request is about that a lock may withhold; who hears of a resource no more asks for nothing. */
+/** Returns the item of a request that a lock may withhold; unsubscribing is always allowed. */
 export function lockedItem(request: Message): RequestedItem | undefined {
   if (request.method === "resources/unsubscribe") return undefined;
   const addressed = addressedPrimitive(request);
   return addressed?.kind === "item" ? addressed.item : undefined;
 }
 
-/** Holds the item of a request against the lock; undefined: it may be sent. What is withheld is noted. */
+/**
+ * Checks the item of a request against the lock. Returns `undefined` if the request may be sent; logs the refusal
+ * otherwise.
+ */
 export async function checkLock(
   lock: ItemLock,
   call: LockedCall,
@@ -89,7 +92,7 @@ export async function checkLock(
   const { exchange, jwt, target, request, nameAsSent } = call;
   const item = lockedItem(request);
   if (item === undefined) return undefined;
-  let failure: TargetFailure = { kind: "protocol", detail: "it did not list what it offers" };
+  let failure: TargetFailure = { kind: "protocol", detail: "it did not list its items" };
   const owner = lock.ownerOf(exchange, jwt, target);
   const verdict = await lock.verdictOn(owner, item, async (list) => {
     const listed = await listedItems(call, list);
@@ -105,10 +108,10 @@ export async function checkLock(
   return { kind: "withheld", text: rpcError(request.id, rpcCode.invalidParams, text) };
 }
 
-/** The most pages of a list: one that goes on is no list. */
+/** Maximum number of pages of a list; a longer one counts as endless. */
 const MAX_PAGES = 100;
 
-/** A whole list of a target, or why there is none. */
+/** Requests a whole list from a target. */
 async function listedItems(
   { ask, request }: LockedCall,
   list: ItemList,
@@ -131,13 +134,13 @@ async function listedItems(
   return { kind: "protocol", detail: `a list of more than ${MAX_PAGES} pages` };
 }
 
-/** Asks for a page as the client's call would ask: in its revision, and by its name. */
+/** Builds the request for a page in the revision and with the client info of the client's call. */
 function listRequest(call: Message, method: string, cursor: string | undefined): Message {
   const id = JSON.stringify(`gwc-list-${randomUUID()}`);
   const request = ownMessage(`{"jsonrpc":"2.0","id":${id},"method":"${method}","params":{}}`);
   const fields = metaFields(call);
-  const said = typeof fields === "string" ? [] : [...fields.values()];
-  const meta = said.filter(({ key }) => ofClient.has(key));
+  const all = typeof fields === "string" ? [] : [...fields.values()];
+  const meta = all.filter(({ key }) => ofClient.has(key));
   return withParams(
     request,
     Object.fromEntries(meta.map((at) => [at.key, textAt(call.text, at)])),

@@ -11,32 +11,32 @@ import type { Message } from "../protocol/message.ts";
 import { responseError } from "../protocol/response-error.ts";
 
 /**
- * What became of a message of a client's: handed on, hidden by rules, about a tool that is withheld by a lock, about something
- * that is not there, or failed at its target.
+ * The result of a client's message: forwarded, hidden by rules, withheld by a tool lock, naming an unknown item, or failed
+ * at its target.
  */
 export type McpOutcome = "allowed" | "denied" | "tool_lock" | "unknown" | "failed";
 
-/** What a message is about, as it is counted. */
+/** The labels of a counted message. */
 export interface McpSubject {
-  /** A method that MCP has; `other` for any other, as a client may make them up. */
+  /** A method that MCP defines; `other` for any other, as clients may invent them. */
   readonly method: string;
-  /** Undefined or empty: the message is about no single target. */
+  /** `undefined` or empty if the message concerns no single target. */
   readonly target?: string | undefined;
-  /** The tool, prompt or resource as its target calls it; undefined: none that is there. */
+  /** The target's name of the tool, prompt or resource; `undefined` if the message names no existing one. */
   readonly item?: string;
 }
 
-/** Items that are counted by name: on an open route a client may make them up. */
+/** Maximum number of items that are counted by name; on an open route clients may invent names. */
 const MAX_ITEMS = 1000;
 const MAX_ITEM = 256;
-/** What a terminal would take as more than text: no item has it in its name. */
+/** Control characters, which terminals interpret; items with such a name are not counted by name. */
 const UNPRINTABLE = /[\0-\x1f\x7f]/;
 
 /** Counts the messages of MCP clients. */
 export class McpMetrics {
   readonly #metrics: Metrics;
   readonly #items = new Set<string>();
-  /** Calls that wait for what their clients were asked, by what the clients speak. */
+  /** Calls that wait for their clients' input, by the era of the clients. */
   readonly #waiting = { sessions: 0, stateless: 0 };
 
   constructor(metrics: Metrics) {
@@ -46,7 +46,7 @@ export class McpMetrics {
     );
   }
 
-  /** A call waits from now on for what its client was asked. */
+  /** Counts a call as waiting for its client's input. */
   beginWaiting(era: "sessions" | "stateless"): void {
     this.#waiting[era] += 1;
   }
@@ -55,7 +55,7 @@ export class McpMetrics {
     this.#waiting[era] -= 1;
   }
 
-  /** A message that went no further. */
+  /** Counts a message that was not forwarded. */
   message(
     { record }: Exchange,
     { method, target = "", item = "" }: McpSubject,
@@ -65,7 +65,7 @@ export class McpMetrics {
     this.#metrics.counter(mcpMessages, ...labels).value += 1;
   }
 
-  /** A message that is handed on: it is counted when it is known what became of it. */
+  /** Counts a forwarded message once its result is known. */
   handedOn(exchange: Exchange, subject: McpSubject): void {
     const started = performance.now();
     exchange.onClose(() => {
@@ -97,7 +97,7 @@ export class McpMetrics {
   }
 }
 
-/** Notes what a response says of a failure. */
+/** Logs the error of a response. */
 export function noteResponseError({ record }: Exchange, response: Message): void {
   const error = responseError(response);
   if (error === undefined) return;

@@ -28,54 +28,57 @@ import {
   type RequestedItem,
 } from "./lock-check.ts";
 
-/** Which items are approved, and in which words. Complete: nothing is defaulted at run time. */
+/** The approved items and their definitions. All settings are set: the runtime has no defaults. */
 export interface ToolLockSettings {
-  /** Milliseconds for which a target's list counts: a call after it asks the target anew. */
+  /** Milliseconds for which a target's list is cached; a later call requests it again. */
   readonly maxAge: number;
   /** The approved definitions by target. */
   readonly targets: Readonly<Record<string, LockedItems>>;
 }
 
-/** The approved definitions of a target by list and by the item's name, URI or template; a list that is not there has none. */
+/**
+ * The approved definitions of a target, by list and by the item's name, URI or template. If a list is absent, none of its
+ * items are approved.
+ */
 export interface LockedItems
   extends Readonly<Partial<Record<ItemList, Readonly<Record<string, ItemDigests>>>>> {
-  /** The digest of what it tells clients of its use; without one nothing of the kind is approved. */
+  /** The digest of the target's instructions for clients; if absent, no instructions are approved. */
   readonly instructions?: string;
 }
 
-/** Makes a lock of its settings. */
+/** Creates a lock from its settings. */
 export function openToolLock(settings: ToolLockSettings): ToolLock {
   return new ToolLock(settings);
 }
 
-/** The most callers whose lists are remembered. */
+/** Maximum number of cached lists of callers. */
 const MAX_LISTS = 1000;
 
-/** The most items of which the operator is warned: a target may make up any number. */
+/** Maximum number of items with a warning; a target may invent any number. */
 const MAX_WARNINGS = 1000;
 
-/** What a target was last seen to offer to somebody. */
+/** Why each locked item is withheld; `undefined` if it is unchanged. Items that the target does not list are absent. */
 interface SeenList {
   /** Milliseconds since the epoch. */
   at: number;
-  /** Why each locked item is withheld; undefined: it is as it was locked. An item that is not listed is not there. */
+  /** Why each locked item is withheld; `undefined` if it is unchanged. Items that the target does not list are absent. */
   readonly verdicts: Map<string, string | undefined>;
-  /** Under way while the target is asked. */
+  /** In flight while the list is requested. */
   asking: Promise<boolean> | undefined;
 }
 
-/** Where an approved item stands: its list, and its name in it. */
+/** The place of an approved item: its list and its name in the list. */
 export type LockedPlace = Pick<ListedDefinition, "list" | "name">;
 
 /**
- * Withholds items that are not approved: those that are in no lock, and those that say something else than when they were
- * locked. What clients are shown and what they can call is the same.
+ * Withholds items that are not approved: those that the lock does not contain and those whose definition has changed.
+ * Clients can call exactly the items that they can list.
  */
 export class ToolLock implements ItemLock {
   readonly #maxAge: number;
   readonly #targets: ReadonlyMap<string, LockedItems>;
   readonly #lists = new Map<string, SeenList>();
-  /** What the operator was warned of last, by target (of its instructions) or by target, list and item. */
+  /** The last warning by target (about its instructions) or by target, list and item. */
   readonly #warnings = new Map<string, string>();
 
   constructor({ maxAge, targets }: ToolLockSettings) {
@@ -83,24 +86,27 @@ export class ToolLock implements ItemLock {
     this.#targets = new Map(Object.entries(targets));
   }
 
-  /** Whether a request is for something that it may withhold. */
+  /** Whether a request names an item that the lock may withhold. */
   isAbout(request: Message): boolean {
     return lockedItem(request) !== undefined;
   }
 
-  /** Holds the item of a request against the lock; undefined: it may be sent. What is withheld is noted. */
+  /**
+   * Checks the item of a request against the lock. Returns `undefined` if the request may be sent; logs the refusal
+   * otherwise.
+   */
   check(call: LockedCall): Promise<LockRefusal | undefined> {
     return checkLock(this, call);
   }
 
   ownerOf(exchange: Exchange, jwt: JwtVariable, target: string): ListOwner {
     const { remoteAddress, record, gateway } = exchange;
-    const said = ["mcp-session-id", "authorization", "cookie"].map((name) => exchange.header(name));
-    const caller = JSON.stringify([...said, remoteAddress, jwt?.iss, jwt?.sub, record.caller]);
+    const sent = ["mcp-session-id", "authorization", "cookie"].map((name) => exchange.header(name));
+    const caller = JSON.stringify([...sent, remoteAddress, jwt?.iss, jwt?.sub, record.caller]);
     return { target, caller, warn: gateway.warn };
   }
 
-  /** Whether an item that a target lists is shown; calls go by it from now on. */
+  /** Whether a listed item is visible; the result also decides about the caller's next calls. */
   shows(owner: ListOwner, item: ListedDefinition): boolean {
     const why = this.#reasonFor(owner, item);
     if (why !== NOT_LOCKED) this.#lists.get(keyOf(owner, item.list))?.verdicts.set(item.name, why);
@@ -116,7 +122,7 @@ export class ToolLock implements ItemLock {
     return verdict;
   }
 
-  /** Whether what a target tells clients of its use (JSON text) is as it was locked. */
+  /** Whether a target's instructions for clients (JSON text) are unchanged. */
   approves({ target, warn }: Omit<ListOwner, "caller">, instructions: string): boolean {
     const locked = this.#targets.get(target)?.instructions;
     const isLocked = locked === instructionsDigest(instructions);
@@ -127,7 +133,7 @@ export class ToolLock implements ItemLock {
     return isLocked;
   }
 
-  /** A target says that items of a kind are others now. */
+  /** Drops the cached lists of a kind after the target has announced a change. */
   forget(target: string, kind: McpPrimitiveKind): void {
     for (const key of this.#lists.keys()) {
       if (listsOf(kind).some((list) => key.startsWith(`${target}\n${list}\n`)))
@@ -155,7 +161,7 @@ export class ToolLock implements ItemLock {
 
   #seen(key: string): SeenList {
     const seen = this.#lists.get(key) ?? { at: 0, verdicts: new Map(), asking: undefined };
-    // The one that was used last is the last to be forgotten.
+    // Moves the entry to the end, so that the least recently used one is dropped first.
     this.#lists.delete(key);
     this.#lists.set(key, seen);
     const [oldest] = this.#lists.keys();
@@ -175,7 +181,7 @@ export class ToolLock implements ItemLock {
       seen.verdicts.clear();
       for (const item of items) {
         const why = this.#reasonFor(owner, item);
-        // Of others nothing is kept: there may be any number.
+        // Other items are not cached: there may be any number of them.
         if (why !== NOT_LOCKED) seen.verdicts.set(item.name, why);
       }
       seen.at = at;
@@ -185,7 +191,7 @@ export class ToolLock implements ItemLock {
     }
   }
 
-  /** Why an item is withheld that a target lists; undefined: it is as it was locked. */
+  /** Returns why a listed item is withheld; `undefined` if it is unchanged. */
   #reasonFor(
     { target, warn }: ListOwner,
     { list, name, text }: ListedDefinition,
@@ -199,7 +205,7 @@ export class ToolLock implements ItemLock {
     return why;
   }
 
-  /** Warns of what is withheld, until it is not (`why` is undefined) or for another reason. */
+  /** Warns once per reason; `why` is `undefined` if the item is not withheld (any more). */
   #warnOnce(key: string, why: string | undefined, warn: (why: string) => void): void {
     if (why === undefined) this.#warnings.delete(key);
     else if (this.#warnings.get(key) !== why && this.#warnings.size < MAX_WARNINGS) {
@@ -211,14 +217,14 @@ export class ToolLock implements ItemLock {
 
 const NOT_LOCKED = "it is not in the lock";
 
-/** The lists that items of a kind stand in. */
+/** Returns the lists that contain items of a kind. */
 function listsOf(kind: McpPrimitiveKind): readonly ItemList[] {
   return ITEM_LIST_NAMES.filter((list) => itemLists[list].kind === kind);
 }
 
 /**
- * Where the approval of an item stands, any of which is enough: under its own name, or, of a resource that nobody has
- * approved by its URI, under the templates that may have made it.
+ * Returns the places that may approve an item; one is enough. That is its own name or, for a resource whose URI is not
+ * approved, the templates that match the URI.
  */
 export function lockedPlaces(
   locked: LockedItems | undefined,
@@ -244,10 +250,10 @@ function keyOf({ target, caller }: ListOwner, list: ItemList): string {
   return `${target}\n${list}\n${caller}`;
 }
 
-/** What differs between the approved definition and the one that a target lists; undefined: nothing. */
+/** Describes the difference between the approved and the listed definition; `undefined` if they are equal. */
 function differenceOf(locked: ItemDigests, list: ItemList, text: string): string | undefined {
   const found = itemDigests(list, text);
-  if (found === undefined) return "its definition has a key twice, or is too deep";
+  if (found === undefined) return "its definition has a duplicate key or is nested too deeply";
   const parts = [...new Set([...Object.keys(locked), ...Object.keys(found)])];
   const changed = parts.filter(
     (part) => locked[part] !== found[part] && !isOfRevision(part, locked, found),
@@ -256,8 +262,8 @@ function differenceOf(locked: ItemDigests, list: ItemList, text: string): string
 }
 
 /**
- * Whether a part is there or not because of the revision in which the target was asked: only some have `execution`, and a
- * lock that was written in another one may have none. It then may say no more than whether calls become tasks.
+ * Whether a part differs only because of the revision in which the target was called. Only some revisions have `execution`,
+ * so a lock written in another one may lack it; it may then contain only whether calls become tasks.
  */
 function isOfRevision(part: string, locked: ItemDigests, found: ItemDigests): boolean {
   if (part !== "execution") return false;

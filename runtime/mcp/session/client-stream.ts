@@ -4,7 +4,7 @@ import { respondRpc, rpcError } from "../protocol/rpc-response.ts";
 import type { TargetFailure } from "../protocol/target-failure.ts";
 import { failureResponse, recordFailure, respondFailure } from "./failure-response.ts";
 
-/** The headers of every event stream made here; proxies on the way must not gather it. */
+/** The headers of every event stream of the gateway; they keep proxies from buffering it. */
 export const STREAM_HEADERS: readonly string[] = [
   "content-type",
   "text/event-stream",
@@ -15,8 +15,8 @@ export const STREAM_HEADERS: readonly string[] = [
 ];
 
 /**
- * The response to one request of a client: JSON when nothing comes before it, else an event stream that ends with it. A
- * request that takes long becomes a stream too, with comments that keep the connection in use.
+ * The response to one request of a client. It is JSON if no message precedes it, else an event stream that ends with it. A
+ * slow request becomes a stream too, with comments that keep the connection alive.
  */
 export class ClientStream {
   readonly #exchange: Exchange;
@@ -39,7 +39,7 @@ export class ClientStream {
     });
   }
 
-  /** Sends a message ahead of the response. False: the client reads slowly, wait for `onDrain`. */
+  /** Sends a message before the response. Returns false if the caller must wait for `onDrain`. */
   message(text: string): boolean {
     this.#open();
     this.#timer.refresh();
@@ -50,7 +50,7 @@ export class ClientStream {
     this.#exchange.onDrain(listener);
   }
 
-  /** Sends the response and ends. `status` is that of a response that nothing came before. */
+  /** Sends the response and ends. `status` is used only if no message preceded it. */
   response(text: string, status = 200): void {
     this.#stop();
     if (this.#isStream) {
@@ -61,11 +61,11 @@ export class ClientStream {
     }
   }
 
-  /** Answers with an error that follows from what went wrong. */
+  /** Responds with the error for a failure. */
   fail(failure: TargetFailure): void {
     this.#stop();
     if (failure.kind === "cancelled") {
-      // Nothing is sent for a request that was taken back: an event stream without events.
+      // A cancelled request gets no response: an event stream without events.
       this.#open();
       this.#exchange.end();
       return;

@@ -1,15 +1,18 @@
 import type { Exchange } from "../../http/exchange.ts";
 import { sealSession, unsealSession } from "../../process/session-seal.ts";
 
-/** Nobody but this gateway reads what a target has put into an id. */
+/** The purpose that binds the seal: only this gateway reads the target's event ids. */
 const BINDING = "event id";
 
-/** The id of a target's event as its client knows it, where rules hide what it might say. Any replica with the key reads it. */
+/**
+ * Seals the id of a target's event for its client, where rules hide parts of responses. Any replica with the key can unseal
+ * it.
+ */
 export function sealEventId(exchange: Exchange, id: string): string {
   return id === "" ? "" : sealSession(exchange.gateway.sessionKey, BINDING, id);
 }
 
-/** The id as the target knows it: one that was not sealed is its own. */
+/** Returns the target's own id; an id that was not sealed is returned unchanged. */
 export function targetEventId(exchange: Exchange, id: string): string {
   return unsealSession(exchange.gateway.sessionKey, BINDING, id) ?? id;
 }

@@ -3,7 +3,7 @@ import type { UpstreamFailure } from "../../http/upstream/upstream.ts";
 import { respondRpc, rpcCode, rpcError } from "../protocol/rpc-response.ts";
 import type { TargetFailure } from "../protocol/target-failure.ts";
 
-/** What a client gets for a request that its target did not answer. */
+/** The response to a client's request that its target did not answer. */
 export interface FailureResponse {
   readonly status: number;
   readonly reason: RefusalReason;
@@ -11,7 +11,7 @@ export interface FailureResponse {
   readonly message: string;
 }
 
-/** The response that a failure gets: HTTP's status, and a JSON-RPC error without internals. */
+/** Returns the response for a failure: an HTTP status and a JSON-RPC error without internals. */
 export function failureResponse(
   kind: TargetFailure["kind"] | UpstreamFailure["kind"],
 ): FailureResponse {
@@ -34,7 +34,7 @@ export function failureResponse(
         status: 502,
         reason: "UpstreamFailure",
         code,
-        message: "MCP server gave no valid response",
+        message: "MCP server returned an invalid response",
       };
     case "draining":
       return { status: 503, reason: "Draining", code, message: "The gateway is shutting down" };
@@ -47,12 +47,12 @@ export function failureResponse(
         status: 400,
         reason: "MCP",
         code: rpcCode.invalidRequest,
-        message: "Invalid Request: a request with this id is under way",
+        message: "Invalid Request: a request with this id is in flight",
       };
   }
 }
 
-/** Answers the request with this id (JSON text), when nothing has been sent yet. */
+/** Answers the request with this id (JSON text) if nothing has been sent yet. */
 export function respondFailure(
   exchange: Exchange,
   id: string,
@@ -64,13 +64,13 @@ export function respondFailure(
   respondRpc(exchange, response.status, rpcError(id, response.code, response.message));
 }
 
-/** Puts what went wrong into the access log. */
+/** Adds the failure to the access log. */
 export function recordFailure(exchange: Exchange, detail: string): void {
   logFields(exchange.record).set("error", detail);
 }
 
-/** What a target said that two clients could read in two ways. */
+/** The failure for a response that two clients could read differently. */
 export const repeatedKey: TargetFailure = {
   kind: "protocol",
-  detail: "a result with a repeated key",
+  detail: "a result has a duplicate key",
 };

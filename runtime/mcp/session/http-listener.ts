@@ -6,20 +6,20 @@ import type { HttpSession } from "./session.ts";
 import type { SessionCallContext } from "./session-call.ts";
 import { openInSession } from "./session-request.ts";
 
-/** Takes what a target says on its GET stream. */
+/** Receives the messages on a target's GET stream. */
 export interface HttpListenerSink {
   onMessage(message: Message): boolean;
   /** The target offers a stream. */
   onOpen(): void;
-  /** It offers none, or none any more; the last call. */
+  /** The target offers no stream, or has ended it for good. Last call. */
   onRefused(): void;
 }
 
-/** Milliseconds before a stream that ended is opened again, when the target names no time itself. */
+/** Milliseconds before a stream that ended is reopened, unless the target names a time. */
 const DEFAULT_RETRY = 1000;
 const MAX_RETRY = 30_000;
 
-/** The GET stream of one streamable HTTP target, opened again when it ends. */
+/** The GET stream of one streamable HTTP target, reopened when it ends. */
 export class HttpListener implements UpstreamHandler, Call {
   readonly #context: SessionCallContext;
   readonly #target: McpTarget;
@@ -84,7 +84,7 @@ export class HttpListener implements UpstreamHandler, Call {
     for (const { message, event } of received) {
       if (event?.id !== undefined) this.#lastEventId = event.id;
       if (event?.retry !== undefined) this.#retry = Number(event.retry) || DEFAULT_RETRY;
-      // Responses belong to the POST that asked; one behind its time has nobody to go to.
+      // Responses belong to the POST with the request; a late one here has no recipient.
       if (message === undefined || message.kind === "response") continue;
       isTaken = this.#sink.onMessage(message) && isTaken;
     }

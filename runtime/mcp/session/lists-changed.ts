@@ -1,6 +1,6 @@
 import { sseMessage } from "../../http/body/sse.ts";
 
-/** What a session is told when another configuration is served: other rules may show other tools, prompts and resources. */
+/** Notifications after a reload: other rules may show other tools, prompts and resources. */
 export const listsChanged: string = ["tools", "prompts", "resources"]
   .map((kind) => sseMessage(`{"jsonrpc":"2.0","method":"notifications/${kind}/list_changed"}`))
   .join("");

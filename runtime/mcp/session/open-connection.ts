@@ -13,14 +13,14 @@ import { headersForTarget } from "../transports/upstream-headers.ts";
 import type { LiveParts } from "./session.ts";
 import { sessionTable } from "./session-table.ts";
 
-/** A connection, or why there is none. */
+/** A connection, or why it could not be opened. */
 export type OpenedConnection =
   | { readonly connection: TargetConnection }
   | { readonly failure: TargetFailure };
 
 /**
- * Starts a child, or opens an SSE stream, as a part of a session. When it ends by itself later on, the session ends with it
- * and the client opens a new one; under failOpen the other targets go on.
+ * Starts a child or opens an SSE stream as part of a session. If it later ends by itself, the session ends too and the
+ * client opens a new one; under failOpen the session continues with the other targets.
  */
 export function openConnection(
   exchange: Exchange,
@@ -38,13 +38,13 @@ export function openConnection(
   });
 }
 
-/** They are of the request that opens the connection; the messages of others say their own. */
+/** These headers belong to the request that opens the connection; later messages carry their own trace context. */
 const CONTEXT_HEADERS: ReadonlySet<string> = new Set(CONTEXT_FIELDS);
 
-/** How a connection is used. */
+/** The settings that a connection depends on. */
 export type ConnectionUse = Pick<McpBackend, "limits" | "timeouts" | "failureMode">;
 
-/** Starts a child alone, which nobody's request is needed for. */
+/** Starts a child, which needs no client request. */
 export function openChild(
   gateway: GatewayContext,
   use: ConnectionUse,
@@ -78,7 +78,7 @@ function open(
     live.connections.push(connection);
     return { connection };
   } catch (error) {
-    // spawn refuses some arguments at once (a NUL in them).
+    // spawn throws for some arguments (a NUL in them).
     const detail = error instanceof Error ? error.message : String(error);
     return { failure: { kind: "connect", detail } };
   }

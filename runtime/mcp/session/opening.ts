@@ -7,7 +7,7 @@ import type { McpAuthorization } from "../rules/authorization.ts";
 import { type ListFilter, updatesFilter } from "../rules/list-filter.ts";
 import { repeatedKey } from "./failure-response.ts";
 
-/** Whether a method is answered with what a server says of itself, and the lock has to be asked about that. */
+/** Whether the response to a method contains instructions that the tool lock must approve. */
 export function isLockedOpening(
   { toolLock }: McpAuthorization,
   method: string | undefined,
@@ -15,7 +15,7 @@ export function isLockedOpening(
   return toolLock !== undefined && (method === "initialize" || method === "server/discover");
 }
 
-/** Leaves instructions that are not approved out of the response to `initialize` or `server/discover`. */
+/** Returns a filter that removes unapproved instructions from the response to `initialize` or `server/discover`. */
 export function openingFilter(
   exchange: Exchange,
   access: McpAuthorization,
@@ -28,7 +28,7 @@ export function openingFilter(
   };
 }
 
-/** What came of such a request, without instructions that are not approved. */
+/** Removes unapproved instructions from the outcome of such a request. */
 export function approvedOutcome(
   exchange: Exchange,
   access: McpAuthorization,
@@ -41,7 +41,7 @@ export function approvedOutcome(
   return { kind: "failure", failure: repeatedKey };
 }
 
-/** Undefined: clients may read another text in it than the one that was decided about. */
+/** Returns `undefined` if clients could read other instructions than the ones that were checked. */
 function approvedOpening(
   { gateway }: Exchange,
   { toolLock }: McpAuthorization,

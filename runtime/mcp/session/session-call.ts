@@ -10,14 +10,14 @@ import type { Call, CallSink, StreamableHttpTarget } from "../transports/target.
 import type { HttpSession } from "./session.ts";
 import { openInSession, type SessionOwner, type SessionRequestOptions } from "./session-request.ts";
 
-/** What a call needs to know of the client's request. */
+/** The context of a call in a session. */
 export interface SessionCallContext {
   readonly exchange: Exchange;
   readonly backend: McpBackend;
   readonly session: SessionOwner;
 }
 
-/** Sends one message to a streamable HTTP target, in a session of the target's. */
+/** Sends one message to a streamable HTTP target, in a session of the target. */
 export function callInSession(
   context: SessionCallContext,
   target: StreamableHttpTarget,
@@ -71,7 +71,7 @@ class SessionSender implements CallSender {
       if (isOpening) this.#session.id = headerValue(headers, "mcp-session-id") ?? "";
       return undefined;
     }
-    // A server without sessions says so in its error.
+    // A server without sessions reports that in its error, which has to be read.
     if (isOpening && status === 400) return undefined;
     return status === 404 ? "session" : "status";
   }

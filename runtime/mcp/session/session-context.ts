@@ -14,7 +14,7 @@ import type { TargetEraName } from "../transports/target-era.ts";
 import type { Features, McpSession, TargetSession } from "./session.ts";
 import { callInSession } from "./session-call.ts";
 
-/** A request within a session: what its handling needs to know. */
+/** The context of a request in a session. */
 export interface SessionContext {
   readonly exchange: Exchange;
   readonly backend: McpBackend;
@@ -22,22 +22,22 @@ export interface SessionContext {
   readonly session: ServedSession;
 }
 
-/** What a request is part of: a session, or for a client without one the targets alone. */
+/** The session of a request; for a client without sessions, only its targets. */
 export interface ServedSession extends Pick<McpSession, "initialize" | "isEnded" | "streams"> {
   readonly targets: readonly (TargetSession | DirectTarget | undefined)[];
 }
 
-/** A target as a client uses it that has no session here. */
+/** A target for a client without a session here. */
 export interface DirectTarget {
   readonly kind: "direct";
-  /** Of the client's revision. */
+  /** The era of the client. */
   readonly era: TargetEraName;
-  /** All of them: what the target does not have, it says itself. */
+  /** All features; the target itself refuses what it does not support. */
   readonly features: Features;
   call(request: Message, sink: CallSink): Call;
 }
 
-/** A target of a session that takes part in it. */
+/** A target that takes part in a session. */
 export interface ActiveTarget {
   readonly index: number;
   readonly target: McpTarget;
@@ -49,7 +49,7 @@ export function isStateless({ session }: SessionContext): boolean {
   return session.targets.some((target) => target?.kind === "direct" && target.era === "stateless");
 }
 
-/** The targets of a session, less those that failOpen has left out. */
+/** Returns the targets of a session without those that failOpen has excluded. */
 export function activeTargets(context: SessionContext): ActiveTarget[] {
   const active: ActiveTarget[] = [];
   for (const index of context.backend.targets.keys()) {
@@ -59,7 +59,7 @@ export function activeTargets(context: SessionContext): ActiveTarget[] {
   return active;
 }
 
-/** One target of a session; undefined when it takes no part. */
+/** Returns one target of a session; `undefined` if it takes no part. */
 export function activeTarget(context: SessionContext, index: number): ActiveTarget | undefined {
   const target = context.backend.targets[index];
   const session = context.session.targets[index];
@@ -82,12 +82,12 @@ export function callTarget(
     noteTargetEra(context.exchange, "sessions");
     return callByMessage(context.exchange, target, session.connection, request, sink);
   }
-  // A session is made of the same targets that the backend has: its id is bound to them.
+  // The session has the same targets as the backend: its id is bound to them.
   if (target.kind !== "streamableHttp") return refused(sink);
   return callInSession(context, target, session, request, sink);
 }
 
-/** Sends a notification, or the response to a request of the server's. The sink's `onResponse` says that it was accepted. */
+/** Sends a notification, or the response to a request of the server. `onResponse` of the sink means that it was accepted. */
 export function notifyTarget(
   context: SessionContext,
   active: ActiveTarget,
@@ -105,7 +105,7 @@ export function notifyTarget(
   return endedCall;
 }
 
-/** What the bridge to a target without sessions needs to know; undefined: there is none, as nothing needs one. */
+/** Returns the context for the bridge to a target without sessions; `undefined` if the route needs no bridge. */
 export function bridgedContext(
   {
     exchange,
@@ -131,6 +131,6 @@ export function bridgedContext(
 }
 
 function refused(sink: CallSink): Call {
-  sink.onFailure({ kind: "session", detail: "the session is of another kind of target" });
+  sink.onFailure({ kind: "session", detail: "the session belongs to another kind of target" });
   return endedCall;
 }

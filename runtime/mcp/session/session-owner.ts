@@ -2,20 +2,20 @@ import type { OwnerOf } from "../../http/engine/handover/handover.ts";
 import { headerValue } from "../../http/headers/header-list.ts";
 
 /**
- * What stands behind a sealed id: the thread that has opened the session and holds what it needs, where a process has several.
- * It says nothing of anybody, and is sealed with the rest: behind another id it makes one that nobody knows.
+ * Returns the suffix of a sealed id: the index of the thread that holds the session, in a process with several threads. The
+ * suffix is part of the seal's binding, so an id with another suffix is invalid.
  */
 export function ownerMark(thread: number | undefined): string {
   return thread === undefined ? "" : `.${thread}`;
 }
 
-/** An id and its mark; empty where it has none. */
+/** Splits an id into its sealed part and its suffix, which may be empty. */
 export function markedId(id: string): { readonly sealed: string; readonly owner: string } {
   const at = id.lastIndexOf(".");
   return at === -1 ? { sealed: id, owner: "" } : { sealed: id.slice(0, at), owner: id.slice(at) };
 }
 
-/** The thread of the session that a request names, whoever may use it: it is only there that an id is looked at. */
+/** Returns the thread of the session that a request names. It only routes the request; that thread validates the id. */
 export const sessionOwner: OwnerOf = ({ fields, rawHeaders }) => {
   const id = fields ? fields.value(NAME) : headerValue(rawHeaders, NAME);
   const mark = id && /\.(\d{1,3})$/.exec(id);

@@ -4,9 +4,9 @@ import type { Upstream, UpstreamHandler } from "../../http/upstream/upstream.ts"
 import { type ResponseReader, readResponse } from "../transports/response-reader.ts";
 import type { HttpSession } from "./session.ts";
 
-/** What a new session is opened with. */
+/** Options for opening a session again. */
 export interface ReinitializeOptions {
-  /** The replica at which it is opened. */
+  /** The replica that opens it. */
   readonly upstream: Upstream;
   readonly session: HttpSession;
   /** The client's `initialize` params as JSON text. */
@@ -16,8 +16,8 @@ export interface ReinitializeOptions {
 }
 
 /**
- * Opens a session that the target has forgotten anew, in the client's name: initialize with its params, then
- * notifications/initialized. True when the target took both; `session.id` is then the new one. Never rejects.
+ * Reopens a session that the target has forgotten, on behalf of the client: sends initialize with its params, then
+ * notifications/initialized. Returns true if the target accepted both; `session.id` is then the new one. Never rejects.
  */
 export async function reinitializeSession(options: ReinitializeOptions): Promise<boolean> {
   const { session, initialize } = options;
@@ -32,7 +32,7 @@ export async function reinitializeSession(options: ReinitializeOptions): Promise
 
 interface PostOutcome {
   readonly isTaken: boolean;
-  /** Empty when the response names none. */
+  /** Empty if the response has none. */
   readonly sessionId: string;
 }
 

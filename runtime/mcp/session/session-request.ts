@@ -21,32 +21,32 @@ import { reinitializeSession } from "./session-reinitialize.ts";
 /** One request to a streamable HTTP target. */
 export interface SessionRequestOptions {
   readonly target: StreamableHttpTarget;
-  /** The trace of the client's request; undefined: it has none. */
+  /** The trace of the client's request; `undefined` if it has none. */
   readonly trace: ExchangeTrace | undefined;
-  /** What the body says; undefined: there is none. */
+  /** The message in the body; `undefined` if there is no body. */
   readonly message: Message | undefined;
-  /** Undefined: the request belongs to no session, or opens one. */
+  /** `undefined` if the request belongs to no session or opens one. */
   readonly session: HttpSession | undefined;
-  /** The client's session that it is a part of: renewed as long as that one goes on. */
+  /** The client's session; the target's session is renewed until this one ends. */
   readonly owner: SessionOwner | undefined;
   readonly method: "GET" | "POST" | "DELETE";
   /** End-to-end headers of the client, and Host (see upstream-headers.ts). */
   readonly headers: readonly string[];
-  /** The client's `MCP-Protocol-Version`, for a session that has none of its own. */
+  /** The client's `MCP-Protocol-Version`, for a session without a version of its own. */
   readonly version: string | undefined;
-  /** False when the response has to be readable here: no compression is offered. */
+  /** `undefined` if the response has to be read here, so that no compression is offered. */
   readonly acceptEncoding: string | undefined;
   readonly lastEventId: string | undefined;
   readonly body: Uint8Array | string | null;
 }
 
-/** What is asked of the client's session before one of its targets' sessions is renewed. */
+/** The parts of a client's session that decide whether a target's session can be renewed. */
 export type SessionOwner = Pick<McpSession, "initialize" | "isEnded">;
 
 /**
- * Sends a request within a session of the target's, to the replica at which that began. When it has forgotten the session
- * (404), the session is opened anew there, and at another one when it has left; the request is sent once more, and the
- * handler sees only what comes of it.
+ * Sends a request in a session of the target to the replica that opened it. If that replica has forgotten the session
+ * (404), the session is reopened there; if the replica is gone, at another one. The request is then retried, and the
+ * handler sees only the final response.
  */
 export function sendInSession(
   options: SessionRequestOptions,
@@ -58,8 +58,8 @@ export function sendInSession(
 }
 
 /**
- * What a client's request asks for in a session of a target's, by headers that the target may read. The client itself may
- * speak the revision without sessions.
+ * Sends a client's request in a session of a target, with headers that the target may read. The client itself may speak the
+ * revision without sessions.
  */
 export function openInSession(
   { exchange, session: owner }: { readonly exchange: Exchange; readonly session: SessionOwner },
@@ -70,8 +70,8 @@ export function openInSession(
   handler: UpstreamHandler,
 ): UpstreamRequest {
   const headers = headersForTarget(exchange, options.target);
-  const said = exchange.header("mcp-protocol-version");
-  const version = said !== undefined && SESSION_REVISIONS.has(said) ? said : undefined;
+  const declared = exchange.header("mcp-protocol-version");
+  const version = declared !== undefined && SESSION_REVISIONS.has(declared) ? declared : undefined;
   const { trace } = exchange;
   return sendInSession(
     { ...options, trace, owner, headers, version, acceptEncoding: undefined },
@@ -83,15 +83,15 @@ class SessionRequest implements UpstreamHandler, UpstreamRequest {
   #options: SessionRequestOptions;
   readonly #handler: UpstreamHandler;
   #request: UpstreamRequest | undefined;
-  /** What it was sent to. */
+  /** The server that it was sent to. */
   #server: Upstream;
-  /** Where the session may begin if it can't be begun here. */
+  /** Replicas to try if the session cannot be opened at this one. */
   #untried: readonly Replica[] = [];
   /** The session, while its replica is being chosen. */
   #opening: HttpSession | undefined;
   #sentId = "";
   #isRetry = false;
-  /** The 404 that starts a renewal is not the client's business. */
+  /** Whether the response is a 404 that starts a renewal, so that the client must not see it. */
   #isDiscarding = false;
   #isAborted = false;
 
@@ -107,7 +107,7 @@ class SessionRequest implements UpstreamHandler, UpstreamRequest {
     this.#sentId = session?.id ?? "";
     this.#isDiscarding = false;
     if (replicas.isOne || session === undefined) this.#send(upstream);
-    else if (session.endpoint !== undefined) void this.#goOn(replicas, session.endpoint);
+    else if (session.endpoint !== undefined) void this.#sendToReplica(replicas, session.endpoint);
     else if (message?.method === "initialize") void this.#begin(replicas, session);
     else this.#send(upstream);
   }
@@ -122,11 +122,11 @@ class SessionRequest implements UpstreamHandler, UpstreamRequest {
   }
 
   onHead(status: number, headers: readonly string[]): void {
-    // Without an id of the server's, every replica serves what follows.
+    // If the server sends no id, every replica can serve the following requests.
     if (this.#opening !== undefined && headerValue(headers, SESSION_HEADER) === undefined)
       this.#opening.endpoint = undefined;
     if (status !== 404 || !this.#canRenew()) {
-      // It is not sent again, and its response may be long in coming.
+      // It is not sent again; a slow response must not keep its body in memory.
       this.#options = { ...this.#options, message: undefined, body: null };
       this.#handler.onHead(status, headers);
       return;
@@ -166,7 +166,7 @@ class SessionRequest implements UpstreamHandler, UpstreamRequest {
     this.#send(server);
   }
 
-  async #goOn(replicas: Replicas, endpoint: string): Promise<void> {
+  async #sendToReplica(replicas: Replicas, endpoint: string): Promise<void> {
     const server = await replicas.ofSession(endpoint);
     if (this.#isAborted) return;
     if (server === undefined) this.#leave();
@@ -184,7 +184,7 @@ class SessionRequest implements UpstreamHandler, UpstreamRequest {
     this.#request = sendInSpan(span, server, { method, path, headers, body: sent }, this);
   }
 
-  /** The replica has left: no other one knows the session by its id. */
+  /** Renews the session after its replica is gone: no other one knows its id. */
   #leave(): void {
     if (!this.#canRenew()) {
       this.#refuse();
@@ -194,7 +194,7 @@ class SessionRequest implements UpstreamHandler, UpstreamRequest {
     void this.#renew(undefined);
   }
 
-  /** There is no such session any more: its client opens another one. */
+  /** Responds with 404, so that the client opens another session. */
   #refuse(): void {
     this.#handler.onHead(404, []);
     this.#handler.onEnd();
@@ -206,12 +206,12 @@ class SessionRequest implements UpstreamHandler, UpstreamRequest {
     return owner?.initialize !== undefined && !owner.isEnded;
   }
 
-  /** `server`: the replica that has forgotten the session; undefined: it has left. */
+  /** Renews the session. `server`: the replica that has forgotten it; `undefined` if that replica is gone. */
   async #renew(server: Upstream | undefined): Promise<void> {
     const { session, owner } = this.#options;
     const initialize = owner?.initialize;
     if (session === undefined || initialize === undefined) return;
-    // Another request may have renewed it while this one was under way.
+    // Another request may have renewed it while this one was in flight.
     if (session.id === this.#sentId) {
       session.renewal ??= this.#reopen(session, initialize, server).finally(() => {
         session.renewal = undefined;
@@ -227,7 +227,7 @@ class SessionRequest implements UpstreamHandler, UpstreamRequest {
     this.#refuse();
   }
 
-  /** True when the session is open anew, at the same replica or, without one, at another. */
+  /** Reopens the session at the same replica or, if that is gone, at another one. Returns whether that worked. */
   async #reopen(
     session: HttpSession,
     initialize: string,
@@ -259,7 +259,7 @@ function requestHeaders(options: SessionRequestOptions): string[] {
   return headers;
 }
 
-/** Replicas at which a session may be opened anew: its request waits meanwhile. */
+/** Maximum number of replicas that are tried for reopening a session, as its request waits meanwhile. */
 const MAX_TRIES = 3;
 const SESSION_HEADER = "mcp-session-id";
 const ANY_RESPONSE = "application/json, text/event-stream";

@@ -10,28 +10,28 @@ import type { TransportHost } from "../transports/transport.ts";
 import type { LiveParts, McpSession } from "./session.ts";
 
 /**
- * The MCP sessions of a process. It lives in the gateway's context and so outlives a reload: newer code uses the object that
- * older code of the same version made.
+ * The MCP sessions of a process. The table lives in the gateway's context and so outlives a reload: newer code uses the
+ * object that older code of the same version created.
  */
 export interface SessionTable extends LiveSession {
-  /** A session that was opened or resumed here lately. */
+  /** Finds a session that was recently opened or resumed here. */
   find(id: string): McpSession | undefined;
   findLive(id: string): LiveParts | undefined;
   remember(session: McpSession): void;
-  /** Closes what the session holds; its id stays dead until it expires. */
+  /** Closes the connections of the session; its id stays invalid until it expires. */
   end(session: McpSession): void;
-  /** True for the id of a session that was ended here. */
+  /** Whether the id belongs to a session that was ended here. */
   isEnded(id: string): boolean;
   /**
-   * A set of connections for a caller, empty unless others with the same key share it; undefined when there are too many, and
-   * none of them may make room for it.
+   * Opens a set of connections for a caller, or returns the one that others with the same key share. `undefined` if the
+   * limits are reached and no session can be ended to make room.
    */
   openLive(limits: SessionLimits, caller: string, key?: string): LiveParts | undefined;
   closeLive(live: LiveParts): void;
   host(gateway: GatewayContext, messageLimit: number): TransportHost;
 }
 
-/** The table of this process. */
+/** Returns the table of this process. */
 export function sessionTable(
   gateway: Pick<GatewayContext, "sessions" | "metrics" | "threads">,
 ): SessionTable {
@@ -45,25 +45,25 @@ export function sessionTable(
 
 const TABLE_KEY = "mcp";
 
-/** Sessions of HTTP targets need no memory here: this bounds a cache. */
+/** Maximum number of cached sessions. Sessions of HTTP targets are restored from their ids, so this bounds only a cache. */
 const MAX_REMEMBERED = 4096;
 
-/** Ended sessions that are known, about 100 bytes each; the one that was ended first makes room. */
+/** Maximum number of ended sessions that are remembered, about 100 bytes each; the oldest is dropped first. */
 const MAX_ENDED = 65_536;
 
-/** What a target writes is cut to this many characters in the log. */
+/** Maximum number of characters of a target's output in one log line. */
 const MAX_LOG_TEXT = 4096;
 
-/** Milliseconds between two looks for idle sessions, at most. */
+/** Maximum milliseconds between two checks for idle sessions. */
 const MAX_SWEEP = 30_000;
 
 class Sessions implements SessionTable {
-  /** Insertion order is order of use, of those that have been used since they were many. */
+  /** Ordered by last use once there are many, see `find`. */
   readonly #remembered = new Map<string, McpSession>();
   /** When the ids of ended sessions expire (milliseconds since the epoch), by their nonces. */
   readonly #ended = new Map<string, number>();
   readonly #live = new Map<string, LiveParts>();
-  /** Those of them that have a key. */
+  /** The live parts that have a key. */
   readonly #shared = new Map<string, LiveParts>();
   readonly #groups = new ProcessGroups();
   #sweeper: NodeJS.Timeout | undefined;
@@ -80,11 +80,11 @@ class Sessions implements SessionTable {
     const session = this.#remembered.get(id);
     if (session === undefined) return undefined;
     if (session.live !== undefined) {
-      // Ended in the meantime: the id is of no use any more.
+      // The connections have ended in the meantime, so the id is invalid.
       if (!this.#live.has(session.live.id)) return undefined;
       session.live.usedAt = Date.now();
     }
-    // Which of them were used last counts once they are many: what comes and goes in a map costs more than it seems.
+    // The order of use matters only once there are many; deleting and inserting on every request is expensive.
     if (this.#remembered.size > MAX_REMEMBERED / 2) {
       this.#remembered.delete(id);
       this.#remembered.set(id, session);
@@ -102,7 +102,7 @@ class Sessions implements SessionTable {
     this.#remembered.set(session.id, session);
     if (this.#remembered.size <= MAX_REMEMBERED) return;
     for (const [id, { targets }] of this.#remembered) {
-      // Its client is asked something, and will answer to this object.
+      // Its client has to answer a request; the answer needs this object.
       if (targets.some((target) => target?.kind === "stateless" && target.calls.size > 0)) continue;
       this.#remembered.delete(id);
       return;
@@ -168,7 +168,7 @@ class Sessions implements SessionTable {
     this.#remembered.clear();
   }
 
-  /** Insertion order is nearly the order of expiry: what is left over goes as the oldest. */
+  /** Insertion order is nearly the order of expiry, so the loop can stop early; beyond the limit the oldest are dropped. */
   #forgetExpired(): void {
     const now = Date.now();
     for (const [nonce, expiresAt] of this.#ended) {
@@ -192,15 +192,15 @@ class Sessions implements SessionTable {
     }
   }
 
-  /** No caller makes others lose a session as long as it has as many as they, or its share of all. */
+  /** Makes room for a session. A caller never displaces a session of another one that has no more sessions than itself. */
   #makeRoom(limits: SessionLimits, caller: string): boolean {
-    const { live: most, perCaller } = sessionShare(limits, this.#threads);
+    const { live: max, perCaller } = sessionShare(limits, this.#threads);
     const counts = new Map<string, number>();
     for (const live of this.#live.values()) {
       counts.set(live.caller, (counts.get(live.caller) ?? 0) + 1);
     }
     const own = counts.get(caller) ?? 0;
-    if (own < perCaller && this.#live.size < most) return true;
+    if (own < perCaller && this.#live.size < max) return true;
     let first: LiveParts | undefined;
     let firstCount = 0;
     for (const live of this.#live.values()) {

@@ -3,74 +3,74 @@ import { STATELESS_REVISION } from "../protocol/revisions.ts";
 import { type BridgedSession, newBridgedSession } from "../transports/session-bridge.ts";
 import type { TargetConnection } from "../transports/target-connection.ts";
 
-/** What the gateway knows about one MCP session. */
+/** The state of an MCP session. */
 export interface McpSession {
-  /** What the client calls it: sealed, see session-seal.ts. */
+  /** The id that the client uses: sealed, see session-seal.ts. */
   readonly id: string;
-  /** Where it is valid: route, targets, subject. */
+  /** The scope in which the id is valid: route, targets, subject. */
   readonly binding: string;
-  /** The client's `initialize` params as JSON text, to renew a target's session; undefined when they were too long. */
+  /** The client's `initialize` params as JSON text, for renewing a target's session; `undefined` if they were too long. */
   readonly initialize: string | undefined;
-  /** One for each target of the backend, in its order; undefined: left out by failOpen. */
+  /** One per target of the backend, in its order; `undefined` if failOpen has excluded the target. */
   readonly targets: readonly (TargetSession | undefined)[];
-  /** What it holds open in this process; undefined when all targets are streamable HTTP. */
+  /** The connections in this process; `undefined` if all targets are streamable HTTP. */
   readonly live: LiveParts | undefined;
-  /** Milliseconds since the epoch from which on its id is of no use. */
+  /** When the id expires, in milliseconds since the epoch. */
   readonly expiresAt: number;
-  /** The client has ended it: it isn't resumed from its id, nor renewed. */
+  /** Whether the client has ended it: it is neither resumed from its id nor renewed. */
   isEnded: boolean;
-  /** Ends the streams that listen to it in this process. */
+  /** Callbacks that end the streams of this session in this process. */
   readonly streams: Set<() => void>;
-  /** What the log calls it; says nothing about the id. */
+  /** The name in the log; reveals nothing about the id. */
   readonly logName: string;
 }
 
 /** A session with one target. */
 export type TargetSession = HttpSession | ConnectionSession | BridgedSession;
 
-/** A session that the target knows by an id. */
+/** A session that the target identifies by an id. */
 export interface HttpSession {
   readonly kind: "http";
-  /** The target's `Mcp-Session-Id`; empty when it gave none. Changes when the session is renewed. */
+  /** The target's `Mcp-Session-Id`; empty if it sent none. Changes when the session is renewed. */
   id: string;
-  /** The replica at which it began, by `ip:port`: no other one knows it. Undefined: whichever is reached does. */
+  /** The replica that opened it, by `ip:port`; no other one knows it. `undefined` if any replica serves the session. */
   endpoint: string | undefined;
-  /** The protocol revision agreed with the target; empty: the one that the client's requests name. */
+  /** The protocol revision negotiated with the target; empty for the one that the client's requests name. */
   readonly version: string;
   readonly features: Features;
-  /** Under way while an expired session is opened anew; true when that worked. */
+  /** In flight while an expired session is reopened; resolves to whether that worked. */
   renewal: Promise<boolean> | undefined;
 }
 
-/** A session with a target that has not been opened yet. */
+/** Returns a session that the target has not opened yet. */
 export function newHttpSession(): HttpSession {
   const renewal = undefined;
   return { kind: "http", id: "", version: "", features: "", endpoint: undefined, renewal };
 }
 
-/** A session that is a connection of this process. */
+/** A session over a connection of this process. */
 export interface ConnectionSession {
   readonly kind: "live";
   readonly connection: TargetConnection;
   readonly features: Features;
 }
 
-/** What a target offers, as it said in its response to initialize: a subset of `tprlcs` (see `featuresOf`). */
+/** The capabilities of a target, from its response to initialize: a subset of `tprlcs` (see `featuresOf`). */
 export type Features = string;
 
-/** The connections of a session, and how long nobody has used them. */
+/** The connections of a session, and when they were last used. */
 export interface LiveParts {
   readonly id: string;
-  /** Who shares it, for what is no part of a session; undefined: one session has it. */
+  /** The key for sharing the connections between requests without a session; `undefined` if they belong to one session. */
   readonly key: string | undefined;
-  /** Who opened it: an identity, or an address. */
+  /** The caller that opened them: an identity, or an address. */
   readonly caller: string;
   readonly connections: TargetConnection[];
   /** Milliseconds without use after which they are ended. */
   readonly idle: number;
   /** Milliseconds since the epoch. */
   usedAt: number;
-  /** False while the session is being opened: a target that fails then is the opening's business. */
+  /** False while the session is being opened; failures of targets then belong to the opening. */
   isEstablished: boolean;
 }
 
@@ -83,10 +83,10 @@ export const featureLetters = {
   completions: "c",
 } as const;
 
-/** What a target offers of which nothing is known. */
+/** The features of a target whose capabilities are unknown. */
 export const allFeatures: Features = Object.values(featureLetters).join("");
 
-/** The part of a session that travels in its id. Short names: it is sent with every request. */
+/** The part of a session that is sealed into its id. Names are short because the id is sent with every request. */
 interface SealedState {
   /** When the id expires, in milliseconds since the epoch. */
   readonly e: number;
@@ -94,17 +94,17 @@ interface SealedState {
   readonly i?: string;
   /** The id of the live parts. */
   readonly l?: string;
-  /** Targets: session id, version, features and replica; features only for a live one; null for one left out. */
+  /** Targets: session id, version, features and replica; only features for a live one; null for an excluded one. */
   readonly t: readonly (HttpEntry | LiveEntry | null)[];
 }
 
 type HttpEntry =
   | readonly [id: string, version: string, features: string]
   | readonly [id: string, version: string, features: string, endpoint: string];
-/** The second one: the connection is to a server without sessions. */
+/** `isStateless`: the connection is to a server without sessions. */
 type LiveEntry = readonly [features: string] | readonly [features: string, isStateless: true];
 
-/** The text that is sealed into the id. `expiresAt`: milliseconds since the epoch. */
+/** Returns the JSON that is sealed into the id. `expiresAt`: milliseconds since the epoch. */
 export function sessionState(session: SessionParts, expiresAt: number): string {
   const state: SealedState = {
     e: expiresAt,
@@ -132,10 +132,10 @@ function sealedTarget(target: TargetSession | undefined): HttpEntry | LiveEntry 
   }
 }
 
-/** What a session consists of. */
+/** The parts of a session that its id restores. */
 export type SessionParts = Pick<McpSession, "initialize" | "targets" | "live">;
 
-/** A session that has not been used yet. `expiresAt`: milliseconds since the epoch. */
+/** Returns a new session. `expiresAt`: milliseconds since the epoch. */
 export function newSession(
   id: string,
   binding: string,
@@ -146,14 +146,14 @@ export function newSession(
   return { id, binding, ...parts, expiresAt, isEnded: false, streams: new Set(), logName };
 }
 
-/** The session that a state describes; undefined when it has expired, or needs live parts that this process doesn't have. */
+/** Restores a session from its state; `undefined` if it has expired or needs connections that this process does not have. */
 export function sessionOf(
   id: string,
   binding: string,
   text: string,
   findLive: (id: string) => LiveParts | undefined,
 ): McpSession | undefined {
-  // Authenticated text that this gateway wrote itself.
+  // Authenticated JSON that this gateway wrote itself.
   const state = JSON.parse(text) as SealedState;
   if (!(state.e > Date.now())) return undefined;
   const live = state.l === undefined ? undefined : findLive(state.l);

@@ -14,7 +14,7 @@ import {
 import { markedId, ownerMark } from "./session-owner.ts";
 import { sessionTable } from "./session-table.ts";
 
-/** Opens a session for this client and gives it its id. */
+/** Opens a session for this client and creates its id. */
 export function openSession(
   exchange: Exchange,
   backend: McpBackend,
@@ -37,8 +37,8 @@ export function openSession(
 }
 
 /**
- * The session that the request names; undefined when it names none that is valid here: unknown, ended, expired, another
- * route's or another subject's.
+ * Resumes the session that the request names; `undefined` if the id is unknown, ended, expired, or belongs to another route
+ * or subject.
  */
 export function resumeSession(
   exchange: Exchange,
@@ -66,30 +66,30 @@ export function resumeSession(
   return session;
 }
 
-/** Ends what a session holds here; its id is of no use any more. */
+/** Ends everything that a session holds here and invalidates its id. */
 export function endSession(exchange: Exchange, session: McpSession): void {
   sessionTable(exchange.gateway).end(session);
 }
 
-/** Answers with 404: the client opens a new session (MCP, transports, session management). */
+/** Answers with 404, so that the client opens a new session (MCP, transports, session management). */
 export function refuseUnknownSession(exchange: Exchange): void {
   refuse(exchange, 404, "MCP", "Session not found");
 }
 
-/** Longer params would make the session id too long a header. */
+/** Maximum length of the params that are sealed into the session id; longer ones would make the header too long. */
 const MAX_INITIALIZE = 2048;
 
 function note(exchange: Exchange, session: McpSession): void {
   logFields(exchange.record).set("mcp.session.id", session.logName);
 }
 
-/** Whose share a session takes: the identity's that the request has, else that of the client's address. */
+/** Returns the caller whose share a session uses: the identity of the request, or else the client's address. */
 export function sessionCaller(exchange: Exchange, access: McpAuthorization): string {
   const identity = identityOf(exchange, access);
   return identity === "" ? exchange.remoteAddress : identity;
 }
 
-/** Whether a credential says who asks. */
+/** Whether a credential identifies the caller. */
 export function isKnownCaller(exchange: Exchange, access: McpAuthorization): boolean {
   return identityOf(exchange, access) !== "";
 }
@@ -98,7 +98,7 @@ function identityOf({ record: { caller } }: Exchange, { jwt }: McpAuthorization)
   return caller === undefined ? subjectOf(jwt) : `${subjectOf(jwt)} ${caller}`;
 }
 
-/** Where what belongs to a caller is valid: route, targets and identity. */
+/** Returns the scope in which a caller's ids and states are valid: route, targets and identity. */
 export function callerBinding(
   exchange: Exchange,
   backend: McpBackend,

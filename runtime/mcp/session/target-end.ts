@@ -5,7 +5,7 @@ import { headersForTarget } from "../transports/upstream-headers.ts";
 import type { TargetSession } from "./session.ts";
 import { sendInSession } from "./session-request.ts";
 
-/** Notifies an HTTP target that a session is over; nobody waits for its response. */
+/** Notifies an HTTP target that a session has ended, without waiting for the response. */
 export function endTargetSession(
   exchange: Exchange,
   target: McpTarget,
@@ -30,7 +30,7 @@ export function endTargetSession(
   );
 }
 
-/** A target may refuse (405): its session then ends by its own rules. */
+/** Ignores the response: a target that refuses (405) ends the session by its own rules. */
 const ignored: UpstreamHandler = {
   onHead: () => {},
   onData: () => true,

@@ -5,49 +5,51 @@ import type { McpBackend } from "../transports/backend.ts";
 import type { Call, CallSink, StdioCommand } from "../transports/target.ts";
 import type { TargetConnection } from "../transports/target-connection.ts";
 
-/** What a child is sent: one of this thread, or of another one. */
+/** A connection to a child of this thread or another one. */
 export type ChildConnection = Pick<TargetConnection, "call" | "close" | "isOpen">;
 
-/** Which child: all that another thread needs to know to start it. */
+/** Identifies a child, with everything that another thread needs to start it. */
 export interface ChildAddress {
   readonly kind: "child";
-  /** Whose it is. */
+  /** The owner of the child. */
   readonly key: string;
   readonly caller: string;
   readonly target: StdioCommand;
   readonly use: ConnectionUse & Pick<McpBackend, "sessionLimits">;
-  /** It is of no use: it ends, in the place of a call. */
+  /** Whether the child is to be ended; no call is made then. */
   readonly ends?: true;
 }
 
-/** What other threads of the process hold, as this one uses it. */
-export interface Elsewhere extends LiveSession {
-  /** Undefined: it is this thread's. */
+/** Sessions and children of the other threads of the process. */
+export interface OtherThreads extends LiveSession {
+  /** Returns the connection to a child on another thread; `undefined` if it belongs to this thread. */
   child(address: ChildAddress): ChildConnection | undefined;
-  /** Lets the call go on that waits under an id in another thread. */
-  goOn(waiting: WaitingElsewhere, request: Message, sink: CallSink): Call;
+  /** Continues a call that waits on another thread. */
+  continueCall(waiting: RemoteCall, request: Message, sink: CallSink): Call;
 }
 
-/** A call that waits in another thread than its client has come back to. */
-export interface WaitingElsewhere {
+/** A call that waits on another thread than its client has returned to. */
+export interface RemoteCall {
   readonly thread: number;
   readonly id: string;
-  /** It is over. */
+  /** Called if the call has ended. */
   readonly onGone: () => void;
 }
 
-/** Undefined: there are no other threads. */
-export function elsewhereOf({ sessions }: Pick<GatewayContext, "sessions">): Elsewhere | undefined {
-  // Only `useElsewhere` writes under the key.
-  return sessions.get(KEY) as Elsewhere | undefined;
+/** Returns the access to other threads; `undefined` in a process with one thread. */
+export function otherThreadsOf({
+  sessions,
+}: Pick<GatewayContext, "sessions">): OtherThreads | undefined {
+  // Only `useOtherThreads` writes under the key.
+  return sessions.get(KEY) as OtherThreads | undefined;
 }
 
-/** What is used from now on. */
-export function useElsewhere(
+/** Sets the access to other threads. */
+export function useOtherThreads(
   { sessions }: Pick<GatewayContext, "sessions">,
-  elsewhere: Elsewhere,
+  otherThreads: OtherThreads,
 ): void {
-  sessions.set(KEY, elsewhere);
+  sessions.set(KEY, otherThreads);
 }
 
-const KEY = "mcp elsewhere";
+const KEY = "mcp other threads";

@@ -7,7 +7,7 @@ import type { CallSink, StreamableHttpTarget } from "../transports/target.ts";
 import type { EraVerdict } from "../transports/target-era.ts";
 import { callStateless } from "./stateless-call.ts";
 
-/** A question of the gateway's own: what a server offers. `id` is JSON text. */
+/** Builds a `server/discover` request of the gateway. `id` is JSON text. */
 export function discoverRequest(id: string): Message {
   const message = ownMessage(`{"jsonrpc":"2.0","id":${id},"method":"server/discover"}`);
   return withParams(message, {
@@ -17,7 +17,7 @@ export function discoverRequest(id: string): Message {
   });
 }
 
-/** Asks an HTTP target whether it speaks the stateless revision, with the credentials of the client that wants to know. */
+/** Probes whether an HTTP target speaks the stateless revision, with the credentials of the client. */
 export function discoverOverHttp(
   exchange: Exchange,
   target: StreamableHttpTarget,
@@ -29,7 +29,7 @@ export function discoverOverHttp(
   });
 }
 
-/** Takes what comes of `discoverRequest`, for the one who wants to know whether the server speaks the revision. */
+/** Returns a sink that converts the outcome of `discoverRequest` to a verdict on the server's era. */
 export function verdictSink(onVerdict: (verdict: EraVerdict) => void): CallSink {
   return {
     onMessage: () => true,
@@ -38,7 +38,7 @@ export function verdictSink(onVerdict: (verdict: EraVerdict) => void): CallSink 
   };
 }
 
-/** A server says it in its result, or in the error that another version gets. */
+/** Whether a server supports the revision, from its result or from its error for another version. */
 function namesRevision({ text, result }: Message): boolean {
   const { supportedVersions, supported }: Versions =
     result === undefined ? (JSON.parse(text).error?.data ?? {}) : JSON.parse(textAt(text, result));
@@ -52,8 +52,8 @@ interface Versions {
 }
 
 /**
- * A refusal that is no JSON-RPC is one of an older server, and one that wants credentials is for the client to read. All else
- * says nothing: a request that is sent on may reach a server of another era, once that is there.
+ * Returns the verdict for a failure. A response that is not JSON-RPC comes from an older server; a refusal that requires
+ * credentials is left to the client. Any other failure decides nothing: the next request may reach a server of another era.
  */
 function verdictOf(failure: TargetFailure): EraVerdict {
   const { kind, status = 500 } = failure;

@@ -9,10 +9,10 @@ import { isSpecified, NAMED_PARAMS, statelessMethods } from "../protocol/methods
 import { STATELESS_REVISION } from "../protocol/revisions.ts";
 import { type RpcError, rpcCode } from "../protocol/rpc-response.ts";
 
-/** What is wrong with the headers by which a request of revision 2026-07-28 says what it is, whatever its body says. */
+/** Checks the headers that describe a request of revision 2026-07-28, without its body. */
 export function headerProblem(exchange: Exchange): RpcError | undefined {
   for (const name of DESCRIBING) {
-    if (isRepeated(exchange, name)) return mismatch(`${name} is there twice`);
+    if (isRepeated(exchange, name)) return mismatch(`duplicate ${name}`);
   }
   const requested = exchange.header("mcp-protocol-version");
   if (requested === STATELESS_REVISION) return undefined;
@@ -24,8 +24,8 @@ export function headerProblem(exchange: Exchange): RpcError | undefined {
 }
 
 /**
- * What is wrong with a message of revision 2026-07-28: what it lacks, or what its headers say otherwise (MCP 2026-07-28,
- * transports). A method that the revision doesn't have is judged by its name alone.
+ * Checks a message of revision 2026-07-28 for missing parts and for contradictions with its headers (MCP 2026-07-28,
+ * transports). Of methods that the revision does not define, only the name is checked.
  */
 export function messageProblem(exchange: Exchange, message: Message): RpcError | undefined {
   if (message.kind === "response") {
@@ -34,16 +34,16 @@ export function messageProblem(exchange: Exchange, message: Message): RpcError |
   const method = exchange.header("mcp-method");
   // SDKs send notifications without it.
   if (method === undefined && message.kind === "notification") return undefined;
-  if (method !== message.method) return mismatch("Mcp-Method is not the method");
+  if (method !== message.method) return mismatch("Mcp-Method does not match the method");
   if (message.kind === "notification" || !isSpecified(statelessMethods, message)) return undefined;
   return envelopeProblem(message) ?? nameProblem(exchange, message);
 }
 
-/** Headers that a request has once. */
+/** Headers that must not be repeated. */
 const DESCRIBING = ["mcp-protocol-version", "mcp-method", "mcp-name"] as const;
 
 function isRepeated(exchange: Exchange, name: string): boolean {
-  // Several are read as one list, which most values don't look like.
+  // Repeated headers are joined to a list, so values without a comma need no search.
   if (exchange.header(name)?.includes(", ") !== true) return false;
   const headers = exchange.requestHeaders;
   let isThere = false;
@@ -60,7 +60,7 @@ function envelopeProblem(message: Message): RpcError | undefined {
   if (typeof envelope === "string") return invalid(envelope);
   const { version, capabilities } = envelope;
   if (version === undefined) return invalid("_meta must name the protocol version");
-  if (version !== STATELESS_REVISION) return mismatch("MCP-Protocol-Version is not that of _meta");
+  if (version !== STATELESS_REVISION) return mismatch("MCP-Protocol-Version does not match _meta");
   return capabilities === undefined ? invalid("_meta must have client capabilities") : undefined;
 }
 
@@ -71,7 +71,7 @@ function nameProblem(exchange: Exchange, message: Message): RpcError | undefined
   if (name === undefined) return invalid(`${field} must be a string`);
   const header = exchange.header("mcp-name");
   const isSame = header !== undefined && decodeHeader(header.trim()) === name;
-  return isSame ? undefined : mismatch(`Mcp-Name is not the ${field}`);
+  return isSame ? undefined : mismatch(`Mcp-Name does not match ${field}`);
 }
 
 function mismatch(detail: string): RpcError {

@@ -16,23 +16,23 @@ import {
   WITHHELD_HEADERS,
 } from "../transports/upstream-headers.ts";
 
-/** A client's request of revision 2026-07-28 that goes on to a target which is asked as the client asks. */
+/** A client's request of revision 2026-07-28 that is forwarded to a target unchanged. */
 export interface PassedRequest {
   readonly exchange: Exchange;
   readonly target: StreamableHttpTarget;
   readonly body: UpstreamCall["body"];
-  /** The span of the call; undefined: the client's request is not traced. */
+  /** The span of the call; `undefined` if the client's request is not traced. */
   readonly span: CallSpan | undefined;
-  /** The client may get a response in a coding of its choice: nobody reads it here. */
+  /** Whether the response may be compressed, because the gateway does not read it. */
   readonly mayBeCoded: boolean;
 }
 
-/** Sends a client's request on: with its own header lines, where nothing stands in the way. */
+/** Forwards a client's request, with its own header lines if possible. */
 export function sendPassed(request: PassedRequest, handler: UpstreamHandler): UpstreamRequest {
   return sendLines(request, handler) ?? sendList(request, handler);
 }
 
-/** Undefined: this request does not go on so. */
+/** Returns `undefined` if the request's header lines cannot be forwarded. */
 function sendLines(request: PassedRequest, handler: UpstreamHandler): UpstreamRequest | undefined {
   const { exchange, body, span, mayBeCoded } = request;
   const { upstream, credentials } = request.target;
@@ -66,16 +66,16 @@ function sendList(request: PassedRequest, handler: UpstreamHandler): UpstreamReq
 const ACCEPTED = "application/json, text/event-stream";
 const json = "application/json";
 
-/** What a client says of its message in headers. */
+/** The headers that describe a client's message. */
 const CLAIMS = ["mcp-method", "mcp-name"] as const;
 
-/** What goes on as the client has sent it: it was compared with what would be sent in its place. */
+/** Headers that are forwarded as received: they were compared with the ones that the gateway would send. */
 const CHECKED = ["accept", "content-type", "mcp-protocol-version", ...CLAIMS];
 
 const withheldLines = linesWithout([...CHECKED, "accept-encoding"]);
 const withheldLinesAndCodings = linesWithout(CHECKED);
 
-/** The names of the lines that do not go on; `kept` go on all the same. */
+/** Returns the names of the withheld lines without `kept`. */
 function linesWithout(kept: readonly string[]): Readonly<Record<Credentials, HeaderNames>> {
   const namesOf = (credentials: Credentials) =>
     new HeaderNames([...WITHHELD_HEADERS[credentials]].filter((name) => !kept.includes(name)));

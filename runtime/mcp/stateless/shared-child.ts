@@ -12,17 +12,21 @@ import { callByMessage } from "../transports/call-span.ts";
 import { noteTargetEra } from "../transports/noted-eras.ts";
 import type { Call, CallSink, StdioTarget } from "../transports/target.ts";
 import type { EraVerdict } from "../transports/target-era.ts";
-import { type ChildAddress, type ChildConnection, elsewhereOf } from "./cross-thread-sessions.ts";
+import {
+  type ChildAddress,
+  type ChildConnection,
+  otherThreadsOf,
+} from "./cross-thread-sessions.ts";
 import { discoverRequest, verdictSink } from "./discovery.ts";
 
-/** A child that is there, or why there is none. */
+/** A running child, or why it could not be started. */
 export type SharedChild =
   | { readonly connection: ChildConnection }
   | { readonly failure: TargetFailure };
 
 /**
- * The child of a target without sessions for all requests of one owner: what it keeps in its process is not for others. It
- * is started, and found again while it runs, in the one of several threads that its key chooses.
+ * Returns the child of a target without sessions for all requests of one owner; the state in its process must not be
+ * visible to others. Of several threads, the owner's key decides on the one that runs it.
  */
 export function sharedChild(
   { gateway }: Exchange,
@@ -34,17 +38,17 @@ export function sharedChild(
   const { limits, timeouts, failureMode, sessionLimits } = backend;
   const address: ChildAddress = {
     kind: "child",
-    // Who is not known is known by an address.
+    // An unknown caller is identified by its address.
     key: `${binding}\n${caller}\n${name}`,
     caller,
     target: { name, command, args, env },
     use: { limits, timeouts, failureMode, sessionLimits },
   };
-  const connection = elsewhereOf(gateway)?.child(address);
+  const connection = otherThreadsOf(gateway)?.child(address);
   return connection === undefined ? childHere(gateway, address) : { connection };
 }
 
-/** The same in this thread, whatever its key is. */
+/** Returns the child on this thread, whatever its key is. */
 export function childHere(
   gateway: GatewayContext,
   { key, caller, target, use }: ChildAddress,
@@ -59,12 +63,12 @@ export function childHere(
   return openChild(gateway, use, target, live);
 }
 
-/** Asks a child whether it speaks the stateless revision. */
+/** Probes whether a child speaks the stateless revision. */
 export function discoverChild(connection: ChildConnection, deadline: number): Promise<EraVerdict> {
   return new Promise((resolve) => {
     const request = discoverRequest(JSON.stringify(randomUUID()));
     const call = connection.call(request, verdictSink(resolve));
-    // A server that does not know the method may say nothing at all.
+    // A server that does not know the method may not respond.
     const timer = setTimeout(() => {
       call.cancel();
       resolve(false);
@@ -73,7 +77,7 @@ export function discoverChild(connection: ChildConnection, deadline: number): Pr
   });
 }
 
-/** Sends a request to a child that many share: its id there is the gateway's own, and so is its progress token. */
+/** Sends a request to a child that several requests share, with an id and a progress token of the gateway. */
 export function callChild(
   exchange: Exchange,
   target: StdioTarget,

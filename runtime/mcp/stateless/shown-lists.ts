@@ -9,8 +9,8 @@ import { isAllowed, type McpAuthorization } from "../rules/authorization.ts";
 import { type ListFilter, rulesFilter } from "../rules/list-filter.ts";
 
 /**
- * Leaves out of lists what the rules hide, as in sessions. What is left may be another list for somebody else: caches may
- * give it to nobody but who asked (MCP 2026-07-28, caching).
+ * Returns a filter that removes hidden items from lists, as in sessions. The filtered list depends on the caller, so shared
+ * caches must not store it (MCP 2026-07-28, caching).
  */
 export function statelessFilter(
   exchange: Exchange,
@@ -20,16 +20,16 @@ export function statelessFilter(
   const filter = rulesFilter(exchange, access, target);
   return (message) => {
     if (message.kind === "response" && message.result === undefined) {
-      // What a server says of a failure may be a list; its code says what a client does next.
+      // The details of an error may contain a list; the client needs the code to decide what to do next.
       const code = errorCodeOf(message) ?? rpcCode.internal;
-      return { text: rpcError(message.id, code, "MCP server refused") };
+      return { text: rpcError(message.id, code, "The MCP server refused the request") };
     }
     const shown = filter(message);
     return typeof shown === "string" ? shown : { text: keptPrivate(shown.text) };
   };
 }
 
-/** A subscription to no resource but those that the rules show; undefined: nobody can say what it asks for. */
+/** Removes hidden resources from a subscription; `undefined` if it is malformed. */
 export function withShownSubscriptions(
   exchange: Exchange,
   access: McpAuthorization,

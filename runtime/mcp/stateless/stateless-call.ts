@@ -17,8 +17,8 @@ import { headersForTarget } from "../transports/upstream-headers.ts";
 import { isDoubtful } from "./response-status.ts";
 
 /**
- * Sends one message of revision 2026-07-28 to an HTTP target, with the headers that say what it is. `paramHeaders`: those
- * that repeat arguments, as a flat list; absent: the client has sent them itself.
+ * Sends one message of revision 2026-07-28 to an HTTP target, with the headers that describe it. `paramHeaders`: the
+ * headers that repeat arguments, as a flat list; absent if the client has sent them itself.
  */
 export function callStateless(
   exchange: Exchange,
@@ -70,7 +70,7 @@ class StatelessSender implements CallSender {
   #clientHeaders(): string[] {
     const headers = headersForTarget(this.#exchange, this.#target);
     if (this.#paramHeaders === undefined) return headers;
-    // What a client with sessions says under such names is about nothing.
+    // A client with sessions does not know these headers, so its own values have no meaning.
     const kept = headers.filter((_, at) => !isParamHeader(headers[at - (at % 2)] ?? ""));
     return [...kept, ...this.#paramHeaders];
   }

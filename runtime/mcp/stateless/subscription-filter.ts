@@ -6,14 +6,14 @@ import { paramOf } from "../protocol/message-edit.ts";
 import { readFields } from "../protocol/message-fields.ts";
 import { respondRpcError, rpcCode } from "../protocol/rpc-response.ts";
 
-/** What a client wants to hear of by a subscription (MCP 2026-07-28), or is told that it will. */
+/** The changes that a subscription requests or that its acknowledgement confirms (MCP 2026-07-28). */
 export interface SubscriptionFilter {
-  /** Of `listSubscriptions`. */
+  /** Keys of `LIST_SUBSCRIPTIONS`. */
   readonly lists: readonly string[];
   readonly uris: readonly string[];
 }
 
-/** The changes of lists that can be heard of, and how they are told. */
+/** The list changes that clients can subscribe to, with their notifications. */
 export const LIST_SUBSCRIPTIONS: ReadonlyMap<string, string> = new Map([
   ["toolsListChanged", "notifications/tools/list_changed"],
   ["promptsListChanged", "notifications/prompts/list_changed"],
@@ -23,7 +23,7 @@ export const LIST_SUBSCRIPTIONS: ReadonlyMap<string, string> = new Map([
 /** The first message of a subscription's stream. */
 export const acknowledged = "notifications/subscriptions/acknowledged";
 
-/** What a subscription, or its acknowledgement, names; undefined: nobody can say. */
+/** Reads the filter of a subscription or its acknowledgement; `undefined` if it is malformed. */
 export function readFilter(message: Message): SubscriptionFilter | undefined {
   const { text } = message;
   const at = paramOf(message, "notifications");
@@ -41,19 +41,19 @@ export function readFilter(message: Message): SubscriptionFilter | undefined {
   };
 }
 
-/** Answers a subscription whose filter nobody can read. */
+/** Refuses a subscription with a malformed filter. */
 export function refuseFilter(exchange: Exchange, { id }: Message): void {
   const message = "Invalid params: notifications must be an object";
   respondRpcError(exchange, 400, "MCP", { id, code: rpcCode.invalidParams, message });
 }
 
-/** `notifications` as JSON text. */
+/** Returns `notifications` as JSON text. */
 export function filterText({ lists, uris }: SubscriptionFilter): string {
   const filter = Object.fromEntries(lists.map((name) => [name, true]));
   return JSON.stringify(uris.length === 0 ? filter : { ...filter, resourceSubscriptions: uris });
 }
 
-/** Tells the subscription with this id (JSON text) what it will hear of. */
+/** Builds the acknowledgement for the subscription with this id (JSON text). */
 export function acknowledgement(id: string, filter: SubscriptionFilter): Message {
   const meta = `{${JSON.stringify(metaKey.subscriptionId)}:${id}}`;
   const params = `{"notifications":${filterText(filter)},"_meta":${meta}}`;

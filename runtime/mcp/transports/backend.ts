@@ -3,7 +3,6 @@ import type { Exchange } from "../../http/exchange.ts";
 import { openUpstream } from "../../http/upstream/open-upstream.ts";
 import type { Upstream, UpstreamSettings } from "../../http/upstream/upstream.ts";
 import type { Message } from "../protocol/message.ts";
-import { inheritedEnvironment } from "./child-environment.ts";
 import { Replicas } from "./replicas.ts";
 import type { SentTrace } from "./sent-trace.ts";
 import type { SessionBridge } from "./session-bridge.ts";
@@ -18,36 +17,42 @@ import type {
 } from "./target.ts";
 import { TargetEra, type TargetEraName } from "./target-era.ts";
 
-/** The MCP servers of a route and how they are used. Complete: nothing is defaulted at run time. */
+/** The MCP servers of a route and their settings. All are set: the runtime has no defaults. */
 export interface McpBackendSettings {
   /** The route's name; a session id is valid on its own route only. */
   readonly route: string;
   /** At least one; names are unique. */
   readonly targets: readonly McpTarget[];
-  /** True: tools and prompts are called `target_name`, resources `target+uri`. Required with several targets. */
+  /**
+   * Whether names have prefixes: tools and prompts are called `target_name`, resources `target+uri`. Required with several
+   * targets.
+   */
   readonly prefix: boolean;
-  /** `failClosed`: a target that fails, fails the request; `failOpen`: the others answer without it. */
+  /** `failClosed`: the request fails if one target fails; `failOpen`: the other targets respond without it. */
   readonly failureMode: "failClosed" | "failOpen";
-  /** The names in rules that read the method: beside MCP's own methods no others pass where there are rules. */
+  /** Methods that rules name; where there are rules, only these and MCP's own methods pass. */
   readonly ruledMethods: readonly string[];
   readonly timeouts: McpTimeouts;
   readonly limits: McpLimits;
-  /** How clients with sessions are served by targets without; absent: all targets have sessions. */
+  /** Serves clients with sessions from targets without; absent if all targets have sessions. */
   readonly toStateless?: SessionBridge;
-  /** How clients without sessions are served by targets that have them; absent: no target needs that. */
+  /** Serves clients without sessions from targets with sessions; absent if no target needs that. */
   readonly toSessions?: StatelessBridge;
-  /** How clients with sessions are served where none are kept: each request opens its own; absent: sessions are kept. */
+  /**
+   * Serves clients with sessions where the gateway stores none, so each request opens its own; absent if sessions are
+   * stored.
+   */
   readonly toSingleCalls?: StatelessBridge;
-  /** Absent: nothing is traced. */
+  /** Absent if nothing is traced. */
   readonly sentTrace?: SentTrace;
 }
 
-/** Serves clients that have no session here by targets that have them. */
+/** Serves clients without a session at the gateway from targets with sessions. */
 export interface StatelessBridge {
   call(caller: StatelessCaller, request: Message, sink: CallSink): Call;
 }
 
-/** A client that has no session here, and the target that it asks. */
+/** A client without a session at the gateway, and the target that it calls. */
 export interface StatelessCaller {
   readonly exchange: Exchange;
   readonly backend: McpBackend;
@@ -55,77 +60,83 @@ export interface StatelessCaller {
   readonly owner: RequestOwner;
 }
 
-/** Whose a request is that belongs to no session. */
+/** The owner of a request outside sessions. */
 export interface RequestOwner {
   /** Route, targets and identity. */
   readonly binding: string;
-  /** Whose share of all sessions and children it takes. */
+  /** The caller whose share of all sessions and children the request uses. */
   readonly caller: string;
-  /** False: anybody may be behind it. */
+  /** False if the owner may be anybody. */
   readonly isKnown: boolean;
 }
 
-/** Milliseconds. */
+/** Timeouts in milliseconds. */
 export interface McpTimeouts {
-  /** From a client's message to the end of its response; undefined: no limit. Streams of their own have none. */
+  /** From a client's message to the end of its response; `undefined` if unlimited. Standalone streams have no limit. */
   readonly request: number | undefined;
-  /** Until every target must have answered initialize: a child may have to be fetched and started first. */
+  /** Time for all targets to answer initialize; a child may have to be downloaded and started first. */
   readonly initialize: number;
-  /** Until every target must have answered another request that goes to all of them: lists, ping. */
+  /** Time for all targets to answer another request that goes to all of them: lists, ping. */
   readonly fanOut: number;
-  /** How long a call waits for what its client, or who sits before it, was asked. */
+  /** Maximum time that a call waits for input from its client or the client's user. */
   readonly input: number;
-  /** How long a stdio or SSE target may work on a request without any sign of life. */
+  /** Maximum time that a stdio or SSE target may work on a request without sending a message. */
   readonly call: number;
-  /** Without a request or an open stream, a session's connections and children end after this time. */
+  /** Time without a request or an open stream after which a session's connections and children are ended. */
   readonly idle: number;
-  /** After this time from its opening a session's id is of no use any more, however much it is used. */
+  /** Lifetime of a session id, however much it is used. */
   readonly session: number;
-  /** Between two comments on a stream that has nothing to say, for the proxies on the way. */
+  /** Time between two comments on an idle stream, which keep proxies from closing it. */
   readonly keepAlive: number;
 }
 
-/** Sizes and numbers. */
+/** Limits of sizes and counts. */
 export interface McpLimits {
-  /** The most bytes of a client's message; more is a 413. */
+  /** Maximum number of bytes of a client's message; larger ones are answered with 413. */
   readonly body: number;
-  /** The most bytes of a target's message that has to be read as a whole. */
+  /** Maximum number of bytes of a target's message that has to be read as a whole. */
   readonly message: number;
-  /** The most sessions with children or SSE connections. */
+  /** Maximum number of sessions with children or SSE connections. */
   readonly sessions: number;
-  /** The most of them that one caller has. */
+  /** Maximum number of such sessions per caller. */
   readonly sessionsPerCaller: number;
 }
 
-/** How many sessions a process holds, and for how long. */
+/** Maximum number of live sessions in a process, and their lifetime. */
 export interface SessionLimits {
   /** Milliseconds without a request or an open stream after which connections and children are ended. */
   readonly idle: number;
-  /** The most sessions with connections or children; of the caller with the most, the one that was idle longest makes room. */
+  /**
+   * Maximum number of sessions with connections or children. If exceeded, the longest idle session of the caller with the
+   * most sessions is ended.
+   */
   readonly live: number;
-  /** The most of one caller; then its own make room. */
+  /** Maximum number per caller; if exceeded, the caller's own sessions are ended. */
   readonly perCaller: number;
-  /** The most bytes of one message from a target. */
+  /** Maximum number of bytes of one message from a target. */
   readonly message: number;
 }
 
-/** The MCP servers of a route, ready to be used; nothing is connected or started before a session needs it. */
+/** The MCP servers of a route, ready for use; nothing is connected or started before a session needs it. */
 export interface McpBackend extends McpBackendSettings {
-  /** The only target, when messages can be passed on without looking at their responses. */
+  /** The only target, if messages can be passed on without inspecting the responses. */
   readonly passthrough: StreamableHttpTarget | undefined;
-  /** Changes when a target becomes another server; part of what a session id is bound to. */
+  /** Changes when a target becomes another server; session ids are bound to it. */
   readonly targetDigest: string;
-  /** What its ids and states begin with, so that a request finds it among the backends of its route; absent: it has no others. */
+  /**
+   * Prefix of its ids and states, by which a request finds it among the backends of its route; absent if it is the only
+   * one.
+   */
   readonly tag?: string;
   readonly sessionLimits: SessionLimits;
   /**
-   * True when a connection of this process keeps the credentials that opened it: whoever uses the session has to show the
-   * same ones, an id alone is no proof of identity.
+   * Whether a connection of this process stores the credentials that opened it. Every request of the session must then
+   * present the same ones; the id alone does not prove identity.
    */
   readonly keepsCredentials: boolean;
 }
 
-/** Makes a backend of its settings. */
+/** Creates a backend from its settings. */
 export function openMcpBackend(settings: McpBackendSettings): McpBackend {
   const { targets, prefix, timeouts, limits } = settings;
   const only = targets.length === 1 ? targets[0] : undefined;
@@ -152,13 +163,13 @@ export function openMcpBackend(settings: McpBackendSettings): McpBackend {
 export interface HttpTargetSettings extends UpstreamSettings {
   readonly name: string;
   readonly credentials: Credentials;
-  /** The server as one that is asked again (see `repeatedServer`); absent: every request is sent once. */
+  /** Wraps the server so that requests are retried (see `repeatedServer`); absent if every request is sent once. */
   readonly retry?: (server: Upstream) => Upstream;
 }
 
 /** Settings of a target over streamable HTTP. */
 export interface StreamableHttpSettings extends HttpTargetSettings {
-  /** Absent: it shows of itself what it speaks. */
+  /** Absent if the era is detected. */
   readonly era?: TargetEraName;
 }
 
@@ -186,7 +197,7 @@ export function sse(settings: HttpTargetSettings): SseTarget {
   return { kind: "sse", name, upstream: replicas.any, replicas, credentials, identity };
 }
 
-/** The pool of a target, asked again where that is configured. */
+/** Opens the pool of a target, with retries if configured. */
 export function openServer(
   settings: UpstreamSettings,
   retry: ((server: Upstream) => Upstream) | undefined,
@@ -200,7 +211,7 @@ export interface StdioTargetSettings {
   readonly name: string;
   readonly command: string;
   readonly args: readonly string[];
-  /** Beside what every child inherits, or in its place. */
+  /** Adds to the inherited variables, or overrides them. */
   readonly env: Readonly<Record<string, string>>;
   readonly era?: TargetEraName;
 }
@@ -210,11 +221,38 @@ export function stdio({ env, ...settings }: StdioTargetSettings): StdioTarget {
   return stdioInOwnEnvironment({ ...settings, env: { ...inheritedEnvironment(), ...env } });
 }
 
-/** The same where `env` is all that the child gets. */
+/** Returns the same, except that `env` is the whole environment of the child. */
 export function stdioInOwnEnvironment(settings: StdioTargetSettings): StdioTarget {
   const { command, args, env, era } = settings;
-  // A digest: the environment may hold secrets.
+  // A digest: the environment may contain secrets.
   const secret = createHash("sha256").update(JSON.stringify(Object.entries(env).sort()));
   const identity = JSON.stringify(["stdio", command, args, secret.digest("base64url")]);
   return { kind: "stdio", ...settings, identity, era: new TargetEra(era) };
+}
+
+/** The variables that a child inherits; the rest of the gateway's environment may contain secrets. */
+const INHERITED = [
+  "PATH",
+  "HOME",
+  "USER",
+  "LOGNAME",
+  "SHELL",
+  "TERM",
+  "LANG",
+  "LC_ALL",
+  "TZ",
+  "TMPDIR",
+  // Paths of CA certificates: npx and uvx download through the same TLS-intercepting proxy as the gateway.
+  "NODE_EXTRA_CA_CERTS",
+  "SSL_CERT_FILE",
+] as const;
+
+/** Returns the variables of the gateway's environment that a child needs. */
+function inheritedEnvironment(): Readonly<Record<string, string>> {
+  const env: Record<string, string> = {};
+  for (const name of INHERITED) {
+    const value = process.env[name];
+    if (value !== undefined) env[name] = value;
+  }
+  return env;
 }

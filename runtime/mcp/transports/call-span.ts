@@ -1,13 +1,13 @@
 import type { Exchange } from "../../http/exchange.ts";
 import type { CallSpan, ExchangeTrace } from "../../http/exchange-trace.ts";
 import { headerValue } from "../../http/headers/header-list.ts";
-import { CONTEXT_FIELDS, saysTrace, textWithParams } from "../protocol/envelope.ts";
+import { CONTEXT_FIELDS, mayHaveTrace, textWithParams } from "../protocol/envelope.ts";
 import { type Message, ownMessage } from "../protocol/message.ts";
 import { addressedPrimitive, shownName } from "../protocol/primitives.ts";
 import { responseError } from "../protocol/response-error.ts";
 import type { Call, CallSink, McpTarget } from "./target.ts";
 
-/** How OpenTelemetry's conventions call the items of MCP. */
+/** Attributes of OpenTelemetry's conventions for the items of MCP. */
 const itemAttributes = {
   tool: "gen_ai.tool.name",
   prompt: "gen_ai.prompt.name",
@@ -15,8 +15,8 @@ const itemAttributes = {
 } as const;
 
 /**
- * Begins the span of a message to a target: `tools/call echo`. A request without a message (a stream, the end of a session) is
- * called by its HTTP method. Undefined: the client's request is not traced.
+ * Begins the span of a message to a target: `tools/call echo`. A request without a message (a stream, the end of a session)
+ * is named by its HTTP method. Returns `undefined` if the client's request is not traced.
  */
 export function beginMcpCall(
   trace: ExchangeTrace | undefined,
@@ -39,14 +39,14 @@ export function beginMcpCall(
   return span;
 }
 
-/** Something that is asked by messages alone. */
+/** A connection that receives messages without HTTP headers. */
 interface AskedByMessages {
   call(request: Message, sink: CallSink): Call;
 }
 
 /**
- * Asks a target that sees no headers of a request: the message says what they do of its trace (SEP-414). Where the client's
- * request is traced, the call is a span, which ends with the response.
+ * Calls a target that receives no HTTP headers: the message carries the trace context instead (SEP-414). If the client's
+ * request is traced, the call is a span that ends with the response.
  */
 export function callByMessage(
   exchange: Exchange,
@@ -79,18 +79,20 @@ function tracedSink(span: CallSpan, sink: CallSink): CallSink {
 }
 
 /**
- * The text of a message whose headers say which span it is of, where the client's own says something of a trace: it says the
- * same as they do. Undefined: it stays as it is.
+ * Returns the message with the same trace context as its headers if it contains a trace context of the client; `undefined`
+ * if it does not, so that it stays unchanged.
  */
 export function textWithTrace(
   message: Message,
   span: CallSpan,
   headers: readonly string[],
 ): string | undefined {
-  return saysTrace(message.text) ? textWithContext(message, span.traceparent, headers) : undefined;
+  return mayHaveTrace(message.text)
+    ? textWithContext(message, span.traceparent, headers)
+    : undefined;
 }
 
-/** `params._meta` says what the headers of these names do; what the client said there is replaced. */
+/** Copies the trace headers to `params._meta`, replacing the client's values. */
 function textWithContext(
   message: Message,
   traceparent: string,

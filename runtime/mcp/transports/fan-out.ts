@@ -2,16 +2,16 @@ import type { Message } from "../protocol/message.ts";
 import type { Outcome } from "../protocol/target-failure.ts";
 import type { Call, CallSink } from "./target.ts";
 
-/** One of the calls of a fan-out: starts it. */
+/** Starts one of the calls of a fan-out. */
 export type FanOutCall = (sink: CallSink) => Call;
 
-/** What a fan-out needs beside its calls. */
+/** Options of a fan-out. */
 export interface FanOutOptions {
-  /** Milliseconds; a target that has not answered then has failed. */
+  /** Milliseconds; a target that has not responded by then has failed. */
   readonly deadline: number;
-  /** Takes what the target at this place of the list says ahead of its response. */
+  /** Receives the messages that the target at this index sends before its response. */
   readonly onMessage: (at: number, message: Message) => boolean;
-  /** Called once, with an outcome for each call, in their order. */
+  /** Called once, with one outcome per call, in the same order. */
   readonly onDone: (outcomes: readonly Outcome[]) => void;
 }
 
@@ -23,8 +23,8 @@ export function fanOut(calls: readonly FanOutCall[], options: FanOutOptions): Ca
 }
 
 /**
- * Makes one call, and waits for its outcome until the deadline (milliseconds). What comes ahead of it is for nobody, unless
- * `onMessage` takes it.
+ * Makes one call and waits for its outcome until the deadline (milliseconds). Messages before the response are dropped
+ * unless `onMessage` takes them.
  */
 export function outcomeOf(
   call: FanOutCall,
@@ -83,7 +83,7 @@ class FanOut implements Call {
     if (this.#outcomes[at] !== undefined) return;
     this.#outcomes[at] = outcome;
     this.#missing--;
-    // While `start` is still making calls it looks itself.
+    // `start` checks for itself while it is still making calls.
     if (this.#missing === 0 && this.#calls.length > 0) this.#finish();
   }
 

@@ -10,18 +10,18 @@ import type { TargetFailure } from "../protocol/target-failure.ts";
 import { type Received, type ResponseReader, readResponse } from "./response-reader.ts";
 import type { Call, CallSink } from "./target.ts";
 
-/** How a message reaches a streamable HTTP target. */
+/** Sends messages to a streamable HTTP target. */
 export interface CallSender {
-  /** The most bytes of one message of the target's. */
+  /** Maximum number of bytes of one message from the target. */
   readonly limit: number;
   /** Sends the message. */
   send(message: Message, handler: UpstreamHandler): UpstreamRequest;
   /**
-   * Asks for what comes after an event. Absent: the target does not close streams early to be asked for the rest (SEP-1699,
-   * revision 2025-11-25).
+   * Requests the events after an event. Absent if the target does not close streams early for polling (SEP-1699, revision
+   * 2025-11-25).
    */
   readonly askForRest?: (lastEventId: string, handler: UpstreamHandler) => UpstreamRequest;
-  /** Takes the head of a response. A string: there is nothing to read, and why. */
+  /** Takes the head of a response. Returns the kind of failure if there is nothing to read. */
   onHead(
     method: string,
     status: number,
@@ -29,22 +29,22 @@ export interface CallSender {
   ): TargetFailure["kind"] | undefined;
 }
 
-/** Milliseconds before a stream that the server closed is asked for the rest, when it names no time itself. */
+/** Milliseconds before reconnecting to a stream that the server closed, unless the server names a time. */
 const DEFAULT_RETRY = 1000;
 
-/** One message to a streamable HTTP target, and what comes back for it. */
+/** One message to a streamable HTTP target and its response. */
 export class HttpCall implements UpstreamHandler, Call {
   readonly #exchange: Exchange;
   readonly #sender: CallSender;
   readonly #sink: CallSink;
-  /** What was sent, without its params: a target that has it may take long, or wait for the client of another request. */
+  /** The sent message without its params, so that they are not held in memory while a slow target responds. */
   #id = "";
   #method = "";
-  /** One that has no response; undefined: a request was sent. */
+  /** A message that has no response; `undefined` if a request was sent. */
   #oneWay: Message | undefined;
   #request: UpstreamRequest | undefined;
   #reader: ResponseReader | undefined;
-  /** Not the exchange's: a call may go on when its client has got a question for a response. */
+  /** Not owned by the exchange: a call may continue after its client got a question as the response. */
   #held: CountedBuffer | undefined;
   #lastEventId: string | undefined;
   #retry = DEFAULT_RETRY;
@@ -64,7 +64,7 @@ export class HttpCall implements UpstreamHandler, Call {
     this.#request = this.#sender.send(message, this);
   }
 
-  /** Ends the call: the connection is closed at once. */
+  /** Ends the call and closes its connection at once. */
   cancel(): void {
     this.#isOver = true;
     clearTimeout(this.#timer);
@@ -121,7 +121,7 @@ export class HttpCall implements UpstreamHandler, Call {
 
   #take(received: readonly Received[] | undefined): boolean {
     if (received === undefined) {
-      this.#fail({ kind: "protocol", detail: "answered with something that is no message" });
+      this.#fail({ kind: "protocol", detail: "answered with an invalid message" });
       return true;
     }
     let isTaken = true;
@@ -136,7 +136,7 @@ export class HttpCall implements UpstreamHandler, Call {
     return isTaken;
   }
 
-  /** The response is the last thing on its stream; a server that keeps the stream open is not waited for. */
+  /** Delivers the response. It is the last message on its stream; a stream that the server keeps open is aborted. */
   #settle(response: Message): void {
     this.#isOver = true;
     if (this.#reader?.kind === "sse") {

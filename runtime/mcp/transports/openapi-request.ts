@@ -2,36 +2,39 @@ import { pathSegment } from "../../http/routing/path-segment.ts";
 import { longNumberText } from "../../json/exact-json.ts";
 import type { OpenApiTool, QueryStyle } from "./openapi-tool.ts";
 
-/** A request to an API, or why there is none. */
+/** A request to an API, or why it cannot be built. */
 export type OpenApiRequest =
   | {
       readonly kind: "request";
-      /** Below the path of the server, with the query. */
+      /** Relative to the path of the server, including the query. */
       readonly path: string;
       readonly headers: readonly (readonly [name: string, value: string])[];
       readonly body: string | null;
     }
   | { readonly kind: "problem"; readonly problem: string };
 
-/** The request that a call of a tool stands for; its arguments keep to the tool's schema. */
+/** Builds the request of a tool call whose arguments match the tool's schema. */
 export function openApiRequest(tool: OpenApiTool, given: unknown): OpenApiRequest {
   const { path: segments, query, header, body } = membersOf(given);
   const path = pathOf(tool.path, membersOf(segments));
   if (path === undefined) {
     return {
       kind: "problem",
-      problem: 'a value of "path" is empty or more than a segment of a path',
+      problem: 'a value of "path" is empty or contains a path separator',
     };
   }
   const headers = Object.entries(membersOf(header)).map(
     ([name, value]) => [name.toLowerCase(), valuesOf(value).join(",")] as const,
   );
   if (headers.some(([, text]) => !HEADER_TEXT.test(text))) {
-    return { kind: "problem", problem: 'a value of "header" can\'t stand in a header' };
+    return {
+      kind: "problem",
+      problem: 'a value of "header" contains characters that headers do not allow',
+    };
   }
   const search = searchOf(membersOf(query), tool.queryStyles);
   if (search === undefined) {
-    return { kind: "problem", problem: 'a value of "query" is no Unicode text' };
+    return { kind: "problem", problem: 'a value of "query" is not well-formed Unicode' };
   }
   return {
     kind: "request",
@@ -50,7 +53,7 @@ function membersOf(value: unknown): Readonly<Record<string, unknown>> {
     : {};
 }
 
-/** Undefined: a value would make it the path of something else. */
+/** Returns `undefined` if a value would change the structure of the path. */
 function pathOf(template: string, given: Readonly<Record<string, unknown>>): string | undefined {
   let isPlain = true;
   const path = template.replace(/\{([^}]+)\}/g, (_whole, name: string) => {
@@ -62,10 +65,10 @@ function pathOf(template: string, given: Readonly<Record<string, unknown>>): str
   return isPlain ? path : undefined;
 }
 
-/** What many servers decode before they look for segments. */
+/** Separators that many servers decode before they split the path. */
 const SEPARATOR = /[/\\]|%2f|%5c/i;
 
-/** Undefined: a text can't be encoded. */
+/** Returns `undefined` if a string cannot be encoded. */
 function searchOf(
   given: Readonly<Record<string, unknown>>,
   styles: OpenApiTool["queryStyles"] = {},
@@ -79,7 +82,7 @@ function searchOf(
 
 type Pair = readonly [name: string, value: string];
 
-/** The parameters of the query that a value stands for. */
+/** Returns the query parameters of a value. */
 function pairsOf(name: string, value: unknown, style: QueryStyle | undefined): readonly Pair[] {
   if (style !== undefined && style !== "brackets") {
     return [[name, valuesOf(value).join(separators[style])]];
@@ -93,7 +96,7 @@ function pairsOf(name: string, value: unknown, style: QueryStyle | undefined): r
 
 const separators = { commas: ",", pipes: "|", spaces: " " };
 
-/** What a value is written as, in a row: items, or members with their names before them (OpenAPI, `simple`). */
+/** Returns the strings of a value in order: items, or member names and values (OpenAPI, `simple`). */
 function valuesOf(value: unknown): readonly string[] {
   if (Array.isArray(value)) return value.map(plainText);
   return isObject(value)
@@ -101,7 +104,7 @@ function valuesOf(value: unknown): readonly string[] {
     : [plainText(value)];
 }
 
-/** A number that is too long for one is none. */
+/** Whether a value is an object. Numbers too long for a double are represented as objects but are numbers. */
 function isObject(value: unknown): value is object {
   return (
     typeof value === "object" &&
@@ -111,7 +114,7 @@ function isObject(value: unknown): value is object {
   );
 }
 
-/** A scalar as it is written in a path, a query or a header; anything else as JSON. */
+/** Formats a scalar for a path, a query or a header; anything else as JSON. */
 function plainText(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }

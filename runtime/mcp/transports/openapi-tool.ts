@@ -4,17 +4,20 @@ import type { ValueSchema } from "../../json/json-schema.ts";
 export interface OpenApiTool {
   readonly name: string;
   readonly description: string;
-  /** What `tools/call` has to give: an object with a member for each place of the request, `path`, `query`, `header`, `body`. */
+  /**
+   * Schema of the arguments of `tools/call`: an object with a member per part of the request, `path`, `query`, `header`,
+   * `body`.
+   */
   readonly inputSchema: ValueSchema;
   readonly method: string;
-  /** Below the path of the server; `{petId}` stands for a member of `path`. */
+  /** Relative to the path of the server; `{petId}` stands for a member of `path`. */
   readonly path: string;
   /**
-   * How lists and objects of the query are written, by the parameter's name. Else each item of a list is a parameter of that
-   * name, and each member of an object one of its own name (`form`, exploded: OpenAPI's own way).
+   * How lists and objects in the query are written, by parameter name. By default each item of a list is a parameter of
+   * that name, and each member of an object is a parameter with its own name (`form`, exploded: OpenAPI's default).
    */
   readonly queryStyles?: Readonly<Record<string, QueryStyle>>;
 }
 
-/** One text with this between the values (of an object: names and values), or `name[member]=value`. */
+/** The separator between the values (for objects: names and values), or `name[member]=value`. */
 export type QueryStyle = "commas" | "pipes" | "spaces" | "brackets";

@@ -10,20 +10,20 @@ import { HEADER_TEXT, openApiRequest } from "./openapi-request.ts";
 import type { OpenApiTool } from "./openapi-tool.ts";
 import type { Transport, TransportEvents, TransportHost } from "./transport.ts";
 
-/** An HTTP API, ready to be asked. */
+/** An HTTP API with its tools. */
 export interface OpenApi {
   /** The target's name. */
   readonly name: string;
   readonly upstream: Upstream;
-  /** By name. */
+  /** By tool name. */
   readonly tools: ReadonlyMap<string, OpenApiTool>;
   /** The result of `tools/list`, as JSON text. */
   readonly list: string;
 }
 
 /**
- * An MCP server of this process whose tools are the operations of an HTTP API: a call is one request to it. `headers` is
- * the flat list of end-to-end headers that every request carries.
+ * Opens an in-process MCP server whose tools are the operations of an HTTP API; each tool call is one HTTP request.
+ * `headers` is the flat list of end-to-end headers that every request carries.
  */
 export function openOpenApiTransport(
   api: OpenApi,
@@ -34,7 +34,7 @@ export function openOpenApiTransport(
   return new OpenApiTransport(api, headers, host, events);
 }
 
-/** The revisions of MCP that it speaks; a client that asks for another one gets the newest. */
+/** The supported revisions of MCP; clients that request another one get the newest. */
 const VERSIONS: ReadonlySet<string> = new Set([
   "2025-03-26",
   "2025-06-18",
@@ -46,9 +46,9 @@ class OpenApiTransport implements Transport {
   readonly #headers: readonly string[];
   readonly #limit: number;
   readonly #events: TransportEvents;
-  /** Calls under way, by the JSON text of their ids. */
+  /** Calls in flight, by the JSON text of their ids. */
   readonly #calls = new Map<string, UpstreamRequest>();
-  /** Responses that wait while nobody reads. */
+  /** Responses that wait while reading is paused. */
   readonly #waiting: string[] = [];
   #isOpen = true;
   #isPaused = false;
@@ -72,7 +72,7 @@ class OpenApiTransport implements Transport {
   send(text: string): void {
     const message = readMessage(text);
     if (message.kind === "notification") this.#cancel(message);
-    // A response is to a request that it never sends.
+    // Responses are ignored: this server never sends requests.
     if (message.kind === "request") this.#serve(message);
   }
 
@@ -104,7 +104,7 @@ class OpenApiTransport implements Transport {
     if (response !== undefined) this.#respond(response);
   }
 
-  /** The response to what asks nobody else. */
+  /** Answers requests that need no call to the API. */
   #own(request: Message): string {
     const { id, method } = request;
     switch (method) {
@@ -128,7 +128,10 @@ class OpenApiTransport implements Transport {
     });
   }
 
-  /** The response to a call; undefined: the API is asked for it. */
+  /**
+   * Starts a tool call. Returns a response if the call fails before a request is sent; `undefined` if the API responds
+   * later.
+   */
   #call({ id, text, params }: Message): string | undefined {
     const {
       name,
@@ -183,14 +186,14 @@ class OpenApiTransport implements Transport {
         },
         onError: ({ kind }) => {
           if (!this.#calls.delete(id)) return;
-          this.#respond(failedCall(id, `the API could not be asked (${kind})`));
+          this.#respond(failedCall(id, `the request to the API failed (${kind})`));
         },
       },
     );
     this.#calls.set(id, call);
   }
 
-  /** What the gateway's policies have set, and where a call belongs, no argument changes. */
+  /** Adds headers of the arguments; they cannot override headers of the gateway's policies or the trace context. */
   #headersWith(
     given: readonly (readonly [name: string, value: string])[],
     context: readonly string[],
@@ -202,17 +205,22 @@ class OpenApiTransport implements Transport {
 
   #respond(text: string): void {
     if (this.#isPaused) this.#waiting.push(text);
-    // Whoever sends a message takes a response to it only afterwards.
+    // Callers register for the response only after `send` returns.
     else queueMicrotask(() => this.#isOpen && this.#events.onMessage(text));
   }
 }
 
-/** MCP, tools, error handling: what a model can mend is a result, not an error of the protocol. */
+/**
+ * Returns a failed tool result. Errors that a model can correct are results, not protocol errors (MCP, tools, error
+ * handling).
+ */
 function failedCall(id: string, text: string): string {
   return rpcResult(id, JSON.stringify({ content: [{ type: "text", text }], isError: true }));
 }
 
-/** An object is structured content, and text for clients that know no other. */
+/**
+ * Returns the result of a call. A JSON object becomes structured content, and also text for clients that support only that.
+ */
 function toolResult(status: number, type: string, body: Buffer): string {
   const isError = status >= 400 || status < 200;
   const text = body.toString("utf8");
@@ -225,7 +233,7 @@ function toolResult(status: number, type: string, body: Buffer): string {
   return `{"content":[${JSON.stringify(content)}],"isError":${isError}${rest}}`;
 }
 
-/** The text again when it is a JSON object. */
+/** Returns the string if it is a JSON object. */
 function objectText(text: string): string | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -235,7 +243,7 @@ function objectText(text: string): string | undefined {
   }
 }
 
-/** What a message says of its trace (SEP-414), as the headers that an API reads it in: a flat list. */
+/** Returns the trace context of a message (SEP-414) as headers for the API: a flat list. */
 function contextOf(meta: Readonly<Record<string, unknown>>): readonly string[] {
   return CONTEXT_FIELDS.flatMap((name) => {
     const value = meta[name];

@@ -6,20 +6,20 @@ import type { CallSink } from "./target.ts";
 export interface PendingCall {
   readonly request: Message;
   readonly sink: CallSink;
-  /** Its `_meta.progressToken` as JSON text; undefined when it has none. */
+  /** Its `_meta.progressToken` as JSON text; `undefined` if it has none. */
   readonly progressToken: string | undefined;
   readonly timer: NodeJS.Timeout;
-  /** Its client reads slowly; the connection waits. */
+  /** Whether the connection is paused because the client reads slowly. */
   isPaused: boolean;
 }
 
-/** The requests under way on one connection, by id. */
+/** The requests in flight on one connection, by id. */
 export class PendingCalls {
   readonly #byId = new Map<string, PendingCall>();
   readonly #deadline: number;
   readonly #onDeadline: (call: PendingCall) => void;
 
-  /** `deadline`: milliseconds without a sign of life. */
+  /** `deadline`: maximum milliseconds without any message. */
   constructor(deadline: number, onDeadline: (call: PendingCall) => void) {
     this.#deadline = deadline;
     this.#onDeadline = onDeadline;
@@ -29,7 +29,7 @@ export class PendingCalls {
     return this.#byId.size;
   }
 
-  /** Undefined when a request with this id is under way. */
+  /** Returns `undefined` if a request with this id is in flight. */
   add(request: Message, sink: CallSink): PendingCall | undefined {
     if (this.#byId.has(request.id)) return undefined;
     const call: PendingCall = {
@@ -43,7 +43,7 @@ export class PendingCalls {
     return call;
   }
 
-  /** The call that a response's id belongs to. */
+  /** Returns the call with the id of a response. */
   find(id: string): PendingCall | undefined {
     const exact = this.#byId.get(id);
     if (exact !== undefined || id.startsWith('"')) return exact;
@@ -60,17 +60,17 @@ export class PendingCalls {
     return undefined;
   }
 
-  /** The calls that may be the cause of what the server says, oldest first. */
+  /** Returns the calls that the server's messages may be about, oldest first. */
   candidates(): PendingCall[] {
     return [...this.#byId.values()].filter(({ request }) => !SILENT.has(request.method));
   }
 
-  /** Waits for the whole deadline again. */
+  /** Restarts the deadline. */
   restart(call: PendingCall): void {
     call.timer.refresh();
   }
 
-  /** False when it was not there any more. */
+  /** Returns false if the call was already removed. */
   remove(call: PendingCall): boolean {
     clearTimeout(call.timer);
     if (this.#byId.get(call.request.id) !== call) return false;
@@ -82,7 +82,7 @@ export class PendingCalls {
   }
 }
 
-/** Requests that a server says nothing about before their responses, or names when it does. */
+/** Requests that a server sends no messages about before the response, or only messages that name the request. */
 const SILENT: ReadonlySet<string> = new Set([
   "initialize",
   "server/discover",

@@ -8,7 +8,7 @@ import {
 /** Counts the processes of stdio targets. */
 export class ProcessCounts {
   readonly #metrics: Metrics;
-  /** Those that run, by their targets. */
+  /** Number of running processes, by target. */
   readonly #running = new Map<string, number>();
 
   constructor(metrics: Metrics) {
@@ -20,17 +20,17 @@ export class ProcessCounts {
 
   started(target: string): void {
     this.#metrics.counter(mcpProcessStarts, target).value += 1;
-    // A counter is there before it counts: a rate needs its zero.
+    // Creates the counter with value 0: a rate needs that first sample.
     this.#metrics.counter(mcpProcessFailures, target);
     this.#running.set(target, (this.#running.get(target) ?? 0) + 1);
   }
 
-  /** One that was started runs no more. */
+  /** Counts the exit of a started process. */
   ended(target: string): void {
     this.#running.set(target, (this.#running.get(target) ?? 1) - 1);
   }
 
-  /** One ended by itself, or did not start. */
+  /** Counts a process that ended by itself or did not start. */
   failed(target: string): void {
     this.#metrics.counter(mcpProcessFailures, target).value += 1;
   }

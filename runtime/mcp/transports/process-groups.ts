@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 
 /**
- * The process groups that must not outlive this process. What ends it in an orderly way, or by an exception, ends them from
- * inside; when it is killed outright (SIGKILL, out of memory) a guard does: a small process that waits for the end of a
- * pipe that only this process holds open.
+ * The process groups that must not outlive this process. On an orderly exit or an exception, this process ends them itself.
+ * If it is killed (SIGKILL, out of memory), a guard does: a small process that waits for the end of a pipe that only this
+ * process holds open.
  */
 export class ProcessGroups {
   readonly #leaders = new Set<number>();
@@ -22,13 +22,13 @@ export class ProcessGroups {
     else this.#guard.stdin?.write(`+${leader}\n`);
   }
 
-  /** The group has ended. */
+  /** Removes a group that has ended. */
   delete(leader: number): void {
     this.#leaders.delete(leader);
     this.#guard?.stdin?.write(`-${leader}\n`);
   }
 
-  /** The guard leads a group of its own: what is sent to the gateway's group (Ctrl-C) must not end it first. */
+  /** Starts the guard in its own group: a signal to the gateway's group (Ctrl-C) must not end it first. */
   #startGuard(): void {
     const guard = spawn(process.execPath, ["-e", GUARD_SCRIPT], {
       detached: true,
@@ -49,16 +49,16 @@ export class ProcessGroups {
   }
 }
 
-/** Sends a signal to every process of a group; one that is gone is no error. */
+/** Sends a signal to every process of a group; ignores groups that are gone. */
 export function signalGroup(leader: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-leader, signal);
   } catch {
-    // No such process any more.
+    // The process is gone.
   }
 }
 
-/** Reads `+PID` and `-PID` lines; at the end of its input it ends the groups that are left, after a moment by force. */
+/** Reads `+PID` and `-PID` lines; when its input ends, terminates the remaining groups, and kills them after two seconds. */
 const GUARD_SCRIPT = `
 const leaders = new Set();
 let rest = "";

@@ -2,12 +2,12 @@ import { RepeatingUpstream, type RepeatSettings } from "../../http/upstream/repe
 import type { Upstream, UpstreamCall } from "../../http/upstream/upstream.ts";
 import { readMessage, readMessageBytes } from "../protocol/message.ts";
 
-/** Asks a server of MCP again for what it may get twice; a call of a tool may do something each time. */
+/** Retries requests to an MCP server that are safe to repeat; tool calls may have effects each time. */
 export function repeatedServer(settings: RepeatSettings): (server: Upstream) => Upstream {
   return (server) => new RepeatingUpstream(server, settings, isRepeatable);
 }
 
-/** Asks an HTTP API again by methods that do the same twice as once (RFC 9110 9.2.2). */
+/** Retries requests to an HTTP API with idempotent methods (RFC 9110 9.2.2). */
 export function repeatedApi(settings: RepeatSettings): (server: Upstream) => Upstream {
   return (server) =>
     new RepeatingUpstream(server, settings, ({ method }) => IDEMPOTENT.has(method));
@@ -22,7 +22,7 @@ const IDEMPOTENT: ReadonlySet<string> = new Set([
   "DELETE",
 ]);
 
-/** Methods that change nothing for the other side when they come twice. */
+/** Methods without a further effect on the server when they are repeated. */
 const REPEATABLE: ReadonlySet<string> = new Set([
   "initialize",
   "server/discover",
@@ -40,7 +40,7 @@ const REPEATABLE: ReadonlySet<string> = new Set([
 ]);
 
 function isRepeatable({ method, body }: UpstreamCall): boolean {
-  // Streams, and the ends of sessions.
+  // GET opens a stream, DELETE ends a session.
   if (method !== "POST") return true;
   if (typeof body === "string") return isNamed(readMessage(body));
   return body instanceof Uint8Array && isNamed(readMessageBytes(Buffer.from(body)));

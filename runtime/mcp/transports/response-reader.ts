@@ -5,13 +5,16 @@ import { type Message, readMessage, readMessageBytes } from "../protocol/message
 
 /** A piece of a target's response. */
 export interface Received {
-  /** Undefined for an event without a message: a comment, a bare id. */
+  /** `undefined` for an event without a message: a comment, a bare id. */
   readonly message: Message | undefined;
-  /** Undefined when the response is one JSON body. */
+  /** `undefined` if the response is one JSON body. */
   readonly event: SseEvent | undefined;
 }
 
-/** Reads the messages in a response's body, in whatever pieces it arrives. Undefined from either: it can't be read. */
+/**
+ * Reads the messages in a response's body, in pieces of any size. Both methods return `undefined` if the body cannot be
+ * read.
+ */
 export interface ResponseReader {
   readonly kind: "json" | "sse";
   push(chunk: Buffer): readonly Received[] | undefined;
@@ -19,8 +22,8 @@ export interface ResponseReader {
 }
 
 /**
- * The reader for a response with these headers, undefined when it is neither JSON nor an event stream. `limit`: the most
- * bytes of one message; a body that is not a stream is held in `buffer`.
+ * Returns the reader for a response with these headers; `undefined` if it is neither JSON nor an event stream. `limit`:
+ * maximum number of bytes of one message. JSON bodies are collected in `buffer`.
  */
 export function readResponse(
   headers: readonly string[],
@@ -28,7 +31,7 @@ export function readResponse(
   buffer: CountedBuffer,
 ): ResponseReader | undefined {
   const encoding = headerValue(headers, "content-encoding");
-  // Compression was not offered.
+  // The gateway does not offer compression.
   if (encoding !== undefined && encoding.toLowerCase() !== "identity") return undefined;
   const type = headerValue(headers, "content-type")?.split(";", 1)[0]?.trim().toLowerCase();
   if (type === "text/event-stream") return new SseResponse(limit);
@@ -81,7 +84,7 @@ class SseResponse implements ResponseReader {
     return received;
   }
 
-  /** What an unfinished event holds is not for anybody (WHATWG HTML section 9.2.6). */
+  /** An unfinished event is discarded (WHATWG HTML section 9.2.6). */
   end(): readonly Received[] {
     return [];
   }

@@ -4,60 +4,60 @@ import type { ParamHeader } from "../protocol/param-headers.ts";
 import type { Call, CallSink, ListenSink, StdioTarget, StreamableHttpTarget } from "./target.ts";
 import type { TargetConnection } from "./target-connection.ts";
 
-/** What a client's session is to a target that has none: the gateway keeps what the target would. */
+/** A client's session with a target that has no sessions: the gateway holds the state that the target would. */
 export interface BridgedSession {
   readonly kind: "stateless";
-  /** What the target offers (see session.ts). */
+  /** The target's capabilities (see session.ts). */
   readonly features: string;
-  /** Of a child; undefined over HTTP. */
+  /** The connection to a child; `undefined` over HTTP. */
   readonly connection: Pick<TargetConnection, "call" | "close" | "isOpen"> | undefined;
-  /** From which on the client wants log messages; undefined: it has not said. */
+  /** Minimum level of log messages that the client wants; `undefined` if it has set none. */
   logLevel: string | undefined;
   /** The URIs that the client has subscribed to. */
   readonly subscriptions: Set<string>;
-  /** The client's requests under way, by their ids (JSON text). */
+  /** The client's requests in flight, by their ids (JSON text). */
   readonly calls: Map<string, BridgedRequest>;
   /** Called when the subscriptions have changed. */
   readonly listeners: Set<() => void>;
-  /** What calls of tools repeat in headers, by their names, as lists have shown it. */
+  /** The tool arguments that calls repeat in headers, by tool name, as listed by the target. */
   readonly paramHeaders: Map<string, readonly ParamHeader[]>;
-  /** Tools whose output is wrapped, as their schemas are (old clients know objects only). */
+  /** Tools whose output is wrapped in an object, as their schemas are (old clients support objects only). */
   readonly wrapped: Set<string>;
 }
 
-/** A request of a client's in such a session. */
+/** A client's request in such a session. */
 export interface BridgedRequest extends Call {
-  /** The client takes its request back. */
+  /** Cancels the request on behalf of the client. */
   takeBack(): void;
-  /** The client's response to what it was asked, by the id it was asked with. */
+  /** Takes the client's response to a request of the server, by the id of that request. */
   takeResponse(id: string, response: Message): boolean;
 }
 
-/** Who asks, and in what session. */
+/** The client and its session. */
 export interface BridgedContext {
   readonly exchange: Exchange;
-  /** The most bytes of one message of the target's. */
+  /** Maximum number of bytes of one message from the target. */
   readonly messageLimit: number;
-  /** Milliseconds that a call waits for what its client was asked. */
+  /** Maximum milliseconds that a call waits for its client's input. */
   readonly inputTimeout: number;
   readonly target: StreamableHttpTarget | StdioTarget;
   readonly session: BridgedSession;
-  /** The client's `initialize` params as JSON text. */
+  /** The params of the client's `initialize` as JSON text. */
   readonly initialize: string | undefined;
 }
 
-/** Serves clients that have sessions by targets that have none. */
+/** Serves clients with sessions from targets without sessions. */
 export interface SessionBridge {
-  /** Asks what the target offers; the response is one to `initialize`. */
+  /** Requests the target's capabilities; the response is one to `initialize`. */
   open(context: BridgedContext, initialize: Message, sink: CallSink): Call;
   call(context: BridgedContext, request: Message, sink: CallSink): Call;
-  /** Takes a client's notification, or its response to what it was asked. */
+  /** Takes a client's notification, or its response to a request of the server. */
   notify(context: BridgedContext, message: Message): void;
-  /** Hands over what the target says outside of any call. */
+  /** Delivers the target's messages outside of calls. */
   listen(context: BridgedContext, sink: ListenSink): Call;
 }
 
-/** A session that has not been used yet. */
+/** Returns a new session. */
 export function newBridgedSession(
   features: string,
   connection: BridgedSession["connection"],

@@ -1,7 +1,10 @@
 import type { SharedThreads } from "../../process/gateway-context.ts";
 import type { SessionLimits } from "./backend.ts";
 
-/** What a thread may hold of them: all of the process have as many together, as long as there are not more threads than sessions. */
+/**
+ * Returns a thread's share of the session limits. The shares add up to at most the limits, as long as there are not more
+ * threads than sessions.
+ */
 export function sessionShare(
   limits: SessionLimits,
   threads: SharedThreads | undefined,

@@ -6,9 +6,9 @@ import type { SseTarget } from "./target.ts";
 import type { Transport, TransportEvents, TransportHost } from "./transport.ts";
 
 /**
- * Opens a target's event stream (HTTP+SSE transport, revision 2024-11-05): its first event names the endpoint that
- * messages are posted to, everything the server says comes on the stream. `headers` is the flat list of end-to-end
- * headers that every request carries.
+ * Opens a target's event stream (HTTP+SSE transport, revision 2024-11-05). Its first event names the endpoint that messages
+ * are posted to; all messages of the server arrive on the stream. `headers` is the flat list of end-to-end headers that
+ * every request carries.
  */
 export function openSseTransport(
   target: SseTarget,
@@ -20,9 +20,9 @@ export function openSseTransport(
 }
 
 class SseTransport implements Transport {
-  /** The server that has the stream: it alone knows the session. */
+  /** The server with the stream; no other one knows the session. */
   #upstream: Upstream;
-  /** What else the target's name stands for. */
+  /** Other servers behind the target's name, to try if connecting fails. */
   #untried: readonly Replica[] = [];
   readonly #headers: readonly string[];
   readonly #events: TransportEvents;
@@ -121,7 +121,7 @@ class SseTransport implements Transport {
     return !this.#isPaused;
   }
 
-  /** The endpoint has to be of the stream's own origin, or a server could send the client's messages elsewhere. */
+  /** Sets the endpoint. It must have the origin of the stream, or a server could redirect the client's messages elsewhere. */
   #setEndpoint(data: string): void {
     const { origin, path } = this.#upstream;
     const base = `${origin}${path}`;

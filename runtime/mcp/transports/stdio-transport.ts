@@ -7,8 +7,8 @@ import type { StdioCommand } from "./target.ts";
 import type { Transport, TransportEvents, TransportHost } from "./transport.ts";
 
 /**
- * Starts a target's process, without a shell and as the leader of its own process group: the group is ended on every
- * way out, with whatever the server has started itself.
+ * Starts a target's process, without a shell and as the leader of its own process group. The whole group is ended on every
+ * exit path, including processes that the server has started itself.
  */
 export function openStdioTransport(
   target: StdioCommand,
@@ -18,11 +18,11 @@ export function openStdioTransport(
   return new StdioTransport(target, host, events);
 }
 
-/** Milliseconds between the end of a child's input and SIGTERM. */
+/** Milliseconds between closing a child's standard input and SIGTERM. */
 const INPUT_END_DELAY = 1000;
 /** Milliseconds between SIGTERM and SIGKILL. */
 const KILL_DELAY = 2000;
-/** Milliseconds in which the last output of an ended child is read; a daemon may keep its pipe open for ever. */
+/** Milliseconds for reading the last output of an exited child; a daemon may keep its pipe open forever. */
 const EXIT_GRACE = 250;
 const MAX_LOG_LINE = 8192;
 
@@ -87,18 +87,18 @@ class StdioTransport implements Transport {
     const log = new LineReader(
       MAX_LOG_LINE,
       (line) => this.#host.log(this.#target.name, line),
-      () => this.#host.log(this.#target.name, "(a line over 8 KB was left out)"),
+      () => this.#host.log(this.#target.name, "(skipped a line over 8 KB)"),
     );
     child.stdout.on("data", (chunk: Buffer) => out.push(chunk));
     child.stderr.on("data", (chunk: Buffer) => log.push(chunk));
-    // A child that is gone shows as EPIPE here and as `exit` below; `exit` says more.
+    // A dead child causes EPIPE here and `exit` below; `exit` has more details.
     child.stdin.on("error", () => {});
     child.on("error", (error) => {
       this.#forget();
       this.#break(error.message, "connect");
     });
     child.on("exit", (code, signal) => {
-      // Grandchildren outlive their parent; the group's id is theirs as long as one of them runs.
+      // Grandchildren outlive their parent; the group id stays valid as long as one of them runs.
       this.#signal("SIGKILL");
       this.#forget();
       this.#host.counts.ended(this.#target.name);
@@ -111,7 +111,7 @@ class StdioTransport implements Transport {
     });
   }
 
-  /** The transport is of no more use, and its session has to know. */
+  /** Closes the transport after a failure and notifies its session. */
   #break(detail: string, kind: "connect" | "closed" = "closed"): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
@@ -125,7 +125,7 @@ class StdioTransport implements Transport {
     // A paused stream would keep the pipes of a dead child open.
     this.#child.stdout.resume();
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
-    // The end of its input is all that a server needs to come to an end of its own (MCP, transports, stdio: shutdown).
+    // Servers exit when their input is closed (MCP, transports, stdio: shutdown); signals follow only if they do not.
     let timer = setTimeout(() => {
       this.#signal("SIGTERM");
       timer = setTimeout(() => this.#signal("SIGKILL"), KILL_DELAY);

@@ -6,22 +6,21 @@ import type { TargetFailure } from "../protocol/target-failure.ts";
 import { type PendingCall, PendingCalls } from "./pending-calls.ts";
 import { type Call, type CallSink, endedCall, type ListenSink } from "./target.ts";
 import type { Transport, TransportEvents, TransportFailure, TransportHost } from "./transport.ts";
-import { WaitingMessages } from "./waiting-messages.ts";
 
-/** What a connection to a target is made of. */
+/** Options of a connection to a target. */
 export interface TargetConnectionOptions {
   /** The target's name, for the log. */
   readonly name: string;
-  /** Milliseconds that a request may go without any sign of life. */
+  /** Maximum milliseconds that a request may take without any message from the target. */
   readonly callTimeout: number;
   readonly host: TransportHost;
   /** Starts the connection. */
   readonly open: (events: TransportEvents) => Transport;
-  /** The target has ended by itself. */
+  /** Called when the target has ended by itself. */
   readonly onGone: () => void;
 }
 
-/** A client's stream, and whether the connection waits for it. */
+/** A client's stream, and whether the connection is paused because of it. */
 interface StreamConsumer {
   readonly sink: { onMessage(message: Message): boolean };
   isPaused: boolean;
@@ -32,14 +31,17 @@ interface Listener extends StreamConsumer {
 }
 
 /**
- * A session's side of a live target. The target writes everything to one connection; here is decided which of the
- * client's streams a message belongs to.
+ * A session's connection to a live target. The target writes all messages to one connection; this class decides which of
+ * the client's streams each message belongs to.
  */
 export class TargetConnection {
   readonly #options: TargetConnectionOptions;
   readonly #transport: Transport;
   readonly #calls: PendingCalls;
-  /** The server's requests that the client has not answered, by id, and where they went: a human may be thinking. */
+  /**
+   * The server's unanswered requests by id, and the stream that each went to. They have no deadline: a human may be
+   * thinking.
+   */
   readonly #asked = new Map<string, StreamConsumer>();
   readonly #listeners: Listener[] = [];
   readonly #waiting = new WaitingMessages();
@@ -59,7 +61,7 @@ export class TargetConnection {
     return this.#transport.isOpen;
   }
 
-  /** True while a client waits for something of this target. */
+  /** Whether a client waits for a message of this target. */
   get isBusy(): boolean {
     return this.#calls.size > 0 || this.#listeners.length > 0;
   }
@@ -68,7 +70,7 @@ export class TargetConnection {
   call(request: Message, sink: CallSink): Call {
     const call = this.#calls.add(request, sink);
     if (call === undefined) {
-      sink.onFailure({ kind: "duplicate", detail: "a request with this id is under way" });
+      sink.onFailure({ kind: "duplicate", detail: "a request with this id is in flight" });
       return endedCall;
     }
     if (this.#transport.isOpen) this.#transport.send(request.text);
@@ -83,7 +85,7 @@ export class TargetConnection {
     else if (message.method === "notifications/cancelled") this.#forget(message);
   }
 
-  /** From now on hands over what the server says outside of any call; what has waited comes first. */
+  /** Delivers the server's messages outside of calls from now on; queued messages come first. */
   listen(sink: ListenSink): Call {
     const listener: Listener = { sink, isPaused: false };
     this.#listeners.push(listener);
@@ -98,13 +100,13 @@ export class TargetConnection {
     };
   }
 
-  /** Ends the connection and everything that waits for it. */
+  /** Closes the connection and fails everything that waits for it. */
   close(): void {
     this.#transport.close();
     this.#endAll({ kind: "closed", detail: "the session has ended" });
   }
 
-  /** A request that the client takes back gets no response (MCP, cancellation): nothing waits for one. */
+  /** A cancelled request gets no response (MCP, cancellation), so nothing must wait for one. */
   #forget(cancellation: Message): void {
     const id = this.#param(cancellation, "requestId");
     const call = id === undefined ? undefined : this.#calls.find(id);
@@ -129,8 +131,9 @@ export class TargetConnection {
   }
 
   /**
-   * The connection does not say which request a message is about. A subscription is named, progress names its token; else, with one request under
-   * way, that is the one; else a client that listens gets it; else the youngest request does.
+   * Delivers a message to the stream that it belongs to, as the connection does not tell. Subscription ids and progress
+   * tokens decide first. Otherwise, if exactly one request is in flight, it gets the message; else the newest listener
+   * does; else the newest request.
    */
   #route(message: Message): void {
     const candidates = this.#calls.candidates();
@@ -149,7 +152,7 @@ export class TargetConnection {
     this.#deliver(consumer, message);
   }
 
-  /** A server without sessions says which subscription a message is for. */
+  /** Finds the subscription of a message; servers without sessions name it. */
   #subscriptionOf(message: Message): PendingCall | undefined {
     if (!message.text.includes(metaKey.subscriptionId)) return undefined;
     const fields = metaFields(message);
@@ -168,7 +171,7 @@ export class TargetConnection {
     return at && textAt(message.text, at);
   }
 
-  /** Nobody listens: a ping is answered here, the rest waits for a client's next stream. */
+  /** Handles a message while nobody listens: a ping is answered, other messages wait for the client's next stream. */
   #keep(message: Message): void {
     if (message.kind === "request" && message.method === "ping") {
       this.#transport.send(rpcResult(message.id, "{}"));
@@ -179,7 +182,7 @@ export class TargetConnection {
     }
   }
 
-  /** Nobody will answer the server: it need not wait. */
+  /** Refuses a request that nobody will answer, so that the server does not wait. */
   #refuseRequest(id: string): void {
     this.#transport.send(rpcError(id, rpcCode.internal, "the client does not listen"));
   }
@@ -191,7 +194,7 @@ export class TargetConnection {
     if (this.#pausedConsumers++ === 0) this.#transport.pause();
   }
 
-  /** The client has left a stream: what it was asked there is not answered. */
+  /** Ends a stream that the client has left, and refuses the server's requests that went to it. */
   #leave(consumer: StreamConsumer): void {
     this.#release(consumer);
     for (const [id, asked] of this.#asked) {
@@ -208,8 +211,8 @@ export class TargetConnection {
   }
 
   /**
-   * The client left. Over HTTP that is no cancellation (MCP, transports), but this gateway keeps no responses for later: the
-   * work would be for nobody.
+   * Cancels a call whose client has disconnected. Over HTTP that does not mean a cancellation (MCP, transports), but this
+   * gateway does not store responses, so the work would be wasted.
    */
   #cancel(call: PendingCall): void {
     if (!this.#calls.remove(call)) return;
@@ -236,7 +239,7 @@ export class TargetConnection {
     );
   }
 
-  /** The target did not take a message: the request in it gets no response. */
+  /** Handles a message that the target refused: a request in it gets no response. */
   #refuse(text: string, detail: string): void {
     this.#options.host.log(this.#options.name, detail);
     const message = readMessage(text);
@@ -259,5 +262,35 @@ export class TargetConnection {
     if (!this.#calls.remove(call)) return;
     this.#release(call);
     call.sink.onFailure(failure);
+  }
+}
+
+/** Maximum number of queued messages, and of their characters in total. */
+const MAX_MESSAGES = 256;
+const MAX_CHARACTERS = 1_048_576;
+
+/** Queue of a server's messages that arrive while the client has no open stream. */
+class WaitingMessages {
+  readonly #messages: Message[] = [];
+  #characters = 0;
+
+  /** Queues a message; returns the oldest ones if they had to be dropped. */
+  add(message: Message): Message[] {
+    this.#messages.push(message);
+    this.#characters += message.text.length;
+    const dropped: Message[] = [];
+    while (this.#messages.length > MAX_MESSAGES || this.#characters > MAX_CHARACTERS) {
+      const oldest = this.#messages.shift();
+      if (oldest === undefined) break;
+      this.#characters -= oldest.text.length;
+      dropped.push(oldest);
+    }
+    return dropped;
+  }
+
+  /** Removes and returns all messages, oldest first. */
+  takeAll(): Message[] {
+    this.#characters = 0;
+    return this.#messages.splice(0);
   }
 }

@@ -1,17 +1,17 @@
 import { MINUTE, SECOND } from "../../process/units.ts";
 import type { TargetFailure } from "../protocol/target-failure.ts";
 
-/** Which revisions a target speaks: those up to 2025-11-25, or 2026-07-28. */
+/** The revisions that a target speaks: those up to 2025-11-25, or 2026-07-28. */
 export type TargetEraName = "sessions" | "stateless";
 
-/** How long a target counts as one that does not speak an era: another server may have come into its place. */
+/** How long a target counts as not speaking an era; another server may have replaced it since. */
 const MAX_REFUSAL = 5 * MINUTE;
-/** How often it is asked anew, at most, because it has refused what it should know. */
+/** Minimum time between two probes after the target has refused a revision that it should speak. */
 const SHORTEST_DOUBT = 10 * SECOND;
 
 /**
- * What a server says of its era: `true` if it speaks the stateless revision. `undefined`: it refuses to say, as a server that
- * wants credentials does. A failure: it gave no response, and its era stays unknown.
+ * The result of a probe: `true` if the server speaks the stateless revision. `undefined` if it refuses to say, as servers
+ * that require credentials do. A failure means that it did not respond and its era stays unknown.
  */
 export type EraVerdict = boolean | undefined | TargetFailure;
 
@@ -23,8 +23,8 @@ interface Verdict {
 }
 
 /**
- * What is known of the revisions that a target speaks. It is shared by all clients of the target: an era is no secret, what
- * the target offers to one of them may be.
+ * The known revisions of a target. All clients of the target share this knowledge: the era is not secret, while the offered
+ * items may differ by client.
  */
 export class TargetEra {
   readonly #configured: TargetEraName | undefined;
@@ -32,32 +32,32 @@ export class TargetEra {
   #stateless: Verdict | undefined;
   /** Milliseconds since the epoch. */
   #doubtedAt = 0;
-  /** Under way while somebody finds out. */
+  /** The probe in flight. */
   #probe: Promise<EraVerdict> | undefined;
 
-  /** Undefined: it is to be found out. */
+  /** `configured` is `undefined` if the era has to be detected. */
   constructor(configured: TargetEraName | undefined) {
     this.#configured = configured;
   }
 
-  /** Whether it opens sessions (up to 2025-11-25); undefined: nobody has tried lately. */
+  /** Whether the target opens sessions (up to 2025-11-25); `undefined` if that is unknown or outdated. */
   get hasSessions(): boolean | undefined {
     return this.#configured === undefined
       ? current(this.#sessions)
       : this.#configured === "sessions";
   }
 
-  /** Whether it speaks the stateless revision (2026-07-28); undefined: nobody has tried lately. */
+  /** Whether the target speaks the stateless revision (2026-07-28); `undefined` if that is unknown or outdated. */
   get isStateless(): boolean | undefined {
     return this.#configured === undefined
       ? current(this.#stateless)
       : this.#configured === "stateless";
   }
 
-  /** Notes what the target has shown of itself; a setting stands above that. */
+  /** Records what the target has shown; a configured era overrides it. */
   noteSessions(hasSessions: boolean): void {
     this.#sessions = { isSpoken: hasSessions, at: Date.now() };
-    // A server that speaks no revision with sessions speaks the other one.
+    // A server without sessions speaks the other revision.
     if (!hasSessions) this.noteStateless(true);
   }
 
@@ -65,7 +65,7 @@ export class TargetEra {
     this.#stateless = { isSpoken: isStateless, at: Date.now() };
   }
 
-  /** It has refused a request of the stateless revision, as one does that does not know it. */
+  /** Records that the target refused a stateless request as servers do that do not know the revision. */
   doubtStateless(): void {
     const now = Date.now();
     if (now - this.#doubtedAt < SHORTEST_DOUBT) return;
@@ -73,7 +73,7 @@ export class TargetEra {
     this.#stateless = undefined;
   }
 
-  /** Finds out whether it speaks the stateless revision; `probe` asks it, one at a time. */
+  /** Finds out whether the target speaks the stateless revision; at most one `probe` runs at a time. */
   async findStateless(probe: () => Promise<EraVerdict>): Promise<EraVerdict> {
     if (this.isStateless !== undefined) return this.isStateless;
     this.#probe ??= probe().finally(() => {
@@ -85,7 +85,7 @@ export class TargetEra {
   }
 }
 
-/** What a target speaks holds until it refuses it; what it does not speak, for a while. */
+/** Returns whether an era is spoken. "Yes" holds until the target refuses it, "no" expires. */
 function current(verdict: Verdict | undefined): boolean | undefined {
   if (verdict?.isSpoken === false && Date.now() - verdict.at > MAX_REFUSAL) return undefined;
   return verdict?.isSpoken;

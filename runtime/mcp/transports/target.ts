@@ -8,20 +8,20 @@ import type { Transport, TransportEvents, TransportHost } from "./transport.ts";
 /** One MCP server behind a route. */
 export type McpTarget = StreamableHttpTarget | LiveTarget;
 
-/** One that a session holds something for in this process. */
+/** A target for which a session holds a child process, a stream or other state in this process. */
 export type LiveTarget = SseTarget | StdioTarget | OpenApiTarget;
 
 /** A server over streamable HTTP. */
 export interface StreamableHttpTarget {
   readonly kind: "streamableHttp";
   readonly name: string;
-  /** For what belongs to no session: any of its replicas. */
+  /** Any of its replicas, for requests outside sessions. */
   readonly upstream: Upstream;
   readonly replicas: Replicas;
   readonly credentials: Credentials;
-  /** Requests may be sent again: their bodies are kept. */
+  /** Whether requests may be retried, so that their bodies are buffered. */
   readonly holdsBodies: boolean;
-  /** What makes it another server when it changes: session ids are bound to it. */
+  /** Identifies the server; session ids are bound to it, so a changed server invalidates them. */
   readonly identity: string;
   readonly era: TargetEra;
 }
@@ -36,7 +36,7 @@ export interface SseTarget {
   readonly identity: string;
 }
 
-/** What a child process is started as. */
+/** The command line and environment of a child process. */
 export interface StdioCommand {
   readonly name: string;
   readonly command: string;
@@ -64,34 +64,35 @@ export interface OpenApiTarget {
 }
 
 /**
- * Whether the client's Authorization and cookies go on to an HTTP target. A token is meant for whom it was issued to
- * (MCP, security best practices: no token passthrough), so `forward` is for routes whose tokens are the target's own.
+ * Whether the client's Authorization and cookies are forwarded to an HTTP target. A token is meant only for the server that
+ * it was issued for (MCP, security best practices: no token passthrough), so `forward` is for routes whose tokens are
+ * issued for the target.
  */
 export type Credentials = "forward" | "token" | "withhold";
 
-/** Takes what a target sends in response to one request: any number of `onMessage`, then one of the other two. */
+/** Receives what a target sends in response to one request: any number of `onMessage` calls, then one of the other two. */
 export interface CallSink {
-  /** A request or a notification of the server's. False: send no more until `Call.resume`. */
+  /** Receives a request or a notification of the server. Returns false to pause until `Call.resume`. */
   onMessage(message: Message): boolean;
   /** The response. */
   onResponse(message: Message): void;
   onFailure(failure: TargetFailure): void;
 }
 
-/** Takes what a server says outside of any call. */
+/** Receives a server's messages outside of calls. */
 export interface ListenSink {
-  /** False: send no more until `Call.resume`. */
+  /** Returns false to pause until `Call.resume`. */
   onMessage(message: Message): boolean;
   /** The target is gone. */
   onEnd(): void;
 }
 
-/** A request that a target is working on. */
+/** A request in flight. */
 export interface Call {
-  /** Nobody waits any more: the target is notified, nothing more is handed over. Safe to call again. */
+  /** Cancels the request: the target is notified, and nothing more is delivered. May be called again. */
   cancel(): void;
   resume(): void;
 }
 
-/** A call that is over, or was none. */
+/** A call that has ended or never started. */
 export const endedCall: Call = { cancel: () => {}, resume: () => {} };

@@ -9,7 +9,7 @@ export interface Transport {
   /** Stops reading what the target sends until `resume`. */
   pause(): void;
   resume(): void;
-  /** Ends it and all that belongs to it. Safe to call again; `onClose` is not called for it. */
+  /** Closes the connection and everything that belongs to it. May be called again; does not call `onClose`. */
   close(): void;
 }
 
@@ -19,22 +19,22 @@ export interface TransportFailure {
   readonly detail: string;
 }
 
-/** What a transport reports. */
+/** Callbacks of a transport. */
 export interface TransportEvents {
   onMessage(text: string): void;
-  /** The target refused a message, and goes on. */
+  /** The target refused a message; the connection stays usable. */
   onRefused(text: string, detail: string): void;
-  /** There was no connection to be had, or it has ended; once. */
+  /** The connection failed or has ended. Called once. */
   onClose(failure: TransportFailure): void;
 }
 
-/** What a transport needs of the process it lives in. */
+/** The parts of the process that a transport uses. */
 export interface TransportHost {
-  /** The most bytes of one message from a target, and of messages that it has not yet read. */
+  /** Maximum number of bytes of one message from a target, and of unread messages to it. */
   readonly messageLimit: number;
-  /** The groups of children. */
+  /** The process groups of children. */
   readonly groups: ProcessGroups;
   readonly counts: ProcessCounts;
-  /** Says something about a target in the gateway's log. */
+  /** Logs a line about a target. */
   log(target: string, text: string): void;
 }

@@ -11,9 +11,9 @@ type HttpTarget = Pick<
 >;
 
 /**
- * The client's headers that go on to an HTTP target, as a fresh flat list: end-to-end ones, less those that the gateway
- * sets itself (the transport's own), those that browsers address to the gateway's origin, and, unless the route forwards
- * them, credentials. Host is the target's own, unless a policy has decided on another one.
+ * Returns the client's headers that are forwarded to an HTTP target, as a new flat list: the end-to-end ones without the
+ * transport's own headers (the gateway sets them), without those that browsers address to the gateway's origin, and, unless
+ * the route forwards them, without credentials. Host is the target's own, unless a policy has set another one.
  */
 export function headersForTarget(exchange: Exchange, target: HttpTarget): string[] {
   const { credentials, upstream } = target;
@@ -23,7 +23,7 @@ export function headersForTarget(exchange: Exchange, target: HttpTarget): string
   return headers;
 }
 
-/** What a request to a target says in Host. */
+/** Returns the Host header of a request to a target. */
 export function hostForTarget(
   { upstreamHost }: Exchange,
   { authority }: HttpTarget["upstream"],
@@ -31,14 +31,17 @@ export function hostForTarget(
   return upstreamHost ?? authority;
 }
 
-/** The headers of a target's response that go on to the client; CORS and the session id are the gateway's own. */
+/**
+ * Returns the headers of a target's response that are forwarded to the client; the gateway sets CORS headers and the
+ * session id.
+ */
 export function headersForClient(headers: readonly string[], credentials: Credentials): string[] {
   const skipped =
     credentials === "forward" ? OWN_RESPONSE_HEADERS : OWN_RESPONSE_HEADERS_AND_COOKIES;
   return withoutHeaders(endToEnd(headers, "mcp-session-id"), skipped);
 }
 
-/** Whether all of a response's headers go on to the client as they came. */
+/** Whether all headers of a response are forwarded unchanged. */
 export function arePassed({ lines }: ReceivedFields, credentials: Credentials): boolean {
   const own = credentials === "forward" ? ownResponseLines : ownResponseLinesAndCookies;
   return lines !== undefined && withoutLines(lines, own) === lines;
@@ -52,7 +55,7 @@ const TRANSPORT_HEADERS: ReadonlySet<string> = new Set([
   "last-event-id",
   "mcp-protocol-version",
   "mcp-session-id",
-  // Claims about the body, which are made of it where a revision has them.
+  // These describe the body; they are derived from it where a revision has them.
   "mcp-method",
   "mcp-name",
   "origin",
@@ -71,7 +74,7 @@ const TRANSPORT_HEADERS_AND_CREDENTIALS: ReadonlySet<string> = new Set([
   "cookie",
 ]);
 
-/** The headers of a client that do not go on to a target as they are, lower case. */
+/** The client's headers that are not forwarded to a target unchanged, in lower case. */
 export const WITHHELD_HEADERS: Readonly<Record<Credentials, ReadonlySet<string>>> = {
   forward: TRANSPORT_HEADERS,
   token: new Set([...TRANSPORT_HEADERS, "cookie"]),
