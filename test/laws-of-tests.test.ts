@@ -2,6 +2,7 @@ import { globSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { root } from "./harness/root.ts";
+import { FULL, QUICK, tierOf } from "./tiers.ts";
 
 /** A program of the machine that is started by its bare name, without asking whether it is there. */
 const startedUnasked =
@@ -22,6 +23,39 @@ const ASKED = [
   "test/kubernetes/controller/faults.test.ts",
 ];
 
+/** A wait of more than 200 ms, whatever happens meanwhile. */
+const LONG_WAIT =
+  /\bpause\((?:2(?!00\b)\d\d|[3-9]\d\d|\d{4,}|\d+_\d+)\)|setTimeout\(\w+, (?:2(?!00\b)\d\d|[3-9]\d\d|\d{4,}|\d+_\d+)\)/g;
+
+/** Waits that are the subject of the test: a time of the configuration is over, or nothing happens in that time. */
+const LONG_WAITS: Readonly<Record<string, number>> = {
+  "test/backends/backend-auth.test.ts": 1,
+  "test/backends/backend-tls.test.ts": 1,
+  "test/cli/run.test.ts": 1,
+  "test/examples/plain-http.test.ts": 1,
+  "test/http/connection-limits.test.ts": 2,
+  "test/http/failure.test.ts": 1,
+  "test/http/forward.test.ts": 1,
+  "test/http/frontend-http.test.ts": 1,
+  "test/http/http2.test.ts": 1,
+  "test/http/upgrade.test.ts": 1,
+  "test/llm/stream-faults.test.ts": 1,
+  "test/mcp/reload-lists.test.ts": 1,
+  "test/mcp/stdio.test.ts": 1,
+  "test/policies/jwt-auth.test.ts": 1,
+  "test/policies/local-rate-limit.test.ts": 1,
+  "test/policies/timeout.test.ts": 1,
+};
+
+/** Tests of the quick tier that start a process all the same. */
+const STARTING: readonly string[] = [
+  "test/compiler/docs.test.ts",
+  "test/compiler/guides.test.ts",
+  "test/compiler/hidden-characters.test.ts",
+  "test/compiler/quantities.test.ts",
+  "test/compiler/url-variables.test.ts",
+];
+
 function startedIn(file: string): readonly string[] {
   const text = readFileSync(path.join(root, file), "utf8");
   const lineAt = (index: number) => text.slice(0, index).split("\n").length;
@@ -36,5 +70,40 @@ describe("tests", () => {
       (file) => !file.startsWith("test/bench/") && !ASKED.includes(file),
     );
     expect(files.flatMap(startedIn)).toEqual([]);
+  });
+
+  it("wait for a fixed time of more than 200 ms only to show that nothing happens or that a time is over", () => {
+    const { exclude } = tierOf("standard");
+    const full = new Set(exclude.flatMap((pattern) => globSync(pattern, { cwd: root })));
+    const files = globSync("test/**/*.test.ts", { cwd: root }).filter((file) => !full.has(file));
+    const found = files.flatMap((file) => {
+      const text = readFileSync(path.join(root, file), "utf8");
+      const waits = [...text.matchAll(LONG_WAIT)].length;
+      return waits === (LONG_WAITS[file] ?? 0) ? [] : [`${file}: ${waits}`];
+    });
+    expect(found).toEqual([]);
+  });
+});
+
+describe("the tiers", () => {
+  it("name files that exist", () => {
+    const unused = [...QUICK, ...FULL].filter(
+      (pattern) => globSync(`test/${pattern}`, { cwd: root }).length === 0,
+    );
+    expect(unused).toEqual([]);
+  });
+
+  it("start no process in the quick one, but for a reasoned few", () => {
+    const { include, exclude } = tierOf("quick");
+    const left = new Set(exclude.flatMap((pattern) => globSync(pattern, { cwd: root })));
+    const files = include
+      .flatMap((pattern) => globSync(pattern, { cwd: root }))
+      .filter((file) => !left.has(file));
+    const starting = files.filter((file) =>
+      /harness\/(?:gateway|gwc|test-process|program|tool)\.ts"/.test(
+        readFileSync(path.join(root, file), "utf8"),
+      ),
+    );
+    expect(starting.toSorted()).toEqual(STARTING);
   });
 });

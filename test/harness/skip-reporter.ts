@@ -1,0 +1,24 @@
+import type { Reporter, TestCase, TestModule } from "vitest/node";
+
+/** Prints at the end of a run why tests were skipped, each reason once with the number of its tests. */
+export class SkipReporter implements Reporter {
+  onTestRunEnd(modules: readonly TestModule[]): void {
+    const counts = new Map<string, number>();
+    for (const module of modules) {
+      for (const test of module.children.allTests("skipped")) {
+        const reason = reasonOf(test);
+        counts.set(reason, (counts.get(reason) ?? 0) + 1);
+      }
+    }
+    if (counts.size === 0) return;
+    console.log("\nSkipped:");
+    for (const [reason, count] of [...counts].toSorted(([, a], [, b]) => b - a))
+      console.log(`  ${String(count).padStart(4)}  ${reason}`);
+  }
+}
+
+function reasonOf(test: TestCase): string {
+  const result = test.result();
+  const note = result.state === "skipped" ? result.note : undefined;
+  return note ?? `${test.module.relativeModuleId}: ${test.fullName}`;
+}

@@ -1,0 +1,58 @@
+/**
+ * The tiers of tests, as glob patterns below test/: `npm run test:quick` runs QUICK, `npm test` all but FULL, and
+ * `npm run test:full` everything.
+ */
+
+/** What needs no process: the compiler, CEL, diagnostics and the laws of the code. At most 60 s on two processors. */
+export const QUICK: readonly string[] = [
+  "laws*.test.ts",
+  "compiler/*.test.ts",
+  "compiler/{cel,diagnostics,mistakes}/**/*.test.ts",
+  "kubernetes/merge/**/*.test.ts",
+];
+
+/**
+ * What is long, needs programs of the machine, or repeats with other inputs what a shorter test shows. Excluded from
+ * `npm test`, which takes at most 5 minutes on two processors.
+ */
+export const FULL: readonly string[] = [
+  // Official suites and real counterparts.
+  "conformance/!(cel|reference-manifests).test.ts",
+  "attacks/**/*.test.ts",
+  "{mcp,llm}/python-*.test.ts",
+  "mcp/real-servers.test.ts",
+  "package/**/*.test.ts",
+  "cli/{admin,playground,lock,run-memory,verify}.test.ts",
+  "policies/{cors-browser,oidc-browser,jwt-remote-keys}.test.ts",
+  // A real API server.
+  "kubernetes/apiserver.test.ts",
+  "kubernetes/controller/**/*.test.ts",
+  // Every field, pair or split, and generated inputs.
+  "compiler/{explained-fields,expression-variables,generated-types,type-check,same-bytes}.test.ts",
+  "compiler/cel/{differential,scalar-offsets}.test.ts",
+  "compiler/fields/**/*.test.ts",
+  "cli/{bounded-questions,diff-access}.test.ts",
+  "inspect/{table-pairs,built-gateways,whole-gateways,tried-rules,rule-model}.test.ts",
+  "http/routing/decision.test.ts",
+  "http/{long-requests,long-responses,http2-attacks}.test.ts",
+  "kubernetes/{blast-radius,compiler-bugs,bounds,shuffle,api-defaults,broken-callouts,mesh}.test.ts",
+  "llm/{every-pair,guard-disguises,guard-table,guard-like-events,hostile-patterns,valid-requests}.test.ts",
+  "llm/{stream-splits,guard-streams}.test.ts",
+  "mcp/{hostile-openapi,route-limits,era-of-absent-servers}.test.ts",
+  "policies/{ext-proc-bodies,hostile-callouts}.test.ts",
+  // Several threads and replicas, whose starts and ends take seconds.
+  "{http,mcp}/threads*.test.ts",
+  "{mcp/replicas,kubernetes/agent-threads}.test.ts",
+  "{backends/server-health,telemetry/dead-collectors,tls/rotation}.test.ts",
+];
+
+/** The patterns of a mode of vitest. Any other mode than `quick` and `standard` runs everything. */
+export function tierOf(mode: string): {
+  readonly include: readonly string[];
+  readonly exclude: readonly string[];
+} {
+  const below = (patterns: readonly string[]) => patterns.map((pattern) => `test/${pattern}`);
+  if (mode === "quick") return { include: below(QUICK), exclude: below(FULL) };
+  if (mode === "standard") return { include: ["test/**/*.test.ts"], exclude: below(FULL) };
+  return { include: ["test/**/*.test.ts"], exclude: [] };
+}
