@@ -172,7 +172,7 @@ function sentencesOf(text: string): readonly string[] {
   return text
     .replace(/`[^`]*`/g, "x")
     .replace(/\[([^\]]*)\]\([^)]*\)/g, "$1")
-    .split(/(?<=[.!?:;])\s+/);
+    .split(/(?<=[.!?:;][*)"]*)\s+/);
 }
 
 function wordsOf(sentence: string): number {
