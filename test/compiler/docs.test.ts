@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
 import { gwc } from "../harness/gwc.ts";
@@ -10,6 +10,15 @@ const docs = generatedDocs().map((doc) => ({ ...doc, name: path.relative(root, d
 
 it.each(docs)("$name holds what npm run docs writes", ({ path: file, text }) => {
   expect(readFileSync(file, "utf8")).toBe(text);
+});
+
+it("CONTRIBUTING names files that exist", () => {
+  const text = readFileSync(path.join(root, ".github/CONTRIBUTING.md"), "utf8");
+  const named = [...text.matchAll(/`((?:compiler|templates|runtime|test|\.ci)\/[\w./*-]+)`/g)]
+    .map(([, file = ""]) => file)
+    .filter((file) => !/\bx\b|NAME|CODE|SUBJECT|\.\.\.$/.test(file));
+  expect(named.length).toBeGreaterThan(20);
+  expect(named.filter((file) => globSync(file, { cwd: root }).length === 0)).toEqual([]);
 });
 
 it("the code in README is what its example compiles to", () => {
