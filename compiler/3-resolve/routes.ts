@@ -1,4 +1,4 @@
-import { canonicalPath } from "../../runtime/http/routing/canonical-path.ts";
+import { canonicalPath } from "../../runtime/http/routing/path.ts";
 import type { Expression } from "../../templates/code/hole.ts";
 import { addProblems } from "../cel/parse/problems.ts";
 import { canBeginWith } from "../cel/regex/can-begin-with.ts";

@@ -1,4 +1,4 @@
-import { canonicalPath } from "../../runtime/http/routing/canonical-path.ts";
+import { canonicalPath } from "../../runtime/http/routing/path.ts";
 import type { Diagnostics, Origin } from "../diagnostics/diagnostic.ts";
 import { isOwnPort } from "./own-ports.ts";
 import { type EnvTemplate, shownText, type Text } from "./texts.ts";

@@ -1,16 +1,10 @@
 import { stringify } from "yaml";
-import { calloutsTotal } from "../../runtime/telemetry/metrics/table/callouts.ts";
-import {
-  certificateExpiry,
-  tlsHandshakes,
-} from "../../runtime/telemetry/metrics/table/certificates.ts";
-import { otlpDropped } from "../../runtime/telemetry/metrics/table/exports.ts";
-import { mcpMessages, mcpProcessFailures } from "../../runtime/telemetry/metrics/table/mcp.ts";
-import {
-  meshCertificateExpiry,
-  meshCertificateStart,
-} from "../../runtime/telemetry/metrics/table/mesh.ts";
-import { providerEjected } from "../../runtime/telemetry/metrics/table/models.ts";
+import { calloutsTotal } from "../../runtime/metrics/table/callouts.ts";
+import { certificateExpiry, tlsHandshakes } from "../../runtime/metrics/table/certificates.ts";
+import { otlpDropped } from "../../runtime/metrics/table/exports.ts";
+import { mcpMessages, mcpProcessFailures } from "../../runtime/metrics/table/mcp.ts";
+import { meshCertificateExpiry, meshCertificateStart } from "../../runtime/metrics/table/mesh.ts";
+import { providerEjected } from "../../runtime/metrics/table/models.ts";
 import {
   bufferedBytes,
   bufferedBytesLimit,
@@ -19,16 +13,13 @@ import {
   lastReloadSuccessful,
   logLinesDropped,
   processStart,
-} from "../../runtime/telemetry/metrics/table/process.ts";
+} from "../../runtime/metrics/table/process.ts";
 import {
   connectionsRefused,
   requestDuration,
   requestsTotal,
-} from "../../runtime/telemetry/metrics/table/requests.ts";
-import {
-  upstreamRequests,
-  upstreamRequestsQueued,
-} from "../../runtime/telemetry/metrics/table/upstreams.ts";
+} from "../../runtime/metrics/table/requests.ts";
+import { upstreamRequests, upstreamRequestsQueued } from "../../runtime/metrics/table/upstreams.ts";
 import type { MetricGroup, MetricGroupName } from "./metric-groups.ts";
 import { Promql } from "./promql.ts";
 

@@ -1,4 +1,4 @@
-import { buildInfo } from "../../runtime/telemetry/metrics/table/process.ts";
+import { buildInfo } from "../../runtime/metrics/table/process.ts";
 import type { MetricGroup } from "./metric-groups.ts";
 import { type Panel, panels } from "./panels.ts";
 import { Promql } from "./promql.ts";

@@ -1,16 +1,16 @@
-import type { Metric } from "../../runtime/telemetry/metrics/metric.ts";
-import * as callouts from "../../runtime/telemetry/metrics/table/callouts.ts";
-import * as certificates from "../../runtime/telemetry/metrics/table/certificates.ts";
-import * as connections from "../../runtime/telemetry/metrics/table/connections.ts";
-import * as exports from "../../runtime/telemetry/metrics/table/exports.ts";
-import * as guards from "../../runtime/telemetry/metrics/table/guards.ts";
-import * as limits from "../../runtime/telemetry/metrics/table/limits.ts";
-import * as mcp from "../../runtime/telemetry/metrics/table/mcp.ts";
-import * as mesh from "../../runtime/telemetry/metrics/table/mesh.ts";
-import * as models from "../../runtime/telemetry/metrics/table/models.ts";
-import * as process from "../../runtime/telemetry/metrics/table/process.ts";
-import * as requests from "../../runtime/telemetry/metrics/table/requests.ts";
-import * as upstreams from "../../runtime/telemetry/metrics/table/upstreams.ts";
+import type { Metric } from "../../runtime/metrics/metric.ts";
+import * as callouts from "../../runtime/metrics/table/callouts.ts";
+import * as certificates from "../../runtime/metrics/table/certificates.ts";
+import * as connections from "../../runtime/metrics/table/connections.ts";
+import * as exports from "../../runtime/metrics/table/exports.ts";
+import * as guards from "../../runtime/metrics/table/guards.ts";
+import * as limits from "../../runtime/metrics/table/limits.ts";
+import * as mcp from "../../runtime/metrics/table/mcp.ts";
+import * as mesh from "../../runtime/metrics/table/mesh.ts";
+import * as models from "../../runtime/metrics/table/models.ts";
+import * as process from "../../runtime/metrics/table/process.ts";
+import * as requests from "../../runtime/metrics/table/requests.ts";
+import * as upstreams from "../../runtime/metrics/table/upstreams.ts";
 import type { Program } from "../ir/program.ts";
 
 /** The name of a group: that of its file in the table. */
@@ -70,7 +70,6 @@ export function groupsIn(
   const hasTls =
     binds.some(({ tls }) => tls !== undefined) || tcp.some(({ mode }) => mode.kind === "terminate");
   return metricGroups.filter(
-    ({ name }) =>
-      names.has(`runtime/telemetry/metrics/table/${name}`) && (name !== "certificates" || hasTls),
+    ({ name }) => names.has(`runtime/metrics/table/${name}`) && (name !== "certificates" || hasTls),
   );
 }

@@ -1,16 +1,13 @@
-import { calloutDuration, calloutsTotal } from "../../runtime/telemetry/metrics/table/callouts.ts";
-import {
-  certificateExpiry,
-  tlsHandshakes,
-} from "../../runtime/telemetry/metrics/table/certificates.ts";
+import { calloutDuration, calloutsTotal } from "../../runtime/metrics/table/callouts.ts";
+import { certificateExpiry, tlsHandshakes } from "../../runtime/metrics/table/certificates.ts";
 import {
   connectionsTotal,
   receivedBytes,
   sentBytes,
-} from "../../runtime/telemetry/metrics/table/connections.ts";
-import { otlpDropped, otlpExported } from "../../runtime/telemetry/metrics/table/exports.ts";
-import { guardChecks, guardDuration } from "../../runtime/telemetry/metrics/table/guards.ts";
-import { rateLimited } from "../../runtime/telemetry/metrics/table/limits.ts";
+} from "../../runtime/metrics/table/connections.ts";
+import { otlpDropped, otlpExported } from "../../runtime/metrics/table/exports.ts";
+import { guardChecks, guardDuration } from "../../runtime/metrics/table/guards.ts";
+import { rateLimited } from "../../runtime/metrics/table/limits.ts";
 import {
   mcpEras,
   mcpMessageDuration,
@@ -19,14 +16,14 @@ import {
   mcpProcessFailures,
   mcpSessions,
   mcpWaitingCalls,
-} from "../../runtime/telemetry/metrics/table/mcp.ts";
-import { meshCertificateExpiry } from "../../runtime/telemetry/metrics/table/mesh.ts";
+} from "../../runtime/metrics/table/mcp.ts";
+import { meshCertificateExpiry } from "../../runtime/metrics/table/mesh.ts";
 import {
   modelDuration,
   modelFirstToken,
   modelTokens,
   providerHealth,
-} from "../../runtime/telemetry/metrics/table/models.ts";
+} from "../../runtime/metrics/table/models.ts";
 import {
   bufferedBytes,
   bufferedBytesLimit,
@@ -36,7 +33,7 @@ import {
   logLinesDropped,
   processCpu,
   processMemory,
-} from "../../runtime/telemetry/metrics/table/process.ts";
+} from "../../runtime/metrics/table/process.ts";
 import {
   connectionsDenied,
   connectionsRefused,
@@ -45,7 +42,7 @@ import {
   requestsActive,
   requestsTotal,
   streamDuration,
-} from "../../runtime/telemetry/metrics/table/requests.ts";
+} from "../../runtime/metrics/table/requests.ts";
 import {
   upstreamConnectDuration,
   upstreamConnections,
@@ -54,7 +51,7 @@ import {
   upstreamRequestsActive,
   upstreamRequestsQueued,
   upstreamResponseStart,
-} from "../../runtime/telemetry/metrics/table/upstreams.ts";
+} from "../../runtime/metrics/table/upstreams.ts";
 import type { MetricGroupName } from "./metric-groups.ts";
 import type { Promql } from "./promql.ts";
 

@@ -3,7 +3,7 @@ import type {
   GaugeMetric,
   HistogramMetric,
   Metric,
-} from "../../runtime/telemetry/metrics/metric.ts";
+} from "../../runtime/metrics/metric.ts";
 
 /** Where queries are used. */
 export interface QueryScope {

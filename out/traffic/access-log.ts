@@ -8,7 +8,7 @@ import { subtract } from "gwc/runtime/cel/values/numbers";
 import type { Exchange } from "gwc/runtime/http/exchange";
 import { pathIn } from "gwc/runtime/http/routing/path";
 import type { FieldWriter } from "gwc/runtime/telemetry/field-writer";
-import { logExtraFields } from "gwc/runtime/telemetry/logs/extra-fields";
+import { logExtraFields } from "gwc/runtime/telemetry/logs/access-log";
 import { FinalResponse, logValue } from "gwc/runtime/telemetry/logs/log-values";
 
 // Constants of the expressions below.

@@ -1,4 +1,4 @@
-import type { ModelTest } from "../http/request-attributes.ts";
+import type { ModelTest } from "../http/exchange.ts";
 
 /** The test for names of models, each with one `*` at most, at its start or end. */
 export function allowedModels(patterns: readonly string[]): ModelTest {

@@ -13,8 +13,8 @@ import {
   type NoDestination,
   readDestination,
 } from "./dynamic/destination.ts";
+import { forbidden } from "./host.ts";
 import { RecentUpstreams } from "./recent-upstreams.ts";
-import { forbidden } from "./relay.ts";
 
 /** A backend whose host each request chooses: how every one of them is reached. */
 export interface DestinationSettings extends Omit<UpstreamSettings, "url"> {

@@ -1,4 +1,4 @@
-import type { ConnectionRules } from "../net/connection-rules.ts";
+import type { ConnectionRules } from "../net/connected-client.ts";
 import type { ConnectionHandler } from "../tcp/connection.ts";
 import { ConnectionLog } from "../tcp/connection-log.ts";
 import { ConnectionMetrics } from "../tcp/connection-metrics.ts";

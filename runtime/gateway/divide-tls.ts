@@ -1,4 +1,4 @@
-import { hostTable } from "../http/routing/host-table.ts";
+import { hostTable } from "../net/host-table.ts";
 import type { ConnectionHandler } from "../tcp/connection.ts";
 import { type NameFate, prepareDivision } from "../tcp/divided-port.ts";
 import { Certificates } from "../tls/certificates.ts";

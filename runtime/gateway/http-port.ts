@@ -1,9 +1,9 @@
 import { prepareHttp } from "../http/engine/prepare-http.ts";
 import type { Handler } from "../http/exchange.ts";
-import type { ConnectionRules } from "../net/connection-rules.ts";
+import { malformedRequests } from "../metrics/table/requests.ts";
+import type { ConnectionRules } from "../net/connected-client.ts";
+import type { PreparedDivision } from "../net/port-server.ts";
 import type { ProxyProtocol } from "../net/proxy-protocol/proxy-protocol.ts";
-import type { PreparedDivision } from "../net/tls-division.ts";
-import { malformedRequests } from "../telemetry/metrics/table/requests.ts";
 import type { PortTls } from "../tls/certificates.ts";
 import type { Port, PortContext } from "./port.ts";
 

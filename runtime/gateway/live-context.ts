@@ -1,6 +1,8 @@
 import type { EnvVariables } from "../cel/variables.ts";
+import type { Metrics } from "../metrics/metrics.ts";
 import { BodyRates } from "../process/body-rates.ts";
 import { BufferBudget } from "../process/buffer-budget.ts";
+import { type Indexed, SwapSet } from "../process/deadlines.ts";
 import type {
   GatewayContext,
   KeptState,
@@ -9,8 +11,6 @@ import type {
   SharedThreads,
 } from "../process/gateway-context.ts";
 import type { SharedConnection } from "../process/shared-connection.ts";
-import { type Indexed, SwapSet } from "../process/swap-set.ts";
-import type { Metrics } from "../telemetry/metrics/metrics.ts";
 import type { ProcessSettings } from "./environment.ts";
 import type { WorkerPlace } from "./workers/worker-place.ts";
 

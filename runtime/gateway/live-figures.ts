@@ -1,5 +1,5 @@
+import type { Metrics } from "../metrics/metrics.ts";
 import { hasServerStates, type ServerState } from "../process/server-states.ts";
-import type { Metrics } from "../telemetry/metrics/metrics.ts";
 import { RequestMetrics, type RequestTotals } from "../telemetry/request-metrics.ts";
 
 /** Requests of one route. */

@@ -1,12 +1,12 @@
 import type { Handover } from "../http/engine/handover/handover.ts";
 import type { DeniedClient } from "../http/engine/server-handlers.ts";
 import type { Exchange } from "../http/exchange.ts";
+import type { Metrics } from "../metrics/metrics.ts";
 import type { ConnectionSettings } from "../net/connection-settings.ts";
 import type { PreparedPort } from "../net/port-server.ts";
 import type { AuditLog } from "../telemetry/logs/audit-log.ts";
 import type { LogFormat } from "../telemetry/logs/log-line.ts";
 import type { LogWriter } from "../telemetry/logs/log-writer.ts";
-import type { Metrics } from "../telemetry/metrics/metrics.ts";
 import type { FailedHandshake } from "../tls/handshakes.ts";
 
 /**

@@ -1,6 +1,4 @@
-import type { BufferBudget } from "../process/buffer-budget.ts";
-import { SECOND } from "../process/units.ts";
-import type { Metrics } from "../telemetry/metrics/metrics.ts";
+import type { Metrics } from "../metrics/metrics.ts";
 import {
   bufferedBytes,
   bufferedBytesLimit,
@@ -13,7 +11,9 @@ import {
   processMemory,
   processStart,
   reloads,
-} from "../telemetry/metrics/table/process.ts";
+} from "../metrics/table/process.ts";
+import type { BufferBudget } from "../process/buffer-budget.ts";
+import { SECOND } from "../process/units.ts";
 import type { BuildInfo } from "./build-info.ts";
 
 /** What a process knows of itself when it is asked. */

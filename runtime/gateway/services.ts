@@ -1,10 +1,12 @@
 import type { ServerHandlers } from "../http/engine/server-handlers.ts";
+import type { Exchange, Handled } from "../http/exchange.ts";
+import { notFound } from "../http/refuse.ts";
+import { EXPOSITION_TYPE } from "../metrics/family.ts";
 import type { ConnectionSettings } from "../net/connection-settings.ts";
 import type { GatewayContext } from "../process/gateway-context.ts";
 import type { ServiceAddresses } from "./definition.ts";
 import { type Endpoint, serviceEndpoint } from "./listeners.ts";
 import { reportBug } from "./report-bug.ts";
-import { readinessPage, statsPage } from "./service-pages.ts";
 
 /** What the process says of itself. */
 export interface ServicePages {
@@ -72,4 +74,37 @@ function forThisMachine(handle: ServerHandlers["handle"]): ServerHandlers["handl
 
 function isLoopbackName(host: string): boolean {
   return /^(?:(?:.+\.)?localhost|127(?:\.[0-9]+){3}|\[?::1\]?)$/i.test(host);
+}
+
+/** `/metrics` on the stats address: figures in the Prometheus text format. */
+export function statsPage(
+  figures: () => string | Promise<string>,
+): (exchange: Exchange) => Handled {
+  return async (exchange) => {
+    if (exchange.path !== "/metrics" && exchange.path !== "/stats/prometheus") {
+      notFound(exchange);
+      return;
+    }
+    exchange.respond(200, ["content-type", EXPOSITION_TYPE], await figures());
+  };
+}
+
+/**
+ * `/healthz/ready` on the readiness address: 200 while requests are wanted, 503 while something is waited for and from the
+ * moment the drain begins.
+ */
+export function readinessPage(
+  context: Pick<GatewayContext, "isDraining">,
+  isReady: () => boolean | Promise<boolean> = () => true,
+): (exchange: Exchange) => Handled {
+  return async (exchange) => {
+    if (exchange.path !== "/healthz/ready") {
+      notFound(exchange);
+      return;
+    }
+    const type = ["content-type", "text/plain; charset=utf-8"];
+    if (context.isDraining) exchange.respond(503, type, "draining\n");
+    else if (!(await isReady())) exchange.respond(503, type, "waiting\n");
+    else exchange.respond(200, type, "ready\n");
+  };
 }

@@ -1,4 +1,4 @@
-import type { ConnectionRules } from "../net/connection-rules.ts";
+import type { ConnectionRules } from "../net/connected-client.ts";
 import type { PortServer, PreparedPort } from "../net/port-server.ts";
 import type { ProxyProtocol } from "../net/proxy-protocol/proxy-protocol.ts";
 import type { ConnectionHandler } from "../tcp/connection.ts";

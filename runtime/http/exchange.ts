@@ -1,18 +1,41 @@
-import type { LlmCall, RequestVariables } from "../cel/variables.ts";
+import type {
+  ApiKeyVariable,
+  BasicAuthVariable,
+  JwtVariable,
+  LlmCall,
+  LlmVariable,
+  PolicyVariable,
+  RequestVariables,
+} from "../cel/variables.ts";
 import type { GatewayContext } from "../process/gateway-context.ts";
 import type { MaybePromise } from "../process/maybe-promise.ts";
 import type { BodyProblem, BodySource } from "./body/body.ts";
 import type { CountedBuffer } from "./body/counted-buffer.ts";
 import type { ExchangeTrace } from "./exchange-trace.ts";
 import type { StrippedCredential } from "./headers/credential-location.ts";
-import type { RequestTrailers } from "./headers/request-trailers.ts";
-import type { AddedFields } from "./http1/added-fields.ts";
+import type { RequestTrailers } from "./headers/trailers.ts";
+import type { AddedFields } from "./http1/fields.ts";
 import type { ReceivedFields } from "./http1/received-fields.ts";
 import { NotedFields } from "./noted-fields.ts";
 import type { RefusalFormat } from "./refusal-format.ts";
-import type { RequestAttributes } from "./request-attributes.ts";
 import type { RequestLineChanges, SentRequestLine } from "./request-line.ts";
 import type { ResponseSink } from "./response-sink.ts";
+
+/** Whether a caller may ask for a model, by the name that clients use. */
+export type ModelTest = (model: string) => boolean;
+
+/** What the policies of a request found out, for what is decided elsewhere: variables of expressions are null without it. */
+export class RequestAttributes {
+  jwt: JwtVariable = null;
+  apiKey: ApiKeyVariable = null;
+  basicAuth: BasicAuthVariable = null;
+  extauthz: PolicyVariable = null;
+  extproc: PolicyVariable = null;
+  metadata: PolicyVariable = null;
+  llm: LlmVariable = null;
+  /** Which models the caller may ask for; undefined: any. */
+  allowedModels: ModelTest | undefined = undefined;
+}
 
 /** What a request showed of the gateway's own tokens (own-tokens.ts), as its client sent it. */
 export interface ShownTokens {
@@ -279,3 +302,15 @@ export type Handled = void | Promise<void>;
 
 /** Answers the requests of a listener or a route. */
 export type Handler = (exchange: Exchange) => Handled;
+
+/** Has a question asked when the request turns out to be for a model: requests for something else are not asked it. */
+export function askBeforeCall({ record }: Exchange, admission: CallAdmission): void {
+  record.callAdmissions ??= [];
+  record.callAdmissions.push(admission);
+}
+
+/** Whether a call of a model may go out, as far as was asked before routing. False: the request was answered. */
+export async function admitCall({ record }: Exchange): Promise<boolean> {
+  for (const admission of record.callAdmissions ?? []) if (!(await admission())) return false;
+  return true;
+}

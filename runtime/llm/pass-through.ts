@@ -1,5 +1,4 @@
-import { Relay } from "../backends/relay.ts";
-import { TunnelRelay } from "../backends/tunnel.ts";
+import { Relay, TunnelRelay } from "../backends/host.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { noBackend } from "../http/refuse.ts";
 import { sendTraced, upgradeTraced } from "../http/upstream/traced-request.ts";

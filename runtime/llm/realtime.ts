@@ -1,4 +1,4 @@
-import { TunnelRelay } from "../backends/tunnel.ts";
+import { TunnelRelay } from "../backends/host.ts";
 import { type Exchange, logFields } from "../http/exchange.ts";
 import { headerValue } from "../http/headers/header-list.ts";
 import { refuse } from "../http/refuse.ts";

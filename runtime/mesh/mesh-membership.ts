@@ -1,7 +1,6 @@
-import { joinMesh } from "../net/joined-mesh.ts";
+import type { Metrics } from "../metrics/metrics.ts";
+import { type MeshTls, offerMesh } from "../net/joined-mesh.ts";
 import type { PreparedChange } from "../process/prepared-change.ts";
-import type { Metrics } from "../telemetry/metrics/metrics.ts";
-import type { MeshTls } from "../tls/workload-tls.ts";
 
 /** The mesh that a gateway is a part of: pods of it are connected to by mutual TLS. */
 export interface Mesh {
@@ -32,11 +31,13 @@ export interface OpenMesh {
 export class MeshMembership {
   readonly #log: MeshLog;
   readonly #metrics: Metrics;
+  readonly #withdraw: () => void;
   #open: OpenMesh | undefined;
 
   constructor(log: MeshLog, metrics: Metrics) {
     this.#log = log;
     this.#metrics = metrics;
+    this.#withdraw = offerMesh(() => this.#open?.tls);
   }
 
   /** Whether requests are wanted: it is in no mesh now, or there ever was a certificate of it. */
@@ -51,7 +52,6 @@ export class MeshMembership {
     return {
       commit: () => {
         this.#open = next;
-        joinMesh(next?.tls);
         if (next !== before) before?.close();
       },
       abort: () => {
@@ -61,6 +61,7 @@ export class MeshMembership {
   }
 
   close(): void {
+    this.#withdraw();
     this.#open?.close();
   }
 }

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
+import type { Metrics } from "../metrics/metrics.ts";
+import { meshCertificateExpiry, meshCertificateStart } from "../metrics/table/mesh.ts";
 import { startupError } from "../process/startup-error.ts";
 import { SECOND } from "../process/units.ts";
-import type { Metrics } from "../telemetry/metrics/metrics.ts";
-import { meshCertificateExpiry, meshCertificateStart } from "../telemetry/metrics/table/mesh.ts";
 import { meshTls, spiffeId, type WorkloadCertificate } from "../tls/workload-tls.ts";
 import { type Mesh, type MeshLog, MeshMembership } from "./mesh-membership.ts";
 

@@ -1,12 +1,17 @@
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from "node:net";
 import { type ConnectionOptions, connect as connectTls, type SecureContext } from "node:tls";
+import type { Histogram, Sample } from "../metrics/family.ts";
+import { type Metrics, UpstreamCounts } from "../metrics/metrics.ts";
+import {
+  upstreamConnectDuration,
+  upstreamConnections,
+  upstreamConnectionsActive,
+} from "../metrics/table/upstreams.ts";
+import { processMetrics } from "../process/offered-values.ts";
+import { SECOND } from "../process/units.ts";
 import { UnusableFile } from "../process/unusable-file.ts";
-import type { UpstreamTls } from "../tls/upstream-tls.ts";
-import { connectCounts } from "./connect-metrics.ts";
 import type { KeepAliveSettings } from "./connection-settings.ts";
-import { ignoreError } from "./ignore-error.ts";
 import { joinedMesh } from "./joined-mesh.ts";
-import type { Lookup } from "./lookup.ts";
 import {
   connectedTo,
   endpointName,
@@ -15,6 +20,58 @@ import {
   podOf,
   podsOf,
 } from "./service-endpoints.ts";
+import { ignoreError } from "./socket-reads.ts";
+
+/** Counts the connections to all upstreams. */
+class ConnectMetrics extends UpstreamCounts<ConnectCounts> {
+  constructor(metrics: Metrics) {
+    super((upstream) => new ConnectCounts(metrics, upstream));
+    const active = this.reader((counts) => counts.active);
+    metrics.read(upstreamConnectionsActive, active);
+  }
+}
+
+/** Counts the connections to one upstream. */
+export class ConnectCounts {
+  /** Those that are open. */
+  active = 0;
+  readonly #ok: Sample;
+  readonly #failed: Sample;
+  readonly #duration: Histogram;
+
+  constructor(metrics: Metrics, upstream: string) {
+    this.#ok = metrics.counter(upstreamConnections, upstream, "ok");
+    this.#failed = metrics.counter(upstreamConnections, upstream, "failed");
+    this.#duration = metrics.histogram(upstreamConnectDuration, upstream);
+  }
+
+  /** It took so many milliseconds until the connection was there. */
+  opened(duration: number): void {
+    this.active += 1;
+    this.#ok.value += 1;
+    this.#duration.add(duration / SECOND);
+  }
+
+  failed(): void {
+    this.#failed.value += 1;
+  }
+
+  /** One that was open is no more. Bound: connections have it as their listener. */
+  readonly closed = (): void => {
+    this.active -= 1;
+  };
+}
+
+/** The counts of the connections to an upstream, which outlive a reload; undefined: no gateway runs yet. */
+export function connectCounts(upstream: string): ConnectCounts | undefined {
+  return processMetrics()?.part(ConnectMetrics).to(upstream);
+}
+
+/** TLS to one destination; an `UpstreamTls` is one. */
+export interface DestinationTls {
+  /** Options for a connection to `host`. Throws UnusableFile if a mounted file cannot be used. */
+  optionsFor(host: string): ConnectionOptions;
+}
 
 /** Where connections lead and what they are made with. */
 export interface ConnectorSettings {
@@ -26,7 +83,7 @@ export interface ConnectorSettings {
   /** Of all servers that the name stands for this one; absent: any. */
   readonly endpoint?: PodAddress;
   /** Absent: plain TCP. */
-  readonly tls?: UpstreamTls;
+  readonly tls?: DestinationTls;
   /** What is spoken, for ALPN. */
   readonly alpn: readonly string[];
   /** True: the end of what the server sends leaves the other direction open. */
@@ -166,7 +223,7 @@ interface Secured {
 }
 
 /** An Error: a file of a mounted Secret or ConfigMap can't be used. */
-function ofSettings({ host, alpn }: ConnectorSettings, tls: UpstreamTls): Secured | Error {
+function ofSettings({ host, alpn }: ConnectorSettings, tls: DestinationTls): Secured | Error {
   try {
     return { options: tls.optionsFor(host), alpn };
   } catch (error) {
@@ -260,4 +317,22 @@ function isOtherProtocol(socket: Socket, alpn: readonly string[]): boolean {
 export function socketHost(hostname: string): string {
   const bare = hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
   return isIP(bare) === 6 ? bare : hostname;
+}
+
+/** A way from a name to its addresses. `done` is called once: with an error, or with at least one address. */
+export type Lookup = (
+  name: string,
+  done: (error: Error | null, addresses: readonly HostAddress[]) => void,
+) => void;
+
+/** One address of a name. */
+export interface HostAddress {
+  readonly address: string;
+  /** 4 or 6: the version of IP. */
+  readonly family: number;
+}
+
+/** A destination that a client chose and that it may not reach; the message is for the log. */
+export class ForbiddenDestination extends Error {
+  override readonly name = "ForbiddenDestination";
 }

@@ -1,14 +1,23 @@
-import type { MeshTls } from "../tls/workload-tls.ts";
+import type { ConnectionOptions } from "node:tls";
+import { OfferedValue } from "../process/offered-values.ts";
 
-/** The mesh that the process is a part of, where it is a part of one. */
-const ofProcess: { mesh: MeshTls | undefined } = { mesh: undefined };
-
-/** Says of which mesh the process is a part from now on. */
-export function joinMesh(mesh: MeshTls | undefined): void {
-  ofProcess.mesh = mesh;
+/** Mutual TLS with the pods of a mesh. */
+export interface MeshTls {
+  /**
+   * Returns the options for a connection to a pod of an account (`NAMESPACE/NAME`), where `host` is the name that was looked
+   * up. Throws an Error while the gateway has no valid certificate.
+   */
+  optionsFor(account: string, host: string): ConnectionOptions;
 }
 
-/** How connections to pods of the mesh are made; undefined: the process is in none. */
+const MESH = new OfferedValue<MeshTls>("gwc:mesh");
+
+/** The mesh that the running gateway belongs to; `undefined` if it belongs to none. */
 export function joinedMesh(): MeshTls | undefined {
-  return ofProcess.mesh;
+  return MESH.current;
+}
+
+/** Makes connections to pods use the mesh that `mesh` returns, until the returned function is called. */
+export function offerMesh(mesh: () => MeshTls | undefined): () => void {
+  return MESH.offer(mesh);
 }

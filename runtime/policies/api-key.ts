@@ -2,10 +2,9 @@ import { allowedModels } from "../auth/allowed-models.ts";
 import { credentialIn, stripCredential } from "../auth/credentials.ts";
 import type { JsonObject } from "../cel/variables.ts";
 import { keyDigest, readApiKeyEntry } from "../contents/api-key-entry.ts";
-import { type Exchange, logFields } from "../http/exchange.ts";
+import { type Exchange, logFields, type ModelTest } from "../http/exchange.ts";
 import { type CredentialLocation, locationName } from "../http/headers/credential-location.ts";
 import { refuse } from "../http/refuse.ts";
-import type { ModelTest } from "../http/request-attributes.ts";
 import { startupError } from "../process/startup-error.ts";
 import { WatchedFile } from "../process/watched-file.ts";
 

@@ -1,5 +1,4 @@
 import { type Exchange, logFields } from "../http/exchange.ts";
-import { UnsentRequest } from "../http/upstream/unsent-request.ts";
 import type {
   UpgradeHandler,
   Upstream,
@@ -8,7 +7,7 @@ import type {
   UpstreamHandler,
   UpstreamRequest,
 } from "../http/upstream/upstream.ts";
-import { WrappedUpstream } from "../http/upstream/wrapped-upstream.ts";
+import { UnsentRequest, WrappedUpstream } from "../http/upstream/wrapped-upstream.ts";
 import type { RuleVerdict } from "./rule-verdict.ts";
 
 /** Makes an upstream one that gets only the requests that its own rules allow; the log says which one forbids another. */

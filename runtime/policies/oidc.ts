@@ -13,7 +13,7 @@ import {
 import { type KnownSession, seconds } from "../auth/oidc/session.ts";
 import { type Exchange, logFields } from "../http/exchange.ts";
 import { refuse } from "../http/refuse.ts";
-import { canonicalPath } from "../http/routing/canonical-path.ts";
+import { canonicalPath } from "../http/routing/path.ts";
 import { queryValue } from "../http/routing/query.ts";
 
 export { openOidc };

@@ -7,8 +7,7 @@ import {
   RateLimitService,
 } from "../grpc/gen/envoy/service/ratelimit/v3/rls_pb.ts";
 import { GrpcError } from "../grpc/status.ts";
-import { askBeforeCall } from "../http/call-admissions.ts";
-import { type Exchange, logFields } from "../http/exchange.ts";
+import { askBeforeCall, type Exchange, logFields } from "../http/exchange.ts";
 import { grpcStatus } from "../http/grpc-status.ts";
 import type { HeaderEdit } from "../http/headers/header-edits.ts";
 import { ReceivedResponse } from "../http/received-response.ts";

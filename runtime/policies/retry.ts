@@ -2,10 +2,10 @@ import {
   forward,
   isMovable,
   keepUnsent,
+  Relay,
   type ServerChoice,
   upstreamCall,
 } from "../backends/host.ts";
-import { Relay } from "../backends/relay.ts";
 import type { ResponseVariables } from "../cel/variables.ts";
 import { isBodySource } from "../http/body/body.ts";
 import { ReplayBody } from "../http/body/replay-body.ts";

@@ -2,10 +2,10 @@ import {
   forward,
   isMovable,
   keepUnsent,
+  Relay,
   type ServerChoice,
   upstreamCall,
 } from "../backends/host.ts";
-import { Relay } from "../backends/relay.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { sendTraced } from "../http/upstream/traced-request.ts";
 import type { Upstream, UpstreamFailure, UpstreamRequest } from "../http/upstream/upstream.ts";

@@ -1,4 +1,4 @@
-import { type Indexed, SwapSet } from "./swap-set.ts";
+import { type Indexed, SwapSet } from "./deadlines.ts";
 
 /** A body that is being gathered. */
 export interface GatheredBody {

@@ -1,5 +1,5 @@
 import type { EnvVariables, JsonObject } from "../cel/variables.ts";
-import type { Metrics } from "../telemetry/metrics/metrics.ts";
+import type { Metrics } from "../metrics/metrics.ts";
 import type { BodyRates } from "./body-rates.ts";
 import type { BufferBudget } from "./buffer-budget.ts";
 import type { SharedConnection } from "./shared-connection.ts";

@@ -1,5 +1,4 @@
-import { type AccessLogLine, accessLogLine } from "../telemetry/logs/access-log-line.ts";
-import type { LogFormat } from "../telemetry/logs/log-line.ts";
+import { type AccessLogLine, accessLogLine, type LogFormat } from "../telemetry/logs/log-line.ts";
 import type { LogWriter } from "../telemetry/logs/log-writer.ts";
 import type { Connection } from "./connection.ts";
 

@@ -1,12 +1,12 @@
-import { SECOND } from "../process/units.ts";
-import type { Sample } from "../telemetry/metrics/family.ts";
-import type { Metrics } from "../telemetry/metrics/metrics.ts";
+import type { Sample } from "../metrics/family.ts";
+import type { Metrics } from "../metrics/metrics.ts";
 import {
   connectionSeconds,
   connectionsTotal,
   receivedBytes,
   sentBytes,
-} from "../telemetry/metrics/table/connections.ts";
+} from "../metrics/table/connections.ts";
+import { SECOND } from "../process/units.ts";
 import type { ConnectionRecord } from "./connection.ts";
 
 /** Counts connections whose bytes are passed on. */

@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import type { RefusalReason } from "../http/exchange.ts";
-import { plainAddress } from "../net/connection-rules.ts";
+import { plainAddress } from "../net/connected-client.ts";
 import type { RuleVerdict } from "../policies/rule-verdict.ts";
 import type { GatewayContext } from "../process/gateway-context.ts";
 import { reset } from "./reset.ts";

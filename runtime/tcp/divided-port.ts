@@ -1,8 +1,8 @@
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
-import { type HostTable, valueForHost } from "../http/routing/host-table.ts";
+import { type HostTable, valueForHost } from "../net/host-table.ts";
 import { FIRST_REQUEST_TIME } from "../net/listen-on.ts";
-import type { DividedServer, PreparedDivision, TlsDivision } from "../net/tls-division.ts";
+import type { DividedServer, PreparedDivision, TlsDivision } from "../net/port-server.ts";
 import type { GatewayContext } from "../process/gateway-context.ts";
 import type { FailedHandshake } from "../tls/handshakes.ts";
 import { NamedEnd, type NamedEndSettings } from "../tls/named-end.ts";

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { ForbiddenDestination } from "../net/forbidden-destination.ts";
+import { ForbiddenDestination } from "../net/connector.ts";
 import { type Connection, refuseConnection } from "./connection.ts";
 import { reset } from "./reset.ts";
 import type { TcpUpstream } from "./upstream.ts";

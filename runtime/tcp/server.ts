@@ -4,11 +4,13 @@ import {
   type TLSSocket,
   type Server as TlsServer,
 } from "node:tls";
-import { interceptConnections } from "../net/intercept-connections.ts";
 import { closeQuietly, listenOn } from "../net/listen-on.ts";
-import type { PortServer } from "../net/port-server.ts";
-import { ProxiedServer, type ProxyProtocol } from "../net/proxy-protocol/proxy-protocol.ts";
-import type { PreparedDivision, TlsDivision } from "../net/tls-division.ts";
+import type { PortServer, PreparedDivision, TlsDivision } from "../net/port-server.ts";
+import {
+  interceptConnections,
+  ProxiedServer,
+  type ProxyProtocol,
+} from "../net/proxy-protocol/proxy-protocol.ts";
 import type { GatewayContext } from "../process/gateway-context.ts";
 import type { Certificates } from "../tls/certificates.ts";
 import { handshakeOptions, isSameHandshake } from "../tls/handshake.ts";

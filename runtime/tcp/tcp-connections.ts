@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { type ConnectionRules, forbiddingRule } from "../net/connection-rules.ts";
+import { type ConnectionRules, forbiddingRule } from "../net/connected-client.ts";
 import type { KeepAliveSettings } from "../net/connection-settings.ts";
 import type { GatewayContext } from "../process/gateway-context.ts";
 import {

@@ -1,6 +1,5 @@
 import type { KeepAliveSettings } from "../net/connection-settings.ts";
-import { type Connect, connector, systemKeepAlive } from "../net/connector.ts";
-import type { Lookup } from "../net/lookup.ts";
+import { type Connect, connector, type Lookup, systemKeepAlive } from "../net/connector.ts";
 import { startupError } from "../process/startup-error.ts";
 import { UpstreamTls, type UpstreamTlsSettings } from "../tls/upstream-tls.ts";
 

@@ -2,10 +2,10 @@ import { type Exchange, logFields } from "../http/exchange.ts";
 import type { CallSpan } from "../http/exchange-trace.ts";
 import { grpcStatus, grpcStatusName } from "../http/grpc-status.ts";
 import { headerValue } from "../http/headers/header-list.ts";
+import type { Metrics } from "../metrics/metrics.ts";
+import { calloutDuration, calloutsTotal } from "../metrics/table/callouts.ts";
 import type { OnAbort } from "../process/on-abort.ts";
 import { SECOND } from "../process/units.ts";
-import type { Metrics } from "./metrics/metrics.ts";
-import { calloutDuration, calloutsTotal } from "./metrics/table/callouts.ts";
 
 /** The policy that asks. */
 export type CalloutKind = "extAuthz" | "remoteRateLimit" | "extProc" | "promptGuard";

@@ -1,5 +1,5 @@
 import { type Exchange, logFields } from "../http/exchange.ts";
-import { rateLimited } from "./metrics/table/limits.ts";
+import { rateLimited } from "../metrics/table/limits.ts";
 
 /** A limit refuses a request: it is counted, and the log says which one. `limit`: where the configuration has it, or what it is about. */
 export function noteRateLimited(

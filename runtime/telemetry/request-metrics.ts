@@ -1,14 +1,13 @@
 import type { Exchange, RefusalReason } from "../http/exchange.ts";
-import { SECOND } from "../process/units.ts";
-import type { Sample } from "./metrics/family.ts";
-import type { Histogram } from "./metrics/histogram.ts";
-import type { Metrics } from "./metrics/metrics.ts";
+import type { Histogram, Sample } from "../metrics/family.ts";
+import type { Metrics } from "../metrics/metrics.ts";
 import {
   requestDuration,
   requestsActive,
   requestsTotal,
   streamDuration,
-} from "./metrics/table/requests.ts";
+} from "../metrics/table/requests.ts";
+import { SECOND } from "../process/units.ts";
 
 /** The methods that are labels of their own; every other one is `OTHER`: a client can't make new series. */
 const METHODS = ["GET", "POST", "PUT", "DELETE", "HEAD", "PATCH", "OPTIONS"];

@@ -1,11 +1,11 @@
 import { readFileSync, unwatchFile, watchFile } from "node:fs";
 import type { SecureContext, SecureContextOptions, Server as TlsServer } from "node:tls";
-import { type HostTable, hostTable, valueForHost } from "../http/routing/host-table.ts";
+import type { Metrics } from "../metrics/metrics.ts";
+import { certificateExpiry } from "../metrics/table/certificates.ts";
+import { type HostTable, hostTable, valueForHost } from "../net/host-table.ts";
 import { mountFolderOf } from "../process/startup-values.ts";
 import { SECOND } from "../process/units.ts";
 import { UnusableFile } from "../process/unusable-file.ts";
-import type { Metrics } from "../telemetry/metrics/metrics.ts";
-import { certificateExpiry } from "../telemetry/metrics/table/certificates.ts";
 import { readCaCertificates } from "./ca-certificates.ts";
 import { readCertificatePair, type UsablePair } from "./certificate-pair.ts";
 import { type HandshakeHandlers, watchHandshakes } from "./handshakes.ts";

@@ -1,7 +1,7 @@
 import { Socket } from "node:net";
 import type { TLSSocket, Server as TlsServer } from "node:tls";
-import type { Metrics } from "../telemetry/metrics/metrics.ts";
-import { tlsHandshakes } from "../telemetry/metrics/table/certificates.ts";
+import type { Metrics } from "../metrics/metrics.ts";
+import { tlsHandshakes } from "../metrics/table/certificates.ts";
 
 /** Why a handshake failed: a label with few values. */
 type HandshakeFailure =

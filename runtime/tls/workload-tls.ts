@@ -1,19 +1,6 @@
-import {
-  type ConnectionOptions,
-  createSecureContext,
-  type PeerCertificate,
-  type SecureContext,
-} from "node:tls";
+import { createSecureContext, type PeerCertificate, type SecureContext } from "node:tls";
+import type { MeshTls } from "../net/joined-mesh.ts";
 import { serverNameOf } from "./upstream-tls.ts";
-
-/** How connections to the pods of a mesh are made. */
-export interface MeshTls {
-  /**
-   * Options for a connection to a pod of an account (`NAMESPACE/NAME`), at which `host` was asked for. Throws an Error while
-   * there is no certificate that the gateway could show.
-   */
-  optionsFor(account: string, host: string): ConnectionOptions;
-}
 
 /** A certificate with its key, and the authorities of its mesh. */
 export type WorkloadContext = SecureContext;

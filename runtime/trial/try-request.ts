@@ -12,7 +12,7 @@ import type {
 } from "../http/engine/engine.ts";
 import { type ServerHandlers, tunnelRefusal } from "../http/engine/server-handlers.ts";
 import { type Exchange, logFields } from "../http/exchange.ts";
-import { Metrics } from "../telemetry/metrics/metrics.ts";
+import { Metrics } from "../metrics/metrics.ts";
 import { messageRequest } from "./mcp-client.ts";
 import { portSettings } from "./stand-ins/http-port.ts";
 import { type Trial, type TrialOutcome, type TrialRequest, trials } from "./trial.ts";

@@ -71,7 +71,7 @@ export function accessLogModule(
 /** Names of the module's own, which imports of expressions must not have. */
 const DECLARED: readonly string[] = ["isLogged", "logFields", "logCollector", ...LOG_NAMES];
 
-const EXTRA = "gwc/runtime/telemetry/logs/extra-fields";
+const EXTRA = "gwc/runtime/telemetry/logs/access-log";
 const EXCHANGE = importedType("gwc/runtime/http/exchange", "Exchange");
 const LINE = importedType("gwc/runtime/telemetry/field-writer", "FieldWriter");
 const STATUS = code`status: number | undefined`;

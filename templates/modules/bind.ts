@@ -175,7 +175,7 @@ function listenerEntry(
 
 /** What a listener does with a path before anything else, on a port where one keeps them as they were sent. */
 function pathStep({ pathHandling }: ListenerNode, { listeners }: BindNode): readonly Code[] {
-  const path = "gwc/runtime/http/routing/verbatim-path";
+  const path = "gwc/runtime/http/routing/dispatch";
   if (pathHandling === "verbatim") return [code`${imported(path, "keepPath")}(exchange);`];
   if (listeners.every((each) => each.pathHandling === "canonical")) return [];
   return [code`if (${imported(path, "refuseAmbiguousPath")}(exchange)) return;`];
@@ -259,7 +259,7 @@ function servesEveryName({ listeners }: BindNode): boolean {
   return listeners.some(({ hostname }) => hostname === "*");
 }
 
-const HOST_TABLE = "gwc/runtime/http/routing/host-table";
+const HOST_TABLE = "gwc/runtime/net/host-table";
 const exchangeType = importedType("gwc/runtime/http/exchange", "Exchange");
 const handlerType = importedType("gwc/runtime/http/exchange", "Handler");
 const handledType = importedType("gwc/runtime/http/exchange", "Handled");

@@ -137,7 +137,7 @@ export function routeModule(route: RouteNode, context: RouteModuleContext): Prin
 }
 
 /** What listeners ask of the calls of models. */
-const ADMIT_CALL = code`if (!(await ${imported("gwc/runtime/http/call-admissions", "admitCall")}(exchange))) return;`;
+const ADMIT_CALL = code`if (!(await ${imported("gwc/runtime/http/exchange", "admitCall")}(exchange))) return;`;
 
 function resultType(isAsync: boolean, { mayWait }: BackendCode): Code {
   if (isAsync) return code`Promise<void>`;

@@ -1,9 +1,9 @@
+import fc from "fast-check";
 import { request } from "node:http";
 import { Duplex } from "node:stream";
-import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { ReadState } from "../../runtime/http/http1/message-reader.ts";
-import { Http1Response } from "../../runtime/http/upstream/node/http1-response.ts";
+import { Http1Response } from "../../runtime/http/upstream/node/http1-message.ts";
 import { changedResponse, validResponse } from "./random-responses.ts";
 
 const RUNS = process.env.GWC_LONG_TESTS === undefined ? 500 : 100_000;

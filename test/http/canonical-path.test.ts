@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { canonicalPath } from "../../runtime/http/routing/canonical-path.ts";
+import { canonicalPath } from "../../runtime/http/routing/path.ts";
 
 describe("the one form of a path", () => {
   it.each([

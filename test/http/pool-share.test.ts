@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { PoolShare, SharedPools } from "../../runtime/http/upstream/node/shared-pools.ts";
+import { PoolShare, SharedPools } from "../../runtime/http/upstream/node/server-upstream.ts";
 
 class Pool {
   isClosed = false;

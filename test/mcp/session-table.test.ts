@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { newSession } from "../../runtime/mcp/session/session.ts";
 import { sessionTable } from "../../runtime/mcp/session/session-table.ts";
 import type { LiveSession } from "../../runtime/process/gateway-context.ts";
-import { Metrics } from "../../runtime/telemetry/metrics/metrics.ts";
+import { Metrics } from "../../runtime/metrics/metrics.ts";
 
 const parts = { initialize: undefined, targets: [], live: undefined };
 const idOf = (number: number) => String(number).padStart(16, "0");

@@ -1,14 +1,14 @@
-import { hash } from "node:crypto";
 import path from "node:path";
+import fc from "fast-check";
+import { hash } from "node:crypto";
 import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
-import fc from "fast-check";
 import { expect, it } from "vitest";
 import { LiveContext } from "../../runtime/gateway/live-context.ts";
 import { keptTables } from "../../runtime/policies/local-rate-limit/kept-tables.ts";
 import { SharedUses } from "../../runtime/policies/local-rate-limit/shared-uses.ts";
 import { releaseLock } from "../../runtime/process/thread-lock.ts";
-import { Metrics } from "../../runtime/telemetry/metrics/metrics.ts";
+import { Metrics } from "../../runtime/metrics/metrics.ts";
 import { root } from "../harness/root.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 

@@ -1,4 +1,4 @@
-import { canonicalHost } from "../../../runtime/http/routing/canonical-host.ts";
+import { canonicalHost } from "../../../runtime/http/request-line.ts";
 import { backendOf } from "../../backends/index.ts";
 import type { BackendKind, BackendNode } from "../../ir/backends.ts";
 import type { BindNode, Program, RouteNode } from "../../ir/program.ts";

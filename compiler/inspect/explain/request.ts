@@ -1,6 +1,5 @@
-import { SERVED_METHODS } from "../../../runtime/http/http1/request-line.ts";
-import { canonicalHost } from "../../../runtime/http/routing/canonical-host.ts";
-import { canonicalPath } from "../../../runtime/http/routing/canonical-path.ts";
+import { canonicalHost, SERVED_METHODS } from "../../../runtime/http/request-line.ts";
+import { canonicalPath } from "../../../runtime/http/routing/path.ts";
 import type { Checked } from "../../compile.ts";
 import type { BindNode, ListenerNode, RouteNode } from "../../ir/program.ts";
 import type { TcpBindNode } from "../../ir/tcp.ts";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { decodeJwt } from "jose";
 import { headerValue, replaceHeader, withoutHeader } from "../../http/headers/header-list.ts";
 import { cookieValue, withoutCookie } from "../../http/headers/request-cookies.ts";
-import { CallRefused } from "../../http/upstream/call-refused.ts";
+import { CallRefused } from "../../http/upstream/credentialed-upstream.ts";
 import type { UpstreamCall, UpstreamCredential } from "../../http/upstream/upstream.ts";
 import { SECOND } from "../../process/units.ts";
 import { askForTokens, TokensRefused } from "./ask-for-tokens.ts";

@@ -1,7 +1,6 @@
 import { lookup } from "node:dns";
 import { networkInterfaces } from "node:os";
-import { ForbiddenDestination } from "../../net/forbidden-destination.ts";
-import type { Lookup } from "../../net/lookup.ts";
+import { ForbiddenDestination, type Lookup } from "../../net/connector.ts";
 import type { GatewayContext } from "../../process/gateway-context.ts";
 import type { AddressRules } from "./address-rules.ts";
 

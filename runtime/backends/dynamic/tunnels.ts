@@ -1,7 +1,6 @@
 import { type Exchange, logFields } from "../../http/exchange.ts";
 import { refuse } from "../../http/refuse.ts";
-import type { ServerConnection } from "../../net/connector.ts";
-import { ForbiddenDestination } from "../../net/forbidden-destination.ts";
+import { ForbiddenDestination, type ServerConnection } from "../../net/connector.ts";
 import type { GatewayContext } from "../../process/gateway-context.ts";
 import { type Destinations, refuseDestination } from "../dynamic.ts";
 import { type Destination, type NoDestination, readDestination } from "./destination.ts";

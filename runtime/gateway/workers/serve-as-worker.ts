@@ -1,4 +1,5 @@
 import { MessageChannel, parentPort, receiveMessageOnPort } from "node:worker_threads";
+import type { Handover, ThreadPorts } from "../../http/engine/handover/handover.ts";
 import { bugText } from "../../process/bug-text.ts";
 import type { PreparedChange } from "../../process/prepared-change.ts";
 import { StartupError } from "../../process/startup-error.ts";
@@ -7,7 +8,6 @@ import { threadAudit } from "../../telemetry/logs/thread-audit.ts";
 import type { Gateway } from "../definition.ts";
 import { openGateway, type RunningGateway, type WorkerThread } from "../gateway.ts";
 import { EVERY_ADDRESS, logUncaughtErrors } from "../start.ts";
-import { ThreadHandover } from "./thread-handover.ts";
 import type { MemorySize, WorkerOrder, WorkerReport, WorkerStart } from "./worker-messages.ts";
 
 /** How a thread comes by what it serves. */
@@ -188,4 +188,40 @@ function askForMemory(name: string, size: MemorySize): SharedArrayBuffer {
   port1.close();
   if (memory instanceof SharedArrayBuffer) return memory;
   throw new Error("the main thread gave no memory");
+}
+
+/** How a thread serves what others hold, and they what it holds, from the first code on in which something is held. */
+export class ThreadHandover {
+  readonly #thread: number;
+  /** Ways to other threads that nothing has gone over yet, by their indexes. */
+  readonly #links = new Map<number, ThreadPorts>();
+  #handover: Handover | undefined;
+
+  /** `thread`: which one this is. */
+  constructor(thread: number) {
+    this.#thread = thread;
+  }
+
+  /** Undefined: neither this code nor code before it holds anything. */
+  of(gateway: Gateway): Handover | undefined {
+    this.#handover ??= gateway.handover?.(this.#thread);
+    if (this.#handover !== undefined) {
+      for (const link of this.#links.values()) this.#handover.link(link);
+      this.#links.clear();
+    }
+    return this.#handover;
+  }
+
+  /** These lead to the thread of this index from now on. */
+  link(link: ThreadPorts): void {
+    if (this.#handover !== undefined) {
+      this.#handover.link(link);
+      return;
+    }
+    const { index, requests } = link;
+    this.#links.set(index, link);
+    requests.once("close", () => {
+      if (this.#links.get(index) === link) this.#links.delete(index);
+    });
+  }
 }

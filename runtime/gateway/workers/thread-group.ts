@@ -1,10 +1,10 @@
+import { mergedExposition } from "../../metrics/merged-exposition.ts";
+import { Metrics } from "../../metrics/metrics.ts";
 import { StartupError } from "../../process/startup-error.ts";
 import { SECOND } from "../../process/units.ts";
 import type { AuditLog } from "../../telemetry/logs/audit-log.ts";
 import { LogWriter } from "../../telemetry/logs/log-writer.ts";
 import { ProcessLog } from "../../telemetry/logs/process-log.ts";
-import { mergedExposition } from "../../telemetry/metrics/merged-exposition.ts";
-import { Metrics } from "../../telemetry/metrics/metrics.ts";
 import type { BuildInfo } from "../build-info.ts";
 import type { Gateway } from "../definition.ts";
 import { MAX_TIMER } from "../drain.ts";

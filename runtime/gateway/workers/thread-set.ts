@@ -1,6 +1,7 @@
-import type { FamilyFigures } from "../../telemetry/metrics/merged-exposition.ts";
+import { MessageChannel } from "node:worker_threads";
+import type { ThreadPorts } from "../../http/engine/handover/handover.ts";
+import type { FamilyFigures } from "../../metrics/merged-exposition.ts";
 import type { BuildInfo } from "../build-info.ts";
-import { newLinks } from "./new-links.ts";
 import type { SharedMemory } from "./shared-memory.ts";
 import { type ThreadOwner, WorkerHandle } from "./worker-thread.ts";
 
@@ -165,4 +166,25 @@ export class ThreadSet {
     if (this.#living.length === 0) this.#onAllEnded?.();
     this.#listener.ended(thread, failure, isSurplus);
   }
+}
+
+/** A way between a thread that starts and another one. */
+export interface NewLink {
+  /** For the one that starts. */
+  readonly to: ThreadPorts;
+  /** Gives its end to the other one. */
+  readonly giveBack: () => void;
+}
+
+/** A way from a thread of this index to each of the others, and back. */
+export function newLinks(index: number, others: readonly WorkerHandle[]): readonly NewLink[] {
+  return others.map((other) => {
+    const requests = new MessageChannel();
+    const calls = new MessageChannel();
+    const back = { index, requests: requests.port1, calls: calls.port1 };
+    return {
+      to: { index: other.index, requests: requests.port2, calls: calls.port2 },
+      giveBack: () => other.link(back),
+    };
+  });
 }

@@ -1,6 +1,6 @@
 import type { MessagePort } from "node:worker_threads";
 import type { ThreadPorts } from "../../http/engine/handover/handover.ts";
-import type { FamilyFigures } from "../../telemetry/metrics/merged-exposition.ts";
+import type { FamilyFigures } from "../../metrics/merged-exposition.ts";
 import type { BuildInfo } from "../build-info.ts";
 import type { WorkerPlace } from "./worker-place.ts";
 

@@ -1,7 +1,7 @@
 import { type MessagePort, Worker } from "node:worker_threads";
 import type { ThreadPorts } from "../../http/engine/handover/handover.ts";
+import type { FamilyFigures } from "../../metrics/merged-exposition.ts";
 import { bugText } from "../../process/bug-text.ts";
-import type { FamilyFigures } from "../../telemetry/metrics/merged-exposition.ts";
 import type { BuildInfo } from "../build-info.ts";
 import type {
   MemorySize,

@@ -3,12 +3,19 @@ import { UnusableFile } from "../../process/unusable-file.ts";
 import { AmbiguousRequest } from "../ambiguous-request.ts";
 import { logFields } from "../exchange.ts";
 import { refuse } from "../refuse.ts";
-import { absoluteFacts, authorityFacts, readAbsoluteForm } from "./absolute-form.ts";
 import type { EngineRequest, EngineResponse, Framing } from "./engine.ts";
 import { EngineExchange } from "./engine-exchange.ts";
-import { type FramingFields, framingFields } from "./framing-fields.ts";
 import type { RequestPort, ServerHandlers } from "./server-handlers.ts";
-import { type RequestFacts, type RequestFault, validateRequest } from "./validate-request.ts";
+import {
+  absoluteFacts,
+  authorityFacts,
+  type FramingFields,
+  framingFields,
+  type RequestFacts,
+  type RequestFault,
+  readAbsoluteForm,
+  validateRequest,
+} from "./validate-request.ts";
 
 /** Makes an exchange of a request and sees it through: checked, handled, counted. */
 export function acceptRequest(

@@ -2,20 +2,23 @@ import type { GatewayContext } from "../../process/gateway-context.ts";
 import { type MaybePromise, thenMaybe } from "../../process/maybe-promise.ts";
 import type { BodyProblem, BodySource } from "../body/body.ts";
 import { CountedBuffer } from "../body/counted-buffer.ts";
-import type { Exchange, ExchangeRecord, ShownTokens } from "../exchange.ts";
+import {
+  type Exchange,
+  type ExchangeRecord,
+  RequestAttributes,
+  type ShownTokens,
+} from "../exchange.ts";
 import type { ExchangeTrace } from "../exchange-trace.ts";
 import type { StrippedCredential } from "../headers/credential-location.ts";
 import type { HeaderList } from "../headers/header-list.ts";
 import { endToEnd } from "../headers/hop-by-hop.ts";
-import type { AddedFields } from "../http1/added-fields.ts";
+import type { AddedFields } from "../http1/fields.ts";
 import type { ReceivedFields } from "../http1/received-fields.ts";
 import { type RefusalFormat, textRefusal } from "../refusal-format.ts";
-import { RequestAttributes } from "../request-attributes.ts";
 import type { ResponseSink } from "../response-sink.ts";
 import type { EngineRequest, EngineResponse } from "./engine.ts";
-import { ExchangeBody } from "./exchange-body.ts";
 import { ReceivedRequest } from "./received-request.ts";
-import { RequestBody } from "./request-body.ts";
+import { ExchangeBody, RequestBody } from "./request-body.ts";
 import { ResponseWriter } from "./response-writer.ts";
 import type { RequestFacts } from "./validate-request.ts";
 

@@ -1,4 +1,4 @@
-import type { PeerConnection } from "../../tls/client-certificate.ts";
+import type { PeerConnection } from "../../net/connected-client.ts";
 import type { BodySink, BodySource } from "../body/body.ts";
 import type { ReceivedFields } from "../http1/received-fields.ts";
 

@@ -1,9 +1,8 @@
 import type { ClientCertificate } from "../../cel/variables.ts";
-import { plainAddress } from "../../net/connection-rules.ts";
-import { clientCertificate } from "../../tls/client-certificate.ts";
+import { clientCertificate, plainAddress } from "../../net/connected-client.ts";
 import { type HeaderList, headerMap, headerValue, withoutHeader } from "../headers/header-list.ts";
 import { endToEnd } from "../headers/hop-by-hop.ts";
-import { RequestTrailers } from "../headers/request-trailers.ts";
+import { RequestTrailers } from "../headers/trailers.ts";
 import type { RequestLineChanges, SentRequestLine } from "../request-line.ts";
 import { pathIn } from "../routing/path.ts";
 import type { EngineRequest } from "./engine.ts";

@@ -3,7 +3,7 @@ import type { BodySource } from "../body/body.ts";
 import { type HeaderList, headerValue } from "../headers/header-list.ts";
 import { endToEnd } from "../headers/hop-by-hop.ts";
 import { ResponseHeaderEdits } from "../headers/response-header-edits.ts";
-import { type AddedFields, addedFields } from "../http1/added-fields.ts";
+import { type AddedFields, addedFields } from "../http1/fields.ts";
 import type { ReceivedFields } from "../http1/received-fields.ts";
 import type { ResponseSink } from "../response-sink.ts";
 import type { EngineRequest, EngineResponse, EngineTunnel } from "./engine.ts";

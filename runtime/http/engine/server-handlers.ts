@@ -1,7 +1,7 @@
-import type { ConnectionRules } from "../../net/connection-rules.ts";
+import type { ConnectionRules } from "../../net/connected-client.ts";
 import type { ConnectionSettings } from "../../net/connection-settings.ts";
+import type { PreparedDivision } from "../../net/port-server.ts";
 import type { ProxyProtocol } from "../../net/proxy-protocol/proxy-protocol.ts";
-import type { PreparedDivision } from "../../net/tls-division.ts";
 import type { GatewayContext } from "../../process/gateway-context.ts";
 import type { FailedHandshake } from "../../tls/handshakes.ts";
 import type { Exchange, Handled } from "../exchange.ts";

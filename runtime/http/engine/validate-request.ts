@@ -1,7 +1,8 @@
-import { isTargetCode, SERVED_METHODS } from "../http1/request-line.ts";
-import { canonicalHost } from "../routing/canonical-host.ts";
-import { canonicalTarget } from "../routing/canonical-path.ts";
-import type { FramingFields } from "./framing-fields.ts";
+import type { HeaderList } from "../headers/header-list.ts";
+import { isBlank, isFieldValue, isToken } from "../http1/fields.ts";
+import { lengthOf } from "../http1/received-fields.ts";
+import { canonicalHost, isTargetCode, SERVED_METHODS } from "../request-line.ts";
+import { canonicalTarget } from "../routing/path.ts";
 
 /** What the head of a request says about itself; read in one walk before any route sees it. */
 export interface RequestFacts {
@@ -91,4 +92,138 @@ function checkLine(method: string, target: string): string | undefined {
     if (!isTargetCode(code) || code === 0x23) return "bad byte in target";
   }
   return undefined;
+}
+
+/** A target in absolute form, taken apart (RFC 9112 3.2.2). */
+export interface AbsoluteForm {
+  /** Host and port as written, lower case. */
+  readonly authority: string;
+  /** The target in origin form. */
+  readonly target: string;
+}
+
+/**
+ * Reads what clients send to a proxy that they know of: `http://host/path`. Undefined: it is something else, or `https`,
+ * which asks for a tunnel.
+ */
+export function readAbsoluteForm(target: string): AbsoluteForm | undefined {
+  const parts = /^http:\/\/([^/?#@\\]+)((?:[/?].*)?)$/i.exec(target);
+  if (parts === null) return undefined;
+  const [, authority = "", rest = ""] = parts;
+  return { authority: authority.toLowerCase(), target: rest.startsWith("/") ? rest : `/${rest}` };
+}
+
+/**
+ * The facts of a request in absolute form. Its target names the host, and Host has to name the same one: who goes by the
+ * other one of the two must not get another response.
+ */
+export function absoluteFacts(
+  facts: RequestFacts | RequestFault,
+  { authority }: AbsoluteForm,
+): RequestFacts | RequestFault {
+  if (!("host" in facts)) return facts;
+  const named = canonicalHost(authority);
+  if (named === undefined) return { status: 400, detail: "bad host in target" };
+  const host = facts.host === "" ? named : facts.host;
+  return withoutPort(host) === withoutPort(named) ? { ...facts, host } : twoHosts;
+}
+
+const twoHosts: RequestFault = { status: 400, detail: "target and Host name different hosts" };
+
+/** The facts of CONNECT: its target names host and port (RFC 9112 3.2.3), and Host, where there is one, the same host. */
+export function authorityFacts(
+  facts: RequestFacts | RequestFault,
+  target: string,
+): RequestFacts | RequestFault {
+  if (!("host" in facts)) return facts;
+  const named = /:[0-9]{1,5}$/.test(target) ? canonicalHost(target.toLowerCase()) : undefined;
+  if (named === undefined) return { status: 400, detail: "a tunnel needs a host and a port" };
+  const { host } = facts;
+  const isSame = host === "" || host === named || host === named.replace(/:[0-9]+$/, "");
+  return isSame ? { ...facts, host: named } : twoHosts;
+}
+
+/** The port of `http` is the same as none (RFC 3986 6.2.3). */
+function withoutPort(authority: string): string {
+  return authority.replace(/:(?:80)?$/, "");
+}
+
+/** What the fields of a request say of its host, its body and its connection. */
+export interface FramingFields {
+  /** How many there are. */
+  readonly count: number;
+  /** The value of Host; undefined without one. */
+  readonly host: string | undefined;
+  readonly hasTwoHosts: boolean;
+  /** Bytes of the body; undefined: it says no number. */
+  readonly length: number | undefined;
+  readonly isChunked: boolean;
+  /** A transfer coding is named that is not chunked, or one twice. Absent: who read them has refused that. */
+  readonly hasOtherCoding?: boolean;
+  /** Connection says more than `keep-alive` or `close`: fields that it names end here. */
+  readonly namesConnectionHeaders: boolean;
+  /** The value of Expect; undefined without one. */
+  readonly expect: string | undefined;
+  /** Why one of them can't be a field. Absent: who read them has refused that. */
+  readonly fault?: string | undefined;
+}
+
+/** Reads the same from a list, which no parser of HTTP/1.1 has looked at. */
+export function framingFields(list: HeaderList): FramingFields {
+  let host: string | undefined;
+  let [length, lengths]: [number | undefined, number] = [undefined, 0];
+  let expect: string | undefined;
+  let fault: string | undefined;
+  let [hasTwoHosts, isChunked, hasOtherCoding, namesConnectionHeaders] = [
+    false,
+    false,
+    false,
+    false,
+  ];
+  for (let i = 0; i < list.length; i += 2) {
+    const name = list[i] ?? "";
+    const value = list[i + 1] ?? "";
+    fault ??= fieldFault(name, value);
+    switch (name.toLowerCase()) {
+      case "host":
+        hasTwoHosts ||= host !== undefined;
+        host = value;
+        break;
+      case "connection":
+        namesConnectionHeaders ||= !/^\s*(?:keep-alive|close)\s*$/i.test(value);
+        break;
+      case "content-length":
+        length = lengthOf(value);
+        lengths += 1;
+        if (length === undefined || lengths > 1) fault ??= "no valid Content-Length";
+        break;
+      case "expect":
+        expect = expect === undefined ? value : `${expect}, ${value}`;
+        break;
+      case "transfer-encoding":
+        hasOtherCoding ||= isChunked || value.toLowerCase() !== "chunked";
+        isChunked = true;
+        break;
+    }
+  }
+  const count = list.length / 2;
+  return {
+    count,
+    host,
+    hasTwoHosts,
+    length,
+    isChunked,
+    hasOtherCoding,
+    namesConnectionHeaders,
+    expect,
+    fault,
+  };
+}
+
+/** RFC 9113 8.2.1: blanks around a value are no part of HTTP/2's syntax, so they would be part of the value. */
+function fieldFault(name: string, value: string): string | undefined {
+  if (!isToken(name)) return "a field without a valid name";
+  if (!isFieldValue(value)) return "a character that no field has";
+  const isPadded = isBlank(value.charCodeAt(0)) || isBlank(value.charCodeAt(value.length - 1));
+  return isPadded ? "a blank around a value" : undefined;
 }

@@ -1,5 +1,5 @@
+import { NameBeginnings } from "./header-lines.ts";
 import { type HeaderList, isHeader, withoutHeaders } from "./header-list.ts";
-import { NameBeginnings } from "./name-beginnings.ts";
 
 /**
  * The headers of a message, lower case, that belong to one connection and not to the next one: RFC 9110 7.6.1, with what the

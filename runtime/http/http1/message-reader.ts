@@ -1,4 +1,4 @@
-import { copyOf } from "../body/copy-of.ts";
+import { copyOf } from "../../process/bytes.ts";
 import type { Http1Lines } from "./fields.ts";
 import { readReceivedFields } from "./received-fields.ts";
 

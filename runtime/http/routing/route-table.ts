@@ -1,5 +1,5 @@
+import { findForHost, type HostTable, hostTable, lengthsOf } from "../../net/host-table.ts";
 import type { Exchange, Handler } from "../exchange.ts";
-import { findForHost, type HostTable, hostTable, lengthsOf } from "./host-table.ts";
 
 /**
  * The routing decision of a listener with many routes: a lookup by host name, then by path. It decides as a chain of

@@ -1,5 +1,14 @@
+import type { Histogram, Sample } from "../../metrics/family.ts";
+import { type Metrics, UpstreamCounts } from "../../metrics/metrics.ts";
+import {
+  upstreamRequests,
+  upstreamRequestsActive,
+  upstreamRequestsQueued,
+  upstreamResponseStart,
+} from "../../metrics/table/upstreams.ts";
+import { processMetrics } from "../../process/offered-values.ts";
+import { SECOND } from "../../process/units.ts";
 import { ReceivedFields } from "../http1/received-fields.ts";
-import { deliverHead } from "./deliver-head.ts";
 import type { AbortReason, UpstreamFailure, UpstreamHandler, UpstreamRequest } from "./upstream.ts";
 import {
   interimFlood,
@@ -8,7 +17,6 @@ import {
   MAX_STATUS,
   requestTimedOut,
 } from "./upstream-failures.ts";
-import type { RequestCounts, RequestResult } from "./upstream-metrics.ts";
 
 /**
  * A request to a server in whatever version of HTTP: its head has a time to come in, what no server may send ends it, and
@@ -122,4 +130,87 @@ export abstract class CountedRequest<Handler extends UpstreamHandler = UpstreamH
     this.#isOver = true;
     clearTimeout(this.#timer);
   }
+}
+
+/** Hands a response's head to who wants it: as fields where those are taken so, else as a flat list. */
+export function deliverHead(
+  handler: UpstreamHandler,
+  status: number,
+  fields: ReceivedFields,
+): void {
+  if (handler.onFields === undefined) handler.onHead(status, fields.list);
+  else handler.onFields(status, fields);
+}
+
+/** What became of a request. */
+export type RequestResult = "ok" | "error" | "aborted" | UpstreamFailure["kind"];
+
+/** A pool of connections. */
+export interface CountedPool {
+  readonly stats: { readonly queued: number };
+}
+
+/** Counts the requests to all upstreams. */
+class UpstreamMetrics extends UpstreamCounts<RequestCounts> {
+  constructor(metrics: Metrics) {
+    super((upstream) => new RequestCounts(metrics, upstream));
+    const active = this.reader((counts) => counts.active);
+    const queued = this.reader((counts) => counts.queued);
+    metrics.read(upstreamRequestsActive, active);
+    metrics.read(upstreamRequestsQueued, queued);
+  }
+}
+
+/** Counts the requests to one upstream; its counters are made before the first request. */
+export class RequestCounts {
+  /** Those under way. */
+  active = 0;
+  readonly #results: Readonly<Record<RequestResult, Sample>>;
+  readonly #responseStart: Histogram;
+  readonly #pools = new Set<CountedPool>();
+
+  constructor(metrics: Metrics, upstream: string) {
+    const of = (result: RequestResult) => metrics.counter(upstreamRequests, upstream, result);
+    this.#results = {
+      ok: of("ok"),
+      error: of("error"),
+      aborted: of("aborted"),
+      connect: of("connect"),
+      timeout: of("timeout"),
+      protocol: of("protocol"),
+      closed: of("closed"),
+    };
+    this.#responseStart = metrics.histogram(upstreamResponseStart, upstream);
+  }
+
+  /** Those that wait for a connection, in all pools of this upstream. */
+  get queued(): number {
+    let queued = 0;
+    for (const { stats } of this.#pools) queued += stats.queued;
+    return queued;
+  }
+
+  pool(pool: CountedPool): () => void {
+    this.#pools.add(pool);
+    return () => this.#pools.delete(pool);
+  }
+
+  began(): void {
+    this.active += 1;
+  }
+
+  /** The head of its response is there, after so many milliseconds. */
+  responded(duration: number): void {
+    this.#responseStart.add(duration / SECOND);
+  }
+
+  ended(result: RequestResult): void {
+    this.active -= 1;
+    this.#results[result].value += 1;
+  }
+}
+
+/** The counts of the requests to an upstream, which outlive a reload; undefined: no gateway runs yet. */
+export function requestCounts(upstream: string): RequestCounts | undefined {
+  return processMetrics()?.part(UpstreamMetrics).to(upstream);
 }

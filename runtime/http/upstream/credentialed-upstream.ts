@@ -1,7 +1,6 @@
 import { MiB } from "../../process/units.ts";
 import { collect, isBodySource } from "../body/body.ts";
 import { CountedBuffer } from "../body/counted-buffer.ts";
-import { CallRefused } from "./call-refused.ts";
 import type {
   AbortReason,
   UpgradeHandler,
@@ -95,4 +94,14 @@ function wholeBody(body: UpstreamCall["body"]): Promise<string | Uint8Array | nu
       else resolve(bytes);
     });
   });
+}
+
+/** A request that a credential keeps from being sent, and what that is to the client. */
+export class CallRefused extends Error {
+  readonly failure: UpstreamFailure;
+
+  constructor(failure: UpstreamFailure) {
+    super(failure.detail);
+    this.failure = failure;
+  }
 }

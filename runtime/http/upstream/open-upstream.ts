@@ -1,4 +1,4 @@
-import type { Lookup } from "../../net/lookup.ts";
+import type { Lookup } from "../../net/connector.ts";
 import { CredentialedUpstream } from "./credentialed-upstream.ts";
 import { HeaderChangingUpstream } from "./header-changing-upstream.ts";
 import { Http1Upstream } from "./node/http1-upstream.ts";

@@ -3,7 +3,7 @@ import type { CallSpan, ExchangeTrace } from "../exchange-trace.ts";
 import { HeaderNames, withoutLines } from "../headers/header-lines.ts";
 import { replaceHeader } from "../headers/header-list.ts";
 import type { ReceivedFields } from "../http1/received-fields.ts";
-import { deliverHead } from "./deliver-head.ts";
+import { deliverHead } from "./counted-request.ts";
 import type {
   AbortReason,
   LinesCall,

@@ -1,4 +1,4 @@
-import { ForbiddenDestination } from "../../net/forbidden-destination.ts";
+import { ForbiddenDestination } from "../../net/connector.ts";
 import { TunnelRefusal } from "../../net/tunnel.ts";
 import type { UpstreamFailure } from "./upstream.ts";
 

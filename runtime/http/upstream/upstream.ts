@@ -1,12 +1,11 @@
 import type { KeepAliveSettings } from "../../net/connection-settings.ts";
-import type { OpenTunnel } from "../../net/connector.ts";
-import type { Lookup } from "../../net/lookup.ts";
+import type { Lookup, OpenTunnel } from "../../net/connector.ts";
 import type { PodAddress } from "../../net/service-endpoints.ts";
 import type { UpstreamTlsSettings } from "../../tls/upstream-tls.ts";
 import type { BodySource } from "../body/body.ts";
 import type { Exchange } from "../exchange.ts";
 import type { HeaderModifier } from "../headers/header-modifier.ts";
-import type { RequestTrailers } from "../headers/request-trailers.ts";
+import type { RequestTrailers } from "../headers/trailers.ts";
 import type { ReceivedFields } from "../http1/received-fields.ts";
 import type { Credential } from "./credential-file.ts";
 

@@ -2,6 +2,7 @@ import type {
   UpgradeHandler,
   Upstream,
   UpstreamCall,
+  UpstreamFailure,
   UpstreamHandler,
   UpstreamRequest,
 } from "./upstream.ts";
@@ -51,4 +52,21 @@ export abstract class WrappedUpstream implements Upstream {
   close(): void {
     this.server.close();
   }
+}
+
+/** A request that is never sent: its handler gets the failure later, as every failure. */
+export class UnsentRequest implements UpstreamRequest {
+  #isAborted = false;
+
+  constructor(handler: UpstreamHandler, failure: UpstreamFailure) {
+    queueMicrotask(() => {
+      if (!this.#isAborted) handler.onError(failure);
+    });
+  }
+
+  abort(): void {
+    this.#isAborted = true;
+  }
+
+  resume(): void {}
 }

@@ -2,7 +2,7 @@ import type { Exchange } from "../../http/exchange.ts";
 import { withoutLines, withoutOtherLines } from "../../http/headers/header-lines.ts";
 import { withoutHeaders } from "../../http/headers/header-list.ts";
 import { endToEnd } from "../../http/headers/hop-by-hop.ts";
-import { fieldLines } from "../../http/http1/field-lines.ts";
+import { fieldLines } from "../../http/http1/fields.ts";
 import { keyHeaderName } from "../providers/key-header-name.ts";
 import {
   BODY_HEADERS,

@@ -1,8 +1,7 @@
+import type { Histogram, Sample } from "../../metrics/family.ts";
+import type { Metrics } from "../../metrics/metrics.ts";
+import { guardChecks, guardDuration } from "../../metrics/table/guards.ts";
 import { SECOND } from "../../process/units.ts";
-import type { Sample } from "../../telemetry/metrics/family.ts";
-import type { Histogram } from "../../telemetry/metrics/histogram.ts";
-import type { Metrics } from "../../telemetry/metrics/metrics.ts";
-import { guardChecks, guardDuration } from "../../telemetry/metrics/table/guards.ts";
 import type { Guard } from "../guards/guard.ts";
 import type { GuardAction, GuardRun } from "../guards/guard-run.ts";
 import type { GuardStep } from "../guards/prompt-guard.ts";

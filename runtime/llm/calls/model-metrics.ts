@@ -1,9 +1,6 @@
 import type { ServerHealth } from "../../backends/server-health.ts";
-import type { ServerState, ServerStates } from "../../process/server-states.ts";
-import { SECOND } from "../../process/units.ts";
-import type { Histogram } from "../../telemetry/metrics/histogram.ts";
-import { LabelTree } from "../../telemetry/metrics/label-tree.ts";
-import type { Metrics } from "../../telemetry/metrics/metrics.ts";
+import { type Histogram, LabelTree } from "../../metrics/family.ts";
+import type { Metrics } from "../../metrics/metrics.ts";
 import {
   modelDuration,
   modelFirstToken,
@@ -12,7 +9,9 @@ import {
   providerEjected,
   providerHealth,
   providerPending,
-} from "../../telemetry/metrics/table/models.ts";
+} from "../../metrics/table/models.ts";
+import type { ServerState, ServerStates } from "../../process/server-states.ts";
+import { SECOND } from "../../process/units.ts";
 import type { Usage } from "../chat/usage.ts";
 
 /** One request to a provider, when it is over. Times in seconds. */

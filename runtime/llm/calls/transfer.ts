@@ -1,6 +1,6 @@
 import type { Exchange } from "../../http/exchange.ts";
 import { endToEnd } from "../../http/headers/hop-by-hop.ts";
-import type { AddedFields } from "../../http/http1/added-fields.ts";
+import type { AddedFields } from "../../http/http1/fields.ts";
 import type { ErrorFormat, ResponseFacts } from "../chat/formats.ts";
 import type { LlmError } from "../chat/llm-error.ts";
 import type { AttemptOutcome } from "./attempt-outcome.ts";

@@ -1,6 +1,6 @@
 import { type HealthSettings, ServerHealth } from "../../backends/server-health.ts";
 import { HeaderNames } from "../../http/headers/header-lines.ts";
-import { fieldLines } from "../../http/http1/field-lines.ts";
+import { fieldLines } from "../../http/http1/fields.ts";
 import { openUpstream } from "../../http/upstream/open-upstream.ts";
 import type { Upstream, UpstreamSettings } from "../../http/upstream/upstream.ts";
 import { ShownName } from "./shown-name.ts";

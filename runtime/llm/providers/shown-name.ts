@@ -1,4 +1,4 @@
-import { type AddedFields, addedFields } from "../../http/http1/added-fields.ts";
+import { type AddedFields, addedFields } from "../../http/http1/fields.ts";
 
 /** The name of a provider as clients are told of it in responses. */
 export class ShownName {

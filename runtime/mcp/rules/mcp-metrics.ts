@@ -1,12 +1,12 @@
 import { type Exchange, logFields } from "../../http/exchange.ts";
-import { SECOND } from "../../process/units.ts";
-import type { Metrics } from "../../telemetry/metrics/metrics.ts";
+import type { Metrics } from "../../metrics/metrics.ts";
 import {
   mcpEras,
   mcpMessageDuration,
   mcpMessages,
   mcpWaitingCalls,
-} from "../../telemetry/metrics/table/mcp.ts";
+} from "../../metrics/table/mcp.ts";
+import { SECOND } from "../../process/units.ts";
 import type { Message } from "../protocol/message.ts";
 import { responseError } from "../protocol/response-error.ts";
 

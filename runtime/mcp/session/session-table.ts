@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
+import { mcpSessions } from "../../metrics/table/mcp.ts";
 import type { GatewayContext, LiveSession, SharedThreads } from "../../process/gateway-context.ts";
 import { sealNonce } from "../../process/session-seal.ts";
-import { mcpSessions } from "../../telemetry/metrics/table/mcp.ts";
 import type { SessionLimits } from "../transports/backend.ts";
 import { ProcessCounts } from "../transports/process-counts.ts";
 import { ProcessGroups } from "../transports/process-groups.ts";

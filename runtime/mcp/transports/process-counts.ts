@@ -1,9 +1,5 @@
-import type { Metrics } from "../../telemetry/metrics/metrics.ts";
-import {
-  mcpProcesses,
-  mcpProcessFailures,
-  mcpProcessStarts,
-} from "../../telemetry/metrics/table/mcp.ts";
+import type { Metrics } from "../../metrics/metrics.ts";
+import { mcpProcesses, mcpProcessFailures, mcpProcessStarts } from "../../metrics/table/mcp.ts";
 
 /** Counts the processes of stdio targets. */
 export class ProcessCounts {

@@ -1,5 +1,4 @@
 import { isIPv4, isIPv6 } from "node:net";
-import { crc32c } from "./crc32c.ts";
 
 /** The client that a proxy names. */
 export interface ProxiedClient {
@@ -150,3 +149,16 @@ function beginsLike(bytes: Buffer, text: Buffer): boolean {
   const length = Math.min(bytes.length, text.length);
   return bytes.compare(text, 0, length, 0, length) === 0;
 }
+
+/** The CRC-32C of bytes (RFC 9260, appendix A). */
+export function crc32c(bytes: Uint8Array): number {
+  let crc = 0xffffffff;
+  for (const byte of bytes) crc = (crc >>> 8) ^ (TABLE[(crc ^ byte) & 0xff] ?? 0);
+  return (crc ^ 0xffffffff) >>> 0;
+}
+
+const TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
+  let crc = byte;
+  for (let bit = 0; bit < 8; bit += 1) crc = (crc & 1) === 1 ? (crc >>> 1) ^ 0x82f63b78 : crc >>> 1;
+  return crc;
+});

@@ -1,6 +1,5 @@
 import type { EventEmitter } from "node:events";
 import type { Socket } from "node:net";
-import { interceptConnections } from "../intercept-connections.ts";
 
 /** Who may say for whom a connection is made, and how. */
 export interface ProxyProtocolSettings {
@@ -67,4 +66,18 @@ export class ProxiedServer {
   close(): void {
     this.#clients?.close();
   }
+}
+
+/** Gets each connection of a server before the server does, TLS included; `go` hands it to the server. */
+export function interceptConnections(
+  server: EventEmitter,
+  receive: (socket: Socket, go: () => void) => void,
+): void {
+  const listeners = server.listeners("connection");
+  server.removeAllListeners("connection");
+  server.on("connection", (socket: Socket) => {
+    receive(socket, () => {
+      for (const listener of listeners) listener.call(server, socket);
+    });
+  });
 }

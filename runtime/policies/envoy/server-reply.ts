@@ -1,6 +1,6 @@
 import type { Exchange } from "../../http/exchange.ts";
-import { callEnd, isGrpcCall, refusedStatus } from "../../http/grpc-refusal.ts";
 import { withoutHeader } from "../../http/headers/header-list.ts";
+import { callEnd, isGrpcCall, refusedStatus } from "../../http/refuse.ts";
 
 /** A response that a server of Envoy's protocols has for the client, in the place of the backend's; a flat header list. */
 export interface ServerReply {

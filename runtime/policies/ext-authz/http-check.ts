@@ -2,7 +2,7 @@ import type { JsonObject, ResponseVariables } from "../../cel/variables.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import { endToEnd } from "../../http/headers/hop-by-hop.ts";
 import { ReceivedResponse } from "../../http/received-response.ts";
-import { canonicalHost } from "../../http/routing/canonical-host.ts";
+import { canonicalHost } from "../../http/request-line.ts";
 import type { FetchRequest } from "../../http/upstream/fetch-request.ts";
 import { fetchResponse } from "../../http/upstream/fetch-response.ts";
 import type { Upstream } from "../../http/upstream/upstream.ts";

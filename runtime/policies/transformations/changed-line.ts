@@ -1,6 +1,4 @@
-import { SERVED_METHODS } from "../../http/http1/request-line.ts";
-import type { RequestLineChanges } from "../../http/request-line.ts";
-import { canonicalHost } from "../../http/routing/canonical-host.ts";
+import { canonicalHost, type RequestLineChanges, SERVED_METHODS } from "../../http/request-line.ts";
 import type { RequestChanges } from "./message-changes.ts";
 import { targetValue } from "./target-value.ts";
 

@@ -2,7 +2,6 @@ import type { ResponseVariables } from "../../cel/variables.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import { EditedList } from "../../http/headers/header-edits.ts";
 import { headerValue, withoutHeader } from "../../http/headers/header-list.ts";
-import { UnsentRequest } from "../../http/upstream/unsent-request.ts";
 import type {
   UpgradeHandler,
   Upstream,
@@ -11,7 +10,7 @@ import type {
   UpstreamHandler,
   UpstreamRequest,
 } from "../../http/upstream/upstream.ts";
-import { WrappedUpstream } from "../../http/upstream/wrapped-upstream.ts";
+import { UnsentRequest, WrappedUpstream } from "../../http/upstream/wrapped-upstream.ts";
 import { changeHeaders } from "./changed-headers.ts";
 import { changedLine } from "./changed-line.ts";
 import { ChangedMessage, ChangedSwitch, WholeMessage } from "./changed-message.ts";

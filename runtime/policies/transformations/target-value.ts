@@ -1,4 +1,4 @@
-import { canonicalTarget } from "../../http/routing/canonical-path.ts";
+import { canonicalTarget } from "../../http/routing/path.ts";
 
 /**
  * The value of an expression as a request target in origin form, in the one form of paths; undefined for what is none:

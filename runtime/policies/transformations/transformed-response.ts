@@ -1,4 +1,3 @@
-import { asBuffer } from "../../http/body/as-buffer.ts";
 import { decodeBody } from "../../http/body/content-coding.ts";
 import type { CountedBuffer } from "../../http/body/counted-buffer.ts";
 import { type Exchange, logFields } from "../../http/exchange.ts";
@@ -6,6 +5,7 @@ import { ResponseHeaderEdits } from "../../http/headers/response-header-edits.ts
 import { statusOfText } from "../../http/headers/status-text.ts";
 import { ReceivedResponse } from "../../http/received-response.ts";
 import type { ResponseSink } from "../../http/response-sink.ts";
+import { asBuffer } from "../../process/bytes.ts";
 import { changeHeaders } from "./changed-headers.ts";
 import { bodyBytes, type ResponseTransform } from "./message-changes.ts";
 import { replacedHeaders } from "./replaced-headers.ts";

@@ -1,9 +1,7 @@
-import type { Exchange } from "../../http/exchange.ts";
+import type { Exchange, ExchangeRecord } from "../../http/exchange.ts";
 import type { FieldWriter } from "../field-writer.ts";
 import type { TelemetryContext } from "../telemetry-context.ts";
-import { type AccessLogLine, accessLogLine } from "./access-log-line.ts";
-import { logExtraFields } from "./extra-fields.ts";
-import type { LogFormat } from "./log-line.ts";
+import { type AccessLogLine, accessLogLine, type LogFormat } from "./log-line.ts";
 import type { LogWriter } from "./log-writer.ts";
 
 /** How access lines are written. */
@@ -94,4 +92,21 @@ function defaultFields(
   logExtraFields(line, record);
   line.text("reason", record.reason);
   line.plain("duration", `${Math.round(duration)}ms`);
+}
+
+/** Adds what policies and backends noted. */
+export function logExtraFields(line: FieldWriter, { fields }: ExchangeRecord): void {
+  if (fields === undefined) return;
+  const { list } = fields;
+  for (let i = 0; i < list.length; i += 2) line.text(list[i] ?? "", list[i + 1]);
+}
+
+/** The same without some. */
+export function logExtraFieldsExcept(
+  line: FieldWriter,
+  { fields }: ExchangeRecord,
+  names: ReadonlySet<string>,
+): void {
+  if (fields === undefined) return;
+  for (const [name, value] of fields.entries()) if (!names.has(name)) line.text(name, value);
 }

@@ -1,11 +1,11 @@
 import type { DeniedClient } from "../../http/engine/server-handlers.ts";
 import type { Exchange, ExchangeRecord, RefusalReason } from "../../http/exchange.ts";
 import { pathIn } from "../../http/routing/path.ts";
-import { plainAddress } from "../../net/connection-rules.ts";
+import { plainAddress } from "../../net/connected-client.ts";
 import type { GatewayContext } from "../../process/gateway-context.ts";
 import { HOUR } from "../../process/units.ts";
-import { type AccessLogLine, accessLogLine } from "./access-log-line.ts";
 import { AuditFile } from "./audit-file.ts";
+import { type AccessLogLine, accessLogLine } from "./log-line.ts";
 import type { LogWriter } from "./log-writer.ts";
 
 /** What the process itself did. */

@@ -1,6 +1,6 @@
-import type { Sample } from "../metrics/family.ts";
-import type { Metrics } from "../metrics/metrics.ts";
-import { otlpDropped, otlpExported } from "../metrics/table/exports.ts";
+import type { Sample } from "../../metrics/family.ts";
+import type { Metrics } from "../../metrics/metrics.ts";
+import { otlpDropped, otlpExported } from "../../metrics/table/exports.ts";
 
 /** What became of the items of one signal. */
 export interface ExportFigures {

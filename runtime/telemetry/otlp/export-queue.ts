@@ -1,4 +1,4 @@
-import { type Indexed, SwapSet } from "../../process/swap-set.ts";
+import { type Indexed, SwapSet } from "../../process/deadlines.ts";
 import { MiB, SECOND } from "../../process/units.ts";
 import type { ExportFigures } from "./export-metrics.ts";
 import { ItemBuffer } from "./item-buffer.ts";

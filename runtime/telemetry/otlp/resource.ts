@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import type { EnvVariables } from "../../cel/variables.ts";
+import type { Metrics } from "../../metrics/metrics.ts";
 import type { FieldWriter } from "../field-writer.ts";
-import type { Metrics } from "../metrics/metrics.ts";
 import { AttributeRuns, OtlpAttributes } from "./attributes.ts";
 import { ItemBuffer } from "./item-buffer.ts";
 import type { OtlpFormat } from "./otlp-format.ts";

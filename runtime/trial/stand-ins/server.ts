@@ -6,7 +6,7 @@ import type {
   UpstreamRequest,
   UpstreamSettings,
 } from "../../http/upstream/upstream.ts";
-import type { Lookup } from "../../net/lookup.ts";
+import type { Lookup } from "../../net/connector.ts";
 import { responseTo } from "../trial-server.ts";
 import { mcpServerOf } from "./mcp-targets.ts";
 

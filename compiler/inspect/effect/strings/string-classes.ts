@@ -101,7 +101,7 @@ function constantEnds(features: readonly StringFeature[]): readonly string[] {
   return [FOREIGN, `/${FOREIGN}`, ...features.map(({ text }) => text), ...away];
 }
 
-/** Paths as rules and routes see them: see runtime/http/routing/canonical-path.ts. */
+/** Paths as rules and routes see them: see runtime/http/routing/path.ts. */
 export const CANONICAL_PATH = "^/(?:[!-.0-\\[\\]-~]+/)*[!-.0-\\[\\]-~]*$";
 
 function isConstant(kind: StringFeature["kind"]): boolean {

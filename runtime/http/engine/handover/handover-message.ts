@@ -1,4 +1,4 @@
-import type { ShownCertificate } from "../../../tls/client-certificate.ts";
+import type { ShownCertificate } from "../../../net/connected-client.ts";
 import type { Framing } from "../engine.ts";
 
 /** What the thread that has a request's connection, and the one that serves it, say to each other. */

@@ -4,26 +4,30 @@ import {
   type TLSSocket,
   type Server as TlsServer,
 } from "node:tls";
-import { forbiddingRule } from "../../../net/connection-rules.ts";
+import { forbiddingRule } from "../../../net/connected-client.ts";
 import type { ConnectionSettings } from "../../../net/connection-settings.ts";
-import { ignoreError } from "../../../net/ignore-error.ts";
-import { interceptConnections } from "../../../net/intercept-connections.ts";
 import { closeQuietly, FIRST_REQUEST_TIME, listenOn } from "../../../net/listen-on.ts";
-import type { PortServer } from "../../../net/port-server.ts";
-import { ProxiedServer } from "../../../net/proxy-protocol/proxy-protocol.ts";
-import type { PreparedDivision, TlsDivision } from "../../../net/tls-division.ts";
+import type { PortServer, PreparedDivision, TlsDivision } from "../../../net/port-server.ts";
+import { interceptConnections, ProxiedServer } from "../../../net/proxy-protocol/proxy-protocol.ts";
+import { ignoreError, ReadMemory } from "../../../net/socket-reads.ts";
 import { WriteBatch } from "../../../net/write-batch.ts";
+import { Deadlines } from "../../../process/deadlines.ts";
 import type { GatewayContext } from "../../../process/gateway-context.ts";
+import { SECOND } from "../../../process/units.ts";
 import type { Certificates } from "../../../tls/certificates.ts";
 import { handshakeOptions, isSameHandshake } from "../../../tls/handshake.ts";
 import type { TlsSettings } from "../../../tls/tls-settings.ts";
 import { acceptRequest } from "../accept-request.ts";
 import type { EngineRequest, EngineResponse, Framing } from "../engine.ts";
 import { type RequestPort, type ServerHandlers, tunnelRefusal } from "../server-handlers.ts";
-import { Http1Connections } from "./http1-connections.ts";
-import { BODY_TIME, HEAD_TIME } from "./http1-server-connection.ts";
+import {
+  BODY_TIME,
+  HEAD_TIME,
+  type Http1Port,
+  Http1ServerConnection,
+  type PlainConnection,
+} from "./http1-server-connection.ts";
 import { Http2Connections, type Http2Limits } from "./http2-connections.ts";
-import { sniffProtocol } from "./protocol-sniffing.ts";
 
 /** A server of one port, HTTP/1.1 and HTTP/2. */
 export class HttpServer implements PortServer {
@@ -223,4 +227,123 @@ export class HttpServer implements PortServer {
 function http2Limits(connections: ConnectionSettings): Http2Limits {
   const { http2, maxHeaders, idleTimeout, maxDuration } = connections;
   return { ...http2, maxHeaders, idleTimeout, maxDuration, bodyTimeout: BODY_TIME };
+}
+
+/** What the connections need of the port they belong to. */
+export interface Http1ConnectionsPort
+  extends Pick<Http1Port, "serve" | "malformed" | "broken" | "writes"> {
+  readonly settings: () => ConnectionSettings;
+  /** Why a tunnel is refused; undefined: clients may ask for one. */
+  readonly tunnelRefusal: () => 400 | 501 | undefined;
+}
+
+/** The most bytes of a read of something short: most requests are read whole. */
+const READ_SIZE = 65_536;
+
+/** The HTTP/1.1 connections of a port, and those that have said nothing yet. */
+export class Http1Connections implements Http1Port {
+  readonly deadlines = new Deadlines<PlainConnection>();
+  readonly writes: WriteBatch;
+  readonly memory: ReadMemory = new ReadMemory(READ_SIZE);
+  isClosing = false;
+  readonly serve: Http1Port["serve"];
+  readonly malformed: Http1Port["malformed"];
+  readonly broken: Http1Port["broken"];
+  readonly #port: Http1ConnectionsPort;
+  /** The lines for the idle timeout that was the last one asked for. */
+  #keptLines = "";
+  #keptTime: number | undefined;
+
+  constructor(port: Http1ConnectionsPort) {
+    this.#port = port;
+    this.writes = port.writes;
+    this.serve = port.serve;
+    this.malformed = port.malformed;
+    this.broken = port.broken;
+  }
+
+  get idleTimeout(): number {
+    return this.#port.settings().idleTimeout;
+  }
+
+  get keptLines(): string {
+    const { idleTimeout } = this;
+    if (idleTimeout !== this.#keptTime) {
+      this.#keptTime = idleTimeout;
+      const seconds = Math.floor(idleTimeout / SECOND);
+      this.#keptLines = `Connection: keep-alive\r\nKeep-Alive: timeout=${seconds}\r\n\r\n`;
+    }
+    return this.#keptLines;
+  }
+
+  get tunnelRefusal(): 400 | 501 | undefined {
+    return this.#port.tunnelRefusal();
+  }
+
+  /** Takes a connection whose client speaks HTTP/1.1; nothing of it was read, or what was is back in the socket. */
+  accept(socket: Socket): void {
+    const connection = new Http1ServerConnection(socket, this, this.#port.settings().maxDuration);
+    this.deadlines.add(connection);
+  }
+
+  gone(connection: Http1ServerConnection): void {
+    this.deadlines.delete(connection);
+  }
+
+  /** Closes connections as soon as they are idle. */
+  close(): void {
+    this.isClosing = true;
+    this.deadlines.visit((connection) => connection.closeIdle());
+  }
+
+  /** Breaks every connection off. */
+  destroy(): void {
+    this.deadlines.visit(({ socket }) => socket.destroy());
+  }
+}
+
+/** The connection preface of HTTP/2 begins with a method that HTTP/1.1 does not have (RFC 9113 3.4). */
+const preface = Buffer.from("PRI ");
+
+/**
+ * Waits for the first bytes of a connection and says which HTTP they begin; they stay in the socket. A connection that
+ * has said nothing after `timeout` milliseconds, or leaves, is closed. Connections last: nothing of this stays with them.
+ */
+export function sniffProtocol(
+  socket: Socket,
+  deadlines: Deadlines<PlainConnection>,
+  timeout: number,
+  then: (version: "http1" | "http2") => void,
+): void {
+  let first: Buffer | undefined;
+  const leave = () => socket.destroy();
+  const silent: PlainConnection & { deadline: number } = {
+    socket,
+    deadline: deadlines.after(timeout),
+    place: 0,
+    closeIdle: () => {
+      silent.deadline = Math.min(silent.deadline, deadlines.after(FIRST_REQUEST_TIME));
+    },
+    expire: (tick) => {
+      if (socket.destroyed) deadlines.delete(silent);
+      else if (tick >= silent.deadline) leave();
+    },
+  };
+  const look = () => {
+    const chunk: Buffer | null = socket.read();
+    if (chunk === null) return;
+    first = first === undefined ? chunk : Buffer.concat([first, chunk]);
+    const isHttp2 = preface.subarray(0, first.length).equals(first.subarray(0, preface.length));
+    if (isHttp2 && first.length < preface.length) return;
+    deadlines.delete(silent);
+    socket.off("readable", look);
+    socket.off("end", leave);
+    socket.unshift(first);
+    then(isHttp2 ? "http2" : "http1");
+    socket.off("error", leave);
+  };
+  deadlines.add(silent);
+  socket.on("error", leave);
+  socket.on("end", leave);
+  socket.on("readable", look);
 }

@@ -1,24 +1,27 @@
 import type { Socket } from "node:net";
-import type { Deadlines, Timed } from "../../../net/deadlines.ts";
 import { FIRST_REQUEST_TIME } from "../../../net/listen-on.ts";
-import { pauseReads } from "../../../net/pause-reads.ts";
 import {
   type Borrower,
+  pauseReads,
   type ReadMemory,
   type ReadTaker,
   SocketReads,
 } from "../../../net/socket-reads.ts";
 import type { WriteBatch } from "../../../net/write-batch.ts";
+import { copyOf } from "../../../process/bytes.ts";
+import type { Deadlines, Timed } from "../../../process/deadlines.ts";
 import { SECOND } from "../../../process/units.ts";
-import { copyOf } from "../../body/copy-of.ts";
 import {
   ENDLESS_CHUNK_LINE,
   ENDLESS_HEAD,
   ENDLESS_TRAILERS,
   type ReadState,
 } from "../../http1/message-reader.ts";
-import type { Http1RequestHead } from "./http1-request-head.ts";
-import { Http1ServerRequest, type RequestConnection } from "./http1-server-request.ts";
+import {
+  type Http1RequestHead,
+  Http1ServerRequest,
+  type RequestConnection,
+} from "./http1-server-request.ts";
 import {
   Http1ServerResponse,
   type ResponseConnection,

@@ -2,18 +2,19 @@ import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import type { BatchedWriter, WriteBatch } from "../../../net/write-batch.ts";
-import { fieldLines } from "../../http1/field-lines.ts";
-import { isFieldValue, isToken } from "../../http1/fields.ts";
+import type { BodySink, BodySource } from "../../body/body.ts";
 import {
+  fieldLines,
   inOnePiece,
+  isFieldValue,
   isPlainText,
+  isToken,
   ONE_PIECE,
   type Sent,
   writeFramed,
-} from "../../http1/framed-write.ts";
+} from "../../http1/fields.ts";
 import type { EngineResponse, EngineTunnel, EngineUpgrade, ResponseLines } from "../engine.ts";
-import type { Http1RequestHead } from "./http1-request-head.ts";
-import { SocketBytes } from "./socket-bytes.ts";
+import type { Http1RequestHead } from "./http1-server-request.ts";
 
 /** What a response needs of its connection. */
 export interface ResponseConnection {
@@ -313,3 +314,60 @@ const statusLines: ReadonlyMap<number, string> = new Map(
     .filter(([status]) => Number(status) >= 200)
     .map(([status, phrase]) => [Number(status), `HTTP/1.1 ${status} ${phrase}\r\n`]),
 );
+
+/** Milliseconds that a client has to take what was still sent to it when nobody listens to it any more. */
+const LINGER_TIME = 10_000;
+
+/** What comes in on a connection that has left HTTP. When nobody wants it any more, the connection closes. */
+export class SocketBytes implements BodySource {
+  readonly length = undefined;
+  readonly #socket: Socket;
+  readonly #head: Buffer | undefined;
+  #isDiscarded = false;
+
+  /** `head`: what was read already. */
+  constructor(socket: Socket, head: Buffer | undefined) {
+    this.#socket = socket;
+    this.#head = head;
+  }
+
+  flow(sink: BodySink): void {
+    let isOver = false;
+    const once = (end: () => void) => () => {
+      if (isOver) return;
+      isOver = true;
+      end();
+    };
+    this.#socket.on(
+      "end",
+      once(() => sink.onEnd()),
+    );
+    this.#socket.on(
+      "close",
+      once(() => sink.onAbort()),
+    );
+    this.#socket.on("data", (chunk: Buffer) => {
+      if (!this.#isDiscarded) sink.onData(chunk);
+    });
+    if (this.#head !== undefined) sink.onData(this.#head);
+    this.#socket.resume();
+  }
+
+  pause(): void {
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    this.#socket.resume();
+  }
+
+  discard(): void {
+    const socket = this.#socket;
+    if (this.#isDiscarded || socket.destroyed) return;
+    this.#isDiscarded = true;
+    socket.resume();
+    socket.end();
+    const timer = setTimeout(() => socket.destroy(), LINGER_TIME);
+    socket.once("close", () => clearTimeout(timer));
+  }
+}

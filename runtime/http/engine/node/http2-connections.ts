@@ -7,8 +7,7 @@ import {
 import type { Socket } from "node:net";
 import type { Http2Settings } from "../../../net/connection-settings.ts";
 import { FIRST_REQUEST_TIME } from "../../../net/listen-on.ts";
-import { readHttp2Head } from "./http2-request-head.ts";
-import { Http2Request, Http2Response, rawHeaders } from "./http2-stream.ts";
+import { Http2Request, Http2Response, rawHeaders, readHttp2Head } from "./http2-stream.ts";
 
 /** What the connections need of the port they belong to. */
 export interface Http2Port {

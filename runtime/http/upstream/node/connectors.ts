@@ -1,5 +1,10 @@
-import { type Connect, connector, socketHost, systemKeepAlive } from "../../../net/connector.ts";
-import type { Lookup } from "../../../net/lookup.ts";
+import {
+  type Connect,
+  connector,
+  type Lookup,
+  socketHost,
+  systemKeepAlive,
+} from "../../../net/connector.ts";
 import { startupError } from "../../../process/startup-error.ts";
 import { UpstreamTls } from "../../../tls/upstream-tls.ts";
 import type { UpstreamSettings } from "../upstream.ts";

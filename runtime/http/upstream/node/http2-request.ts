@@ -1,12 +1,11 @@
 import { type ClientHttp2Stream, constants, type OutgoingHttpHeaders } from "node:http2";
 import { type BodySource, isBodySource } from "../../body/body.ts";
 import { isFieldValue } from "../../http1/fields.ts";
-import { CountedRequest } from "../counted-request.ts";
+import { isSafe } from "../../request-line.ts";
+import { CountedRequest, type RequestCounts } from "../counted-request.ts";
 import type { UpstreamCall, UpstreamHandler } from "../upstream.ts";
 import { connectFailure, senderLeft } from "../upstream-failures.ts";
-import type { RequestCounts } from "../upstream-metrics.ts";
 import type { Http2Connection, Http2Pool } from "./http2-pool.ts";
-import { isSafe } from "./safe-methods.ts";
 
 /** What is the same for every request to a destination. */
 export interface Http2RequestExtras {

@@ -1,6 +1,5 @@
-import type { Connect } from "../../../net/connector.ts";
-import type { Lookup } from "../../../net/lookup.ts";
-import { processMetrics } from "../../../process/metrics-source.ts";
+import type { Connect, Lookup } from "../../../net/connector.ts";
+import { processMetrics } from "../../../process/offered-values.ts";
 import { KiB, MiB } from "../../../process/units.ts";
 import type {
   UpstreamCall,
@@ -11,8 +10,7 @@ import type {
 import { Http2Pool } from "./http2-pool.ts";
 import { Http2ClientRequest, type Http2RequestExtras } from "./http2-request.ts";
 import type { Http2Destination } from "./http2-session.ts";
-import { ServerUpstream } from "./server-upstream.ts";
-import { PoolShare, SharedPools } from "./shared-pools.ts";
+import { PoolShare, ServerUpstream, SharedPools } from "./server-upstream.ts";
 
 class Http2Pools extends SharedPools<Http2Pool> {}
 

@@ -1,6 +1,5 @@
 import type { Socket } from "node:net";
-import type { Connect } from "../../../net/connector.ts";
-import type { Lookup } from "../../../net/lookup.ts";
+import type { Connect, Lookup } from "../../../net/connector.ts";
 import type {
   AbortReason,
   UpstreamCall,
@@ -8,9 +7,9 @@ import type {
   UpstreamRequest,
   UpstreamSettings,
 } from "../upstream.ts";
-import { Http1Pool } from "./http1-pool.ts";
-import { Http1ClientRequest } from "./http1-request.ts";
-import { writtenCall } from "./http1-request-head.ts";
+import { Http1Pool } from "./http1-connection.ts";
+import { writtenCall } from "./http1-message.ts";
+import { Http1ClientRequest } from "./http1-upstream.ts";
 import { Http2Pool } from "./http2-pool.ts";
 import { Http2ClientRequest } from "./http2-request.ts";
 import { http2Destination } from "./http2-upstream.ts";

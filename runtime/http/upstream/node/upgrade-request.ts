@@ -1,10 +1,9 @@
 import { type ClientRequest, type IncomingMessage, request } from "node:http";
 import type { Socket } from "node:net";
 import type { Connect } from "../../../net/connector.ts";
-import { CountedRequest } from "../counted-request.ts";
+import { CountedRequest, type RequestCounts } from "../counted-request.ts";
 import type { UpgradeHandler, UpstreamCall, UpstreamRequest, UpstreamTunnel } from "../upstream.ts";
 import { connectFailure } from "../upstream-failures.ts";
-import type { RequestCounts } from "../upstream-metrics.ts";
 
 /** How a request for another protocol is sent. */
 export interface UpgradeOptions {

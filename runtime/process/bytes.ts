@@ -4,3 +4,8 @@ export function copyOf(bytes: Buffer): Buffer {
   bytes.copy(copy);
   return copy;
 }
+
+/** The same bytes, not copied. */
+export function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+}
