@@ -1,13 +1,13 @@
 import { isArrayAt, type Member, skipSpace } from "./json-text.ts";
 
 /**
- * The JSON object of a message body, edited as text: what is not touched stays as it was sent, numbers, order and
- * escapes included. Values are JSON text.
+ * JSON object of a message body, edited as a string: untouched members keep their numbers, order and escapes. Values are
+ * JSON.
  */
 export class JsonBody {
   readonly #text: string;
   readonly #members: readonly Member[];
-  /** New values by key; null: the member goes. Undefined: most bodies are never changed. */
+  /** New values by key; null deletes the member. `undefined` until the first change, as most bodies are never changed. */
   #changes: Map<string, string | null> | undefined;
 
   /** `text` has passed JSON.parse, and is an object without repeated keys. */
@@ -20,7 +20,7 @@ export class JsonBody {
     return this.get(key) !== undefined;
   }
 
-  /** The text of a value; undefined when there is none. */
+  /** Returns the JSON of a value; `undefined` if the key is absent. */
   get(key: string): string | undefined {
     const changed = this.#changes?.get(key);
     if (changed !== undefined) return changed ?? undefined;
@@ -32,7 +32,7 @@ export class JsonBody {
     this.#change(key, value);
   }
 
-  /** Sets what is not there, or null. */
+  /** Sets a value if the key is absent or null. */
   setDefault(key: string, value: string): void {
     const present = this.get(key);
     if (present === undefined || present === "null") this.set(key, value);
@@ -43,7 +43,7 @@ export class JsonBody {
     else this.#changes?.delete(key);
   }
 
-  /** Puts items before those of a list; a value that is none stays. */
+  /** Inserts items at the start of a list. Ignores values that are not lists. */
   prepend(key: string, items: string): void {
     const list = this.get(key);
     if (list === undefined || !isArrayAt(list, 0)) return;
@@ -51,7 +51,7 @@ export class JsonBody {
     this.set(key, rest.startsWith("]") ? `[${items}]` : `[${items},${rest}`);
   }
 
-  /** Puts items after those of a list; a value that is none stays. */
+  /** Appends items to a list. Ignores values that are not lists. */
   append(key: string, items: string): void {
     const list = this.get(key);
     if (list === undefined || !isArrayAt(list, 0)) return;
@@ -59,7 +59,7 @@ export class JsonBody {
     this.set(key, `${list.slice(0, -1).trimEnd()}${isEmpty ? "" : ","}${items}]`);
   }
 
-  /** Whether it is another text than it was. */
+  /** Whether anything was changed. */
   get isChanged(): boolean {
     return this.#changes !== undefined && this.#changes.size > 0;
   }
@@ -85,7 +85,7 @@ export class JsonBody {
     this.#changes.set(key, value);
   }
 
-  /** There are few edits, and mostly few members: an index would cost more than it saves. */
+  /** Linear search: with few edits and few members, an index costs more than it saves. */
   #member(key: string): Member | undefined {
     return this.#members.find((member) => member.key === key);
   }

@@ -1,5 +1,5 @@
-// The codes of the characters that JSON's structure is made of (RFC 8259 2, 7), and of digits. Bundles have the numbers in
-// the place of these names, as each is a constant of its own.
+// Character codes of JSON's structure (RFC 8259 2, 7) and of digits. They are separate constants so that bundles inline the
+// numbers.
 
 /** `"` */
 export const QUOTE = 0x22;

@@ -10,12 +10,12 @@ import {
 } from "./json-characters.ts";
 
 /**
- * A JSON text as numbers: its bytes, or its UTF-16 units. Engines read numbers of memory in half the time that characters of
- * a string take. What is read here need not be JSON: whoever reads it says what it must be.
+ * JSON as numbers: its bytes, or its UTF-16 units. Engines read numbers from memory in half the time that characters of a
+ * string take. The content may be invalid JSON; each function documents what it expects.
  */
 export type JsonCodes = Uint8Array | Uint16Array;
 
-/** The codes of a text, at the places of its characters. `bytes`: its UTF-8. */
+/** Returns the codes of a string, one per character of it. `bytes` is its UTF-8. */
 export function codesOf(text: string, bytes: Uint8Array): JsonCodes {
   if (text.length === bytes.length) return bytes;
   const units = Buffer.from(text, "utf16le");
@@ -23,17 +23,17 @@ export function codesOf(text: string, bytes: Uint8Array): JsonCodes {
   return new Uint16Array(units.buffer, units.byteOffset, text.length);
 }
 
-/** The first code that is not white space, from `at` on. */
+/** Returns the position of the first code from `at` on that is not white space. */
 export function afterSpace(json: JsonCodes, at: number): number {
   let i = at;
   while (i < json.length && isSpace(json[i])) i++;
   return i;
 }
 
-/** In the place of an end. */
+/** Result instead of an end position if the value is nested too deeply. */
 export const TOO_DEEP = -1;
 
-/** Where the value at `at` ends: behind its last code. `tooDeep`: it holds more than `maxDepth` objects and lists in one another. */
+/** Returns the position after the value at `at`, or TOO_DEEP if it nests more than `maxDepth` objects and lists. */
 export function valueEnd(
   json: JsonCodes,
   at: number,
@@ -51,7 +51,7 @@ export function valueEnd(
   return i;
 }
 
-/** Where a string ends that is what it looks like, as nearly every key is; -1: it has escapes, or no end. */
+/** Returns the end of a string without escapes, as nearly every key is; -1 if it has escapes or no end. */
 export function plainStringEnd(json: JsonCodes, at: number): number {
   for (let i = at + 1; i < json.length; i++) {
     const code = json[i];
@@ -61,10 +61,13 @@ export function plainStringEnd(json: JsonCodes, at: number): number {
   return -1;
 }
 
-/** Longer strings are searched in a way that takes longer to begin. */
+/** Maximum length of strings that are searched code by code; for longer ones, `indexOf` pays off its setup cost. */
 export const SHORT_STRING = 24;
 
-/** Where the string at `at` ends. The quotes of long ones are found by `indexOf`, which looks at many codes at once. */
+/**
+ * Returns the end of the string at `at`. Finds the closing quote of long strings with `indexOf`, which compares many codes
+ * at once.
+ */
 export function stringEnd(json: JsonCodes, at: number): number {
   const short = Math.min(json.length, at + SHORT_STRING);
   for (let i = at + 1; i < short; i++) {
@@ -77,7 +80,10 @@ export function stringEnd(json: JsonCodes, at: number): number {
   return end === -1 ? json.length : end + 1;
 }
 
-/** Counts brackets instead of recursing: depth is the sender's choice. `open`: how many stand before `at`. */
+/**
+ * Returns the end of an object or list. Counts brackets instead of recursing, because the sender chooses the depth. `open`
+ * is the number of brackets that are open before `at`.
+ */
 export function containerEnd(
   json: JsonCodes,
   at: number,
@@ -101,20 +107,20 @@ export function containerEnd(
   return length;
 }
 
-/** Whether codes stand at a place. */
+/** Whether the codes at a position equal `wanted`. */
 export function isAt(json: JsonCodes, at: number, wanted: Uint8Array): boolean {
   for (let i = 0; i < wanted.length; i++) if (json[at + i] !== wanted[i]) return false;
   return true;
 }
 
-/** Whether a code is white space; none is, behind the end. */
+/** Whether a code is white space. Codes after the end (`undefined`) are not. */
 export function isSpace(code = 0): boolean {
-  // Most of what is looked at is none.
+  // Fast path: most codes are not.
   if (code > 0x20) return false;
   return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
 }
 
-/** Whether an odd number of backslashes stands before a code of a string. */
+/** Whether an odd number of backslashes precedes a code of a string. */
 function isEscaped(json: JsonCodes, at: number): boolean {
   let i = at;
   while (json[i - 1] === BACKSLASH) i--;

@@ -1,6 +1,6 @@
 import { longNumberText } from "./exact-json.ts";
 
-/** A JSON schema; of its words those count that are named here (draft 2020-12), and others say nothing. */
+/** JSON Schema (draft 2020-12), limited to the keywords named here. Other keywords are ignored. */
 export interface ValueSchema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -26,12 +26,12 @@ export interface ValueSchema {
   readonly [annotation: string]: unknown;
 }
 
-/** How deep a value, or a chain of references, may be. */
+/** Maximum nesting depth of a value, and maximum length of a chain of references. */
 const MAX_DEPTH = 100;
 
 /**
- * What is wrong with a value of `parseExact`, in words that begin with its place (`body.name`); undefined: nothing.
- * References lead to the `$defs` of the whole schema.
+ * Returns the first problem of a value of `parseExact`, starting with its path (`body.name`); `undefined` if the value is
+ * valid. References resolve to the `$defs` of the whole schema.
  */
 export function schemaProblem(
   schema: ValueSchema,
@@ -43,11 +43,11 @@ export function schemaProblem(
   return problem ?? check.limit;
 }
 
-/** Comparisons of a value with a schema: schemas that refer to each other several times may be without end. */
+/** Maximum number of comparisons of a value with a schema: recursive schemas may never terminate otherwise. */
 const MAX_STEPS = 1_000_000;
 
 class SchemaCheck {
-  /** Why a part of the value was not judged; undefined: all of it was. */
+  /** Reason why a part of the value could not be checked; `undefined` if all of it was. */
   limit: string | undefined;
   #steps = 0;
   readonly #definitions: Readonly<Record<string, ValueSchema>>;
@@ -59,7 +59,7 @@ class SchemaCheck {
   problem(schema: ValueSchema, value: unknown, place: string, depth: number): string | undefined {
     this.#steps += 1;
     if (this.#steps > MAX_STEPS)
-      this.limit ??= `${place} takes too long to compare with its schema`;
+      this.limit ??= `${place} takes too long to validate against its schema`;
     if (depth > MAX_DEPTH) this.limit ??= `${place} is nested too deeply`;
     if (this.limit !== undefined) return this.limit;
     return (
@@ -93,7 +93,7 @@ class SchemaCheck {
     for (const [name, each] of members) {
       const at = below(place, name);
       const own = Object.hasOwn(properties, name) ? properties[name] : undefined;
-      if (own === undefined && additionalProperties === false) return `${at} is not known`;
+      if (own === undefined && additionalProperties === false) return `${at} is an unknown field`;
       const found =
         own ?? (typeof additionalProperties === "object" ? additionalProperties : undefined);
       const problem = found && this.problem(found, each, at, depth + 1);
@@ -128,10 +128,11 @@ class SchemaCheck {
     const [first, ...others] = (anyOf ?? []).map(problemOf);
     if (first !== undefined && others.every((problem) => problem !== undefined)) return first;
     const matching = oneOf?.filter((schema) => problemOf(schema) === undefined).length ?? 1;
-    if (matching === 0) return `${place} has none of the forms that it may have`;
-    if (matching > 1) return `${place} has more than one of the forms that it may have`;
+    if (matching === 0) return `${place} matches no allowed alternative`;
+    if (matching > 1)
+      return `${place} matches more than one alternative of which only one may match`;
     return not !== undefined && problemOf(not) === undefined
-      ? `${place} has a form that it may not have`
+      ? `${place} matches a forbidden schema`
       : undefined;
   }
 }
@@ -145,7 +146,7 @@ function ofType({ type }: ValueSchema, value: unknown, place: string): string | 
   return `${place} is not of type ${allowed.join(" or ")}`;
 }
 
-/** `integer` for a number without fraction, however it is written. */
+/** Returns the JSON Schema type: `integer` for any number without a fraction, however it is written. */
 function typeOf(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "array";
@@ -160,7 +161,7 @@ function ofChoice(schema: ValueSchema, value: unknown, place: string): string | 
   const written = JSON.stringify(value);
   if (allowed === undefined || allowed.some((each) => JSON.stringify(each) === written))
     return undefined;
-  return `${place} is none of ${allowed.map((each) => JSON.stringify(each)).join(", ")}`;
+  return `${place} must be one of ${allowed.map((each) => JSON.stringify(each)).join(", ")}`;
 }
 
 function ofSize(schema: ValueSchema, value: unknown, place: string): string | undefined {
@@ -170,7 +171,7 @@ function ofSize(schema: ValueSchema, value: unknown, place: string): string | un
     return value.length > maxItems ? `${place} has more than ${maxItems} items` : undefined;
   }
   if (typeof value === "string") {
-    // JSON Schema counts characters, not their halves.
+    // JSON Schema counts characters, not UTF-16 units.
     const length = maxLength === Infinity && minLength === 0 ? 0 : Array.from(value).length;
     if (length < minLength) return `${place} has fewer than ${minLength} characters`;
     return length > maxLength ? `${place} has more than ${maxLength} characters` : undefined;

@@ -1,6 +1,6 @@
 /**
- * Reading and editing JSON without a round trip through values: numbers beyond 2^53, unknown fields, white space and
- * escapes stay as they were sent. Every function expects text that `JSON.parse` has accepted.
+ * Functions that read and edit JSON without parsing it to values: numbers beyond 2^53, unknown fields, white space and
+ * escapes remain as they were sent. Every function expects a string that `JSON.parse` has accepted.
  */
 
 import {
@@ -14,25 +14,25 @@ import {
 } from "./json-characters.ts";
 import { isSpace, SHORT_STRING, TOO_DEEP } from "./json-codes.ts";
 
-/** A stretch of a text: `text.slice(start, end)`. */
+/** Range of a string: `text.slice(start, end)`. */
 export interface TextRange {
   readonly start: number;
   readonly end: number;
 }
 
-/** One member of an object: its decoded key, and where its value is. */
+/** One member of an object: its decoded key, and the range of its value. */
 export interface Member extends TextRange {
   readonly key: string;
-  /** Where the key's opening quote is. */
+  /** Position of the key's opening quote. */
   readonly keyStart: number;
 }
 
-/** A replacement of a stretch of text. */
+/** A replacement of one range. */
 export interface Edit extends TextRange {
   readonly text: string;
 }
 
-/** The first character that is not white space, from `at` on. */
+/** Returns the position of the first character from `at` on that is not white space. */
 export function skipSpace(text: string, at: number): number {
   let i = at;
   while (isSpace(text.charCodeAt(i))) i++;
@@ -49,7 +49,7 @@ export function isArrayAt(text: string, at: number): boolean {
   return text.charCodeAt(at) === OPEN_BRACKET;
 }
 
-/** The members of the object that starts at `at`, in their order, repeated keys included. */
+/** Returns the members of the object that starts at `at`, in order, including repeated keys. */
 export function objectMembers(text: string, at: number): Member[] {
   const members: Member[] = [];
   let i = skipSpace(text, at + 1);
@@ -63,7 +63,7 @@ export function objectMembers(text: string, at: number): Member[] {
   return members;
 }
 
-/** The elements of the array that starts at `at`. */
+/** Returns the elements of the array that starts at `at`. */
 export function elementsOf(text: string, at: number): TextRange[] {
   const elements: TextRange[] = [];
   let i = skipSpace(text, at + 1);
@@ -76,8 +76,8 @@ export function elementsOf(text: string, at: number): TextRange[] {
 }
 
 /**
- * Whether an object in the text, however deep, has a key twice: readers differ on which value counts. `formOf`: what makes
- * two keys the same one.
+ * Whether any object, at any depth, repeats a key: readers differ on which value counts. `formOf` maps keys to the form in
+ * which they are compared.
  */
 export function hasRepeatedKey(text: string, formOf = (key: string) => key): boolean {
   const open: (Set<string> | undefined)[] = [];
@@ -107,23 +107,23 @@ export function hasRepeatedKey(text: string, formOf = (key: string) => key): boo
 }
 
 /**
- * The decoded string of a span, or undefined when it holds another kind of value. It may be kept: it does not hold the text
- * that it was a part of.
+ * Returns the decoded string of a range; `undefined` if the value has another type. Long-lived use is safe: the result does
+ * not hold the whole source string in memory.
  */
 export function stringAt(text: string, span: TextRange | undefined): string | undefined {
   if (span === undefined || text.charCodeAt(span.start) !== QUOTE) return undefined;
   return stringOf(text, span, MAX_COPIED);
 }
 
-/** A part of a text by itself: V8 keeps all of a text for one that it does not copy. */
+/** Returns a copy of a substring that does not hold the source string in memory, as V8's slices do. */
 export function ownText(part: string): string {
   return part.length <= MAX_COPIED ? part : Buffer.from(part).toString();
 }
 
-/** So many characters V8 copies out of a text. */
+/** Maximum length of substrings that V8 copies instead of slicing. */
 const MAX_COPIED = 12;
 
-/** The text with the edits applied; they must not overlap, their order is free. */
+/** Applies edits, in any order. Edits must not overlap. */
 export function applyEdits(text: string, edits: readonly Edit[]): string {
   if (edits.length === 0) return text;
   const ordered = edits.length === 1 ? edits : edits.toSorted((a, b) => a.start - b.start);
@@ -137,14 +137,17 @@ export function applyEdits(text: string, edits: readonly Edit[]): string {
 }
 
 /**
- * The text on one line. JSON allows line breaks between tokens only (RFC 8259 section 7), so a blank in their place
- * changes nothing.
+ * Replaces line breaks with blanks. JSON allows line breaks between tokens only (RFC 8259 section 7), so the value is
+ * unchanged.
  */
 export function onOneLine(text: string): string {
   return text.includes("\n") || text.includes("\r") ? text.replace(/[\r\n]/g, " ") : text;
 }
 
-/** The decoded string of a span. `maxPart`: a longer one is not left a part of the text. */
+/**
+ * Returns the decoded string of a range. Strings longer than `maxPart` are copied, so that they do not hold the source
+ * string in memory.
+ */
 export function stringOf(
   text: string,
   span: TextRange,
@@ -152,17 +155,17 @@ export function stringOf(
 ): string {
   const inner = text.slice(span.start + 1, span.end - 1);
   if (inner.length <= maxPart && !inner.includes("\\")) return inner;
-  // JSON.parse of a string token gives a string.
+  // JSON.parse returns a string for a string token.
   return JSON.parse(text.slice(span.start, span.end)) as string;
 }
 
-/** From the end of a member or an element to the start of the next one, or to the closing bracket. */
+/** Returns the start of the next member or element after one that ends at `end`, or the position of the closing bracket. */
 export function nextItem(text: string, end: number): number {
   const i = skipSpace(text, end);
   return text.charCodeAt(i) === COMMA ? skipSpace(text, i + 1) : i;
 }
 
-/** Where the value at `at` ends: behind its last character. `tooDeep`: it holds more than `maxDepth` objects and lists in one another. */
+/** Returns the position after the value at `at`, or TOO_DEEP if it nests more than `maxDepth` objects and lists. */
 export function endOfValue(text: string, at: number, maxDepth = Number.POSITIVE_INFINITY): number {
   const code = text.charCodeAt(at);
   if (code === QUOTE) return endOfString(text, at);
@@ -170,7 +173,10 @@ export function endOfValue(text: string, at: number, maxDepth = Number.POSITIVE_
   return endOfScalar(text, at);
 }
 
-/** Where the string at `at` ends. The quotes of long ones are found by `indexOf`, which looks at many characters at once. */
+/**
+ * Returns the end of the string at `at`. Finds the closing quote of long strings with `indexOf`, which compares many
+ * characters at once.
+ */
 export function endOfString(text: string, at: number): number {
   const short = Math.min(text.length, at + SHORT_STRING);
   for (let i = at + 1; i < short; i++) {
@@ -183,19 +189,22 @@ export function endOfString(text: string, at: number): number {
   return end === -1 ? text.length : end + 1;
 }
 
-/** Whether an odd number of backslashes stands before a character of a string. */
+/** Whether an odd number of backslashes precedes a character of a string. */
 function isEscaped(text: string, at: number): boolean {
   let i = at;
   while (text.charCodeAt(i - 1) === BACKSLASH) i--;
   return (at - i) % 2 === 1;
 }
 
-/** Where the list ends of which an element ends at `at`. */
+/** Returns the end of the list that contains the element ending at `at`. */
 export function endOfList(text: string, at: number): number {
   return endOfContainer(text, at, Number.POSITIVE_INFINITY, 1);
 }
 
-/** Counts brackets instead of recursing: depth is the sender's choice. `open`: how many stand before `at`. */
+/**
+ * Returns the end of an object or list. Counts brackets instead of recursing, because the sender chooses the depth. `open`
+ * is the number of brackets that are open before `at`.
+ */
 function endOfContainer(text: string, at: number, maxDepth: number, open = 0): number {
   let depth = open;
   let i = at;

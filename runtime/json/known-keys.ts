@@ -1,8 +1,8 @@
 import { isAt, type JsonCodes } from "./json-codes.ts";
 
-/** Some keys of objects, that are found by the codes of a key as most write it: nobody has to make a text of it. */
+/** A fixed set of keys, found by their character codes so that no string is allocated for them. */
 export class KnownKeys {
-  /** By length: of most other keys that alone says that they are none of them. */
+  /** Keys by length: the length alone rules out most other keys. */
   readonly #keys: readonly (readonly KnownKey[] | undefined)[];
 
   constructor(keys: readonly string[]) {
@@ -15,7 +15,7 @@ export class KnownKeys {
     this.#keys = Array.from(byLength);
   }
 
-  /** The one that stands between two places, and has no escapes; undefined: another one does. */
+  /** Returns the key between two positions; `undefined` if it is not in the set or has escapes. */
   at(json: JsonCodes, start: number, end: number): string | undefined {
     const some = this.#keys[end - start];
     if (some === undefined) return undefined;

@@ -19,20 +19,20 @@ import {
 import { type Member, stringOf } from "./json-text.ts";
 import type { KnownKeys } from "./known-keys.ts";
 
-/** Why a text has no members to read. */
+/** Reason why members cannot be read. */
 export type MembersProblem = "no-json" | "no-object" | "too-deep";
 
-/** How members are read. */
+/** Options for reading members. */
 export interface MembersReading {
-  /** The most objects and lists in one another, the whole included. */
+  /** Maximum nesting depth of objects and lists, including the outermost object. */
   readonly maxDepth: number;
-  /** Keys that are to be expected. */
+  /** Keys that are likely to occur. */
   readonly known: KnownKeys;
 }
 
 /**
- * The members of the object that a text is, in their order, repeated keys included. `json`: its codes. What stands inside of
- * its members is not judged: who wants to know that parses the text.
+ * Returns the members of a JSON object, in order, including repeated keys. `json` holds the codes of `text`. Nested values
+ * are not validated; callers that need this parse them.
  */
 export function readMembers(
   text: string,
@@ -80,7 +80,7 @@ function memberAt(
   return { key, keyStart: at, start, end };
 }
 
-/** Undefined: it is no JSON. It is a part of the text: who has the members has that as well. */
+/** `undefined` if the key is not JSON. The result is a slice: its members are only used together with the text. */
 function keyOf(text: string, start: number, end: number): string | undefined {
   try {
     return stringOf(text, { start, end });
@@ -89,7 +89,7 @@ function keyOf(text: string, start: number, end: number): string | undefined {
   }
 }
 
-/** Of those that are no strings most need no parser to be known. */
+/** Fast path: most scalars other than strings are recognized without a parser. */
 function isScalar(text: string, json: JsonCodes, start: number, end: number): boolean {
   const length = end - start;
   if (length === 4 && (text.startsWith("true", start) || text.startsWith("null", start)))
@@ -98,7 +98,7 @@ function isScalar(text: string, json: JsonCodes, start: number, end: number): bo
   return isNatural(json, start, end) || isJson(text.slice(start, end));
 }
 
-/** Whether it is a number of digits alone, above zero. */
+/** Whether it is a positive number of digits only. */
 function isNatural(json: JsonCodes, start: number, end: number): boolean {
   if (json[start] === ZERO) return false;
   for (let i = start; i < end; i++) {

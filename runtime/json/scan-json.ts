@@ -13,20 +13,20 @@ import { endOfString, type Member, skipSpace, stringOf } from "./json-text.ts";
 
 /** A member of a scanned object. */
 export interface ScannedMember extends Member {
-  /** Its own members, where its value is an object whose members were asked for. */
+  /** Members of its value, if that is an object whose members were requested. */
   readonly members: readonly ScannedMember[] | undefined;
 }
 
-/** A member of an object that is an object whose members are wanted too. */
+/** A member whose own members are requested too, if it is an object. */
 export interface WantedMember {
   readonly name: string;
-  /** Of these, those that are objects and wanted in the same way. */
+  /** Members of it whose members are requested in the same way. */
   readonly members: readonly WantedMember[];
 }
 
 /**
- * Looks once at a text that may be JSON: whether it is (RFC 8259), to the end of it, and where the members of its object are.
- * No members: it is a value of another kind. Undefined: it is no JSON.
+ * Validates a string as JSON (RFC 8259) and locates the members of its outermost object, in one pass. Returns no members for
+ * values that are not objects, and `undefined` for invalid JSON.
  */
 export function scanJson(
   text: string,
@@ -39,13 +39,15 @@ export function scanJson(
   return end !== NOT_JSON && skipSpace(text, end) === text.length ? members : undefined;
 }
 
-/** From `{` to `}`, and from `[` to `]`. */
+/** Difference between the codes of `{` and `}`, and of `[` and `]`. */
 const TO_CLOSING = 2;
 
-/** In the place of an end. */
+/** Result instead of an end position if the string is not JSON. */
 const NOT_JSON = -1;
 
-/** Where the object at `at` ends; its members are added to `members`. Calls itself no deeper than `wanted` is. */
+/**
+ * Returns the end of the object at `at` and adds its members to `members`. Recursion is bounded by the depth of `wanted`.
+ */
 function endOfObject(
   text: string,
   at: number,
@@ -88,17 +90,19 @@ function wantedOf(
   return undefined;
 }
 
-/** From the end of a key to its value. */
+/** Returns the start of the value after a key. */
 function startOfValue(text: string, keyEnd: number): number {
   const i = skipSpace(text, keyEnd);
   return text.charCodeAt(i) === COLON ? skipSpace(text, i + 1) : NOT_JSON;
 }
 
-/** Where the value at `at` ends. Keeps a list of what is open instead of calling itself: depth is the sender's choice. */
+/**
+ * Returns the end of the value at `at`. Uses a stack of its own instead of recursion, because the sender chooses the depth.
+ */
 function endOfAny(text: string, at: number): number {
   const first = text.charCodeAt(at);
   if (first !== OPEN_BRACE && first !== OPEN_BRACKET) return endOfScalar(text, at);
-  /** By what each of them is closed. */
+  /** Closing brackets of the open objects and lists. */
   const open: number[] = [];
   let i = at;
   for (;;) {
@@ -120,7 +124,10 @@ function endOfAny(text: string, at: number): number {
   }
 }
 
-/** From the end of a value to the next one, closing what ends with it; where the last one ended, when nothing is open. */
+/**
+ * Returns the start of the next value after one that ends at `end`, and closes the containers that end in between. If none
+ * remains open, returns the end of the outermost one.
+ */
 function nextValue(text: string, end: number, open: number[]): number {
   let i = end;
   while (open.length > 0) {
@@ -138,7 +145,7 @@ function nextValue(text: string, end: number, open: number[]): number {
   return i;
 }
 
-/** From a key to its value. */
+/** Returns the start of the value of the member at `at`. */
 function valueOfMember(text: string, at: number): number {
   const keyEnd = endOfJsonString(text, at);
   return keyEnd === NOT_JSON ? NOT_JSON : startOfValue(text, keyEnd);
@@ -163,10 +170,10 @@ function endOfWord(text: string, at: number, word: string): number {
   return text.startsWith(word, at) ? at + word.length : NOT_JSON;
 }
 
-/** In the place of the end of a string that has escapes, is long, or is none. */
+/** Result instead of the end of a string that has escapes, is long, or is not a string. */
 const NOT_PLAIN = -2;
 
-/** Where a string ends that is what it looks like, as nearly every key is. */
+/** Returns the end of a string without escapes, as nearly every key is. */
 function endOfPlainString(text: string, at: number): number {
   if (text.charCodeAt(at) !== QUOTE) return NOT_PLAIN;
   for (let i = at + 1; i < at + SHORT_STRING; i++) {
@@ -187,13 +194,13 @@ function endOfJsonString(text: string, at: number): number {
       i = endOfEscape(text, i + 1);
       if (i === NOT_JSON) return NOT_JSON;
     } else if (code >= 0x20) i++;
-    // A control character, or the end of the text.
+    // A control character, or the end of the string.
     else return NOT_JSON;
   }
   return endOfLongString(text, at);
 }
 
-/** Longer strings the engine's own reader judges more quickly. */
+/** Length from which the engine's own parser validates strings faster. */
 const SHORT_STRING = 256;
 
 function endOfLongString(text: string, at: number): number {
@@ -206,7 +213,7 @@ function endOfLongString(text: string, at: number): number {
   }
 }
 
-/** Where the escape ends whose backslash stands before `at`. */
+/** Returns the end of the escape sequence whose backslash is before `at`. */
 function endOfEscape(text: string, at: number): number {
   switch (text.charCodeAt(at)) {
     case QUOTE:
@@ -249,7 +256,7 @@ function endOfNumber(text: string, at: number): number {
   return endOfDigits(text, sign === MINUS || sign === PLUS ? i + 2 : i + 1);
 }
 
-/** Where the digits end, of which there is one at `at`. */
+/** Returns the end of a run of at least one digit at `at`. */
 function endOfDigits(text: string, at: number): number {
   let i = at;
   while (isDigit(text.charCodeAt(i))) i++;

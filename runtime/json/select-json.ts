@@ -16,17 +16,23 @@ import {
   valueEnd,
 } from "./json-codes.ts";
 
-/** Which members of an object are wanted: whole (`true`), or some of theirs. Of a list, those of its first element. */
+/**
+ * Requested members of an object: whole (`true`), or some of their members. A list in it requests members of the list's
+ * first element.
+ */
 export interface JsonSelection {
   readonly [name: string]: true | JsonSelection | readonly [JsonSelection];
 }
 
-/** Reads what is selected of the object that bytes of JSON are; undefined: it is no object to its end. Throws SyntaxError for a selected value. */
+/**
+ * Reads the requested members of a JSON object; `undefined` if the bytes are not a complete object. Throws SyntaxError for a
+ * requested value that is not JSON.
+ */
 export type JsonSelector = (json: Buffer) => Record<string, unknown> | undefined;
 
 /**
- * Makes the reader of a selection. It looks at each byte once: members that nobody wants are passed over, for they may be
- * long, and what stands in them is not judged. Bytes are quicker to look through than text, and most of them are never text.
+ * Builds a reader for a selection. It reads each byte once and skips other members without validating them, as they may be
+ * long. Bytes are faster to scan than a string, and most of them are never decoded.
  */
 export function jsonSelector(selection: JsonSelection): JsonSelector {
   const wanted = new Wanted(selection);
@@ -43,16 +49,16 @@ export function jsonSelector(selection: JsonSelection): JsonSelector {
 /** One member of a selection. */
 interface WantedMember {
   readonly name: string;
-  /** As most write it, without its quotes. */
+  /** The name as JSON without its quotes, as most senders write it. */
   readonly bytes: Buffer;
-  /** What of its value: all, some members, or some members of a list's first element. */
+  /** Requested part of its value: all, some members, or some members of a list's first element. */
   readonly part: "whole" | "members" | "first";
   readonly members: Wanted;
-  /** The word that was read last: a model's name is mostly the same, and comparing is quicker than making a text. */
+  /** String that was read last: a model's name rarely changes, and comparing is faster than decoding. */
   word: string;
 }
 
-/** The members of a selection, by the lengths of their names: of most others that alone says that nobody wants them. */
+/** Members of a selection, indexed by the lengths of their names: the length alone rules out most other keys. */
 class Wanted {
   readonly #byLength: (readonly WantedMember[] | undefined)[] = [];
   readonly #all: readonly WantedMember[];
@@ -65,7 +71,7 @@ class Wanted {
     }
   }
 
-  /** The one whose key stands between two places, and has no escapes. */
+  /** Returns the member whose key is between two positions and has no escapes. */
   plain(json: Buffer, at: number, end: number): WantedMember | undefined {
     const some = this.#byLength[end - at];
     if (some === undefined) return undefined;
@@ -85,7 +91,7 @@ function wantedOf(selection: JsonSelection): readonly WantedMember[] {
   return Object.entries(selection).map(([name, part]): WantedMember => {
     const bytes = Buffer.from(JSON.stringify(name).slice(1, -1));
     const own = { name, bytes, word: "" };
-    if (part === true) return { ...own, part: "whole", members: nothing };
+    if (part === true) return { ...own, part: "whole", members: NOTHING };
     if (isList(part)) return { ...own, part: "first", members: new Wanted(part[0]) };
     return { ...own, part: "members", members: new Wanted(part) };
   });
@@ -95,10 +101,10 @@ function isList(part: JsonSelection | readonly [JsonSelection]): part is readonl
   return Array.isArray(part);
 }
 
-/** Of a value that is taken as a whole. */
-const nothing = new Wanted({});
+/** Members of a value that is read whole. */
+const NOTHING = new Wanted({});
 
-/** Reads the object at `at`; where its closing brace is. */
+/** Reads the object at `at` and returns the position of its closing brace. */
 function readMembers(
   json: Buffer,
   at: number,
@@ -120,19 +126,19 @@ function readMembers(
   return i;
 }
 
-/** What is wanted of a key that may be written with escapes. */
+/** Returns the requested member for a key that may be written with escapes. */
 function escapedAt(
   json: Buffer,
   at: number,
   end: number,
   wanted: Wanted,
 ): WantedMember | undefined {
-  // Without an end it is none.
+  // A string without an end is no key.
   if (!json.subarray(at, end).includes(BACKSLASH)) return undefined;
   return wanted.named(JSON.parse(json.toString("utf8", at, end)));
 }
 
-/** Reads the value of a wanted member; where it ends. */
+/** Reads the value of a requested member and returns its end. */
 function readValue(
   json: Buffer,
   start: number,
@@ -163,7 +169,7 @@ function valueAt(json: Buffer, start: number, end: number, member: WantedMember)
   return plain ?? JSON.parse(json.toString("utf8", start, end));
 }
 
-/** A string of plain ASCII, as ids and names are; undefined: it is something else. */
+/** Returns a string of plain ASCII, as ids and names are; `undefined` for any other value. */
 function wordAt(
   json: Buffer,
   start: number,
@@ -180,7 +186,9 @@ function wordAt(
   return member.word;
 }
 
-/** Whether a word stands between two places. Words that differ, such as ids, mostly do so at their ends. */
+/**
+ * Whether a word is between two positions. Compares from the end, because different words such as ids mostly differ there.
+ */
 function hasWordAt(json: Buffer, from: number, to: number, word: string): boolean {
   if (to - from !== word.length) return false;
   for (let i = word.length - 1; i >= 0; i--) {
@@ -189,10 +197,10 @@ function hasWordAt(json: Buffer, from: number, to: number, word: string): boolea
   return true;
 }
 
-/** A number of few digits alone, as counts are; undefined: it is something else. */
+/** Returns a number of at most MAX_DIGITS digits, as counts are; `undefined` for any other value. */
 function naturalAt(json: Buffer, start: number, end: number): number | undefined {
   const length = end - start;
-  if (length > FEW_DIGITS || (length > 1 && json[start] === ZERO)) return undefined;
+  if (length > MAX_DIGITS || (length > 1 && json[start] === ZERO)) return undefined;
   let value = 0;
   for (let i = start; i < end; i++) {
     const digit = (json[i] ?? 0) - ZERO;
@@ -202,4 +210,4 @@ function naturalAt(json: Buffer, start: number, end: number): number | undefined
   return length > 0 ? value : undefined;
 }
 
-const FEW_DIGITS = 15;
+const MAX_DIGITS = 15;
