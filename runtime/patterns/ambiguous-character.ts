@@ -1,12 +1,12 @@
-// A reading has code points of the private use area for what is read in several ways. Texts have none there: as they read,
-// characters of private use are nothing.
+// Readings use private-use code points for characters that can be read in several ways. These never occur otherwise:
+// private-use characters of a text are read as nothing.
 
-/** What a character is read as that may also be read as nothing: a tag, which models read and clients do not show. */
+/** Returns the reading of a character that may also be read as nothing: a tag, which models read and clients do not show. */
 export function optionalCharacter(ascii: number): string {
   return String.fromCharCode(OPTIONALS + ascii);
 }
 
-/** What a letter of one case only is read as: `capital` or its small letter. */
+/** Returns the reading of a letter that has only one case: `capital` or its small letter. */
 export function eitherCase(capital: string): string {
   return String.fromCharCode(EITHERS + capital.charCodeAt(0));
 }
@@ -16,12 +16,12 @@ export function isOptional(codePoint: number): boolean {
   return codePoint >= OPTIONALS && codePoint < EITHERS;
 }
 
-/** Whether a code point of a reading is read in several ways. */
+/** Whether a code point of a reading can be read in several ways. */
 export function isAmbiguous(codePoint: number): boolean {
   return codePoint >= OPTIONALS && codePoint < AMBIGUOUS_END;
 }
 
-/** The characters that a code point of a reading is read as, if it is not read as nothing. */
+/** Returns the characters that a code point of a reading may stand for, apart from nothing. */
 export function meaningsOf(codePoint: number): readonly number[] {
   if (!isAmbiguous(codePoint)) return [codePoint];
   if (isOptional(codePoint)) return [codePoint - OPTIONALS];
@@ -29,16 +29,16 @@ export function meaningsOf(codePoint: number): readonly number[] {
   return [capital, capital + SMALL_LETTERS];
 }
 
-/** What a part of a reading says, with and without what may be read as nothing; the second one only if it differs. */
-export function spokenForms(reading: string): readonly string[] {
+/** Returns a part of a reading with and without its optional characters; one form if both are equal. */
+export function possibleForms(reading: string): readonly string[] {
   if (!SOME_AMBIGUOUS.test(reading)) return [reading];
-  const said = (text: string): string =>
+  const plainOf = (text: string): string =>
     Array.from(text, (each) => String.fromCharCode(meaningsOf(each.charCodeAt(0))[0] ?? 0)).join(
       "",
     );
   const plain = reading.replaceAll(SOME_OPTIONAL, "");
-  const all = reading.replaceAll(EVERY_AMBIGUOUS, said);
-  return plain === reading ? [all] : [all, plain.replaceAll(EVERY_AMBIGUOUS, said)];
+  const all = reading.replaceAll(EVERY_AMBIGUOUS, plainOf);
+  return plain === reading ? [all] : [all, plain.replaceAll(EVERY_AMBIGUOUS, plainOf)];
 }
 
 /** Counts the characters that may be read as nothing. */
@@ -46,10 +46,10 @@ export function countOptional(reading: string): number {
   return reading.match(SOME_OPTIONAL)?.length ?? 0;
 }
 
-/** Of a class of the engine's expressions: what is read in several ways. */
+/** Range for a character class: characters that can be read in several ways. */
 export const AMBIGUOUS_UNITS = "\\ue000-\\ue1ff";
 
-/** Finds a code point that is read in several ways. */
+/** Matches a code point that can be read in several ways. */
 export const SOME_AMBIGUOUS: RegExp = /[\ue000-\ue1ff]/;
 
 const EVERY_AMBIGUOUS = /[\ue000-\ue1ff]/g;

@@ -2,10 +2,10 @@ import { AMBIGUOUS_UNITS } from "./ambiguous-character.ts";
 import { CONTROL_UNITS } from "./character-reading.ts";
 import { BEYOND_ASCII, escapedUnit, type LastCharacters, MatchEnds } from "./match-ends.ts";
 import {
-  type Beside,
   beforeOf,
-  besides,
   LINE_FEED,
+  NEIGHBOR_KINDS,
+  type Neighbor,
   NO_TEXT,
   OTHER_CHARACTER,
   type PatternProgram,
@@ -15,29 +15,31 @@ import {
 } from "./pattern-program.ts";
 import { STATE_BITS, StateTable } from "./state-table.ts";
 
-/** The threads of a program after a part of a text. */
+/** Active threads of a program after a prefix of a text. */
 export interface Threads {
-  /** In order of their priority: those that began first come first. */
+  /** Program places by priority: threads that started first come first. */
   readonly places: readonly number[];
-  /** New matches may begin: none has been found. */
+  /** Whether new matches may start, because none has been found. */
   readonly isSearching: boolean;
-  readonly before: Beside;
+  readonly before: Neighbor;
 }
 
 /**
- * The deterministic form of a program, made as texts ask for it: a character costs one step whatever the pattern. A state
- * is a number, whose lowest bits say what it means: see `isIdle` and `isEvent`.
+ * Deterministic form of a program, built lazily from the texts that are read: each character costs one step, whatever the
+ * pattern. A state is a number whose lowest bits hold flags: see `isIdle` to `endsSurely`.
  */
 export class Automaton {
   readonly #program: PatternProgram;
   readonly #stepper: Stepper;
   readonly #table: StateTable<Threads>;
   readonly #ends: MatchEnds;
-  /** By state: what a longer match ends with; null: it is not known. */
+  /** By state: the last characters of a longer match; null if they are unknown. */
   #lastCharacters: (LastCharacters | null | undefined)[] = [];
-  /** By what stands before: the state where matches may begin, and the one where one begins at that place or nowhere. */
-  readonly #initials = new Int32Array(besides);
-  readonly #begun = new Int32Array(besides);
+  /**
+   * By the preceding neighbor: the state where matches may start, and the one where a match starts at that place or nowhere.
+   */
+  readonly #initials = new Int32Array(NEIGHBOR_KINDS);
+  readonly #begun = new Int32Array(NEIGHBOR_KINDS);
   #leavesIdle: Uint8Array | undefined;
 
   constructor(program: PatternProgram) {
@@ -56,12 +58,12 @@ export class Automaton {
     return this.#table.ascii;
   }
 
-  /** How often states were made anew: numbers of before mean nothing now. */
+  /** Number of times that all states were discarded. State numbers of earlier generations are invalid. */
   get generation(): number {
     return this.#table.generation;
   }
 
-  /** Finds what a match must end with that has begun; null: anything may be that. */
+  /** Returns the characters that a started match must end with; null if any character may end it. */
   lastCharacters(state: number): LastCharacters | null {
     const known = this.#lastCharacters[state >> STATE_BITS];
     if (known !== undefined) return known;
@@ -70,8 +72,8 @@ export class Automaton {
     return made;
   }
 
-  /** The state at a place of a text where matches may begin. */
-  initial(before: Beside): number {
+  /** Returns the state at a place of a text where matches may start. */
+  initial(before: Neighbor): number {
     const known = this.#initials[before];
     if (known) return known;
     const made = this.#number({ places: [], isSearching: true, before }, false);
@@ -79,8 +81,8 @@ export class Automaton {
     return made;
   }
 
-  /** The state at a place of a text where a match begins, or none does. */
-  begun(before: Beside): number {
+  /** Returns the state at a place of a text where a match starts, or none does. */
+  begun(before: Neighbor): number {
     const known = this.#begun[before];
     if (known) return known;
     const made = this.#number({ places: [this.#program.start], isSearching: false, before }, false);
@@ -88,12 +90,12 @@ export class Automaton {
     return made;
   }
 
-  /** The state with these threads, as far as they were given by an automaton of this program. */
+  /** Returns the state with these threads, which come from an automaton of this program. */
   restored(threads: Threads): number {
     return this.#number(threads, false);
   }
 
-  /** By ASCII character: 1 where a match may begin with it, whatever stands before it. */
+  /** By ASCII character: 1 if a match may start with it, whatever precedes it. */
   get leavesIdle(): Uint8Array {
     this.#leavesIdle ??= Uint8Array.from({ length: 128 }, (_, character) =>
       PLACES.some((before) => this.#leavesAt(before, character)) ? 1 : 0,
@@ -101,12 +103,15 @@ export class Automaton {
     return this.#leavesIdle;
   }
 
-  /** Finds a character of a reading that a match may begin with. `others`: or any other one beyond ASCII. */
+  /**
+   * Returns an expression for characters of a reading that a match may start with. `others`: including any character beyond
+   * ASCII.
+   */
   beginnings(others: boolean): RegExp {
     return new RegExp(`[${this.#beginningUnits()}${others ? BEYOND_ASCII : AMBIGUOUS_UNITS}]`, "g");
   }
 
-  /** Finds a character that a match may begin with in a text as it is written, or one that reads otherwise. */
+  /** Expression for characters that a match may start with, or that are not read as they are written. */
   get unreadBeginnings(): RegExp {
     return new RegExp(`[${this.#beginningUnits()}${CONTROL_UNITS}${BEYOND_ASCII}]`, "g");
   }
@@ -117,12 +122,12 @@ export class Automaton {
     );
   }
 
-  /** The state after a further code point, or the end of the text. */
+  /** Returns the state after another code point, or after the end of the text. */
   next(state: number, codePoint: number): number {
     return this.#table.next(state, codePoint, this.#step);
   }
 
-  #leavesAt(before: Beside, character: number): boolean {
+  #leavesAt(before: Neighbor, character: number): boolean {
     let hasMoved = false;
     const moved = (): void => {
       hasMoved = true;
@@ -147,7 +152,7 @@ export class Automaton {
     return this.#number(next, hasMatched);
   };
 
-  /** What a state stands for: it outlives the number. */
+  /** Returns the threads of a state, which remain valid when its number does not. */
   threadsOf(state: number): Threads {
     return this.#table.stateOf(state);
   }
@@ -162,36 +167,36 @@ export class Automaton {
   }
 }
 
-/** What may stand before a place. */
-const PLACES: readonly Beside[] = [NO_TEXT, LINE_FEED, WORD_CHARACTER, OTHER_CHARACTER];
+/** Possible neighbors before a place. */
+const PLACES: readonly Neighbor[] = [NO_TEXT, LINE_FEED, WORD_CHARACTER, OTHER_CHARACTER];
 
 const IDLE = 1;
-/** A match ended before the last character. */
+/** Bit of states: a match ended before the last character. */
 export const MATCHED_BIT = 2;
 const DEAD = 4;
 const SURE = 8;
-/** No thread goes on. */
+/** Bits of states in which no thread continues. */
 export const ENDING_BITS: number = IDLE | DEAD;
 
-/** A match ends here or before it, or none goes on where one had begun. */
+/** Bits of states that end a match: one ended here or before the last character, or no started one continues. */
 export const DECIDING_BITS: number = MATCHED_BIT | DEAD | SURE;
 
-/** No match has begun. */
+/** Whether no match has started. */
 export function isIdle(state: number): boolean {
   return (state & IDLE) !== 0;
 }
 
-/** A match ended before the last character. */
+/** Whether a match ended before the last character. */
 export function hasMatched(state: number): boolean {
   return (state & MATCHED_BIT) !== 0;
 }
 
-/** Nothing more can match. */
+/** Whether nothing more can match. */
 export function isDead(state: number): boolean {
   return (state & DEAD) !== 0;
 }
 
-/** A match ends behind the last character, whatever comes. */
+/** Whether a match ends after the last character, whatever follows. */
 export function endsSurely(state: number): boolean {
   return (state & SURE) !== 0;
 }

@@ -2,10 +2,10 @@ import { eitherCase, optionalCharacter } from "./ambiguous-character.ts";
 import { BLANKS, LOOKALIKES, ONE_CASE_LOOKALIKES } from "./lookalikes.ts";
 
 /**
- * How a character reads, as models read it: letters and digits in circles, squares and other shapes as those of ASCII, letters
- * with marks as letters, dashes and spaces as one of each, tags as the characters that they stand for. Empty for what has no
- * shape of its own: characters of no width, marks, control characters. See `ambiguous-character.ts` for those that are read
- * in several ways.
+ * Returns how models read a character: letters and digits in circles, squares and other shapes as ASCII, letters with marks
+ * as bare letters, dashes and spaces as one of each, tags as the characters that they encode. Empty for characters without a
+ * shape: zero-width characters, marks, control characters. See `ambiguous-character.ts` for characters that can be read in
+ * several ways.
  */
 export function readCharacter(character: string): string {
   const codePoint = character.codePointAt(0) ?? 0;
@@ -22,14 +22,14 @@ export function readCharacter(character: string): string {
   return DIGIT.test(character) ? String(digitValue(character)) : character;
 }
 
-/** Whether a UTF-16 unit is an ASCII character that reads as it is written. */
+/** Whether a UTF-16 unit is an ASCII character that is read as it is written. */
 export function isPlainUnit(unit: number): boolean {
   return unit < 0x20
     ? unit === 0x0a || unit === 0x0d || unit === 0x09 || unit === 0x0c
     : unit < 0x7f;
 }
 
-/** A class of the engine's expressions: ASCII characters that do not read as they are written. */
+/** Range for a character class: ASCII characters that are not read as they are written. */
 export const CONTROL_UNITS = "\\x00-\\x08\\x0b\\x0e-\\x1f\\x7f";
 
 const lookalikes: ReadonlyMap<string, string> = new Map([
@@ -51,7 +51,7 @@ function charactersOf(codes: string): readonly string[] {
   return codes.split(" ").map((code) => String.fromCodePoint(Number.parseInt(code, 16)));
 }
 
-/** Digits of a script stand one behind the other, beginning with zero. */
+/** The digits of each script are consecutive and start with zero. */
 function digitValue(character: string): number {
   const codePoint = character.codePointAt(0) ?? 0;
   let zero = codePoint;
@@ -59,23 +59,23 @@ function digitValue(character: string): number {
   return (codePoint - zero) % 10;
 }
 
-/** Syllables are letters, although they are made of some. */
+/** Hangul syllables are read as they are, although they decompose into letters. */
 function isHangul(codePoint: number): boolean {
   return codePoint >= 0xac00 && codePoint <= 0xd7a3;
 }
 
-/** Tags stand for the ASCII characters whose code points they have behind this one. */
+/** Offset of tags from the ASCII characters that they encode. */
 const TAGS = 0xe0000;
 const FIRST_TAG = 0xe0020;
 const LAST_TAG = 0xe007e;
 const SPACE = 0x20;
 
-/** What ends a line or a paragraph for some readers, and is nothing to others. */
+/** Line and paragraph separators for some readers, and nothing for others. */
 const LINE_BREAK = /[\u000b\u0085\p{Zl}\p{Zp}]/u;
 
 /**
- * Control, format, private and unassigned characters, halves of pairs, marks, and what is ignored where it is not known; the
- * object replacement character stands for something that is not in the text.
+ * Control, format, private-use and unassigned characters, surrogate halves, marks, and default-ignorable characters. The
+ * object replacement character represents an object outside of the text.
  */
 const UNSEEN = /[[\p{C}\p{M}\p{Default_Ignorable_Code_Point}\ufffc]--[\t\n\f\r]]/v;
 

@@ -4,30 +4,30 @@ import { NO_TEXT, OTHER_CHARACTER } from "./pattern-program.ts";
 import type { Search } from "./search.ts";
 import { StateTable } from "./state-table.ts";
 
-/** One of the automata. */
+/** One of the joined automata. */
 interface Member {
   readonly search: Search;
   readonly automaton: Automaton;
 }
 
 /**
- * The automata of several searches as one, for texts in which none of them finds anything: a character costs one step,
- * however many there are. Its states are made as texts ask for them.
+ * Automata of several searches joined into one, for texts in which none of them finds a match: each character costs one
+ * step, whatever the number of searches. States are built lazily from the texts that are read.
  */
 export class JointAutomaton {
-  /** UTF-16 units of the longest match of all. */
+  /** Maximum length of a match of any search, in UTF-16 units. */
   readonly longest: number;
   readonly #members: readonly Member[];
-  /** Of each state those of the members. */
+  /** For each state, the states of the members. */
   readonly #table: StateTable<readonly number[]>;
-  /** Where nothing has begun: at the beginning of a text, and behind a character. */
+  /** States in which no match has started: at the start of a text, and after a character. */
   readonly #initials = new Int32Array(2);
-  /** A member has made its states anew: there are too many. */
-  #isLost = false;
+  /** Whether a member had too many states and discarded them. */
+  #isOverflowed = false;
 
   private constructor(searches: readonly Search[]) {
     this.longest = Math.max(...searches.map(({ settings }) => settings.longest));
-    // Their states are its own: nobody else makes them anew.
+    // Separate automata, so that nobody else discards their states.
     this.#members = searches.map((search) => ({
       search,
       automaton: new Automaton(search.program),
@@ -35,11 +35,14 @@ export class JointAutomaton {
     this.#table = new StateTable(() => this.#initials.fill(0));
   }
 
-  /** Undefined: there is none, or one asks what stands beside its matches, and has to read for itself. */
+  /**
+   * Joins searches; `undefined` without searches, or if one of them has assertions or reads composed characters and must
+   * read for itself.
+   */
   static of(searches: readonly Search[]): JointAutomaton | undefined {
-    const asks = ({ program, reader }: Search) =>
-      program.asksWords || program.asksLines || reader.composes;
-    const isNone = searches.length === 0 || searches.some(asks);
+    const readsAlone = ({ program, reader }: Search) =>
+      program.hasWordBoundaries || program.hasLineStarts || reader.composes;
+    const isNone = searches.length === 0 || searches.some(readsAlone);
     return isNone ? undefined : new JointAutomaton(searches);
   }
 
@@ -48,31 +51,34 @@ export class JointAutomaton {
     return this.#table.ascii;
   }
 
-  /** How often states were made anew: numbers of before mean nothing now. */
+  /** Number of times that all states were discarded. State numbers of earlier generations are invalid. */
   get generation(): number {
     return this.#table.generation;
   }
 
-  /** The state where nothing has begun. `before`: the character there; "": the text begins. Undefined: it has too many states. */
+  /**
+   * Returns the state in which no match has started; `undefined` if there are too many states. `before` is the preceding
+   * character, empty at the start of the text.
+   */
   initial(before: string): number | undefined {
-    if (this.#isLost) return undefined;
-    const beside = before === "" ? NO_TEXT : OTHER_CHARACTER;
+    if (this.#isOverflowed) return undefined;
+    const neighbor = before === "" ? NO_TEXT : OTHER_CHARACTER;
     const at = before === "" ? 0 : 1;
     const known = this.#initials[at];
     if (known) return known;
-    const made = this.#number(this.#members.map(({ automaton }) => automaton.initial(beside)));
+    const made = this.#number(this.#members.map(({ automaton }) => automaton.initial(neighbor)));
     this.#initials[at] = made;
     return made;
   }
 
-  /** The state behind a further ASCII character. */
+  /** Returns the state after another ASCII character. */
   next(state: number, code: number): number {
     return this.#table.next(state, code, this.#step);
   }
 
   readonly #step = (state: number, code: number): number => {
-    // A control character does not read as it is written.
-    if (!isPlainUnit(code)) return this.#table.numberOf("control", [], undecided);
+    // A control character is not read as it is written.
+    if (!isPlainUnit(code)) return this.#table.numberOf("control", [], UNDECIDED);
     const states = this.#table.stateOf(state);
     const next = this.#members.map(({ search, automaton }, index) => {
       const own = states[index] ?? 0;
@@ -83,14 +89,14 @@ export class JointAutomaton {
   };
 
   #number(states: readonly number[]): number {
-    this.#isLost ||= this.#members.some(({ automaton }) => automaton.generation > 0);
-    const isPlain = !this.#isLost && states.every((state) => (state & DECIDING_BITS) === 0);
-    const bits = (states.every(isIdle) ? ALL_IDLE : 0) | (isPlain ? 0 : undecided);
+    this.#isOverflowed ||= this.#members.some(({ automaton }) => automaton.generation > 0);
+    const isPlain = !this.#isOverflowed && states.every((state) => (state & DECIDING_BITS) === 0);
+    const bits = (states.every(isIdle) ? ALL_IDLE : 0) | (isPlain ? 0 : UNDECIDED);
     return this.#table.numberOf(`${states.join()} ${bits}`, states, bits);
   }
 }
 
-/** A bit of states: no match of any has begun. */
+/** Bit of states: no search has started a match. */
 export const ALL_IDLE = 1;
-/** A bit of states: a match may end there, or one that has begun does not go on in a way that has to be decided. */
-export const undecided = 2;
+/** Bit of states: a match may end here, or a started one stops in a way that its own search must decide. */
+export const UNDECIDED = 2;

@@ -2,18 +2,18 @@ import { isOptional, optionalCharacter } from "./ambiguous-character.ts";
 import {
   ALTERNATIVE,
   ALTERNATIVE_MATCH,
-  assertion,
+  ASSERTION,
   DEAD_END,
-  match,
+  MATCH,
   RUNE,
 } from "./pattern-codes.ts";
 import {
   ANY_CHARACTER,
   assertionsAt,
-  type Beside,
   beforeOf,
-  besides,
   LINE_FEED,
+  NEIGHBOR_KINDS,
+  type Neighbor,
   NO_TEXT,
   type PatternProgram,
   TEXT_END,
@@ -23,53 +23,58 @@ import {
 import { STATE_BITS, StateTable } from "./state-table.ts";
 
 /**
- * Finds where a match begins whose end is known: an automaton that reads backward, from the end to the earliest place from
- * which the pattern comes to it. Of the matches that end there the one that begins first is what RE2 finds.
+ * Finds the start of a match whose end is known, with an automaton that reads backward from the end to the earliest possible
+ * start. Of all matches that end there, RE2 finds the one that starts first.
  */
 export class MatchBeginnings {
   readonly #program: PatternProgram;
   readonly #table = new StateTable<Ways>(() => this.#ends.fill(0));
-  /** By what stands behind it: the state at the end of a match. */
-  readonly #ends = new Int32Array(besides);
-  /** By place: places that lead there without a character, and those that take one. */
+  /** By the following neighbor: the state at the end of a match. */
+  readonly #ends = new Int32Array(NEIGHBOR_KINDS);
+  /** By place: places that lead there without a character, and those that consume one. */
   readonly #sources: readonly Sources[];
   readonly #matches: readonly number[];
 
   constructor(program: PatternProgram) {
     const { instructions } = program;
     this.#program = program;
-    this.#matches = instructions.flatMap(({ op }, place) => (op === match ? [place] : []));
+    this.#matches = instructions.flatMap(({ op }, place) => (op === MATCH ? [place] : []));
     const sources = instructions.map((): Sources => ({ bare: [], taking: [] }));
     for (const [place, { op, out, arg }] of instructions.entries()) {
-      if (op === match || op === DEAD_END) continue;
+      if (op === MATCH || op === DEAD_END) continue;
       sources[out]?.[op >= RUNE ? "taking" : "bare"].push(place);
       if (op === ALTERNATIVE || op === ALTERNATIVE_MATCH) sources[arg]?.bare.push(place);
     }
     this.#sources = sources;
   }
 
-  /** The earliest place from `from` on where a match begins that ends at `to`; undefined: none does. `before`: beside `from`. */
-  ofEnded(text: string, from: number, before: Beside, to: number): number | undefined {
-    const after = this.#program.asks ? this.#besideOf(text.codePointAt(to) ?? TEXT_END) : NO_TEXT;
+  /**
+   * Returns the earliest start from `from` on of a match that ends at `to`; `undefined` if no match does. `before` is the
+   * neighbor before `from`.
+   */
+  ofEnded(text: string, from: number, before: Neighbor, to: number): number | undefined {
+    const after = this.#program.hasAssertions
+      ? this.#neighborOf(text.codePointAt(to) ?? TEXT_END)
+      : NO_TEXT;
     return this.#earliest(text, from, before, to, this.#ended(after));
   }
 
-  /** The same of a thread that came to a place of the program, behind the character before `to`. */
+  /** Returns the same for a thread that reached a place of the program, after the character before `to`. */
   ofThread(
     text: string,
     from: number,
-    before: Beside,
+    before: Neighbor,
     to: number,
     place: number,
   ): number | undefined {
     const codePoint = codePointBefore(text, to);
     const places = this.#passing([place], codePoint);
-    const state = this.#number({ places, after: this.#besideOf(codePoint) }, false);
+    const state = this.#number({ places, after: this.#neighborOf(codePoint) }, false);
     return this.#earliest(text, from, before, to - sizeOf(codePoint), state);
   }
 
-  /** The state at the end of a match. */
-  #ended(after: Beside): number {
+  /** Returns the state at the end of a match. */
+  #ended(after: Neighbor): number {
     const known = this.#ends[after];
     if (known) return known;
     const made = this.#number({ places: this.#matches, after }, false);
@@ -81,14 +86,14 @@ export class MatchBeginnings {
   #earliest(
     text: string,
     from: number,
-    before: Beside,
+    before: Neighbor,
     to: number,
     initial: number,
   ): number | undefined {
     let earliest: number | undefined;
     let state = initial;
     for (let at = to; at >= from && (state & DEAD) === 0; ) {
-      // Whether one begins at a place is known when what stands before it is.
+      // Whether a match starts at a place also depends on what precedes it.
       const unit = at > from ? text.charCodeAt(at - 1) : sampleOf(before);
       const isAscii = unit >= 0 && unit < 128;
       const known = isAscii ? (this.#table.ascii[(state >> STATE_BITS) * 128 + unit] ?? 0) : 0;
@@ -106,11 +111,11 @@ export class MatchBeginnings {
     const reached = new Set(places);
     this.#addBare(reached, assertionsAt(before, sampleOf(after)));
     const taking = codePoint === TEXT_END ? [] : this.#passing(reached, codePoint);
-    const ways = { places: taking, after: this.#besideOf(codePoint) };
+    const ways = { places: taking, after: this.#neighborOf(codePoint) };
     return this.#number(ways, reached.has(this.#program.start));
   };
 
-  /** Places that lead to these ones over a code point; these ones as well, if it may be nothing. */
+  /** Returns the places that lead to these over a code point, including these themselves if it may be read as nothing. */
   #passing(places: Iterable<number>, codePoint: number): readonly number[] {
     const taking = new Set<number>(isOptional(codePoint) ? places : []);
     for (const place of places) {
@@ -127,7 +132,7 @@ export class MatchBeginnings {
     for (const place of reached) {
       for (const source of this.#sources[place]?.bare ?? []) {
         const { op = DEAD_END, arg = 0 } = this.#program.instructions[source] ?? {};
-        if (op !== assertion || (arg & ~holding) === 0) reached.add(source);
+        if (op !== ASSERTION || (arg & ~holding) === 0) reached.add(source);
       }
     }
   }
@@ -138,19 +143,19 @@ export class MatchBeginnings {
     return this.#table.numberOf(`${places.join()} ${after} ${hasBegun}`, ways, bits);
   }
 
-  /** What stands behind a place with this code point; one for all if nothing asks. */
-  #besideOf(codePoint: number): Beside {
-    if (!this.#program.asks || codePoint === TEXT_END) return NO_TEXT;
+  /** Returns the neighbor after a place with this code point; the same for all if there are no assertions. */
+  #neighborOf(codePoint: number): Neighbor {
+    if (!this.#program.hasAssertions || codePoint === TEXT_END) return NO_TEXT;
     return codePoint === NEW_LINE ? LINE_FEED : beforeOf(codePoint, this.#program);
   }
 }
 
-/** Ways to the end of a match from a place of a text. */
+/** Ways from a place of a text to the end of a match. */
 interface Ways {
-  /** They go through these places, one character after the other. */
+  /** Program places that they pass, one character after the other. */
   readonly places: readonly number[];
-  /** What comes next, as far as assertions ask. */
-  readonly after: Beside;
+  /** Following neighbor, as far as assertions need it. */
+  readonly after: Neighbor;
 }
 
 /** Places that lead to another one. */
@@ -168,20 +173,20 @@ function sizeOf(codePoint: number): number {
   return codePoint > 0xffff ? 2 : 1;
 }
 
-/** A code point that is for assertions what stands there. */
-function sampleOf(beside: Beside): number {
-  if (beside === NO_TEXT) return TEXT_END;
-  if (beside === LINE_FEED) return NEW_LINE;
-  if (beside === ANY_CHARACTER) return optionalLetter;
-  return beside === WORD_CHARACTER ? LETTER : SPACE;
+/** Returns a code point that assertions treat like this neighbor. */
+function sampleOf(neighbor: Neighbor): number {
+  if (neighbor === NO_TEXT) return TEXT_END;
+  if (neighbor === LINE_FEED) return NEW_LINE;
+  if (neighbor === ANY_CHARACTER) return OPTIONAL_LETTER;
+  return neighbor === WORD_CHARACTER ? LETTER : SPACE;
 }
 
 const NEW_LINE = 0x0a;
 const LETTER = 0x61;
-const optionalLetter = optionalCharacter(LETTER).charCodeAt(0);
+const OPTIONAL_LETTER = optionalCharacter(LETTER).charCodeAt(0);
 const SPACE = 0x20;
 
-/** A match begins behind the character that was read last. */
+/** Bit of states: a match starts after the character that was read last. */
 const BEGINS = 1;
-/** None begins before it. */
+/** Bit of states: no match starts before it. */
 const DEAD = 2;

@@ -2,10 +2,10 @@ import { AMBIGUOUS_UNITS } from "./ambiguous-character.ts";
 import {
   ALTERNATIVE,
   ALTERNATIVE_MATCH,
-  assertion,
+  ASSERTION,
   DEAD_END,
   FOLDS_CASE,
-  match,
+  MATCH,
   ONE_RUNE,
   RUNE,
 } from "./pattern-codes.ts";
@@ -15,20 +15,22 @@ import {
   requiredCharacters,
 } from "./pattern-program.ts";
 
-/** Characters without one of which no match goes on: what it ends with, or one that all of them have before. */
+/**
+ * Characters one of which a match needs to continue: its possible last characters, or one that occurs in every continuation.
+ */
 export interface LastCharacters {
-  /** Of a program, by which those that were found before are told apart: 0, 1 and so on. */
+  /** Index within the program: 0, 1 and so on. */
   readonly index: number;
   /** By ASCII character: 1 if it is one of them. */
   readonly ascii: Uint8Array;
-  /** Finds one of them. */
+  /** Matches one of them. */
   readonly search: RegExp;
 }
 
-/** What the matches of a program end with. */
+/** Last characters of the matches of a program. */
 export class MatchEnds {
   readonly #instructions: readonly PatternInstruction[];
-  /** By place: 1 where no character is needed any more, whatever assertions ask. */
+  /** By place: 1 if no further character is needed, apart from assertions. */
   readonly #areEnds: Uint8Array;
   readonly #known = new Map<string, LastCharacters>();
 
@@ -37,7 +39,7 @@ export class MatchEnds {
     this.#areEnds = endsOf(instructions);
   }
 
-  /** Whether a thread at one of these places has come to a match, and no assertion is asked. */
+  /** Whether a thread at one of these places has reached a match without any assertion. */
   areSure(places: readonly number[]): boolean {
     if (!places.some((place) => this.#areEnds[place] === 1)) return false;
     let isFound = false;
@@ -46,8 +48,8 @@ export class MatchEnds {
       const instruction = this.#instructions[place];
       if (instruction === undefined || instruction.op >= RUNE) continue;
       const { op, out, arg } = instruction;
-      if (op === assertion) return false;
-      if (op === match) isFound = true;
+      if (op === ASSERTION) return false;
+      if (op === MATCH) isFound = true;
       else if (op !== DEAD_END) seen.add(out);
       if (op === ALTERNATIVE || op === ALTERNATIVE_MATCH) seen.add(arg);
     }
@@ -55,8 +57,8 @@ export class MatchEnds {
   }
 
   /**
-   * Finds what a longer match must have that threads at these places come to; undefined: anything may be that, or an
-   * assertion decides whether there is a match here. Places that ask for the same characters have the same.
+   * Returns the characters that a longer match needs from threads at these places; `undefined` if any character may do, or
+   * if an assertion decides whether there is a match here. Places that need the same characters share the result.
    */
   after(places: readonly number[]): LastCharacters | undefined {
     if (places.some((place) => this.#areEnds[place] === 1) && !this.areSure(places))
@@ -86,7 +88,7 @@ export class MatchEnds {
     for (const place of seen) {
       const { op = DEAD_END, out = 0, arg = 0 } = this.#instructions[place] ?? {};
       if (op >= RUNE) takers.push(place);
-      else if (op !== match && op !== DEAD_END) seen.add(out);
+      else if (op !== MATCH && op !== DEAD_END) seen.add(out);
       if (op === ALTERNATIVE || op === ALTERNATIVE_MATCH) seen.add(arg);
     }
     return takers.length === 0 ? [] : requiredCharacters(this.#instructions, takers);
@@ -104,19 +106,19 @@ export class MatchEnds {
   }
 }
 
-/** Of larger programs it would take long to find what is required: each state would ask for it. */
+/** Maximum size of programs whose required characters are computed, because every state computes them. */
 const MAX_INSTRUCTIONS = 64;
 
-/** All but ASCII characters, in a class of the engine's expressions. */
+/** Range for a character class: everything but ASCII. */
 export const BEYOND_ASCII = "\\u0080-\\uffff";
 
-/** A character of a class of the engine's expressions. */
+/** Returns the escape of a character for a character class. */
 export function escapedUnit(unit: number): string {
   return `\\x${unit.toString(16).padStart(2, "0")}`;
 }
 
 function endsOf(instructions: readonly PatternInstruction[]): Uint8Array {
-  const areEnds = Uint8Array.from(instructions, ({ op }) => (op === match ? 1 : 0));
+  const areEnds = Uint8Array.from(instructions, ({ op }) => (op === MATCH ? 1 : 0));
   for (let isNew = true; isNew; ) {
     isNew = false;
     for (const [place, { op, out, arg }] of instructions.entries()) {
@@ -130,7 +132,10 @@ function endsOf(instructions: readonly PatternInstruction[]): Uint8Array {
   return areEnds;
 }
 
-/** ASCII characters that an instruction takes, and one beyond for all others; undefined: nearly all. */
+/**
+ * Returns the ASCII characters that an instruction matches, with one character beyond ASCII for all others; `undefined` if
+ * it matches nearly everything.
+ */
 function charactersOf(instruction: PatternInstruction): readonly number[] | undefined {
   const { op, arg, runes } = instruction;
   if (op !== RUNE && op !== ONE_RUNE) return undefined;
@@ -138,7 +143,7 @@ function charactersOf(instruction: PatternInstruction): readonly number[] | unde
   for (let each = 0; each <= 0x7f; each++) {
     if (instruction.matchRune(each)) taken.push(each);
   }
-  // Letters in either case have companions beyond ASCII.
+  // Case folding adds characters beyond ASCII.
   if ((arg & FOLDS_CASE) !== 0 || runes.some((each) => each > 0x7f)) taken.push(0x80);
   return taken;
 }

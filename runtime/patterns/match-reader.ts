@@ -7,12 +7,12 @@ import {
   isIdle,
   type Threads,
 } from "./automaton.ts";
-import { ComingEnds } from "./coming-ends.ts";
-import { type Beside, beforeOf, NO_TEXT, OTHER_CHARACTER, TEXT_END } from "./pattern-program.ts";
+import { beforeOf, type Neighbor, NO_TEXT, OTHER_CHARACTER, TEXT_END } from "./pattern-program.ts";
 import { isHighHalf } from "./reading.ts";
 import type { Search } from "./search.ts";
 import { type PassedText, passShortMatches } from "./short-matches.ts";
 import { STATE_BITS } from "./state-table.ts";
+import { UpcomingEnds } from "./upcoming-ends.ts";
 
 /** A match: `text.slice(start, end)`. */
 export interface Match {
@@ -20,55 +20,58 @@ export interface Match {
   readonly end: number;
 }
 
-/** Reads a text that comes in pieces from match to match; each character once, but what was read behind a match. */
+/**
+ * Reads a text that arrives in pieces, from match to match. Reads each character once, except those that were read after the
+ * end of a match.
+ */
 export class MatchReader {
   readonly #search: Search;
-  /** What of the text is not forgotten: places are counted from its beginning. */
+  /** Part of the text that is not discarded. Places are relative to its start. */
   text = "";
-  /** What stands before it; "": the text begins there. */
+  /** Character before it; empty at the start of the text. */
   previous: string;
-  /** Up to where it was read. */
+  /** Place up to which it was read. */
   read = 0;
-  /** Where the first match may have begun that has not come to its end. */
+  /** Place where the first unfinished match may have started. */
   since = 0;
-  /** Where a match ended, which may go on; -1: there is none. */
+  /** Place where a match ended that may continue; -1 if none did. */
   end = -1;
   #state: number;
-  /** What the state stands for, where states have other numbers by now. */
+  /** Threads of the state, for when state numbers become invalid. */
   #threads: Threads;
   #generation: number;
-  /** Where a match that could have gone on did not, in one state from one place to another: it is not read again. */
-  #vainState = 0;
-  #vainFrom = 0;
-  #vainTo = 0;
-  /** States had these numbers then. */
-  #vainGeneration = 0;
-  readonly #ends: ComingEnds;
-  /** How many characters of the text may be nothing. */
+  /** State and range in which a match that could have continued did not. The range is not read again in that state. */
+  #futileState = 0;
+  #futileFrom = 0;
+  #futileTo = 0;
+  /** Generation of the state number. */
+  #futileGeneration = 0;
+  readonly #ends: UpcomingEnds;
+  /** Number of characters of the text that may be read as nothing. */
   optional = 0;
 
-  /** `previous`: the character before the text; "": it begins there. */
+  /** `previous`: the character before the text; empty if the text starts here. */
   constructor(search: Search, previous: string) {
     this.#search = search;
     this.previous = previous;
-    this.#ends = new ComingEnds(search.automaton);
+    this.#ends = new UpcomingEnds(search.automaton);
     const { automaton } = search;
     this.#state = automaton.initial(this.beforeOf(0));
     this.#threads = automaton.threadsOf(this.#state);
     this.#generation = automaton.generation;
   }
 
-  /** No match has begun in what was read. */
+  /** Whether no match has started in the part that was read. */
   get isIdle(): boolean {
     return isIdle(this.#state);
   }
 
-  /** Nothing of the text is held, and no match has begun in it. */
+  /** Whether nothing is held and no match has started. */
   get isAtRest(): boolean {
     return this.text === "" && this.end < 0 && this.isIdle;
   }
 
-  /** Passes over a text, where nothing is held, in which somebody else has found no match to begin. `last`: its last character. */
+  /** Skips a text in which another reader found no start of a match, while nothing is held. `last` is its last character. */
   passOver(last: string): void {
     const { automaton } = this.#search;
     this.previous = last;
@@ -77,19 +80,22 @@ export class MatchReader {
     this.#generation = automaton.generation;
   }
 
-  /** Units of the longest match, with what of the text may be nothing. */
+  /** Maximum length of a match in UTF-16 units, including optional characters of the text. */
   get longest(): number {
     return this.#search.settings.longest + Math.min(this.optional, MAX_OPTIONAL);
   }
 
-  /** The text goes on. `isAmbiguous`: some of it may be nothing. */
+  /** Appends to the text. `isAmbiguous`: some of it may be read as nothing. */
   append(text: string, isAmbiguous: boolean): void {
     this.text += text;
     if (isAmbiguous) this.optional += countOptional(text);
     this.#ends.forget();
   }
 
-  /** Passes over a piece in which no match begins, where nothing is held; false: one may. `beginnings`: what one begins with. */
+  /**
+   * Skips a piece in which no match starts, while nothing is held; false if one may start. `beginnings` matches the
+   * characters that one starts with.
+   */
   passes(piece: string, beginnings: RegExp): boolean {
     const { automaton } = this.#search;
     const { generation } = automaton;
@@ -103,13 +109,13 @@ export class MatchReader {
   }
 
   /**
-   * Takes a piece in which no match ends, and gives what waits no longer; undefined: it was not taken, as there is something
-   * to decide. Most pieces of streams are such ones.
+   * Takes a piece in which no match ends, and returns the part that no longer waits; `undefined` if it was not taken because
+   * a match must be decided. This is the fast path for most pieces of streams.
    */
   takePlain(piece: string): string | undefined {
     const { automaton, program, leavesIdle, settings } = this.#search;
-    // What stands before each character would have to be asked.
-    if (program.asksWords || program.asksLines) return undefined;
+    // The neighbor before each character would have to be determined.
+    if (program.hasWordBoundaries || program.hasLineStarts) return undefined;
     const initial = automaton.initial(OTHER_CHARACTER);
     const held = this.text.length;
     const isDeciding = this.end >= 0 || this.read !== held;
@@ -136,17 +142,20 @@ export class MatchReader {
     this.text = whole.slice(from);
     this.read = whole.length - from;
     this.since = 0;
-    this.#vainTo = 0;
+    this.#futileTo = 0;
     this.#ends.forget();
     this.#state = state;
     this.#threads = automaton.threadsOf(state);
     return whole.slice(0, from);
   }
 
-  /** Reads to where a match is settled, between `since` and `end`: true; or to the end. `isComplete`: nothing comes behind it. */
+  /**
+   * Reads until a match is decided, between `since` and `end` (true), or to the end of the text. `isComplete`: no more
+   * pieces follow.
+   */
   next(isComplete: boolean): boolean {
     const { automaton } = this.#search;
-    // States have other numbers now.
+    // State numbers have become invalid.
     if (automaton.generation !== this.#generation) {
       this.#state = automaton.restored(this.#threads);
     }
@@ -156,18 +165,18 @@ export class MatchReader {
     return false;
   }
 
-  /** The match that is settled. */
+  /** Returns the decided match. */
   located(): Match {
     const from = this.since;
     const to = this.end;
-    // What ends behind the first character that a match may begin with began there: an empty one would have before.
-    if (to - from <= (this.#search.program.asks ? 0 : 1)) return { start: from, end: to };
+    // A match that ends after its first possible character starts there: an empty one would have ended before.
+    if (to - from <= (this.#search.program.hasAssertions ? 0 : 1)) return { start: from, end: to };
     const { matchBeginnings } = this.#search;
     const start = matchBeginnings.ofEnded(this.text, from, this.beforeOf(from), to);
     return { start: start ?? to, end: to };
   }
 
-  /** Goes on as long as matches are short: see `passShortMatches`. What is held is read anew behind them. */
+  /** Continues while matches are short (see `passShortMatches`), then restarts reading after them. */
   passShort(from: number, isComplete: boolean, mask: string | undefined): PassedText {
     const { text } = this;
     const isHalf = !isComplete && isHighHalf(text.charCodeAt(text.length - 1));
@@ -178,7 +187,7 @@ export class MatchReader {
     return passed;
   }
 
-  /** Where the first match begins that has not come to its end. */
+  /** Returns the start of the first unfinished match. */
   earliest(): number {
     const { automaton, matchBeginnings } = this.#search;
     const [first] = automaton.threadsOf(this.#state).places;
@@ -187,7 +196,7 @@ export class MatchReader {
     return matchBeginnings.ofThread(text, since, this.beforeOf(since), read, first) ?? read;
   }
 
-  /** What is held is read anew from here. */
+  /** Restarts reading the held text at a place. */
   restart(from: number): void {
     const { automaton } = this.#search;
     this.read = from;
@@ -197,7 +206,7 @@ export class MatchReader {
     this.#generation = automaton.generation;
   }
 
-  /** Forgets what lies before a place. */
+  /** Discards the text before a place. */
   forget(to: number): void {
     if (to > 0) this.previous = this.text.charAt(to - 1);
     if (this.optional > 0) this.optional -= countOptional(this.text.slice(0, to));
@@ -205,12 +214,12 @@ export class MatchReader {
     this.read -= to;
     this.since -= to;
     if (this.end >= 0) this.end -= to;
-    this.#vainTo = 0;
+    this.#futileTo = 0;
     this.#ends.forget();
   }
 
-  /** What stands before a place. */
-  beforeOf(at: number): Beside {
+  /** Returns the neighbor before a place. */
+  beforeOf(at: number): Neighbor {
     const { program } = this.#search;
     if (at > 0) return beforeOf(this.text.charCodeAt(at - 1), program);
     return this.previous === "" ? NO_TEXT : beforeOf(this.previous.charCodeAt(0), program);
@@ -223,23 +232,23 @@ export class MatchReader {
     const ends = this.#ends;
     const { length } = text;
     const { generation } = automaton;
-    const vainState = this.#vainState;
-    const vainFrom = this.#vainFrom;
-    let vainTo = this.#vainGeneration === generation ? this.#vainTo : 0;
+    const futileState = this.#futileState;
+    const futileFrom = this.#futileFrom;
+    let futileTo = this.#futileGeneration === generation ? this.#futileTo : 0;
     let at = this.read;
     let state = this.#state;
     let end = this.end;
     let lookahead = end < 0 ? length : end + longest;
     let isSettled = false;
-    // Where the state became what it is.
+    // Place where the state was entered.
     let since = at;
     const walkFrom = at + 8;
     while (at < length) {
-      // From here on in this state nothing was found before.
-      if (state === vainState && at < vainTo && at >= vainFrom && end >= 0) {
-        since = vainFrom;
-        at = Math.min(vainTo, length);
-        // It was read farther than a match may wait.
+      // Nothing was found before in this range and state.
+      if (state === futileState && at < futileTo && at >= futileFrom && end >= 0) {
+        since = futileFrom;
+        at = Math.min(futileTo, length);
+        // More was read than a match may wait for.
         isSettled = at > lookahead + 1;
         if (isSettled) break;
         continue;
@@ -254,12 +263,12 @@ export class MatchReader {
       let next = unit < 128 ? (automaton.ascii[(state >> STATE_BITS) * 128 + unit] ?? 0) : 0;
       let size = 1;
       if (next === 0) {
-        // Half of a character waits for the other one.
+        // A surrogate half waits for the other one.
         if (isHighHalf(unit) && at + 1 === length && !isComplete) break;
         const codePoint = text.codePointAt(at) ?? unit;
         next = automaton.next(state, codePoint);
         size = codePoint > 0xffff ? 2 : 1;
-        if (automaton.generation !== generation) vainTo = 0;
+        if (automaton.generation !== generation) futileTo = 0;
       }
       if (!isIdle(next)) {
         if (isIdle(state)) this.since = at;
@@ -292,24 +301,24 @@ export class MatchReader {
       if (next !== state) since = at + size;
       state = next;
       at += size;
-      if (at < walkFrom || isIdle(state) || length - at < LONG_WAY) continue;
+      if (at < walkFrom || isIdle(state) || length - at < MIN_WALK) continue;
       walk.at = at;
       walk.state = state;
       walk.since = since;
       walk.end = end;
-      walk.read(text, automaton.ascii, longest, vainTo);
+      walk.read(text, automaton.ascii, longest, futileTo);
       at = walk.at;
       state = walk.state;
       since = walk.since;
       end = walk.end;
       if (end >= 0) lookahead = end + longest;
     }
-    // A short way is soon read again: what is known of a long one is not forgotten for it.
-    if ((isSettled || isComplete) && !hasMatched(state) && at - since >= LONG_WAY) {
-      this.#vainState = state;
-      this.#vainFrom = since;
-      this.#vainTo = at;
-      this.#vainGeneration = automaton.generation;
+    // A short range is read again quickly; it must not replace a long one.
+    if ((isSettled || isComplete) && !hasMatched(state) && at - since >= MIN_WALK) {
+      this.#futileState = state;
+      this.#futileFrom = since;
+      this.#futileTo = at;
+      this.#futileGeneration = automaton.generation;
     }
     this.read = at;
     this.#state = state;
@@ -320,7 +329,10 @@ export class MatchReader {
     return this.end >= 0 && this.since < length;
   }
 
-  /** Up to where a state stays what it is: as far as a match may wait, so that each place is read for it only once. */
+  /**
+   * Returns the place up to which the state stays the same, at most the length of a match, so that each place is read only
+   * once for it.
+   */
   #unchangedTo(state: number, from: number): number {
     const { automaton } = this.#search;
     const { ascii } = automaton;
@@ -337,8 +349,8 @@ export class MatchReader {
   }
 }
 
-/** So many characters that are perhaps nothing may make a match longer. */
+/** Maximum number of optional characters that may lengthen a match. */
 export const MAX_OPTIONAL = 1_024;
 
-/** From so many characters on the short loop is worth its call. */
-const LONG_WAY = 32;
+/** Length from which the short loop is worth its call. */
+const MIN_WALK = 32;

@@ -2,29 +2,28 @@ import { type MatchRange, type OnMatch, Replacement } from "./replacement.ts";
 import type { Search } from "./search.ts";
 
 /**
- * Replaces the matches of a text that comes in parts, each of them in pieces: what of a match lies in a part is replaced
- * there. What it gives is a list: its first text is of the first part of which something waits, each further one of the
- * part behind it.
+ * Replaces the matches of a text whose parts each arrive in pieces, within the part that contains them. Output is a list of
+ * strings: the first belongs to the first part that still waits, each further one to the part after it.
  */
 export class PartedReplacement {
   readonly #replacement: Replacement;
   readonly #text: string;
   readonly #search: Search;
   #ranges: FoundRange[] = [];
-  /** How many matches there were when what waited was let go. */
+  /** Number of matches at the time of the last release. */
   #released = 0;
-  /** How much came, in UTF-16 units. */
+  /** Total length of the input, in UTF-16 units. */
   #length = 0;
-  /** Up to where it has gone out; of what has not to be divided nobody asks. */
+  /** Place up to which the text was returned; only maintained while text has to be divided. */
   #given = 0;
-  /** What has not gone out, where it may have to be divided; undefined: the replacement holds it. */
+  /** Waiting text that may have to be divided; `undefined` if the replacement holds it. */
   #waiting: string | undefined;
-  /** Where parts end that have not gone out. */
+  /** Ends of parts that were not returned yet. */
   #ends: number[] = [];
-  /** Where the part begins of which something went out last, or what came behind what was let go. */
+  /** Start of the part that was returned last, or of the text after the last release. */
   #begin = 0;
 
-  /** `text`: what stands in the place of each match. */
+  /** `text`: replacement of each match. */
   constructor(search: Search, text: string) {
     this.#search = search;
     this.#text = text;
@@ -33,38 +32,38 @@ export class PartedReplacement {
     });
   }
 
-  /** How much waits, in UTF-16 units. */
+  /** Length of the waiting text, in UTF-16 units. */
   get held(): number {
     return this.#waiting?.length ?? this.#replacement.waiting.length;
   }
 
-  /** Nothing that waits may have to be divided. */
+  /** Whether no waiting text may have to be divided. */
   get isWhole(): boolean {
     return this.#waiting === undefined;
   }
 
-  /** Nothing waits, and no match goes on. */
+  /** Whether nothing waits and no match continues. */
   get isAtRest(): boolean {
     return this.#waiting === undefined && this.#replacement.isAtRest;
   }
 
-  /** The character before what waits; "": the text begins there. */
+  /** Character before the waiting text; empty at the start of the text. */
   get before(): string {
     return this.#replacement.before;
   }
 
-  /** So much of the part that came last has passed while it was at rest, and has no match. `last`: the last character of that. */
+  /** Skips text of the last part that has no match, while this is at rest. `last` is its last character. */
   passOver(length: number, last: string): void {
     this.#length += length;
     this.#replacement.passOver(length, last);
   }
 
-  /** How many matches there have been. */
+  /** Number of matches so far. */
   get matches(): number {
     return Math.max(this.#released, this.#replacement.matches);
   }
 
-  /** Takes pieces of parts that stand one behind the other; the first one goes on with the part that came last. */
+  /** Takes pieces of consecutive parts, starting with the last part. */
   push([first = "", ...others]: readonly string[]): readonly string[] {
     const output = [this.#push([""], first)];
     for (const piece of others) {
@@ -74,7 +73,10 @@ export class PartedReplacement {
     return output.reduce(joinedLists, [""]);
   }
 
-  /** Gives what waits as if the text ended there. A match that has begun in it goes on: the rest of it is replaced, too. */
+  /**
+   * Returns the waiting text as if the text ended there. If a match has started in it, the rest of that match is replaced,
+   * too.
+   */
   release(): readonly string[] {
     const { waiting, before, matches } = this.#replacement;
     if (waiting === "") return [""];
@@ -94,19 +96,19 @@ export class PartedReplacement {
     return output;
   }
 
-  /** Gives what is left: the text is complete. */
+  /** Returns the remaining text at its end. */
   end(): readonly string[] {
     this.#divide();
     this.#replacement.end();
     return this.#give(this.#length);
   }
 
-  /** Takes a piece of the part that came last, where nothing has to be divided; gives what is decided. */
+  /** Takes a piece of the last part while nothing has to be divided, and returns the decided text. */
   pushWhole(piece: string): string {
     this.#length += piece.length;
     const text = this.#replacement.push(piece);
     if (this.#ranges.length === 0) return text;
-    // What goes on with a match that was replaced in the part before.
+    // Rest of a match that was replaced in the part before.
     const [first] = this.#ranges;
     this.#ranges = [];
     return first?.isRest === true && first.from === this.#begin ? this.#text + text : text;
@@ -118,7 +120,7 @@ export class PartedReplacement {
     else this.#ends.push(this.#length);
   }
 
-  /** What waits has to be divided from here on, if there is something. */
+  /** Marks the waiting text, if any, to be divided from here on. */
   #divide(): void {
     if (this.#waiting !== undefined) return;
     const { waiting } = this.#replacement;
@@ -134,7 +136,7 @@ export class PartedReplacement {
     return joinedLists(before, this.#give(this.#length - this.#replacement.waiting.length));
   }
 
-  /** Gives what lies before a place: all matches in it are known. */
+  /** Returns the text before a place, in which all matches are known. */
   #give(to: number): readonly string[] {
     const output = [""];
     const start = this.#given;
@@ -169,12 +171,12 @@ export class PartedReplacement {
   }
 }
 
-/** A match, or what goes on with one. */
+/** A match, or the continuation of one. */
 interface FoundRange extends MatchRange {
   readonly isRest: boolean;
 }
 
-/** One list of two lists of parts, the second of which begins with the part that the first one ends with. */
+/** Joins two lists of parts, where the second starts with the part that the first ends with. */
 export function joinedLists(
   first: readonly string[],
   second: readonly string[],

@@ -1,40 +1,40 @@
-// What the numbers of a compiled pattern's instructions mean, as re2js gives them.
+// Operations and flags of a compiled pattern's instructions, as re2js defines them.
 
 /** Two branches, the preferred one first. */
 export const ALTERNATIVE = 1;
-/** The same, where one of them is a match. */
+/** Two branches, one of which is a match. */
 export const ALTERNATIVE_MATCH = 2;
-/** The beginning or the end of a group. */
+/** Start or end of a group. */
 export const GROUP_EDGE = 3;
-/** What stands on both sides of a place: the flags of its `arg` say what is asked for. */
-export const assertion = 4;
-/** No text goes on here. */
+/** Condition on both neighbors of a place: the flags of its `arg`. */
+export const ASSERTION = 4;
+/** Dead end: nothing matches from here. */
 export const DEAD_END = 5;
 /** A match ends here. */
-export const match = 6;
-/** Goes on, whatever comes. */
+export const MATCH = 6;
+/** Continues without a character. */
 export const PASSAGE = 7;
-/** A character of ranges; this operation and all after it take one. */
+/** A character in ranges. This operation and all after it consume one. */
 export const RUNE = 8;
-/** A character that is always the same. */
+/** A single character. */
 export const ONE_RUNE = 9;
 /** Any character. */
 export const ANY_RUNE = 10;
-/** Any character but a line feed. */
+/** Any character except a line feed. */
 export const ANY_BUT_LINE_FEED = 11;
 
-/** Of a character's `arg`: it stands for both cases. */
+/** Flag of a character's `arg`: both cases. */
 export const FOLDS_CASE = 1;
 
-/** Of an assertion's `arg`: a line begins here. */
+/** Flag of an assertion's `arg`: start of a line. */
 export const LINE_BEGINS = 1;
-/** A line ends here. */
+/** End of a line. */
 export const LINE_ENDS = 2;
-/** The text begins here. */
+/** Start of the text. */
 export const TEXT_BEGINS = 4;
-/** The text ends here. */
+/** End of the text. */
 export const TEXT_ENDS = 8;
-/** A word begins or ends here. */
+/** Start or end of a word. */
 export const WORD_BOUNDARY = 16;
-/** None does. */
+/** Not at the start or end of a word. */
 export const NO_WORD_BOUNDARY = 32;

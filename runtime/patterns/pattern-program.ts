@@ -5,13 +5,13 @@ import {
   ALTERNATIVE_MATCH,
   ANY_BUT_LINE_FEED,
   ANY_RUNE,
-  assertion,
+  ASSERTION,
   DEAD_END,
   FOLDS_CASE,
   GROUP_EDGE,
   LINE_BEGINS,
   LINE_ENDS,
-  match,
+  MATCH,
   NO_WORD_BOUNDARY,
   ONE_RUNE,
   PASSAGE,
@@ -21,45 +21,45 @@ import {
   WORD_BOUNDARY,
 } from "./pattern-codes.ts";
 
-/** What a pattern of RE2 syntax compiles to: instructions of a machine with many threads. */
+/** Compiled form of a pattern in RE2 syntax: instructions of a machine with many threads. */
 export interface PatternProgram {
   readonly instructions: readonly PatternInstruction[];
-  /** Where matches begin. */
+  /** Place where matches start. */
   readonly start: number;
-  /** There are assertions: a match may be empty at one place of a text and not at another one. */
-  readonly asks: boolean;
-  /** Some ask for more than what comes next: a word boundary, the beginning of a line. */
-  readonly asksWords: boolean;
-  readonly asksLines: boolean;
+  /** Whether there are assertions, so that a match may be empty at one place of a text and not at another. */
+  readonly hasAssertions: boolean;
+  /** Whether assertions depend on the preceding character: word boundaries, or starts of lines. */
+  readonly hasWordBoundaries: boolean;
+  readonly hasLineStarts: boolean;
 }
 
 /** One instruction; `out` and `arg` are places of others. */
 export interface PatternInstruction {
   readonly op: number;
   readonly out: number;
-  /** Of an alternative: its second branch; of an assertion: what it asks for. */
+  /** Second branch of an alternative, or flags of an assertion. */
   readonly arg: number;
-  /** The one character of a literal, or the ends of ranges. */
+  /** The character of a literal, or the bounds of ranges. */
   readonly runes: Int32Array;
   matchRune(codePoint: number): boolean;
 }
 
-/** The program of a compiled pattern. */
+/** Returns the program of a compiled pattern. */
 export function programOf({ re2Input }: Pattern): PatternProgram {
   const { inst: instructions, start }: { inst: readonly PatternInstruction[]; start: number } =
     re2Input.prog;
   const asks = (flags: number): boolean =>
-    instructions.some(({ op, arg }) => op === assertion && (arg & flags) !== 0);
+    instructions.some(({ op, arg }) => op === ASSERTION && (arg & flags) !== 0);
   return {
     instructions,
     start,
-    asks: instructions.some(({ op }) => op === assertion),
-    asksWords: asks(WORD_BOUNDARY | NO_WORD_BOUNDARY),
-    asksLines: asks(LINE_BEGINS),
+    hasAssertions: instructions.some(({ op }) => op === ASSERTION),
+    hasWordBoundaries: asks(WORD_BOUNDARY | NO_WORD_BOUNDARY),
+    hasLineStarts: asks(LINE_BEGINS),
   };
 }
 
-/** The characters without each of which nothing matches from any of these places on, as far as they are known. */
+/** Returns the characters that every match from any of these places contains, as far as they can be derived. */
 export function requiredCharacters(
   instructions: readonly PatternInstruction[],
   places: readonly number[],
@@ -73,9 +73,9 @@ export function requiredCharacters(
     .map((character) => String.fromCodePoint(character));
 }
 
-/** Whether a program comes back to where it was: its matches may have any length. */
+/** Whether a program has a loop, so that its matches may have any length. */
 export function hasLoop({ instructions, start }: PatternProgram): boolean {
-  /** 1: it is being followed; 2: nothing comes back from it. */
+  /** 1: being visited; 2: not part of a loop. */
   const states = new Uint8Array(instructions.length);
   const path = [start];
   while (path.length > 0) {
@@ -96,17 +96,17 @@ export function hasLoop({ instructions, start }: PatternProgram): boolean {
 function nextPlaces(instruction: PatternInstruction | undefined): readonly number[] {
   if (instruction === undefined) return [];
   const { op, out, arg } = instruction;
-  if (op === match || op === DEAD_END) return [];
+  if (op === MATCH || op === DEAD_END) return [];
   return op === ALTERNATIVE || op === ALTERNATIVE_MATCH ? [out, arg] : [out];
 }
 
-/** The one character that an instruction takes; undefined: it takes others too, or none. */
+/** Returns the only character that an instruction matches; `undefined` if it matches others too, or consumes none. */
 function soleCharacter({ op, arg, runes }: PatternInstruction): number | undefined {
   const isOne = runes.length === 1 && (op === ONE_RUNE || (op === RUNE && arg === 0));
   return isOne ? runes[0] : undefined;
 }
 
-/** Whether a match may begin with a character that is not ASCII, or be empty. */
+/** Whether a match may start with a character beyond ASCII, or be empty. */
 export function beginsBeyondAscii({ instructions, start }: PatternProgram): boolean {
   const seen = new Set([start]);
   for (const place of seen) {
@@ -116,19 +116,19 @@ export function beginsBeyondAscii({ instructions, start }: PatternProgram): bool
     switch (op) {
       case RUNE:
       case ONE_RUNE:
-        // Letters in either case have companions beyond ASCII: K, and the sign for kelvin.
+        // Case folding adds characters beyond ASCII: K, and the Kelvin sign.
         if ((arg & FOLDS_CASE) !== 0 || runes.some((each) => each > 0x7f)) return true;
         break;
       case ALTERNATIVE:
       case ALTERNATIVE_MATCH:
         seen.add(out).add(arg);
         break;
-      case assertion:
+      case ASSERTION:
       case GROUP_EDGE:
       case PASSAGE:
         seen.add(out);
         break;
-      case match:
+      case MATCH:
       case ANY_RUNE:
       case ANY_BUT_LINE_FEED:
         return true;
@@ -147,40 +147,40 @@ function reachMatch(
     const instruction = instructions[place];
     if (instruction === undefined || isAvoided(instruction)) continue;
     const { op, out, arg } = instruction;
-    if (op === match) return true;
+    if (op === MATCH) return true;
     seen.add(out);
     if (op === ALTERNATIVE || op === ALTERNATIVE_MATCH) seen.add(arg);
   }
   return false;
 }
 
-/** What stands beside a place of a text, as far as assertions ask. */
-export type Beside =
+/** Kind of character next to a place of a text, as far as assertions distinguish it. */
+export type Neighbor =
   | typeof NO_TEXT
   | typeof LINE_FEED
   | typeof WORD_CHARACTER
   | typeof OTHER_CHARACTER
   | typeof ANY_CHARACTER;
 
-/** The text begins or ends there. */
+/** Start or end of the text. */
 export const NO_TEXT = 0;
 /** A line feed. */
 export const LINE_FEED = 1;
-/** A character of a word. */
+/** A word character. */
 export const WORD_CHARACTER = 2;
-/** Another one, or one that no assertion asks about. */
+/** Another character, or one that no assertion distinguishes. */
 export const OTHER_CHARACTER = 3;
 
-/** One that may be of a word, or nothing. */
+/** A character that may be a word character, or read as nothing. */
 export const ANY_CHARACTER = 4;
-/** How many there are. */
-export const besides = 5;
+/** Number of kinds. */
+export const NEIGHBOR_KINDS = 5;
 
-/** What stands after the last character of a text. */
+/** Code point after the last character of a text. */
 export const TEXT_END = -1;
 
-/** What assertions hold between what stands before and a code point, or the end of the text. */
-export function assertionsAt(before: Beside, next: number): number {
+/** Returns the flags of assertions that hold between a neighbor and a code point, or the end of the text. */
+export function assertionsAt(before: Neighbor, next: number): number {
   const isBoundary = (before === WORD_CHARACTER) !== isWord(next);
   const isEither = before === ANY_CHARACTER || isOptional(next);
   let holding = isEither
@@ -195,15 +195,18 @@ export function assertionsAt(before: Beside, next: number): number {
   return holding;
 }
 
-/** What a code point is for what comes after it. */
-export function beforeOf(codePoint: number, { asksWords, asksLines }: PatternProgram): Beside {
-  if (asksLines && codePoint === 0x0a) return LINE_FEED;
-  if (!asksWords) return OTHER_CHARACTER;
+/** Returns the kind of neighbor that a code point is for the place after it. */
+export function beforeOf(
+  codePoint: number,
+  { hasWordBoundaries, hasLineStarts }: PatternProgram,
+): Neighbor {
+  if (hasLineStarts && codePoint === 0x0a) return LINE_FEED;
+  if (!hasWordBoundaries) return OTHER_CHARACTER;
   if (isOptional(codePoint)) return ANY_CHARACTER;
   return isWord(codePoint) ? WORD_CHARACTER : OTHER_CHARACTER;
 }
 
-/** A word is made of ASCII letters, digits and `_`, as in RE2. */
+/** Whether a character is an ASCII letter, digit or `_`, as RE2 defines words. */
 function isWord(codePoint: number): boolean {
   return (
     isAmbiguous(codePoint) ||
@@ -214,7 +217,7 @@ function isWord(codePoint: number): boolean {
   );
 }
 
-/** Whether an instruction goes on over a code point. */
+/** Whether an instruction consumes a code point. */
 export function takes(instruction: PatternInstruction, codePoint: number): boolean {
   switch (instruction.op) {
     case ANY_RUNE:
@@ -231,10 +234,10 @@ export function takes(instruction: PatternInstruction, codePoint: number): boole
   }
 }
 
-/** Moves threads over one code point. The first of two threads at one place is the one that counts. */
+/** Moves threads over one code point. Of two threads at one place, the first counts. */
 export class Stepper {
   readonly #program: PatternProgram;
-  /** When a place was reached last. */
+  /** Round in which a place was reached last. */
   readonly #reached: Uint32Array;
   #round = 0;
 
@@ -243,17 +246,17 @@ export class Stepper {
     this.#reached = new Uint32Array(program.instructions.length);
   }
 
-  /** A new code point is read. */
+  /** Starts a round for a new code point. */
   begin(): void {
     this.#round += 1;
   }
 
   /**
-   * Calls `moved` with the places to which a thread moves over a code point; true: it has matched before it, and what
-   * comes after it counts no more.
+   * Calls `moved` with the places that a thread reaches over a code point. Returns true if it matched before the code point,
+   * so that threads of lower priority do not count.
    */
-  step(place: number, before: Beside, next: number, moved: (place: number) => void): boolean {
-    // A match that has begun may go on as if it were not there.
+  step(place: number, before: Neighbor, next: number, moved: (place: number) => void): boolean {
+    // A started match may skip an optional character.
     if (isOptional(next) && place !== this.#program.start) moved(place);
     return this.#follow(place, assertionsAt(before, next), next, moved);
   }
@@ -272,7 +275,7 @@ export class Stepper {
           if (this.#follow(out, holding, next, moved)) return true;
           place = arg;
           break;
-        case assertion:
+        case ASSERTION:
           if ((arg & ~holding) !== 0) return false;
           place = out;
           break;
@@ -280,7 +283,7 @@ export class Stepper {
         case PASSAGE:
           place = out;
           break;
-        case match:
+        case MATCH:
           return true;
         case DEAD_END:
           return false;

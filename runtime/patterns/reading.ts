@@ -1,22 +1,22 @@
 import { countOptional, isOptional, SOME_AMBIGUOUS } from "./ambiguous-character.ts";
 import { isPlainUnit, readCharacter } from "./character-reading.ts";
 
-/** How a text reads, where that differs from how it is written. */
+/** Reading of a text, where it differs from how the text is written. */
 export interface Reading {
   readonly text: string;
-  /** Where in the written text each unit of the reading begins. */
+  /** Place in the written text where each unit of the reading starts. */
   readonly starts: readonly number[];
-  /** Some of its characters are read in several ways: see `ambiguous-character.ts`. */
+  /** Whether some characters can be read in several ways: see `ambiguous-character.ts`. */
   readonly isAmbiguous: boolean;
 }
 
-/** Reads texts as a pattern is to see them. */
+/** Reads texts for a pattern. */
 export interface TextReader {
-  /** How a text reads; undefined: as it is written. Linear in its length. */
+  /** Returns the reading of a text; `undefined` if it is read as it is written. Linear in its length. */
   readingOf(written: string): Reading | undefined;
-  /** From where on a text may read otherwise when more comes behind it; its length: nowhere. */
+  /** Returns the place from which the reading may change when more text follows; the length of the text if it cannot. */
   openFrom(written: string): number;
-  /** Letters and the marks behind them are read as one: the end of each piece may wait for a mark. */
+  /** Whether letters are read together with the marks after them, so that the end of each piece may wait for a mark. */
   readonly composes: boolean;
 }
 
@@ -39,19 +39,19 @@ export const characterReader: TextReader = {
   composes: false,
 };
 
-/** Puts the reading of a text together, from its characters that read otherwise. */
+/** Builds the reading of a text from the characters that are not read as they are written. */
 export class ReadingBuilder {
   readonly #written: string;
   readonly #starts: number[] = [];
   #text = "";
-  /** Up to where it has been read. */
+  /** Place up to which it has been read. */
   #from = 0;
 
   constructor(written: string) {
     this.#written = written;
   }
 
-  /** What stands at a place reads as another text. Places come in order. */
+  /** Adds a character with another reading. Places must be in order. */
   read(at: number, written: string, read: string): void {
     if (read === written) return;
     this.#text += this.#written.slice(this.#from, at) + read;
@@ -60,7 +60,7 @@ export class ReadingBuilder {
     this.#from = at + written.length;
   }
 
-  /** Undefined: nothing reads otherwise. */
+  /** Returns `undefined` if the text is read as it is written. */
   reading(): Reading | undefined {
     if (this.#from === 0) return undefined;
     for (let each = this.#from; each < this.#written.length; each++) this.#starts.push(each);
@@ -71,22 +71,22 @@ export class ReadingBuilder {
   }
 }
 
-/** Where more characters may be nothing they are nothing: what passes guards has fewer of them. */
+/** Maximum number of optional characters; beyond it, all are read as nothing. Texts that pass guards have fewer. */
 const MAX_OPTIONAL = 1_024;
 
-/** The same reading without what may be nothing. */
+/** Returns the reading without its optional characters. */
 export function withoutOptional({ text, starts }: Reading): Reading {
-  const kept = starts.flatMap((_, unit) => (isOptional(text.charCodeAt(unit)) ? [] : [unit]));
-  const read = kept.map((unit) => text.charAt(unit)).join("");
-  const own = kept.map((unit) => starts[unit] ?? 0);
+  const units = starts.flatMap((_, unit) => (isOptional(text.charCodeAt(unit)) ? [] : [unit]));
+  const read = units.map((unit) => text.charAt(unit)).join("");
+  const own = units.map((unit) => starts[unit] ?? 0);
   return { text: read, starts: own, isAmbiguous: SOME_AMBIGUOUS.test(read) };
 }
 
-/** Whether a text has ASCII characters alone, without control characters: it reads as it is written. */
+/** Whether a text is ASCII without control characters, and so is read as it is written. */
 export function isPlain(text: string): boolean {
   const { length } = text;
   if (length > SHORT_LENGTH) {
-    // One range at a time: engines look for that many characters at once.
+    // One range at a time, because engines search for single ranges with vector instructions.
     const isAscii = Buffer.byteLength(text) === length;
     return isAscii && !LOW_CONTROL.test(text) && !HIGH_CONTROL.test(text) && !rareControl(text);
   }
@@ -103,16 +103,16 @@ function rareControl(text: string): boolean {
 const LOW_CONTROL = /[\u0000-\u0008]/;
 const HIGH_CONTROL = /[\u000e-\u001f]/;
 
-/** Up to this length the call costs more than looking. */
+/** Maximum length for which a loop is faster than the calls. */
 const SHORT_LENGTH = 64;
 
-/** The one unit that a unit reads as; `several`: it is none, or not one. */
+/** Returns the one unit that a unit is read as; SEVERAL if it is read as none or several. */
 function soleUnit(unit: number): number {
-  const known = soleUnits[unit] ?? 0;
+  const known = SOLE_UNITS[unit] ?? 0;
   if (known !== 0) return known;
   const read = isHighHalf(unit) ? "" : readCharacter(String.fromCharCode(unit));
   const sole = read.length === 1 ? read.charCodeAt(0) : SEVERAL;
-  soleUnits[unit] = sole;
+  SOLE_UNITS[unit] = sole;
   return sole;
 }
 
@@ -120,13 +120,13 @@ function unitText(unit: number): string {
   return String.fromCharCode(unit);
 }
 
-/** Whether a unit is the first half of a character. */
+/** Whether a unit is the first half of a surrogate pair. */
 export function isHighHalf(unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdbff;
 }
 
-/** Half of a character: nothing reads as that. */
+/** A surrogate half, which nothing is read as. */
 const SEVERAL = 0xd800;
 
-/** By unit what it reads as; 0: nobody has asked. Texts ask for few, often. */
-const soleUnits = new Uint16Array(0x10000);
+/** By unit: the unit that it is read as; 0 if not computed yet. Texts repeat few different units. */
+const SOLE_UNITS = new Uint16Array(0x10000);

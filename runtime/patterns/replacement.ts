@@ -1,4 +1,4 @@
-import { spokenForms } from "./ambiguous-character.ts";
+import { possibleForms } from "./ambiguous-character.ts";
 import { MAX_OPTIONAL, MatchReader } from "./match-reader.ts";
 import { isHighHalf, isPlain, type Reading, withoutOptional } from "./reading.ts";
 import type { Search } from "./search.ts";
@@ -6,29 +6,29 @@ import { MAX_SHORT } from "./short-matches.ts";
 import { WrittenText } from "./written-text.ts";
 
 /**
- * Replaces the matches of one text that comes in pieces: what comes out, put together, does not depend on where the
- * pieces begin and end. A piece waits only while a match may have begun in it, and only the longest one's length.
+ * Replaces the matches of one text that arrives in pieces. The joined output does not depend on the boundaries of pieces. A
+ * piece waits only while a match may have started in it, and at most for the maximum length of a match.
  */
 export class Replacement {
   readonly #search: Search;
   readonly #text: string;
   readonly #onMatch: OnMatch | undefined;
-  /** Holds what waits, as it reads where the search looks at that. */
+  /** Holds the waiting text, in its reading. */
   readonly #reader: MatchReader;
-  /** How long the text is, as it is written, before what is held. */
+  /** Length of the text before the held part, as it is written. */
   #passed = 0;
-  /** How what is held is written; undefined: as it reads. */
+  /** Held text as it is written; `undefined` if that equals its reading. */
   #written: WrittenText | undefined;
-  /** What may read otherwise with the next piece: half of a character, a letter that a mark may follow. */
+  /** End of the text whose reading may change with the next piece: a surrogate half, or a letter that a mark may follow. */
   #open = "";
-  /** Up to where what is held has gone out. */
+  /** Place up to which the held text was returned. */
   #from = 0;
-  /** The match that goes on has been replaced: what it grows by is left out. */
+  /** Whether the continuing match has been replaced already, so that its continuation is dropped. */
   #isReplaced = false;
-  /** How many matches there have been. */
+  /** Number of matches so far. */
   matches = 0;
 
-  /** `text`: what stands in the place of each match. `previous`: the character before the text; absent: it begins there. */
+  /** `text`: replacement of each match. `previous`: the character before the text; empty if the text starts here. */
   constructor(search: Search, text: string, onMatch?: OnMatch, previous = "") {
     this.#search = search;
     this.#text = text;
@@ -36,7 +36,7 @@ export class Replacement {
     this.#reader = new MatchReader(search, previous);
   }
 
-  /** Takes a piece, and gives what is decided of the text. */
+  /** Takes a piece, and returns the decided text. */
   push(piece: string): string {
     const { reader } = this.#search;
     if (reader.composes) return this.#pushRead(piece);
@@ -53,33 +53,33 @@ export class Replacement {
       return piece;
     }
     if (this.#open !== "" || !isPlain(piece)) return this.#pushRead(piece);
-    // Of one that reads as it is written that was asked already.
+    // A first piece that is read as it is written was already checked above.
     return isFirst ? this.#decide(piece, undefined) : this.#push(piece, undefined);
   }
 
-  /** Nothing waits, and no match goes on. */
+  /** Whether nothing waits and no match continues. */
   get isAtRest(): boolean {
     const isHeld = this.#open !== "" || this.#written !== undefined || this.#isReplaced;
     return !isHeld && this.#reader.isAtRest;
   }
 
-  /** So much of the text has passed while it was at rest, and has no match. `last`: the last character of that. */
+  /** Skips text that has no match, while this is at rest. `last` is its last character. */
   passOver(length: number, last: string): void {
     this.#passed += length;
     this.#reader.passOver(last);
   }
 
-  /** What came and is not decided, as it is written. */
+  /** Input that is not decided, as it is written. */
   get waiting(): string {
     return (this.#written?.text ?? this.#reader.text) + this.#open;
   }
 
-  /** The character before that; "": it stands at the beginning. */
+  /** Character before the waiting text; empty at the start of the text. */
   get before(): string {
     return this.#reader.previous;
   }
 
-  /** Takes a text as a whole. `reading`: how it reads, where the search looks at that. */
+  /** Replaces all matches of a whole text. `reading` is its reading, where that differs. */
   replace(text: string, reading: Reading | undefined): string {
     if (this.#passes(text, reading)) return text;
     this.#hold(text, reading);
@@ -97,7 +97,10 @@ export class Replacement {
     return this.#push(text, this.#readingOf(text));
   }
 
-  /** How a piece reads. Where much waits that may be nothing it is nothing: it could hold up a match for ever. */
+  /**
+   * Returns the reading of a piece. While many optional characters wait, further ones are read as nothing: otherwise they
+   * could delay a match forever.
+   */
   #readingOf(piece: string): Reading | undefined {
     const reading = this.#search.reader.readingOf(piece);
     if (reading?.isAmbiguous !== true || this.#reader.optional < MAX_OPTIONAL) return reading;
@@ -108,7 +111,7 @@ export class Replacement {
     return this.#passes(piece, reading) ? piece : this.#decide(piece, reading);
   }
 
-  /** No match begins in the piece, and none has begun. */
+  /** Whether no match starts in the piece, and none has started before. */
   #passes(piece: string, reading: Reading | undefined): boolean {
     const text = reading?.text ?? piece;
     if (this.#reader.text !== "") return false;
@@ -132,7 +135,7 @@ export class Replacement {
     this.#reader.append(reading?.text ?? piece, reading?.isAmbiguous === true);
   }
 
-  /** Gives what is left: the text is complete. */
+  /** Returns the remaining text at its end. */
   end(): string {
     const open = this.#open;
     this.#open = "";
@@ -140,14 +143,14 @@ export class Replacement {
     return last + this.#scan(true) + this.#give(this.#reader.text.length);
   }
 
-  /** Reads on; gives what came before matches, and what replaces them. */
+  /** Reads on. Returns the text before matches, and their replacements. */
   #scan(isComplete: boolean): string {
     let output = "";
     while (this.#reader.next(isComplete)) output += this.#settle(isComplete);
     return output;
   }
 
-  /** The match that was found is complete. */
+  /** Handles a decided match. */
   #settle(isComplete: boolean): string {
     const reader = this.#reader;
     if (this.#isReplaced) {
@@ -172,7 +175,7 @@ export class Replacement {
     return given + this.#text;
   }
 
-  /** Goes on as long as matches are short. Where more is asked about each of them, it passes over empty ones alone. */
+  /** Continues while matches are short. If matches must be checked or reported one by one, only skips empty ones. */
   #passShort(from: number, isComplete: boolean): string {
     const { isValid } = this.#search.settings;
     const isReplacedAtOnce =
@@ -185,14 +188,14 @@ export class Replacement {
     return output;
   }
 
-  /** Gives what is held up to a place. */
+  /** Returns the held text up to a place. */
   #give(to: number): string {
     const from = this.#from;
     this.#from = to;
     return this.#written === undefined ? this.#reader.text.slice(from, to) : this.#written.give(to);
   }
 
-  /** Leaves out what is held up to a place. */
+  /** Drops the held text up to a place. */
   #skip(to: number, isRest = false): void {
     const from = this.#written?.given ?? this.#from;
     this.#from = to;
@@ -208,11 +211,11 @@ export class Replacement {
     const { text, previous } = this.#reader;
     const before = start === 0 ? previous : text.charAt(start - 1);
     const after = text.charAt(end);
-    // Of what may be nothing either counts.
-    return spokenForms(text.slice(start, end)).some((form) => isValid(form, before, after));
+    // A match counts if one of its possible forms is valid.
+    return possibleForms(text.slice(start, end)).some((form) => isValid(form, before, after));
   }
 
-  /** Gives what no match can hold any more. */
+  /** Returns the held text that no match can include any more. */
   #release(): string {
     const reader = this.#reader;
     const { longest } = reader;
@@ -225,7 +228,7 @@ export class Replacement {
     return this.#give(Math.max(this.#from, reader.since));
   }
 
-  /** A match without a bound has a part that is sure: it is replaced, and the rest of it left out as it comes. */
+  /** Replaces the certain part of a match of unbounded length. The rest is dropped as it arrives. */
   #replaceGrowing(): string {
     const reader = this.#reader;
     const isFirst = !this.#isReplaced;
@@ -247,11 +250,13 @@ export class Replacement {
   }
 }
 
-/** A part of a text: `text.slice(from, to)`. */
+/** A range of a text: `text.slice(from, to)`. */
 export interface MatchRange {
   readonly from: number;
   readonly to: number;
 }
 
-/** Hears where matches are in a text, as it is written, in order. `isRest`: the match before it goes on there. */
+/**
+ * Receives the ranges of matches in a text, as it is written, in order. `isRest`: the range continues the match before it.
+ */
 export type OnMatch = (range: MatchRange, isRest: boolean) => void;

@@ -4,14 +4,14 @@ import { beginsBeyondAscii } from "./pattern-program.ts";
 import { characterReader } from "./reading.ts";
 import type { Search } from "./search.ts";
 
-/** What matches of several searches may begin with: a text without any of it is looked through once for all of them. */
+/** Characters that matches of several searches may start with. A text without any of them is searched once for all. */
 export class SharedBeginnings {
   readonly #searches: ReadonlySet<Search>;
-  /** Undefined: there are not several. */
+  /** `undefined` if there are fewer than two searches. */
   readonly #any: RegExp | undefined;
 
   constructor(searches: readonly Search[]) {
-    // A character that a match can't be without is looked for instead: mostly few texts have it.
+    // Searches with a required character look for that one instead, as few texts contain it.
     const shared = searches.filter(
       ({ reader, required, needsBeginning }) =>
         reader === characterReader && required.length === 0 && needsBeginning,
@@ -20,12 +20,12 @@ export class SharedBeginnings {
     this.#any = shared.length > 1 ? anyOf(shared) : undefined;
   }
 
-  /** Whether it knows of a search what its matches begin with. */
+  /** Whether a search is included. */
   has(search: Search): boolean {
     return this.#searches.has(search);
   }
 
-  /** Whether a whole text, as it reads, has nothing that one of their matches may begin with. */
+  /** Whether a whole text, in its reading, has no character that one of their matches may start with. */
   areMissingIn(text: string): boolean {
     return this.#any?.test(text) === false;
   }

@@ -1,37 +1,36 @@
 import { type Automaton, endsSurely, hasMatched, isDead } from "./automaton.ts";
-import type { ComingEnds } from "./coming-ends.ts";
 import { beforeOf } from "./pattern-program.ts";
 import type { Search } from "./search.ts";
 import { STATE_BITS } from "./state-table.ts";
+import type { UpcomingEnds } from "./upcoming-ends.ts";
 
-/** A text as far as it has come. */
-export interface ComingText {
+/** The part of a text that has arrived. */
+export interface ArrivedText {
   readonly text: string;
-  /** Up to where its characters are whole. */
+  /** Place up to which its characters are complete. */
   readonly length: number;
-  readonly ends: ComingEnds;
-  /** Nothing comes behind it. */
+  readonly ends: UpcomingEnds;
+  /** Whether no more pieces follow. */
   readonly isComplete: boolean;
-  /** UTF-16 units of the longest match. */
+  /** Maximum length of a match, in UTF-16 units. */
   readonly longest: number;
 }
 
-/** What was passed over. */
+/** Result of skipping short matches. */
 export interface PassedText {
   readonly to: number;
   readonly matches: number;
-  /** With the mask in the place of each match. */
+  /** Text with the mask instead of each match. */
   readonly output: string;
 }
 
 /**
- * Goes over a text from a place behind its first character, where no match has begun, as long as its matches are short: there
- * may be nearly as many of them as characters. `mask`: what stands in the place of a match; undefined: it stops before the
- * first one.
+ * Reads a text from a place after its first character, where no match has started, for as long as its matches are short:
+ * there may be nearly as many of them as characters. `mask` replaces each match; if `undefined`, stops before the first one.
  */
 export function passShortMatches(
   search: Search,
-  known: ComingText,
+  known: ArrivedText,
   from: number,
   mask: string | undefined,
 ): PassedText {
@@ -40,9 +39,9 @@ export function passShortMatches(
   const { generation } = automaton;
   let output = "";
   let matches = 0;
-  /** How many of them have not been written. */
+  /** Number of masks that are not written yet. */
   let masks = 0;
-  /** Where what has not been written begins that is no match. */
+  /** Start of the text after the last match, which is not written yet. */
   let rest = from;
   let at = from;
   while (at < length) {
@@ -73,19 +72,19 @@ export function passShortMatches(
 }
 
 /**
- * Where the match ends that begins at a place; that place itself: there is none, or an empty one; undefined: that is not
- * known within a few characters.
+ * Returns the end of the match that starts at a place: the place itself if nothing or an empty match starts there; `undefined` if a
+ * few characters do not decide it.
  */
 function endOf(
   { automaton }: Search,
-  { text, length, ends, isComplete, longest }: ComingText,
+  { text, length, ends, isComplete, longest }: ArrivedText,
   from: number,
   begun: number,
 ): number | undefined {
   let state = begun;
   let end = from;
   for (let at = from; at < length; at += sizeAt(text, at)) {
-    if (at > from + (end === from ? MAX_VAIN : MAX_SHORT)) return undefined;
+    if (at > from + (end === from ? MAX_UNFINISHED : MAX_SHORT)) return undefined;
     const next = stateAt(automaton, state, text, at);
     if (hasMatched(next)) end = at;
     if (isDead(next)) return end;
@@ -101,17 +100,20 @@ function endOf(
   return undefined;
 }
 
-/** Longer matches, in UTF-16 units, are read as others are. */
+/** Maximum length of short matches, in UTF-16 units. Longer ones are read like others. */
 export const MAX_SHORT = 16;
 
-/** What does not come to a match for so long may not for longer, and characters would be read again and again. */
-const MAX_VAIN = 2;
+/**
+ * Number of characters after which an unfinished match is given up: it may continue for long, and characters would be read
+ * again and again.
+ */
+const MAX_UNFINISHED = 2;
 
 function sizeAt(text: string, at: number): number {
   return text.charCodeAt(at) > 127 && (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
 }
 
-/** The state behind the character at a place. */
+/** Returns the state after the character at a place. */
 function stateAt(automaton: Automaton, state: number, text: string, at: number): number {
   const unit = text.charCodeAt(at);
   const known = unit < 128 ? (automaton.ascii[(state >> STATE_BITS) * 128 + unit] ?? 0) : 0;

@@ -1,38 +1,38 @@
-/** States are kept up to this number; then they are made anew. */
+/** Maximum number of states; beyond it, all are discarded. */
 const MAX_STATES = 1_000;
 
-/** Ways out of states by characters beyond ASCII that are kept; a power of two. */
+/** Number of cached transitions over characters beyond ASCII; a power of two. */
 const MAX_OTHERS = 4_096;
 
-/** A state's number begins behind so many bits, which say what it means. */
+/** Number of low bits of a state number that hold its flags. */
 export const STATE_BITS = 4;
 
-/** The states of an automaton that are made as texts ask for them, and the ways between them. */
+/** States of an automaton, built lazily from the texts that are read, and the transitions between them. */
 export class StateTable<State> {
   readonly #numbers = new Map<string, number>();
   readonly #forgotten: () => void;
   #states: State[] = [];
-  /** Ways out by what is no ASCII character, and what they are: each pair has one place. */
+  /** Transitions over characters beyond ASCII and their keys, as a direct-mapped cache. */
   readonly #others = new Int32Array(MAX_OTHERS);
   readonly #otherKeys = new Int32Array(MAX_OTHERS);
-  /** By state and ASCII character: `ascii[(state >> stateBits) * 128 + character]`; 0: it was not read there. */
+  /** By state and ASCII character: `ascii[(state >> STATE_BITS) * 128 + character]`; 0 if unknown. */
   ascii: Int32Array = new Int32Array(16 * 128);
-  /** How often states were made anew: numbers of before mean nothing now. */
+  /** Number of times that all states were discarded. State numbers of earlier generations are invalid. */
   generation = 0;
 
-  /** `forgotten`: numbers of before mean nothing from now on. */
+  /** `forgotten` is called when all state numbers become invalid. */
   constructor(forgotten: () => void) {
     this.#forgotten = forgotten;
   }
 
-  /** What a number stands for: it outlives the number. */
+  /** Returns the state of a number, which remains valid when the number does not. */
   stateOf(number: number): State {
     const state = this.#states[(number >> STATE_BITS) - 1];
     if (state === undefined) throw new Error("a state of another automaton");
     return state;
   }
 
-  /** The number of a state. `key`: the same for the same state and bits. */
+  /** Returns the number of a state. `key` identifies the state with its bits. */
   numberOf(key: string, state: State, bits: number): number {
     const known = this.#numbers.get(key);
     if (known !== undefined) return known;
@@ -48,7 +48,10 @@ export class StateTable<State> {
     return number;
   }
 
-  /** The state behind a code point, or -1 where the text has none. `step` finds it where nobody has asked before. */
+  /**
+   * Returns the state after a code point, or after the end of the text (-1). `step` computes transitions that are not
+   * cached.
+   */
   next(
     state: number,
     codePoint: number,

@@ -1,23 +1,25 @@
-import { ALL_IDLE, type JointAutomaton, undecided } from "./joint-automaton.ts";
+import { ALL_IDLE, type JointAutomaton, UNDECIDED } from "./joint-automaton.ts";
 import { STATE_BITS } from "./state-table.ts";
 
 /**
- * A text that comes in pieces and passes several searches, none of which has found anything in it: they read it as one, and
- * what waits for its rest is held once. Most texts of streams are such ones, and have many small pieces. Whoever wants to know
- * what is found reads what is held with the searches themselves: no match has begun before it.
+ * A text that arrives in pieces and passes several searches, none of which has found anything in it. They read it as one,
+ * and the waiting text is held once. Most texts of streams are like this, in many small pieces. When a match may end, the
+ * searches read the held text themselves: no match has started before it.
  */
 export class UnmatchedText {
   readonly #automaton: JointAutomaton;
   #state = 0;
   #generation = 0;
-  /** What is held: a match may have begun at its beginning. */
+  /** Held text: a match may have started at its first character. */
   #text = "";
 
   constructor(automaton: JointAutomaton) {
     this.#automaton = automaton;
   }
 
-  /** Begins where nothing is held. `before`: the character there; "": the text begins. False: it can't. */
+  /**
+   * Starts while nothing is held; false if it cannot. `before` is the preceding character, empty at the start of the text.
+   */
   begin(before: string): boolean {
     const state = this.#automaton.initial(before);
     if (state === undefined) return false;
@@ -28,8 +30,8 @@ export class UnmatchedText {
   }
 
   /**
-   * Takes a piece, and gives what waits no longer; undefined: a match may end in it, or it has to be read in another way. It is
-   * not taken then, and before the next one this has to begin anew.
+   * Takes a piece and returns the text that no longer waits. Returns `undefined`, without taking the piece, if a match may
+   * end in it or it must be read in another way; call `begin` before the next piece then.
    */
   push(piece: string): string | undefined {
     const automaton = this.#automaton;
@@ -44,16 +46,16 @@ export class UnmatchedText {
       if (code > 127) return undefined;
       let next = ascii[(state >> STATE_BITS) * 128 + code] ?? 0;
       if (next === 0) {
-        // Nobody has been here.
+        // Transition that is not cached yet.
         next = automaton.next(state, code);
         if (automaton.generation !== generation) return undefined;
         ascii = automaton.ascii;
       }
-      if ((next & undecided) !== 0) return undefined;
+      if ((next & UNDECIDED) !== 0) return undefined;
       if ((next & ALL_IDLE) !== 0) from = held + at + 1;
       state = next;
     }
-    // What is longer than any match is not held: the searches know how it goes on.
+    // Text longer than any match is not held: the searches decide how it continues.
     if (held + piece.length - from > automaton.longest) return undefined;
     this.#state = state;
     if (from === piece.length && held === 0) return piece;
@@ -62,7 +64,7 @@ export class UnmatchedText {
     return whole.slice(0, from);
   }
 
-  /** What is held, which is another's from now on. */
+  /** Returns the held text and clears it. */
   take(): string {
     const text = this.#text;
     this.#text = "";

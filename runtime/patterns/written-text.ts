@@ -1,20 +1,20 @@
 import type { Reading } from "./reading.ts";
 
-/** How a text is written of which somebody reads how it reads: places of the reading lead to it. */
+/** Written form of a text that is matched by its reading; maps places of the reading to it. */
 export class WrittenText {
   #text: string;
-  /** Where each unit of the reading begins. */
+  /** Place where each unit of the reading starts. */
   #starts: number[];
-  /** Up to where it has been given, or left out. */
+  /** Place up to which it was returned or dropped. */
   given = 0;
 
-  /** `text`: it reads as it is written so far. */
+  /** `text`: the text so far, which is read as it is written. */
   constructor(text: string) {
     this.#text = text;
     this.#starts = Array.from({ length: text.length }, (_, at) => at);
   }
 
-  /** `reading`: of the piece; undefined: as it is written. */
+  /** `reading`: of the piece; `undefined` if it is read as it is written. */
   push(piece: string, reading: Reading | undefined): void {
     const from = this.#text.length;
     this.#text += piece;
@@ -25,7 +25,7 @@ export class WrittenText {
     }
   }
 
-  /** What is written up to a place of the reading, from where it was given before. */
+  /** Returns the written text up to a place of the reading, from where it was returned before. */
   give(to: number): string {
     const end = this.#starts[to] ?? this.#text.length;
     const given = this.#text.slice(this.given, end);
@@ -33,7 +33,7 @@ export class WrittenText {
     return given;
   }
 
-  /** Leaves out what is written up to a place of the reading: whole characters, and not what nobody sees behind them. */
+  /** Drops the written text up to a place of the reading: whole characters, without the invisible ones after them. */
   skip(to: number): void {
     const last = this.#starts[to - 1];
     if (last === undefined) return;
@@ -41,14 +41,14 @@ export class WrittenText {
     this.given = Math.max(this.given, last + size);
   }
 
-  /** What was not forgotten. */
+  /** Text that is not discarded. */
   get text(): string {
     return this.#text;
   }
 
   /**
-   * Forgets what was given, and so many units of the reading; how much that is. What waits is never much longer than it
-   * reads, but where `isExact`: somebody counts on its length.
+   * Discards the returned text and `units` units of the reading, and returns its length. Invisible characters that wait are
+   * removed beyond a limit, unless `isExact`, when a caller relies on the length.
    */
   trim(units: number, isExact: boolean): number {
     const { given } = this;
@@ -78,5 +78,5 @@ export class WrittenText {
   }
 }
 
-/** So many characters that nobody sees may wait with a text: they can hold up a match for ever. */
+/** Maximum number of waiting invisible characters: they could delay a match forever. */
 const MAX_UNSEEN = 1_024;

@@ -5,7 +5,7 @@ import {
   ANY_BUT_LINE_FEED,
   ANY_RUNE,
   DEAD_END,
-  match,
+  MATCH,
   RUNE,
 } from "../../../runtime/patterns/pattern-codes.ts";
 import type { PatternInstruction } from "../../../runtime/patterns/pattern-program.ts";
@@ -29,7 +29,7 @@ export function canBeginWith(pattern: string, character: string): boolean {
 /** Where a program goes on without a character. */
 function placesBehind({ op, out, arg }: PatternInstruction): readonly number[] {
   if (op === ALTERNATIVE || op === ALTERNATIVE_MATCH) return [out, arg];
-  return op === match || op === DEAD_END || op >= RUNE ? [] : [out];
+  return op === MATCH || op === DEAD_END || op >= RUNE ? [] : [out];
 }
 
 function takes({ op, runes }: PatternInstruction, character: string): boolean {

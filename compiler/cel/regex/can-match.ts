@@ -3,13 +3,13 @@ import {
   ALTERNATIVE_MATCH,
   ANY_BUT_LINE_FEED,
   ANY_RUNE,
-  assertion,
+  ASSERTION,
   DEAD_END,
   FOLDS_CASE,
   GROUP_EDGE,
   LINE_BEGINS,
   LINE_ENDS,
-  match,
+  MATCH,
   NO_WORD_BOUNDARY,
   PASSAGE,
   TEXT_BEGINS,
@@ -38,7 +38,7 @@ export function canMatch(program: readonly PatternInstruction[], start: number):
   for (let step = open.pop(); step !== undefined; step = open.pop()) {
     const instruction = program[step.place];
     if (instruction === undefined) continue;
-    if (instruction.op === match) return true;
+    if (instruction.op === MATCH) return true;
     for (const each of stepsFrom(instruction, step)) add(each);
   }
   return false;
@@ -60,7 +60,7 @@ function stepsFrom(instruction: PatternInstruction, { before, next }: Step): rea
         { place: out, before, next },
         { place: arg, before, next },
       ];
-    case assertion:
+    case ASSERTION:
       return (arg & ~assertionsBetween(before, next)) === 0 ? [{ place: out, before, next }] : [];
     case DEAD_END:
       return [];

@@ -4,7 +4,7 @@ import {
   ALTERNATIVE_MATCH,
   ANY_BUT_LINE_FEED,
   ANY_RUNE,
-  match,
+  MATCH,
   RUNE,
 } from "../../../runtime/patterns/pattern-codes.ts";
 import type { PatternInstruction } from "../../../runtime/patterns/pattern-program.ts";
@@ -64,7 +64,7 @@ function lengthAt(
   lengthFrom: (place: number) => number | undefined,
 ): number | undefined {
   const { op, out, arg } = instruction;
-  if (op === match) return 0;
+  if (op === MATCH) return 0;
   const rest = lengthFrom(out);
   if (rest === undefined) return undefined;
   if (op >= RUNE) return rest + unitsOf(instruction);

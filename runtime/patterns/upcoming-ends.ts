@@ -1,9 +1,12 @@
 import type { Automaton } from "./automaton.ts";
 
-/** Where a text has the next characters that matches end with: it is looked for once, not for each match that has begun. */
-export class ComingEnds {
+/**
+ * Caches where a text next contains the last characters of matches, so that it is searched once rather than for each started
+ * match.
+ */
+export class UpcomingEnds {
   readonly #automaton: Automaton;
-  /** By the index of characters that a match ends with: from where on the text was searched, and where the next one is. */
+  /** By the index of last characters: where the search started, and where the next occurrence is. */
   #froms: number[] = [];
   #places: number[] = [];
 
@@ -11,7 +14,7 @@ export class ComingEnds {
     this.#automaton = automaton;
   }
 
-  /** The text is another one. */
+  /** Clears the cache, as the text has changed. */
   forget(): void {
     if (this.#places.length === 0) return;
     this.#froms = [];
@@ -19,8 +22,8 @@ export class ComingEnds {
   }
 
   /**
-   * Whether threads of a state come to no further match: what it would have to end with does not come from a place on, or
-   * comes later than `lookahead`. `isComplete`: nothing comes behind the text.
+   * Whether the threads of a state reach no further match: its last characters do not occur from `from` on, or occur after
+   * `lookahead`. `isComplete`: the text has no more pieces.
    */
   areBefore(
     text: string,
@@ -33,10 +36,10 @@ export class ComingEnds {
     if (last === null) return false;
     const { index, ascii, search } = last;
     const { length } = text;
-    // Where it comes at once, the text needs no search.
+    // If the next character is one of them, no search is needed.
     if (from < length && ascii[text.charCodeAt(from)] === 1) return from > lookahead;
     let next = this.#places[index] ?? -1;
-    // Who reads ahead comes back.
+    // Callers that read ahead may return to an earlier place.
     if (next < from || from < (this.#froms[index] ?? 0)) {
       search.lastIndex = from;
       next = search.test(text) ? search.lastIndex - 1 : length;

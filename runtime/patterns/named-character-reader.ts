@@ -1,17 +1,17 @@
-import { type AskedCharacters, type ComposedCharacter, isLetters } from "./asked-characters.ts";
 import { readCharacter } from "./character-reading.ts";
+import { type ComposedCharacter, isLetters, type NamedCharacters } from "./named-characters.ts";
 import { isPlain, type Reading, ReadingBuilder, type TextReader } from "./reading.ts";
 
-/** Reads texts for a pattern that asks for some characters by themselves. */
-export class AskedReader implements TextReader {
-  readonly #asked: AskedCharacters;
+/** Reads texts for a pattern that names some characters explicitly. */
+export class NamedCharacterReader implements TextReader {
+  readonly #named: NamedCharacters;
   readonly #composed: ReadonlyMap<string, readonly ComposedCharacter[]>;
   readonly composes: boolean;
 
-  constructor(asked: AskedCharacters) {
-    this.#asked = asked;
-    this.#composed = asked.composed;
-    this.composes = asked.composed.size > 0;
+  constructor(named: NamedCharacters) {
+    this.#named = named;
+    this.#composed = named.composed;
+    this.composes = named.composed.size > 0;
   }
 
   readingOf(written: string): Reading | undefined {
@@ -33,7 +33,7 @@ export class AskedReader implements TextReader {
   }
 
   #readAlone(character: string): string {
-    return this.#asked.has(character) ? character : readCharacter(character);
+    return this.#named.has(character) ? character : readCharacter(character);
   }
 
   openFrom(written: string): number {
@@ -49,8 +49,8 @@ export class AskedReader implements TextReader {
   }
 
   /**
-   * What the characters of a letter with its marks read as, where they are one that is asked for; undefined: they are not.
-   * Marks that this one does not have are nothing, unless they are asked for themselves.
+   * Returns the reading of each character of a letter with its marks if they form a named character; otherwise `undefined`.
+   * Marks that are not part of it are read as nothing, unless they are named themselves.
    */
   #composedOf(letter: readonly string[]): readonly string[] | undefined {
     const parts = letter.flatMap((each, place) =>
@@ -66,7 +66,7 @@ export class AskedReader implements TextReader {
       if (others === undefined) continue;
       const read = letter.map((_, place) => (place === 0 ? character : ""));
       for (const { part, place } of others) {
-        if (this.#asked.has(part)) read[place] += part;
+        if (this.#named.has(part)) read[place] += part;
       }
       return read;
     }
@@ -74,13 +74,13 @@ export class AskedReader implements TextReader {
   }
 }
 
-/** A part of a character, and the place of the character. */
+/** A part of a character, and the index of the character. */
 interface Part {
   readonly part: string;
   readonly place: number;
 }
 
-/** What is left of marks without some of them; undefined: not all of these are among them, in their order. */
+/** Removes marks that must occur in this order; `undefined` if one is missing. */
 function without(parts: readonly Part[], marks: string): readonly Part[] | undefined {
   const others = [...parts];
   let at = 0;
@@ -92,7 +92,7 @@ function without(parts: readonly Part[], marks: string): readonly Part[] | undef
   return others;
 }
 
-/** How many characters from a place on are a letter and what belongs to it. */
+/** Returns how many characters from an index on form a letter with its marks. */
 function letterLength(characters: readonly string[], from: number): number {
   let to = from + 1;
   while (to < characters.length && to - from < MAX_LETTER && isExtender(characters[to] ?? ""))
@@ -100,7 +100,7 @@ function letterLength(characters: readonly string[], from: number): number {
   return to - from;
 }
 
-/** Whether a character may belong to the letter before it: a mark, a letter of a syllable, or what nobody sees. */
+/** Whether a character may belong to the letter before it: a mark, a letter of a syllable, or an invisible character. */
 function isExtender(character: string): boolean {
   if (character < "\u0080" && character >= " ") return false;
   return (
@@ -116,5 +116,5 @@ function baseOf(character: string): string {
   return Array.from(character.normalize("NFKD"))[0] ?? "";
 }
 
-/** A letter has no more marks than that: what comes behind them is read by itself. */
+/** Maximum number of characters in a letter with its marks; further marks are read separately. */
 const MAX_LETTER = 32;

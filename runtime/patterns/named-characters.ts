@@ -3,11 +3,11 @@ import { ONE_RUNE, RUNE } from "./pattern-codes.ts";
 import type { PatternInstruction } from "./pattern-program.ts";
 
 /**
- * The characters that a pattern asks for by themselves, and not for what they read as: `é`, `–`, `[\x{200b}-\x{200f}]`. It
- * sees them as they are written, and all others as they read.
+ * Characters that a pattern names explicitly: `é`, `–`, `[\x{200b}-\x{200f}]`. The pattern is matched against these
+ * characters as they are written, and against the reading of all others.
  */
-export class AskedCharacters {
-  /** Instructions that may ask for such a character. */
+export class NamedCharacters {
+  /** Instructions that may name such a character. */
   readonly #instructions: readonly PatternInstruction[];
   readonly #known = new Map<number, boolean>();
   #composed: ReadonlyMap<string, readonly ComposedCharacter[]> | undefined;
@@ -16,25 +16,28 @@ export class AskedCharacters {
     this.#instructions = instructions;
   }
 
-  /** Undefined: a pattern asks for none. */
-  static of(instructions: readonly PatternInstruction[]): AskedCharacters | undefined {
-    const asking = instructions.filter(
-      (each) => (each.op === RUNE || each.op === ONE_RUNE) && namesOthers(each) && !isOfMost(each),
+  /** Returns `undefined` if a pattern names no such character. */
+  static of(instructions: readonly PatternInstruction[]): NamedCharacters | undefined {
+    const naming = instructions.filter(
+      (each) => (each.op === RUNE || each.op === ONE_RUNE) && namesUnplain(each) && !isOfMost(each),
     );
-    return asking.length === 0 ? undefined : new AskedCharacters(asking);
+    return naming.length === 0 ? undefined : new NamedCharacters(naming);
   }
 
-  /** Whether a character is asked for. */
+  /** Whether the pattern names a character. */
   has(character: string): boolean {
     const codePoint = character.codePointAt(0) ?? 0;
     const known = this.#known.get(codePoint);
     if (known !== undefined) return known;
-    const has = this.#asks(character, codePoint, readCharacter(character));
+    const has = this.#names(character, codePoint, readCharacter(character));
     if (this.#known.size < MAX_KNOWN) this.#known.set(codePoint, has);
     return has;
   }
 
-  /** Those that are a letter with marks, or a syllable, by the letter: the ones with most marks come first. */
+  /**
+   * Named characters that are a letter with marks, or a syllable, by their base letter. Those with the most marks come
+   * first.
+   */
   get composed(): ReadonlyMap<string, readonly ComposedCharacter[]> {
     this.#composed ??= this.#findComposed();
     return this.#composed;
@@ -42,35 +45,35 @@ export class AskedCharacters {
 
   #findComposed(): ReadonlyMap<string, readonly ComposedCharacter[]> {
     const found = new Map<string, ComposedCharacter[]>();
-    // What takes nearly all beyond ASCII takes letters and marks as well.
+    // An instruction that matches nearly everything beyond ASCII matches bare letters and marks as well.
     if (this.#instructions.some((each) => sizeOf(each) > MAX_OTHERS)) return found;
     for (const composed of composedCharacters()) {
       const { character, base, bare } = composed;
       const codePoint = character.codePointAt(0) ?? 0;
-      const isAsked = this.#asks(character, codePoint, bare);
-      if (isAsked) found.set(base, [...(found.get(base) ?? []), composed]);
+      const isNamed = this.#names(character, codePoint, bare);
+      if (isNamed) found.set(base, [...(found.get(base) ?? []), composed]);
     }
     for (const list of found.values()) list.sort((a, b) => b.rest.length - a.rest.length);
     return found;
   }
 
-  #asks(character: string, codePoint: number, read: string): boolean {
+  #names(character: string, codePoint: number, read: string): boolean {
     if (read === character) return false;
     return this.#instructions.some((each) => each.matchRune(codePoint) && !takesAll(each, read));
   }
 }
 
-/** A character that Unicode makes of others. */
+/** A character that Unicode decomposes into others. */
 export interface ComposedCharacter {
   readonly character: string;
   readonly base: string;
-  /** Its marks; of a syllable its other letters. */
+  /** Its marks, or the remaining letters of a syllable. */
   readonly rest: string;
-  /** Without marks. */
+  /** The character without marks. */
   readonly bare: string;
 }
 
-/** Whether what stands behind the first character of a composed one are letters. */
+/** Whether the part after the base character of a composed character consists of letters. */
 export function isLetters(rest: string): boolean {
   return /^[\u1161-\u11ff]/.test(rest);
 }
@@ -81,8 +84,8 @@ function takesAll(instruction: PatternInstruction, text: string): boolean {
   );
 }
 
-/** Whether an instruction names a character that reads otherwise: one beyond ASCII, or a control character. */
-function namesOthers({ runes }: PatternInstruction): boolean {
+/** Whether an instruction names a character that is not read as it is written: one beyond ASCII, or a control character. */
+function namesUnplain({ runes }: PatternInstruction): boolean {
   for (let at = 0; at < runes.length; at += 2) {
     const from = runes[at] ?? 0;
     const to = runes[at + 1] ?? from;
@@ -94,13 +97,13 @@ function namesOthers({ runes }: PatternInstruction): boolean {
   return false;
 }
 
-/** Whether it takes nearly all there is and ASCII characters with it, as `[^a-z]` does: none of them is meant. */
+/** Whether it matches nearly every character including ASCII, as `[^a-z]` does, and so names none in particular. */
 function isOfMost(instruction: PatternInstruction): boolean {
   const takesAscii = (instruction.runes[0] ?? 0) < 0x80;
   return takesAscii && sizeOf(instruction) > MAX_OTHERS;
 }
 
-/** How many characters it takes. */
+/** Returns the number of characters that it matches. */
 function sizeOf({ runes }: PatternInstruction): number {
   let size = 0;
   for (let at = 0; at < runes.length; at += 2) {
@@ -112,12 +115,12 @@ function sizeOf({ runes }: PatternInstruction): number {
 
 const MAX_OTHERS = 0x80000;
 
-/** Texts have few characters, which come often. */
+/** Maximum number of cached characters: texts repeat few different ones. */
 const MAX_KNOWN = 4_096;
 
 function composedCharacters(): readonly ComposedCharacter[] {
   if (all.length === 0) {
-    for (let codePoint = 0xc0; codePoint < LAST_COMPOSED; codePoint++) {
+    for (let codePoint = 0xc0; codePoint < COMPOSED_END; codePoint++) {
       const character = String.fromCodePoint(codePoint);
       const [base = "", ...others] = character.normalize("NFD");
       const rest = others.join("");
@@ -130,5 +133,5 @@ function composedCharacters(): readonly ComposedCharacter[] {
 
 const all: ComposedCharacter[] = [];
 
-/** Letters of later planes with marks are those of music, and of few scripts. */
-const LAST_COMPOSED = 0x12000;
+/** End of the searched range. Composed characters in later planes are musical symbols and letters of rare scripts. */
+const COMPOSED_END = 0x12000;
