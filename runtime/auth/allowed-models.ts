@@ -1,6 +1,6 @@
 import type { ModelTest } from "../http/exchange.ts";
 
-/** The test for names of models, each with one `*` at most, at its start or end. */
+/** Compiles patterns for names of models, each with at most one `*`, at its start or end. */
 export function allowedModels(patterns: readonly string[]): ModelTest {
   const names = new Set(patterns.filter((pattern) => !pattern.includes("*")));
   const beginnings = patterns.flatMap((each) => (each.endsWith("*") ? each.slice(0, -1) : []));

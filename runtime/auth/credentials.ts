@@ -8,7 +8,10 @@ import { withoutHeader, withoutLookalikes } from "../http/headers/header-list.ts
 import { cookieValue, withoutCookie } from "../http/headers/request-cookies.ts";
 import { queryValue, withoutParameter } from "../http/routing/query.ts";
 
-/** The credential of a request, also when a policy of the kind has stripped it before routing; undefined without one. */
+/**
+ * Returns the credential of a request, even if a policy of the same kind has stripped it before routing; `undefined` if it
+ * is absent.
+ */
 export function credentialIn(
   exchange: Exchange,
   location: CredentialLocation,
@@ -23,7 +26,7 @@ export function credentialIn(
   return value.slice(prefix.length).trim();
 }
 
-/** Takes a checked credential off the request, so that no upstream sees it. */
+/** Removes a checked credential from the request, so that no upstream sees it. */
 export function stripCredential(
   exchange: Exchange,
   location: CredentialLocation,
@@ -38,7 +41,7 @@ export function stripCredential(
   else exchange.reroute({ target: withoutParameter(exchange.target, location.queryParameter) });
 }
 
-/** Puts back what was stripped, for an upstream that is meant to see it. */
+/** Restores stripped credentials for an upstream that should receive them. */
 export function restoreCredentials(exchange: Exchange): void {
   for (let each = exchange.strippedCredentials; each !== undefined; each = each.before) {
     const { location, value } = each;
@@ -67,7 +70,7 @@ function valueIn(exchange: Exchange, location: CredentialLocation): string | und
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/** No upstream may take another header for the credential that was checked here. */
+/** Upstreams must not read another header as the checked credential. */
 function removeLookalikes(exchange: Exchange, name: string): void {
   const { requestHeaders } = exchange;
   const kept = withoutLookalikes(requestHeaders, name);

@@ -297,7 +297,7 @@ it("a profile takes on its role with the keys of another one, once for many requ
 
 it("a profile that is not there ends the start with its name", async () => {
   const env = { ...sharedFiles({ credentials, config }), AWS_PROFILE: "other" };
-  await expect(start({}, env)).rejects.toThrow('AWS has no profile "other"');
+  await expect(start({}, env)).rejects.toThrow('there is no AWS profile "other"');
 });
 
 /** A home with the token of a login. */

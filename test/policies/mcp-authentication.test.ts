@@ -177,7 +177,7 @@ describe("the authorization server's metadata", () => {
   it("is not taken from a document that names another issuer", async () => {
     const url = `${gateway.url}/.well-known/oauth-authorization-server/misnamed/mcp`;
     expect((await call(url, {})).status).toBe(503);
-    await gateway.seen(/no authorization server metadata from .*: the metadata of another issuer/);
+    await gateway.seen(/no authorization server metadata from .*: the metadata names another issuer/);
   });
 
   it("is a 503 that any page can read while the provider was never reached", async () => {

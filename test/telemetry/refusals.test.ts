@@ -91,7 +91,7 @@ it("the log says why a token, a key or a password was refused, and shows none of
     expect.stringMatching(/^expired 1\d{3} s ago$/),
     `iss "https://evil.example", expected "${ISSUER}"`,
     `"${ISSUER}" has no key "2" for ES256`,
-    `its signature is not of a key of "${ISSUER}"`,
+    `its signature matches no key of "${ISSUER}"`,
     'the claim "exp" is missing',
     "not a signed JWT with an issuer",
     ...["no token in authorization", "no API key in authorization", "an unknown API key"],

@@ -241,7 +241,7 @@ export function sharedFields(
   | "resources"
   | "parameters"
   | "maxTokens"
-  | "unsaidLifetime"
+  | "defaultLifetime"
 > {
   const { cache = {}, additionalParams = {} } = value;
   return {
@@ -256,7 +256,7 @@ export function sharedFields(
       origin: childOf(origin, "additionalParams", name),
     })),
     maxTokens: cache.maxEntries ?? MAX_TOKENS,
-    unsaidLifetime: parseTimer(cache.defaultTtl ?? UNSAID_LIFETIME) ?? 0,
+    defaultLifetime: parseTimer(cache.defaultTtl ?? UNSAID_LIFETIME) ?? 0,
   };
 }
 

@@ -6,23 +6,23 @@ import { profileKeys } from "./profile-keys.ts";
 import { webIdentityKeys } from "./web-identity-keys.ts";
 
 /**
- * The keys of whatever the gateway runs on, found as AWS's own tools do it: the profile that `AWS_PROFILE` names, the
- * environment, a web identity (a pod's service account), the default profile, the container's agent, the instance's
- * metadata. Throws StartupError for a profile that can't be used.
+ * Finds keys in the gateway's environment in the order of AWS's own tools: the profile that `AWS_PROFILE` names, environment
+ * variables, a web identity (a pod's service account), the default profile, the container's agent, the instance's metadata.
+ * Throws StartupError for a profile that cannot be used.
  */
 export function ambientKeys(region: string): AwsKeySource {
   const { env } = process;
-  if (env.AWS_PROFILE) return profileKeys(env, region) ?? none;
+  if (env.AWS_PROFILE) return profileKeys(env, region) ?? unavailable;
   return (
     environmentKeys(env) ??
     webIdentityKeys(env, region) ??
     profileKeys(env, region) ??
     containerKeys(env) ??
     instanceKeys(env) ??
-    none
+    unavailable
   );
 }
 
-function none(): Promise<never> {
-  return Promise.reject(new Error("the environment names no source of AWS credentials"));
+function unavailable(): Promise<never> {
+  return Promise.reject(new Error("the environment has no source of AWS credentials"));
 }

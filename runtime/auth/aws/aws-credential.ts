@@ -2,11 +2,11 @@ import type { UpstreamCredential } from "../../http/upstream/upstream.ts";
 import type { AwsKeySource } from "./aws-keys.ts";
 import { signRequest } from "./signature.ts";
 
-/** How requests to a service of AWS are signed. */
+/** Settings of signatures for a service of AWS. */
 export interface AwsCredentialSettings {
   /** `us-east-1` */
   readonly region: string;
-  /** The name that the service signs by: `bedrock`, `execute-api`. */
+  /** Service name in signatures: `bedrock`, `execute-api`. */
   readonly service: string;
   readonly keys: AwsKeySource;
 }

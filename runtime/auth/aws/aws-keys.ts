@@ -1,10 +1,10 @@
-/** What requests to AWS are signed with. */
+/** Keys that sign requests to AWS. */
 export interface AwsKeys {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  /** Of keys that are good for some time only. */
+  /** Only for temporary keys. */
   readonly sessionToken?: string | undefined;
 }
 
-/** Where the keys come from. Rejects when there are none to be had. */
+/** Source of keys. Rejects if it has no keys. */
 export type AwsKeySource = () => AwsKeys | Promise<AwsKeys>;

@@ -4,10 +4,12 @@ import { ExpiringValue } from "../cloud/expiring-value.ts";
 import type { AwsKeySource } from "./aws-keys.ts";
 import { readMetadataKeys } from "./metadata-keys.ts";
 
-/** The agent of a task in ECS. */
+/** Credentials agent of a task in ECS. */
 const TASK_AGENT = "http://169.254.170.2";
 
-/** The keys that the agent beside a container gives (ECS tasks, EKS Pod Identity); undefined: there is none. */
+/**
+ * Returns keys from the agent of a container (ECS tasks, EKS Pod Identity); `undefined` if the environment names no agent.
+ */
 export function containerKeys(env: NodeJS.ProcessEnv): AwsKeySource | undefined {
   const relative = env.AWS_CONTAINER_CREDENTIALS_RELATIVE_URI;
   const url = relative ? `${TASK_AGENT}${relative}` : env.AWS_CONTAINER_CREDENTIALS_FULL_URI;
@@ -24,7 +26,7 @@ export function containerKeys(env: NodeJS.ProcessEnv): AwsKeySource | undefined 
   return () => keys.current();
 }
 
-/** The token changes with its file. */
+/** Reads the token each time, because its file changes. */
 async function tokenOf(env: NodeJS.ProcessEnv): Promise<string | undefined> {
   const file = env.AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE;
   if (file) return (await readFile(file, "utf8")).trim();

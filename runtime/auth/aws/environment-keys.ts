@@ -1,6 +1,6 @@
 import type { AwsKeySource } from "./aws-keys.ts";
 
-/** The keys that stand in the environment; undefined: there are none. */
+/** Returns keys from environment variables; `undefined` if they are not set. */
 export function environmentKeys(env: NodeJS.ProcessEnv): AwsKeySource | undefined {
   const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = env;
   if (!accessKeyId || !secretAccessKey) return undefined;

@@ -3,7 +3,7 @@ import { type Expiring, ExpiringValue } from "../cloud/expiring-value.ts";
 import type { AwsKeySource, AwsKeys } from "./aws-keys.ts";
 import { readMetadataKeys } from "./metadata-keys.ts";
 
-/** The keys of the role of an EC2 instance (IMDSv2); undefined: the environment says not to ask. */
+/** Returns keys of the role of an EC2 instance (IMDSv2); `undefined` if the environment disables it. */
 export function instanceKeys(env: NodeJS.ProcessEnv): AwsKeySource | undefined {
   if (env.AWS_EC2_METADATA_DISABLED === "true") return undefined;
   const server = env.AWS_EC2_METADATA_SERVICE_ENDPOINT || "http://169.254.169.254";

@@ -2,14 +2,14 @@ import { visibleWord } from "../../contents/visible-word.ts";
 import { WatchedFile } from "../../process/watched-file.ts";
 import type { AwsKeySource } from "./aws-keys.ts";
 
-/** The paths of files that hold keys. */
+/** Paths of files with keys. */
 export interface MountedKeys {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
   readonly sessionToken?: string;
 }
 
-/** Keys of a mounted Secret: read when the gateway starts, and again when the files have changed. Throws StartupError. */
+/** Reads keys from a mounted Secret, at startup and when the files change. Throws StartupError. */
 export function mountedKeys(files: MountedKeys): AwsKeySource {
   const accessKeyId = new WatchedFile(files.accessKeyId, visibleWord);
   const secretAccessKey = new WatchedFile(files.secretAccessKey, visibleWord);

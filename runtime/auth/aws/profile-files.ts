@@ -3,16 +3,16 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { WatchedFile } from "../../process/watched-file.ts";
 
-/** The settings of a profile by their names: `aws_access_key_id`, `role_arn`. */
+/** Settings of a profile by name: `aws_access_key_id`, `role_arn`. */
 export type AwsProfile = ReadonlyMap<string, string>;
 
-/** The files that AWS's tools share: `~/.aws/credentials` and `~/.aws/config`, or those that the environment names. */
+/** Shared files of AWS's tools: `~/.aws/credentials` and `~/.aws/config`, or those that the environment names. */
 export class AwsProfileFiles {
   readonly #credentials: WatchedFile<ReadonlyMap<string, AwsProfile>> | undefined;
   readonly #config: WatchedFile<ReadonlyMap<string, AwsProfile>> | undefined;
   readonly #sessions: WatchedFile<ReadonlyMap<string, AwsProfile>> | undefined;
 
-  /** Files that are not there have no profiles. Throws StartupError for one that can't be read. */
+  /** Absent files have no profiles. Throws StartupError for a file that cannot be read. */
   constructor(env: NodeJS.ProcessEnv) {
     const folder = join(homedir(), ".aws");
     this.#credentials = open(
@@ -24,12 +24,15 @@ export class AwsProfileFiles {
     this.#sessions = open(config, ssoSession);
   }
 
-  /** What is said of a session of IAM Identity Center; undefined: nothing. */
+  /** Returns the settings of an IAM Identity Center session; `undefined` if there is no such session. */
   ssoSession(name: string): AwsProfile | undefined {
     return this.#sessions?.current().get(name);
   }
 
-  /** What both files say of a profile, those of credentials first; undefined: neither has it. */
+  /**
+   * Returns the settings of a profile from both files, where those of the credentials file win; `undefined` if neither has
+   * it.
+   */
   profile(name: string): AwsProfile | undefined {
     const config = this.#config?.current().get(name);
     const credentials = this.#credentials?.current().get(name);
@@ -38,7 +41,7 @@ export class AwsProfileFiles {
   }
 }
 
-/** In the file of settings a profile is `[profile NAME]`, but for the default one. */
+/** The configuration file names profiles `[profile NAME]`, except for the default one. */
 function configProfile(title: string): string | undefined {
   if (title === "default") return title;
   return /^profile\s+"?([^"]+?)"?$/.exec(title)?.[1];
@@ -56,7 +59,7 @@ function open(
   return new WatchedFile(file, (text) => readProfiles(text, nameOf));
 }
 
-/** Sections of `name = value` lines. Lines that begin with a blank belong to the value before them, which nobody reads. */
+/** Reads sections of `name = value` lines. Indented lines continue nested values, which are not read. */
 function readProfiles(
   text: string,
   nameOf: (title: string) => string | undefined,

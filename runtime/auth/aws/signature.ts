@@ -3,15 +3,15 @@ import { headerValue } from "../../http/headers/header-list.ts";
 import type { UpstreamCall } from "../../http/upstream/upstream.ts";
 import type { AwsKeys } from "./aws-keys.ts";
 
-/** Which service, where, a signature is for. */
+/** Region and service of a signature. */
 export interface SigningScope {
   readonly region: string;
   readonly service: string;
 }
 
 /**
- * Signs a request whose body is a text or bytes, in its headers: what signatures consist of in a request of the client's
- * is replaced (AWS Signature Version 4, as every service but S3 takes it).
+ * Signs a request whose body is a string or bytes. Replaces headers of the client that belong to signatures (AWS Signature
+ * Version 4, as every service except S3 uses it).
  */
 export function signRequest(
   call: UpstreamCall,
@@ -50,7 +50,7 @@ export function signRequest(
   );
 }
 
-/** In the order of their names. Proxies on the way may change others. */
+/** In order of their names. Other headers are not signed, because proxies may change them. */
 const SIGNED_HEADERS = ["content-type", "host", "x-amz-date", "x-amz-security-token"];
 
 const OWN_HEADERS: ReadonlySet<string> = new Set([
@@ -71,12 +71,12 @@ function split(target: string): readonly string[] {
   return at === -1 ? [target] : [target.slice(0, at), target.slice(at + 1)];
 }
 
-/** The path as it is sent is encoded once more: what is `%3A` on the wire is signed as `%253A`. */
+/** Encodes the sent path once more: `%3A` on the wire is signed as `%253A`. */
 function canonicalPath(path: string): string {
   return path.split("/").map(encoded).join("/");
 }
 
-/** By name, then by value. */
+/** Sorts by name, then by value. */
 function canonicalQuery(query: string): string {
   if (query === "") return "";
   return query
@@ -94,7 +94,7 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** What may be encoded already, in the one form that is signed. */
+/** Normalizes a string that may be encoded already. */
 function encodedOnce(text: string): string {
   try {
     return encoded(decodeURIComponent(text));
@@ -103,7 +103,7 @@ function encodedOnce(text: string): string {
   }
 }
 
-/** RFC 3986: everything but the unreserved characters. */
+/** Encodes everything except unreserved characters (RFC 3986). */
 function encoded(text: string): string {
   return encodeURIComponent(text).replace(
     /[!'()*]/g,
@@ -111,11 +111,11 @@ function encoded(text: string): string {
   );
 }
 
-/** Where requests are signed, bodies are read whole before. */
+/** Signed requests have their bodies buffered before. */
 function bytesOf(body: UpstreamCall["body"]): string | Uint8Array {
   if (body === null) return "";
   if (typeof body === "string" || body instanceof Uint8Array) return body;
-  throw new Error("a body that is not known cannot be signed");
+  throw new Error("a streamed body cannot be signed");
 }
 
 function sha256(data: string | Uint8Array): string {

@@ -7,9 +7,9 @@ import { CredentialFields } from "../cloud/credential-fields.ts";
 import { type Expiring, ExpiringValue } from "../cloud/expiring-value.ts";
 import type { AwsKeySource, AwsKeys } from "./aws-keys.ts";
 
-/** A role of IAM Identity Center, for whoever has logged in (`aws sso login`). */
+/** A role of IAM Identity Center, for a user who has logged in (`aws sso login`). */
 export interface SsoRole {
-  /** What the login is filed under: the name of its session, or the address of its portal. */
+  /** Key of the cached login: the name of its session, or the URL of its portal. */
   readonly login: string;
   readonly region: string;
   readonly account: string;
@@ -17,8 +17,8 @@ export interface SsoRole {
 }
 
 /**
- * The keys of a role of IAM Identity Center, by the token that `aws sso login` has left. Who is not logged in any more gets
- * none: https://docs.aws.amazon.com/sdkref/latest/guide/feature-sso-credentials.html.
+ * Returns the keys of a role of IAM Identity Center, with the token that `aws sso login` has cached. Fails when that login
+ * has expired: https://docs.aws.amazon.com/sdkref/latest/guide/feature-sso-credentials.html.
  */
 export function ssoKeys(env: NodeJS.ProcessEnv, profile: string, role: SsoRole): AwsKeySource {
   const keys = new ExpiringValue(`AWS credentials of the profile "${profile}"`, () =>
@@ -56,7 +56,7 @@ async function roleCredentials(
   return { value, expires: fields.number("expiration") };
 }
 
-/** Where AWS's tools put it; undefined: there is none that is still good. */
+/** Reads the token from the cache of AWS's tools; `undefined` if it is absent or expired. */
 async function tokenOf(login: string): Promise<string | undefined> {
   const file = join(homedir(), ".aws/sso/cache", `${hash("sha1", login)}.json`);
   let text: string;

@@ -1,6 +1,6 @@
 import type { AwsKeySource, AwsKeys } from "./aws-keys.ts";
 
-/** Keys that the configuration names, which stay the same. */
+/** Returns configured keys, which never change. */
 export function staticKeys(keys: AwsKeys): AwsKeySource {
   return () => keys;
 }

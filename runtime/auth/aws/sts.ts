@@ -3,18 +3,20 @@ import type { Expiring } from "../cloud/expiring-value.ts";
 import type { AwsKeySource, AwsKeys } from "./aws-keys.ts";
 import { signRequest } from "./signature.ts";
 
-/** A role that is taken on, at AWS's service for that (STS). */
+/** A role to assume with AWS's Security Token Service (STS). */
 export interface StsRole {
   readonly arn: string;
-  /** What the role's user is called in the logs of AWS. */
+  /** Name of the session in AWS's logs. */
   readonly session: string;
-  /** What the owner of the role asks of those who take it on. */
+  /** External id that the role's owner requires. */
   readonly externalId?: string | undefined;
-  /** Seconds for which the keys are good; undefined: an hour. */
+  /** Lifetime of the keys in seconds; `undefined` for an hour. */
   readonly duration?: number | undefined;
 }
 
-/** The keys of a role, for whoever has a token of another issuer: the request is not signed. Rejects without secrets. */
+/**
+ * Gets the keys of a role with a token of another issuer; the request is not signed. Rejects with errors without secrets.
+ */
 export function assumeRoleWithWebIdentity(
   env: NodeJS.ProcessEnv,
   region: string,
@@ -26,7 +28,7 @@ export function assumeRoleWithWebIdentity(
   return askSts(serverOf(env, region), [], form);
 }
 
-/** The keys of a role, for whoever has keys that may take it on. Rejects without secrets. */
+/** Gets the keys of a role with keys that may assume it. Rejects with errors without secrets. */
 export async function assumeRole(
   env: NodeJS.ProcessEnv,
   region: string,
@@ -38,7 +40,7 @@ export async function assumeRole(
   const headers = ["host", new URL(server).host, "content-type", FORM];
   const call = { method: "POST", path: "/", headers, body: form.toString() };
   signRequest(call, await source(), { region, service: "sts" }, new Date());
-  // Both are said by whoever sends it.
+  // The client adds `host` and `content-type` itself.
   return askSts(server, headers.slice(4), form);
 }
 
@@ -84,12 +86,12 @@ async function askSts(
   ];
   const expires = Date.parse(expiration);
   if (accessKeyId === undefined || secretAccessKey === undefined || Number.isNaN(expires)) {
-    throw new Error("STS gave no credentials");
+    throw new Error("STS returned no credentials");
   }
   return { value: { accessKeyId, secretAccessKey, sessionToken }, expires };
 }
 
-/** The text of an element that has no other ones in it: keys have no character that XML escapes. */
+/** Returns the text of an element without child elements. Keys have no characters that XML escapes. */
 function element(xml: string, name: string): string | undefined {
   return new RegExp(`<${name}>([^<&]*)</${name}>`).exec(xml)?.[1];
 }

@@ -3,7 +3,7 @@ import { ExpiringValue } from "../cloud/expiring-value.ts";
 import type { AwsKeySource } from "./aws-keys.ts";
 import { assumeRoleWithWebIdentity, type StsRole } from "./sts.ts";
 
-/** The keys of a role that a token of another issuer may take on; undefined: the environment names none. */
+/** Returns the keys of a role for a token of another issuer; `undefined` if the environment names no such token. */
 export function webIdentityKeys(env: NodeJS.ProcessEnv, region: string): AwsKeySource | undefined {
   const { AWS_WEB_IDENTITY_TOKEN_FILE: file, AWS_ROLE_ARN: arn } = env;
   if (!file || !arn) return undefined;
@@ -11,7 +11,7 @@ export function webIdentityKeys(env: NodeJS.ProcessEnv, region: string): AwsKeyS
   return webIdentityRole(env, region, { arn, session }, file);
 }
 
-/** The keys of a role that the token in a file may take on; the token changes with its file. */
+/** Returns the keys of a role for the token in a file, which is read each time because it changes. */
 export function webIdentityRole(
   env: NodeJS.ProcessEnv,
   region: string,

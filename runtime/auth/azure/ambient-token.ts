@@ -3,7 +3,10 @@ import { clientSecretToken } from "./client-secret.ts";
 import { managedIdentityToken } from "./managed-identity.ts";
 import { workloadIdentityToken } from "./workload-identity.ts";
 
-/** Tokens of whatever the gateway runs on: an application of the environment, a workload's identity, the machine's. */
+/**
+ * Returns tokens for the gateway's environment: of an application in environment variables, of a workload identity, or of
+ * the machine's identity.
+ */
 export function ambientToken(scope: string): ExpiringValue<string> {
   const { env } = process;
   const { AZURE_TENANT_ID: tenantId, AZURE_CLIENT_ID: clientId } = env;

@@ -9,7 +9,7 @@ export interface ClientSecretSettings {
   readonly clientSecret: string;
 }
 
-/** Tokens of an application that shows its secret. */
+/** Returns tokens of an application with a secret. */
 export function clientSecretToken(settings: ClientSecretSettings): ExpiringValue<string> {
   const { scope, tenantId, clientId, clientSecret } = settings;
   return new ExpiringValue("token of Azure", () =>

@@ -1,7 +1,7 @@
 import type { Expiring } from "../cloud/expiring-value.ts";
 import { grantedToken, postForm } from "../cloud/token-endpoint.ts";
 
-/** Asks Entra for a token of a tenant's application. `fields`: who it is, and how it shows that. */
+/** Requests a token for a tenant's application. `fields`: its id, and its secret or assertion. */
 export async function entraToken(
   tenant: string,
   fields: Readonly<Record<string, string>>,

@@ -1,14 +1,14 @@
 import { ExpiringValue } from "../cloud/expiring-value.ts";
 import { askForToken, grantedToken } from "../cloud/token-endpoint.ts";
 
-/** Which identity of the machine; none of them: the system's. */
+/** Identity of the machine; without any field, the system-assigned one. */
 export interface ManagedIdentity {
   readonly clientId?: string;
   readonly objectId?: string;
   readonly resourceId?: string;
 }
 
-/** Tokens of the machine that the gateway runs on, from its metadata (IMDS) or the agent of App Service. */
+/** Returns tokens of the machine's identity, from its metadata server (IMDS) or the agent of App Service. */
 export function managedIdentityToken(
   scope: string,
   { clientId, objectId, resourceId }: ManagedIdentity,

@@ -3,7 +3,7 @@ import { WatchedFile } from "../../process/watched-file.ts";
 import { ExpiringValue } from "../cloud/expiring-value.ts";
 import { entraToken } from "./entra-token.ts";
 
-/** The paths of files that say which application of Entra it is, and its secret. */
+/** Paths of files with an application of Entra and its secret. */
 export interface MountedSecretSettings {
   readonly scope: string;
   readonly files: {
@@ -13,7 +13,10 @@ export interface MountedSecretSettings {
   };
 }
 
-/** Tokens of an application whose Secret is mounted: it is read when the gateway starts, and for each token. Throws StartupError. */
+/**
+ * Returns tokens of an application whose Secret is mounted. The files are read at startup, and for each token. Throws
+ * StartupError.
+ */
 export function mountedSecretToken({ scope, files }: MountedSecretSettings): ExpiringValue<string> {
   const tenantId = new WatchedFile(files.tenantId, visibleWord);
   const clientId = new WatchedFile(files.clientId, visibleWord);

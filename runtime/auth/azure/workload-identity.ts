@@ -4,8 +4,8 @@ import { ExpiringValue } from "../cloud/expiring-value.ts";
 import { entraToken } from "./entra-token.ts";
 
 /**
- * Tokens of a workload whose identity another issuer (a pod's service account) vouches for, as the environment names
- * them. Throws StartupError when it does not.
+ * Returns tokens of a workload identity, which another issuer (a pod's service account) vouches for, as the environment
+ * configures it. Throws StartupError if it does not.
  */
 export function workloadIdentityToken(scope: string): ExpiringValue<string> {
   const file = env("AZURE_FEDERATED_TOKEN_FILE");

@@ -1,4 +1,4 @@
-/** A JSON object with secrets, read field by field: no error says what stands in it. */
+/** A JSON object with secrets, read field by field. Errors never quote its content. */
 export class CredentialFields {
   readonly #fields: ReadonlyMap<string, unknown>;
   readonly #what: string;
@@ -8,19 +8,20 @@ export class CredentialFields {
     this.#what = what;
   }
 
-  /** `what` it is, for errors. Throws when the text is no JSON object. */
+  /** `what`: description for errors. Throws if the string is not a JSON object. */
   static parse(text: string, what: string): CredentialFields {
     let value: unknown;
     try {
       value = JSON.parse(text);
     } catch {
-      throw new Error(`${what} is no JSON`);
+      throw new Error(`${what} is not JSON`);
     }
-    if (typeof value !== "object" || value === null) throw new Error(`${what} is no JSON object`);
+    if (typeof value !== "object" || value === null)
+      throw new Error(`${what} is not a JSON object`);
     return new CredentialFields(value, what);
   }
 
-  /** Throws when it is absent, or no text. */
+  /** Throws if it is absent, or not a string. */
   text(name: string): string {
     const value = this.optionalText(name);
     if (value === undefined) throw new Error(`${this.#what} has no "${name}"`);
@@ -32,7 +33,7 @@ export class CredentialFields {
     return typeof value === "string" ? value : undefined;
   }
 
-  /** Throws when it is absent, or no number; managed identities of Azure write numbers as texts. */
+  /** Throws if it is absent, or not a number. Azure's managed identities write numbers as strings. */
   number(name: string): number {
     const field = this.#fields.get(name);
     const value = typeof field === "string" && field !== "" ? Number(field) : field;
@@ -47,7 +48,7 @@ export class CredentialFields {
     return new CredentialFields(value, `"${name}" of ${this.#what}`);
   }
 
-  /** Its texts by name. */
+  /** Its strings by name. */
   get texts(): readonly (readonly [string, string])[] {
     return [...this.#fields].flatMap(([name, value]) =>
       typeof value === "string" ? [[name, value] as const] : [],

@@ -1,22 +1,22 @@
 import { warn } from "../../process/operator-warnings.ts";
 import { MINUTE, SECOND } from "../../process/units.ts";
 
-/** A value that is good for some time. */
+/** A value with an expiry. */
 export interface Expiring<Value> {
   readonly value: Value;
   /** Milliseconds since 1970. */
   readonly expires: number;
 }
 
-/** How long before its end a value is fetched anew; one that is good for a shorter time, at half of it. */
-const AHEAD = 5 * MINUTE;
+/** Time before its expiry when a value is renewed; values with a short lifetime are renewed at half of it. */
+const RENEWAL_MARGIN = 5 * MINUTE;
 
-/** The least time between two fetches when they fail. */
+/** Minimum time between two failing attempts. */
 const PAUSE = 5 * SECOND;
 
 /**
- * Credentials that a server gives out for some time: fetched for the first request that needs them, and again in the
- * background before they expire. However many requests wait, one fetch is made; one that fails keeps what is still good.
+ * Credentials with an expiry, fetched for the first request that needs them, and renewed in the background. Concurrent
+ * requests share one attempt; when renewing fails, a value that is still valid remains in use.
  */
 export class ExpiringValue<Value> {
   readonly #what: string;
@@ -25,19 +25,19 @@ export class ExpiringValue<Value> {
   #pending: Promise<Value> | undefined;
   #failure: { readonly error: unknown; readonly until: number } | undefined;
 
-  /** `what` it is, for the log. `fetch` rejects with an Error that says what failed, without a secret. */
+  /** `what`: description for the log. `fetch` rejects with an Error whose message has no secrets. */
   constructor(what: string, fetch: () => Promise<Expiring<Value>>) {
     this.#what = what;
     this.#fetch = fetch;
   }
 
-  /** Rejects when there is none to be had. */
+  /** Rejects if no value can be fetched. */
   async current(): Promise<Value> {
     const now = Date.now();
     const held = this.#held;
     if (held === undefined || held.expires <= now) return this.#renewed(now);
     if (held.renewal <= now) {
-      // The value of now is good; a failure was logged.
+      // The current value is still valid, and a failure is logged.
       this.#renewed(now).catch(() => {});
     }
     return held.value;
@@ -71,5 +71,5 @@ export class ExpiringValue<Value> {
 
 function renewalOf(expires: number, now: number): number {
   const life = expires - now;
-  return now + Math.max(life - AHEAD, life / 2);
+  return now + Math.max(life - RENEWAL_MARGIN, life / 2);
 }

@@ -4,7 +4,7 @@ import { SECOND } from "../../process/units.ts";
 import { CredentialFields } from "./credential-fields.ts";
 import type { Expiring } from "./expiring-value.ts";
 
-/** Asks an endpoint of OAuth 2.0 (RFC 6749 3.2). Rejects with what the server calls the problem. */
+/** Sends a request to an OAuth 2.0 endpoint (RFC 6749 3.2). Rejects with the error code of the server. */
 export function postForm(
   url: string,
   form: Readonly<Record<string, string>>,
@@ -17,7 +17,7 @@ export function postForm(
   });
 }
 
-/** Asks for a JSON object that has a token. Rejects without a word of what else it says. */
+/** Requests a JSON object with a token. Rejects with errors that do not quote the response. */
 export async function askForToken(request: FetchRequest): Promise<CredentialFields> {
   const { host } = new URL(request.url);
   const { status, body } = await fetchResponse(request, { maxBytes: 65_536, deadline: 5 * SECOND });
@@ -26,7 +26,7 @@ export async function askForToken(request: FetchRequest): Promise<CredentialFiel
   return CredentialFields.parse(text, `the response of ${host}`);
 }
 
-/** The token of a response (RFC 6749 5.1). */
+/** Returns the token of a response (RFC 6749 5.1). */
 export function grantedToken(response: CredentialFields): Expiring<string> {
   return {
     value: response.text("access_token"),
@@ -34,7 +34,7 @@ export function grantedToken(response: CredentialFields): Expiring<string> {
   };
 }
 
-/** RFC 6749 5.2: a word, and nothing of what was sent. */
+/** Returns the error code (RFC 6749 5.2), which never contains request data. */
 function problemOf(text: string): string | undefined {
   const [, word] = /"error"\s*:\s*"([a-z_]{1,40})"/.exec(text) ?? [];
   return word;

@@ -1,13 +1,15 @@
+import type { CredentialFields } from "../cloud/credential-fields.ts";
 import { type Expiring, ExpiringValue } from "../cloud/expiring-value.ts";
+import { grantedToken, postForm } from "../cloud/token-endpoint.ts";
 import { readApplicationCredentials } from "./application-credentials.ts";
-import { refreshedToken } from "./authorized-user.ts";
 import { exchangedToken } from "./external-account.ts";
 import { metadataAccessToken } from "./metadata-server.ts";
 import { serviceAccountToken } from "./service-account.ts";
 
 /**
- * The access token of whatever the gateway runs as, found as Google's own tools do it: the file that
- * GOOGLE_APPLICATION_CREDENTIALS names, else the metadata server. What gcloud has stored at home is not looked at.
+ * Returns the access token of the gateway's environment, found like Google's own tools do: from the file that
+ * GOOGLE_APPLICATION_CREDENTIALS names, or else from the metadata server. Credentials that gcloud stores in the home
+ * directory are ignored.
  */
 export function accessToken(): ExpiringValue<string> {
   return new ExpiringValue("access token of Google Cloud", fetchAccessToken);
@@ -24,4 +26,16 @@ async function fetchAccessToken(): Promise<Expiring<string>> {
     case "external_account":
       return exchangedToken(credentials.fields);
   }
+}
+
+/** Gets the access token of a user with a refresh token (RFC 6749 6). */
+async function refreshedToken(user: CredentialFields): Promise<Expiring<string>> {
+  const endpoint = user.optionalText("token_uri") ?? "https://oauth2.googleapis.com/token";
+  const response = await postForm(endpoint, {
+    grant_type: "refresh_token",
+    client_id: user.text("client_id"),
+    client_secret: user.text("client_secret"),
+    refresh_token: user.text("refresh_token"),
+  });
+  return grantedToken(response);
 }

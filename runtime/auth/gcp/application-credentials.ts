@@ -3,13 +3,13 @@ import { CredentialFields } from "../cloud/credential-fields.ts";
 
 const KINDS = ["service_account", "authorized_user", "external_account"] as const;
 
-/** A file of credentials, by what it is for. */
+/** A credentials file, and its kind. */
 export interface ApplicationCredentials {
   readonly kind: (typeof KINDS)[number];
   readonly fields: CredentialFields;
 }
 
-/** Reads the file that the environment names, each time anew: it may have been replaced. Undefined: it names none. */
+/** Reads the file that the environment names, each time because it may be replaced; `undefined` if none is named. */
 export async function readApplicationCredentials(
   env: NodeJS.ProcessEnv,
 ): Promise<ApplicationCredentials | undefined> {

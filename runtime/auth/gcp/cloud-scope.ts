@@ -1,2 +1,2 @@
-/** What all tokens may be used for; what their owner may do is Google's to decide. */
+/** Scope of all tokens. Google's IAM decides what their owner may do. */
 export const CLOUD_SCOPE = "https://www.googleapis.com/auth/cloud-platform";

@@ -2,7 +2,7 @@ import { decodeJwt } from "jose";
 import { SECOND } from "../../process/units.ts";
 import type { Expiring } from "../cloud/expiring-value.ts";
 
-/** A token that says itself when it ends (RFC 7519). Throws when it is none. */
+/** Reads a JWT's `exp` (RFC 7519). Throws if it is not a JWT. */
 export function expiringJwt(token: string): Expiring<string> {
   const { exp = 0 } = decodeJwt(token);
   return { value: token, expires: exp * SECOND };

@@ -7,18 +7,21 @@ import { askForToken, grantedToken, postForm } from "../cloud/token-endpoint.ts"
 import { CLOUD_SCOPE } from "./cloud-scope.ts";
 import { expiringJwt } from "./expiring-jwt.ts";
 
-/** The access token of a workload elsewhere, by its own token (RFC 8693), and that of a service account if it is to act as one. */
+/**
+ * Exchanges the token of an external workload for an access token (RFC 8693), or for that of a service account to
+ * impersonate.
+ */
 export async function exchangedToken(account: CredentialFields): Promise<Expiring<string>> {
   const federated = grantedToken(await federate(account));
   const url = account.optionalText("service_account_impersonation_url");
   if (url === undefined) return federated;
   const response = await impersonate(url, federated.value, { scope: [CLOUD_SCOPE] });
   const expires = Date.parse(response.text("expireTime"));
-  if (Number.isNaN(expires)) throw new Error("the service account's token has no end");
+  if (Number.isNaN(expires)) throw new Error("the service account's token has no expiry");
   return { value: response.text("accessToken"), expires };
 }
 
-/** The identity token of the service account as which a workload elsewhere acts. */
+/** Gets an identity token of the service account that an external workload impersonates. */
 export async function impersonatedIdToken(
   account: CredentialFields,
   audience: string,
@@ -51,7 +54,7 @@ function impersonate(url: string, token: string, body: object): Promise<Credenti
   });
 }
 
-/** The workload's own token: of a file, or of a server. */
+/** Returns the workload's own token, from a file or a server. */
 async function subjectToken(source: CredentialFields | undefined): Promise<string> {
   const file = source?.optionalText("file");
   const url = source?.optionalText("url");

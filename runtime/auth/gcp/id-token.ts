@@ -4,7 +4,7 @@ import { impersonatedIdToken } from "./external-account.ts";
 import { metadataIdToken } from "./metadata-server.ts";
 import { serviceAccountIdToken } from "./service-account.ts";
 
-/** The identity token, for one audience, of whatever the gateway runs as. */
+/** Returns the identity token of the gateway's environment for one audience. */
 export function idToken(audience: string): ExpiringValue<string> {
   return new ExpiringValue("identity token of Google Cloud", () => fetchIdToken(audience));
 }
@@ -16,7 +16,7 @@ async function fetchIdToken(audience: string): Promise<Expiring<string>> {
     case "service_account":
       return serviceAccountIdToken(credentials.fields, audience);
     case "authorized_user":
-      throw new Error("a user's credentials give no identity token for an audience");
+      throw new Error("user credentials do not support identity tokens for an audience");
     case "external_account":
       return impersonatedIdToken(credentials.fields, audience);
   }

@@ -5,12 +5,12 @@ import type { Expiring } from "../cloud/expiring-value.ts";
 import { grantedToken } from "../cloud/token-endpoint.ts";
 import { expiringJwt } from "./expiring-jwt.ts";
 
-/** The access token of the service account of a machine or a pod of Google Cloud. */
+/** Gets the access token of the service account of a machine or pod on Google Cloud. */
 export async function metadataAccessToken(env: NodeJS.ProcessEnv): Promise<Expiring<string>> {
   return grantedToken(CredentialFields.parse(await ask(env, "token"), "the metadata"));
 }
 
-/** Its identity token for an audience. */
+/** Gets its identity token for an audience. */
 export async function metadataIdToken(
   env: NodeJS.ProcessEnv,
   audience: string,
@@ -19,7 +19,7 @@ export async function metadataIdToken(
   return expiringJwt((await ask(env, `identity?${query}`)).trim());
 }
 
-/** https://cloud.google.com/compute/docs/metadata/querying-metadata. */
+/** Queries https://cloud.google.com/compute/docs/metadata/querying-metadata. */
 async function ask(env: NodeJS.ProcessEnv, what: string): Promise<string> {
   const host = env.GCE_METADATA_HOST || "metadata.google.internal";
   const url = `http://${host}/computeMetadata/v1/instance/service-accounts/default/${what}`;

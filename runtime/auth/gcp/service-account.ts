@@ -5,12 +5,12 @@ import { grantedToken, postForm } from "../cloud/token-endpoint.ts";
 import { CLOUD_SCOPE } from "./cloud-scope.ts";
 import { expiringJwt } from "./expiring-jwt.ts";
 
-/** The access token of a service account by its key (RFC 7523). */
+/** Gets the access token of a service account with its key (RFC 7523). */
 export async function serviceAccountToken(account: CredentialFields): Promise<Expiring<string>> {
   return grantedToken(await exchange(account, { scope: CLOUD_SCOPE }));
 }
 
-/** The identity token of a service account for an audience. */
+/** Gets an identity token of a service account for an audience. */
 export async function serviceAccountIdToken(
   account: CredentialFields,
   audience: string,
@@ -38,9 +38,9 @@ async function exchange(
   });
 }
 
-/** What the library says of a broken key may hold some of it. */
+/** The library's error may quote parts of the key. */
 function signingKey(pem: string): ReturnType<typeof importPKCS8> {
   return importPKCS8(pem, "RS256").catch(() => {
-    throw new Error('the "private_key" is no key');
+    throw new Error('"private_key" is not a private key');
   });
 }

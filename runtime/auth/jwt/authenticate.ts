@@ -6,18 +6,18 @@ import { credentialIn, stripCredential } from "../credentials.ts";
 import { InvalidToken } from "./invalid-token.ts";
 import type { Verdict } from "./verifier.ts";
 
-/** The `WWW-Authenticate` value of a 401. `error` is undefined when no token was sent (RFC 6750 3.1). */
+/** Returns the `WWW-Authenticate` value of a 401. `error` is `undefined` if no token was sent (RFC 6750 3.1). */
 export type Challenge = (exchange: Exchange, error: "invalid_token" | undefined) => string;
 
-/** Claims, or undefined when the request was answered. */
+/** Claims; `undefined` if the request was answered. */
 export type Authenticated = JsonObject | undefined;
 
-/** The token of a request, or undefined without one: other schemes are other policies' business. */
+/** Returns the token of a request; `undefined` if it is absent. Other schemes belong to other policies. */
 export function tokenIn(exchange: Exchange, location: CredentialLocation): string | undefined {
   return credentialIn(exchange, location, "jwt");
 }
 
-/** Lets a request with a valid token go on, without the token; responds to any other. */
+/** Lets a request with a valid token pass, without the token, and responds to any other. */
 export function admit(
   exchange: Exchange,
   verdict: Verdict,
@@ -34,14 +34,14 @@ export function admit(
     return undefined;
   }
   if (verdict === "unavailable") {
-    logFields(exchange.record).set("error", "the keys of the issuer are not there");
+    logFields(exchange.record).set("error", "the issuer's keys are unavailable");
     refuse(exchange, 503, "JwtAuth", "authentication failure: the token can't be checked now");
     return undefined;
   }
   return consume(exchange, verdict, location);
 }
 
-/** Answers a request that has to carry a token and does not. */
+/** Refuses a request that requires a token. */
 export function refuseMissing(
   exchange: Exchange,
   location: CredentialLocation,
@@ -54,7 +54,7 @@ export function refuseMissing(
   ]);
 }
 
-/** Takes the token off the request, so that no upstream sees it, and notes the subject for the log. */
+/** Removes the token from the request, so that no upstream sees it, and logs its subject. */
 export function consume(
   exchange: Exchange,
   claims: JsonObject,

@@ -1,9 +1,9 @@
 import { errors } from "jose";
 import { SECOND } from "../../process/units.ts";
 
-/** Why a token is not valid: for the log, never for its client. */
+/** Reason why a token is invalid: for the log, never for its client. */
 export class InvalidToken {
-  /** `aud "shop", expected "tools"`. What the token says of itself may stand in it, the token not. */
+  /** `aud "shop", expected "tools"`. May contain claims, but never the token. */
   readonly reason: string;
 
   constructor(reason: string) {
@@ -11,7 +11,7 @@ export class InvalidToken {
   }
 }
 
-/** What verification says of a token, against what was expected. */
+/** Converts an error of the verification. */
 export function invalidToken(
   error: unknown,
   expected: { readonly audiences: readonly string[]; readonly issuer: string },
@@ -33,7 +33,7 @@ export function invalidToken(
     return new InvalidToken(`the claim "${claim}" is not valid`);
   }
   if (error instanceof errors.JWSSignatureVerificationFailed) {
-    return new InvalidToken(`its signature is not of a key of "${expected.issuer}"`);
+    return new InvalidToken(`its signature matches no key of "${expected.issuer}"`);
   }
   return new InvalidToken("not a JWT that can be verified");
 }

@@ -1,10 +1,10 @@
 import { createPublicKey, type KeyObject } from "node:crypto";
 import type { JsonObject } from "../../cel/variables.ts";
 
-/** The keys that signatures are checked with, and what each may be used for. */
+/** Keys that verify signatures. */
 export type KeySet = readonly VerificationKey[];
 
-/** One public key. The algorithms follow from the key; a token can only pick one of them. */
+/** One public key. Its algorithms follow from the key; a token can only choose among them. */
 export interface VerificationKey {
   readonly kid: string | undefined;
   readonly algorithms: readonly string[];
@@ -12,8 +12,8 @@ export interface VerificationKey {
 }
 
 /**
- * Reads a JSON Web Key Set (RFC 7517). Keys that are not for verifying signatures, or of a kind that is not known, are
- * left out. Throws when it is no key set, or holds a symmetric or private key: whoever publishes that has lost it.
+ * Reads a JSON Web Key Set (RFC 7517). Omits keys that are not for verifying signatures, and unknown types. Throws if it is
+ * not a key set, or contains a symmetric or private key, which is compromised once it is published.
  */
 export function readKeySet(set: JsonObject): KeySet {
   const { keys } = set;
@@ -22,8 +22,7 @@ export function readKeySet(set: JsonObject): KeySet {
 }
 
 /**
- * The keys that a token with this header may be signed with: those of its `kid`; without a `kid` the key set's only key
- * for the algorithm.
+ * Returns the keys that may have signed a token: those with its `kid`, or the only key for its algorithm if it has no `kid`.
  */
 export function keysFor(set: KeySet, alg: string, kid: string | undefined): KeySet {
   const fitting = set.filter((key) => key.algorithms.includes(alg));
@@ -33,7 +32,7 @@ export function keysFor(set: KeySet, alg: string, kid: string | undefined): KeyS
 
 function readKey(jwk: unknown): VerificationKey | undefined {
   if (typeof jwk !== "object" || jwk === null) throw new Error("not a key");
-  // Every member is looked at before it is used.
+  // Every member is checked before it is used.
   const members = jwk as Record<string, unknown>;
   const { kty, kid, use, key_ops, alg, crv } = members;
   if (kty === "oct" || Object.hasOwn(members, "d") || Object.hasOwn(members, "k")) {
@@ -50,7 +49,7 @@ function readKey(jwk: unknown): VerificationKey | undefined {
   return { kid: typeof kid === "string" ? kid : undefined, algorithms, key };
 }
 
-/** RFC 7517 5: a key that can't be read is ignored. RFC 7518 3.3: an RSA key has at least 2048 bits. */
+/** Unreadable keys are ignored (RFC 7517 5). RSA keys need at least 2048 bits (RFC 7518 3.3). */
 function importKey(members: Record<string, unknown>): KeyObject | undefined {
   try {
     const key = createPublicKey({ key: members, format: "jwk" });

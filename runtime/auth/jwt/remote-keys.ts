@@ -4,19 +4,19 @@ import type { Upstream } from "../../http/upstream/upstream.ts";
 import { type KeySet, readKeySet } from "./key-set.ts";
 import type { KeySource } from "./key-source.ts";
 
-/** A key set that is fetched. */
+/** Settings of a fetched key set. */
 export interface RemoteKeysSettings {
   readonly url: string;
-  /** Milliseconds after which the keys are fetched again, in the background. */
+  /** Milliseconds after which the keys are refreshed in the background. */
   readonly cacheDuration: number;
-  /** The server of the URL, when it is reached in a way of its own. */
+  /** Server of the URL, if it has its own connection settings. */
   readonly server?: Upstream;
 }
 
 /**
- * Keys from a URL. They are fetched when the first token needs them, again when they are older than `cacheDuration`, and
- * at most every 10 seconds for a key that is not among them. Old keys stay in use while the server can't be reached.
- * What was fetched belongs to the process and outlives a reload.
+ * Fetches keys from a URL: for the first token, when they are older than `cacheDuration`, and at most every 10 seconds for
+ * an unknown key. Old keys remain in use while the server is unreachable. Fetched keys belong to the process and outlive a
+ * reload.
  */
 export function remoteKeys({ url, cacheDuration, server }: RemoteKeysSettings): KeySource {
   const settings: DocumentSettings = {

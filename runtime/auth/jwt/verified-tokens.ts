@@ -1,9 +1,9 @@
-/** Characters of tokens in one generation of the cache. */
+/** Maximum characters of tokens in one generation of the cache. */
 const MAX_CHARACTERS = 4 * 1024 * 1024;
 
 /**
- * A bounded cache by token. Two generations: when the younger one is full it becomes the older one and the older one is
- * dropped, so that a token in use stays and no lookup reorders anything. At most 8 MiB of tokens are held.
+ * Bounded cache by token, with two generations: when the younger one is full, it replaces the older one. Tokens in use
+ * remain, and lookups reorder nothing. Holds at most 8 MiB of tokens.
  */
 export class VerifiedTokens<Entry> {
   #young = new Map<string, Entry>();
@@ -14,11 +14,11 @@ export class VerifiedTokens<Entry> {
     const entry = this.#young.get(token);
     if (entry !== undefined) return entry;
     const older = this.#old.get(token);
-    if (older !== undefined) this.keep(token, older);
+    if (older !== undefined) this.add(token, older);
     return older;
   }
 
-  keep(token: string, entry: Entry): void {
+  add(token: string, entry: Entry): void {
     if (!this.#young.has(token)) this.#characters += token.length;
     this.#young.set(token, entry);
     if (this.#characters < MAX_CHARACTERS) return;

@@ -7,14 +7,14 @@ import { type KeySet, keysFor } from "./key-set.ts";
 import type { KeySource } from "./key-source.ts";
 import { VerifiedTokens } from "./verified-tokens.ts";
 
-/** Whose tokens are accepted. */
+/** Accepted tokens. */
 export interface JwtSettings {
-  /** Where tokens stand. */
+  /** Location of the token. */
   readonly location: CredentialLocation;
   readonly providers: readonly JwtProvider[];
 }
 
-/** An issuer, the audiences its tokens must name one of (empty: any), the claims they must have, and its keys. */
+/** An issuer, its audiences (one of which tokens must name; empty: any), its required claims, and its keys. */
 export interface JwtProvider {
   readonly issuer: string;
   readonly audiences: readonly string[];
@@ -22,15 +22,15 @@ export interface JwtProvider {
   readonly keys: KeySource;
 }
 
-/** The claims; or why the token is not valid; or that no keys could be had to check it with. */
+/** Claims; or the reason why the token is invalid; or "unavailable" if the keys to verify it could not be fetched. */
 export type Verdict = JsonObject | InvalidToken | "unavailable";
 
-/** Seconds that clocks may differ. */
-const LEEWAY = 60;
-/** Characters. What proxies in front accept in a header is mostly less. */
+/** Permitted clock skew in seconds. */
+const CLOCK_SKEW = 60;
+/** Maximum length in characters. Most proxies accept less in a header. */
 const MAX_TOKEN_LENGTH = 16_384;
 
-/** Checks tokens against one `jwtAuth` or `mcpAuthentication`; remembers the valid ones until they or their keys end. */
+/** Verifies tokens for one `jwtAuth` or `mcpAuthentication`, and caches valid ones until they or their keys expire. */
 export class JwtVerifier {
   readonly location: CredentialLocation;
   readonly #providers: readonly JwtProvider[];
@@ -42,8 +42,8 @@ export class JwtVerifier {
   }
 
   /**
-   * Issuer, audience, signature, required claims, `exp` and `nbf`, with 60 seconds of leeway. The algorithm must be one of the
-   * key's (RFC 8725 3.1). The promise never rejects.
+   * Checks issuer, audience, signature, required claims, `exp` and `nbf`, with 60 seconds of clock skew. The algorithm must
+   * be one of the key's (RFC 8725 3.1). The promise never rejects.
    */
   check(token: string, gateway: GatewayContext): Verdict | Promise<Verdict> {
     const known = this.#tokens.find(token);
@@ -65,7 +65,7 @@ export class JwtVerifier {
       if (provider.issuer !== signed.issuer) continue;
       const found = await verifyWith(provider, token, signed, gateway);
       if (found !== "unavailable" && !(found instanceof InvalidToken)) {
-        this.#tokens.keep(token, found);
+        this.#tokens.add(token, found);
         return found.claims;
       }
       if (verdict !== "unavailable") verdict = found;
@@ -74,7 +74,7 @@ export class JwtVerifier {
   }
 }
 
-/** Opens the verifier of a policy: once, when the gateway starts. */
+/** Opens the verifier of a policy, once at startup. */
 export function openJwt(settings: JwtSettings): JwtVerifier {
   return new JwtVerifier(settings);
 }
@@ -84,18 +84,21 @@ interface VerifiedToken {
   /** Milliseconds since the epoch. */
   readonly endsAt: number;
   readonly keys: KeySource;
-  /** The keys it was checked with: when they change it is checked again. */
+  /** Keys that verified it; when they change, it is verified again. */
   readonly keySet: KeySet;
 }
 
-/** What a token says about itself, to pick the issuer and the key by; nothing else may come from it. */
+/** Unverified content of a token, used only to choose the issuer and the key. */
 interface UnverifiedToken {
   readonly alg: string;
   readonly kid: string | undefined;
   readonly issuer: string;
 }
 
-/** Undefined for what is no signed JWT: too long, encrypted, with critical extensions (RFC 7515 4.1.11), of another purpose. */
+/**
+ * Returns `undefined` for strings that are not acceptable JWTs: too long, encrypted, with critical extensions (RFC 7515
+ * 4.1.11), or for another purpose.
+ */
 function readUnverified(token: string): UnverifiedToken | undefined {
   if (token.length > MAX_TOKEN_LENGTH) return undefined;
   try {
@@ -111,15 +114,18 @@ function readUnverified(token: string): UnverifiedToken | undefined {
   }
 }
 
-/** Types of tokens that an issuer signs too, perhaps for the same audience, and that let nobody in (RFC 8725 3.11). */
+/**
+ * Types of tokens that an issuer also signs, perhaps for the same audience, but that do not authenticate requests (RFC 8725
+ * 3.11).
+ */
 const OTHER_PURPOSES: ReadonlySet<string> = new Set([
   ...["logout+jwt", "secevent+jwt", "dpop+jwt", "token-introspection+jwt"],
   ...["oauth-authz-req+jwt", "client-authentication+jwt", "kb+jwt"],
 ]);
 
 /**
- * The media type of a token as it is compared (RFC 7515 4.1.9): in lower case, without the `application/` that may be left out,
- * and without parameters.
+ * Normalizes the media type of a token (RFC 7515 4.1.9): lower case, without the optional `application/`, and without
+ * parameters.
  */
 function tokenType(typ: string): string {
   const [type = ""] = typ.split(";", 1);
@@ -144,7 +150,7 @@ async function verifyWith(
   }
   if (keySet === undefined) return "unavailable";
   let invalid = new InvalidToken(
-    `"${issuer}" has no key ${kid === undefined ? "of its own" : `"${kid}"`} for ${alg}`,
+    `"${issuer}" has no ${kid === undefined ? "single key" : `key "${kid}"`} for ${alg}`,
   );
   for (const { key } of candidates) {
     try {
@@ -153,23 +159,23 @@ async function verifyWith(
         issuer,
         ...(audiences.length === 0 ? {} : { audience: [...audiences] }),
         requiredClaims: [...requiredClaims],
-        clockTolerance: LEEWAY,
+        clockTolerance: CLOCK_SKEW,
       });
       return { claims: freeze(payload), endsAt: endOf(payload), keys, keySet };
     } catch (error) {
-      // There may be another key of the same name.
+      // Another key may have the same name.
       invalid = invalidToken(error, { audiences, issuer });
     }
   }
   return invalid;
 }
 
-/** A token without `exp` is good as long as its key. */
+/** A token without `exp` is valid as long as its key. */
 function endOf({ exp = Number.POSITIVE_INFINITY }: JWTPayload): number {
-  return (exp + LEEWAY) * 1000;
+  return (exp + CLOCK_SKEW) * 1000;
 }
 
-/** Claims are shared by all requests of a token: nothing may change them. Without recursion: nesting is the client's. */
+/** Freezes claims, which all requests of a token share. Not recursive, because the client chooses the depth. */
 function freeze(claims: JWTPayload): JsonObject {
   const open: object[] = [claims];
   for (let value = open.pop(); value !== undefined; value = open.pop()) {

@@ -3,11 +3,11 @@ import { identifiedBy, type OAuthSettings, serveAdaptedOAuth } from "./metadata.
 
 /** An Auth0 tenant as authorization server. */
 export interface Auth0Settings extends OAuthSettings {
-  /** The API that tokens are asked for: without it Auth0 issues opaque ones. */
+  /** API that tokens are requested for. Without it, Auth0 issues opaque tokens. */
   readonly audience: string;
 }
 
-/** `serveOAuth` for Auth0: the authorization endpoint gets the `audience` that MCP clients do not send. */
+/** Serves OAuth metadata for Auth0: adds the `audience` that MCP clients do not send to the authorization endpoint. */
 export function serveAuth0OAuth(exchange: Exchange, settings: Auth0Settings): Handled {
   const { audience } = settings;
   return serveAdaptedOAuth(exchange, settings, {
@@ -16,7 +16,7 @@ export function serveAuth0OAuth(exchange: Exchange, settings: Auth0Settings): Ha
       ...identifiedBy(at),
       authorization_endpoint: withAudience(String(document.authorization_endpoint), audience),
     }),
-    // An API that is called as its URL is what clients ask for anyhow (RFC 8707).
+    // If the API is named by its URL, clients request it anyway (RFC 8707).
     isNeeded: (resource) => resource !== audience,
   });
 }

@@ -3,26 +3,26 @@ import type { FetchRequest } from "../../http/upstream/fetch-request.ts";
 import type { Upstream } from "../../http/upstream/upstream.ts";
 import { WatchedFile } from "../../process/watched-file.ts";
 
-/** How a client says who it is at a token endpoint (OpenID Connect Core 9). */
+/** Authentication method of a client at a token endpoint (OpenID Connect Core 9). */
 export type ClientMethod = "clientSecretBasic" | "clientSecretPost";
 
 /** A client of an authorization server. */
 export interface OAuthClient {
   readonly clientId: string;
-  /** A text, or what follows a file. */
+  /** A string, or a function that returns the content of a watched file. */
   readonly clientSecret: ClientSecret;
 }
 
-/** The secret of a client, as it is now where a file holds it. */
+/** Secret of a client; a function if a file holds it. */
 export type ClientSecret = string | (() => string);
 
-/** Follows a file that holds the secret of a client. Throws StartupError. */
+/** Watches a file with the secret of a client. Throws StartupError. */
 export function clientSecretFile(path: string): ClientSecret {
   const followed = new WatchedFile(path, readClientSecret);
   return () => followed.current();
 }
 
-/** A request to a token endpoint (RFC 6749 3.2); without a client it says of nobody whose it is. */
+/** Builds a request to a token endpoint (RFC 6749 3.2); unauthenticated if `client` is `undefined`. */
 export function tokenRequest(
   url: string,
   form: readonly (readonly [name: string, value: string])[],
@@ -46,7 +46,7 @@ function secretOf({ clientSecret }: OAuthClient): string {
   return typeof clientSecret === "string" ? clientSecret : clientSecret();
 }
 
-/** RFC 6749 2.3.1: both are encoded as in forms before they are put together. */
+/** Both parts are form-encoded before they are joined (RFC 6749 2.3.1). */
 function basic(client: OAuthClient): string {
   const login = `${formEncoded(client.clientId)}:${formEncoded(secretOf(client))}`;
   return `Basic ${Buffer.from(login).toString("base64")}`;

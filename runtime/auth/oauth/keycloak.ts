@@ -13,17 +13,17 @@ export interface KeycloakSettings extends OAuthSettings {
   readonly registrationUrl: string;
 }
 
-/** Bytes of a client's registration. */
+/** Maximum bytes of a client's registration. */
 const MAX_REGISTRATION = 65_536;
 
-/** Of Keycloak's response to a registration. */
-const limits: FetchLimits = { maxBytes: 512 * 1024, deadline: 10_000 };
+/** Limits of Keycloak's response to a registration. */
+const LIMITS: FetchLimits = { maxBytes: 512 * 1024, deadline: 10_000 };
 
 const REGISTRATION = "/client-registration";
 
 /**
- * `serveOAuth` for Keycloak: clients register here, because Keycloak's own endpoint sends no CORS headers and refuses
- * clients in browsers.
+ * Serves OAuth metadata for Keycloak. Clients register at the gateway, because Keycloak's own endpoint sends no CORS headers
+ * and refuses clients in browsers.
  */
 export function serveKeycloakOAuth(exchange: Exchange, settings: KeycloakSettings): Handled {
   const path = authorizationServerPath(exchange.path);
@@ -34,7 +34,7 @@ export function serveKeycloakOAuth(exchange: Exchange, settings: KeycloakSetting
       ...identifiedBy(at),
       registration_endpoint: `${new URL(at).origin}${exchange.path}${REGISTRATION}`,
     }),
-    // Clients may be known to Keycloak, or name themselves by a document.
+    // Keycloak may already know the client, or the client names itself by a document.
     isNeeded: () => false,
   });
 }
@@ -47,7 +47,7 @@ async function register(exchange: Exchange, url: string): Promise<void> {
   try {
     const request = { method: "POST", url, headers, body } as const;
     const response = await fetchResponse(request, {
-      ...limits,
+      ...LIMITS,
       onAbort: exchange.onAbort.bind(exchange),
     });
     respondBytes(exchange, response.status, response.body);
@@ -56,7 +56,7 @@ async function register(exchange: Exchange, url: string): Promise<void> {
   }
 }
 
-/** A registration may carry an initial access token (RFC 7591 3): it is meant for Keycloak, not for the MCP server. */
+/** A registration may have an initial access token (RFC 7591 3), which is meant for Keycloak and not for the MCP server. */
 function registrationHeaders(exchange: Exchange): readonly string[] {
   const token = exchange.header("authorization");
   const headers = ["content-type", "application/json", "accept", "application/json"];

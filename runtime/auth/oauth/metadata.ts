@@ -8,33 +8,33 @@ import { authorizationServerPath, protectedResourcePath, publicBase } from "./we
 
 export { isOAuthPath } from "./well-known.ts";
 
-/** What an MCP route says about its authorization server. */
+/** OAuth metadata of an MCP route. */
 export interface OAuthSettings {
-  /** The authorization server, as it calls itself. */
+  /** Issuer of the authorization server. */
   readonly issuer: string;
-  /** Where the authorization server's own metadata may be, tried in order. */
+  /** URLs where the authorization server's metadata may be, in the order to try. */
   readonly metadataUrls: readonly string[];
   /**
-   * Members of the protected-resource metadata besides `resource`, in snake_case: `authorization_servers`, and what the
-   * configuration adds or overrides, `resource` included.
+   * Members of the protected-resource metadata, in snake_case: `authorization_servers`, and configured members, which may
+   * override `resource`.
    */
   readonly resourceMetadata: JsonObject;
 }
 
-/** Makes the document a client gets of the authorization server's own; `at` is the issuer URL the client asked for. */
+/** Converts the authorization server's document for a client. `at` is the issuer URL that the client requested. */
 export type Rewrite = (document: JsonObject, at: string) => JsonObject;
 
-/** What clients get in the place of an authorization server's own metadata. */
+/** Changes of an authorization server's metadata for clients. */
 export interface Adaptation {
   readonly rewrite: Rewrite;
-  /** Whether the clients of a resource, as its metadata calls it, get no token of use without it. */
+  /** Whether the clients of a resource, named as in its metadata, get no usable token without it. */
   readonly isNeeded: (resource: unknown) => boolean;
 }
 
 /**
- * Serves the protected-resource metadata (RFC 9728) and, for clients that look for the authorization server where the
- * MCP endpoint is, the authorization server's metadata (RFC 8414) as it stands. Called for what `isOAuthPath` accepts,
- * before CORS and token checks.
+ * Serves the protected-resource metadata (RFC 9728) and, for clients that look for the authorization server at the MCP
+ * endpoint's host, its unchanged metadata (RFC 8414). Called for paths that `isOAuthPath` accepts, before CORS and token
+ * checks.
  */
 export function serveOAuth(exchange: Exchange, settings: OAuthSettings): Handled {
   const path = protectedResourcePath(exchange.path);
@@ -45,9 +45,9 @@ export function serveOAuth(exchange: Exchange, settings: OAuthSettings): Handled
 }
 
 /**
- * Serves the metadata of a route for whose clients the gateway adapts the authorization server's: it stands in its place. A
- * client that compares issuers (RFC 9207 2.4, MCP 2026-07-28) takes no response by another name, so it is sent to a server
- * that names itself in its responses by that name, where it can do without the adaptation.
+ * Serves metadata of a route whose clients need the authorization server's adapted. The gateway then acts as the issuer.
+ * Clients that compare issuers (RFC 9207 2.4, MCP 2026-07-28) reject responses with another name. So if the server names
+ * itself in its responses, and the adaptation is not needed, they are sent to the server itself.
  */
 export function serveAdaptedOAuth(
   exchange: Exchange,
@@ -72,8 +72,8 @@ export function serveAdaptedOAuth(
 }
 
 /**
- * The members by which an authorization server is known. Clients require `issuer` to be the URL they asked for
- * (RFC 8414 3.3); the server itself signs its responses with its own name, so none is promised (RFC 9207 3).
+ * Members that identify an authorization server. Clients require `issuer` to be the URL that they requested (RFC 8414 3.3).
+ * Responses carry the server's own name, so the `iss` parameter is not announced (RFC 9207 3).
  */
 export function identifiedBy(at: string): JsonObject {
   return { issuer: at, authorization_response_iss_parameter_supported: false };
@@ -83,7 +83,7 @@ function respondResource(exchange: Exchange, path: string, metadata: JsonObject)
   respondJson(exchange, 200, { resource: resourceOf(exchange, path), ...metadata });
 }
 
-/** The URL that the client was given for the MCP server, to the letter: clients compare. */
+/** Returns the URL that the client was given for the MCP server, unchanged because clients compare it. */
 function resourceOf(exchange: Exchange, path: string): string {
   const query = exchange.query === "" ? "" : `?${exchange.query}`;
   return `${publicBase(exchange)}${path}${query}`;
@@ -107,7 +107,7 @@ async function serveAuthorizationServer(
   respondJson(exchange, 200, rewrite(document, at));
 }
 
-/** What the authorization server says of itself; undefined: it can't be reached. */
+/** Fetches the authorization server's metadata; `undefined` if it is unreachable. */
 function metadataOf(
   exchange: Exchange,
   { issuer, metadataUrls }: OAuthSettings,
@@ -124,10 +124,10 @@ function metadataOf(
 /** Milliseconds. */
 const MAX_AGE = 300_000;
 
-/** RFC 8414 3.3: metadata that names another issuer must not be used. */
+/** Metadata of another issuer must not be used (RFC 8414 3.3). */
 function requireServer(document: JsonObject, issuer: string): void {
   if (typeof document.issuer !== "string" || typeof document.authorization_endpoint !== "string") {
     throw new Error("not an authorization server's metadata");
   }
-  if (document.issuer !== issuer) throw new Error("the metadata of another issuer");
+  if (document.issuer !== issuer) throw new Error("the metadata names another issuer");
 }

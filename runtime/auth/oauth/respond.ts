@@ -14,12 +14,12 @@ const PREFLIGHT = [
   "86400",
 ];
 
-/** Answers with a JSON document. What it says depends on the URL it was asked under: no cache in between keeps it. */
+/** Responds with a JSON document. Its content depends on the requested URL, so it must not be cached. */
 export function respondJson(exchange: Exchange, status: number, document: JsonObject): void {
   respondBytes(exchange, status, JSON.stringify(document));
 }
 
-/** The same, with JSON as it came. */
+/** Responds with JSON unchanged. */
 export function respondBytes(exchange: Exchange, status: number, json: string | Uint8Array): void {
   exchange.respond(
     status,
@@ -28,7 +28,7 @@ export function respondBytes(exchange: Exchange, status: number, json: string | 
   );
 }
 
-/** Answers a preflight, or a method that the endpoint does not have; true when it did. */
+/** Responds to a preflight, or to a method that the endpoint does not support; true if it did. */
 export function respondToMethod(exchange: Exchange, allowed: "GET" | "POST"): boolean {
   const { method } = exchange;
   if (method === allowed || (method === "HEAD" && allowed === "GET")) return false;

@@ -2,29 +2,29 @@ import type { JsonObject, JwtVariable } from "../../cel/variables.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import { resourceMetadataUrl } from "./well-known.ts";
 
-/** The scopes that rules require of tokens. */
+/** Scopes that rules require of tokens. */
 export interface StepUpSettings {
-  /** The claims that the rules read: `scope`, `scopes` or `scp`. */
+  /** Claims that the rules read: `scope`, `scopes` or `scp`. */
   readonly claims: readonly string[];
   readonly scopes: readonly string[];
 }
 
-/** What the rules say of somebody with these claims. */
+/** Evaluates the rules for claims. */
 type Rules = (claims: JsonObject) => { readonly isAllowed: boolean };
 
 /**
- * The `WWW-Authenticate` value of a 403 by which a client asks for a token with more scopes (RFC 6750 3.1, MCP's step-up
- * authorization); undefined: no scope would change what the rules say, or nobody has shown a token.
+ * Returns the `WWW-Authenticate` value of a 403 that tells a client to request more scopes (RFC 6750 3.1, MCP's step-up
+ * authorization); `undefined` if no scope would satisfy the rules, or the request has no token.
  */
 export type StepUp = (exchange: Exchange, jwt: JwtVariable, rules: Rules) => string | undefined;
 
-/** Finds out which of the scopes that rules name a token lacks. */
+/** Determines which required scopes a token lacks. */
 export function openStepUp(settings: StepUpSettings): StepUp {
   return (exchange, jwt, rules) => {
     if (jwt === null) return undefined;
     const missing = missingScopes(settings, jwt, rules);
     if (missing === undefined) return undefined;
-    // Clients ask for what they are told and nothing else: what a token has, the next one has to have, too.
+    // Clients request only the listed scopes, so the new token needs the current ones, too.
     const held = settings.claims
       .flatMap((claim) => scopesIn(own(jwt, claim)))
       .filter(isRequestable);
@@ -34,7 +34,7 @@ export function openStepUp(settings: StepUpSettings): StepUp {
   };
 }
 
-/** The fewest scopes with which the rules allow what they refuse: the first of those that would do. */
+/** Returns a minimal set of scopes that satisfies the rules. */
 function missingScopes(
   { claims, scopes }: StepUpSettings,
   jwt: JsonObject,
@@ -52,7 +52,7 @@ function missingScopes(
   return undefined;
 }
 
-/** Claims with more scopes. Whether a claim that is not there is a text or a list, no token says: `form`. */
+/** Adds scopes to claims. `form`: type of a claim that the token does not have. */
 function withScopes(
   jwt: JsonObject,
   claims: readonly string[],
@@ -68,13 +68,13 @@ function withScopes(
   return { ...jwt, ...Object.fromEntries(changed) };
 }
 
-/** RFC 8693 4.2: a text with spaces; with some identity providers a list. */
+/** A string separated by spaces (RFC 8693 4.2), or a list with some identity providers. */
 function scopesIn(value: unknown): readonly string[] {
   if (typeof value === "string") return value.split(" ").filter((scope) => scope !== "");
   return Array.isArray(value) ? value.filter((scope) => typeof scope === "string") : [];
 }
 
-/** RFC 6749 3.3. A client asks for `offline_access` by itself, as its tokens are its business. */
+/** RFC 6749 3.3. Clients request `offline_access` themselves, because refresh tokens are their decision. */
 function isRequestable(scope: string): boolean {
   return scope !== "offline_access" && /^[!#-[\]-~]+$/.test(scope);
 }

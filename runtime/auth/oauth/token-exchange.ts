@@ -8,42 +8,42 @@ import { SECOND } from "../../process/units.ts";
 import { askForTokens, TokensRefused } from "./ask-for-tokens.ts";
 import { type ClientMethod, type OAuthClient, tokenRequest } from "./client-authentication.ts";
 
-/** How tokens of clients become tokens for a backend. Times in milliseconds. */
+/** Exchange of clients' tokens for tokens of a backend. Times are in milliseconds. */
 export interface TokenExchangeSettings {
   /** The token endpoint. */
   readonly url: string;
-  /** Absent: the server is not said who asks. */
+  /** Absent if requests are not authenticated. */
   readonly client?: (OAuthClient & { readonly method: ClientMethod }) | undefined;
   /** RFC 8693, or RFC 7523 with the client's token as the assertion. */
   readonly grant: "tokenExchange" | "jwtBearer";
-  /** Where the client's token stands: a lower-case header, with what is before it, or a cookie. */
+  /** Location of the client's token: a lower-case header with a prefix, or a cookie. */
   readonly subject:
     | { readonly header: string; readonly prefix: string }
     | { readonly cookie: string };
-  /** Of RFC 8693: URIs. */
+  /** Token types of RFC 8693: URIs. */
   readonly subjectType: string;
   readonly requestedType?: string | undefined;
   readonly audiences: readonly string[];
   readonly scopes: readonly string[];
   readonly resources: readonly string[];
   readonly parameters: readonly (readonly [name: string, value: string])[];
-  /** Where the new token stands. */
+  /** Location of the new token. */
   readonly target: { readonly header: string; readonly prefix: string };
-  /** Tokens that are kept; 0: none is. */
+  /** Maximum number of cached tokens; 0 disables caching. */
   readonly maxTokens: number;
-  /** How long one is good for when its server does not say. */
-  readonly unsaidLifetime: number;
+  /** Lifetime of tokens for which the server reports none. */
+  readonly defaultLifetime: number;
 }
 
-/** How long before its end a token is not shown any more: it has to arrive. */
+/** Time before its expiry when a token is no longer sent, because it must arrive in time. */
 const MARGIN = 5 * SECOND;
-/** How long a refused token is refused without asking. */
+/** Time for which a refusal is cached. */
 const REFUSAL_TIME = 5 * SECOND;
 
 /**
- * Shows to the backend what the token endpoint gives for the client's token, which the backend does not see. It is asked once
- * for each token, however many requests wait, and again when what it gave, or the client's token, ends. Without a token, or
- * with one that the server refuses, the client gets a 401; when the server fails a 502.
+ * Sends the backend a token that the token endpoint issues for the client's token, instead of the client's. Concurrent
+ * requests share one exchange, which is repeated when the new or the client's token expires. Clients get a 401 without a
+ * token or for a refused one, and a 502 if the server fails.
  */
 export function exchangeCredential(settings: TokenExchangeSettings): UpstreamCredential {
   const tokens = new ExchangedTokens(settings);
@@ -57,7 +57,7 @@ export function exchangeCredential(settings: TokenExchangeSettings): UpstreamCre
   };
 }
 
-/** Tokens by the digest of those that they were given for; the one that was asked for longest ago makes room. */
+/** Cache of tokens by the digest of the client's token. Evicts the least recently used one. */
 class ExchangedTokens {
   readonly #settings: TokenExchangeSettings;
   readonly #held = new Map<string, Exchange>();
@@ -73,7 +73,7 @@ class ExchangedTokens {
     const held = known !== undefined && Date.now() < known.end ? known : this.#ask(subject, key);
     this.#held.set(key, held);
     const [oldest] = this.#held.keys();
-    // One that is under way is shared, even where none is kept.
+    // An exchange in flight is shared even without caching.
     const max = Math.max(this.#settings.maxTokens, 1);
     if (this.#held.size > max && oldest !== undefined) this.#held.delete(oldest);
     return held.token;
@@ -95,7 +95,7 @@ class ExchangedTokens {
   async #token(subject: string, keep: (end: number) => void): Promise<string> {
     try {
       const { token, lifetime } = await exchange(subject, this.#settings);
-      const end = Date.now() + (lifetime ?? this.#settings.unsaidLifetime) - MARGIN;
+      const end = Date.now() + (lifetime ?? this.#settings.defaultLifetime) - MARGIN;
       keep(Math.min(end, endOfToken(subject)));
       return token;
     } catch (error) {
@@ -147,18 +147,21 @@ async function exchange(
     throw new Error("the response has no token");
   }
   if (requestedType !== undefined && issued !== undefined && issued !== requestedType) {
-    throw new Error("the token is of another type than was asked for");
+    throw new Error("the token has another type than requested");
   }
-  const isSaid = typeof seconds === "number" && seconds > 0;
-  return { token, lifetime: isSaid ? seconds * SECOND : undefined };
+  const hasLifetime = typeof seconds === "number" && seconds > 0;
+  return { token, lifetime: hasLifetime ? seconds * SECOND : undefined };
 }
 
-/** RFC 6749 5.2, RFC 8693 2.2.2: these are about the token; what else is wrong is not the client's to mend. */
+/** Whether a refusal is about the client's token (RFC 6749 5.2, RFC 8693 2.2.2). Other errors are not the client's fault. */
 function isAboutSubject({ word }: TokensRefused): boolean {
   return word === "invalid_grant" || word === "invalid_request" || word === "invalid_token";
 }
 
-/** Milliseconds since 1970; a token that says no end has none. What it says is only ever held against it. */
+/**
+ * Returns the expiry of a token in milliseconds since 1970; never for a token without it. The unverified claim can only
+ * shorten the lifetime.
+ */
 function endOfToken(token: string): number {
   try {
     const { exp } = decodeJwt(token);

@@ -3,45 +3,48 @@ import type { Exchange } from "../../http/exchange.ts";
 import { cookieValue } from "../../http/headers/request-cookies.ts";
 import type { OwnToken } from "../../http/own-tokens.ts";
 
-/** Characters of a cookie's value: with its name and attributes it stays below the 4096 bytes that browsers keep. */
+/**
+ * Maximum characters of a cookie's value. With its name and attributes, it remains below the 4096 bytes that browsers
+ * accept.
+ */
 const MAX_VALUE = 3_800;
-/** Cookies that a session is split over. */
+/** Maximum number of cookies that a session is split into. */
 const MAX_PARTS = 3;
-/** Logins that a browser may have begun at a time: pages that are opened again and again do not fill it. */
+/** Maximum number of concurrent logins of a browser, so that reopened pages do not fill it with cookies. */
 const MAX_LOGINS = 12;
 
-/** Whose cookies they are: those of one client of one provider. */
+/** Owner of cookies: one client of one provider. */
 export interface CookieOwner {
   readonly issuer: string;
   readonly clientId: string;
   readonly redirectUri: string;
 }
 
-/** What the cookies of an owner are called. */
+/** Names of an owner's cookies. */
 export interface CookieNames {
   readonly base: string;
-  /** Browsers see HTTPS, whatever ends TLS. */
+  /** Whether browsers see HTTPS, even if another proxy terminates TLS. */
   readonly isSecure: boolean;
 }
 
-/** The names of an owner's cookies, which are nobody else's. */
+/** Returns the names of an owner's cookies, which are unique to it. */
 export function cookieNames({ issuer, clientId, redirectUri }: CookieOwner): CookieNames {
   const owner = JSON.stringify([issuer, clientId, redirectUri]);
   const digest = createHash("sha256").update(owner).digest("hex").slice(0, 8);
   return { base: `gwc-oidc-${digest}`, isSecure: redirectUri.startsWith("https:") };
 }
 
-/** What no request shows a server, whichever route it takes: the cookies of an owner. */
+/** Returns the cookies of an owner, which are never forwarded to upstreams. */
 export function ownCookies(owner: CookieOwner): OwnToken {
   return { cookies: cookieNames(owner).base };
 }
 
 /**
- * The cookies of a login policy in one request: of the session, which may be split, and of logins that are in flight. With TLS
- * their names begin with `__Host-`: no other host of the site can set one (RFC 6265bis 4.1.3.2).
+ * Cookies of a login policy in one request: of the session, which may be split, and of logins in flight. With TLS, their
+ * names start with `__Host-`, so that no other host of the site can set them (RFC 6265bis 4.1.3.2).
  */
 export class BrowserCookies {
-  /** The name of the session's first cookie. */
+  /** Name of the session's first cookie. */
   readonly name: string;
   readonly #sent: string | undefined;
   readonly #secure: string;
@@ -53,7 +56,7 @@ export class BrowserCookies {
     this.#sent = exchange.shownTokens?.cookies;
   }
 
-  /** The sealed session; undefined: none, or not all of it. */
+  /** Sealed session; `undefined` if it is absent or incomplete. */
   get session(): string | undefined {
     const first = cookieValue(this.#sent, this.name);
     const [, digit = "", start = ""] = /^([1-9])\.(.*)$/.exec(first ?? "") ?? [];
@@ -64,7 +67,7 @@ export class BrowserCookies {
     return rest.includes(undefined) ? undefined : [start, ...rest].join("");
   }
 
-  /** What keeps a sealed session until the browser is closed; undefined: it is too long. */
+  /** Returns cookies that store a sealed session until the browser is closed; `undefined` if it is too long. */
   keepSession(sealed: string): readonly string[] | undefined {
     const count = Math.ceil(sealed.length / MAX_VALUE);
     if (count > MAX_PARTS) return undefined;
@@ -76,24 +79,24 @@ export class BrowserCookies {
     return [...kept, ...this.#drop(names.slice(count))];
   }
 
-  /** What takes the session away. */
+  /** Returns cookies that delete the session. */
   dropSession(): readonly string[] {
     return this.#drop(partNames(this.name));
   }
 
-  /** The sealed login that a state belongs to; undefined: none of this browser. */
+  /** Returns the sealed login of a state; `undefined` if this browser has no such login. */
   login(state: string): string | undefined {
     return cookieValue(this.#sent, loginName(this.name, state));
   }
 
-  /** What keeps a sealed login for some seconds, and takes those away that would be too many. */
+  /** Returns cookies that store a sealed login for some seconds, and delete the oldest ones beyond the maximum. */
   keepLogin(state: string, sealed: string, seconds: number): readonly string[] {
     const begun = namesIn(this.#sent).filter((name) => name.startsWith(loginName(this.name, "")));
     const kept = this.#cookie(loginName(this.name, state), sealed, seconds);
     return [kept, ...this.#drop(begun.slice(0, -MAX_LOGINS + 1))];
   }
 
-  /** What takes a login away. */
+  /** Returns a cookie that deletes a login. */
   dropLogin(state: string): string {
     return this.#cookie(loginName(this.name, state), "", 0);
   }
@@ -114,7 +117,7 @@ function partNames(name: string): readonly string[] {
   return Array.from({ length: MAX_PARTS }, (_, index) => (index === 0 ? name : `${name}.${index}`));
 }
 
-/** Two logins that are under way at a time have names of their own. */
+/** Names cookies by login, so that concurrent logins do not overwrite each other. */
 function loginName(name: string, state: string): string {
   return `${name}-login-${state.slice(0, 10)}`;
 }

@@ -1,8 +1,8 @@
 import type { Exchange } from "../../http/exchange.ts";
 
 /**
- * Whether a browser asks for a page, which a person sees: scripts, programs and what pages embed can't log in. Browsers say
- * it (Fetch Metadata); else who takes HTML is one.
+ * Whether a browser requests a page for a person, who can log in; not a script, a program or embedded content. Decided by
+ * Fetch Metadata, or else by whether HTML is accepted.
  */
 export function asksForPage(exchange: Exchange): boolean {
   const { method, upgrade } = exchange;
@@ -15,7 +15,7 @@ export function asksForPage(exchange: Exchange): boolean {
   );
 }
 
-/** Whether a page of another site has the browser send this. */
+/** Whether the request was caused by a page of another site. */
 export function isCrossSite(exchange: Exchange): boolean {
   const site = exchange.header("sec-fetch-site");
   return site === "cross-site" || site === "same-site";

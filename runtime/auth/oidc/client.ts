@@ -16,18 +16,18 @@ import type { ProviderEndpoints } from "./provider.ts";
 import { Renewals } from "./renewals.ts";
 import { grantedSession, type KnownSession, type Session, sealed, unsealed } from "./session.ts";
 
-/** Sessions and logins that are remembered to be over. */
+/** Maximum number of cached ended sessions and finished logins. */
 const MAX_REMEMBERED = 10_000;
-/** Milliseconds for which an ended session is remembered beyond its end. */
+/** Time in milliseconds for which an ended session is remembered after its expiry. */
 const ENDED_TIME = MINUTE;
 
 type Form = readonly (readonly [name: string, value: string])[];
 
-/** A client of an OpenID provider: makes sessions of logins, and renews and ends them. */
+/** A client of an OpenID provider: creates sessions from logins, renews and ends them. */
 export class OidcClient {
   readonly settings: OidcSettings;
   readonly cookieNames: CookieNames;
-  /** The states of logins that have come back. */
+  /** States of logins that have returned. */
   readonly finished: Remembered;
   readonly #verifier: JwtVerifier;
   readonly #known = new VerifiedTokens<KnownSession>();
@@ -50,7 +50,7 @@ export class OidcClient {
     });
   }
 
-  /** What a browser shows; undefined: no session of this client, or one that this process has ended. */
+  /** Returns the session of a browser; `undefined` if there is no session of this client, or this process has ended it. */
   session({ session: text }: BrowserCookies, gateway: GatewayContext): KnownSession | undefined {
     if (text === undefined) return undefined;
     const { sessionKey } = gateway;
@@ -58,17 +58,17 @@ export class OidcClient {
     if (known === undefined) {
       known = unsealed(text, sessionKey, this.cookieNames.base);
       if (known === undefined) return undefined;
-      this.#known.keep(text, known);
+      this.#known.add(text, known);
     }
     return this.#ended.has(known.session.id, gateway) ? undefined : known;
   }
 
-  /** The session as a cookie holds it. */
+  /** Seals a session for its cookie. */
   sealed(session: Session, { sessionKey }: GatewayContext): string {
     return sealed(session, sessionKey, this.cookieNames.base);
   }
 
-  /** The session of a login that has come back with a code. Throws TokensRefused, or an Error. */
+  /** Creates the session of a login that has returned with a code. Throws TokensRefused, or an Error. */
   async started(
     login: BegunLogin,
     code: string,
@@ -84,14 +84,18 @@ export class OidcClient {
     const response = await this.#ask(endpoints, form);
     const idToken = await this.#idToken(response, gateway);
     if (idToken === undefined) throw new Error("the response has no id token");
-    if (idToken.claims.nonce !== login.nonce) throw new Error("the id token is of another login");
+    if (idToken.claims.nonce !== login.nonce)
+      throw new Error("the id token belongs to another login");
     const id = randomBytes(16).toString("base64url");
-    return { session: grantedSession(id, { ...said(response), idToken }), claims: idToken.claims };
+    return {
+      session: grantedSession(id, { ...tokensIn(response), idToken }),
+      claims: idToken.claims,
+    };
   }
 
   /**
-   * The session as it goes on, of one that is due: one request to the provider, however many of it wait. Undefined: it can't
-   * be renewed. Never rejects.
+   * Renews a session that is due, with one request to the provider for all concurrent callers. `undefined` if it cannot be
+   * renewed. Never rejects.
    */
   renewed(before: KnownSession, gateway: GatewayContext): Promise<KnownSession | undefined> {
     const { refreshToken } = before.session;
@@ -105,7 +109,7 @@ export class OidcClient {
     return this.#renewals.of(refreshToken, renew, gateway);
   }
 
-  /** Ends a session in this process, and gives its refresh token back. Never rejects. */
+  /** Ends a session in this process, and revokes its refresh token. Never rejects. */
   async end(
     { session }: KnownSession,
     endpoints: ProviderEndpoints | undefined,
@@ -138,9 +142,9 @@ export class OidcClient {
     const idToken = await this.#idToken(response, gateway);
     // OpenID Connect Core 12.2.
     if (idToken !== undefined && idToken.claims.sub !== claims.sub) {
-      throw new Error("the id token is another user's");
+      throw new Error("the id token belongs to another user");
     }
-    const next = grantedSession(session.id, { ...said(response), idToken }, session);
+    const next = grantedSession(session.id, { ...tokensIn(response), idToken }, session);
     return { session: next, claims: idToken?.claims ?? claims };
   }
 
@@ -153,7 +157,7 @@ export class OidcClient {
     return { clientId, clientSecret, method };
   }
 
-  /** The verified id token of a response; undefined: it has none. */
+  /** Returns the verified id token of a response; `undefined` if it is absent. */
   async #idToken(
     { id_token: text }: JsonObject,
     gateway: GatewayContext,
@@ -162,23 +166,23 @@ export class OidcClient {
     const claims = await this.#verifier.check(text, gateway);
     if (claims instanceof InvalidToken) throw new Error(`the id token: ${claims.reason}`);
     if (claims === "unavailable") throw new Error("the id token can't be checked now");
-    // OpenID Connect Core 3.1.3.7: one for several parties says whose it is.
+    // An id token for several parties must name its authorized party (OpenID Connect Core 3.1.3.7).
     const { azp, aud } = claims;
     const isOthers =
       azp === undefined ? Array.isArray(aud) && aud.length > 1 : azp !== this.settings.clientId;
-    if (isOthers) throw new Error("the id token is another client's");
+    if (isOthers) throw new Error("the id token belongs to another client");
     return { text, claims };
   }
 }
 
-function said({ refresh_token: token, expires_in: time }: JsonObject) {
+function tokensIn({ refresh_token: token, expires_in: time }: JsonObject) {
   return {
     refreshToken: typeof token === "string" ? token : undefined,
     lifetime: typeof time === "number" && time > 0 ? time : undefined,
   };
 }
 
-/** Opens the client of a policy: once, when the gateway starts. */
+/** Opens the client of a policy, once at startup. */
 export function openOidc(settings: OidcSettings): OidcClient {
   return new OidcClient(settings);
 }

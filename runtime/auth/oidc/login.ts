@@ -7,24 +7,24 @@ import type { OidcSettings } from "./oidc-settings.ts";
 import type { ProviderEndpoints } from "./provider.ts";
 import { seconds } from "./session.ts";
 
-/** Seconds that people may take for a login. */
+/** Maximum duration of a login, in seconds. */
 const LOGIN_TIME = 600;
-/** Characters of an address that a login comes back to: it is kept in a cookie. */
+/** Maximum length of the target of a login, which is stored in a cookie. */
 const MAX_TARGET = 2_000;
 
-/** A login that a browser has begun. */
+/** A login that a browser has started. */
 export interface BegunLogin {
   readonly state: string;
   readonly nonce: string;
-  /** The secret whose digest the provider was shown (RFC 7636). */
+  /** Secret whose digest was sent to the provider (RFC 7636). */
   readonly verifier: string;
-  /** Where the browser wanted to go: a path of this host, with its query. */
+  /** Requested target: a path of this host, with its query. */
   readonly target: string;
   /** Seconds since 1970. */
   readonly end: number;
 }
 
-/** Sends the browser to the provider. What comes back counts in this browser alone, which keeps the sealed login. */
+/** Redirects the browser to the provider. The result is only valid in this browser, which stores the sealed login. */
 export function beginLogin(
   exchange: Exchange,
   cookies: BrowserCookies,
@@ -57,26 +57,26 @@ export function beginLogin(
   sendBrowser(exchange, url.href, cookies.keepLogin(login.state, sealed, LOGIN_TIME));
 }
 
-/** The login that a state belongs to; undefined: this browser has begun none of it, or too long ago. */
+/** Returns the login of a state; `undefined` if this browser has not started it, or it has expired. */
 export function begunLogin(
   exchange: Exchange,
   cookies: BrowserCookies,
   state: string,
 ): BegunLogin | undefined {
   const text = cookies.login(state);
-  const kept = text && unsealSession(exchange.gateway.sessionKey, binding(cookies), text);
-  if (kept === undefined || kept === "") return undefined;
-  // What is unsealed was written by `beginLogin`.
-  const login = JSON.parse(kept) as BegunLogin;
+  const unsealed = text && unsealSession(exchange.gateway.sessionKey, binding(cookies), text);
+  if (unsealed === undefined || unsealed === "") return undefined;
+  // The sealed content was written by `beginLogin`.
+  const login = JSON.parse(unsealed) as BegunLogin;
   return login.state === state && login.end > seconds() ? login : undefined;
 }
 
-/** Milliseconds since 1970 when a login is over. */
+/** Returns the expiry of a login in milliseconds since 1970. */
 export function endOfLogin({ end }: BegunLogin): number {
   return end * SECOND;
 }
 
-/** Sends the browser elsewhere. No cache keeps what is meant for one browser. */
+/** Redirects the browser. The response must not be cached, as it is for one browser. */
 export function sendBrowser(
   exchange: Exchange,
   location: string,
@@ -88,8 +88,8 @@ export function sendBrowser(
 }
 
 /**
- * An address as a path of this host. What two slashes begin would lead to another one (RFC 3986 4.2); where logins come back
- * to is no page.
+ * Returns a target as a path of this host: two leading slashes would lead to another host (RFC 3986 4.2). The callback of
+ * logins is replaced, because it is not a page.
  */
 export function localTarget(target: string, redirectUri: string): string {
   const path = `/${target.replace(/^[/\\]+/, "")}`;

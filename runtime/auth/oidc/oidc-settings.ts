@@ -2,21 +2,21 @@ import type { OAuthClient } from "../oauth/client-authentication.ts";
 import type { CookieOwner } from "./browser-cookies.ts";
 import type { LoginProvider } from "./provider.ts";
 
-/** A client of an OpenID provider, for which browsers log in. */
+/** A client of an OpenID provider, for logins of browsers. */
 export interface OidcSettings extends CookieOwner, OAuthClient {
   readonly provider: LoginProvider;
-  /** What is asked for, `openid` among it. */
+  /** Requested scopes, including `openid`. */
   readonly scopes: readonly string[];
-  /** Absent: sessions end by themselves. */
+  /** Absent if sessions only end by expiry. */
   readonly logout?: LogoutSettings;
 }
 
-/** How sessions are ended. */
+/** Settings of logout. */
 export interface LogoutSettings {
-  /** The path that ends one. */
+  /** Path that ends a session. */
   readonly path: string;
-  /** Where the browser goes then; absent: it gets a text. */
+  /** Redirect target after logout; absent: the browser gets a text. */
   readonly redirectUri?: string;
-  /** The login at the provider goes on. */
+  /** Whether the login at the provider continues. */
   readonly isLocal: boolean;
 }

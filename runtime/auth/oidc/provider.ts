@@ -6,36 +6,36 @@ import type { KeySource } from "../jwt/key-source.ts";
 import { remoteKeys } from "../jwt/remote-keys.ts";
 import type { ClientMethod } from "../oauth/client-authentication.ts";
 
-/** Where an OpenID provider is asked for what. */
+/** Endpoints of an OpenID provider. */
 export interface ProviderEndpoints {
   readonly authorizationEndpoint: string;
   readonly tokenEndpoint: string;
-  /** How clients say there who they are. */
+  /** Authentication method of clients at the token endpoint. */
   readonly tokenEndpointAuth: ClientMethod;
-  /** Where browsers end their login at the provider (OpenID Connect RP-Initiated Logout). */
+  /** Endpoint where browsers end their login at the provider (OpenID Connect RP-Initiated Logout). */
   readonly endSessionEndpoint?: string;
-  /** Where tokens are given back (RFC 7009). */
+  /** Endpoint that revokes tokens (RFC 7009). */
   readonly revocationEndpoint?: string;
-  /** Its responses name the issuer (RFC 9207). */
+  /** Whether its responses name the issuer (RFC 9207). */
   readonly namesIssuer?: boolean;
 }
 
 /** An OpenID provider. */
 export interface LoginProvider {
-  /** Undefined: it can't be reached, and never could. Never rejects. */
+  /** Returns `undefined` if the provider is unreachable and always was. Never rejects. */
   endpoints(gateway: GatewayContext): Promise<ProviderEndpoints | undefined>;
-  /** The keys that it signs with. */
+  /** Keys of its signatures. */
   readonly keys: KeySource;
 }
 
-/** A provider whose endpoints are configured. */
+/** Returns a provider with configured endpoints. */
 export function configuredProvider(endpoints: ProviderEndpoints, keys: KeySource): LoginProvider {
   return { endpoints: async () => endpoints, keys };
 }
 
 /**
- * A provider that says itself where its endpoints are (OpenID Connect Discovery 4). Its document is fetched when a login
- * needs it, and again as it ages; what it says of another issuer than this one is refused.
+ * Returns a provider with discovered endpoints (OpenID Connect Discovery 4). Its document is fetched for the first login,
+ * and refreshed as it ages; a document of another issuer is refused.
  */
 export function discoveredProvider(issuer: string, url: string): LoginProvider {
   const settings: DocumentSettings = {
@@ -43,7 +43,7 @@ export function discoveredProvider(issuer: string, url: string): LoginProvider {
     what: "document of the login provider",
     urls: [url],
     accept: (document) => {
-      if (document.issuer !== issuer) throw new Error("it is about another issuer");
+      if (document.issuer !== issuer) throw new Error("it names another issuer");
       readEndpoints(document);
       keySetUrl(document);
     },
@@ -77,7 +77,7 @@ export function discoveredProvider(issuer: string, url: string): LoginProvider {
   };
 }
 
-/** Where an issuer's document is, unless the configuration says. */
+/** Returns the URL of an issuer's document, unless it is configured. */
 export function discoveryUrl(issuer: string): string {
   return `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
 }
@@ -88,7 +88,7 @@ function readEndpoints(document: JsonObject): ProviderEndpoints {
   const authorizationEndpoint = address(document, "authorization_endpoint");
   const tokenEndpoint = address(document, "token_endpoint");
   if (authorizationEndpoint === undefined || tokenEndpoint === undefined) {
-    throw new Error("it names no endpoints for logins");
+    throw new Error('"authorization_endpoint" or "token_endpoint" is missing');
   }
   const endSessionEndpoint = address(document, "end_session_endpoint");
   const revocationEndpoint = address(document, "revocation_endpoint");
@@ -108,21 +108,21 @@ function keySetUrl(document: JsonObject): string {
   return url;
 }
 
-/** Undefined when it is absent. Throws for what is no address of a server. */
+/** Returns `undefined` if it is absent. Throws if it is not an HTTP URL. */
 function address(document: JsonObject, name: string): string | undefined {
   const value = document[name];
   if (value === undefined) return undefined;
   const url = typeof value === "string" && URL.canParse(value) ? new URL(value) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol))
-    throw new Error(`its ${name} is no URL`);
+    throw new Error(`its ${name} is not a URL`);
   return url.href;
 }
 
-/** OpenID Connect Discovery 3: without a word of it clients show their secret in Authorization. */
+/** Without declared methods, clients send their secret in Authorization (OpenID Connect Discovery 3). */
 function clientMethod(supported: unknown): ClientMethod {
   if (!Array.isArray(supported) || supported.includes("client_secret_basic")) {
     return "clientSecretBasic";
   }
   if (supported.includes("client_secret_post")) return "clientSecretPost";
-  throw new Error("it takes no client secret");
+  throw new Error("it does not accept client secrets");
 }

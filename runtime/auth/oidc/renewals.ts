@@ -4,35 +4,38 @@ import { Remembered } from "../../process/remembered.ts";
 import { MINUTE, SECOND } from "../../process/units.ts";
 import type { KnownSession } from "./session.ts";
 
-/** Refresh tokens that are remembered to be renewed. */
+/** Maximum number of cached renewals. */
 const MAX_REMEMBERED = 10_000;
-/** Milliseconds for which a renewed session is given to requests that still show the earlier one. */
+/** Time in milliseconds for which requests with the earlier session get the renewed one. */
 const RENEWED_TIME = MINUTE;
-/** Milliseconds between two attempts to renew one. */
+/** Minimum time between two attempts to renew a session, in milliseconds. */
 const PAUSE = 5 * SECOND;
-/** Milliseconds that a thread waits for another one, which may have ended. */
+/** Maximum time that a thread waits for another one, which may have ended, in milliseconds. */
 const MAX_WAIT = 15 * SECOND;
 
 /**
- * Sessions that are renewed: a refresh token is shown to the provider once, whichever threads of the process have requests
- * with it. Shown twice it may end the whole login (RFC 9700 4.14.2).
+ * Renews sessions with one request per refresh token, whatever threads of the process need it. A provider may end the whole
+ * login if a token is used twice (RFC 9700 4.14.2).
  */
 export class Renewals {
   readonly #name: string;
-  /** The refresh tokens that one of several threads renews or has renewed. */
+  /** Refresh tokens that any thread is renewing or has renewed. */
   readonly #begun: Remembered;
   readonly #renewals = new Map<string, Renewal>();
-  /** Those of them that another thread was asked for. */
+  /** Refresh tokens that another thread was asked for. */
   readonly #asked = new Set<string>();
   #channel: BroadcastChannel | undefined;
 
-  /** `name`: no other ones of the gateway have it. */
+  /** `name`: unique within the gateway. */
   constructor(name: string) {
     this.#name = name;
     this.#begun = new Remembered(name, MAX_REMEMBERED);
   }
 
-  /** What comes of a refresh token: `renew` is asked unless it is known, or another thread asks. Rejects never. */
+  /**
+   * Returns the renewed session for a refresh token. Calls `renew` unless the result is known, or another thread is
+   * renewing. Never rejects.
+   */
   of(
     token: string,
     renew: () => Promise<KnownSession | undefined>,
@@ -51,7 +54,7 @@ export class Renewals {
     this.#renewals.set(token, renewal);
     if (channel !== undefined && !this.#begun.add(token, now + RENEWED_TIME, gateway)) {
       this.#asked.add(token);
-      channel.postMessage({ kind: "asked", token } satisfies Said);
+      channel.postMessage({ kind: "asked", token } satisfies ThreadMessage);
       setTimeout(() => this.#finish(token, renewal, undefined), MAX_WAIT).unref();
       return session;
     }
@@ -69,28 +72,28 @@ export class Renewals {
     this.#asked.delete(token);
   }
 
-  /** How a thread hears of what another one has renewed; undefined: there is one. */
+  /** Returns the channel between threads; `undefined` if there is only one thread. */
   #channelOf({ threads }: GatewayContext): BroadcastChannel | undefined {
     if (threads === undefined || this.#channel !== undefined) return this.#channel;
     const channel = new BroadcastChannel(this.#name);
-    const onMessage = ({ data }: { readonly data: Said }) => this.#hear(data, channel);
+    const onMessage = ({ data }: { readonly data: ThreadMessage }) => this.#hear(data, channel);
     channel.onmessage = onMessage;
     channel.unref();
     this.#channel = channel;
     return channel;
   }
 
-  #hear(said: Said, channel: BroadcastChannel): void {
-    const { token } = said;
+  #hear(message: ThreadMessage, channel: BroadcastChannel): void {
+    const { token } = message;
     const renewal = this.#renewals.get(token);
-    // What is nothing to this thread, or what it waits for itself, another one says.
-    if (renewal === undefined || this.#asked.has(token) !== (said.kind === "renewed")) return;
-    if (said.kind === "renewed") {
-      this.#finish(token, renewal, said.session);
+    // Ignores tokens that this thread does not know, and requests for those that it is waiting for itself.
+    if (renewal === undefined || this.#asked.has(token) !== (message.kind === "renewed")) return;
+    if (message.kind === "renewed") {
+      this.#finish(token, renewal, message.session);
       return;
     }
     void renewal.session.then((session) => {
-      channel.postMessage({ kind: "renewed", token, session } satisfies Said);
+      channel.postMessage({ kind: "renewed", token, session } satisfies ThreadMessage);
     });
   }
 }
@@ -98,14 +101,14 @@ export class Renewals {
 interface Renewal {
   readonly session: Promise<KnownSession | undefined>;
   readonly resolve: (session: KnownSession | undefined) => void;
-  /** Milliseconds since 1970 until which it counts. */
+  /** Milliseconds since 1970 until which it is valid. */
   end: number;
 }
 
-/** What a thread says to the others. */
-type Said =
+/** Message between threads. */
+type ThreadMessage =
   | { readonly kind: "asked"; readonly token: string }
-  /** Undefined: it can't be renewed now. */
+  /** `undefined` if it cannot be renewed now. */
   | {
       readonly kind: "renewed";
       readonly token: string;

@@ -3,71 +3,73 @@ import type { JsonObject } from "../../cel/variables.ts";
 import { sealSession, unsealSession } from "../../process/session-seal.ts";
 import { SECOND } from "../../process/units.ts";
 
-/** Seconds before its end that a session is renewed, when it is good for long; else at three quarters of its time. */
-const AHEAD = 60;
-/** Seconds that tokens are good for when their server does not say. */
-const UNSAID_LIFETIME = 300;
+/**
+ * Seconds before its expiry when a session is renewed; sessions with a short lifetime are renewed at three quarters of it.
+ */
+const RENEWAL_MARGIN = 60;
+/** Lifetime in seconds of tokens for which the server reports none. */
+const DEFAULT_LIFETIME = 300;
 
-/** A login, as the browser keeps it. Times in seconds since 1970. */
+/** A login, as stored by the browser. Times are in seconds since 1970. */
 export interface Session {
-  /** Tells it from others, whatever it is renewed to. */
+  /** Identity that survives renewals. */
   readonly id: string;
   readonly idToken: string;
   readonly refreshToken?: string;
   readonly end: number;
-  /** From then on it is renewed. */
+  /** Time from which it is renewed. */
   readonly renewal: number;
 }
 
-/** A session and who has it. */
+/** A session and its user's claims. */
 export interface KnownSession {
   readonly session: Session;
   readonly claims: JsonObject;
 }
 
-/** What a token endpoint gave for a session. */
+/** Tokens that an endpoint issued for a session. */
 export interface GrantedTokens {
-  /** With verified claims; undefined: the one of before goes on. */
+  /** With verified claims; `undefined` to retain the previous one. */
   readonly idToken: { readonly text: string; readonly claims: JsonObject } | undefined;
   readonly refreshToken: string | undefined;
-  /** Seconds that the access token is good for. */
+  /** Lifetime of the access token in seconds. */
   readonly lifetime: number | undefined;
 }
 
-/** The session of a login, or what became of an earlier one. */
+/** Creates the session of a login, or renews an earlier one. */
 export function grantedSession(
   id: string,
   { idToken, refreshToken, lifetime }: GrantedTokens,
   before?: Session,
 ): Session {
   const now = seconds();
-  const said = idToken?.claims.exp;
-  const end = typeof said === "number" ? said : now + (lifetime ?? UNSAID_LIFETIME);
-  const kept = refreshToken ?? before?.refreshToken;
+  const expiry = idToken?.claims.exp;
+  const end = typeof expiry === "number" ? expiry : now + (lifetime ?? DEFAULT_LIFETIME);
+  const token = refreshToken ?? before?.refreshToken;
   return {
     id,
     idToken: idToken?.text ?? before?.idToken ?? "",
-    ...(kept !== undefined && { refreshToken: kept }),
+    ...(token !== undefined && { refreshToken: token }),
     end,
-    renewal: end - Math.min(AHEAD, Math.floor((end - now) / 4)),
+    renewal: end - Math.min(RENEWAL_MARGIN, Math.floor((end - now) / 4)),
   };
 }
 
-/** The session as a cookie holds it. */
+/** Seals a session for its cookie. */
 export function sealed(session: Session, key: Buffer, owner: string): string {
   return sealSession(key, `oidc session ${owner}`, JSON.stringify(session));
 }
 
-/** The session that was sealed; undefined: it is changed, made up, or another client's. */
+/** Unseals a session; `undefined` if it was changed or forged, or belongs to another client. */
 export function unsealed(text: string, key: Buffer, owner: string): KnownSession | undefined {
   const state = unsealSession(key, `oidc session ${owner}`, text);
   if (state === undefined) return undefined;
-  // What is unsealed was written by `sealed`.
+  // The sealed content was written by `sealed`.
   const session = JSON.parse(state) as Session;
   return { session, claims: decodeJwt(session.idToken) };
 }
 
-/** Now, in seconds since 1970. */
+/** Returns the current time in seconds since 1970. */
 export function seconds(): number {
   return Math.floor(Date.now() / SECOND);
 }

@@ -3,33 +3,30 @@ import { Worker } from "node:worker_threads";
 import type { GatewayContext } from "../../process/gateway-context.ts";
 import { passwordThread } from "./password-thread-url.ts";
 
-/** A question to the thread; the response is whether they belong together. */
+/** Message to the thread; its response is whether both match. */
 export interface PasswordJob {
   readonly password: string;
   readonly expected: string;
 }
 
-/** Checks that may wait, of all clients and of one address: the others of a flood are turned away. */
+/** Maximum number of waiting checks, of all clients and of one address. More are refused. */
 const MAX_WAITING = 64;
 const MAX_WAITING_OF_ONE = 32;
 
 /** Milliseconds without work after which a thread ends. */
 const IDLE_TIME = 30_000;
 
-/** The threads that check passwords for a process: requests go on meanwhile. */
+/** Threads that check passwords for a process, so that requests are not blocked. */
 export class PasswordPool {
-  /** One core stays with the requests where there are several. */
+  /** Leaves one core for requests, if there are several. */
   readonly #size = Math.max(1, Math.min(2, availableParallelism() - 1));
-  /** By source; the one whose turn it is comes first. */
+  /** By source, in the order of their turns. */
   readonly #waiting = new Map<string, WaitingJob[]>();
   readonly #idle: PasswordThread[] = [];
   #waitingCount = 0;
   #threadCount = 0;
 
-  /**
-   * Whether the password is the one of the hash; "busy" when too many wait, or too many of this source. Sources take
-   * turns.
-   */
+  /** Checks a password against a hash; "busy" if too many checks wait, or too many of this source. Sources take turns. */
   check(job: PasswordJob, source: string): Promise<boolean> | "busy" {
     const ofSource = this.#waiting.get(source) ?? [];
     if (this.#waitingCount >= MAX_WAITING || ofSource.length >= MAX_WAITING_OF_ONE) return "busy";
@@ -51,7 +48,7 @@ export class PasswordPool {
         this.#threadCount -= 1;
         const at = this.#idle.indexOf(thread);
         if (at !== -1) this.#idle.splice(at, 1);
-        // Whoever still waits gets another thread.
+        // Waiting checks get another thread.
         if (this.#waitingCount > 0 && this.#threadCount < this.#size) this.#next(this.#open());
       },
     );
@@ -75,7 +72,7 @@ export class PasswordPool {
   }
 }
 
-/** A job in the queue or in work. */
+/** A job that waits or is in progress. */
 interface WaitingJob {
   readonly job: PasswordJob;
   readonly resolve: (isRight: boolean) => void;
@@ -89,7 +86,7 @@ class PasswordThread {
   #idleTimer: NodeJS.Timeout | undefined;
 
   constructor(done: (thread: PasswordThread) => void, gone: (thread: PasswordThread) => void) {
-    // It needs nothing of the environment, where secrets are.
+    // The environment may contain secrets, which the thread does not need.
     this.#worker = new Worker(passwordThread, { name: "passwords", env: {} });
     this.#worker.unref();
     this.#worker.on("message", (isRight: unknown) => {
@@ -113,7 +110,7 @@ class PasswordThread {
   }
 }
 
-/** The pool of a process; there is none before the first password that needs it. */
+/** Returns the pool of a process, which is created for the first password that needs it. */
 export function passwordPool(gateway: GatewayContext): PasswordPool {
   const pool = pools.get(gateway) ?? new PasswordPool();
   pools.set(gateway, pool);

@@ -1,5 +1,5 @@
 /**
- * The module of the thread that checks passwords. In a bundle, which is one file, the compiler puts a `data:` URL with
- * the whole module in this place.
+ * Module of the thread that checks passwords. In a bundle, which is one file, the compiler replaces this module by a `data:`
+ * URL of the whole thread.
  */
 export const passwordThread: URL = new URL(import.meta.url.replace(/-url(\.\w+)$/, "$1"));

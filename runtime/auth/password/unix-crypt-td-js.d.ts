@@ -1,5 +1,5 @@
 declare module "unix-crypt-td-js" {
-  /** The crypt(3) hash (DES) of a password; the salt is the first two characters of a hash. */
+  /** Returns the crypt(3) hash (DES) of a password; the salt is the first two characters of a hash. */
   const unixCrypt: (password: string, salt: string) => string;
   export = unixCrypt;
 }

@@ -3,10 +3,10 @@ import type { PasswordFile } from "../../contents/password-file.ts";
 import { isShaPassword } from "../../contents/password-hash.ts";
 import type { PasswordPool } from "./password-pool.ts";
 
-/** Logins that are remembered. */
+/** Maximum number of cached logins. */
 const CAPACITY = 10_000;
 
-/** A login and where it comes from. */
+/** A login and its source. */
 export interface Login {
   readonly username: string;
   readonly password: string;
@@ -15,17 +15,16 @@ export interface Login {
 }
 
 /**
- * Checks logins, each new one once: a login that was right is remembered by a keyed digest until the passwords change.
- * Wrong ones are not.
+ * Checks each login once: valid logins are cached by a keyed digest until the passwords change. Invalid ones are not cached.
  */
 export class VerifiedLogins {
   readonly #secret = randomBytes(32).toString("hex");
   readonly #verified = new Set<string>();
-  /** Logins whose check has begun, by digest: the same one again waits for it. */
+  /** Checks in progress, by digest; identical logins share one. */
   readonly #checking = new Map<string, Promise<boolean>>();
   #passwords: PasswordFile | undefined;
 
-  /** Whether the login is right; "busy" when too many wait for their check. */
+  /** Whether the login is valid; "busy" if too many checks wait. */
   check(
     passwords: PasswordFile,
     login: Login,
@@ -59,7 +58,7 @@ export class VerifiedLogins {
 
   #remember(digest: string): void {
     if (this.#verified.size >= CAPACITY) {
-      // The oldest one.
+      // Evicts the oldest one.
       for (const first of this.#verified) {
         this.#verified.delete(first);
         break;

@@ -82,7 +82,7 @@ function exchangeCode({
     subject: { ...subject },
     target: { ...target },
     parameters: parameters.map(([label, value]) => [label, value]),
-    unsaidLifetime: milliseconds(rest.unsaidLifetime),
+    defaultLifetime: milliseconds(rest.defaultLifetime),
   };
   const exchange = imported("gwc/runtime/auth/oauth/token-exchange", "exchangeCredential");
   return code`${exchange}(${literal(settings)})`;
