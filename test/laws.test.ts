@@ -198,7 +198,7 @@ describe("words", () => {
     // The functions of expressions are called as CEL calls them.
     // What stands in for a module is called as that is.
     const own = sources.filter(
-      (file) => !/^(?:out|runtime\/cel|runtime\/trial\/stand-ins)\//.test(file),
+      (file) => !/^(?:out|runtime\/cel|runtime\/trial\/stubs)\//.test(file),
     );
     const homes = new Map<string, string[]>();
     for (const file of own) {

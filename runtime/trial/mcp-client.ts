@@ -3,7 +3,7 @@ import { encodeHeader } from "../mcp/protocol/header-names.ts";
 import { NEWEST_SESSION_REVISION, STATELESS_REVISION } from "../mcp/protocol/revisions.ts";
 import type { ClientMessage } from "./trial.ts";
 
-/** Headers and the body of a client's message, in the revision that its era means. */
+/** Returns the headers and body of a client's message, in the revision of its era. */
 export function messageRequest(message: ClientMessage): {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -11,15 +11,19 @@ export function messageRequest(message: ClientMessage): {
   return message.era === "sessions" ? sessionRequest(message) : statelessRequest(message);
 }
 
-/** What the first message of a session says of its client. */
+/** Returns the first message of a session. */
 export function initializeMessage({ capabilities = {} }: ClientMessage): ClientMessage {
-  const params = { protocolVersion: NEWEST_SESSION_REVISION, capabilities, clientInfo };
+  const params = {
+    protocolVersion: NEWEST_SESSION_REVISION,
+    capabilities,
+    clientInfo: CLIENT_INFO,
+  };
   return { era: "sessions", method: "initialize", params, name: undefined };
 }
 
-const clientInfo = { name: "trial", version: "1" };
+const CLIENT_INFO = { name: "trial", version: "1" };
 
-const bodyHeaders = {
+const BODY_HEADERS = {
   "content-type": "application/json",
   accept: "application/json, text/event-stream",
 };
@@ -28,7 +32,7 @@ function sessionRequest({ method, params, session }: ClientMessage) {
   const id = method.startsWith("notifications/") ? {} : { id: 1 };
   return {
     headers: {
-      ...bodyHeaders,
+      ...BODY_HEADERS,
       ...(method === "initialize" ? {} : { "mcp-protocol-version": NEWEST_SESSION_REVISION }),
       ...(session === undefined ? {} : { "mcp-session-id": session }),
     },
@@ -36,16 +40,16 @@ function sessionRequest({ method, params, session }: ClientMessage) {
   };
 }
 
-/** One request says it all. */
+/** A stateless request contains all client data. */
 function statelessRequest({ method, params, name, capabilities = {} }: ClientMessage) {
   const envelope = {
     [metaKey.protocolVersion]: STATELESS_REVISION,
     [metaKey.clientCapabilities]: capabilities,
-    [metaKey.clientInfo]: clientInfo,
+    [metaKey.clientInfo]: CLIENT_INFO,
   };
   return {
     headers: {
-      ...bodyHeaders,
+      ...BODY_HEADERS,
       "mcp-protocol-version": STATELESS_REVISION,
       "mcp-method": method,
       ...(name === undefined ? {} : { "mcp-name": encodeHeader(name) }),

@@ -2,13 +2,13 @@ import type { JsonObject } from "../cel/variables.ts";
 import type { CredentialKind } from "../http/headers/credential-location.ts";
 import type { TrialIdentities } from "./trial.ts";
 
-/** What says that a credential is one of a trial. */
+/** Prefix of a trial's credentials. */
 const MARK = "trial.";
 
-/** The password of every user. */
+/** Password of every user. */
 export const TRIAL_PASSWORD = "trial";
 
-/** The credential that a trial shows, as it stands in a request; undefined: none of this kind. */
+/** Returns the trial's credential as it is sent; `undefined` if it has no credential of this kind. */
 export function credentialText(
   { jwt, apiKey, basicAuth }: TrialIdentities,
   kind: CredentialKind,
@@ -23,7 +23,7 @@ export function credentialText(
   }
 }
 
-/** The claims or the metadata of a trial's credential; undefined: it is none. */
+/** Returns the claims or the metadata of a trial's credential; `undefined` for any other credential. */
 export function readCredential(text: string): JsonObject | undefined {
   if (!text.startsWith(MARK)) return undefined;
   return JSON.parse(Buffer.from(text.slice(MARK.length), "base64url").toString("utf8"));

@@ -1,4 +1,4 @@
-/** What a model says, in the format of the path that it is asked at; undefined: no model is asked there. */
+/** Returns a model's response in the format of a path; `undefined` if it is not a path of a model API. */
 export function modelResponse(path: string): string | undefined {
   const [, found] = RESPONSES.find(([pattern]) => pattern.test(path)) ?? [];
   return found === undefined ? undefined : JSON.stringify(found);
@@ -61,7 +61,7 @@ const EMBEDDINGS = {
   usage: { prompt_tokens: 1, total_tokens: 1 },
 };
 
-/** By the end of the path, as each provider's interface has it. */
+/** By the end of the path, in each provider's API. */
 const RESPONSES: readonly (readonly [RegExp, object])[] = [
   [/\/chat\/completions(\?|$)/, COMPLETION],
   [/(\/messages|:rawPredict)(\?|$)/, MESSAGE],

@@ -1,7 +1,7 @@
 import { currentTrial, type OfferedItems, type TrialCall, type TrialResponse } from "./trial.ts";
 import { modelResponse } from "./trial-model.ts";
 
-/** What a server responds to a request: an MCP server what it offers, a model a short text, all others what the trial says. */
+/** Returns a server's response: an MCP server's offered items, a model's short text, or else the trial's response. */
 export function responseTo(call: TrialCall, mcpServer: string | undefined): TrialResponse {
   const { request, calls } = currentTrial();
   calls.push(call);
@@ -17,7 +17,7 @@ export function responseTo(call: TrialCall, mcpServer: string | undefined): Tria
 
 const JSON_TYPE = { "content-type": "application/json" };
 
-/** What an MCP server says to a JSON-RPC message, as text; undefined: nothing, it is no request. */
+/** Returns an MCP server's response to a JSON-RPC message, as JSON; `undefined` if the message is not a request. */
 export function messageResponse(text: string, server: string): string | undefined {
   const { id, method, params } = readRequest(text);
   if (id === undefined || method === undefined) return undefined;
@@ -26,7 +26,7 @@ export function messageResponse(text: string, server: string): string | undefine
   return JSON.stringify({ jsonrpc: "2.0", id, result });
 }
 
-/** What is no JSON is a request of none: a real server refuses it, and that is not its gateway's doing. */
+/** Invalid JSON is read as an empty request: a real server would refuse it, which says nothing about the gateway. */
 function readRequest(text: string): RpcRequest {
   try {
     return Object(JSON.parse(text));

@@ -2,56 +2,56 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import type { JsonObject } from "../cel/variables.ts";
 import type { CredentialKind } from "../http/headers/credential-location.ts";
 
-/** A request that is tried on compiled code within this process: no port is open, and no server is asked. */
+/** A request that is tried on compiled code within this process, without open ports or calls of servers. */
 export interface TrialRequest {
-  /** The port that it comes in on, as the configuration has it. */
+  /** Configured port that receives it. */
   readonly port: number;
   readonly isTls: boolean;
   readonly method: string;
   /** In origin form. */
   readonly target: string;
-  /** By lower-case name, Host included; a list is a header with several lines. */
+  /** By lower-case name, including Host; a list is a header with several lines. */
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
-  /** Undefined: it has none, or it is `message`. */
+  /** `undefined` if it has no body, or is `message`. */
   readonly body: string | undefined;
-  /** What an MCP client asks; undefined: it is no request of one. */
+  /** Message of an MCP client; `undefined` if it is not an MCP request. */
   readonly message: ClientMessage | undefined;
-  /** The MCP server that is meant, where several backends share a route; absent: one of the first backend. */
+  /** The MCP server to choose if several backends share a route; absent: one of the first backend. */
   readonly mcpServer?: string | undefined;
   /** The client's IP address. */
   readonly address: string;
   readonly identities: TrialIdentities;
-  /** What each MCP server offers, by its name; what is not named offers nothing and takes every call. */
+  /** Items of each MCP server, by its name. Other MCP servers offer nothing, and accept every call. */
   readonly servers: Readonly<Record<string, OfferedItems>>;
-  /** What every other server responds. */
+  /** Response of every other server. */
   readonly response: TrialResponse;
 }
 
 /** A request of an MCP client. */
 export interface ClientMessage {
-  /** Whether the client has sessions (the revisions up to 2025-11-25), or says all in one request (2026-07-28). */
+  /** Whether the client uses sessions (revisions up to 2025-11-25), or stateless requests (2026-07-28). */
   readonly era: "sessions" | "stateless";
-  /** The session that it is sent in; absent: in none. */
+  /** Session of the message; absent if it has no session. */
   readonly session?: string;
   readonly method: string;
   readonly params: Readonly<Record<string, unknown>>;
-  /** The item that it is about, as its headers say it. */
+  /** The item that it concerns, as in its headers. */
   readonly name: string | undefined;
-  /** What the client can do; absent: nothing that a server could ask for. */
+  /** Capabilities of the client; absent: none that a server could use. */
   readonly capabilities?: Readonly<Record<string, object>>;
 }
 
-/** Whose valid credentials a request shows, where a policy looks for them. */
+/** Valid credentials of a request, placed where a policy looks for them. */
 export interface TrialIdentities {
-  /** The claims of a token; issuer, audience and times are filled in as the policy asks for them. */
+  /** Claims of a token. Issuer, audience and times are added as the policy requires them. */
   readonly jwt?: JsonObject;
-  /** The metadata of an API key. */
+  /** Metadata of an API key. */
   readonly apiKey?: JsonObject;
-  /** The user of basic authentication. */
+  /** User of basic authentication. */
   readonly basicAuth?: string;
 }
 
-/** The names of what an MCP server offers. */
+/** Names of the items that an MCP server offers. */
 export interface OfferedItems {
   readonly tools: readonly string[];
   readonly prompts: readonly string[];
@@ -59,16 +59,16 @@ export interface OfferedItems {
   readonly resources: readonly string[];
 }
 
-/** What a server responds. */
+/** Response of a server. */
 export interface TrialResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** A request that a server got, complete as it would have been sent. */
+/** A request that a server received, as it would have been sent. */
 export interface TrialCall {
-  /** Scheme, host and port of the server; the name of an MCP server that is a child process. */
+  /** Scheme, host and port of the server; for an MCP server in a child process, its name. */
   readonly server: string;
   readonly method: string;
   readonly path: string;
@@ -77,46 +77,46 @@ export interface TrialCall {
   readonly body: string;
 }
 
-/** What came of a request. */
+/** Outcome of a request. */
 export interface TrialOutcome {
-  /** Undefined: it was not answered. */
+  /** `undefined` if it was not answered. */
   readonly status: number | undefined;
   /** A flat list. */
   readonly headers: readonly string[];
   readonly body: string;
-  /** Why the gateway itself answered; undefined: a server did. */
+  /** Reason why the gateway itself responded; `undefined` if a server did. */
   readonly reason: string | undefined;
   readonly listener: string | undefined;
   readonly route: string | undefined;
-  /** The further fields of its line in the access log. */
+  /** Further fields of its access log line. */
   readonly fields: Readonly<Record<string, string>>;
-  /** What servers were asked, in order. */
+  /** Requests to servers, in order. */
   readonly calls: readonly TrialCall[];
-  /** The request as rules see it. */
+  /** The request, as rules see it. */
   readonly request: Readonly<Record<string, unknown>>;
-  /** The claims of the token that was checked. */
+  /** Claims of the verified token. */
   readonly claims: Readonly<Record<string, unknown>> | undefined;
-  /** What went wrong that nobody foresaw: a bug. */
+  /** Unexpected error, which is a bug. */
   readonly failure: string | undefined;
 }
 
-/** What happens while a request is tried. */
+/** State of a request that is tried. */
 export interface Trial {
   readonly request: TrialRequest;
-  /** What servers were asked, in order. */
+  /** Requests to servers, in order. */
   readonly calls: TrialCall[];
-  /** The credentials that stand in the request by now. */
+  /** Kinds of credentials that were already placed in the request. */
   readonly shown: Set<CredentialKind>;
-  /** The claims of the token that was checked. */
+  /** Claims of the verified token. */
   claims: JsonObject | undefined;
 }
 
-/** The trial that code runs in: what stands in for the world outside asks for it. */
+/** Storage of the current trial, which stubs read. */
 export const trials: AsyncLocalStorage<Trial> = new AsyncLocalStorage();
 
-/** The trial that this code runs in. Throws outside of one. */
+/** Returns the current trial. Throws outside of a trial. */
 export function currentTrial(): Trial {
   const trial = trials.getStore();
-  if (trial === undefined) throw new Error("nothing is tried");
+  if (trial === undefined) throw new Error("there is no current trial");
   return trial;
 }

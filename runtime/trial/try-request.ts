@@ -13,25 +13,29 @@ import type {
 import { type ServerHandlers, tunnelRefusal } from "../http/engine/server-handlers.ts";
 import { type Exchange, logFields } from "../http/exchange.ts";
 import { Metrics } from "../metrics/metrics.ts";
-import { messageRequest } from "./mcp-client.ts";
-import { portSettings } from "./stand-ins/http-port.ts";
-import { type Trial, type TrialOutcome, type TrialRequest, trials } from "./trial.ts";
-import { tryInSession } from "./try-in-session.ts";
+import { initializeMessage, messageRequest } from "./mcp-client.ts";
+import { portSettings } from "./stubs/http-port.ts";
+import {
+  type ClientMessage,
+  type Trial,
+  type TrialOutcome,
+  type TrialRequest,
+  trials,
+} from "./trial.ts";
 
-/** A gateway that requests are tried on. */
+/** A gateway for trials. */
 export interface TrialGateway {
   /**
-   * Sends a request `count` times through its code, a message of a session in one; what comes of the last. Never rejects, but
-   * for a port that speaks no HTTP.
+   * Sends a request `count` times, for messages with sessions in one session. Returns the last outcome. Rejects only if the
+   * port does not serve HTTP.
    */
   send(request: TrialRequest, count: number): Promise<TrialOutcome>;
-  /** Ends what requests have opened. */
+  /** Closes what requests have opened. */
   close(): void;
 }
 
 /**
- * Makes a gateway one that requests are tried on, one after the other. `patience`: milliseconds after which a request counts
- * as one that is not answered.
+ * Opens a gateway for trials, one after the other. `patience`: milliseconds after which a request counts as not answered.
  */
 export function openTrials(gateway: Gateway, patience: number): TrialGateway {
   const settings = { ...processSettings(gateway, {}), stateDir: undefined };
@@ -60,7 +64,7 @@ function send(
   const { request } = trial;
   const port = gateway.ports.find((each) => each.port === request.port);
   const settings = port && portSettings(port);
-  if (settings === undefined) throw new Error(`no port ${request.port} speaks HTTP`);
+  if (settings === undefined) throw new Error(`port ${request.port} does not serve HTTP`);
   const isTunnel = request.method === "CONNECT";
   const refusal = isTunnel
     ? tunnelRefusal({ isForwardProxy: false, takesTunnels: false, ...settings })
@@ -114,7 +118,7 @@ function send(
   });
 }
 
-/** The outcome of CONNECT on a port that takes no tunnels: it is refused before any listener is chosen. */
+/** Outcome of CONNECT on a port that does not accept tunnels: it is refused before a listener is chosen. */
 function refusedTunnel({ request, calls, claims }: Trial, status: number): TrialOutcome {
   const { method, headers, isTls, target } = request;
   return {
@@ -220,7 +224,7 @@ class IncomingRequest implements EngineRequest {
   discard(): void {}
 }
 
-/** A client that opens a tunnel, and sends nothing through it. */
+/** Body of a client that opens a tunnel and sends nothing through it. */
 const NO_BYTES: BodySource = {
   length: undefined,
   flow: () => {},
@@ -229,7 +233,7 @@ const NO_BYTES: BodySource = {
   discard: () => {},
 };
 
-/** A response that nobody reads but the trial. */
+/** A response that only the trial reads. */
 class TrialResponse extends EventEmitter implements EngineResponse {
   readonly pieces: Buffer[] = [];
   head: readonly string[] = [];
@@ -280,7 +284,33 @@ class TrialResponse extends EventEmitter implements EngineResponse {
   #close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    // As after a socket: what the handler does behind the end is done by then.
+    // Like a socket: emitted after the handler has finished.
     setImmediate(() => this.emit("close"));
   }
+}
+
+/**
+ * Sends a message as a client with sessions does: opens a session, sends the message `count` times, and ends the session.
+ * Returns the outcome of the last message, or of opening the session if that fails.
+ */
+async function tryInSession(
+  request: TrialRequest,
+  message: ClientMessage,
+  count: number,
+  send: (request: TrialRequest) => Promise<TrialOutcome>,
+): Promise<TrialOutcome> {
+  const opened = await send({ ...request, message: initializeMessage(message) });
+  if (opened.status !== 200 || opened.reason !== undefined) return opened;
+  const at = opened.headers.findIndex((name) => name.toLowerCase() === "mcp-session-id");
+  const session = at < 0 ? {} : { session: opened.headers[at + 1] ?? "" };
+  const begun = { ...message, method: "notifications/initialized", params: {}, name: undefined };
+  await send({ ...request, message: { ...begun, ...session } });
+  let outcome = opened;
+  for (let sent = 0; sent < count; sent++)
+    outcome = await send({ ...request, message: { ...message, ...session } });
+  if (session.session !== undefined) {
+    const headers = { ...request.headers, "mcp-session-id": session.session };
+    await send({ ...request, method: "DELETE", headers, message: undefined, body: undefined });
+  }
+  return outcome;
 }

@@ -73,7 +73,7 @@ describe("what stands in for the world", () => {
   it.each(Object.entries(STAND_INS))("has all that %s has", async (real, standIn) => {
     const names = async (file: string) =>
       Object.keys(await import(path.join(root, "runtime", file)));
-    const own = await names(`trial/stand-ins/${standIn}`);
+    const own = await names(`trial/stubs/${standIn}`);
     expect(own).toEqual(expect.arrayContaining(await names(real)));
   });
 });

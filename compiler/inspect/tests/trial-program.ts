@@ -64,7 +64,7 @@ const trials = openTrials(gateway, ${patience});
 export { trials };
 `;
 
-/** What stands in for the world, below runtime/trial/stand-ins: by the modules of the runtime that reach out for it. */
+/** What stands in for the world, below runtime/trial/stubs: by the modules of the runtime that reach out for it. */
 export const STAND_INS: Readonly<Record<string, string>> = {
   "auth/credentials.ts": "credentials.ts",
   "backends/dynamic/tunnels.ts": "tunnels.ts",
@@ -95,7 +95,7 @@ export const STAND_INS: Readonly<Record<string, string>> = {
 };
 
 const WORLD: BundleOptions["replaced"] = new Map(
-  Object.entries(STAND_INS).map(([real, own]) => [real, `trial/stand-ins/${own}`]),
+  Object.entries(STAND_INS).map(([real, own]) => [real, `trial/stubs/${own}`]),
 );
 
 /** Requests come in without a port, and go out as they do. */

@@ -13,7 +13,7 @@ export {
 
 type KnownKey = NonNullable<ReturnType<real.ApiKeys["find"]>>;
 
-/** In the place of policies/api-key.ts: a key in a file is one that nobody shows. */
+/** Replaces policies/api-key.ts: a key in a file never matches. */
 export function keyFile(
   path: string,
   metadata: JsonObject,
@@ -22,7 +22,7 @@ export function keyFile(
   return real.sha256Key(`file ${path}`, metadata, models);
 }
 
-/** The keys of a route: the key of a trial is the one with its metadata, or else one that nothing more is known of. */
+/** Opens the keys of a route. A trial's key is the configured one with its metadata, or else a new one. */
 export function openApiKeys(settings: real.ApiKeySettings): real.ApiKeys {
   const keys = real.openApiKeys(settings);
   return {

@@ -4,7 +4,7 @@ import { TRIAL_PASSWORD } from "../trial-credential.ts";
 
 export type { Login };
 
-/** In the place of auth/password/verified-logins.ts: every user of a trial has one password. */
+/** Replaces auth/password/verified-logins.ts: every user of a trial has the same password. */
 export class VerifiedLogins {
   check(_passwords: PasswordFile, { password }: Login): boolean {
     return password === TRIAL_PASSWORD;

@@ -8,12 +8,14 @@ import * as real from "../../mcp/rules/tool-lock.ts";
 
 export { lockedPlaces } from "../../mcp/rules/tool-lock.ts";
 
-/** In the place of mcp/rules/tool-lock.ts: servers of a trial offer names, and what is locked under a name is that item. */
+/**
+ * Replaces mcp/rules/tool-lock.ts: servers of a trial only offer names, so any item with a locked name is the locked one.
+ */
 export function openToolLock({ targets }: real.ToolLockSettings): ToolLock {
   return new ToolLock({ maxAge: 0, targets });
 }
 
-/** What is locked under a name is that item, whatever it says. */
+/** A lock that compares only names. */
 export class ToolLock extends real.ToolLock {
   readonly #targets: real.ToolLockSettings["targets"];
 
@@ -22,7 +24,7 @@ export class ToolLock extends real.ToolLock {
     this.#targets = settings.targets;
   }
 
-  /** Servers of a trial say nothing of themselves. */
+  /** Servers of a trial have no descriptions to approve. */
   override approves(): boolean {
     return true;
   }

@@ -5,7 +5,7 @@ import { currentTrial } from "../trial.ts";
 
 export { openShares, sharedBackend } from "../../mcp/shares.ts";
 
-/** In the place of mcp/shares.ts: nothing is left to chance, a request goes where the trial means it to. */
+/** Replaces mcp/shares.ts: chooses the backend that the trial names, instead of a random one. */
 export function chooseShare(
   exchange: Exchange,
   shares: real.Shares,

@@ -1,6 +1,6 @@
 export { signalGroup } from "../../mcp/transports/process-groups.ts";
 
-/** In the place of mcp/transports/process-groups.ts: no process is started that could be left behind. */
+/** Replaces mcp/transports/process-groups.ts: a trial starts no processes that could be left behind. */
 export class ProcessGroups {
   add(): void {}
 

@@ -1,6 +1,6 @@
 import { WatchedFile as RealFile } from "../../process/watched-file.ts";
 
-/** In the place of process/watched-file.ts: a file that is not there holds a word. */
+/** Replaces process/watched-file.ts: an absent file has placeholder content. */
 export class WatchedFile<Value> {
   readonly #make: () => Value;
 

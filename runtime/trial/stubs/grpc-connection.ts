@@ -19,7 +19,7 @@ import type { CallHandler, CallStream, SharedConnection } from "../../process/sh
 
 export { type GrpcTarget, openGrpcTarget } from "../../grpc/node/grpc-connection.ts";
 
-/** In the place of grpc/node/grpc-connection.ts: every service that is asked says that the request may go on, unchanged. */
+/** Replaces grpc/node/grpc-connection.ts: every service allows the request, unchanged. */
 export function openGrpcConnection(): SharedConnection {
   return {
     start: async (head, handler) => callOf(head[head.indexOf(":path") + 1] ?? "", handler),
@@ -57,7 +57,7 @@ function callOf(path: string, handler: CallHandler): CallStream {
   };
 }
 
-/** The message by which a service lets a request go on. */
+/** Returns the message with which a service allows a request. */
 function consent(path: string, message: Uint8Array): Uint8Array {
   if (path.includes(".auth.")) return written(CheckResponseSchema, { status: { code: 0 } });
   if (path.includes(".ratelimit."))

@@ -3,7 +3,7 @@ import type { Transport, TransportEvents, TransportHost } from "../../mcp/transp
 import { currentTrial } from "../trial.ts";
 import { messageResponse } from "../trial-server.ts";
 
-/** In the place of mcp/transports/stdio-transport.ts: no process is started. */
+/** Replaces mcp/transports/stdio-transport.ts: starts no process. */
 export function openStdioTransport(
   target: StdioTarget,
   _host: TransportHost,
@@ -12,7 +12,7 @@ export function openStdioTransport(
   return new TrialTransport(target.name, [], events);
 }
 
-/** In the place of mcp/transports/sse-transport.ts. */
+/** Replaces mcp/transports/sse-transport.ts. */
 export function openSseTransport(
   target: SseTarget,
   headers: readonly string[],

@@ -11,7 +11,7 @@ export {
   requireBasicAuth,
 } from "../../policies/basic-auth.ts";
 
-/** In the place of policies/basic-auth.ts: the file need not be there. */
+/** Replaces policies/basic-auth.ts: the file may be absent. */
 export function htpasswdFile(): PasswordFile {
   return htpasswd(`trial:{SHA}${hash("sha1", TRIAL_PASSWORD, "base64")}`);
 }

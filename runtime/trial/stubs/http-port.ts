@@ -1,16 +1,16 @@
 import { type HttpPort, type HttpPortSettings, httpPort as open } from "../../gateway/http-port.ts";
 import type { Port } from "../../gateway/port.ts";
 
-/** In the place of gateway/http-port.ts: the port says what it was made of. */
+/** Replaces gateway/http-port.ts: remembers the settings of each port. */
 export function httpPort(settings: HttpPortSettings): HttpPort {
   const port = open(settings);
-  known.set(port, settings);
+  SETTINGS.set(port, settings);
   return port;
 }
 
-const known = new WeakMap<Port, HttpPortSettings>();
+const SETTINGS = new WeakMap<Port, HttpPortSettings>();
 
-/** What a port was made of; undefined: it speaks no HTTP. */
+/** Returns the settings of a port; `undefined` if it does not serve HTTP. */
 export function portSettings(port: Port): HttpPortSettings | undefined {
-  return known.get(port);
+  return SETTINGS.get(port);
 }

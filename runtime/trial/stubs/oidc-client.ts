@@ -6,7 +6,7 @@ import type { GatewayContext } from "../../process/gateway-context.ts";
 import { currentTrial } from "../trial.ts";
 import { signedToken } from "./key-source.ts";
 
-/** In the place of auth/oidc/client.ts: whoever has a token in a trial is logged in. */
+/** Replaces auth/oidc/client.ts: a trial with a token is logged in. */
 export class OidcClient extends RealClient {
   override session(cookies: BrowserCookies, gateway: GatewayContext): KnownSession | undefined {
     const trial = currentTrial();

@@ -9,20 +9,20 @@ export {
   stdioInOwnEnvironment,
 } from "../../mcp/transports/backend.ts";
 
-/** In the place of mcp/transports/backend.ts: the server of a target is known as one that speaks MCP. */
+/** Replaces mcp/transports/backend.ts: marks the server of a target as an MCP server. */
 export function streamableHttp(settings: real.StreamableHttpSettings): StreamableHttpTarget {
   return real.streamableHttp({ ...settings, countedAs: `${MARK}${settings.name}` });
 }
 
-/** The same over the older transport. */
+/** Returns the same for the older transport. */
 export function sse(settings: real.HttpTargetSettings): SseTarget {
   return real.sse(settings);
 }
 
-/** What stands before the name of an MCP server, in the one setting that says nothing of how it is asked. */
+/** Prefix of an MCP server's name, in the one setting that does not affect how it is called. */
 const MARK = "mcp server ";
 
-/** The MCP server that an upstream is; undefined: it is none. */
+/** Returns the MCP server of an upstream; `undefined` for other servers. */
 export function mcpServerOf({ countedAs = "" }: UpstreamSettings): string | undefined {
   return countedAs.startsWith(MARK) ? countedAs.slice(MARK.length) : undefined;
 }

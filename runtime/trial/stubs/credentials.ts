@@ -6,7 +6,7 @@ import { credentialText } from "../trial-credential.ts";
 
 export { restoreCredentials, stripCredential } from "../../auth/credentials.ts";
 
-/** In the place of auth/credentials.ts: what the trial shows stands where a policy looks for it from then on. */
+/** Replaces auth/credentials.ts: places the trial's credential where a policy looks for it. */
 export function credentialIn(
   exchange: Exchange,
   location: CredentialLocation,

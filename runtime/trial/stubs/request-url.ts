@@ -1,7 +1,7 @@
 import type { FetchedResponse, FetchRequest } from "../../http/upstream/fetch-request.ts";
 import { responseTo } from "../trial-server.ts";
 
-/** In the place of http/upstream/node/request-url.ts: the trial responds. */
+/** Replaces http/upstream/node/request-url.ts: the trial responds. */
 export function requestUrl({ method, url, headers, body }: FetchRequest): Promise<FetchedResponse> {
   const { origin, pathname, search } = new URL(url);
   const text = body?.toString("utf8") ?? "";

@@ -3,7 +3,7 @@ import { inlineKeys } from "./key-source.ts";
 
 export { configuredProvider, discoveryUrl, type LoginProvider } from "../../auth/oidc/provider.ts";
 
-/** In the place of auth/oidc/provider.ts: no provider is asked where its pages are. */
+/** Replaces auth/oidc/provider.ts: derives endpoints from the issuer, without discovery. */
 export function discoveredProvider(issuer: string): LoginProvider {
   const base = issuer.replace(/\/$/, "");
   const endpoints = {

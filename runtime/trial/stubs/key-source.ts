@@ -11,15 +11,15 @@ const set: KeySet = readKeySet({
   keys: [{ ...pair.publicKey.export({ format: "jwk" }), kid: "trial", alg: "ES256" }],
 });
 
-/** In the place of auth/jwt/key-source.ts: every issuer has the key of this trial. */
+/** Replaces auth/jwt/key-source.ts: every issuer has the trial's key. */
 export function inlineKeys(): KeySource {
   return { current: () => set, renewed: () => set };
 }
 
-/** In the place of auth/jwt/remote-keys.ts. */
+/** Replaces auth/jwt/remote-keys.ts. */
 export const remoteKeys = inlineKeys;
 
-/** A token with these claims, signed by the key of this trial. */
+/** Signs a token with these claims by the trial's key. */
 export function signedToken(claims: JsonObject): string {
   const head = { alg: "ES256", kid: "trial", typ: "JWT" };
   const text = [head, claims].map((part) => encoded(JSON.stringify(part))).join(".");

@@ -12,7 +12,7 @@ import { mcpServerOf } from "./mcp-targets.ts";
 
 export { http2Destination } from "../../http/upstream/node/http2-upstream.ts";
 
-/** In the place of the upstreams of http/upstream/node: the trial responds at once. */
+/** Replaces the upstreams of http/upstream/node: the trial responds immediately. */
 class TrialUpstream extends ServerUpstream {
   override readonly takesTrailers = false;
   readonly #mcpServer: string | undefined;

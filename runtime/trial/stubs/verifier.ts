@@ -10,8 +10,7 @@ import { readCredential } from "../trial-credential.ts";
 import { signedToken } from "./key-source.ts";
 
 /**
- * In the place of auth/jwt/verifier.ts: the claims of a trial become a token as one of the issuers would have made it, which
- * is checked as every other one is.
+ * Replaces auth/jwt/verifier.ts: signs the trial's claims as a token of one of the issuers, and verifies it like any other.
  */
 export class JwtVerifier extends RealVerifier {
   readonly #settings: JwtSettings;
@@ -29,7 +28,7 @@ export class JwtVerifier extends RealVerifier {
     return super.check(signedToken(complete), gateway);
   }
 
-  /** What says that a token is valid now and meant for this gateway, where the claims do not say otherwise. */
+  /** Adds claims that make a token valid now and for this gateway, unless the trial has its own. */
   #complete(claims: JsonObject): JsonObject {
     const { providers } = this.#settings;
     const provider = providers.find(({ issuer }) => issuer === claims.iss) ?? providers[0];

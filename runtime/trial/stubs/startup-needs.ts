@@ -1,0 +1,2 @@
+/** Replaces process/startup-needs.ts: a trial requires nothing at startup. */
+export function requireAtStart(): void {}
