@@ -1,13 +1,13 @@
 /**
- * The CEL variables of a request, as emitted expressions read them. `Exchange` has this shape, so a rule reads the
- * request itself and nothing is copied.
+ * CEL variables of a request for emitted expressions. `Exchange` has this shape, so that rules read the request without a
+ * copy.
  */
 export interface RequestVariables {
   /** `request.method`, as sent. */
   readonly method: string;
   /** `request.scheme`. */
   readonly scheme: string;
-  /** `request.host`: the authority as sent, lower case, with its port when it has one. */
+  /** `request.host`: the authority as sent, in lower case, with its port if it has one. */
   readonly host: string;
   /** `request.path`: the path of the target without the query, as routed and forwarded. */
   readonly path: string;
@@ -17,18 +17,18 @@ export interface RequestVariables {
   readonly uri: string;
   /** `request.version`: `HTTP/1.1` or `HTTP/2`. */
   readonly version: string;
-  /** Milliseconds since the epoch at which the head of the request had arrived: `request.startTime`. */
+  /** Milliseconds since the epoch when the head of the request had arrived: `request.startTime`. */
   readonly startTime: number;
-  /** One header by lower-case name: its value, several values joined by `, `, or undefined when it is not there. */
+  /** One header by lower-case name, with several values joined by `, `; `undefined` if it is absent. */
   header(name: string): string | undefined;
-  /** Every header by lower-case name, several values joined by `, `: `request.headers` used as a whole. */
+  /** Every header by lower-case name, with several values joined by `, `: `request.headers` as a whole. */
   headerMap(): ReadonlyMap<string, string>;
   /** The peer: `source.address` and `source.port`. */
   readonly remoteAddress: string;
   readonly remotePort: number;
-  /** `request.body`: all of it, once a policy that reads it has buffered it; undefined before and without a body. */
+  /** `request.body`: the whole body, once a policy that reads it has buffered it; `undefined` before, and without a body. */
   readonly bufferedBody?: Uint8Array | undefined;
-  /** What the client's certificate says: `source.subject`, `source.identity`, ... */
+  /** Fields of the client's certificate: `source.subject`, `source.identity`, ... */
   readonly clientCertificate?: ClientCertificate | undefined;
 }
 
@@ -50,13 +50,13 @@ export interface WorkloadIdentity {
   readonly serviceAccount: string;
 }
 
-/** A JSON object that came from outside: claims, key metadata. Read own properties only. */
+/** A JSON object from outside: claims, key metadata. Read own properties only. */
 export type JsonObject = { readonly [name: string]: unknown };
 
-/** `jwt`, and `auth.claims`: the claims of the verified token, or null without one. */
+/** `jwt`, and `auth.claims`: the claims of the verified token, or null without a token. */
 export type JwtVariable = JsonObject | null;
 
-/** `mcp`: the tool, prompt or resource that is listed or called; exactly one of the three is there. */
+/** `mcp`: the tool, prompt or resource that is listed or called; exactly one of the three is present. */
 export interface McpVariables {
   readonly tool?: McpPrimitive;
   readonly prompt?: McpPrimitive;
@@ -71,52 +71,52 @@ export interface McpPrimitive {
   readonly target: string;
 }
 
-/** `apiKey`: the metadata of the matched key, or null without one. */
+/** `apiKey`: the metadata of the matched key, or null without a key. */
 export type ApiKeyVariable = JsonObject | null;
 
-/** `basicAuth`: the user, or null without one. */
+/** `basicAuth`: the user, or null without a user. */
 export type BasicAuthVariable = { readonly username: string } | null;
 
-/** `extauthz`, `extproc`, `metadata`: what those policies set, or null. */
+/** `extauthz`, `extproc`, `metadata`: values that those policies set, or null. */
 export type PolicyVariable = JsonObject | null;
 
-/** `response`, once its head is there. */
+/** `response`, once its head has arrived. */
 export interface ResponseVariables {
   /** `response.code`. */
   readonly status: number;
-  /** One header by lower-case name, several values joined by `, `; undefined when it is not there. */
+  /** One header by lower-case name, with several values joined by `, `; `undefined` if it is absent. */
   header(name: string): string | undefined;
-  /** Every header by lower-case name: `response.headers` used as a whole. */
+  /** Every header by lower-case name: `response.headers` as a whole. */
   headerMap(): ReadonlyMap<string, string>;
   /** `response.body`, once it is buffered. */
   readonly bufferedBody?: Uint8Array | undefined;
-  /** Milliseconds since the epoch at which all was sent: `request.endTime`. */
+  /** Milliseconds since the epoch when everything was sent: `request.endTime`. */
   readonly endTime?: number | undefined;
 }
 
-/** `response` in the log: nothing was sent when the client left. */
+/** `response` in the log, for a client that left before anything was sent. */
 export interface LogResponseVariables extends Omit<ResponseVariables, "status"> {
   readonly status: number | undefined;
 }
 
-/** `backend`: where the request goes, or null when no backend was chosen. */
+/** `backend`: the target of the request, or null if no backend was chosen. */
 export type BackendVariable = {
   readonly name: string;
   readonly type: "ai" | "mcp" | "static" | "dynamic" | "service";
   readonly protocol: "http" | "tcp" | "mcp" | "llm";
 } | null;
 
-/** `env`: where the gateway runs; empty strings outside Kubernetes. */
+/** `env`: the environment of the gateway; empty strings outside of Kubernetes. */
 export interface EnvVariables {
   readonly podName: string;
   readonly namespace: string;
   readonly gateway: string;
 }
 
-/** `llm`: the LLM call of a request, or null for other requests. A count that the provider did not give is absent. */
+/** `llm`: the LLM call of a request, or null for other requests. Counts that the provider did not report are absent. */
 export type LlmVariable = LlmCall | null;
 
-/** One LLM call, as far as it is known at the moment. */
+/** One LLM call, with the attributes that are known so far. */
 export interface LlmCall {
   readonly streaming?: boolean;
   readonly requestModel?: string;

@@ -10,7 +10,7 @@ export function size(value: unknown): number | undefined {
   return isPlainMap(value) ? Object.keys(value).length : undefined;
 }
 
-/** How many code points a string has. */
+/** Returns the number of code points of a string. */
 export function codePointCount(text: string): number {
   let count = text.length;
   for (let at = 0; at < text.length; at += 1) {
@@ -23,18 +23,18 @@ export function codePointCount(text: string): number {
   return count;
 }
 
-/** `[a, b]`; an element that is an error makes the list one. */
+/** `[a, b]`; an error if any element is an error. */
 export function list(...elements: readonly unknown[]): readonly unknown[] | undefined {
   return elements.includes(undefined) ? undefined : elements;
 }
 
-/** `{"a": b}` with keys that are known; a value that is an error makes the map one. */
+/** `{"a": b}` with constant keys; an error if any value is an error. */
 export function record(entries: PlainMap): PlainMap | undefined {
   for (const key of Object.keys(entries)) if (entries[key] === undefined) return undefined;
   return entries;
 }
 
-/** `{a: b}`; undefined when a key is no key type or comes twice, or a part is an error. */
+/** `{a: b}`; `undefined` if a key has an invalid type or is repeated, or any part is an error. */
 export function mapOf(
   ...entries: readonly (readonly [key: unknown, value: unknown])[]
 ): ReadonlyMap<unknown, unknown> | undefined {

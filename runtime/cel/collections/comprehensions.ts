@@ -1,20 +1,20 @@
 import { isPlainMap, MAX_ITEMS } from "../values/values.ts";
 
-/** What macros go over: the elements of a list, the keys of a map; undefined for other values. */
+/** Returns the range of a macro: the elements of a list, the keys of a map; `undefined` for other values. */
 export function itemsOf(range: unknown): readonly unknown[] | undefined {
   if (Array.isArray(range)) return range;
   if (range instanceof Map) return [...range.keys()];
   return isPlainMap(range) ? Object.keys(range) : undefined;
 }
 
-/** A range of at most so many items; a longer one is an error. */
+/** Returns a range up to a maximum length; an error for longer ones. */
 export function atMost(limit: number, range: unknown): unknown {
   if (Array.isArray(range)) return range.length <= limit ? range : undefined;
   if (range instanceof Map) return range.size <= limit ? range : undefined;
   return (itemsOf(range)?.length ?? 0) <= limit ? range : undefined;
 }
 
-/** True when the test holds for an item: `exists` in a rule. False for what is no list or map. */
+/** Whether the test holds for an item: `exists` in a rule. False for values other than lists and maps. */
 export function some(range: unknown, test: (item: unknown) => boolean): boolean {
   const items = itemsOf(range);
   if (items === undefined) return false;
@@ -22,7 +22,7 @@ export function some(range: unknown, test: (item: unknown) => boolean): boolean 
   return false;
 }
 
-/** True when the test holds for every item: `all` in a rule. False for what is no list or map. */
+/** Whether the test holds for every item: `all` in a rule. False for values other than lists and maps. */
 export function every(range: unknown, test: (item: unknown) => boolean): boolean {
   const items = itemsOf(range);
   if (items === undefined) return false;

@@ -5,7 +5,7 @@ import { isKey } from "./collections.ts";
 type Entry = readonly [key: unknown, value: unknown];
 type EntryTest = (key: unknown, value: unknown) => unknown;
 
-/** What macros of two variables go over: index and element of a list, key and value of a map. */
+/** Returns the range of a macro with two variables: index and element of a list, key and value of a map. */
 export function entriesOf(range: unknown): Iterable<Entry> | undefined {
   if (Array.isArray(range)) return range.entries();
   if (range instanceof Map) return range;
@@ -22,7 +22,7 @@ export function allEntries(range: unknown, test: EntryTest): boolean | undefined
   return quantify(range, test, false);
 }
 
-/** `decisive` ends it; an error counts unless one decides. */
+/** Ends at a `decisive` result; an error counts unless one is found. */
 function quantify(range: unknown, test: EntryTest, decisive: boolean): boolean | undefined {
   const entries = entriesOf(range);
   if (entries === undefined) return undefined;
@@ -60,7 +60,7 @@ export function transformMap(
   return entries === undefined ? undefined : new Map(entries);
 }
 
-/** `range.transformMapEntry(key, value, {k: v})`: a key that comes twice is an error. */
+/** `range.transformMapEntry(key, value, {k: v})`: a repeated key is an error. */
 export function transformMapEntry(
   range: unknown,
   change: EntryTest,

@@ -1,12 +1,12 @@
 import { compare } from "../values/compare.ts";
 import { MAX_ITEMS } from "../values/values.ts";
 
-/** Lists nested deeper are kept as they are. */
+/** Maximum nesting depth that is flattened. */
 const MAX_LEVELS = 1_000;
-/** Longer lists are not sorted: that would hold up every other request. */
+/** Maximum length of lists that are sorted: sorting longer ones would delay every other request. */
 const MAX_SORTED = 20_000;
 
-/** `flatten(list)`, `list.flatten()`: the elements of the lists in it, one level deep; too many are an error. */
+/** `flatten(list)`, `list.flatten()`: the elements of nested lists, one level deep; too many are an error. */
 export function flatten(list: unknown): readonly unknown[] | undefined {
   return flattened(list, 1);
 }
@@ -28,12 +28,12 @@ function flattened(list: unknown, levels: number): readonly unknown[] | undefine
   return Array.isArray(list) && gather(list, 0) ? flat : undefined;
 }
 
-/** `list.sort()`: in ascending order; elements that can't be ordered are an error. */
+/** `list.sort()`: in ascending order; elements that cannot be ordered are an error. */
 export function sort(list: unknown): readonly unknown[] | undefined {
   return sortBy(list, (item) => item);
 }
 
-/** `list.sortBy(item, key)`: by a key of each element; equal keys keep their order. */
+/** `list.sortBy(item, key)`: by a key of each element; the order of equal keys is stable. */
 export function sortBy(
   list: unknown,
   keyOf: (item: unknown) => unknown,

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 /** `random()`: a double from 0 to 1. */
 export function random(): unknown {
   const number = Math.random();
-  // 0 would read as an int
+  // 0 would be an int
   return number === 0 ? Number.MIN_VALUE : number;
 }
 

@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import { withinLimit } from "../values/values.ts";
 
-/** `base64.encode(bytes)`; a string is taken as UTF-8. */
+/** `base64.encode(bytes)`; strings are encoded as UTF-8. */
 export function base64Encode(value: unknown): string | undefined {
   return withinLimit(bytesOf(value)?.toString("base64"));
 }
 
-/** `base64.decode(text)`: padding may be left out; text of another alphabet is an error. */
+/** `base64.decode(text)`: padding is optional; characters outside of the alphabet are an error. */
 export function base64Decode(text: unknown): Uint8Array | undefined {
   if (typeof text !== "string") return undefined;
   const body = text.replace(/=+$/, "");
@@ -15,7 +15,7 @@ export function base64Decode(text: unknown): Uint8Array | undefined {
   return new Uint8Array(Buffer.from(body, "base64"));
 }
 
-/** `sha256.encode(value)`: the digest in hexadecimal; a string is taken as UTF-8. */
+/** `sha256.encode(value)`: the digest in hexadecimal; strings are encoded as UTF-8. */
 export function sha256Encode(value: unknown): string | undefined {
   return digest("sha256", value);
 }

@@ -13,8 +13,8 @@ import {
 } from "../values/values.ts";
 
 /**
- * `text.format(list)`: `%s %d %f %e %b %o %x %X %%`, with a precision for `%f` and `%e`. A value that is nested too deep
- * is an error, and so is a text too long.
+ * `text.format(list)`: `%s %d %f %e %b %o %x %X %%`, with a precision for `%f` and `%e`. A value that is nested too deeply
+ * is an error, and so is a result that is too long.
  */
 export function format(text: unknown, args: unknown): string | undefined {
   if (typeof text !== "string" || !Array.isArray(args)) return undefined;
@@ -74,7 +74,7 @@ function formatOne(
   }
 }
 
-/** The text of a value inside another: strings are not quoted. */
+/** Returns the text of a nested value: strings are not quoted. */
 function formatText(value: unknown): string | undefined {
   if (value === null) return "null";
   if (value instanceof TypeValue) return value.name;
@@ -132,14 +132,14 @@ function digitsOf(precision: string | undefined): number {
     : Math.min(Number(precision), 100);
 }
 
-/** A number with so many decimals; halves go to the even digit, as the exact binary value decides. */
+/** Returns a number with a fixed number of decimals; exact halves of its binary value are rounded to the even digit. */
 function fixed(number: number, digits: number): string {
   if (Math.abs(number) >= 1e21)
     return `${BigInt(number)}${digits > 0 ? `.${"0".repeat(digits)}` : ""}`;
   return evenHalf(number, digits) ?? number.toFixed(digits);
 }
 
-/** `toFixed` takes the larger of two candidates for an exact half; the even one is asked for. */
+/** `toFixed` rounds exact halves up, but the even digit is required. */
 function evenHalf(number: number, digits: number): string | undefined {
   const scaled = Math.abs(number) * 10 ** digits;
   if (digits > 15 || scaled % 1 !== 0.5 || scaled / 10 ** digits !== Math.abs(number))

@@ -1,6 +1,6 @@
 import { withinLimit } from "../values/values.ts";
 
-/** `header.split()`: the members of a comma-separated header, trimmed; empty ones are left out (RFC 9110, 5.6.1). */
+/** `header.split()`: the members of a comma-separated header, trimmed, without empty ones (RFC 9110, 5.6.1). */
 export function splitHeader(value: unknown): readonly string[] | undefined {
   if (typeof value !== "string") return undefined;
   return value
@@ -9,7 +9,7 @@ export function splitHeader(value: unknown): readonly string[] | undefined {
     .filter((member) => member !== "");
 }
 
-/** `header.cookie(name)`: a cookie of a Cookie header; an error when it is not there. */
+/** `header.cookie(name)`: a cookie of a Cookie header; an error if it is absent. */
 export function cookie(header: unknown, name: unknown): string | undefined {
   if (typeof header !== "string" || typeof name !== "string") return undefined;
   for (const pair of header.split(";")) {
@@ -23,13 +23,13 @@ export function cookie(header: unknown, name: unknown): string | undefined {
   return undefined;
 }
 
-/** `uri.query(name)`: the first value of a query parameter, decoded; an error when it is not there. */
+/** `uri.query(name)`: the first value of a query parameter, decoded; an error if it is absent. */
 export function query(uri: unknown, name: unknown): string | undefined {
   if (typeof uri !== "string" || typeof name !== "string") return undefined;
   return new URLSearchParams(partsOf(uri).query).get(name) ?? undefined;
 }
 
-/** `uri.addQuery(name, value)`: with one more parameter at the end. */
+/** `uri.addQuery(name, value)`: with another parameter at the end. */
 export function addQuery(uri: unknown, name: unknown, value: unknown): string | undefined {
   if (typeof uri !== "string" || typeof name !== "string" || typeof value !== "string") {
     return undefined;
@@ -39,7 +39,7 @@ export function addQuery(uri: unknown, name: unknown, value: unknown): string | 
   return withinLimit(`${before}?${rest === "" ? "" : `${rest}&`}${added}${after}`);
 }
 
-/** `uri.setQuery(name, value)`: with this parameter instead of all of its name. */
+/** `uri.setQuery(name, value)`: with this parameter instead of all with its name. */
 export function setQuery(uri: unknown, name: unknown, value: unknown): string | undefined {
   if (typeof uri !== "string" || typeof name !== "string" || typeof value !== "string") {
     return undefined;
@@ -50,7 +50,7 @@ export function setQuery(uri: unknown, name: unknown, value: unknown): string | 
   return withinLimit(`${before}?${params}${after}`);
 }
 
-/** A URI before its `?`, its query, and its fragment with the `#`. */
+/** Splits a URI into the part before its `?`, its query, and its fragment with the `#`. */
 function partsOf(uri: string): { before: string; query: string; after: string } {
   const hash = uri.indexOf("#");
   const [plain, after] = hash < 0 ? [uri, ""] : [uri.slice(0, hash), uri.slice(hash)];

@@ -7,8 +7,8 @@ import { decodeText } from "../values/convert.ts";
 import { doubleOf, isInt, kindOf, Uint, withinLimit } from "../values/values.ts";
 
 /**
- * `json(text)`: the value that JSON text or bytes stand for; other text is an error. So is an object that has a key
- * twice, in whatever case: what reads it next may take the other value.
+ * `json(text)`: the value of JSON in a string or bytes. Invalid JSON is an error. So is an object with repeated keys, even
+ * if they differ in case, because later readers may use the other value.
  */
 export function json(text: unknown): unknown {
   const source = text instanceof Uint8Array ? decodeText(text) : text;
@@ -22,8 +22,8 @@ export function json(text: unknown): unknown {
 }
 
 /**
- * `toJson(value)`: the value as JSON text. Bytes are base64, times as `string()` gives them. A value that is nested too
- * deep, or whose text is too long, is an error.
+ * `toJson(value)`: the value as JSON. Bytes are base64, times as in `string()`. A value that is nested too deeply, or whose
+ * JSON is too long, is an error.
  */
 export function toJson(value: unknown): string | undefined {
   try {

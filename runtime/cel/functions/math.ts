@@ -41,7 +41,7 @@ export function trunc(value: unknown): unknown {
   return mapDouble(value, Math.trunc);
 }
 
-/** `math.round(double)`: halves go away from zero. */
+/** `math.round(double)`: halves are rounded away from zero. */
 export function round(value: unknown): unknown {
   return mapDouble(value, (number) => {
     const whole = Math.trunc(number);
@@ -49,13 +49,13 @@ export function round(value: unknown): unknown {
   });
 }
 
-/** `math.sqrt(number)`: NaN for a negative one. */
+/** `math.sqrt(number)`: NaN for negative numbers. */
 export function sqrt(value: unknown): unknown {
   const number = numberOf(value);
   return number === undefined ? undefined : double(Math.sqrt(Number(number)));
 }
 
-/** `math.abs(number)`; of the smallest int it is an error. */
+/** `math.abs(number)`; an error for the smallest int. */
 export function abs(value: unknown): unknown {
   if (isInt(value))
     return typeof value === "number" ? Math.abs(value) : int(value < 0n ? -value : value);
@@ -113,7 +113,7 @@ export function bitShiftLeft(value: unknown, count: unknown): unknown {
   return shift(value, count, (bits, by) => bits << by);
 }
 
-/** `math.bitShiftRight(number, count)`: zeros come in, for negative ints too. */
+/** `math.bitShiftRight(number, count)`: fills with zeros, for negative ints too. */
 export function bitShiftRight(value: unknown, count: unknown): unknown {
   return shift(value, count, (bits, by) => (bits & MASK_64) >> by);
 }
@@ -139,7 +139,7 @@ function shift(
   move: (bits: bigint, by: bigint) => bigint,
 ): Int | Uint | undefined {
   if (!isInt(count) || count < 0) return undefined;
-  // more than 63 places leave nothing
+  // shifting by more than 63 bits leaves nothing
   const by = count > 64 ? 64n : BigInt(count);
   if (isInt(value)) return int(BigInt.asIntN(64, move(BigInt(value), by)));
   return value instanceof Uint

@@ -1,7 +1,7 @@
 import { isIPv4, isIPv6 } from "node:net";
 import { Box } from "../values/values.ts";
 
-/** An IP address: 4 or 6, and its bits. */
+/** An IP address: its version, 4 or 6, and its bits. */
 export class Ip extends Box {
   readonly kind = "ip";
   readonly family: 4 | 6;
@@ -22,7 +22,7 @@ export class Ip extends Box {
   }
 }
 
-/** A network: an address and how many of its bits name the network. */
+/** A network: an address and the length of its prefix. */
 export class Cidr extends Box {
   readonly kind = "cidr";
   readonly address: Ip;
@@ -52,7 +52,7 @@ export class Cidr extends Box {
   }
 }
 
-/** `ip(text)`: an IPv4 or IPv6 address without a zone; an IPv4 address in IPv6 form is refused. */
+/** `ip(text)`: an IPv4 or IPv6 address without a zone; IPv4-mapped IPv6 addresses are refused. */
 export function ip(text: unknown): Ip | undefined {
   if (text instanceof Ip) return text;
   if (typeof text !== "string") return undefined;
@@ -67,7 +67,7 @@ export function isIp(text: unknown): boolean | undefined {
   return typeof text === "string" ? ip(text) !== undefined : undefined;
 }
 
-/** `ip.isCanonical(text)`: whether it is the form that `string(ip(text))` gives. */
+/** `ip.isCanonical(text)`: whether it equals `string(ip(text))`. */
 export function isCanonical(text: unknown): boolean | undefined {
   const address = ip(text);
   return address === undefined ? undefined : address.toString() === text;
@@ -94,13 +94,13 @@ export function family(address: unknown): number | undefined {
   return address instanceof Ip ? address.family : undefined;
 }
 
-/** `cidr.containsIP(ip)`, also with text. */
+/** `cidr.containsIP(ip)`; also accepts a string. */
 export function containsIp(network: unknown, address: unknown): boolean | undefined {
   const inner = ip(address);
   return network instanceof Cidr && inner !== undefined ? network.contains(inner) : undefined;
 }
 
-/** `cidr.containsCIDR(cidr)`, also with text. */
+/** `cidr.containsCIDR(cidr)`; also accepts a string. */
 export function containsCidr(network: unknown, other: unknown): boolean | undefined {
   const inner = cidr(other);
   if (!(network instanceof Cidr) || inner === undefined) return undefined;
@@ -150,7 +150,7 @@ export function isPrivate(address: unknown): boolean | undefined {
   return isIn(address, "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7");
 }
 
-/** `ip.isGlobalUnicast()`: no broadcast, unspecified, loopback, multicast or link-local address. */
+/** `ip.isGlobalUnicast()`: not a broadcast, unspecified, loopback, multicast or link-local address. */
 export function isGlobalUnicast(address: unknown): boolean | undefined {
   const isOther = isIn(
     address,
@@ -193,7 +193,7 @@ function textOfV4(bits: bigint): string {
   return [24n, 16n, 8n, 0n].map((by) => (bits >> by) & 0xffn).join(".");
 }
 
-/** RFC 5952: the longest run of two or more zero groups is `::`. */
+/** Replaces the longest run of two or more zero groups by `::` (RFC 5952). */
 function textOfV6(bits: bigint): string {
   const groups = Array.from({ length: 8 }, (_, at) => (bits >> BigInt(112 - 16 * at)) & 0xffffn);
   let [start, length] = [0, 0];

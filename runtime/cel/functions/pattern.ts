@@ -1,43 +1,43 @@
 import { RE2JS } from "re2js";
 
-/** A pattern that was checked at build. */
+/** A pattern that the build has checked. */
 export type Pattern = RE2JS;
 
-/** The longest pattern that is only known at run time, and the largest program it may become. */
+/** Maximum length of patterns that are computed at run time, and maximum size of their programs. */
 const MAX_PATTERN_LENGTH = 256;
 const MAX_PROGRAM = 1_000;
-/** How long replacing may make a text: matching takes its time. */
+/** Maximum length of a string that replacing makes longer, because matching takes time. */
 const MAX_REPLACED = 1_000_000;
 
-/** Compiles a pattern of RE2 syntax; the build has checked it. */
+/** Compiles a pattern in RE2 syntax that the build has checked. */
 export function compilePattern(pattern: string): Pattern {
   return RE2JS.compile(pattern);
 }
 
-/** Whether a pattern matches anywhere in a text; linear in its length. */
+/** Whether a pattern matches anywhere in a string; linear in its length. */
 export function matchesPart(pattern: Pattern, text: string): boolean {
   return pattern.test(text);
 }
 
-/** Whether a pattern matches a whole text; linear in its length. */
+/** Whether a pattern matches a whole string; linear in its length. */
 export function matchesWhole(pattern: Pattern, text: string): boolean {
   return pattern.testExact(text);
 }
 
-/** A test of a string on a value that may be none. */
+/** Tests a value if it is a string. */
 export function testText(value: unknown, test: (text: string) => boolean): boolean | undefined {
   return typeof value === "string" ? test(value) : undefined;
 }
 
-/** `text.matches(pattern)` with a pattern that is only known now; one that is no RE2 is an error. */
+/** `text.matches(pattern)` with a pattern that is computed at run time; invalid RE2 is an error. */
 export function matchesAnywhere(text: unknown, pattern: unknown): boolean | undefined {
   if (typeof text !== "string" || typeof pattern !== "string") return undefined;
   return compileAtRunTime(pattern)?.test(text);
 }
 
 /**
- * `text.regexReplace(pattern, replacement)` with a pattern that was checked at build. A text that gets longer by it, and
- * longer than the bound, is an error.
+ * `text.regexReplace(pattern, replacement)` with a constant pattern. A result that is longer than the string and than the
+ * maximum is an error.
  */
 export function replacePattern(
   text: unknown,
@@ -56,7 +56,7 @@ export function replacePattern(
   }
 }
 
-/** How long a text gets by replacing, groups of the matches not counted; no more is counted than may be. */
+/** Returns the minimum length after replacing, without the groups of matches. Stops counting beyond the maximum. */
 function lengthAfter(text: string, pattern: Pattern, replacement: string, longest: number): number {
   let length = text.length;
   if (length + (length + 1) * replacement.length <= longest) return length;

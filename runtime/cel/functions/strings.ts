@@ -1,7 +1,7 @@
 import { codePointCount } from "../collections/collections.ts";
 import { isInt, MAX_ITEMS, MAX_TEXT, withinLimit } from "../values/values.ts";
 
-/** An argument that may be left out. One that is given and undefined is an error. */
+/** An optional argument. A given one that is `undefined` is an error. */
 type Options = readonly [value?: unknown];
 
 function option(options: Options, fallback: unknown): unknown {
@@ -35,7 +35,7 @@ export function charAt(text: unknown, index: unknown): string | undefined {
   return code === undefined ? "" : String.fromCodePoint(code);
 }
 
-/** `text.indexOf(part)`, `text.indexOf(part, from)`: in code points; -1 when it is not there. */
+/** `text.indexOf(part)`, `text.indexOf(part, from)`: in code points; -1 if it is absent. */
 export function indexOf(text: unknown, part: unknown, ...options: Options): number | undefined {
   const from = option(options, 0);
   if (typeof text !== "string" || typeof part !== "string" || !isInt(from)) return undefined;
@@ -79,8 +79,8 @@ export function upperAscii(text: unknown): string | undefined {
 }
 
 /**
- * `text.replace(part, replacement)`, `text.replace(part, replacement, limit)`; a negative limit is none. What gets too
- * long is an error.
+ * `text.replace(part, replacement)`, `text.replace(part, replacement, limit)`; a negative limit means no limit. A result
+ * that is too long is an error.
  */
 export function replace(
   text: unknown,
@@ -92,7 +92,7 @@ export function replace(
   if (typeof text !== "string" || typeof part !== "string") return undefined;
   if (typeof replacement !== "string" || !isInt(limit)) return undefined;
   if (isTooLongAfter(text, part, replacement, limit)) return undefined;
-  // a dollar in the replacement would stand for what was found
+  // a dollar in the replacement would refer to the match
   if (limit < 0) return text.replaceAll(part, replacement.replaceAll("$", "$$$$"));
   let left = limit;
   return text.replaceAll(part, (found) => {
@@ -102,7 +102,7 @@ export function replace(
   });
 }
 
-/** Whether replacing makes a text too long, found before it is done; no more is counted than may be. */
+/** Whether replacing makes a string too long, determined in advance. Stops counting beyond the maximum. */
 function isTooLongAfter(
   text: string,
   part: string,
@@ -121,7 +121,7 @@ function isTooLongAfter(
   return length > MAX_TEXT;
 }
 
-/** `text.split(separator)`, `text.split(separator, limit)`: the last part keeps the rest; 0 gives no parts. */
+/** `text.split(separator)`, `text.split(separator, limit)`: the last part contains the rest; 0 returns no parts. */
 export function split(
   text: unknown,
   separator: unknown,
@@ -136,11 +136,13 @@ export function split(
   return [...parts.slice(0, kept), parts.slice(kept).join(separator)];
 }
 
-/** `list.join()`, `list.join(separator)`: an element that is no string is an error, and so is a text too long. */
+/**
+ * `list.join()`, `list.join(separator)`: an element that is not a string is an error, and so is a result that is too long.
+ */
 export function join(list: unknown, ...options: Options): string | undefined {
   const separator = option(options, "");
   if (typeof separator !== "string") return undefined;
-  // a header of one value is a string
+  // a header with one value is a string
   if (typeof list === "string") return list;
   if (
     !Array.isArray(list) ||
@@ -152,10 +154,10 @@ export function join(list: unknown, ...options: Options): string | undefined {
   return length > MAX_TEXT + separator.length ? undefined : list.join(separator);
 }
 
-/** `text.trim()`: white space of Unicode. */
+/** `text.trim()`: removes Unicode white space. */
 export function trim(text: unknown): string | undefined {
   if (typeof text !== "string") return undefined;
-  // U+FEFF is white space to JavaScript, U+0085 is to Unicode
+  // U+FEFF is white space in JavaScript, U+0085 is in Unicode
   return text.replace(/^[\s\u0085]+/u, keepMark).replace(/[\s\u0085]+$/u, keepMark);
 }
 
@@ -168,13 +170,13 @@ export function reverse(text: unknown): string | undefined {
   return typeof text === "string" ? [...text].reverse().join("") : undefined;
 }
 
-/** `text.stripPrefix(prefix)`: the text without it, or the text. */
+/** `text.stripPrefix(prefix)`: the string without the prefix, or unchanged. */
 export function stripPrefix(text: unknown, prefix: unknown): string | undefined {
   if (typeof text !== "string" || typeof prefix !== "string") return undefined;
   return text.startsWith(prefix) ? text.slice(prefix.length) : text;
 }
 
-/** `text.stripSuffix(suffix)`: the text without it, or the text. */
+/** `text.stripSuffix(suffix)`: the string without the suffix, or unchanged. */
 export function stripSuffix(text: unknown, suffix: unknown): string | undefined {
   if (typeof text !== "string" || typeof suffix !== "string") return undefined;
   return text.endsWith(suffix) ? text.slice(0, text.length - suffix.length) : text;
@@ -192,7 +194,7 @@ const QUOTED: Readonly<Record<string, string>> = {
   '"': '\\"',
 };
 
-/** `strings.quote(text)`: a CEL literal of the text. */
+/** `strings.quote(text)`: a CEL literal of the string. */
 export function quote(text: unknown): string | undefined {
   if (typeof text !== "string") return undefined;
   let quoted = '"';
@@ -204,7 +206,7 @@ function wholeIndex(text: string, found: number): number {
   return found < 0 ? -1 : codePointCount(text.slice(0, found));
 }
 
-/** The UTF-16 index of a code point index; undefined outside the text. */
+/** Returns the UTF-16 index of a code point index; `undefined` outside of the string. */
 function unitIndex(text: string, index: number | bigint): number | undefined {
   if (index < 0 || index > text.length) return undefined;
   let left = Number(index);

@@ -4,17 +4,17 @@ const NANOS = 1_000_000_000;
 /** 0001-01-01T00:00:00Z and 9999-12-31T23:59:59Z, in seconds since 1970. */
 const FIRST_SECOND = -62_135_596_800;
 const LAST_SECOND = 253_402_300_799;
-/** Durations are counted in nanoseconds of 64 bits. */
+/** Range of durations: 64 bits of nanoseconds. */
 const MAX_DURATION_NANOS = 2n ** 63n - 1n;
 
-/** A timestamp within the years 1 to 9999; undefined outside. Nanoseconds may be any whole number. */
+/** Creates a timestamp within the years 1 to 9999; `undefined` outside. Nanoseconds may be any integer. */
 export function timestampOf(seconds: number, nanos: number): Timestamp | undefined {
   const carried = seconds + Math.floor(nanos / NANOS);
   if (!(carried >= FIRST_SECOND && carried <= LAST_SECOND)) return undefined;
   return new Timestamp(carried, modulo(nanos, NANOS));
 }
 
-/** A duration that fits into 64 bits of nanoseconds; undefined beyond. Nanoseconds may be any whole number. */
+/** Creates a duration within 64 bits of nanoseconds; `undefined` outside. Nanoseconds may be any integer. */
 export function durationOf(seconds: number, nanos: number): Duration | undefined {
   const carried = seconds + Math.floor(nanos / NANOS);
   if (!Number.isSafeInteger(carried)) return undefined;
@@ -24,7 +24,7 @@ export function durationOf(seconds: number, nanos: number): Duration | undefined
   return new Duration(carried, rest);
 }
 
-/** The sum of two durations, or of a timestamp and a duration. */
+/** Returns the sum of two durations, or of a timestamp and a duration. */
 export function addTimes(left: unknown, right: unknown): Timestamp | Duration | undefined {
   if (left instanceof Duration && right instanceof Duration) {
     return durationOf(left.seconds + right.seconds, left.nanos + right.nanos);
@@ -35,7 +35,7 @@ export function addTimes(left: unknown, right: unknown): Timestamp | Duration | 
   return left instanceof Duration && right instanceof Timestamp ? addTimes(right, left) : undefined;
 }
 
-/** The difference of two durations, of two timestamps, or of a timestamp and a duration. */
+/** Returns the difference of two durations, of two timestamps, or of a timestamp and a duration. */
 export function subtractTimes(left: unknown, right: unknown): Timestamp | Duration | undefined {
   if (right instanceof Duration) {
     if (left instanceof Duration) {

@@ -6,7 +6,7 @@ const NANOS = 1_000_000_000;
 const TIMESTAMP =
   /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9})\d*)?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/;
 
-/** A timestamp of RFC 3339; undefined when the text is none or outside the years 1 to 9999. */
+/** Parses a timestamp (RFC 3339); `undefined` if it is invalid or outside of the years 1 to 9999. */
 export function parseTimestamp(text: string): Timestamp | undefined {
   const match = TIMESTAMP.exec(text);
   if (match === null) return undefined;
@@ -21,7 +21,9 @@ export function parseTimestamp(text: string): Timestamp | undefined {
   return timestampOf(seconds - offset, Number(fraction.padEnd(9, "0")));
 }
 
-/** The seconds since 1970 of a date and time in UTC; undefined for the 30th of February and their like. */
+/**
+ * Returns the seconds since 1970 of a date and time in UTC; `undefined` for dates that do not exist, such as February 30.
+ */
 function secondsOf(parts: readonly number[]): number | undefined {
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = parts;
   if (hour > 23 || minute > 59 || second > 59) return undefined;
@@ -31,7 +33,7 @@ function secondsOf(parts: readonly number[]): number | undefined {
   return date.getTime() / 1000 + hour * 3600 + minute * 60 + second;
 }
 
-/** A timestamp in RFC 3339, in UTC. */
+/** Formats a timestamp (RFC 3339) in UTC. */
 export function formatTimestamp(time: Timestamp): string {
   const whole = new Date(time.seconds * 1000).toISOString().replace(/^[+-]?0*(\d{4,})/, "$1");
   return whole.replace(/\.000Z$/, `${fractionOf(time.nanos)}Z`);
@@ -48,7 +50,7 @@ const UNITS: Readonly<Record<string, readonly [seconds: number, nanos: number]>>
   ns: [0, 1],
 };
 
-/** A duration as Go writes it, `1h30m`, `-1.5s`; undefined when the text is none or it is too long. */
+/** Parses a duration in Go's format, `1h30m`, `-1.5s`; `undefined` if it is invalid or too long. */
 export function parseDuration(text: string): Duration | undefined {
   const body = text.replace(/^[+-]/, "");
   if (body === "0") return new Duration(0, 0);
@@ -65,13 +67,13 @@ export function parseDuration(text: string): Duration | undefined {
   return durationOfNanos(text.startsWith("-") ? -nanos : nanos);
 }
 
-/** A duration of so many nanoseconds; undefined when they don't fit into 64 bits. */
+/** Creates a duration of nanoseconds; `undefined` beyond 64 bits. */
 export function durationOfNanos(nanos: bigint): Duration | undefined {
   const seconds = nanos / BigInt(NANOS);
   return durationOf(Number(seconds), Number(nanos - seconds * BigInt(NANOS)));
 }
 
-/** A duration in seconds: `3600s`, `-1.5s`. */
+/** Formats a duration in seconds: `3600s`, `-1.5s`. */
 export function formatDuration(duration: Duration): string {
   const isNegative = duration.seconds < 0;
   const [seconds, nanos] =

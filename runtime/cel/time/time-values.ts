@@ -1,6 +1,6 @@
 import { Box } from "../values/values.ts";
 
-/** Whole seconds, rounded down, and nanoseconds from there, 0 to 999,999,999. */
+/** Seconds, rounded down, and the remaining nanoseconds, 0 to 999,999,999. */
 abstract class SecondsAndNanos extends Box {
   readonly seconds: number;
   readonly nanos: number;
@@ -16,7 +16,7 @@ abstract class SecondsAndNanos extends Box {
   }
 }
 
-/** A point in time, counted from 1970 (negative before). */
+/** A point in time, relative to 1970 (negative before). */
 export class Timestamp extends SecondsAndNanos {
   readonly kind = "timestamp";
 

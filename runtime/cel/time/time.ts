@@ -1,10 +1,10 @@
 import { timestampOf } from "./time-arithmetic.ts";
 import { Duration, Timestamp } from "./time-values.ts";
 
-/** The zone, if one is given. */
+/** An optional zone. */
 type Zone = readonly [zone?: unknown];
 
-/** Milliseconds since 1970 as a timestamp. */
+/** Converts milliseconds since 1970 to a timestamp. */
 export function fromMillis(millis: number | undefined): Timestamp | undefined {
   if (millis === undefined) return undefined;
   const seconds = Math.floor(millis / 1000);
@@ -72,22 +72,22 @@ export function getMilliseconds(time: unknown, ...zone: Zone): number | undefine
   return Math.floor(time.nanos / 1_000_000);
 }
 
-/** Whole units in a duration, without the rest. */
+/** Returns the integer number of units in a duration. */
 function total(duration: Duration, unit: number): number {
   const isRounded = duration.seconds < 0 && duration.nanos > 0;
   return Math.trunc((duration.seconds + (isRounded ? 1 : 0)) / unit) + 0;
 }
 
-/** The date and time on the clocks of a zone, as if they were in UTC; undefined for an unknown zone. */
+/** Returns the local date and time of a zone, as if it were UTC; `undefined` for an unknown zone. */
 function localDate(time: unknown, ...zones: Zone): Date | undefined {
-  // a zone that is given and undefined is an error
+  // a given zone that is undefined is an error
   const zone = zones.length === 0 ? "UTC" : zones[0];
   if (!(time instanceof Timestamp) || typeof zone !== "string") return undefined;
   const offset = zoneOffset(time.seconds, zone);
   return offset === undefined ? undefined : new Date((time.seconds + offset) * 1000);
 }
 
-/** How many seconds the clocks of a zone are ahead of UTC at a time. */
+/** Returns the offset of a zone from UTC at a time, in seconds. */
 function zoneOffset(seconds: number, zone: string): number | undefined {
   if (zone === "UTC" || zone === "") return 0;
   const match = /^([+-]?)(\d{1,2}):(\d{2})$/.exec(zone);
@@ -109,7 +109,7 @@ function namedOffset(seconds: number, zone: string): number | undefined {
   return local.getTime() / 1000 - seconds;
 }
 
-/** Zones that were asked for, at most so many: a zone may come from a request. */
+/** Bounded cache of zones, because requests may name zones. */
 const FORMATS = new Map<string, Intl.DateTimeFormat>();
 const MAX_FORMATS = 64;
 

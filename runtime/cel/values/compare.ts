@@ -2,47 +2,47 @@ import { Duration, Timestamp } from "../time/time-values.ts";
 import { at, hasKey } from "./select.ts";
 import { Box, isPlainMap, kindOf, numberOf } from "./values.ts";
 
-/** `left == right`; undefined when one of them is. */
+/** `left == right`; `undefined` if either is. */
 export function equal(left: unknown, right: unknown): boolean | undefined {
   if (left === undefined || right === undefined) return undefined;
   return isEqual(left, right);
 }
 
-/** True when `left` is a value and not equal to `right`. */
+/** Whether `left` is a value and not equal to `right`. */
 export function differs(left: unknown, right: unknown): boolean {
   return left !== undefined && right !== undefined && !isEqual(left, right);
 }
 
-/** `left === right`, where TypeScript has narrowed one of them and would refuse the comparison. */
+/** `left === right`, for operands that TypeScript has narrowed and would not compare. */
 export function isSame(left: unknown, right: unknown): boolean {
   return left === right;
 }
 
-/** `left < right`; undefined when they can't be ordered. */
+/** `left < right`; `undefined` if they cannot be ordered. */
 export function less(left: unknown, right: unknown): boolean | undefined {
   if (typeof left === "number" && typeof right === "number") return left < right;
   const order = compare(left, right);
   return order === undefined ? undefined : order < 0;
 }
 
-/** `left <= right`; undefined when they can't be ordered. */
+/** `left <= right`; `undefined` if they cannot be ordered. */
 export function lessOrEqual(left: unknown, right: unknown): boolean | undefined {
   if (typeof left === "number" && typeof right === "number") return left <= right;
   const order = compare(left, right);
   return order === undefined ? undefined : order <= 0;
 }
 
-/** `left > right`; undefined when they can't be ordered. */
+/** `left > right`; `undefined` if they cannot be ordered. */
 export function greater(left: unknown, right: unknown): boolean | undefined {
   return less(right, left);
 }
 
-/** `left >= right`; undefined when they can't be ordered. */
+/** `left >= right`; `undefined` if they cannot be ordered. */
 export function greaterOrEqual(left: unknown, right: unknown): boolean | undefined {
   return lessOrEqual(right, left);
 }
 
-/** `value in container`: an element of a list, a key of a map; undefined when it is neither. */
+/** `value in container`: an element of a list, a key of a map; `undefined` for other containers. */
 export function includes(container: unknown, value: unknown): boolean | undefined {
   if (value === undefined) return undefined;
   if (!Array.isArray(container)) return hasKey(container, value);
@@ -50,7 +50,7 @@ export function includes(container: unknown, value: unknown): boolean | undefine
   return container.some((element) => isEqual(element, value));
 }
 
-/** Negative, zero or positive as `left` comes before, with or after `right`; NaN for a NaN; undefined for others. */
+/** Compares values: negative, zero or positive; NaN for a NaN; `undefined` for values that cannot be ordered. */
 export function compare(left: unknown, right: unknown): number | undefined {
   if (typeof left === "string") {
     return typeof right === "string" ? compareText(left, right) : undefined;
@@ -69,7 +69,7 @@ export function compare(left: unknown, right: unknown): number | undefined {
   return undefined;
 }
 
-/** Strings in the order of their code points, which is not that of UTF-16 units. */
+/** Compares strings by code points, whose order differs from that of UTF-16 units. */
 export function compareText(left: string, right: string): number {
   const length = Math.min(left.length, right.length);
   for (let at = 0; at < length; at += 1) {
@@ -80,7 +80,7 @@ export function compareText(left: string, right: string): number {
   return left.length - right.length;
 }
 
-/** Surrogates stand for code points above U+FFFF, so they come after every other unit. */
+/** Surrogates encode code points above U+FFFF, so they are sorted after every other unit. */
 function codePointOrder(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x1_0000 : unit;
 }
@@ -95,16 +95,16 @@ function compareNumbers(left: number | bigint, right: number | bigint): number {
   return first < second ? -1 : first > second ? 1 : first === second ? 0 : Number.NaN;
 }
 
-/** Lists and maps that one comparison has found equal: a part that stands in many places is compared once. */
+/** Pairs of lists and maps that one comparison has found equal, so that shared parts are compared once. */
 type EqualPairs = Map<object, Set<object>>;
 
-/** Equality of two values, deep. */
+/** Compares two values deeply. */
 export function isEqual(left: unknown, right: unknown): boolean {
   return isEqualPart(left, right, undefined);
 }
 
 function isEqualPart(left: unknown, right: unknown, known: EqualPairs | undefined): boolean {
-  // a list is not equal to itself when it holds a NaN
+  // a list with a NaN is not equal to itself
   if (left === right && typeof left !== "object") return true;
   if (typeof left === "string" || typeof right === "string") return false;
   const first = numberOf(left);
@@ -117,7 +117,7 @@ function isEqualPart(left: unknown, right: unknown, known: EqualPairs | undefine
   try {
     return isEqualObject(left, right, known ?? new Map());
   } catch (error) {
-    // JSON may be nested deeper than the stack; such a value is equal to none
+    // JSON may be nested deeper than the stack; such a value equals nothing
     if (error instanceof RangeError) return false;
     throw error;
   }
@@ -161,7 +161,7 @@ function entriesOf(map: object): readonly (readonly [unknown, unknown])[] {
   return isPlainMap(map) ? Object.entries(map) : [];
 }
 
-/** A value of a class that knows its own equality. */
+/** A value of a class with its own equality. */
 interface Comparable {
   equals(other: unknown): boolean;
 }

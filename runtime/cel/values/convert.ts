@@ -31,7 +31,7 @@ export function toBool(value: unknown): boolean | undefined {
   return FALSE_WORDS.has(value) ? false : undefined;
 }
 
-/** `int(value)`: a double loses its fraction, a timestamp gives its seconds. */
+/** `int(value)`: truncates a double; converts a timestamp to seconds. */
 export function toInt(value: unknown): Int | undefined {
   if (isInt(value)) return value;
   if (value instanceof Uint) return int(BigInt(value.value));
@@ -43,7 +43,7 @@ export function toInt(value: unknown): Int | undefined {
   return int(BigInt(Math.trunc(number)));
 }
 
-/** `uint(value)`: a double loses its fraction. */
+/** `uint(value)`: truncates a double. */
 export function toUint(value: unknown): Uint | undefined {
   if (value instanceof Uint) return value;
   if (isInt(value)) return uint(BigInt(value));
@@ -79,7 +79,7 @@ export function toBytes(value: unknown): Uint8Array | undefined {
   return typeof value === "string" ? new Uint8Array(Buffer.from(value, "utf8")) : undefined;
 }
 
-/** `timestamp(value)`: RFC 3339 text, or seconds since 1970. */
+/** `timestamp(value)`: RFC 3339, or seconds since 1970. */
 export function toTimestamp(value: unknown): Timestamp | undefined {
   if (value instanceof Timestamp) return value;
   if (isInt(value)) return timestampOf(Number(value), 0);
@@ -97,14 +97,14 @@ export function toDyn(value: unknown): unknown {
   return value;
 }
 
-/** UTF-8 as a string; undefined when it is none. */
+/** Decodes UTF-8; `undefined` if it is invalid. */
 export function decodeText(bytes: Uint8Array): string | undefined {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
   if (!text.includes("\ufffd")) return text;
   return Buffer.compare(Buffer.from(text, "utf8"), bytes) === 0 ? text : undefined;
 }
 
-/** A double in decimal digits without an exponent, as short as tells it from its neighbours. */
+/** Formats a double in decimal digits without an exponent, as short as possible. */
 export function doubleText(number: number): string {
   if (Number.isNaN(number)) return "NaN";
   if (!Number.isFinite(number)) return number > 0 ? "+Inf" : "-Inf";
@@ -130,7 +130,7 @@ function doubleFromText(text: string): unknown {
   return Number.isFinite(number) ? double(number) : undefined;
 }
 
-/** Values of libraries that have a text of their own (`ip`, `cidr`). */
+/** Values of libraries with a text of their own (`ip`, `cidr`). */
 function textOfBox(value: unknown): string | undefined {
   const kind = kindOf(value);
   return kind === "ip" || kind === "cidr" ? String(value) : undefined;

@@ -23,12 +23,12 @@ export function not(value: unknown): boolean | undefined {
   return typeof value === "boolean" ? !value : undefined;
 }
 
-/** A value that must be a bool. */
+/** Returns a value if it is a bool. */
 export function bool(value: unknown): boolean | undefined {
   return typeof value === "boolean" ? value : undefined;
 }
 
-/** `test ? consequent : alternate`; both are cheap, so both are given. */
+/** `test ? consequent : alternate`, for branches that are cheap to evaluate. */
 export function pick<First, Second>(
   test: unknown,
   consequent: First,
@@ -53,12 +53,12 @@ export function bind<Value, Result>(value: Value, body: (value: Value) => Result
   return body(value);
 }
 
-/** `default(value, fallback)`: the value, unless it is an error. */
+/** `default(value, fallback)`: the value, or the fallback for an error. */
 export function orElse<First, Second>(value: First | undefined, fallback: Second): First | Second {
   return value === undefined ? fallback : value;
 }
 
-/** `coalesce(a, b, ...)`: the first that is neither an error nor null, else the last. */
+/** `coalesce(a, b, ...)`: the first that is neither an error nor null, or else the last. */
 export function coalesce(...values: readonly unknown[]): unknown {
   return values.find((value) => value !== undefined && value !== null) ?? values.at(-1);
 }

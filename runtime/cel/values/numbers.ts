@@ -13,8 +13,8 @@ import {
 } from "./values.ts";
 
 /**
- * `left + right` of numbers, strings, bytes, lists, times; undefined for other pairs, beyond 64 bits, and for what gets
- * too long.
+ * `left + right` of numbers, strings, bytes, lists, times; `undefined` for other pairs, beyond 64 bits, and for results that
+ * are too long.
  */
 export function add(left: unknown, right: unknown): unknown {
   if (isInt(left)) {
@@ -68,7 +68,7 @@ export function multiply(left: unknown, right: unknown): unknown {
     if (!isInt(right)) return undefined;
     if (typeof left === "number" && typeof right === "number") {
       const product = left * right;
-      // a product with zero may be -0, which is no int
+      // a product with zero may be -0, which is not an int
       if (Number.isSafeInteger(product)) return product + 0;
     }
     return int(BigInt(left) * BigInt(right));
@@ -80,7 +80,7 @@ export function multiply(left: unknown, right: unknown): unknown {
   return first === undefined ? undefined : mapDouble(right, (second) => first * second);
 }
 
-/** `left / right` of numbers; an int divided by zero is an error. */
+/** `left / right` of numbers; division of an int by zero is an error. */
 export function divide(left: unknown, right: unknown): unknown {
   if (isInt(left)) return isInt(right) ? divideInts(left, right) : undefined;
   if (left instanceof Uint) {
@@ -91,7 +91,7 @@ export function divide(left: unknown, right: unknown): unknown {
   return first === undefined ? undefined : mapDouble(right, (second) => first / second);
 }
 
-/** `left % right` of ints or uints; by zero it is an error. */
+/** `left % right` of ints or uints; modulo zero is an error. */
 export function modulo(left: unknown, right: unknown): unknown {
   if (isInt(left)) {
     if (!isInt(right) || right === 0) return undefined;

@@ -4,7 +4,7 @@ import { isEqual } from "./compare.ts";
 import { at } from "./select.ts";
 import { Box, isPlainMap, numberOf } from "./values.ts";
 
-/** A value that may be absent; `content` is undefined when it is. */
+/** A value that may be absent; `content` is `undefined` then. */
 export class Optional extends Box {
   readonly kind = "optional";
   readonly content: unknown;
@@ -33,7 +33,7 @@ export function optionalOf(value: unknown): Optional | undefined {
   return value === undefined ? undefined : new Optional(value);
 }
 
-/** `root.?field`, where undefined says that the field is absent. */
+/** `root.?field`, where `undefined` means that the field is absent. */
 export function ofPresent(value: unknown): Optional {
   return new Optional(value);
 }
@@ -44,7 +44,7 @@ export function ofNonZeroValue(value: unknown): Optional | undefined {
   return new Optional(isZero(value) ? undefined : value);
 }
 
-/** `value[?key]`, `value.?field`, and any selection on an optional: none when it is not there. */
+/** `value[?key]`, `value.?field`, and any selection on an optional: empty if absent. */
 export function optionalAt(value: unknown, key: unknown): Optional | undefined {
   if (value === undefined || key === undefined) return undefined;
   const container = value instanceof Optional ? value.content : value;
@@ -71,7 +71,7 @@ export function contentOf(optional: unknown): unknown {
   return optional instanceof Optional ? optional.content : undefined;
 }
 
-/** `optional.or(other)`: the first that is there. */
+/** `optional.or(other)`: the first that has a value. */
 export function orOptional(optional: unknown, other: unknown): unknown {
   if (!(optional instanceof Optional)) return undefined;
   if (optional.content !== undefined) return optional;
@@ -90,7 +90,7 @@ export function optMap(optional: unknown, change: (value: unknown) => unknown): 
   return optional.content === undefined ? optional : optionalOf(change(optional.content));
 }
 
-/** `optional.optFlatMap(name, change)`, where the change gives an optional. */
+/** `optional.optFlatMap(name, change)`, where the change returns an optional. */
 export function optFlatMap(optional: unknown, change: (value: unknown) => unknown): unknown {
   if (!(optional instanceof Optional)) return undefined;
   if (optional.content === undefined) return optional;
@@ -98,7 +98,7 @@ export function optFlatMap(optional: unknown, change: (value: unknown) => unknow
   return changed instanceof Optional ? changed : undefined;
 }
 
-/** `optional.unwrap(list)`: the contents of those that are there. */
+/** `optional.unwrap(list)`: the contents of those with a value. */
 export function unwrap(list: unknown): readonly unknown[] | undefined {
   if (!Array.isArray(list)) return undefined;
   const contents: unknown[] = [];
@@ -119,7 +119,7 @@ export function last(list: unknown): Optional | undefined {
   return Array.isArray(list) ? new Optional(list.at(-1)) : undefined;
 }
 
-/** Whether a value is the zero of its type: false, 0, "", [], {}, null. */
+/** Whether a value is the zero value of its type: false, 0, "", [], {}, null. */
 function isZero(value: unknown): boolean {
   if (value === null || value === false) return true;
   if (typeof value === "string") return codePointCount(value) === 0;

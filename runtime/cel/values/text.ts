@@ -2,9 +2,9 @@ import { toJson } from "../functions/json.ts";
 import { decodeText, toText } from "./convert.ts";
 
 /**
- * The text of a value where text is wanted, in a header, a log field, a rate limit's key: a string as it is, bytes as
- * UTF-8, numbers, bools and times as `string()` writes them, lists and maps as JSON, null as `null`. Undefined for an error
- * and for what has no text.
+ * Returns the text of a value for a header, a log field or a rate limit's key: strings unchanged, bytes as UTF-8, numbers,
+ * bools and times as in `string()`, lists and maps as JSON, null as `null`. `undefined` for an error and for values without
+ * text.
  */
 export function writtenText(value: unknown): string | undefined {
   if (typeof value === "string") return value;

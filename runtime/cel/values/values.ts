@@ -1,24 +1,24 @@
 /**
- * How CEL values look in JavaScript. `undefined` is no value: it stands for an error, everywhere.
+ * JavaScript representation of CEL values. `undefined` is never a value, and always means an error.
  *
  * | CEL | JavaScript |
  * | --- | --- |
  * | null, bool, string | the same |
- * | int | a number while it is a safe integer, else a bigint; never both for one value |
- * | double | a number that no int has (`1.5`, `NaN`, `-0`, `1e300`), else a `Double` |
+ * | int | a number if it is a safe integer, or else a bigint; each value has only one form |
+ * | double | a number that is not an int (`1.5`, `NaN`, `-0`, `1e300`), or else a `Double` |
  * | uint | a `Uint` |
  * | bytes | a Uint8Array |
  * | list | an array |
  * | map | a plain object (as JSON.parse makes it) or a Map |
- * | timestamp, duration, type, optional, ip, cidr | classes of their modules, below `Box` |
+ * | timestamp, duration, type, optional, ip, cidr | classes of their modules that extend `Box` |
  *
  * Parsed JSON needs no conversion: its integers are ints.
  */
 
-/** An int: a number while it is a safe integer, else a bigint. */
+/** An int: a number if it is a safe integer, or else a bigint. */
 export type Int = number | bigint;
 
-/** What all values that are JavaScript objects of our own have in common: they are no maps. */
+/** Base of values that are JavaScript objects but not maps. */
 export abstract class Box {
   abstract readonly kind:
     | "uint"
@@ -42,7 +42,7 @@ export class Uint extends Box {
   }
 }
 
-/** A double whose number would read as an int. */
+/** A double whose number would otherwise be an int. */
 export class Double extends Box {
   readonly kind = "double";
   readonly value: number;
@@ -53,55 +53,55 @@ export class Double extends Box {
   }
 }
 
-/** A JavaScript number as a CEL double. */
+/** Converts a JavaScript number to a CEL double. */
 export function double(value: number): unknown {
   return isIntNumber(value) ? new Double(value) : value;
 }
 
-/** An exact number as a uint; undefined when it does not fit. */
+/** Converts an exact number to a uint; `undefined` if it is out of range. */
 export function uint(value: Int): Uint | undefined {
   if (typeof value === "number") return value >= 0 ? new Uint(value) : undefined;
   if (value < 0n || value > 0xffff_ffff_ffff_ffffn) return undefined;
   return new Uint(canonical(value));
 }
 
-/** An exact number as an int; undefined when it does not fit. */
+/** Converts an exact number to an int; `undefined` if it is out of range. */
 export function int(value: bigint): Int | undefined {
   if (value > 0x7fff_ffff_ffff_ffffn || value < -0x8000_0000_0000_0000n) return undefined;
   return canonical(value);
 }
 
-/** The one JavaScript form of an exact number. */
+/** Returns the canonical JavaScript form of an exact number. */
 export function canonical(value: bigint): Int {
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : value;
 }
 
-/** Whether a JavaScript number stands for an int. */
+/** Whether a JavaScript number represents an int. */
 export function isIntNumber(value: number): boolean {
   return Number.isSafeInteger(value) && !Object.is(value, -0);
 }
 
 /**
- * Macros that make a value for each item refuse longer lists: what a request brings must not hold up the others. Tests
- * (`in`, `exists`, `all`) go over lists of any length.
+ * Maximum length of lists for macros that create a value for each item, so that one request cannot delay the others. Tests
+ * (`in`, `exists`, `all`) accept lists of any length.
  */
 export const MAX_ITEMS = 100_000;
 
 /**
- * How many characters, or bytes, a text that an expression makes may have: `text.replace("a", "aa")` doubles it, and a
- * chain of those doubles it each time.
+ * Maximum length of strings or bytes that an expression creates: `text.replace("a", "aa")` doubles a string, and a chain of
+ * such calls grows it exponentially.
  */
 export const MAX_TEXT = 4_000_000;
 
-/** A text or bytes that were made of others; undefined when that is too long. */
+/** Returns a composed string or bytes; `undefined` if it is too long. */
 export function withinLimit<Text extends string | Uint8Array>(
   made: Text | undefined,
 ): Text | undefined {
   return made === undefined || made.length > MAX_TEXT ? undefined : made;
 }
 
-/** What a CEL value is. */
+/** CEL type of a value. */
 export type Kind =
   | "null"
   | "bool"
@@ -119,7 +119,7 @@ export type Kind =
   | "ip"
   | "cidr";
 
-/** The CEL kind of a value; undefined for an error. */
+/** Returns the CEL type of a value; `undefined` for an error. */
 export function kindOf(value: unknown): Kind | undefined {
   switch (typeof value) {
     case "string":
@@ -151,7 +151,7 @@ export function isPlainMap(value: unknown): value is PlainMap {
   return prototype === Object.prototype || prototype === null;
 }
 
-/** A number of any CEL kind as a JavaScript number or bigint, to compare with; undefined for other values. */
+/** Returns a number of any CEL type as a JavaScript number or bigint, for comparisons; `undefined` for other values. */
 export function numberOf(value: unknown): Int | undefined {
   if (typeof value === "number" || typeof value === "bigint") return value;
   return value instanceof Uint || value instanceof Double ? value.value : undefined;
@@ -162,7 +162,7 @@ export function isInt(value: unknown): value is Int {
   return typeof value === "bigint" || (typeof value === "number" && isIntNumber(value));
 }
 
-/** The JavaScript number of a double; undefined for other values. */
+/** Returns the JavaScript number of a double; `undefined` for other values. */
 export function doubleOf(value: unknown): number | undefined {
   if (typeof value === "number" && !isIntNumber(value)) return value;
   return value instanceof Double ? value.value : undefined;
