@@ -8,16 +8,16 @@ import { completionsErrors } from "./formats/completions/errors.ts";
 import { messagesErrors } from "./formats/messages/errors.ts";
 import { restOfPath } from "./path-rest.ts";
 
-/** A model by the name that clients ask for it. */
+/** A model, by the name that clients use. */
 export interface ListedModel {
   readonly id: string;
-  /** Whose it is: `openai`. */
+  /** Vendor: `openai`. */
   readonly owner: string;
 }
 
 /**
- * Responds with the models of the configuration that are open to the caller, in the shape of the API that the client speaks. `api`: where the list
- * is; a model stands below it.
+ * Responds with the configured models that the caller may use, in the format of the client's API. `api`: path of the list;
+ * models are below it.
  */
 export function serveModels(exchange: Exchange, all: readonly ListedModel[], api: string): void {
   const isAnthropic = headerValue(exchange.requestHeaders, "anthropic-version") !== undefined;
@@ -39,7 +39,7 @@ export function serveModels(exchange: Exchange, all: readonly ListedModel[], api
   respondError(exchange, { kind: "not-found", message, field: "model" }, errors);
 }
 
-/** What stands below the list; a name that is no valid percent-encoding is nobody's. */
+/** Decodes the path below the list; invalid percent-encoding matches no model. */
 function decodeId(rest: string): string {
   try {
     return decodeURIComponent(rest.slice(1));
@@ -52,7 +52,7 @@ function openaiList(models: readonly ListedModel[]): JsonObject {
   return { object: "list", data: models.map(openaiModel) };
 }
 
-/** Nobody knows when a model of the configuration was made: the APIs have the beginning of time for that. */
+/** The creation time is unknown; the APIs use the epoch for that. */
 function openaiModel({ id, owner }: ListedModel): JsonObject {
   return { id, object: "model", created: 0, owned_by: owner };
 }
@@ -61,7 +61,7 @@ function anthropicModel({ id }: ListedModel): JsonObject {
   return { type: "model", id, display_name: id, created_at: "1970-01-01T00:00:00Z" };
 }
 
-/** A page of the list, as its query asks for it (Anthropic, List Models). */
+/** Returns the requested page of the list (Anthropic, List Models). */
 function anthropicPage(models: readonly ListedModel[], query: string): JsonObject {
   const after = place(models, queryValue(query, "after_id"));
   const before = place(models, queryValue(query, "before_id"));
@@ -76,7 +76,7 @@ function anthropicPage(models: readonly ListedModel[], query: string): JsonObjec
   };
 }
 
-/** What Anthropic's API gives without a limit. */
+/** Default limit of Anthropic's API. */
 const DEFAULT_LIMIT = 20;
 
 function place(models: readonly ListedModel[], id: string | undefined): number | undefined {

@@ -13,24 +13,24 @@ import { recordProvider } from "./calls/record-call.ts";
 import type { AnyTarget, TargetChoice } from "./calls/target.ts";
 import type { Provider } from "./providers/provider.ts";
 
-/** Who gets the requests of a route that nobody looks into. Times in milliseconds; absent: no limit. */
+/** Providers of a route that forwards requests unread. Times are in milliseconds; absent: no limit. */
 export interface PassService<Target extends AnyTarget = PassTarget> {
   readonly targets: TargetChoice<Target>;
-  /** To the end of the response, whoever is asked. */
+  /** Maximum duration of the whole call. */
   readonly timeout?: number;
-  /** The same for each provider that is asked. */
+  /** Maximum duration of each attempt. */
   readonly attemptTimeout?: number;
-  /** The response header that names the provider; absent: none does. */
+  /** Response header that names the provider; absent if no header does. */
   readonly providerHeader?: string;
 }
 
-/** A provider that gets requests as they came. */
+/** A provider that gets requests unread. */
 export interface PassTarget extends AnyTarget {
-  /** In the place of the request's own path. */
+  /** Path that replaces the request's. */
   readonly path?: string;
 }
 
-/** Sends a request to a provider as it came, but for credentials, and its response back. */
+/** Forwards a request to a provider, except for credentials, and the response to the client. */
 export function passRequest(exchange: Exchange, service: PassService): void {
   if (refuseClosedModel(exchange, undefined)) return;
   const target = firstOf(exchange, service);
@@ -39,8 +39,8 @@ export function passRequest(exchange: Exchange, service: PassService): void {
 }
 
 /**
- * The same, and to the next provider in the place of one that fails, while nothing of a response is there and the body is
- * short enough to be kept. `tried` says how often; each is asked once where it is absent.
+ * Forwards a request like `passRequest`, but to the next provider if one fails before its response has started, while the
+ * body is short enough to be buffered. `tried`: retry policy; if absent, each provider is tried once.
  */
 export function passInTurn(exchange: Exchange, service: PassService, tried?: TriedCall): void {
   if (exchange.upgrade !== undefined) {
@@ -49,7 +49,7 @@ export function passInTurn(exchange: Exchange, service: PassService, tried?: Tri
   }
   if (refuseClosedModel(exchange, undefined)) return;
   const targets = passTargets(service, tried)[Symbol.iterator]();
-  const { attempts, backoff, codes } = tried?.tries ?? onceEach;
+  const { attempts, backoff, codes } = tried?.tries ?? ONCE_EACH;
   const settings = {
     attempts,
     backoff,
@@ -64,9 +64,9 @@ export function passInTurn(exchange: Exchange, service: PassService, tried?: Tri
   sendRetrying(exchange, next, settings, tried?.isWanted);
 }
 
-const onceEach = { attempts: Number.POSITIVE_INFINITY, backoff: 0, codes: new Set<number>() };
+const ONCE_EACH = { attempts: Number.POSITIVE_INFINITY, backoff: 0, codes: new Set<number>() };
 
-/** The providers in turn; with a policy of tries those again behind the last one. */
+/** Yields the providers in order; with a retry policy, repeatedly. */
 function* passTargets(
   { targets }: PassService,
   tried: TriedCall | undefined,
@@ -96,7 +96,7 @@ function pathAt({ query, upstreamTarget }: Exchange, { path }: PassTarget): stri
   return path === undefined ? upstreamTarget : withQuery(path, query);
 }
 
-/** The provider whose turn it is. Undefined: there is none. */
+/** Returns the provider to use; `undefined` if there is no provider. */
 export function firstOf<Target extends AnyTarget>(
   exchange: Exchange,
   { targets, providerHeader }: PassService<Target>,
@@ -111,23 +111,23 @@ export function firstOf<Target extends AnyTarget>(
   return undefined;
 }
 
-/** A path with a query of its own, or none, and a further one. */
+/** Adds a query to a path that may have one. */
 export function withQuery(path: string, query: string): string {
   if (query === "") return path;
   return `${path}${path.includes("?") ? "&" : "?"}${query}`;
 }
 
-/** How a request passes. */
+/** Settings of a forwarded request. */
 export interface PassSettings {
-  /** The target at the provider, in origin form. */
+  /** Path and query at the provider. */
   readonly path: string;
-  /** Milliseconds to the end of the response; absent: no limit. */
+  /** Maximum duration until the end of the response, in milliseconds; absent: no limit. */
   readonly timeout?: number;
-  /** What passes the bytes of another protocol on; absent: they are nobody's business. */
+  /** Creates a relay that reads the bytes of an upgraded protocol; absent if they are forwarded unread. */
   readonly openTunnel?: (exchange: Exchange, protocol: string) => TunnelRelay;
 }
 
-/** Sends a request to a provider. */
+/** Forwards a request to a provider. */
 export function passTo(
   exchange: Exchange,
   provider: Provider,

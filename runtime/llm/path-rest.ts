@@ -1,6 +1,6 @@
 /**
- * What follows the path of an API in a request's path: empty for the API itself, `/resp_1/cancel` below it; undefined for
- * every other path. What stands before it does not count.
+ * Returns the part of a request's path after an API's path: empty for the API itself, `/resp_1/cancel` below it; `undefined`
+ * for any other path. Any prefix before the API's path is accepted.
  */
 export function restOfPath(path: string, api: string): string | undefined {
   if (path.endsWith(api)) return "";

@@ -15,10 +15,10 @@ import { TextFrames } from "./formats/realtime/text-frames.ts";
 import { realtimeUsage } from "./formats/realtime/usage.ts";
 import { firstOf, type PassService, passTo, withQuery } from "./pass-through.ts";
 
-/** Who gets the connections of a route. */
+/** Providers of a Realtime route. */
 export type RealtimeService = PassService<TargetSettings>;
 
-/** Connects a client of OpenAI's Realtime API to a provider: messages pass both ways as they are. */
+/** Connects a client of OpenAI's Realtime API to a provider. Messages pass unchanged in both directions. */
 export async function serveRealtime(exchange: Exchange, service: RealtimeService): Promise<void> {
   if (exchange.upgrade?.toLowerCase() !== "websocket") {
     const headers = ["upgrade", "websocket"];
@@ -30,7 +30,7 @@ export async function serveRealtime(exchange: Exchange, service: RealtimeService
   const target = firstOf(exchange, service);
   if (target === undefined) return;
   const { provider } = target;
-  // What passes is read: nothing may be compressed.
+  // Messages are read for their usage, so they must not be compressed.
   exchange.removeRequestHeader("sec-websocket-extensions");
   if (provider.clientKey === undefined) removeProtocolKey(exchange);
   const path = realtimePath(exchange, target, requested);
@@ -39,7 +39,10 @@ export async function serveRealtime(exchange: Exchange, service: RealtimeService
   passTo(exchange, provider, { path, openTunnel });
 }
 
-/** Browsers cannot set headers: their key stands among the protocols that they offer, and is meant for the gateway. */
+/**
+ * Removes the key that browsers send among the offered protocols, because they cannot set headers. It is meant for the
+ * gateway.
+ */
 function removeProtocolKey(exchange: Exchange): void {
   const name = "sec-websocket-protocol";
   const offered = headerValue(exchange.requestHeaders, name)?.split(",") ?? [];
@@ -51,7 +54,7 @@ function removeProtocolKey(exchange: Exchange): void {
   else exchange.setRequestHeader(name, kept.join(", "));
 }
 
-/** The query of the client, with the model by its name at the provider; transcriptions name none. */
+/** Returns the path with the client's query, and the provider's name of the model. Transcriptions have no model. */
 function realtimePath(
   exchange: Exchange,
   target: TargetSettings,
@@ -80,11 +83,11 @@ function modelOf(
 class RealtimeRelay extends TunnelRelay {
   readonly #exchange: Exchange;
   readonly #provider: string;
-  readonly #frames = new TextFrames(MAX_TEXT);
+  readonly #frames = new TextFrames(MAX_READ);
   #isOpen = false;
   #usage: Usage | undefined;
 
-  /** `provider`: as OpenTelemetry's conventions name it. */
+  /** `provider`: name in OpenTelemetry's conventions. */
   constructor(exchange: Exchange, protocol: string, provider: string) {
     super(exchange, protocol);
     this.#exchange = exchange;
@@ -122,8 +125,8 @@ class RealtimeRelay extends TunnelRelay {
   }
 }
 
-/** The most bytes of an event that is read: those with sound are longer, and have no usage. */
-const MAX_TEXT = MiB;
+/** Maximum bytes of an event that is read. Longer events contain audio, and have no usage. */
+const MAX_READ = MiB;
 
 function sum(a: Usage, b: Usage): Usage {
   return {

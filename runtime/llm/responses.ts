@@ -5,17 +5,17 @@ import { nativeTarget } from "./calls/native-target.ts";
 import { respondError } from "./calls/respond-error.ts";
 import type { EndpointPath, TargetSettings } from "./calls/target.ts";
 import { responsesNative } from "./formats/responses/native.ts";
-import { serveKept } from "./kept-responses.ts";
 import { restOfPath } from "./path-rest.ts";
 import { serveChat } from "./serve.ts";
+import { serveStored } from "./stored-responses.ts";
 
-/** OpenAI's Responses API of a route: what is created, and what lies below that. */
+/** OpenAI's Responses API of a route, and the paths below it. */
 export interface ResponsesService extends ChatService {
-  /** The provider that has this API itself, and keeps what is created; absent: none has. */
-  readonly keeper?: TargetSettings;
+  /** Provider with the Responses API that stores responses; absent if no provider does. */
+  readonly storedBy?: TargetSettings;
 }
 
-/** Serves one request of the Responses API. `api`: where responses are created. */
+/** Serves one request of the Responses API. `api`: path that creates responses. */
 export function serveResponses(
   exchange: Exchange,
   service: ResponsesService,
@@ -24,29 +24,29 @@ export function serveResponses(
 ): Handled {
   const rest = restOfPath(exchange.path, api) ?? "";
   if (rest === "") return serveChat(exchange, service, tried);
-  const { keeper } = service;
-  if (keeper === undefined) {
+  const { storedBy } = service;
+  if (storedBy === undefined) {
     exchange.record.reason = "NotFound";
-    const message = "no provider of this route keeps responses";
+    const message = "no provider of this route stores responses";
     respondError(exchange, { kind: "invalid", message, status: 404 }, service.errors);
     return;
   }
-  const path = pathBelow(keeper.path, rest);
-  if (ASKING.has(rest)) {
-    const target = nativeTarget({ ...keeper, path, format: responsesNative });
+  const path = pathBelow(storedBy.path, rest);
+  if (DERIVED_PATHS.has(rest)) {
+    const target = nativeTarget({ ...storedBy, path, format: responsesNative });
     const operation = rest === COUNT_PATH ? "count_tokens" : service.operation;
     return serveChat(exchange, { ...service, operation, targets: () => [target] }, tried);
   }
-  serveKept(exchange, { service, keeper, path });
+  serveStored(exchange, { service, storedBy, path });
 }
 
-/** Counts the tokens of a request, and uses none. */
+/** Path that counts the tokens of a request without using any. */
 const COUNT_PATH = "/input_tokens";
 
-/** What takes a request for a response, and makes something else of it. */
-const ASKING: ReadonlySet<string> = new Set(["/compact", COUNT_PATH]);
+/** Paths that accept a request for a response, but return something else. */
+const DERIVED_PATHS: ReadonlySet<string> = new Set(["/compact", COUNT_PATH]);
 
-/** The path of what lies below an API; the query of that stays. */
+/** Appends to the path of an API, before its query. */
 function pathBelow(path: EndpointPath, rest: string): EndpointPath {
   if (typeof path !== "string") {
     return (model, isStream) => textBelow(path(model, isStream), rest);

@@ -3,7 +3,7 @@ import { bufferBody } from "../http/buffer-body.ts";
 import type { Exchange, Handled } from "../http/exchange.ts";
 import type { TriedCall } from "../policies/retry/tries.ts";
 import { thenMaybe } from "../process/maybe-promise.ts";
-import { AskedCall } from "./calls/asked-call.ts";
+import { CallAttempts } from "./calls/call-attempts.ts";
 import { type ChatCall, readCall } from "./calls/chat-call.ts";
 import type { ChatService } from "./calls/chat-service.ts";
 import { expectTokens } from "./calls/count-tokens.ts";
@@ -16,8 +16,8 @@ import type { TransformedRequest } from "./calls/transform-fields.ts";
 import { unknownModel } from "./calls/unknown-model.ts";
 
 /**
- * Serves one request: reads it, asks providers until one responds, and passes that response on. `tried` says how often; each
- * is asked once where it is absent.
+ * Serves one request: reads it, tries providers until one responds, and forwards that response. `tried`: retry policy; if
+ * absent, each provider is tried once.
  */
 export function serveChat(exchange: Exchange, service: ChatService, tried?: TriedCall): Handled {
   if (refuseMethod(exchange, service.errors)) return;
@@ -53,11 +53,11 @@ function serveCall(
   if (targets === undefined) throw unknownModel(call.model);
   if (targets === unasked) return service.estimate?.(exchange, call);
   if (service.expectsTokens === true && !expectTokens(exchange, call)) return;
-  const facts = { exchange, service, call, conditions, attributes, tried };
-  return new AskedCall(facts, targets).askNext();
+  const context = { exchange, service, call, conditions, attributes, retry: tried };
+  return new CallAttempts(context, targets).tryNext();
 }
 
-/** The call as conditions read it: its body is parsed when one asks for it. */
+/** The call for conditions. Parses its body on access. */
 class ReadCall implements TransformedRequest {
   readonly request: Exchange;
   readonly #call: ChatCall;

@@ -2,7 +2,10 @@ import type { Exchange } from "../http/exchange.ts";
 import type { ChatCall } from "./calls/chat-call.ts";
 import { estimateTokens } from "./formats/token-count/estimate.ts";
 
-/** Says about how many tokens a request of the Messages API has. Throws LlmRefusal when it is no JSON inside. */
+/**
+ * Responds with the estimated tokens of a request of the Messages API. Throws LlmRefusal if nested values are not valid
+ * JSON.
+ */
 export function respondTokenEstimate(exchange: Exchange, call: ChatCall): void {
   const body = JSON.stringify({ input_tokens: estimateTokens(call.body) });
   exchange.respond(200, ["content-type", "application/json"], body);

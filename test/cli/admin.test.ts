@@ -61,8 +61,8 @@ it("the admin page shows how providers of models do, and who is not asked", asyn
   });
   expect(response.headers.get("x-llm-provider")).toBe("spare");
   const page = (await shown()).replace(/\s+/g, " ");
-  expect(page).toMatch(/group 1: gone http:\/\/127\.0\.0\.1:9 not asked for \d+ s/);
-  expect(page).toMatch(/group 2: spare http:\S+ health 100 %, \d under way/);
+  expect(page).toMatch(/group 1: gone http:\/\/127\.0\.0\.1:9 ejected for \d+ s/);
+  expect(page).toMatch(/group 2: spare http:\S+ health 100 %, \d in flight/);
 });
 
 describe.skipIf(isBrowserMissing)("the admin page in a browser", () => {

@@ -66,7 +66,7 @@ const all: Readonly<Record<string, Bad>> = {
   "a model twice": {
     body: (api) => request(api).replace("{", '{"model":"other",'),
     status: 400,
-    says: /stands twice/,
+    says: /occurs twice/,
   },
   "lists in 10,000 lists": {
     body: (api) => request(api).replace("{", `{"x":${"[".repeat(10_000)}${"]".repeat(10_000)},`),

@@ -136,7 +136,7 @@ it.each([
   [400, "ValidationException", "bad", 400, "invalid_request_error"],
   [400, "ValidationException", "Input is too long for requested model.", 400, "context"],
   [403, "AccessDeniedException", "arn:aws:sts::1:role/x", 403, "permission"],
-  [403, "InvalidSignatureException", "signature", 502, "refused the gateway"],
+  [403, "InvalidSignatureException", "signature", 502, "rejected the gateway's credentials"],
   [404, "ResourceNotFoundException", "no model", 404, "no model"],
   [429, "ThrottlingException", "slow down", 429, "rate_limit"],
   [400, "ServiceQuotaExceededException", "quota", 400, "quota"],

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { modelPlace } from "../../runtime/llm/chat/texts.ts";
+import { MODEL_PLACE } from "../../runtime/llm/chat/texts.ts";
 import { GuardRun } from "../../runtime/llm/guards/guard-run.ts";
 import { guardPattern, maskPatterns } from "../../runtime/llm/guards/pattern-guard.ts";
 import { PatternTexts } from "../../runtime/llm/guards/pattern-texts.ts";
@@ -20,7 +20,7 @@ describe("a word that is written in other characters", () => {
   it("is masked where the word is, and nothing else is", () => {
     fc.assert(
       fc.property(disguises, ({ word, disguise }) => {
-        const masked = textsFor(word, word.length).replace(`é, ${disguise} !`, modelPlace);
+        const masked = textsFor(word, word.length).replace(`é, ${disguise} !`, MODEL_PLACE);
         expect(masked).toBe("é, <masked> !");
       }),
       { numRuns: RUNS },
@@ -31,7 +31,7 @@ describe("a word that is written in other characters", () => {
     fc.assert(
       fc.property(disguises, ({ word, disguise }) => {
         const texts = textsFor(`\\b${word}\\b`, word.length);
-        expect(texts.replace(`é, ${disguise} !`, modelPlace)).toBe("é, <masked> !");
+        expect(texts.replace(`é, ${disguise} !`, MODEL_PLACE)).toBe("é, <masked> !");
       }),
       { numRuns: RUNS },
     );
@@ -55,7 +55,7 @@ describe("a word that is written in other characters", () => {
     fc.assert(
       fc.property(composedDisguises, places, ({ word, disguise }, cuts) => {
         const texts = textsFor(word, word.length);
-        expect(texts.replace(`é, ${disguise} !`, modelPlace)).toBe("é, <masked> !");
+        expect(texts.replace(`é, ${disguise} !`, MODEL_PLACE)).toBe("é, <masked> !");
         const text = texts.open();
         const given = cut(`é, ${disguise} !`, cuts).map((piece) => text.push(piece));
         expect(given.join("") + text.end()).toBe("é, <masked> !");
@@ -70,7 +70,7 @@ describe("a word that is written in other characters", () => {
       String.fromCodePoint(0xe0000 + each.charCodeAt(0)),
     );
     const texts = textsFor("secret", 6);
-    expect(texts.replace(`${tags}${hidden.join("")} secret`, modelPlace)).toBe(
+    expect(texts.replace(`${tags}${hidden.join("")} secret`, MODEL_PLACE)).toBe(
       `${"a".repeat(1_000)} <masked>`,
     );
     const text = texts.open();

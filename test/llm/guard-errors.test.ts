@@ -42,7 +42,7 @@ const guards = {
   "patterns-reject": "Not here, please.",
   "webhook-mask": "The quota of [hidden] is used up.",
   "webhook-reject": "The webhook says no.",
-  "webhook-down": "a guard of the gateway could not be asked",
+  "webhook-down": "a guard of the gateway is unavailable",
 } as const;
 
 const requests = {

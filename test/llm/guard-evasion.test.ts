@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { matchBounds } from "../../compiler/cel/regex/match-bounds.ts";
 import type { JsonObject } from "../../runtime/cel/variables.ts";
-import { modelPlace, type TextFormat } from "../../runtime/llm/chat/texts.ts";
+import { MODEL_PLACE, type TextFormat } from "../../runtime/llm/chat/texts.ts";
 import { completionsTexts } from "../../runtime/llm/formats/completions/texts.ts";
 import { messagesTexts } from "../../runtime/llm/formats/messages/texts.ts";
 import { responsesTexts } from "../../runtime/llm/formats/responses/texts.ts";
@@ -29,7 +29,7 @@ function own(pattern: string, text: string): string {
     [maskPatterns([guardPattern(pattern, longest)])],
     new GuardRun("request"),
   );
-  return texts.replace(text, modelPlace);
+  return texts.replace(text, MODEL_PLACE);
 }
 
 /** Ten times as much at once takes no more than some times what it takes in ten parts; clocks of processors are coarse. */
@@ -58,7 +58,7 @@ describe("a secret that is written in another way", () => {
     const whole = `é ${text}, 😀 ｆｉｎｅ`;
     const expected = `é ${masked}, 😀 ｆｉｎｅ`;
     const texts = new PatternTexts(guards, new GuardRun("request"));
-    expect(texts.replace(whole, modelPlace)).toBe(expected);
+    expect(texts.replace(whole, MODEL_PLACE)).toBe(expected);
     expect(streamed(whole.split(""))).toBe(expected);
     expect(streamed([whole])).toBe(expected);
   });
@@ -76,7 +76,7 @@ describe("a secret that is written in another way", () => {
   it("what is no secret stays as it is written", () => {
     const text = "Ｈｅｌｌｏ，世界。Été: 12–13\u00a0h, 👩\u200d👩\u200d👧, n\u0303, ﬁn ①";
     expect(streamed(text.split(""))).toBe(text);
-    expect(new PatternTexts(guards, new GuardRun("request")).replace(text, modelPlace)).toBe(text);
+    expect(new PatternTexts(guards, new GuardRun("request")).replace(text, MODEL_PLACE)).toBe(text);
   });
 
   it.each([
@@ -95,7 +95,7 @@ describe("a secret that is written in another way", () => {
   it("costs time linear to its length", () => {
     const run = (count: number) => {
       const text = "4\u200b１–".repeat(count);
-      new PatternTexts(guards, new GuardRun("request")).replace(text, modelPlace);
+      new PatternTexts(guards, new GuardRun("request")).replace(text, MODEL_PLACE);
     };
     expectLinear(run, 4_000);
   });

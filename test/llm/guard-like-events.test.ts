@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { modelPlace } from "../../runtime/llm/chat/texts.ts";
+import { MODEL_PLACE } from "../../runtime/llm/chat/texts.ts";
 import { completionsTexts } from "../../runtime/llm/formats/completions/texts.ts";
 import { guardPattern, maskPatterns } from "../../runtime/llm/guards/pattern-guard.ts";
 import { textsFor } from "./pattern-texts.ts";
@@ -31,7 +31,7 @@ describe("events that are like the one before", () => {
       for (const name of ["content", "reasoning_content"]) {
         const expected = all
           .filter((_, at) => key(at) === name)
-          .map((run) => textsFor(guards).replace(`${run.flat().join("")} `, modelPlace));
+          .map((run) => textsFor(guards).replace(`${run.flat().join("")} `, MODEL_PLACE));
         expect(output.map((delta) => delta[name] ?? "").join("")).toBe(expected.join(""));
       }
     });

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { RE2JS } from "re2js";
 import { describe, expect, it } from "vitest";
 import { matchBounds } from "../../compiler/cel/regex/match-bounds.ts";
-import { modelPlace } from "../../runtime/llm/chat/texts.ts";
+import { MODEL_PLACE } from "../../runtime/llm/chat/texts.ts";
 import { completionsTexts } from "../../runtime/llm/formats/completions/texts.ts";
 import { messagesTexts } from "../../runtime/llm/formats/messages/texts.ts";
 import { responsesTexts } from "../../runtime/llm/formats/responses/texts.ts";
@@ -197,7 +197,7 @@ describe("masking", () => {
     const cost = (pattern: string): number => {
       const { longest = 1_024 } = matchBounds(pattern);
       const guards = [maskPatterns([guardPattern(pattern, longest)])];
-      return cpuMillis(() => textsFor(guards).replace(text, modelPlace), 3);
+      return cpuMillis(() => textsFor(guards).replace(text, MODEL_PLACE), 3);
     };
     // a thread for each place of the pattern would take a hundred times as long
     const reading = cost("(a+)+$");
@@ -248,7 +248,7 @@ describe("masking", () => {
       "<PHONE_NUMBER>, <PHONE_NUMBER>, 2026-11-22",
     ],
   ])("named patterns know their numbers (%#)", (pattern, text, masked) => {
-    expect(textsFor([maskPatterns([pattern])]).replace(text, modelPlace)).toBe(masked);
+    expect(textsFor([maskPatterns([pattern])]).replace(text, MODEL_PLACE)).toBe(masked);
   });
 });
 
@@ -297,7 +297,7 @@ describe.each(Object.keys(formats) as (keyof typeof formats)[])("a stream of %s"
         .concat(texts.end())
         .map((each) => JSON.parse(/^data: (.*)$/m.exec(each.toString())?.[1] ?? "{}"));
       const read = output.map((each) => formats[name].text(each) ?? "").join("");
-      expect(read).toBe(textsFor(guards).replace(parts.join(""), modelPlace));
+      expect(read).toBe(textsFor(guards).replace(parts.join(""), MODEL_PLACE));
       const numbers = output.flatMap(({ sequence_number: number }) => number ?? []);
       expect(numbers).toEqual(numbers.map((_, index) => index + (numbers[0] ?? 0)));
     });

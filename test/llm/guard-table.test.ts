@@ -23,7 +23,7 @@ interface Case {
   readonly phases?: readonly ("request" | "response")[];
 }
 
-const failed = { status: 503, message: "a guard of the gateway could not be asked" };
+const failed = { status: 503, message: "a guard of the gateway is unavailable" };
 const own = { response: { message: "Not here, please.", statusCode: 451 } };
 const rejected = { status: 451, message: "Not here, please." };
 

@@ -84,7 +84,7 @@ it.each(clients)(
     for (const path of ["own-openai", "own-anthropic"]) {
       const error = await asks[format](path, stream).then(undefined, (thrown: unknown) => thrown);
       expect(error).toMatchObject({ status: 502 });
-      expect(String(error)).toContain("the provider refused the gateway");
+      expect(String(error)).toContain("the provider rejected the gateway's credentials");
       expect(String(error)).not.toContain("sk-own");
     }
   },

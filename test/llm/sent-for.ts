@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../runtime/cel/variables.ts";
-import { refuseUnkept } from "../../runtime/llm/chat/features.ts";
+import { refuseUnsupported } from "../../runtime/llm/chat/features.ts";
 import type { ClientFormat, UpstreamFormat } from "../../runtime/llm/chat/formats.ts";
 import { LlmRefusal } from "../../runtime/llm/chat/llm-error.ts";
 
@@ -7,7 +7,7 @@ import { LlmRefusal } from "../../runtime/llm/chat/llm-error.ts";
 export function sentFor(client: ClientFormat, upstream: UpstreamFormat, body: JsonObject): unknown {
   try {
     const request = client.readRequest(body);
-    refuseUnkept(request.features, upstream.fates, "p");
+    refuseUnsupported(request.features, upstream.support, "p");
     return JSON.parse(upstream.writeRequest(request, { provider: "p" }, []));
   } catch (error) {
     if (error instanceof LlmRefusal) return undefined;

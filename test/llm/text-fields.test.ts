@@ -1,7 +1,7 @@
 import { beforeAll, expect, it } from "vitest";
 import type { JsonObject } from "../../runtime/cel/variables.ts";
 import { guardWhole } from "../../runtime/llm/calls/response-guard.ts";
-import { memberWords } from "../../runtime/llm/chat/member-words.ts";
+import { MEMBER_WORDS } from "../../runtime/llm/chat/member-words.ts";
 import { mapMembers, type TextFormat, textMembers } from "../../runtime/llm/chat/texts.ts";
 import { completionsTexts } from "../../runtime/llm/formats/completions/texts.ts";
 import { embeddingsTexts } from "../../runtime/llm/formats/embeddings/texts.ts";
@@ -180,7 +180,7 @@ it("servers are not asked about the words that formats have for members", () => 
         .filter(([member = ""]) => format.request.includes(member) && member !== "metadata")
         .flatMap(([, ...inside]) => inside),
     );
-  expect([...new Set(names)].filter((each) => !memberWords.has(each))).toEqual([]);
+  expect([...new Set(names)].filter((each) => !MEMBER_WORDS.has(each))).toEqual([]);
 });
 
 it.each(["id", "user_id", "type", "status", "url", "name", "arguments", "parameters", "logprobs"])(

@@ -58,10 +58,10 @@ async function tryPatterns(
 > {
   const { GuardRun } = await import("../../../runtime/llm/guards/guard-run.ts");
   const { PatternTexts } = await import("../../../runtime/llm/guards/pattern-texts.ts");
-  const { modelPlace } = await import("../../../runtime/llm/chat/texts.ts");
+  const { MODEL_PLACE } = await import("../../../runtime/llm/chat/texts.ts");
   const guard = await patternGuard(node);
   const run = new GuardRun(phase);
-  const given = new PatternTexts([guard], run).replace(text, modelPlace);
+  const given = new PatternTexts([guard], run).replace(text, MODEL_PLACE);
   const { matches } = run.outcomeOf(guard);
   if (run.error !== undefined) return { action: "reject", matches, text: undefined };
   return { action: matches === 0 ? "pass" : "mask", matches, text: given };

@@ -102,7 +102,7 @@ const responsesService: ResponsesService = {
   texts: responsesTexts,
   keepAlive: 15 * SECOND,
   providerHeader: "x-llm-provider",
-  keeper: { provider: providers.openai, guard: promptGuard, path: "/v1/responses" },
+  storedBy: { provider: providers.openai, guard: promptGuard, path: "/v1/responses" },
 };
 
 // gateway.yaml binds[0].listeners[0].routes[0].backends[0].ai

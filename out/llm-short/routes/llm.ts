@@ -216,7 +216,7 @@ const responsesService: ResponsesService = {
   targets: responsesTargets,
   keepAlive: 15 * SECOND,
   providerHeader: "x-llm-provider",
-  keeper: { provider: providers["gpt-*"], path: "/v1/responses" },
+  storedBy: { provider: providers["gpt-*"], path: "/v1/responses" },
 };
 
 // gateway.yaml llm

@@ -255,7 +255,7 @@ const responsesService: ResponsesService = {
   keepAlive: 15 * SECOND,
   timeout: 5 * MINUTE,
   providerHeader: "x-llm-provider",
-  keeper: { provider: providers.gpt, path: "/v1/responses", modelFor: modelForGpt },
+  storedBy: { provider: providers.gpt, path: "/v1/responses", modelFor: modelForGpt },
 };
 
 // gateway.yaml binds[0].listeners[0].routes[0].backends[0].ai

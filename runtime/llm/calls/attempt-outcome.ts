@@ -1,37 +1,40 @@
 import type { ResponseFacts } from "../chat/formats.ts";
 import type { LlmError } from "../chat/llm-error.ts";
 
-/** How one request to a provider ended. */
+/** Outcome of one request to a provider. */
 export type AttemptOutcome =
-  /** The client has its response, whole or broken off with an error of its format. */
+  /** The client has its response, complete or aborted with an error in its format. */
   | {
       readonly kind: "responded";
       readonly facts: ResponseFacts;
       readonly head: ProviderHead;
-      /** Undefined: the response is complete. */
+      /** `undefined` if the response is complete. */
       readonly error: LlmError | undefined;
-      /** It took too long because its client did. */
-      readonly isOfClient: boolean;
-      /** When its first content came, in milliseconds of the monotonic clock; undefined: it had none. */
+      /** Whether it took too long because its client read slowly. */
+      readonly isClientSlow: boolean;
+      /** Time of the first content, in milliseconds of the monotonic clock; `undefined` if there was no content. */
       readonly firstContent: number | undefined;
-      /** How many pieces of a stream had content: about a token each; of a whole without a word on tokens a quarter of its bytes. */
+      /**
+       * Number of pieces with content of a stream, each about a token. For whole responses without token counts: a quarter
+       * of their bytes.
+       */
       readonly pieces: number;
     }
-  /** The client has nothing yet. */
+  /** The client has not received anything yet. */
   | {
       readonly kind: "failed";
       readonly error: LlmError;
-      /** The provider said so; else the gateway says it of the provider. */
-      readonly isSaid: boolean;
-      /** Undefined: the provider did not respond. */
+      /** Whether the error comes from the provider, rather than from the gateway. */
+      readonly isFromProvider: boolean;
+      /** `undefined` if the provider did not respond. */
       readonly head: ProviderHead | undefined;
-      /** Another provider may do better. */
+      /** Whether another provider may succeed. */
       readonly mayTryNext: boolean;
     }
-  /** The client is gone. */
+  /** The client has disconnected. */
   | { readonly kind: "abandoned"; readonly facts: ResponseFacts; readonly pieces: number };
 
-/** The head of a provider's response; `headers` is a flat list. */
+/** Head of a provider's response; `headers` is a flat list. */
 export interface ProviderHead {
   readonly status: number;
   readonly headers: readonly string[];

@@ -10,7 +10,7 @@ import type { ResponseFacts } from "../chat/formats.ts";
 import type { LlmError } from "../chat/llm-error.ts";
 import type { AttemptOutcome } from "./attempt-outcome.ts";
 import { isEventStream } from "./call-headers.ts";
-import { noValidResponse, unreachable, withRetryAfter } from "./provider-failure.ts";
+import { INVALID_RESPONSE, UNREACHABLE, withRetryAfter } from "./provider-failure.ts";
 import { type ProviderRequest, send } from "./provider-request.ts";
 import { ReceivedHead } from "./received-head.ts";
 import { respondError } from "./respond-error.ts";
@@ -18,7 +18,7 @@ import { StreamTransfer } from "./stream-transfer.ts";
 import type { AttemptContext, Transfer, TransferOwner } from "./transfer.ts";
 import { WholeTransfer } from "./whole-transfer.ts";
 
-/** Sends a request to a provider, and its response to the client; `settle` of the context is told what came of it. */
+/** Sends a request to a provider, and its response to the client. Reports the outcome to `settle` of the context. */
 export function attempt(request: ProviderRequest, context: AttemptContext): void {
   new Attempt(context).start(request);
 }
@@ -31,7 +31,7 @@ class Attempt implements UpstreamHandler, TransferOwner {
   #firstContent: number | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isOver = false;
-  /** The client has read more slowly than the response came. */
+  /** Whether the client has read more slowly than the response arrived. */
   #wasHeldUp = false;
 
   constructor(context: AttemptContext) {
@@ -66,7 +66,7 @@ class Attempt implements UpstreamHandler, TransferOwner {
     const isCodedStream = isStream && isCoded(head.value("content-encoding"));
     if (isGood && (isEventStream(head.contentType) !== isStream || isCodedStream)) {
       this.abort();
-      this.fail(noValidResponse, true);
+      this.fail(INVALID_RESPONSE, true);
       return;
     }
     this.#transfer =
@@ -83,7 +83,7 @@ class Attempt implements UpstreamHandler, TransferOwner {
 
   onError({ kind, detail }: UpstreamFailure): void {
     logFields(this.context.exchange.record).set("error", detail);
-    this.fail(unreachable[kind], true);
+    this.fail(UNREACHABLE[kind], true);
   }
 
   get isOver(): boolean {
@@ -112,11 +112,11 @@ class Attempt implements UpstreamHandler, TransferOwner {
   }
 
   respond(facts: ResponseFacts, error?: LlmError): void {
-    const head = this.#head ?? noHead;
-    const isOfClient = this.#wasHeldUp && error === unreachable.timeout;
+    const head = this.#head ?? NO_HEAD;
+    const isClientSlow = this.#wasHeldUp && error === UNREACHABLE.timeout;
     const firstContent = this.#firstContent;
     const pieces = this.#transfer?.pieces ?? 0;
-    this.#finish({ kind: "responded", facts, head, error, isOfClient, firstContent, pieces });
+    this.#finish({ kind: "responded", facts, head, error, isClientSlow, firstContent, pieces });
   }
 
   reject(error: LlmError, facts: ResponseFacts): void {
@@ -126,24 +126,24 @@ class Attempt implements UpstreamHandler, TransferOwner {
     respondError(exchange, error, errors, headers.list);
   }
 
-  fail(error: LlmError, mayTryNext: boolean, isSaid = false): void {
+  fail(error: LlmError, mayTryNext: boolean, isFromProvider = false): void {
     if (this.#isOver) return;
     const { exchange } = this.context;
     this.#transfer?.stop();
     if (!exchange.headersSent) {
       const head = this.#head && withRetryAfter(this.#head, error);
-      this.#finish({ kind: "failed", error, isSaid, head, mayTryNext });
+      this.#finish({ kind: "failed", error, isFromProvider, head, mayTryNext });
       return;
     }
     exchange.record.reason = this.isRejected ? "PromptGuard" : "UpstreamFailure";
     this.respond(this.#transfer?.facts ?? {}, error);
     if (this.#transfer === undefined) exchange.abort();
-    else this.#transfer.breakOff(error);
+    else this.#transfer.abortWith(error);
   }
 
   #timeOut(): void {
     this.#request?.abort("timeout");
-    this.fail(unreachable.timeout, true);
+    this.fail(UNREACHABLE.timeout, true);
   }
 
   #finish(outcome: AttemptOutcome): void {
@@ -155,5 +155,5 @@ class Attempt implements UpstreamHandler, TransferOwner {
   }
 }
 
-/** In the place of the head of a response that is given without one. */
-const noHead = new ReceivedHead(200, []);
+/** Head to report for a response that has none. */
+const NO_HEAD = new ReceivedHead(200, []);

@@ -6,19 +6,19 @@ import { nativeTarget } from "./native-target.ts";
 import type { LlmTarget, TargetSettings } from "./target.ts";
 
 /**
- * Bedrock's counting of the tokens of a request to Claude, for clients of Anthropic's:
- * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_CountTokens.html. The request goes as InvokeModel
- * would have it, since counting in the words of Converse leaves tools out.
+ * Counts the tokens of a Claude request with Bedrock, for clients of Anthropic's API:
+ * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_CountTokens.html. Sends the request in the format of
+ * InvokeModel, because counting in the format of Converse ignores tools.
  */
 export function bedrockCountTarget(settings: TargetSettings): LlmTarget {
   return {
-    // Nothing of it is streamed.
+    // The response is never streamed.
     ...nativeTarget({ ...settings, format: tokenCountNative }),
     isNative: false,
     requestBody: ({ headers }, body) => {
       body.delete("model");
       body.set("anthropic_version", '"bedrock-2023-05-31"');
-      // It has to stand there, and is not used.
+      // Bedrock requires the field, but ignores its value here.
       body.set("max_tokens", "1");
       const betas = claudeBetas(headers);
       if (betas.length > 0) body.set("anthropic_beta", JSON.stringify(betas));

@@ -1,6 +1,6 @@
 import type { LlmTarget } from "./target.ts";
 
-/** A provider that speaks of some models in another format: those whose names begin with a key, and the others. */
+/** Creates a target whose format depends on the model: by the prefix of its name, or `others`. */
 export function byModel(
   branches: Readonly<Record<string, LlmTarget>>,
   others: LlmTarget,

@@ -4,12 +4,15 @@ import { isJsonObject } from "../chat/request-object.ts";
 import type { Usage } from "../chat/usage.ts";
 import type { ChatCall } from "./chat-call.ts";
 
-/** A request to a model, as expressions read it: `llm`. What only some expressions read is made when they do. */
+/**
+ * Attributes of a request to a model that expressions read as `llm`. Attributes that few expressions read are computed on
+ * access.
+ */
 export class CallAttributes implements LlmCall {
   readonly #call: ChatCall;
   readonly streaming: boolean;
   readonly requestModel?: string;
-  /** Who was asked last. */
+  /** Provider that was called last. */
   provider?: string;
   responseModel?: string;
   inputTokens?: number;
@@ -50,7 +53,7 @@ export class CallAttributes implements LlmCall {
     ];
   }
 
-  /** Adds what a response says of itself. */
+  /** Adds the facts of a response. */
   note({ model, usage, counted }: ResponseFacts): void {
     if (counted !== undefined) this.countTokens = counted;
     if (model !== undefined) this.responseModel = model;
@@ -58,7 +61,7 @@ export class CallAttributes implements LlmCall {
   }
 }
 
-/** The tokens of a call, as expressions read them. */
+/** Token counts of a call, as expressions read them. */
 export type CallTokens = Pick<
   CallAttributes,
   | "inputTokens"
@@ -69,7 +72,7 @@ export type CallTokens = Pick<
   | "totalTokens"
 >;
 
-/** Notes what a provider has counted. */
+/** Adds the counts of a provider. */
 export function noteTokens(call: CallTokens, usage: Usage): void {
   const { input, cacheRead, cacheWrite, output, reasoning } = usage;
   call.inputTokens = input;
@@ -80,13 +83,13 @@ export function noteTokens(call: CallTokens, usage: Usage): void {
   if (reasoning !== undefined) call.reasoningTokens = reasoning;
 }
 
-/** Parameters of requests of any format, by their names there. */
+/** Names of parameters in requests of any format. */
 const PARAMETERS = [
   ...["temperature", "top_p", "top_k", "max_tokens", "max_completion_tokens", "max_output_tokens"],
   ...["frequency_penalty", "presence_penalty", "seed", "encoding_format", "dimensions"],
 ];
 
-/** A text, or the texts of parts one below the other. */
+/** Returns a string, or the strings of content parts joined by line feeds. */
 function textOf(content: unknown): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";

@@ -1,5 +1,7 @@
+import type { JsonObject } from "../../cel/variables.ts";
 import { type Exchange, logFields } from "../../http/exchange.ts";
-import { hasRepeatedKey } from "../../json/json-text.ts";
+import { JsonBody } from "../../json/json-body.ts";
+import { hasRepeatedKey, objectMembers, skipSpace } from "../../json/json-text.ts";
 import { type LlmError, LlmRefusal } from "../chat/llm-error.ts";
 import { type TextFormat, textMembers } from "../chat/texts.ts";
 import { GuardRun } from "../guards/guard-run.ts";
@@ -7,11 +9,10 @@ import { guardedMembers } from "../guards/guarded-members.ts";
 import type { GuardStep, PromptGuard } from "../guards/prompt-guard.ts";
 import type { ChatCall } from "./chat-call.ts";
 import { GuardMetrics } from "./guard-metrics.ts";
-import { withBody } from "./guarded-call.ts";
 import { guardError, type ResponseGuard } from "./response-guard.ts";
 import type { LlmTarget } from "./target.ts";
 
-/** The guards of one call, whoever is asked: what guards the requests of several providers sees one text once. */
+/** Guards of one call, across providers. A guard that several providers share checks the same text once. */
 export class CallGuards {
   readonly #exchange: Exchange;
   readonly #format: TextFormat;
@@ -22,7 +23,7 @@ export class CallGuards {
     this.#format = format;
   }
 
-  /** The call as a target may see it. Rejects with LlmRefusal when it may not. */
+  /** Returns the call as a target may see it. Rejects with LlmRefusal if a guard refuses it. */
   async callFor({ guard }: LlmTarget, call: ChatCall): Promise<ChatCall> {
     if (guard === undefined || guard.request.length === 0) return call;
     const seen = this.#seen.get(guard);
@@ -30,7 +31,7 @@ export class CallGuards {
     const run = new GuardRun("request", this.#exchange);
     const field = this.#format.unreadable?.(call.body);
     if (field !== undefined) throw unreadable(field);
-    if (hasRepeatedKey(call.text)) throw repeated;
+    if (hasRepeatedKey(call.text)) throw REPEATED;
     const members = textMembers(call.body, this.#format);
     const body = await guardedMembers(guard.request, call.body, members, run);
     this.#record(guard.request, run);
@@ -40,7 +41,7 @@ export class CallGuards {
     return guarded;
   }
 
-  /** What guards the response of a target; undefined: nothing does. */
+  /** Returns the guard of a target's response; `undefined` if there is no guard. */
   responseGuard({ guard }: LlmTarget, { isStream }: ChatCall): ResponseGuard | undefined {
     if (guard === undefined || guard.response.length === 0) return undefined;
     if (isStream && guard.passesStreams === true) return undefined;
@@ -48,7 +49,7 @@ export class CallGuards {
     return { run, steps: guard.response, format: this.#format };
   }
 
-  /** What a provider said in the place of a response, as the client may see it. Rejects with LlmRefusal when it may not. */
+  /** Returns a provider's error as the client may see it. Rejects with LlmRefusal if a guard refuses it. */
   async errorFor({ guard }: LlmTarget, error: LlmError): Promise<LlmError> {
     if (guard === undefined || guard.response.length === 0) return error;
     const run = new GuardRun("response", this.#exchange);
@@ -58,12 +59,12 @@ export class CallGuards {
     return given;
   }
 
-  /** Notes what became of a response. */
+  /** Records the outcome of a response. */
   settle({ steps, run }: ResponseGuard): void {
     this.#record(steps, run);
   }
 
-  /** What each guard did, and never what it found. */
+  /** Logs what each guard did, but never what it found. */
   #record(steps: readonly GuardStep[], run: GuardRun): void {
     const { record, gateway } = this.#exchange;
     const notes: string[] = [];
@@ -84,14 +85,25 @@ export class CallGuards {
   }
 }
 
-/** The guards would read the last of the two, and the provider perhaps the first. */
-const repeated = new LlmRefusal({
+/** Guards would read the last of both values, but the provider may read the first. */
+const REPEATED = new LlmRefusal({
   kind: "invalid",
-  message: "an object in the request body has a key twice",
+  message: "an object in the request body repeats a key",
 });
 
-/** What can't be guarded does not pass guards. */
+/** Content that guards cannot read must not pass them. */
 function unreadable(field: string): LlmRefusal {
-  const message = `"${field}" has no texts that the guards of this route can read: send strings`;
+  const message = `the guards of this route cannot read "${field}": send strings`;
   return new LlmRefusal({ kind: "unsupported", message, field });
+}
+
+/** Returns the call with changed members of its body; the call itself if all are unchanged. */
+function withBody(call: ChatCall, body: JsonObject): ChatCall {
+  if (body === call.body) return call;
+  const edited = new JsonBody(call.text, call.members);
+  for (const [key, value] of Object.entries(body)) {
+    if (value !== call.body[key]) edited.set(key, JSON.stringify(value));
+  }
+  const text = edited.toString();
+  return call.with({ text, members: objectMembers(text, skipSpace(text, 0)), body });
 }

@@ -14,14 +14,14 @@ import { type LlmError, LlmRefusal } from "../chat/llm-error.ts";
 import { isJsonObject } from "../chat/request-object.ts";
 import { bufferOf } from "../chat/stream-step.ts";
 
-/** A client's request to a model, as it was read. */
+/** A client's parsed request to a model. */
 export class ChatCall {
   readonly text: string;
-  /** What the client sent; `text` is the same, unless something was changed in it. */
+  /** Original request; `text` is equal to it until something is changed. */
   readonly sent: { readonly text: string; readonly bytes: Uint8Array };
-  /** Of the text. */
+  /** Members of `text`. */
   readonly members: readonly Member[];
-  /** What the client asks for; undefined: it names no model. */
+  /** Requested model; `undefined` if the client names no model. */
   readonly model: string | undefined;
   readonly isStream: boolean;
   readonly #client: CallClient;
@@ -37,25 +37,28 @@ export class ChatCall {
     this.#body = body;
   }
 
-  /** The client's. */
+  /** Headers of the client's request. */
   get headers(): HeaderList {
     return this.#client.requestHeaders;
   }
 
-  /** The text as JSON. Most calls are never asked for it: long prompts pass unread. Throws LlmRefusal when it is none inside. */
+  /**
+   * Parsed body. Most calls never parse it, so that long prompts pass unread. Throws LlmRefusal if nested values are not
+   * valid JSON.
+   */
   get body(): JsonObject {
     const body = this.readBody();
     if (body === undefined) throw noJson();
     return body;
   }
 
-  /** The same; undefined: it is no JSON inside. */
+  /** Returns the parsed body; `undefined` if nested values are not valid JSON. */
   readBody(): JsonObject | undefined {
     this.#body ??= parseObject(this.text);
     return this.#body;
   }
 
-  /** The call with something else in it. `changes`: a new text comes with its members. */
+  /** Returns a copy with changes. `changes`: a new text requires its members. */
   with(changes: Partial<Omit<CallFacts, "body">> & { readonly body?: JsonObject }): ChatCall {
     const body = changes.text === undefined ? this.#body : undefined;
     const { text, sent, members, model, isStream } = this;
@@ -64,20 +67,20 @@ export class ChatCall {
   }
 }
 
-/** Who makes a call. */
+/** Part of an exchange that a call needs. */
 type CallClient = Pick<Exchange, "requestHeaders">;
 
-/** What makes a call. */
+/** Constructor arguments of a call. */
 export interface CallFacts
   extends Pick<ChatCall, "text" | "sent" | "members" | "model" | "isStream"> {
   readonly client: CallClient;
-  /** Undefined: nobody has read it. */
+  /** `undefined` if it is not parsed yet. */
   readonly body: JsonObject | undefined;
 }
 
 /**
- * Reads the body of a request that is there (`bufferBody`): an object without repeated keys. Throws LlmRefusal for what is no
- * such object. What stands inside of its members is judged by who reads them.
+ * Reads a buffered request body (`bufferBody`): an object without repeated keys. Throws LlmRefusal for anything else. Nested
+ * values are validated when they are read.
  */
 export function readCall(client: Exchange): ChatCall {
   const bytes = client.bufferedBody ?? new Uint8Array();
@@ -85,7 +88,7 @@ export function readCall(client: Exchange): ChatCall {
   const members = membersOf(text, bytes);
   const repeated = repeatedKey(members);
   if (repeated !== undefined)
-    throw invalid(`"${repeated}" stands twice in the request body`, repeated);
+    throw invalid(`"${repeated}" occurs twice in the request body`, repeated);
   let model: unknown;
   let isStream = false;
   let isPlain = true;
@@ -98,7 +101,7 @@ export function readCall(client: Exchange): ChatCall {
   if (typeof model !== "string" && model !== undefined && model !== null) {
     throw invalid('"model" must be a string', "model");
   }
-  if (!isPlain) refuseMisspelt(members);
+  if (!isPlain) refuseCaseVariants(members);
   return new ChatCall({
     text,
     sent: { text, bytes },
@@ -112,14 +115,14 @@ export function readCall(client: Exchange): ChatCall {
 
 function textOf(bytes: Uint8Array): string {
   const text = bufferOf(bytes).toString("utf8");
-  // What is no UTF-8 is read as this character, which may also have been sent.
+  // Invalid UTF-8 is decoded to this character, which may also have been sent.
   if (text.includes("\ufffd") && !isUtf8(bytes)) throw invalid("the request body is not UTF-8");
   return text;
 }
 
-/** A key that stands twice; undefined: there is none. */
+/** Returns a key that occurs twice; `undefined` if all are unique. */
 function repeatedKey(members: readonly Member[]): string | undefined {
-  if (members.length > FEW_MEMBERS) {
+  if (members.length > MAX_COMPARED) {
     const keys = new Set<string>();
     return members.find(({ key }) => keys.size === keys.add(key).size)?.key;
   }
@@ -129,31 +132,34 @@ function repeatedKey(members: readonly Member[]): string | undefined {
   })?.key;
 }
 
-/** So many are compared with each other sooner than a set is made of them. */
-const FEW_MEMBERS = 16;
+/** Maximum number of members for which comparing all pairs is faster than building a set. */
+const MAX_COMPARED = 16;
 
-/** The body of a call for one provider, to be edited. */
+/** Returns the body of a call, to be edited for one provider. */
 export function bodyFor({ text, members, model: requested }: ChatCall, model: string): JsonBody {
   const body = new JsonBody(text, members);
   if (requested !== model) body.set("model", JSON.stringify(model));
   return body;
 }
 
-/** What a body goes to the provider as: a text, or the client's own bytes when nothing was changed in a long one. */
+/** Returns the body to send: a string, or the client's own bytes if a long body was not changed. */
 export function writtenBody({ sent }: ChatCall, body: JsonBody): string | Uint8Array {
   const text = body.toString();
   return text === sent.text && text.length > SHORT_BODY ? sent.bytes : text;
 }
 
-/** Bytes of a body that goes to the provider as text; undefined: it is another one than the client's, or bytes. */
+/** Returns the byte length of a body that is sent as a string; `undefined` if the body was changed, or is sent as bytes. */
 export function sentLength({ sent }: ChatCall, body: string | Uint8Array): number | undefined {
   return body === sent.text ? sent.bytes.length : undefined;
 }
 
-/** A text of so many characters is written with the head of a request: making it of its bytes once more would take longer. */
+/**
+ * Maximum length of bodies that are sent as a string. They are written together with the head, which is faster than writing
+ * bytes separately.
+ */
 const SHORT_BODY = 4096;
 
-/** The call with an edited body; the call itself when nothing was changed in it. */
+/** Returns the call with an edited body; the call itself if nothing was changed. */
 export function editedCall(call: ChatCall, edited: JsonBody): ChatCall {
   const text = edited.toString();
   return text === call.text
@@ -161,12 +167,12 @@ export function editedCall(call: ChatCall, edited: JsonBody): ChatCall {
     : call.with({ text, members: membersOf(text, Buffer.from(text)) });
 }
 
-/** The call as if its client had asked for another model. */
+/** Returns the call as if its client had requested another model. */
 export function renamedCall(call: ChatCall, model: string): ChatCall {
   return editedCall(call, bodyFor(call, model)).with({ model });
 }
 
-/** What an edited body says, with numbers as exact as they were written. Throws LlmRefusal when the client's is no JSON inside. */
+/** Parses an edited body with exact numbers. Throws LlmRefusal if nested values of the client's body are not valid JSON. */
 export function editedObject(call: ChatCall, body: JsonBody): JsonObject {
   const text = body.toString();
   const isLong = hasLongNumber(text);
@@ -176,23 +182,26 @@ export function editedObject(call: ChatCall, body: JsonBody): JsonObject {
   return edited;
 }
 
-/** `bytes`: the text's. */
+/** `bytes` is the UTF-8 of `text`. */
 function membersOf(text: string, bytes: Uint8Array): readonly Member[] {
-  const members = readMembers(text, codesOf(text, bytes), { maxDepth: MAX_JSON_DEPTH, known });
+  const members = readMembers(text, codesOf(text, bytes), {
+    maxDepth: MAX_JSON_DEPTH,
+    known: KNOWN_KEYS,
+  });
   if (members === "no-json") throw noJson();
   if (members === "too-deep") throw invalid("the request body is nested too deeply");
   if (members === "no-object") throw invalid("the request body must be a JSON object");
   return members;
 }
 
-/** Keys that most requests of any format have some of. */
-const known = new KnownKeys([
+/** Keys that are frequent in requests of any format. */
+const KNOWN_KEYS = new KnownKeys([
   ...["model", "stream", "messages", "input", "tools", "tool_choice", "stream_options"],
   ...["max_tokens", "max_completion_tokens", "max_output_tokens", "temperature", "top_p"],
   ...["system", "instructions", "response_format", "metadata", "stop", "user"],
 ]);
 
-/** The value of a member of which only a short one is any good. */
+/** Parses the value of a member that is expected to be short. */
 function shortValue(text: string, { start, end }: Member): unknown {
   try {
     const json = text.slice(start, end);
@@ -202,7 +211,7 @@ function shortValue(text: string, { start, end }: Member): unknown {
   }
 }
 
-/** A string that stands for itself: names of models are. */
+/** A JSON string without escapes, as names of models are. */
 const PLAIN_STRING = /^"[\w.:/@-]*"$/;
 
 function parseObject(text: string, isExact = false): JsonObject | undefined {
@@ -215,21 +224,21 @@ function parseObject(text: string, isExact = false): JsonObject | undefined {
 }
 
 /**
- * Refuses a key that is another one, or one that policies read, but for its case: some servers (those in Go) take either for
- * the other, so what was judged would not be what is executed.
+ * Refuses a key that differs only in case from another one, or from one that policies read. Some servers (in Go) accept
+ * either, so that the executed request would differ from the authorized one.
  */
-function refuseMisspelt(members: readonly Member[]): void {
-  const keys = new Set(JUDGED);
+function refuseCaseVariants(members: readonly Member[]): void {
+  const keys = new Set(AUTHORIZED_KEYS);
   for (const { key } of members) keys.add(key);
   for (const { key } of members) {
     const folded = isPlainKey(key) ? key : foldCase(key);
-    if (folded !== key && keys.has(folded)) throw unsure(key);
+    if (folded !== key && keys.has(folded)) throw caseVariant(key);
   }
 }
 
-const JUDGED: readonly string[] = ["model", "stream"];
+const AUTHORIZED_KEYS: readonly string[] = ["model", "stream"];
 
-/** Whether a key has small letters, digits and `_` alone, as those of all formats. */
+/** Whether a key consists of small letters, digits and `_`, as those of all formats do. */
 function isPlainKey(key: string): boolean {
   for (let i = 0; i < key.length; i++) {
     const code = key.charCodeAt(i);
@@ -239,8 +248,8 @@ function isPlainKey(key: string): boolean {
   return true;
 }
 
-function unsure(key: string): LlmRefusal {
-  return invalid(`"${key}" differs from "${foldCase(key)}" in its case only`, key);
+function caseVariant(key: string): LlmRefusal {
+  return invalid(`"${key}" differs from "${foldCase(key)}" only in its case`, key);
 }
 
 function noJson(): LlmRefusal {

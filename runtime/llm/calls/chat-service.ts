@@ -4,27 +4,27 @@ import type { TextFormat } from "../chat/texts.ts";
 import type { ChatCall } from "./chat-call.ts";
 import type { ConditionalChoice } from "./target.ts";
 
-/** One route type of a route: which clients it is for, and who responds to them. */
+/** One route type of a route: the client format, and the providers that respond. */
 export interface ChatService {
-  /** How the client reads errors. */
+  /** Error format of the client. */
   readonly errors: ErrorFormat;
   /** `gen_ai.operation.name`. */
   readonly operation: "chat" | "embeddings" | "count_tokens";
-  /** The most bytes of a request's body. */
+  /** Maximum size of a request body, in bytes. */
   readonly limit: number;
   readonly targets: ConditionalChoice;
-  /** Where requests and responses have texts; absent: no target guards any. */
+  /** Texts of requests and responses; absent if no target has guards. */
   readonly texts?: TextFormat;
-  /** About as many tokens as a request has are taken from limits before it goes out; absent: none are. */
+  /** Whether limits are charged an estimate of the request's tokens before it is sent; absent if not. */
   readonly expectsTokens?: true;
-  /** Milliseconds of silence after which a client of a stream gets a sign of life; absent: nothing is streamed. */
+  /** Milliseconds of silence after which the client of a stream is sent a ping; absent if responses are not streamed. */
   readonly keepAlive?: number;
-  /** Milliseconds to the end of the response, whoever is asked; absent: no limit. */
+  /** Maximum duration of the whole call in milliseconds; absent if there is no limit. */
   readonly timeout?: number;
-  /** The same for each provider that is asked. */
+  /** Maximum duration of each attempt, in milliseconds. */
   readonly attemptTimeout?: number;
-  /** The response header that names the provider; absent: none does. */
+  /** Response header that names the provider; absent if no header does. */
   readonly providerHeader?: string;
-  /** Responds where nobody is asked (`unasked`); absent: somebody always is. */
+  /** Responds if no provider is called (`unasked`); absent if one always is. */
   readonly estimate?: (exchange: Exchange, call: ChatCall) => void;
 }

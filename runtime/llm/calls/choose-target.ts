@@ -1,15 +1,15 @@
 import { RetryBudget } from "../../policies/retry/retry-budget.ts";
 import type { AnyTarget, TargetChoice } from "./target.ts";
 
-/** The only provider. */
+/** Chooses the only provider. */
 export function oneTarget<Target extends AnyTarget>(target: Target): TargetChoice<Target> {
   const targets = [target];
   return () => targets;
 }
 
 /**
- * Groups of providers: those of a group share the requests by how they do, and a later group is asked when none of the
- * earlier ones is healthy. Every provider is asked once at most for a request.
+ * Chooses among groups of providers. Providers of a group share the requests by health; a later group is used if no earlier
+ * one has a healthy provider. Each provider is tried at most once per request.
  */
 export function inGroups<Target extends AnyTarget>(
   groups: readonly (readonly Target[])[],
@@ -31,7 +31,7 @@ function* inTurn<Target extends AnyTarget>(
   }
 }
 
-/** When all are ejected, somebody is asked nevertheless: a gateway that asks nobody learns nothing. */
+/** If all providers are ejected, they are tried anyway: without requests, the gateway would not notice a recovery. */
 function* byHealth<Target extends AnyTarget>(
   groups: readonly (readonly Target[])[],
 ): Iterable<Target> {
@@ -48,8 +48,8 @@ function* byHealth<Target extends AnyTarget>(
 }
 
 /**
- * The better of two that are drawn, which may be the same one: the worst gets some requests too, so that it is seen
- * when it does better. A new one is taken to be as fast as the others of its group: it is not flooded.
+ * Returns the better of two random providers, which may be the same one. So even the worst gets some requests, and its
+ * recovery is noticed. A new provider is assumed to be as fast as its group's mean, so that it is not flooded.
  */
 function betterOfTwo<Target extends AnyTarget>(targets: readonly Target[]): Target {
   const one = drawn(targets);
@@ -61,7 +61,7 @@ function betterOfTwo<Target extends AnyTarget>(targets: readonly Target[]): Targ
 
 function drawn<Target extends AnyTarget>(targets: readonly Target[]): Target {
   const target = targets[Math.floor(Math.random() * targets.length)];
-  if (target === undefined) throw new Error("a choice of nothing");
+  if (target === undefined) throw new Error("no provider to choose from");
   return target;
 }
 

@@ -7,8 +7,8 @@ import type { AttemptOutcome } from "./attempt-outcome.ts";
 import type { ChatCall } from "./chat-call.ts";
 
 /**
- * Takes what a request is about to use before it goes out. False: there is not so much, and the request was answered. What
- * is taken goes back when the request is over and nothing was used.
+ * Charges limits the estimated tokens of a request before it is sent. Returns false if a limit is exceeded; the request is
+ * answered then. Unused tokens are released when the request is over.
  */
 export function expectTokens(exchange: Exchange, { body, model, isStream }: ChatCall): boolean {
   const { tokenCounters = [] } = exchange.record;
@@ -26,21 +26,21 @@ export function expectTokens(exchange: Exchange, { body, model, isStream }: Chat
   return tokenCounters.every((counter) => counter.expect(call));
 }
 
-/** Takes what a call has used. */
+/** Charges limits the tokens that a call has used. */
 export function countTokens({ tokenCounters = [] }: Exchange["record"], call: LlmCall): void {
   for (const counter of tokenCounters) counter.count(call);
 }
 
-/** A call that a provider has responded to. */
+/** A call with a response. */
 interface UsedCall {
-  /** The model that was asked for. */
+  /** Requested model. */
   readonly model: string;
   readonly call: ChatCall;
-  /** `chat`, or another one, whose output has no tokens. */
+  /** `chat`, or an operation whose output has no tokens. */
   readonly operation: string;
 }
 
-/** What the provider says was used, else an estimate: what is cut off has been paid for too. */
+/** Returns the usage that the provider reported, or else an estimate: aborted responses are billed too. */
 export function usedFacts(
   { model, call, operation }: UsedCall,
   outcome: Exclude<AttemptOutcome, { kind: "failed" }>,
@@ -48,19 +48,19 @@ export function usedFacts(
   const { facts, pieces } = outcome;
   const isWhole = outcome.kind === "responded" && outcome.error === undefined;
   if (isWhole && (facts.usage !== undefined || facts.counted !== undefined)) return facts;
-  const said = facts.usage ?? nothingUsed;
+  const reported = facts.usage ?? NO_USAGE;
   const input = facts.usage?.input ?? tokensOf(call.readBody() ?? {});
   const estimated = operation === "chat" ? pieces : 0;
-  const usage = { ...said, input, output: Math.max(said.output, estimated) };
+  const usage = { ...reported, input, output: Math.max(reported.output, estimated) };
   return { ...facts, model: facts.model ?? model, usage };
 }
 
-const nothingUsed: Usage = {
+const NO_USAGE: Usage = {
   ...{ input: 0, cacheRead: 0, cacheWrite: 0 },
   ...{ output: 0, reasoning: undefined },
 };
 
-/** About as many tokens as a request has: a quarter of the bytes of its texts. What is no text is not known. */
+/** Estimates the tokens of a request as a quarter of the bytes of its texts. Content other than text is not counted. */
 function tokensOf(body: JsonObject): number {
   let bytes = 0;
   const count = (text: string): string => {

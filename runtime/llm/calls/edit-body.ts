@@ -1,16 +1,16 @@
 import type { JsonBody } from "../../json/json-body.ts";
 
-/** What the configuration changes in the body of every request. */
+/** Configured changes of every request body. */
 export interface BodyEdits {
-  /** Values in the place of the request's. */
+  /** Values that replace the request's. */
   readonly overrides?: Readonly<Record<string, unknown>>;
-  /** Values of fields that it does not have. */
+  /** Values of fields that are absent in the request. */
   readonly defaults?: Readonly<Record<string, unknown>>;
-  /** Adds messages, in the way of the client's format. */
+  /** Adds messages, in the format of the client. */
   readonly prompts?: (body: JsonBody) => void;
 }
 
-/** The edits as one; JSON is written once, when the gateway starts. */
+/** Combines edits. Values are serialized once, when the gateway starts. */
 export function editBody({ overrides, defaults, prompts }: BodyEdits): (body: JsonBody) => void {
   const set = texts(overrides);
   const missing = texts(defaults);

@@ -7,15 +7,15 @@ import { editedObject } from "./chat-call.ts";
 import { nativeTarget } from "./native-target.ts";
 import type { LlmTarget, TargetSettings } from "./target.ts";
 
-/** How a provider is asked for embeddings that has a format of its own for them. */
+/** Settings of an embeddings provider with a format of its own. */
 export interface EmbeddingsSettings extends TargetSettings {
   readonly format: EmbeddingsFormat;
 }
 
-/** A provider of embeddings in another format than OpenAI's. */
+/** Creates a target for embeddings in another format than OpenAI's. */
 export function embeddingsTarget({ format, ...settings }: EmbeddingsSettings): LlmTarget {
   return {
-    // Nothing of it is streamed.
+    // The response is never streamed.
     ...nativeTarget({ ...settings, format: embeddingsNative }),
     isNative: false,
     requestBody: (call, body) =>
@@ -23,7 +23,7 @@ export function embeddingsTarget({ format, ...settings }: EmbeddingsSettings): L
     readError: format.readError,
     readWhole: ({ text, headers }, { body: asked }, model) => {
       const body = parseObject(text);
-      if (body === undefined) throw new Error("the response is no JSON object");
+      if (body === undefined) throw new Error("the response is not a JSON object");
       const response = format.readResponse(body, headers);
       const { inputTokens: input } = response;
       const none = { cacheRead: 0, cacheWrite: 0, output: 0, reasoning: undefined };

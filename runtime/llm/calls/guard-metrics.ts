@@ -2,21 +2,20 @@ import type { Histogram, Sample } from "../../metrics/family.ts";
 import type { Metrics } from "../../metrics/metrics.ts";
 import { guardChecks, guardDuration } from "../../metrics/table/guards.ts";
 import { SECOND } from "../../process/units.ts";
-import type { Guard } from "../guards/guard.ts";
-import type { GuardAction, GuardRun } from "../guards/guard-run.ts";
+import type { Guard, GuardAction, GuardRun } from "../guards/guard-run.ts";
 import type { GuardStep } from "../guards/prompt-guard.ts";
 
-/** Counts what guards do. */
+/** Counts the actions of guards. */
 export class GuardMetrics {
   readonly #metrics: Metrics;
-  /** Steps guard either requests or responses. */
+  /** Counts by steps: each list of steps guards either requests or responses. */
   readonly #steps = new WeakMap<readonly GuardStep[], readonly GuardCounts[]>();
 
   constructor(metrics: Metrics) {
     this.#metrics = metrics;
   }
 
-  /** What is counted of each guard of the steps, in their order. */
+  /** Returns the counts of each guard of the steps, in their order. */
   of(steps: readonly GuardStep[], phase: GuardRun["phase"]): readonly GuardCounts[] {
     let counts = this.#steps.get(steps);
     if (counts === undefined) {
@@ -29,7 +28,7 @@ export class GuardMetrics {
   }
 }
 
-/** What is counted of one guard. */
+/** Counts of one guard. */
 export class GuardCounts {
   readonly guard: Guard;
   /** Its number in the configuration and its kind: `2.webhook`. */
@@ -55,7 +54,7 @@ export class GuardCounts {
     sample.value += 1;
   }
 
-  /** It took so many milliseconds. */
+  /** Records a duration in milliseconds. */
   took(duration: number): void {
     this.#duration ??= this.#metrics.histogram(guardDuration, this.#phase, this.name);
     this.#duration.add(duration / SECOND);

@@ -14,31 +14,34 @@ import type { ServerState, ServerStates } from "../../process/server-states.ts";
 import { SECOND } from "../../process/units.ts";
 import type { Usage } from "../chat/usage.ts";
 
-/** One request to a provider, when it is over. Times in seconds. */
+/** A completed request to a provider. Times are in seconds. */
 export interface ModelCallFigures {
   /** `gen_ai.operation.name`. */
   readonly operation: string;
   /** `gen_ai.provider.name`. */
   readonly provider: string;
   readonly requestModel: string;
-  /** Undefined: the provider named none. */
+  /** `undefined` if the provider named no model. */
   readonly responseModel: string | undefined;
-  /** Undefined: it went well. */
+  /** `undefined` if the call succeeded. */
   readonly errorType: string | undefined;
   readonly duration: number;
-  /** To the first content of a stream; undefined: there was none. */
+  /** Time to the first content of a stream; `undefined` if there was no content. */
   readonly firstToken: number | undefined;
   readonly usage: Usage | undefined;
 }
 
-/** A provider of a route, and how it does. */
+/** A provider of a route, and its health. */
 interface ProviderState {
   readonly route: string;
   readonly name: string;
   readonly health: ServerHealth;
 }
 
-/** Models with labels of their own: what clients name must not fill the memory of who reads the metrics. */
+/**
+ * Maximum number of models with labels of their own, so that names sent by clients cannot exhaust the memory of the metrics'
+ * readers.
+ */
 const MAX_MODELS = 100;
 
 /** Counts requests to models by the names and buckets of OpenTelemetry's conventions for generative AI. */
@@ -46,9 +49,9 @@ export class ModelMetrics implements ServerStates {
   readonly #metrics: Metrics;
   readonly #models = new Set<string>();
   readonly #series: LabelTree<ModelSeries>;
-  /** Those of several, by the labels of their route and their name. */
+  /** Providers of groups, by the labels of their route and name. */
   readonly #providers = new Map<string, ProviderState>();
-  /** What was counted last: the next one is mostly the same. */
+  /** Series that was used last, as the next call mostly has the same. */
   #last: CountedSeries | undefined;
 
   constructor(metrics: Metrics) {
@@ -73,7 +76,7 @@ export class ModelMetrics implements ServerStates {
     series.perToken.add((duration - firstToken) / (usage.output - 1));
   }
 
-  /** From here on its health is shown; one of the same name before it was of an earlier configuration. */
+  /** Reports the health of a provider. Replaces a provider of the same name from an earlier configuration. */
   provider(route: string, name: string, health: ServerHealth): void {
     const key = `${route}\n${name}`;
     if (this.#providers.get(key)?.health === health) return;
@@ -87,8 +90,8 @@ export class ModelMetrics implements ServerStates {
       const seconds = Math.ceil(health.ejectedFor(now) / SECOND);
       const isGood = seconds === 0;
       const text = isGood
-        ? `health ${Math.round(health.score * 100)} %, ${health.pending} under way`
-        : `not asked for ${seconds} s`;
+        ? `health ${Math.round(health.score * 100)} %, ${health.pending} in flight`
+        : `ejected for ${seconds} s`;
       return { route, server: name, isGood, text };
     });
   }
@@ -129,7 +132,7 @@ export class ModelMetrics implements ServerStates {
     ) {
       return last.series;
     }
-    // Any client can name models that nobody has.
+    // Clients can name models that do not exist.
     const isServed = errorType === undefined;
     const request = this.#model(requestModel, isServed);
     const response = this.#model(responseModel, isServed);
@@ -146,13 +149,13 @@ export class ModelMetrics implements ServerStates {
   }
 }
 
-/** Whose series it was. */
+/** Labels of a series. */
 interface CountedSeries extends Pick<ModelCallFigures, "operation" | "provider" | "requestModel"> {
   readonly responseModel: string;
   readonly series: ModelSeries;
 }
 
-/** The histograms of one operation with one model: each is made when there is something to count in it. */
+/** Histograms of one operation with one model, created on first use. */
 class ModelSeries {
   readonly #metrics: Metrics;
   readonly #labels: ModelLabels;
@@ -167,7 +170,7 @@ class ModelSeries {
     this.#labels = labels;
   }
 
-  /** `errorType`: empty where it went well. */
+  /** `errorType`: empty for successful calls. */
   duration(errorType: string): Histogram {
     let found = this.#durations.get(errorType);
     if (found === undefined) {

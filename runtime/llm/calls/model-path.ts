@@ -3,8 +3,8 @@ import { LlmRefusal } from "../chat/llm-error.ts";
 import type { EndpointPath } from "./target.ts";
 
 /**
- * A path in which the model stands, as `{model}`; `stream`: where streams are asked for. Throws an LlmRefusal for a model
- * that would make another path of it.
+ * Creates a path that contains the model as `{model}`. `stream` is the path for streams. Throws LlmRefusal for a model that
+ * would change the path's structure.
  */
 export function modelPath(whole: string, stream = whole): EndpointPath {
   const [wholeBefore = "", wholeAfter = ""] = whole.split("{model}");
@@ -12,7 +12,7 @@ export function modelPath(whole: string, stream = whole): EndpointPath {
   return (model, isStream) => {
     const name = model === "" ? "" : pathSegment(model);
     if (name === undefined) {
-      const message = '"model" can\'t be a segment of a path';
+      const message = '"model" cannot be a segment of a path';
       throw new LlmRefusal({ kind: "invalid", message, field: "model" });
     }
     return isStream ? streamBefore + name + streamAfter : wholeBefore + name + wholeAfter;

@@ -1,6 +1,11 @@
 import { SseFrames } from "../../http/body/sse.ts";
 import { jsonSelector } from "../../json/select-json.ts";
-import type { AskedRequest, NativeFormat, ResponseFacts, StreamWatcher } from "../chat/formats.ts";
+import type {
+  NativeFormat,
+  OriginalRequest,
+  ResponseFacts,
+  StreamWatcher,
+} from "../chat/formats.ts";
 import type { LlmError } from "../chat/llm-error.ts";
 import { isJsonObject } from "../chat/request-object.ts";
 import type { StreamStep } from "../chat/stream-step.ts";
@@ -9,12 +14,12 @@ import { writtenBody } from "./chat-call.ts";
 import { MAX_EVENT } from "./limits.ts";
 import type { LlmTarget, StreamRelay, TargetSettings, WholeResponse } from "./target.ts";
 
-/** How a provider is asked that speaks the client's format. */
+/** Settings of a provider that uses the client's format. */
 export interface NativeSettings extends TargetSettings {
   readonly format: NativeFormat;
 }
 
-/** A provider that speaks the client's format: bytes pass through. */
+/** Creates a target for a provider that uses the client's format: bytes pass through. */
 export function nativeTarget({ format, ...settings }: NativeSettings): LlmTarget {
   const isGuarded = settings.guard !== undefined && settings.guard.response.length > 0;
   const select = jsonSelector({ ...format.reads, id: true, error: true });
@@ -28,9 +33,10 @@ export function nativeTarget({ format, ...settings }: NativeSettings): LlmTarget
     readError: format.readError,
     readWhole: ({ bytes }): WholeResponse => {
       const body = select(bytes);
-      if (body === undefined) throw new Error("the response is no JSON object");
-      // Some servers say with a status of success that a call has failed. What failed later has an id.
-      if (isJsonObject(body.error) && body.id === undefined) throw new Error("it is an error");
+      if (body === undefined) throw new Error("the response is not a JSON object");
+      // Some servers report a failed call with a status of success. Calls that fail later have an id.
+      if (isJsonObject(body.error) && body.id === undefined)
+        throw new Error("the response is an error");
       return { text: undefined, facts: format.readResponse(body) };
     },
     openStream: (call, model) =>
@@ -38,20 +44,20 @@ export function nativeTarget({ format, ...settings }: NativeSettings): LlmTarget
   };
 }
 
-/** Passes events on as they come, but for those that the client did not ask for. */
+/** Forwards events unchanged, without those that the client did not request. */
 class NativeStream implements StreamRelay {
   readonly #frames = new SseFrames(MAX_EVENT);
   readonly #format: NativeFormat;
   readonly #watcher: StreamWatcher;
   readonly #isGuarded: boolean;
   readonly ping: string;
-  /** How many events the client got. */
+  /** Number of events that the client received. */
   #events = 0;
   pieces = 0;
   #state: StreamStep["state"] = "open";
 
-  /** `isGuarded`: events that came together stay apart, as each of them is looked at. */
-  constructor(format: NativeFormat, request: AskedRequest, isGuarded: boolean) {
+  /** `isGuarded`: events that arrive together remain separate, as each is checked. */
+  constructor(format: NativeFormat, request: OriginalRequest, isGuarded: boolean) {
     this.#format = format;
     this.#isGuarded = isGuarded;
     this.#watcher = format.watchStream(request);
@@ -110,7 +116,7 @@ class NativeStream implements StreamRelay {
   }
 }
 
-/** Adds a piece; one that lies behind the last one in memory becomes one with it: they go out in one write. */
+/** Appends a piece. Adjacent pieces in memory are joined, so that they are sent in one write. */
 function append(output: Buffer[], piece: Buffer): void {
   const last = output.at(-1);
   if (last?.buffer === piece.buffer && last.byteOffset + last.length === piece.byteOffset) {

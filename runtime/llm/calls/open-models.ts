@@ -4,13 +4,13 @@ import { LlmRefusal } from "../chat/llm-error.ts";
 import type { ChatCall } from "./chat-call.ts";
 import { otherModels } from "./named-models.ts";
 
-/** Whether a model is open to the caller; where not every one is, a request has to name its own. */
+/** Whether the caller may use a model. If models are restricted, a request must name one. */
 export function isOpenModel({ attributes }: Exchange, model: string | undefined): boolean {
   const { allowedModels } = attributes;
   return allowedModels === undefined || (model !== undefined && allowedModels(model));
 }
 
-/** Throws LlmRefusal unless the model of a call is open to the caller, and those that a provider may ask in its place. */
+/** Throws LlmRefusal unless the caller may use the model of a call, and all models that a provider may use instead. */
 export function requireOpenModels(exchange: Exchange, call: ChatCall): void {
   if (exchange.attributes.allowedModels === undefined) return;
   const { body, model } = call;
@@ -23,7 +23,7 @@ function closedModel(model: string | undefined, field: string): LlmRefusal {
   return new LlmRefusal({ kind: "permission", message: closedText(model), field });
 }
 
-/** Responds (403) to a request that passes unread for a model that is not open to the caller; false: it is. */
+/** Responds with 403 to a request that passes unread, if the caller may not use its model; false if it may. */
 export function refuseClosedModel(exchange: Exchange, model: string | undefined): boolean {
   if (isOpenModel(exchange, model)) return false;
   refuse(exchange, 403, "Authorization", closedText(model));

@@ -3,23 +3,23 @@ import type { UpstreamFailure } from "../../http/upstream/upstream.ts";
 import type { LlmError } from "../chat/llm-error.ts";
 import type { ProviderHead } from "./attempt-outcome.ts";
 
-/** What clients learn of a call that failed without a response. */
-export const unreachable = {
+/** Errors that clients get for calls that failed without a response. */
+export const UNREACHABLE = {
   connect: { kind: "overloaded", message: "the provider is not reachable", status: 503 },
   closed: serverError("the provider closed the connection"),
   protocol: serverError("the provider gave no valid response"),
   timeout: { kind: "timeout", message: "the provider did not respond in time", status: 504 },
 } as const satisfies Readonly<Record<UpstreamFailure["kind"], LlmError>>;
 
-/** What it is taken for when its response is no such. */
-export const noValidResponse = unreachable.protocol;
+/** Error for a response that is not valid. */
+export const INVALID_RESPONSE = UNREACHABLE.protocol;
 
-/** An error of a provider that it did not say itself. */
+/** Creates an error of a provider that the provider did not report itself. */
 export function serverError(message: string): LlmError {
   return { kind: "server", message, status: 502 };
 }
 
-/** Whether an error in a stream is about the provider, and not about the request. */
+/** Whether an error in a stream concerns the provider, rather than the request. */
 export function isOfProvider({ kind }: LlmError): boolean {
   switch (kind) {
     case "rate-limit":
@@ -33,9 +33,9 @@ export function isOfProvider({ kind }: LlmError): boolean {
   }
 }
 
-/** What some providers say in the body stands in a header of the others. */
+/** Adds `retry-after`: some providers report it in the body rather than in a header. */
 export function withRetryAfter(head: ProviderHead, { retryAfter }: LlmError): ProviderHead {
-  const isSaid = headerValue(head.headers, "retry-after") !== undefined;
-  if (retryAfter === undefined || isSaid) return head;
+  const hasHeader = headerValue(head.headers, "retry-after") !== undefined;
+  if (retryAfter === undefined || hasHeader) return head;
   return { status: head.status, headers: [...head.headers, "retry-after", String(retryAfter)] };
 }

@@ -6,16 +6,16 @@ import type {
   UpstreamRequest,
 } from "../../http/upstream/upstream.ts";
 
-/** What a provider is sent. */
+/** Request to a provider. */
 export type ProviderRequest = UpstreamCall | LinesCall;
 
-/** Sends it. Lines go to those upstreams alone that take them. */
+/** Sends it. Only some upstreams take lines. */
 export function send(
   call: ProviderRequest,
   upstream: Upstream,
   handler: UpstreamHandler,
 ): UpstreamRequest {
   if ("headers" in call) return upstream.send(call, handler);
-  if (upstream.sendLines === undefined) throw new Error("the provider takes no lines");
+  if (upstream.sendLines === undefined) throw new Error("the provider does not take lines");
   return upstream.sendLines(call, handler);
 }

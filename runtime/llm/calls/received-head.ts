@@ -3,7 +3,7 @@ import { ReceivedFields } from "../../http/http1/received-fields.ts";
 import type { ProviderHead } from "./attempt-outcome.ts";
 import type { ReceivedWhole } from "./target.ts";
 
-/** The head of a provider's response as it came: of most of them nobody reads all fields. */
+/** Head of a provider's response as received. Fields are parsed on access, because most responses need few of them. */
 export class ReceivedHead implements ProviderHead {
   readonly status: number;
   readonly #head: HeaderList | ReceivedFields;
@@ -17,12 +17,12 @@ export class ReceivedHead implements ProviderHead {
     return this.#head instanceof ReceivedFields ? this.#head.list : this.#head;
   }
 
-  /** The same as they were received; undefined: they are a list alone. */
+  /** Fields as received; `undefined` if there is only a list. */
   get fields(): ReceivedFields | undefined {
     return this.#head instanceof ReceivedFields ? this.#head : undefined;
   }
 
-  /** Empty without one. */
+  /** Empty if the header is absent. */
   get contentType(): string {
     const head = this.#head;
     const type =
@@ -30,14 +30,14 @@ export class ReceivedHead implements ProviderHead {
     return type ?? "";
   }
 
-  /** The value of a field by lower-case name; undefined when it is not there. */
+  /** Returns the value of a header by lower-case name; `undefined` if the header is absent. */
   value(name: string): string | undefined {
     const head = this.#head;
     return head instanceof ReceivedFields ? head.value(name) : headerValue(head, name);
   }
 }
 
-/** The whole body of a response without its coding. What passes as it came nobody makes a text of. */
+/** Decompressed body of a whole response. Decoded to a string on access only, because passed-through bodies need none. */
 export class ReceivedBody implements ReceivedWhole {
   readonly bytes: Buffer;
   readonly #head: ReceivedHead;

@@ -10,7 +10,7 @@ import { countTokens, usedFacts } from "./count-tokens.ts";
 import { type ModelCallFigures, ModelMetrics } from "./model-metrics.ts";
 import type { LlmTarget } from "./target.ts";
 
-/** Notes what a request asks for, by the names of OpenTelemetry's conventions for generative AI. */
+/** Logs the parameters of a request, by the names of OpenTelemetry's conventions for generative AI. */
 export function recordCall(
   { record, attributes }: Exchange,
   call: ChatCall,
@@ -31,13 +31,13 @@ export function recordCall(
   return noted;
 }
 
-/** By its first character. */
+/** Decides by the first character. */
 function isNumberAt(text: string, at: number): boolean {
   const code = text.charCodeAt(at);
   return code === 0x2d || (code >= 0x30 && code <= 0x39);
 }
 
-/** Parameters of any format, and the fields that they are logged as. */
+/** Parameters of any format, and the names that they are logged as. */
 const PARAMETERS: ReadonlyMap<string, string> = new Map([
   ["temperature", "gen_ai.request.temperature"],
   ["top_p", "gen_ai.request.top_p"],
@@ -53,24 +53,24 @@ const PARAMETERS: ReadonlyMap<string, string> = new Map([
 /** One request to a provider. */
 export interface ProviderCall {
   readonly target: LlmTarget;
-  /** The model that it is asked for. */
+  /** Requested model, by its name at the provider. */
   readonly model: string;
   readonly operation: string;
-  /** What it was asked. */
+  /** The call that it serves. */
   readonly call: ChatCall;
-  /** When it was asked, in milliseconds of the monotonic clock. */
+  /** Time of the request, in milliseconds of the monotonic clock. */
   readonly start: number;
-  /** What expressions read of the request. */
+  /** Attributes of the request that expressions read. */
   readonly attributes: CallAttributes;
 }
 
-/** Notes who is asked. */
+/** Logs the provider of a request. */
 export function recordProvider({ record }: Exchange, { system, upstream }: Provider): void {
   logFields(record).set("protocol", "llm").set("gen_ai.provider.name", system);
   record.upstream = upstream.name;
 }
 
-/** Notes who was asked, and what came of it. */
+/** Logs and counts the provider and the outcome of a request. */
 export function recordResponse(
   { record, gateway }: Exchange,
   call: ProviderCall,
@@ -113,7 +113,7 @@ function figures(call: ProviderCall, outcome: AttemptOutcome): ModelCallFigures 
   };
 }
 
-/** Notes the tokens of a call. */
+/** Logs the token counts of a call. */
 export function recordUsage(fields: NotedFields, usage: Usage): void {
   fields.set("gen_ai.usage.input_tokens", String(usage.input));
   fields.set("gen_ai.usage.output_tokens", String(usage.output));

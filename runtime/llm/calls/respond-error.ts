@@ -16,7 +16,7 @@ export function respondError(
   exchange.respond(errorStatus(error), [...headers, ...type], body);
 }
 
-/** Refuses every method but those that an API has; true: it did. */
+/** Refuses methods that an API does not support; true if it did. */
 export function refuseMethod(
   exchange: Exchange,
   errors: ErrorFormat,
@@ -30,7 +30,7 @@ export function refuseMethod(
   return true;
 }
 
-/** Many clients ask for the list of models before anything else. */
+/** Explains the common case that a client requests the list of models first. */
 function methodRefusal({ method, path }: Exchange, allowed: readonly string[]): string {
   const text = `this path takes ${allowed.join(", ")}, not ${method}`;
   const isList = method === "GET" && path.endsWith("/models");

@@ -9,7 +9,7 @@ import { guardedMembers } from "../guards/guarded-members.ts";
 import type { GuardStep, StreamStage } from "../guards/prompt-guard.ts";
 import { MAX_EVENT } from "./limits.ts";
 
-/** What guards one response. */
+/** Guards of one response. */
 export interface ResponseGuard {
   readonly run: GuardRun;
   readonly steps: readonly GuardStep[];
@@ -17,28 +17,25 @@ export interface ResponseGuard {
 }
 
 /**
- * A whole response for the client with its texts guarded, the same text when nothing of it is changed; the error when a
- * guard rejects it. Undefined: it cannot be read, and so not be guarded.
+ * Guards the texts of a whole response. Returns the response for the client, which is the same string if nothing changed;
+ * the error of a guard that rejects it; or `undefined` if the response cannot be parsed, and so not be guarded.
  */
 export async function guardWhole(
   text: string,
   { run, steps, format }: ResponseGuard,
 ): Promise<string | LlmError | undefined> {
   const received = parseObject(text);
-  // Readers differ on which of two members of one name counts.
+  // Readers differ on which of two members of the same name counts.
   if (received === undefined || hasRepeatedKey(text)) return undefined;
   const members = responseMembers(received, format);
   const body = await guardedMembers(steps, received, members, run);
   if (run.error !== undefined) return run.error;
-  // Nothing was masked: what else would be left out stays.
+  // If nothing is masked, the original string is used, because parsing drops details.
   const isMasked = [...run.outcomes.values()].some(({ matches }) => matches > 0);
   return body === received || !isMasked ? text : JSON.stringify(body);
 }
 
-/**
- * What a provider says in the place of a response, or of the rest of one, with its texts guarded; the error of the guard that
- * rejects it.
- */
+/** Guards the texts of a provider's error, before or within a response. Returns the guard's error if one rejects it. */
 export async function guardError(
   error: LlmError,
   { run, steps }: Omit<ResponseGuard, "format">,
@@ -56,7 +53,7 @@ export class GuardedStream {
   readonly #first: (step: StreamStep) => void;
   readonly #frames = new SseFrames(MAX_EVENT);
 
-  /** `deliver` gets what is decided: at once, or when a server has been asked. */
+  /** `deliver` receives decided steps: at once, or after a guard's server has responded. */
   constructor({ steps, format, run }: ResponseGuard, deliver: (step: StreamStep) => void) {
     let next = deliver;
     this.#stages = steps
@@ -70,7 +67,7 @@ export class GuardedStream {
     this.#first = next;
   }
 
-  /** What comes now would only wait. */
+  /** Whether further input would only wait. */
   get isWaiting(): boolean {
     return this.#stages.some(({ isWaiting }) => isWaiting);
   }
@@ -81,7 +78,7 @@ export class GuardedStream {
     else this.#first({ output: this.#events(output), hasContent, state });
   }
 
-  /** The last events of a stream that failed, with what may go out before them. */
+  /** Returns the last events of a failed stream, after those that may precede them. */
   fail(last: string): string {
     let events: readonly (string | Uint8Array)[] = this.#events([last]);
     for (const stage of this.#stages) events = stage.fail(events);
@@ -89,11 +86,11 @@ export class GuardedStream {
   }
 
   #events(output: StreamStep["output"]): readonly Buffer[] {
-    // An event is never longer than what the relay takes.
+    // Events never exceed the maximum that the relay accepts.
     const eventsOf = (piece: string | Uint8Array) => this.#frames.push(bufferOf(piece)) ?? [];
     const [first] = output;
     if (first === undefined) return [];
-    // Mostly it is one.
+    // Fast path: there is mostly one piece.
     return output.length === 1 ? eventsOf(first) : output.flatMap(eventsOf);
   }
 }

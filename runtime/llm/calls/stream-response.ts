@@ -2,17 +2,20 @@ import type { Exchange } from "../../http/exchange.ts";
 import { bufferOf } from "../chat/stream-step.ts";
 import { MAX_AT_ONCE, MAX_HELD } from "./limits.ts";
 
-/** How the client of a stream gets it. */
+/** Settings of a streamed response. */
 export interface StreamResponseSettings {
   readonly headers: readonly string[];
-  /** What the client gets when nothing came for `keepAlive` milliseconds; undefined: it gets nothing. */
+  /** Sent when nothing arrived for `keepAlive` milliseconds. Without `keepAlive`, it is never sent. */
   readonly ping: string;
   readonly keepAlive: number | undefined;
-  /** Called when the client takes more again. */
+  /** Called when the client accepts more data. */
   readonly onDrain: () => void;
 }
 
-/** The client's side of one stream: nothing is sent before the completion has begun, so that another provider can take over. */
+/**
+ * Client side of one stream. Sends nothing before the completion has started, so that another provider can take over until
+ * then.
+ */
 export class StreamResponse {
   readonly #exchange: Exchange;
   readonly #headers: readonly string[];
@@ -22,11 +25,11 @@ export class StreamResponse {
   #heldBytes = 0;
   #timer: NodeJS.Timeout | undefined;
   readonly #onDrain: () => void;
-  /** What came in this tick, and leaves in one write. */
+  /** Output of the current tick, sent in one write. */
   #gathered: (string | Uint8Array)[] = [];
-  /** About how many bytes. */
+  /** Approximate size of it in bytes. */
   #gatheredBytes = 0;
-  /** The client takes what comes. */
+  /** Whether the client accepts more data. */
   #isReady = true;
 
   constructor(exchange: Exchange, settings: StreamResponseSettings) {
@@ -42,12 +45,12 @@ export class StreamResponse {
     return this.#exchange.headersSent;
   }
 
-  /** Sends what came; `begins`: it is a part of the completion. False: wait for `onDrain`. */
+  /** Sends output. `begins`: it contains a part of the completion. Returns false if the caller must wait for `onDrain`. */
   write(output: readonly (string | Uint8Array)[], begins: boolean): boolean {
     if (!begins && !this.hasBegun && this.#hold(output)) return true;
     if (this.hasBegun) this.#gather(output);
     else {
-      // The head takes the first events along.
+      // The head is sent together with the first events.
       this.#begin();
       this.#gather(output);
       this.#flush();
@@ -55,7 +58,7 @@ export class StreamResponse {
     return this.#isReady;
   }
 
-  /** `last`: the end of a stream that failed. */
+  /** Ends the response. `last`: the end of a failed stream. */
   end(last?: string): void {
     clearTimeout(this.#timer);
     this.#begin();
@@ -64,12 +67,12 @@ export class StreamResponse {
     this.#exchange.end();
   }
 
-  /** Nothing more comes from this provider. */
+  /** Stops waiting: no more output comes from this provider. */
   stop(): void {
     clearTimeout(this.#timer);
   }
 
-  /** False: it has waited long enough for a beginning. */
+  /** Holds output until the completion starts; false if too much is held. */
   #hold(output: readonly (string | Uint8Array)[]): boolean {
     for (const piece of output) this.#heldBytes += piece.length;
     if (this.#heldBytes > MAX_HELD) return false;
@@ -121,7 +124,7 @@ export class StreamResponse {
     } else this.#timer.refresh();
   }
 
-  /** Proxies close what is silent, and clients give up on it. */
+  /** Sends a ping: proxies close silent connections, and clients give up on them. */
   #signal(): void {
     if (this.#exchange.isOver) return;
     this.write([this.#ping], true);
@@ -129,7 +132,7 @@ export class StreamResponse {
   }
 }
 
-/** Several pieces as one. Events that guards have looked at are mostly texts, of which nobody has to make bytes. */
+/** Joins pieces. Guarded events are mostly strings, which need not be encoded here. */
 function joined(pieces: readonly (string | Uint8Array)[]): string | Uint8Array {
   const areTexts = pieces.every((piece) => typeof piece === "string");
   return areTexts ? pieces.join("") : Buffer.concat(pieces.map(bufferOf));

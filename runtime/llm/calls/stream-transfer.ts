@@ -8,15 +8,15 @@ import { StreamResponse } from "./stream-response.ts";
 import type { StreamRelay } from "./target.ts";
 import { ownHeaders, receivedHeaders, type Transfer, type TransferOwner } from "./transfer.ts";
 
-/** A stream of a provider: the client gets its pieces as they come, guards in between. */
+/** Forwards a provider's stream to the client piece by piece, through guards. */
 export class StreamTransfer implements Transfer {
   readonly #owner: TransferOwner;
   readonly #relay: StreamRelay;
   readonly #guarded: GuardedStream | undefined;
   readonly #client: StreamResponse;
-  /** It has failed: guards are asked about what the provider says of it. */
+  /** Whether it has failed, and guards are checking the provider's error. */
   #isEnding = false;
-  /** The client takes what comes. */
+  /** Whether the client accepts more data. */
   #isReady = true;
 
   constructor(owner: TransferOwner, head: ReceivedHead) {
@@ -61,12 +61,12 @@ export class StreamTransfer implements Transfer {
     this.#client.stop();
   }
 
-  breakOff(error: LlmError): void {
+  abortWith(error: LlmError): void {
     const last = this.#relay.fail(error);
     this.#client.end(last === undefined ? undefined : (this.#guarded?.fail(last) ?? last));
   }
 
-  /** False: nothing more is wanted for now. */
+  /** Returns false if no more data is wanted for now. */
   #take(step: StreamStep): boolean {
     if (this.#owner.isOver) return true;
     const guarded = this.#guarded;
@@ -97,7 +97,7 @@ export class StreamTransfer implements Transfer {
     return true;
   }
 
-  /** What a provider says in the middle of a stream passes guards like its texts. */
+  /** An error in the middle of a stream passes guards like its texts. */
   async #failGuarded(error: LlmError): Promise<void> {
     if (this.#isEnding) return;
     this.#isEnding = true;

@@ -8,56 +8,56 @@ import type { Provider } from "../providers/provider.ts";
 import type { ChatCall } from "./chat-call.ts";
 import type { CallTransform, TransformedRequest } from "./transform-fields.ts";
 
-/** The providers of a call in the order in which they are asked; undefined: nobody has this model. */
+/** Returns the providers of a call in the order in which they are tried; `undefined` if the model does not exist. */
 export type TargetChoice<Target extends AnyTarget = LlmTarget> = (
   model: string | undefined,
 ) => Iterable<Target> | undefined;
 
-/** The same, where conditions decide on it. Throws LlmRefusal when none of them holds. */
+/** Returns the same, depending on conditions. Throws LlmRefusal if no condition holds. */
 export type ConditionalChoice = (
   model: string | undefined,
   request: TransformedRequest,
 ) => Iterable<LlmTarget> | undefined;
 
-/** The targets of a call for which nobody is asked: the gateway responds itself. */
+/** Empty list of targets: no provider is called, and the gateway responds itself. */
 export const unasked: readonly LlmTarget[] = [];
 
-/** A provider, with what it is asked. */
+/** A provider of a call. */
 export interface AnyTarget {
   readonly provider: Provider;
 }
 
-/** What of a target is the configuration's, whatever is spoken. */
+/** Settings of a target that do not depend on its format. */
 export interface TargetSettings extends AnyTarget {
   readonly path: EndpointPath;
-  /** The name of a model at the provider; absent: the client's. */
+  /** Returns the provider's name of a model; absent: the client's name is used. */
   readonly modelFor?: (model: string) => string;
-  /** What guards requests and responses; absent: nothing does. */
+  /** Guards of requests and responses; absent if there are no guards. */
   readonly guard?: PromptGuard;
-  /** What expressions make of a call, before anything guards it; absent: nothing. */
+  /** Transforms a call with expressions, before it is guarded; absent if there are no expressions. */
   readonly transform?: CallTransform;
-  /** Edits of the body that the configuration asks for. */
+  /** Applies the configured edits of the body. */
   readonly prepare?: (body: JsonBody) => void;
 }
 
-/** A provider as the end of one route type: what it is asked, and what the client gets. */
+/** A provider as the target of one route type: translates requests to it, and its responses. */
 export interface LlmTarget extends TargetSettings {
-  /** True: provider and client speak one format, and headers are the client's own. */
+  /** Whether provider and client use the same format, so that the client's headers are forwarded. */
   readonly isNative: boolean;
-  /** The model that it is asked for in the place of the client's; absent: the client's. */
+  /** Model to request instead of the client's; absent: the client's. */
   readonly requested?: string;
-  /** The target for a model, where what is spoken depends on it. */
+  /** Returns the target for a model, if the format depends on the model. */
   forModel?(model: string): LlmTarget;
-  /** The body for the provider. Throws LlmRefusal for what the provider cannot be asked. */
+  /** Returns the body for the provider. Throws LlmRefusal for requests that the provider does not support. */
   requestBody(call: ChatCall, body: JsonBody): string | Uint8Array;
-  /** What the provider says went wrong. */
+  /** Reads an error of the provider. */
   readError(status: number, body: string, headers: HeaderList): LlmError;
-  /** What is made of a whole response. Throws when it has another shape. */
+  /** Converts a whole response. Throws if it has another shape. */
   readWhole(received: ReceivedWhole, call: ChatCall, model: string): WholeResponse;
   openStream(call: ChatCall, model: string): StreamRelay;
 }
 
-/** The target of a call in origin form; it may depend on the model. */
+/** Path and query of requests; may depend on the model. */
 export type EndpointPath = string | ((model: string, isStream: boolean) => string);
 
 /** A whole response of a provider. */
@@ -70,22 +70,22 @@ export interface ReceivedWhole {
 
 /** A whole response for the client. */
 export interface WholeResponse {
-  /** Undefined: the provider's own, byte for byte. */
+  /** `undefined` to forward the provider's own bytes. */
   readonly text: string | undefined;
   readonly facts: ResponseFacts;
 }
 
-/** One stream on its way from a provider to the client. */
+/** Converts one stream of a provider for the client. */
 export interface StreamRelay {
   readonly facts: ResponseFacts;
-  /** How many of the provider's events had content so far, whether they came apart or together. */
+  /** Number of the provider's events with content so far, independent of how they were chunked. */
   readonly pieces: number;
-  /** What the client gets of what came. */
+  /** Returns the client's output for a chunk. */
   push(chunk: Buffer): StreamStep;
-  /** What it gets when the provider has closed the stream. */
+  /** Returns the client's output when the provider has closed the stream. */
   close(): StreamStep;
-  /** The end of what the client has of it when it failed. */
+  /** Returns the end of the client's stream when it has failed. */
   fail(error: LlmError): string;
-  /** What it gets while the provider is silent. */
+  /** Sent to the client while the provider is silent. */
   readonly ping: string;
 }

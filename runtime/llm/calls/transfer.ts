@@ -10,73 +10,73 @@ import type { ReceivedHead } from "./received-head.ts";
 import type { ResponseGuard } from "./response-guard.ts";
 import type { LlmTarget } from "./target.ts";
 
-/** What one attempt is about. */
+/** Context of one attempt. */
 export interface AttemptContext {
   readonly exchange: Exchange;
   readonly call: ChatCall;
   readonly target: LlmTarget;
   readonly model: string;
-  /** What every response says beside what the provider does. */
+  /** Headers that the gateway adds to every response. */
   readonly headers: AddedFields;
-  /** Milliseconds to the end of its response; undefined: no limit. */
+  /** Maximum duration until the end of the response, in milliseconds; `undefined` if there is no limit. */
   readonly timeout: number | undefined;
-  /** How the client reads errors. */
+  /** Error format of the client. */
   readonly errors: ErrorFormat;
-  /** What guards the texts of the response; undefined: nothing does. */
+  /** Guard of the response; `undefined` if there is no guard. */
   readonly guard: ResponseGuard | undefined;
-  /** Milliseconds of silence after which the client of a stream gets a sign of life; undefined: it gets none. */
+  /** Milliseconds of silence after which the client of a stream is sent a ping; `undefined` to send none. */
   readonly keepAlive: number | undefined;
-  /** Called once, before the client has the end of its response: the access log is written then. */
+  /** Called once, before the client has the end of its response, because the access log is written then. */
   readonly settle: (outcome: AttemptOutcome) => void;
 }
 
-/** The way of a provider's response to the client. */
+/** Transfers a provider's response to the client. */
 export interface Transfer {
-  /** False: nothing more is wanted for now. */
+  /** Returns false if no more data is wanted for now. */
   push(chunk: Buffer): boolean;
-  /** There is no more of it. */
+  /** Ends the response. */
   end(): void;
-  /** What is known of it before its end. */
+  /** Facts of the response that are known so far. */
   readonly facts: ResponseFacts;
-  /** About how many tokens of it came, where the provider says nothing of them. */
+  /** Approximate number of tokens received, for providers that do not report them. */
   readonly pieces: number;
-  /** Nothing goes to the client by itself any more. */
+  /** Stops timers, so that nothing more is sent to the client. */
   stop(): void;
-  /** The client has a part of it, and gets this as its end. */
-  breakOff(error: LlmError): void;
+  /** Ends a partially sent response with an error. */
+  abortWith(error: LlmError): void;
 }
 
-/** The attempt that a response came of. */
+/** The attempt that a response belongs to. */
 export interface TransferOwner {
   readonly context: AttemptContext;
-  /** What comes of it has been told. */
+  /** Whether the outcome has been reported. */
   readonly isOver: boolean;
-  /** A guard of the response wants the client to have nothing of it. */
+  /** Whether a guard of the response has rejected it. */
   readonly isRejected: boolean;
-  /** The first text for the client is there. */
+  /** Records that the first content for the client has arrived. */
   contentBegan(): void;
-  /** Whether the client takes more for now: one that does not holds the provider up. */
+  /** Passes on whether the client accepts more data for now. A slow client slows down the provider. */
   keepPace(isReady: boolean): boolean;
-  /** The provider may go on. */
+  /** Lets the provider continue. */
   resume(): void;
-  /** The provider's part is over. */
+  /** Aborts the request to the provider. */
   abort(): void;
-  /** The client has the response, or what there is of it. */
+  /** Reports that the client has the response, or the part of it that exists. */
   respond(facts: ResponseFacts, error?: LlmError): void;
-  /** The client gets nothing of what the provider was paid for. */
+  /** Responds with a guard's error instead of a response that the provider completed. */
   reject(error: LlmError, facts: ResponseFacts): void;
-  /** `isSaid`: by the provider. */
-  fail(error: LlmError, mayTryNext: boolean, isSaid?: boolean): void;
+  /** `isFromProvider`: the provider reported the error. */
+  fail(error: LlmError, mayTryNext: boolean, isFromProvider?: boolean): void;
 }
 
-/** The headers of a response that is the provider's own. */
+/** Returns the headers for a response that is forwarded. */
 export function receivedHeaders(head: ReceivedHead, { headers }: AttemptContext): string[] {
   const passed = endToEnd(head.headers, "");
   passed.push(...headers.list);
   return passed;
 }
 
-/** Those of one whose body is made here. */
+/** Returns the headers for a response whose body the gateway creates. */
 export function ownHeaders(
   type: string,
   head: ReceivedHead,

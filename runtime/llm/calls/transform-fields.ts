@@ -4,27 +4,27 @@ import type { Exchange } from "../../http/exchange.ts";
 import { JsonBody } from "../../json/json-body.ts";
 import { type ChatCall, editedCall, editedObject } from "./chat-call.ts";
 
-/** What expressions over a request to a model read. */
+/** Variables of expressions over a request to a model. */
 export interface TransformedRequest {
   readonly request: Exchange;
-  /** Its body, with what stands in the place of the client's own. */
+  /** Its body, with the configured overrides applied. */
   readonly llmRequest: JsonObject;
 }
 
-/** A field of a request and the value of its expression; undefined: it failed, and the field goes. */
+/** A field of a request and the value of its expression; `undefined` if the expression failed, which removes the field. */
 export type TransformedField = readonly [field: string, value: unknown];
 
-/** What the configuration makes of the fields of requests before their guards see them. */
+/** Configured changes of request fields, applied before guards. */
 export interface FieldTransforms {
-  /** Values in the place of the request's: the expressions see them. */
+  /** Values that replace the request's; expressions see them. */
   readonly overrides?: Readonly<Record<string, unknown>>;
   readonly fields: (request: TransformedRequest) => readonly TransformedField[];
 }
 
-/** A client's call as the configuration has it. */
+/** Applies the configured changes to a client's call. */
 export type CallTransform = (exchange: Exchange, call: ChatCall) => ChatCall;
 
-/** The transforms as one; all expressions see the same request. */
+/** Combines transforms; all expressions see the same request. */
 export function transformFields({ overrides = {}, fields }: FieldTransforms): CallTransform {
   const fixed = Object.entries(overrides).map(
     ([field, value]) => [field, JSON.stringify(value)] as const,

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../cel/variables.ts";
 import type { JsonBody } from "../../json/json-body.ts";
-import { refuseUnkept } from "../chat/features.ts";
+import type { ContentBlock } from "../chat/content.ts";
+import { refuseUnsupported } from "../chat/features.ts";
 import { isOfLaterCall, withFirstCall } from "../chat/first-call.ts";
 import type {
   ClientFormat,
@@ -11,36 +12,36 @@ import type {
   UpstreamFormat,
 } from "../chat/formats.ts";
 import { type LlmError, LlmRefusal } from "../chat/llm-error.ts";
-import type { ChatRequest } from "../chat/request.ts";
+import type { ChatRequest, ToolChoice, Turn } from "../chat/request.ts";
 import type { ChatResponse, StopReason } from "../chat/response.ts";
 import { isContent, type StreamEvent } from "../chat/stream-event.ts";
 import type { StreamStep } from "../chat/stream-step.ts";
 import { parseObject } from "../formats/parse-object.ts";
+import { isShortName, shortName } from "../formats/short-name.ts";
 import { type ChatCall, editedObject } from "./chat-call.ts";
 import { MAX_EVENT } from "./limits.ts";
 import type { LlmTarget, StreamRelay, TargetSettings } from "./target.ts";
-import { ClientToolNames, withToolNames } from "./tool-names.ts";
 
-/** How a provider is asked that speaks another format than the client. */
+/** Settings of a provider that uses another format than the client. */
 export interface TranslatedSettings extends TargetSettings {
   readonly client: ClientFormat;
   readonly format: UpstreamFormat;
   readonly dialect: Dialect;
 }
 
-/** A provider that speaks another format than the client: requests and responses are translated. */
+/** Creates a target for a provider that uses another format than the client: requests and responses are translated. */
 export function translatedTarget(settings: TranslatedSettings): LlmTarget {
   const { client, format, dialect, ...target } = settings;
-  // Calls whose clients want one call of a tool at a time, which the provider does not know.
+  // Calls that require one tool call at a time, which the provider cannot enforce.
   const serial = new WeakSet<ChatCall>();
   return {
     ...target,
     isNative: false,
     requestBody: (call, body) => {
       const request = readEdited(client, call, body);
-      refuseUnkept(request.features, format.fates, dialect.provider);
+      refuseUnsupported(request.features, format.support, dialect.provider);
       refuseForcedNothing(request);
-      if (request.parallelTools === false && format.fates.parallelTools === "changed") {
+      if (request.parallelTools === false && format.support.parallelTools === "changed") {
         serial.add(call);
       }
       const named = withToolNames(request, format.toolNames);
@@ -49,11 +50,11 @@ export function translatedTarget(settings: TranslatedSettings): LlmTarget {
     readError: format.readError,
     readWhole: ({ text }, call, model) => {
       const body = parseObject(text);
-      if (body === undefined) throw new Error("the response is no JSON object");
+      if (body === undefined) throw new Error("the response is not a JSON object");
       const read = withClientNames(format.readResponse(body), toolNamesOf(client, call.body));
       const response = serial.has(call) ? withFirstCall(read) : read;
       const { id, model: named, usage, stop } = response;
-      // Not every format says which model it was.
+      // Not every format reports the model.
       const complete = named === "" ? { ...response, model } : response;
       return {
         text: client.writeResponse(complete, { body: call.body, model }),
@@ -61,7 +62,7 @@ export function translatedTarget(settings: TranslatedSettings): LlmTarget {
           id,
           model: named === "" ? undefined : named,
           usage,
-          finish: finishReasons[stop],
+          finish: FINISH_REASONS[stop],
         },
       };
     },
@@ -73,7 +74,7 @@ export function translatedTarget(settings: TranslatedSettings): LlmTarget {
   };
 }
 
-/** Mistakes are named by their place in what the client sent, before anything was added. */
+/** Reports mistakes by their position in the client's own body, before anything was added. */
 function readEdited(client: ClientFormat, call: ChatCall, body: JsonBody): ChatRequest {
   try {
     return client.readRequest(editedObject(call, body));
@@ -83,12 +84,12 @@ function readEdited(client: ClientFormat, call: ChatCall, body: JsonBody): ChatR
   }
 }
 
-/** Without tools a request would go out as if nothing had been asked for. */
+/** Refuses a forced tool call without tools: otherwise the provider would not be asked for one. */
 function refuseForcedNothing({ toolChoice, tools, features }: ChatRequest): void {
   const isForced = toolChoice?.kind === "required" || toolChoice?.kind === "tool";
   if (!isForced || tools.length > 0) return;
   const field = features.get("toolChoice");
-  const message = `"${field}" asks for a tool, and there is none to call`;
+  const message = `"${field}" requires a tool call, but "tools" is empty`;
   throw new LlmRefusal({ kind: "invalid", message, field });
 }
 
@@ -103,12 +104,12 @@ function withClientNames(response: ChatResponse, names: ClientToolNames): ChatRe
   return { ...response, blocks };
 }
 
-/** Reads the provider's stream, and writes the client's. */
+/** Converts the provider's stream to the client's. */
 class TranslatedStream implements StreamRelay {
   readonly #reader: StreamReader;
   readonly #writer: StreamWriter;
   readonly #names: ClientToolNames;
-  /** Of the calls of tools the first one is passed on alone. */
+  /** Whether only the first tool call is forwarded. */
   readonly #isSerial: boolean;
   readonly ping: string;
   facts: ResponseFacts = {};
@@ -171,13 +172,13 @@ class TranslatedStream implements StreamRelay {
       this.facts = { ...this.facts, id, model: model === "" ? undefined : model };
     } else if (event.kind === "usage") this.facts = { ...this.facts, usage: event.usage };
     else if (event.kind === "stop") {
-      this.facts = { ...this.facts, finish: finishReasons[event.reason] };
+      this.facts = { ...this.facts, finish: FINISH_REASONS[event.reason] };
     }
   }
 }
 
-/** As logs and spans name them, whatever the provider called them: by OpenAI's words, as OpenTelemetry's conventions do. */
-const finishReasons: { readonly [Reason in StopReason]: string } = {
+/** Names of logs and spans, in OpenAI's words, as OpenTelemetry's conventions are. */
+const FINISH_REASONS: { readonly [Reason in StopReason]: string } = {
   end: "stop",
   "stop-sequence": "stop",
   length: "length",
@@ -185,3 +186,43 @@ const finishReasons: { readonly [Reason in StopReason]: string } = {
   filtered: "content_filter",
   pause: "pause",
 };
+
+/** Replaces names of tools that do not match `accepted` with short ones. */
+function withToolNames(request: ChatRequest, accepted: RegExp): ChatRequest {
+  const rename = (name: string): string =>
+    name === "" || accepted.test(name) ? name : shortName(name);
+  if (request.tools.every(({ name }) => rename(name) === name)) return request;
+  const { tools, toolChoice, turns } = request;
+  return {
+    ...request,
+    tools: tools.map((tool) => ({ ...tool, name: rename(tool.name) })),
+    toolChoice: toolChoice && renamedChoice(toolChoice, rename),
+    turns: turns.map((turn) => renamedTurn(turn, rename)),
+  };
+}
+
+function renamedChoice(choice: ToolChoice, rename: (name: string) => string): ToolChoice {
+  return choice.kind === "tool" ? { ...choice, name: rename(choice.name) } : choice;
+}
+
+function renamedTurn({ role, blocks }: Turn, rename: (name: string) => string): Turn {
+  const renamed = (block: ContentBlock): ContentBlock =>
+    block.kind === "tool-call" ? { ...block, name: rename(block.name) } : block;
+  return { role, blocks: blocks.map(renamed) };
+}
+
+/** Maps the provider's names of tools back to the client's. */
+class ClientToolNames {
+  readonly #tools: () => ChatRequest["tools"];
+
+  /** `tools`: tools of the client's request; called when a short name occurs. */
+  constructor(tools: () => ChatRequest["tools"]) {
+    this.#tools = tools;
+  }
+
+  /** Returns the name that the client gave. */
+  of(name: string): string {
+    if (!isShortName(name)) return name;
+    return this.#tools().find((tool) => shortName(tool.name) === name)?.name ?? name;
+  }
+}

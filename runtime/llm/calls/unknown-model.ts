@@ -1,6 +1,6 @@
 import { LlmRefusal } from "../chat/llm-error.ts";
 
-/** Refuses a call for a model that nobody has; undefined: it names none. */
+/** Returns the refusal of a model that does not exist; `undefined` if the request names no model. */
 export function unknownModel(model: string | undefined): LlmRefusal {
   if (model === undefined) {
     return new LlmRefusal({ kind: "invalid", message: '"model" is missing', field: "model" });

@@ -2,12 +2,12 @@ import { LlmRefusal } from "../chat/llm-error.ts";
 import type { ConditionalChoice, LlmTarget, TargetChoice } from "./target.ts";
 import type { TransformedRequest } from "./transform-fields.ts";
 
-/** A target that is asked in the place of another model, as if the client had asked for this one. */
-export function askedFor(model: string, target: LlmTarget): LlmTarget {
+/** Returns a target that requests a model instead of the client's. */
+export function requesting(model: string, target: LlmTarget): LlmTarget {
   return { ...target, requested: model };
 }
 
-/** Models that share requests: each is drawn as often as its weight says. */
+/** Distributes requests among models in proportion to their weights. */
 export function byWeight(
   models: readonly (readonly [weight: number, choice: TargetChoice])[],
 ): TargetChoice {
@@ -22,7 +22,7 @@ export function byWeight(
   };
 }
 
-/** Models by conditions; `chosen` gives the place of the first one that holds, undefined: none does. */
+/** Chooses a model by conditions. `chosen` returns the index of the first one that holds, or `undefined`. */
 export function byCondition(
   chosen: (request: TransformedRequest) => number | undefined,
   models: readonly TargetChoice[],

@@ -4,22 +4,24 @@ import type { ResponseFacts } from "../chat/formats.ts";
 import { bufferOf } from "../chat/stream-step.ts";
 import { isJson } from "./call-headers.ts";
 import { MAX_AT_ONCE, MAX_ERROR, MAX_WHOLE, RETRIED_STATUSES } from "./limits.ts";
-import { noValidResponse, serverError } from "./provider-failure.ts";
+import { INVALID_RESPONSE, serverError } from "./provider-failure.ts";
 import { ReceivedBody, type ReceivedHead } from "./received-head.ts";
 import { guardWhole, type ResponseGuard } from "./response-guard.ts";
 import type { WholeResponse } from "./target.ts";
 import { ownHeaders, receivedHeaders, type Transfer, type TransferOwner } from "./transfer.ts";
 
-/** A response of a provider that is read as a whole: one that is no stream, and whatever a provider refuses. */
+/** Transfers a response that is read as a whole: one that is not a stream, or an error. */
 export class WholeTransfer implements Transfer {
   readonly facts: ResponseFacts = {};
   readonly #owner: TransferOwner;
   readonly #head: ReceivedHead;
-  /** The body goes to the client as it is. */
+  /** Whether the body is forwarded unchanged. */
   readonly #passes: boolean;
-  /** The pieces that came. */
+  /** Chunks received so far. */
   #gathered: CountedBuffer | undefined;
-  /** All of it, where it came in one short piece that goes on in this turn: nothing has to count it. */
+  /**
+   * The whole body, if it arrived in one short chunk that is forwarded immediately, so that no buffer must account for it.
+   */
   #sole: Buffer | undefined;
   #estimate = 0;
 
@@ -51,7 +53,7 @@ export class WholeTransfer implements Transfer {
 
   end(): void {
     const coding = this.#head.value("content-encoding");
-    const body = this.#sole ?? this.#gathered?.bytes() ?? nothing;
+    const body = this.#sole ?? this.#gathered?.bytes() ?? NO_BYTES;
     if (isCoded(coding)) void this.#decode(body, coding);
     else this.#read(body, body);
   }
@@ -62,16 +64,16 @@ export class WholeTransfer implements Transfer {
 
   stop(): void {}
 
-  breakOff(): void {
+  abortWith(): void {
     this.#owner.context.exchange.abort();
   }
 
-  /** Whether a piece is all of the response, and short. */
+  /** Whether a chunk is the whole response, and short. */
   #isSole(chunk: Buffer): boolean {
     return this.#head.fields?.length === chunk.length && chunk.length <= MAX_AT_ONCE;
   }
 
-  /** The client reads slowly: so does the gateway. */
+  /** Slows down the provider when the client reads slowly. */
   #paced(isReady: boolean): boolean {
     if (!isReady) this.#owner.context.exchange.onDrain(() => this.#owner.resume());
     return this.#owner.keepPace(isReady);
@@ -88,10 +90,10 @@ export class WholeTransfer implements Transfer {
     const { exchange } = this.#owner.context;
     const content = await decodeBody(body, coding, MAX_WHOLE, exchange.newBuffer());
     if (this.#owner.isOver) return;
-    this.#read(body, typeof content === "string" ? nothing : bufferOf(content));
+    this.#read(body, typeof content === "string" ? NO_BYTES : bufferOf(content));
   }
 
-  /** `content`: the body without its coding. */
+  /** `content`: the decompressed body. */
   #read(body: Buffer, content: Buffer): void {
     const owner = this.#owner;
     const { exchange, guard } = owner.context;
@@ -107,12 +109,12 @@ export class WholeTransfer implements Transfer {
     if (exchange.headersSent) {
       owner.respond(whole?.facts ?? {});
       exchange.end();
-    } else if (whole === undefined) owner.fail(noValidResponse, true);
+    } else if (whole === undefined) owner.fail(INVALID_RESPONSE, true);
     else if (guard === undefined) this.#deliver(whole.text, whole.facts, { body, content });
     else void this.#guard(whole.text ?? received.text, guard, whole, { body, content });
   }
 
-  /** Undefined: it is not what the provider says it is. */
+  /** Returns `undefined` if the response does not have the provider's format. */
   #readWhole(received: ReceivedBody): WholeResponse | undefined {
     const { target, call, model } = this.#owner.context;
     try {
@@ -130,12 +132,12 @@ export class WholeTransfer implements Transfer {
   ): Promise<void> {
     const guarded = await guardWhole(text, guard);
     if (this.#owner.isOver) return;
-    if (guarded === undefined) this.#owner.fail(noValidResponse, true);
+    if (guarded === undefined) this.#owner.fail(INVALID_RESPONSE, true);
     else if (typeof guarded === "object") this.#owner.reject(guarded, whole.facts);
     else this.#deliver(guarded === text ? whole.text : guarded, whole.facts, own);
   }
 
-  /** `text`: what the client gets; undefined: the provider's own. */
+  /** `text`: the client's response; `undefined` to forward the provider's own. */
   #deliver(text: string | undefined, facts: ResponseFacts, { body, content }: OwnBody): void {
     const head = this.#head;
     const { context } = this.#owner;
@@ -154,19 +156,19 @@ export class WholeTransfer implements Transfer {
     const error = target.readError(status, text, headers);
     const isOwn = target.provider.clientKey === undefined;
     const mayTryNext = RETRIED_STATUSES.has(status);
-    // The gateway's credentials are no business of the client's.
+    // Errors about the gateway's credentials do not concern the client.
     if (isOwn && (error.kind === "authentication" || status === 401)) {
-      this.#owner.fail(serverError("the provider refused the gateway"), mayTryNext);
+      this.#owner.fail(serverError("the provider rejected the gateway's credentials"), mayTryNext);
     } else if (status < 400) {
-      this.#owner.fail(serverError("the provider sent the gateway elsewhere"), mayTryNext);
+      this.#owner.fail(serverError("the provider responded with a redirect"), mayTryNext);
     } else this.#owner.fail(error, mayTryNext, true);
   }
 }
 
-/** The body of a provider's response as it came, and without its coding. */
+/** Body of a provider's response as received, and decompressed. */
 interface OwnBody {
   readonly body: Buffer;
   readonly content: Buffer;
 }
 
-const nothing = Buffer.alloc(0);
+const NO_BYTES = Buffer.alloc(0);

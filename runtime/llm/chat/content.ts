@@ -1,4 +1,4 @@
-/** What a turn of a conversation, a system prompt or a completion is made of. */
+/** Content of a turn, a system prompt or a completion. */
 export type ContentBlock =
   | TextBlock
   | ImageBlock
@@ -9,9 +9,9 @@ export type ContentBlock =
   | ReasoningBlock
   | RedactedReasoningBlock;
 
-/** The provider may keep everything up to here for the next request. */
+/** A cache breakpoint: the provider may cache everything up to here for later requests. */
 export interface CacheMark {
-  /** How long; undefined: as long as the provider keeps it. */
+  /** Lifetime; `undefined` for the provider's default. */
   readonly ttl: "5m" | "1h" | undefined;
 }
 
@@ -20,17 +20,17 @@ interface Cacheable {
   readonly cache?: CacheMark | undefined;
 }
 
-/** Words. */
+/** Text. */
 export interface TextBlock extends Cacheable {
   readonly kind: "text";
   readonly text: string;
 }
 
-/** A picture. */
+/** An image. */
 export interface ImageBlock extends Cacheable {
   readonly kind: "image";
   readonly source: MediaSource;
-  /** How closely the model looks, in OpenAI's words. */
+  /** Resolution at which the model reads it, in OpenAI's words. */
   readonly detail?: string | undefined;
 }
 
@@ -51,42 +51,42 @@ export interface AudioBlock {
   readonly format: string;
 }
 
-/** Where an image or a document comes from. */
+/** Source of an image or a document. */
 export type MediaSource =
   | { readonly kind: "base64"; readonly mediaType: string; readonly data: string }
   | { readonly kind: "url"; readonly url: string }
   /** A file that was uploaded to the provider. */
   | { readonly kind: "file"; readonly id: string };
 
-/** The model calls a tool. */
+/** A tool call by the model. */
 export interface ToolCallBlock extends Cacheable {
   readonly kind: "tool-call";
   readonly id: string;
   readonly name: string;
-  /** The text of a JSON object. */
+  /** JSON of an object. */
   readonly input: string;
-  /** What the provider wants to see again with the call (Gemini's thought signature). */
+  /** Signature that the provider expects back with the call (Gemini's thought signature). */
   readonly signature?: string | undefined;
 }
 
-/** What a tool returned. */
+/** Result of a tool. */
 export interface ToolResultBlock extends Cacheable {
   readonly kind: "tool-result";
-  /** Of the call. */
+  /** Id of the call. */
   readonly id: string;
   readonly content: readonly (TextBlock | ImageBlock | DocumentBlock)[];
   readonly isError: boolean;
 }
 
-/** What the model thought. */
+/** Reasoning of the model. */
 export interface ReasoningBlock {
   readonly kind: "reasoning";
   readonly text: string;
-  /** Without one a provider that signs does not take it back. */
+  /** Providers that sign reasoning do not accept it back without a signature. */
   readonly signature: string | undefined;
 }
 
-/** What the model thought, as the provider alone can read it. */
+/** Encrypted reasoning that only the provider can read. */
 export interface RedactedReasoningBlock {
   readonly kind: "redacted-reasoning";
   readonly data: string;

@@ -1,6 +1,6 @@
 import { LlmRefusal } from "./llm-error.ts";
 
-/** What a request may ask for that not every format can say. */
+/** Feature of a request that some formats cannot express. */
 export type Feature =
   | "imageUrl"
   | "image"
@@ -29,34 +29,34 @@ export type Feature =
   | "cacheMarks"
   | "user";
 
-/** Notes that a request asks for something, and the field of the client's body that does. */
+/** Records that a request uses a feature, and the field of the client's body that does. */
 export type NoteFeature = (feature: Feature, field: string) => void;
 
-/** Notes a stop of blanks alone: not every provider stops there. `field`: where the stops stand. */
+/** Records a stop sequence of blanks only, which some providers ignore. `field`: path of the stop sequences. */
 export function noteBlankStop(stop: readonly string[], field: string, note: NoteFeature): void {
   if (stop.some((each) => each.trim() === "")) note("blankStop", field);
 }
 
 /**
- * What becomes of a feature where a request is translated: `kept`; `changed`: the nearest that the format can say;
- * `dropped`: a hint, the completion is right without it; `refused`: the client gets a 400 that names its field.
+ * Support of a feature when a request is translated. `kept`: full; `changed`: the closest equivalent of the format;
+ * `dropped`: omitted, as the completion is correct without it; `refused`: the client gets a 400 that names its field.
  */
-export type Fate = "kept" | "changed" | "dropped" | "refused";
+export type SupportLevel = "kept" | "changed" | "dropped" | "refused";
 
-/** The fate of every feature in a format that requests are written in. */
-export type FeatureSupport = { readonly [Each in Feature]: Fate };
+/** Support of every feature in a format that requests are translated to. */
+export type FeatureSupport = { readonly [Each in Feature]: SupportLevel };
 
-/** Throws LlmRefusal when the request asks for what the format cannot say. */
-export function refuseUnkept(
+/** Throws LlmRefusal if the request uses a feature that the format cannot express. */
+export function refuseUnsupported(
   features: ReadonlyMap<Feature, string>,
-  fates: FeatureSupport,
+  support: FeatureSupport,
   provider: string,
 ): void {
   for (const [feature, field] of features) {
-    if (fates[feature] !== "refused") continue;
+    if (support[feature] !== "refused") continue;
     throw new LlmRefusal({
       kind: "unsupported",
-      message: `"${field}" cannot be passed on to ${provider}`,
+      message: `"${field}" is not supported by ${provider}`,
       field,
     });
   }

@@ -1,8 +1,9 @@
 import { isUtf8 } from "node:buffer";
 
 /**
- * A member that holds a file with its text replaced, in the writing of the file; the value itself when it does not change, or
- * no file of text is in it: an image, a PDF, an address. `source`: the object with the member, which may say what the file is.
+ * Replaces the text of a file in a member, keeping the file's encoding. Returns the value itself if nothing changes, or if
+ * it does not contain a text file: an image, a PDF, a URL. `source`: the object with the member, which may name the file's
+ * type.
  */
 export function mapFile(
   value: string,
@@ -27,25 +28,25 @@ export function mapFile(
   return replaced === text ? value : prefix + encodeURIComponent(replaced);
 }
 
-/** Members that hold files, or addresses of them. */
+/** Members that hold files, or URLs of them. */
 const HOLDERS: ReadonlySet<string> = new Set(["file_data", "file_url", "image_url", "url"]);
 
-/** Types of files that are no text, whatever their bytes are: a model that is shown a text as a picture sees nothing. */
+/** Types of files that are never read as text, because a model that receives them as images ignores text. */
 const MEDIA_TYPES = /^\s*(?:image\/(?!svg)|audio\/|video\/|font\/)/i;
 
-/** Types of files that are no text, if they begin as such ones do: servers go by that, or by their names. */
+/** Types of files that are not text if their content starts accordingly: servers decide by content, or by file names. */
 const DOCUMENT_TYPES = /^\s*application\/(?:pdf|zip|msword|vnd\.)/i;
 
-/** PDF, ZIP with the office documents that are archives, and those of before; a NUL or what is no UTF-8 is in no text. */
+/** PDF, ZIP (which includes office documents) and older office formats. Text has no NUL bytes and is valid UTF-8. */
 const IS_DOCUMENT = /^\s*(?:%PDF-|PK\u0003\u0004)|[\u0000\ufffd]/;
 
-/** The same beginnings in base64. */
+/** The same prefixes in base64. */
 const IS_CODED_DOCUMENT = /^\s*(?:JVBERi|UEsDB|0M8R4KGx)/;
 
 function mapBytes(base64: string, mediaType: string, replace: (text: string) => string): string {
   if (MEDIA_TYPES.test(mediaType)) return base64;
   if (DOCUMENT_TYPES.test(mediaType) && IS_CODED_DOCUMENT.test(base64)) return base64;
-  // It is not what it is said to be: some server may read it as it is.
+  // It is not base64 despite its declaration: some server may read it literally.
   if (!/^[\w+/=\s-]*$/.test(base64)) return replace(base64);
   const bytes = Buffer.from(base64, "base64");
   const encoding = encodingOf(bytes, mediaType);
@@ -55,15 +56,15 @@ function mapBytes(base64: string, mediaType: string, replace: (text: string) => 
   return replaced === text ? base64 : Buffer.from(replaced, encoding).toString("base64");
 }
 
-/** How a text is written in bytes; undefined: they are no text. */
+/** Returns the encoding of bytes; `undefined` if they are not text. */
 function encodingOf(bytes: Buffer, mediaType: string): "utf8" | "utf16le" | "latin1" | undefined {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return "utf16le";
   if (!bytes.includes(0) && isUtf8(bytes)) return "utf8";
-  // What says that it is a text is read in some way.
+  // Bytes that are declared as text are always read.
   return /^\s*text\//i.test(mediaType) ? (bytes.includes(0) ? "utf16le" : "latin1") : undefined;
 }
 
-/** What cannot be decoded stays as it is written. */
+/** Decodes percent-encoding; invalid sequences remain. */
 function percentDecoded(written: string): string {
   return written.replaceAll(/(?:%[0-9a-f]{2})+/gi, (bytes) =>
     Buffer.from(bytes.replaceAll("%", ""), "hex").toString(),

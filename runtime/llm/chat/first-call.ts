@@ -2,8 +2,8 @@ import type { ChatResponse } from "./response.ts";
 import type { StreamEvent } from "./stream-event.ts";
 
 /**
- * For clients that want one call of a tool at a time, of providers that cannot be told so: the model asks for the others
- * again when it has the result of the first.
+ * Keeps only the first tool call, for clients that require one call at a time from providers that cannot enforce it. The
+ * model repeats the other calls when it has the result of the first.
  */
 export function withFirstCall(response: ChatResponse): ChatResponse {
   const first = response.blocks.find(({ kind }) => kind === "tool-call");
@@ -11,7 +11,7 @@ export function withFirstCall(response: ChatResponse): ChatResponse {
   return { ...response, blocks };
 }
 
-/** Whether an event of a stream is of another call than the first. */
+/** Whether an event of a stream belongs to another tool call than the first. */
 export function isOfLaterCall(event: StreamEvent): boolean {
   return (event.kind === "tool-call" || event.kind === "tool-input") && event.index > 0;
 }

@@ -1,8 +1,8 @@
 /**
- * Words by which programs find their way in what the APIs of OpenAI and Anthropic say: types, states, reasons. What stands in
- * their place and is none of them is a text to guards.
+ * Words with a meaning in the APIs of OpenAI and Anthropic: types, states, reasons. Guards check any other string in their
+ * place as text.
  */
-export const formatWords: ReadonlySet<string> = new Set(
+export const FORMAT_WORDS: ReadonlySet<string> = new Set(
   (
     "1024x1024 1024x1536 1536x1024 16g 1g 1h 24h 4g 5m 64g aac adaptive allowed_tools " +
     "allowlist always and any api_error application/pdf application/zip apply_patch " +

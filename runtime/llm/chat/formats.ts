@@ -9,7 +9,7 @@ import type { ChatResponse } from "./response.ts";
 import type { StreamEvent } from "./stream-event.ts";
 import type { Usage } from "./usage.ts";
 
-/** The formats that clients and providers speak. */
+/** Names of the formats of clients and providers. */
 export type LlmFormatName =
   | "completions"
   | "messages"
@@ -23,129 +23,129 @@ export type LlmFormatName =
   | "tokenCount"
   | "realtime";
 
-/** How errors are written in a format. */
+/** Writes errors in a format. */
 export interface ErrorFormat {
-  /** The JSON body of a response. */
+  /** Returns the JSON body of an error response. */
   errorBody(error: LlmError): string;
-  /** The end of a stream that failed after it had begun. */
+  /** Returns the end of a stream that failed after it had started. */
   errorEvent(error: LlmError, sent: SentStream): string;
 }
 
-/** What the client has of a stream. */
+/** The part of a stream that the client has received. */
 export interface SentStream {
-  /** How many events. */
+  /** Number of events. */
   readonly events: number;
   readonly facts: ResponseFacts;
 }
 
-/** A format that clients speak, for a provider that speaks another one. */
+/** A client format, for providers with another format. */
 export interface ClientFormat extends ErrorFormat {
   readonly name: LlmFormatName;
-  /** Reads a request. Throws LlmRefusal with the field that is wrong, or that no other format can say. */
+  /** Reads a request. Throws LlmRefusal with the field that is invalid, or that no other format can express. */
   readRequest(body: JsonObject): ChatRequest;
-  /** The JSON body of a whole response. */
-  writeResponse(response: ChatResponse, request: AskedRequest): string;
-  /** Writes the events of one stream. */
-  openStream(request: AskedRequest): StreamWriter;
+  /** Returns the JSON body of a whole response. */
+  writeResponse(response: ChatResponse, request: OriginalRequest): string;
+  /** Opens a writer for the events of one stream. */
+  openStream(request: OriginalRequest): StreamWriter;
 }
 
-/** What the writer of a response knows of its request. */
-export interface AskedRequest {
+/** The request that a response belongs to. */
+export interface OriginalRequest {
   /** The client's body. */
   readonly body: JsonObject;
-  /** Of the request. */
+  /** The requested model. */
   readonly model: string;
 }
 
-/** Writes one stream: the text of each event as the client reads it; empty when it has nothing to say by it. */
+/** Writes one stream: returns the client's form of each event; empty if the format has none. */
 export interface StreamWriter {
   write(event: StreamEvent): string;
 }
 
-/** A format that a provider speaks, for clients that speak another one. */
+/** A provider format, for clients with another format. */
 export interface UpstreamFormat {
   readonly name: LlmFormatName;
-  /** What becomes of what not every format can say. */
-  readonly fates: FeatureSupport;
-  /** The names of tools that the provider takes: others get short ones on the way to it. */
+  /** Support of features that some formats cannot express. */
+  readonly support: FeatureSupport;
+  /** Names of tools that the provider accepts. Other names are replaced with short ones. */
   readonly toolNames: RegExp;
   /**
-   * The JSON body for the provider; `headers`: the client's, where bodies say what clients say there. Throws LlmRefusal
-   * when the provider cannot be asked for that.
+   * Returns the JSON body for the provider. `headers` are the client's, because some client headers become body fields.
+   * Throws LlmRefusal for requests that the provider does not support.
    */
   writeRequest(request: ChatRequest, dialect: Dialect, headers: HeaderList): string;
-  /** Reads a whole response. Throws when it has another shape. */
+  /** Reads a whole response. Throws if it has another shape. */
   readResponse(body: JsonObject): ChatResponse;
-  /** Reads one stream; `limit`: the most bytes of one event. */
+  /** Opens a reader for one stream. `limit`: maximum bytes of one event. */
   openStream(limit: number): StreamReader;
-  /** What the provider says went wrong. `body` may be anything. */
+  /** Reads an error of the provider. `body` may be anything. */
   readError(status: number, body: string, headers: HeaderList): LlmError;
 }
 
-/** How servers of one format differ: what a provider is known to want. */
+/** Differences between servers of one format. */
 export interface Dialect {
-  /** What messages to clients call the provider. */
+  /** Name of the provider in messages to clients. */
   readonly provider: string;
-  /** The most tokens of a completion when the client sets none, where the format requires a number. */
+  /** Maximum number of tokens of a completion if the client sets none and the format requires a number. */
   readonly defaultMaxTokens?: number;
-  /** The field of Completions that says so; `max_completion_tokens` unless given. */
+  /** Name of that field in Completions; `max_completion_tokens` by default. */
   readonly maxTokensField?: "max_tokens" | "max_completion_tokens";
-  /** What of a prompt the configuration wants cached, where the format has marks for it. */
+  /** Parts of prompts to cache, in formats with cache marks. */
   readonly caching?: PromptCaching;
-  /** The guardrail of Bedrock that every request passes. */
+  /** Bedrock guardrail of every request. */
   readonly guardrail?: { readonly identifier: string; readonly version: string };
 }
 
-/** Which parts of prompts are cached by the configuration's wish. */
+/** Parts of prompts that the configuration wants cached. */
 export interface PromptCaching {
   readonly system: boolean;
   readonly messages: boolean;
   readonly tools: boolean;
-  /** Not below this estimate: 1.3 for each word. */
+  /** Minimum size of cached prompts, estimated as 1.3 tokens for each word. */
   readonly minTokens: number;
 }
 
 /** Reads one stream of a provider. */
 export interface StreamReader {
-  /** The events that a piece of it completes; an `error` event when it has another shape. */
+  /** Returns the events that a chunk completes; an `error` event if it has another shape. */
   push(chunk: Buffer): readonly StreamEvent[];
-  /** The provider has closed the stream: what is left to say; an `error` when it was cut off. */
+  /** Returns the last events when the provider has closed the stream; an `error` if the stream is incomplete. */
   end(): readonly StreamEvent[];
 }
 
-/** A format that client and provider both speak: bytes pass through, and are looked at. */
+/** A format that client and provider share: bytes pass through, and are inspected. */
 export interface NativeFormat extends ErrorFormat {
   readonly name: LlmFormatName;
-  /** What of a whole response `readResponse` looks at: the rest is not parsed. */
+  /** Parts of a whole response that `readResponse` reads. The rest is not parsed. */
   readonly reads: JsonSelection;
-  /** Tokens, model and id of a whole response. */
+  /** Reads the tokens, model and id of a whole response. */
   readResponse(body: JsonObject): ResponseFacts;
-  /** Changes what the gateway needs to be otherwise in a request. */
+  /** Changes the fields of a request that the gateway depends on. */
   adapt(body: JsonBody): void;
-  /** Looks at one stream. */
-  watchStream(request: AskedRequest): StreamWatcher;
+  /** Opens a watcher for one stream. */
+  watchStream(request: OriginalRequest): StreamWatcher;
   readError(status: number, body: string, headers: HeaderList): LlmError;
 }
 
-/** What a response says beside its content. */
+/** Facts of a response apart from its content. */
 export interface ResponseFacts {
   readonly id?: string | undefined;
   readonly model?: string | undefined;
   readonly usage?: Usage | undefined;
   readonly finish?: string | undefined;
-  /** Tokens of a prompt that was counted and not completed. */
+  /** Tokens of a prompt that was only counted. */
   readonly counted?: number | undefined;
 }
 
-/** Looks at the events of a stream as they pass. */
+/** Inspects the events of a stream as they pass. */
 export interface StreamWatcher {
-  /** What has been seen so far. */
+  /** Facts seen so far. */
   readonly facts: ResponseFacts;
-  /** Whether the stream may be closed now, without an end mark. */
+  /** Whether the stream may close now without an end mark. */
   readonly hasEnded: boolean;
   /**
-   * `content`: no other provider can take over after it; `other`: it passes; `hidden`: the client did not ask for it;
-   * `end`: the end mark; an error: the provider failed.
+   * Inspects an event. `content`: no other provider can take over after it; `other`: forwarded; `hidden`: not requested by
+   * the client; `end`: the end mark; an error: the provider failed.
    */
   see(event: Buffer): "content" | "other" | "hidden" | "end" | LlmError;
 }

@@ -1,4 +1,4 @@
-/** What went wrong with an LLM call, whatever format says it. */
+/** Kind of an error, independent of formats. */
 export type LlmErrorKind =
   | "invalid"
   | "unsupported"
@@ -17,21 +17,21 @@ export type LlmErrorKind =
 /** An error for the client, to be written in its own format. */
 export interface LlmError {
   readonly kind: LlmErrorKind;
-  /** For the client: what the provider said, or what is wrong with the request. No internals. */
+  /** Message for the client: the provider's, or the mistake in the request. Never internals. */
   readonly message: string;
-  /** What the provider said it with; the kind's own when absent. */
+  /** Status of the provider; absent: the one of the kind. */
   readonly status?: number | undefined;
-  /** Seconds after which the provider wants to be asked again, where its message says so. */
+  /** Seconds after which to retry, if the provider's message contains them. */
   readonly retryAfter?: number | undefined;
-  /** The field of the request that it is about: `messages[2].content`. */
+  /** The field of the request that it concerns: `messages[2].content`. */
   readonly field?: string | undefined;
-  /** Of what is not found: it is the path of the request, and not a model. */
+  /** For errors of kind "not-found": whether the path was not found, rather than a model. */
   readonly isOfPath?: boolean;
-  /** What the configuration wants said in the place of the format's own words; `headers`: a flat list. */
+  /** Configured response instead of the format's own. `headers`: a flat list. */
   readonly own?: { readonly body: string; readonly headers: readonly string[] } | undefined;
 }
 
-/** A request that is not passed on, and why. */
+/** A request that is not forwarded, and the reason. */
 export class LlmRefusal extends Error {
   readonly error: LlmError;
 
@@ -41,8 +41,8 @@ export class LlmRefusal extends Error {
   }
 }
 
-/** The status of a kind of error when the provider gave none. */
-const statuses: { readonly [Kind in LlmErrorKind]: number } = {
+/** Statuses of errors for which the provider gave none. */
+const STATUSES: { readonly [Kind in LlmErrorKind]: number } = {
   invalid: 400,
   unsupported: 400,
   "context-length": 400,
@@ -58,12 +58,12 @@ const statuses: { readonly [Kind in LlmErrorKind]: number } = {
   filtered: 400,
 };
 
-/** The HTTP status of an error. */
+/** Returns the HTTP status of an error. */
 export function errorStatus({ kind, status }: LlmError): number {
-  return status ?? statuses[kind];
+  return status ?? STATUSES[kind];
 }
 
-/** The kind of error that a status alone says. */
+/** Returns the kind of error for a status. */
 export function kindOfStatus(status: number): LlmErrorKind {
   switch (status) {
     case 401:
@@ -89,7 +89,10 @@ export function kindOfStatus(status: number): LlmErrorKind {
   }
 }
 
-/** Providers say that a prompt is too long in words; clients look for a code or for those words. */
+/**
+ * Whether a message reports that a prompt is too long. Providers report it in words; clients expect a code, or the same
+ * words.
+ */
 export function isContextLength(message: string): boolean {
   return /prompt is too long|maximum context length|context[ _]window|context_length_exceeded|input is too long|exceeds the maximum number of tokens/i.test(
     message,

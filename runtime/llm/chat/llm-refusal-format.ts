@@ -2,7 +2,7 @@ import type { RefusalFormat } from "../../http/refusal-format.ts";
 import type { ErrorFormat } from "./formats.ts";
 import { kindOfStatus } from "./llm-error.ts";
 
-/** How policies before an LLM backend refuse: in the client's own format. */
+/** Writes refusals of policies before an LLM backend in the client's format. */
 export function llmRefusalFormat({ errorBody }: ErrorFormat): RefusalFormat {
   return {
     protocol: "llm",

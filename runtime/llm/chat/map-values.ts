@@ -1,4 +1,4 @@
-/** The list with its items changed; the list itself when none changes. */
+/** Maps the items of a list; returns the list itself if none changes. */
 export function mapList(
   list: readonly unknown[],
   change: (item: unknown) => unknown,
@@ -12,7 +12,7 @@ export function mapList(
   return changed ?? list;
 }
 
-/** The object with its values changed; the object itself when none changes. */
+/** Maps the values of an object; returns the object itself if none changes. */
 export function mapObject(
   object: Readonly<Record<string, unknown>>,
   change: (value: unknown, key: string) => unknown,
@@ -28,7 +28,7 @@ export function mapObject(
   return changed ?? object;
 }
 
-/** The object with its members under other names; the object itself when none has another one. */
+/** Renames the members of an object; returns the object itself if none changes. */
 export function mapKeys(
   object: Readonly<Record<string, unknown>>,
   nameOf: (name: string) => string,
@@ -38,8 +38,8 @@ export function mapKeys(
   return Object.fromEntries(entries.map(([name, , value]) => [name, value]));
 }
 
-/** The value of a changed JSON text: what a pattern that matches brackets made of it is a text. */
-export function parsed(text: string): unknown {
+/** Parses changed JSON. If a pattern that matches brackets made it invalid, returns it as a string. */
+export function parsedOrText(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -1,8 +1,8 @@
 /**
- * What members of messages, tools and their parts are called in the APIs of OpenAI and Anthropic, and by servers that follow
- * them. Any other name is the client's own, and a text to guards: templates of models show whole objects.
+ * Names of members of messages, tools and their parts in the APIs of OpenAI and Anthropic, and compatible servers. Any other
+ * name comes from the client, and guards check it as text, because chat templates of models may include whole objects.
  */
-export const memberWords: ReadonlySet<string> = new Set([
+export const MEMBER_WORDS: ReadonlySet<string> = new Set([
   ...membersOfBodies(),
   ...["acknowledged_safety_checks", "action", "actions", "active", "allowed_callers"],
   ...["allowed_domains", "allowed_tools", "always", "annotations", "approval_request_id"],

@@ -2,12 +2,12 @@ import type { JsonObject } from "../../cel/variables.ts";
 import { LlmRefusal } from "./llm-error.ts";
 
 /**
- * An object of a client's request, read field by field: a field of another type than the format has is a 400 that names
- * it. Null means absent, as clients in many languages write it.
+ * An object of a client's request, read field by field. A field of the wrong type is refused with a 400 that names it. Null
+ * means absent, as clients in many languages write it.
  */
 export class RequestObject {
   readonly #object: JsonObject;
-  /** Where it stands in the body: `messages[2]`; empty for the body itself. */
+  /** Path of the object in the body: `messages[2]`; empty for the body itself. */
   readonly path: string;
 
   constructor(object: JsonObject, path = "") {
@@ -15,7 +15,7 @@ export class RequestObject {
     this.path = path;
   }
 
-  /** Throws LlmRefusal when the value is no object. */
+  /** Throws LlmRefusal if the value is not an object. */
   static of(value: unknown, path: string): RequestObject {
     if (!isJsonObject(value)) throw wrongField(path, "an object");
     return new RequestObject(value, path);
@@ -25,12 +25,12 @@ export class RequestObject {
     return Object.keys(this.#object);
   }
 
-  /** Where a field stands. */
+  /** Returns the path of a field. */
   at(name: string): string {
     return this.path === "" ? name : `${this.path}.${name}`;
   }
 
-  /** The value as it is; undefined when it is absent or null. */
+  /** Returns the raw value; `undefined` if it is absent or null. */
   any(name: string): unknown {
     return (Object.hasOwn(this.#object, name) ? this.#object[name] : undefined) ?? undefined;
   }
@@ -57,7 +57,7 @@ export class RequestObject {
     throw wrongField(this.at(name), "true or false");
   }
 
-  /** One of a few words. */
+  /** Returns one of a few words. */
   choice<const Word extends string>(name: string, words: readonly Word[]): Word | undefined {
     const value = this.optionalText(name);
     const word = words.find((each) => each === value);
@@ -78,13 +78,13 @@ export class RequestObject {
     throw wrongField(this.at(name), "a list");
   }
 
-  /** A list of objects; empty when it is absent. */
+  /** Returns a list of objects; empty if absent. */
   objects(name: string): readonly RequestObject[] {
     const items = this.list(name) ?? [];
     return items.map((item, index) => RequestObject.of(item, `${this.at(name)}[${index}]`));
   }
 
-  /** A list of strings; empty when it is absent. */
+  /** Returns a list of strings; empty if absent. */
   texts(name: string): readonly string[] {
     const items = this.list(name) ?? [];
     return items.map((item, index) => {
@@ -104,12 +104,12 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The refusal of a field that is not what the format has there. */
+/** Returns the refusal of a field with the wrong type or value. */
 export function wrongField(field: string, expected: string): LlmRefusal {
   return new LlmRefusal({ kind: "invalid", message: `"${field}" must be ${expected}`, field });
 }
 
-/** The refusal of a field that no provider of another format can be asked for. */
+/** Returns the refusal of a field that no other format supports. */
 export function unsupportedField(field: string, what = `"${field}"`): LlmRefusal {
   return new LlmRefusal({
     kind: "unsupported",

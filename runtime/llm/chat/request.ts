@@ -2,20 +2,20 @@ import type { ContentBlock, TextBlock } from "./content.ts";
 import type { Feature } from "./features.ts";
 
 /**
- * A chat request, whatever format it came in: what a format's reader makes of a client's body, and its writer writes for
- * a provider. Only what is translated takes this form; a request in the provider's own format stays as it was sent.
+ * A chat request, independent of formats: read from a client's body, and written for a provider. Only translated requests
+ * take this form; a request in the provider's own format stays as it was sent.
  */
 export interface ChatRequest {
-  /** As the provider knows it. */
+  /** The provider's name of the model. */
   readonly model: string;
   readonly isStream: boolean;
-  /** The system prompt, one block for each message or block of it. */
+  /** System prompt, with one block for each of its messages or blocks. */
   readonly system: readonly TextBlock[];
-  /** User and assistant in turns: two neighbours never have one role. */
+  /** Turns of user and assistant, in alternation. */
   readonly turns: readonly Turn[];
   readonly tools: readonly ListedTool[];
   readonly toolChoice: ToolChoice | undefined;
-  /** False: one call at a time. */
+  /** Whether the model may call several tools at once. */
   readonly parallelTools: boolean | undefined;
   readonly maxTokens: number | undefined;
   readonly temperature: number | undefined;
@@ -24,18 +24,18 @@ export interface ChatRequest {
   readonly frequencyPenalty: number | undefined;
   readonly presencePenalty: number | undefined;
   readonly seed: number | undefined;
-  /** Completions wanted; 1 when undefined. */
+  /** Number of requested completions; 1 if `undefined`. */
   readonly choices: number | undefined;
   readonly stop: readonly string[];
   readonly output: OutputFormat | undefined;
   readonly reasoning: Reasoning | undefined;
   /** The client's user, for the provider's abuse detection. */
   readonly user: string | undefined;
-  /** What it asks for that not every format has, and where that stands in the client's body. */
+  /** Features that some formats cannot express, and their paths in the client's body. */
   readonly features: ReadonlyMap<Feature, string>;
 }
 
-/** What one side says before the other does. */
+/** Consecutive messages of one side. */
 export interface Turn {
   readonly role: "user" | "assistant";
   readonly blocks: readonly ContentBlock[];
@@ -45,9 +45,9 @@ export interface Turn {
 export interface ListedTool {
   readonly name: string;
   readonly description: string | undefined;
-  /** JSON schema of its input. */
+  /** JSON Schema of its input. */
   readonly schema: unknown;
-  /** The input has to follow the schema. */
+  /** Whether the input must follow the schema. */
   readonly isStrict: boolean | undefined;
   readonly isCached: boolean;
 }
@@ -57,7 +57,7 @@ export type ToolChoice =
   | { readonly kind: "auto" | "none" | "required" }
   | { readonly kind: "tool"; readonly name: string };
 
-/** What form the completion has to have. */
+/** Required form of the completion. */
 export type OutputFormat =
   | { readonly kind: "object" }
   | {
@@ -68,17 +68,17 @@ export type OutputFormat =
       readonly isStrict: boolean | undefined;
     };
 
-/** How much the model thinks. */
+/** Amount of reasoning. */
 export type Reasoning =
   | { readonly kind: "off" }
   | { readonly kind: "effort"; readonly effort: Effort }
   /** Tokens. */
   | { readonly kind: "budget"; readonly tokens: number };
 
-/** How hard the model thinks, in the words of the formats. */
+/** Reasoning effort, in the words of the formats. */
 export type Effort = "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
 
-/** Collects turns: what one side says in several messages is one turn. */
+/** Collects turns: consecutive messages of one side become one turn. */
 export class Turns {
   readonly #turns: { readonly role: Turn["role"]; readonly blocks: ContentBlock[] }[] = [];
 

@@ -6,21 +6,21 @@ import type {
 } from "./content.ts";
 import type { Usage } from "./usage.ts";
 
-/** A whole completion, whatever format it came in. */
+/** A whole completion, independent of formats. */
 export interface ChatResponse {
-  /** The provider's; undefined: it gives none. */
+  /** The provider's id; `undefined` if it sends no id. */
   readonly id: string | undefined;
   readonly model: string;
   readonly blocks: readonly ResponseBlock[];
   readonly stop: StopReason;
-  /** The text that ended it, when the provider says which. */
+  /** The stop sequence that ended it, if the provider reports it. */
   readonly stopSequence: string | undefined;
-  /** Undefined: the provider does not say. */
+  /** `undefined` if the provider does not report it. */
   readonly usage: Usage | undefined;
 }
 
-/** What a completion is made of. */
+/** Content of a completion. */
 export type ResponseBlock = TextBlock | ToolCallBlock | ReasoningBlock | RedactedReasoningBlock;
 
-/** Why a model stopped. `pause`: the provider wants the turn back to go on. */
+/** Reason why a model stopped. `pause`: the provider expects the turn back to continue. */
 export type StopReason = "end" | "stop-sequence" | "length" | "tool-calls" | "filtered" | "pause";

@@ -1,10 +1,10 @@
-import { mapKeys, mapList, mapObject, parsed } from "./map-values.ts";
+import { mapKeys, mapList, mapObject, parsedOrText } from "./map-values.ts";
 import { isJsonObject } from "./request-object.ts";
 import type { TextPlace, WholeTexts } from "./whole-texts.ts";
 
 /**
- * A JSON schema with its texts replaced, as models read it: names of members, and what is said of them; the schema itself
- * when no text changes.
+ * Replaces the texts of a JSON Schema that models read: names of members, and descriptions. Returns the schema itself if
+ * nothing changes.
  */
 export function mapSchema(schema: unknown, texts: WholeTexts, place: TextPlace): unknown {
   if (typeof schema === "string") return texts.replace(schema, place);
@@ -28,17 +28,17 @@ export function mapSchema(schema: unknown, texts: WholeTexts, place: TextPlace):
 
 const DEPENDENT = "dependentRequired";
 
-/** What holds schemas, or lists, by names. */
+/** Keywords that hold schemas, or lists, by names. */
 const NAMED: ReadonlySet<string> = new Set([
   ...["properties", "patternProperties", "$defs", "definitions", "dependentSchemas", DEPENDENT],
 ]);
 
 const REFERENCES: ReadonlySet<string> = new Set(["$ref", "$dynamicRef", "$recursiveRef"]);
 
-/** What holds values, whatever their members are called. */
+/** Keywords that hold values, whose members may have any name. */
 const VALUES: ReadonlySet<string> = new Set(["enum", "const", "default", "example", "examples"]);
 
-/** Words of JSON Schema 2020-12, of the drafts before it, and of OpenAPI; a member of any other name is the client's own. */
+/** Keywords of JSON Schema 2020-12, of earlier drafts, and of OpenAPI. Members with any other name come from the client. */
 const KEYWORDS: ReadonlySet<string> = new Set([
   ...[...NAMED, ...REFERENCES, ...VALUES],
   ...["$schema", "$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary", "$comment"],
@@ -57,7 +57,7 @@ const TYPES: ReadonlySet<unknown> = new Set([
   ...["string", "number", "integer", "boolean", "object", "array", "null"],
 ]);
 
-/** A type that schemas do not have is a text. */
+/** Maps types; an unknown type is text. */
 function mapTypes(value: unknown, change: (each: unknown) => unknown): unknown {
   const typeOf = (each: unknown): unknown => (TYPES.has(each) ? each : change(each));
   return Array.isArray(value) ? mapList(value, typeOf) : typeOf(value);
@@ -72,14 +72,14 @@ function listOf(nameOf: (name: string) => string): (value: unknown) => unknown {
   return (value) => mapNames(value, nameOf);
 }
 
-/** A reference leads to what its names are now: `#/$defs/ann`. */
+/** Renames the parts of a reference along with its target: `#/$defs/ann`. */
 function mapReference(value: unknown, nameOf: (name: string) => string): unknown {
   return typeof value === "string" ? value.split("/").map(nameOf).join("/") : value;
 }
 
-/** A value with its texts and the names of its members replaced; the value itself when none changes. */
+/** Replaces the texts and member names of a value; returns the value itself if nothing changes. */
 export function mapJson(value: object, texts: WholeTexts, place: TextPlace): unknown {
   const text = JSON.stringify(value);
   const changed = texts.replaceJson(text, place);
-  return changed === text ? value : parsed(changed);
+  return changed === text ? value : parsedOrText(changed);
 }

@@ -3,17 +3,17 @@ import type { StopReason } from "./response.ts";
 import type { Usage } from "./usage.ts";
 
 /**
- * A piece of a completion that is still being made. In order: `start`; pieces; `stop`; `usage` (before or after it, each
- * later one in the place of those before); `end`. A stream without `end` was cut off. `error` ends it too.
+ * A piece of a streamed completion. Order: `start`; content; `stop`; `usage` (before or after it; later ones replace earlier
+ * ones); `end`. A stream without `end` is incomplete. `error` ends it too.
  */
 export type StreamEvent =
   | { readonly kind: "start"; readonly id: string | undefined; readonly model: string }
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "reasoning"; readonly text: string }
-  /** Of the reasoning before; pieces of one signature belong together. */
+  /** Signature of the reasoning before; its pieces belong together. */
   | { readonly kind: "signature"; readonly signature: string }
   | { readonly kind: "redacted-reasoning"; readonly data: string }
-  /** `index`: which call, from 0; the pieces of several may be mixed. */
+  /** `index`: number of the call, from 0. Pieces of several calls may be interleaved. */
   | {
       readonly kind: "tool-call";
       readonly index: number;
@@ -32,7 +32,7 @@ export type StreamEvent =
   | { readonly kind: "error"; readonly error: LlmError }
   | { readonly kind: "end" };
 
-/** Whether the client gets something of the completion by it: after that no other provider can take over. */
+/** Whether the client gets part of the completion by it, so that no other provider can take over. */
 export function isContent({ kind }: StreamEvent): boolean {
   switch (kind) {
     case "text":

@@ -1,18 +1,18 @@
 import type { LlmError } from "./llm-error.ts";
 
-/** What a piece of a stream means for the client. */
+/** Result of a chunk of a stream for the client. */
 export interface StreamStep {
   /** In order. */
   readonly output: readonly (string | Uint8Array)[];
-  /** Each piece of the output is one event. Absent: that is not known. */
+  /** Whether each piece of the output is one event; absent if unknown. */
   readonly areEvents?: boolean;
-  /** The client gets something of the completion: no other provider can take over any more. */
+  /** Whether the client gets part of the completion, so that no other provider can take over. */
   readonly hasContent: boolean;
-  /** `ended`: it is complete; an error: it failed, and `output` is what came before. */
+  /** `ended`: complete; an error: failed, after `output`. */
   readonly state: "open" | "ended" | LlmError;
 }
 
-/** A piece of a stream as bytes; those that it has are not copied. */
+/** Returns a piece of a stream as a Buffer, without copying bytes. */
 export function bufferOf(piece: string | Uint8Array): Buffer {
   if (Buffer.isBuffer(piece)) return piece;
   if (typeof piece === "string") return Buffer.from(piece);

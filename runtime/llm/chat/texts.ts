@@ -1,82 +1,84 @@
 import type { JsonObject } from "../../cel/variables.ts";
 import { mapFile } from "./file-texts.ts";
-import { formatWords } from "./format-words.ts";
+import { FORMAT_WORDS } from "./format-words.ts";
 import { mapKeys, mapList, mapObject } from "./map-values.ts";
-import { memberWords } from "./member-words.ts";
+import { MEMBER_WORDS } from "./member-words.ts";
 import { isJsonObject } from "./request-object.ts";
 import { mapJson, mapSchema } from "./schema-texts.ts";
 import type { TextPlace, WholeTexts } from "./whole-texts.ts";
 
-/** Where a format has text that a model reads, or a user sees. */
+/** Texts of a format that a model reads, or a user sees. */
 export interface TextFormat {
-  /** The field of a request that has its texts in a form that nobody can look at; absent: there is none. */
+  /**
+   * Returns the field of a request whose texts are in a form that cannot be read; absent if no field of the format can be.
+   */
   unreadable?(body: JsonObject): string | undefined;
   /** Members of a request with texts in them, at any depth. */
   readonly request: readonly string[];
-  /** Its other members. One that is in neither list may be a text to some server, and is guarded like one. */
+  /** Its other members. A member in neither list may be text to some server, and is guarded as text. */
   readonly plain: ReadonlySet<string>;
   /** Members of a whole response with texts in them. */
   readonly response: readonly string[];
-  /** Its other members, of those that hold texts. One that is in neither list is guarded. */
+  /** Its other members, among those of objects with texts. A member in neither list is guarded. */
   readonly plainResponse: ReadonlySet<string>;
   /** Guards the texts of one stream. */
   openStream(texts: TextGuards): StreamTexts;
 }
 
-/** What becomes of texts. */
+/** Replaces the texts of a stream. */
 export interface TextGuards extends WholeTexts {
-  /** A text that comes in pieces. */
+  /** Opens a guard for a text that arrives in pieces. */
   open(): PieceGuard;
-  /** The JSON of a tool's arguments that comes in pieces. */
+  /** Opens a guard for JSON arguments of a tool that arrive in pieces. */
   openJson(): PieceGuard;
-  /** Texts that one role says one behind the other, each in pieces: they may be one text in parts. */
+  /** Opens a guard for consecutive texts of one role, each in pieces. A match may span several of them. */
   openParts(): PartsGuard;
   /**
-   * A text of an event that may go on in a later one, with the same `mark`. It does not wait: of a match that goes on the
-   * rest is guarded. Absent: each of them is a text of its own.
+   * Replaces a text of an event that may continue in a later one with the same `mark`. The text does not wait; the rest of a
+   * match that continues is replaced. Absent: each text is separate.
    */
   carry?(text: string, place: TextPlace, mark: string): string;
 }
 
-/** One text that comes in pieces; it may keep back an end of what came. */
+/** Guards one text that arrives in pieces; may hold back its end. */
 export interface PieceGuard {
   push(piece: string): string;
-  /** What was kept back: the text is complete. */
+  /** Returns the rest at the end of the text. */
   end(): string;
 }
 
 /**
- * One text that comes in parts, each of them in pieces. What is given is a list: its first text is of the first part of
- * which something was kept back, or of the one that goes on; each further one of the part behind it.
+ * Guards one text in parts, each of which arrives in pieces. Output is a list of strings: the first belongs to the first
+ * part that still waits, or to the current one; each further one to the part after it.
  */
 export interface PartsGuard {
   push(piece: string): readonly string[];
-  /** The part is complete: what comes is of the next one. */
+  /** Ends the current part: the next piece belongs to the next one. */
   next(): readonly string[];
-  /** What was kept back, as if the text ended there; of a match that goes on behind it the rest is guarded, too. */
+  /** Returns the text held back, as if the text ended there. The rest of a match that continues is replaced, too. */
   release(): readonly string[];
-  /** What was kept back: the text is complete. */
+  /** Returns the rest at the end of the text. */
   end(): readonly string[];
 }
 
-/** The events of one stream of a format. */
+/** Guards the events of one stream of a format. */
 export interface StreamTexts {
-  /** What the client gets for an event. */
+  /** Returns the client's output for an event. */
   see(event: Buffer): readonly (string | Buffer)[];
-  /** What it gets of texts that were kept back when the stream breaks off. */
+  /** Returns the text held back when the stream is aborted. */
   end(): readonly (string | Buffer)[];
 }
 
-/** What a model says. */
-export const modelPlace: TextPlace = { role: "assistant", part: "messages" };
+/** Place of a model's output. */
+export const MODEL_PLACE: TextPlace = { role: "assistant", part: "messages" };
 
-/** The members of a request to look at: those with texts, and those that its API does not know. */
+/** Returns the members of a request to guard: those with texts, and those that its API does not define. */
 export function textMembers(body: JsonObject, { request, plain }: TextFormat): readonly string[] {
   const unknown = Object.keys(body).filter((key) => !plain.has(key) && !request.includes(key));
   return unknown.length === 0 ? request : [...request, ...unknown];
 }
 
-/** The members of a response to look at: those with texts, and those that the API does not know. */
+/** Returns the members of a response to guard: those with texts, and those that its API does not define. */
 export function responseMembers(
   body: JsonObject,
   { response, plainResponse }: TextFormat,
@@ -87,7 +89,7 @@ export function responseMembers(
   return unknown.length === 0 ? response : [...response, ...unknown];
 }
 
-/** The members of an object with their texts, and names that no API has, replaced; the object itself when none changes. */
+/** Replaces the texts of members, and names that no API defines; returns the object itself if nothing changes. */
 export function mapMembers(
   body: JsonObject,
   keys: readonly string[],
@@ -95,37 +97,37 @@ export function mapMembers(
 ): JsonObject {
   const changed = keys.flatMap((key) => {
     const value = body[key];
-    const place = placesOfMembers[key];
-    // Its keys are the client's, too.
+    const place = MEMBER_PLACES[key];
+    // Its keys come from the client, too.
     const isFree = key === "metadata" && isJsonObject(value);
     const next = isFree
-      ? mapJson(value, texts, place ?? modelPlace)
+      ? mapJson(value, texts, place ?? MODEL_PLACE)
       : mapTexts(value, texts, place, true);
     return next === value ? [] : [[key, next] as const];
   });
   const mapped = changed.length === 0 ? body : { ...body, ...Object.fromEntries(changed) };
-  const nameOf = (name: string): string => guardedName(name, texts, modelPlace);
-  return keys.every((key) => memberWords.has(key)) ? mapped : mapKeys(mapped, nameOf);
+  const nameOf = (name: string): string => guardedName(name, texts, MODEL_PLACE);
+  return keys.every((key) => MEMBER_WORDS.has(key)) ? mapped : mapKeys(mapped, nameOf);
 }
 
-/** An object whose members, at any depth, have names that guards have seen; the object itself when none changes. */
+/** Replaces the names of members at any depth that no API defines; returns the object itself if nothing changes. */
 export function mapNames(object: JsonObject, texts: WholeTexts): JsonObject {
   const inside = (value: unknown): unknown => {
     if (Array.isArray(value)) return mapList(value, inside);
     return isJsonObject(value) ? mapNames(value, texts) : value;
   };
   const mapped = mapObject(object, inside);
-  if (Object.keys(mapped).every((name) => memberWords.has(name))) return mapped;
-  return mapKeys(mapped, (name) => guardedName(name, texts, modelPlace));
+  if (Object.keys(mapped).every((name) => MEMBER_WORDS.has(name))) return mapped;
+  return mapKeys(mapped, (name) => guardedName(name, texts, MODEL_PLACE));
 }
 
-/** A member's name as guards leave it: words of the format pass. */
+/** Returns a member's name after guards; words of the format pass. */
 function guardedName(name: string, texts: WholeTexts, place: TextPlace): string {
-  return memberWords.has(name) ? name : texts.replace(name, { ...place, isName: true });
+  return MEMBER_WORDS.has(name) ? name : texts.replace(name, { ...place, isName: true });
 }
 
-/** Members of requests and responses whose texts are not the model's own unless they say so. */
-const placesOfMembers: Readonly<Record<string, TextPlace>> = {
+/** Members of requests and responses whose texts are not the model's own by default. */
+const MEMBER_PLACES: Readonly<Record<string, TextPlace>> = {
   ...Object.fromEntries(
     ["system", "instructions", "tools", "functions", "response_format", "text", "output_config"]
       .concat(["output_format", "web_search_options", "stop", "stop_sequences", "metadata"])
@@ -138,13 +140,13 @@ const placesOfMembers: Readonly<Record<string, TextPlace>> = {
 };
 
 /**
- * The value with its texts replaced; the value itself when no text changes. `place`: what its texts are unless it says.
- * `withNames`: names of members that no API has are texts, too.
+ * Replaces the texts of a value; returns the value itself if nothing changes. `place`: place of texts that do not declare
+ * one. `withNames`: also replaces member names that no API defines.
  */
 export function mapTexts(
   value: unknown,
   texts: WholeTexts,
-  place: TextPlace = modelPlace,
+  place: TextPlace = MODEL_PLACE,
   withNames = false,
 ): unknown {
   const visit = (each: unknown, key: string, parent: JsonObject, at: TextPlace): unknown => {
@@ -156,7 +158,7 @@ export function mapTexts(
       }
       return texts.replace(each, PARTS.has(key) ? { ...at, isPart: true } : at, key);
     }
-    // The tokens would say what is masked.
+    // Tokens would reveal what is masked.
     if (key === "logprobs" && each !== null) return withoutTokens(each);
     if (Array.isArray(each)) return mapList(each, (item) => visit(item, key, parent, at));
     if (!isJsonObject(each)) return each;
@@ -164,13 +166,13 @@ export function mapTexts(
     if (key === "headers" && parent.type === "mcp") return each;
     if (SCHEMAS.has(key)) return mapSchema(each, texts, at);
     if (isToolInput(key, parent)) {
-      // What was no object is one with its text.
+      // A client's input that was not an object, wrapped into one.
       if (typeof each.arguments === "string" && Object.keys(each).length === 1) {
         return mapObject(each, (text, name) => visit(text, name, each, at));
       }
       return mapJson(each, texts, { ...at, part: "toolInput" });
     }
-    // Of a kept prompt: whatever a variable is called, its text is put into the prompt.
+    // Variables of a stored prompt: their values are inserted into the prompt, whatever their names.
     const areVariables = key === "variables";
     const own = areVariables ? at : placeOf(each, key, at);
     const mapped = mapObject(each, (member, name) =>
@@ -178,24 +180,24 @@ export function mapTexts(
         ? visit(member, "", {}, own)
         : visit(member, name, each, placeOfMember(name, own)),
     );
-    if (!withNames || Object.keys(each).every((name) => memberWords.has(name))) return mapped;
+    if (!withNames || Object.keys(each).every((name) => MEMBER_WORDS.has(name))) return mapped;
     return mapKeys(mapped, (name) => guardedName(name, texts, own));
   };
   return visit(value, "", {}, place);
 }
 
-/** Log probabilities without what they are of. */
+/** Removes the tokens of log probabilities. */
 function withoutTokens(logprobs: unknown): unknown {
   if (!Array.isArray(logprobs)) return null;
   return logprobs.length === 0 ? logprobs : [];
 }
 
-/** What the texts of an object are: messages have a role, and what tools are told or say has a type. */
+/** Returns the place of an object's texts: messages have a role; inputs and outputs of tools have a type. */
 function placeOf({ type, role }: JsonObject, key: string, around: TextPlace): TextPlace {
   const isCall = key === "custom" || key === "action";
   if (isCall && around.part === "messages") return { ...around, part: "toolInput" };
   if (typeof type === "string") {
-    if (/(?:tool_result|_output)$/.test(type) && type !== "output") return toolOutput;
+    if (/(?:tool_result|_output)$/.test(type) && type !== "output") return TOOL_OUTPUT;
     if (/(?:tool_use|_call)$/.test(type)) return { role: "assistant", part: "toolInput" };
   }
   if (typeof role !== "string") return around;
@@ -204,15 +206,15 @@ function placeOf({ type, role }: JsonObject, key: string, around: TextPlace): Te
   return { role, part: "messages" };
 }
 
-/** Calls of tools that a provider runs itself hold what came of them. */
+/** Calls of tools that a provider runs itself contain their results. */
 function placeOfMember(name: string, around: TextPlace): TextPlace {
   const isOutput = around.part === "toolInput" && /^(?:output|outputs|results)$/.test(name);
-  return isOutput ? toolOutput : around;
+  return isOutput ? TOOL_OUTPUT : around;
 }
 
-const toolOutput: TextPlace = { role: "tool", part: "toolOutput" };
+const TOOL_OUTPUT: TextPlace = { role: "tool", part: "toolOutput" };
 
-/** Every string is a text that a model may read but those by which programs find their way, and what is no text. */
+/** Whether a string is text that a model may read: every string is, except for words of the format and encoded data. */
 function isText(key: string, parent: Readonly<Record<string, unknown>>): boolean {
   if (key === "data") return parent.type === "text";
   if (key === "pattern") return parent.type === "find_in_page";
@@ -220,13 +222,16 @@ function isText(key: string, parent: Readonly<Record<string, unknown>>): boolean
   return !NO_TEXTS.has(key) && !key.startsWith("encrypted_") && !key.endsWith("_id");
 }
 
-/** Names that a model reads; roles and words that a format does not have are written out by some servers and clients. */
+/**
+ * Whether a string is a name that a model reads. Some servers and clients print roles and words that a format does not
+ * define.
+ */
 function isName(key: string, text: string): boolean {
   if (NAMES.has(key)) return true;
-  return key === "role" ? !isRole(text) : WORDS.has(key) && !formatWords.has(text);
+  return key === "role" ? !isRole(text) : WORDS.has(key) && !FORMAT_WORDS.has(text);
 }
 
-/** Whether a format has a role. */
+/** Whether the formats define a role. */
 export function isRole(text: string): boolean {
   return ROLES.has(text);
 }
@@ -235,7 +240,7 @@ const NAMES: ReadonlySet<string> = new Set([
   ...["name", "tool_name", "server_name", "server_label", "allowed_tools", "tool_names"],
 ]);
 
-/** What is said by turns. */
+/** Members with the content of messages. */
 const PARTS: ReadonlySet<string> = new Set(["text", "content", "transcript"]);
 
 const ROLES: ReadonlySet<string> = new Set([
@@ -248,7 +253,7 @@ const SCHEMAS: ReadonlySet<string> = new Set([
   ...["parameters", "input_schema", "output_schema", "schema"],
 ]);
 
-/** What a model wants a tool to do, as an object of any shape. */
+/** Whether an object is a tool's input, which may have any shape. */
 function isToolInput(key: string, { type }: Readonly<Record<string, unknown>>): boolean {
   return key === "input" && typeof type === "string" && type.endsWith("tool_use");
 }
@@ -260,7 +265,7 @@ const WORDS: ReadonlySet<string> = new Set([
   ...["effort", "quality", "size", "background", "action_type"],
 ]);
 
-/** Words, ids, addresses, credentials, and bytes as text: files among them are looked into. */
+/** Members with words, ids, URLs, credentials, and encoded bytes. Files among them are decoded. */
 const NO_TEXTS: ReadonlySet<string> = new Set([
   ...WORDS,
   ...["role", "id", "model", "authorization_token", "signature", "partial_image_b64", "b64_json"],

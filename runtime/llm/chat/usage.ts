@@ -1,14 +1,14 @@
-/** Tokens of one call. Inputs from the cache, read and written, are part of `input`; reasoning is part of `output`. */
+/** Tokens of one call. `input` includes tokens read from and written to the cache; `output` includes reasoning. */
 export interface Usage {
   readonly input: number;
   readonly cacheRead: number;
   readonly cacheWrite: number;
   readonly output: number;
-  /** Undefined: the provider does not say. */
+  /** `undefined` if the provider does not report it. */
   readonly reasoning: number | undefined;
 }
 
-/** A count as a provider wrote it; undefined when it is none. */
+/** Returns a provider's count; `undefined` if the value is not a count. */
 export function tokenCount(value: unknown): number | undefined {
   return typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : undefined;
 }

@@ -1,21 +1,21 @@
-/** What a text is in a request: whose words, or what a tool is told or says. */
+/** Role of a text in a request. */
 export type TextPart = "systemPrompt" | "messages" | "toolInput" | "toolOutput";
 
-/** Where a text stands. */
+/** Place of a text. */
 export interface TextPlace {
-  /** Who says it, as formats call them: `user`. */
+  /** Role of its author, as formats name it: `user`. */
   readonly role: string;
   readonly part: TextPart;
-  /** It names somebody or something: letters, digits, `_` and `-`. */
+  /** Whether it is a name: letters, digits, `_` and `-`. */
   readonly isName?: true;
-  /** It is read behind the one before it that the same role says: they may be one text in parts. */
+  /** Whether it directly follows the previous text of the same role, so that a match may span both. */
   readonly isPart?: true;
 }
 
-/** What becomes of texts that are whole. */
+/** Replaces whole texts. */
 export interface WholeTexts {
-  /** `key`: of the member that it is; absent: it is none. */
+  /** `key`: key of the member with the text; absent if there is no key. */
   replace(text: string, place: TextPlace, key?: string): string;
-  /** The JSON of a tool's arguments. */
+  /** Replaces the texts in JSON arguments of a tool. */
   replaceJson(text: string, place: TextPlace): string;
 }

@@ -6,16 +6,16 @@ type ErrorEvent = Extract<StreamEvent, { kind: "error" }>;
 /** The provider closed a stream without its end mark. */
 export const cutOff: ErrorEvent = failure("the provider's stream ended before it was complete");
 
-/** An event of a stream is longer than the gateway holds. */
+/** An event of a stream exceeds the maximum size. */
 export const eventTooLong: ErrorEvent = failure("the provider sent an event that is too long");
 
-/** An event of a stream is no JSON object. */
-export const notJson: ErrorEvent = failure("the provider sent an event that is no JSON");
+/** An event of a stream is not a JSON object. */
+export const notJson: ErrorEvent = failure("the provider sent an event that is not JSON");
 
-/** The bytes of a stream are not as they were sent. */
+/** A checksum of a stream does not match. */
 export const corrupt: ErrorEvent = failure("the provider's stream was damaged on its way");
 
-/** The provider says itself that what the model wrote cannot be read. */
+/** The provider reports that the model's output cannot be parsed. */
 export const malformed: ErrorEvent = failure("the model's output is malformed");
 
 function failure(message: string): ErrorEvent {

@@ -1,14 +1,14 @@
 import type { TextGuards } from "../chat/texts.ts";
 import type { TextPlace, WholeTexts } from "../chat/whole-texts.ts";
 
-/** The texts of an event that are said whole, but for their parts: a later event may say more of each of them. */
+/** Texts of an event that later events may continue, apart from parts of content. */
 export class CarriedTexts implements WholeTexts {
   readonly #texts: TextGuards;
   readonly #kind: string;
-  /** By key: how many members of that name came before. */
+  /** By key: number of members with that name so far. */
   readonly #counts = new Map<string, number>();
 
-  /** `kind`: what events have in common of which a text may go on. */
+  /** `kind`: common name of the events that may continue a text. */
   constructor(texts: TextGuards, kind: string) {
     this.#texts = texts;
     this.#kind = kind;

@@ -1,14 +1,17 @@
 const MARK = "google:";
 
 /**
- * A thought signature of Google's models, as it goes to a client beside a thought: there it stands where those of other
- * providers do, who refuse what they have not signed.
+ * Marks a thought signature of Google's models. Clients receive it in place of other providers' signatures of reasoning, and
+ * those providers refuse signatures that are not their own.
  */
 export function markSignature(signature: string): string {
   return MARK + signature;
 }
 
-/** The signature of Google's models that a thought came back with; undefined when it is another provider's, or none. */
+/**
+ * Returns the signature of Google's models from a client's reasoning; `undefined` if it belongs to another provider, or is
+ * absent.
+ */
 export function googleSignature(signature: string | undefined): string | undefined {
   return signature?.startsWith(MARK) === true ? signature.slice(MARK.length) : undefined;
 }

@@ -1,19 +1,19 @@
 import type { TextPlace, WholeTexts } from "../chat/whole-texts.ts";
 
-/** A text in a value: which one of it, from 0 on, and what it is. */
+/** A text in a value: its index, and its kind. */
 export interface NestedPiece {
   readonly number: number;
   readonly isPart: boolean;
   readonly isJson: boolean;
 }
 
-/** The texts of a value that goes on in the next event; names do not. */
+/** Texts of a value that the next event continues. Names are not continued. */
 export class NestedPieces implements WholeTexts {
   readonly #texts: WholeTexts;
   readonly #take: (piece: string, nested: NestedPiece) => string;
   #number = 0;
 
-  /** `texts`: for names. `take`: gives what is decided of a text. */
+  /** `texts`: for names. `take`: returns the decided part of a text. */
   constructor(texts: WholeTexts, take: (piece: string, nested: NestedPiece) => string) {
     this.#texts = texts;
     this.#take = take;
@@ -35,7 +35,7 @@ export class NestedPieces implements WholeTexts {
   }
 }
 
-/** A value with one of its texts, and without the others: what is said more of it. */
+/** Reduces a value to one of its texts, in order to continue that text. */
 export class OnlyText implements WholeTexts {
   readonly #number: number;
   readonly #text: string;

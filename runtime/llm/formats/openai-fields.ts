@@ -3,52 +3,54 @@ import type { ListedTool, OutputFormat, Reasoning, ToolChoice } from "../chat/re
 import { RequestObject, unsupportedField, wrongField } from "../chat/request-object.ts";
 import { parseObject } from "./parse-object.ts";
 
-/** The definition of a function that the model may call: `{name, description, parameters, strict}`. Throws LlmRefusal. */
+/**
+ * Reads the definition of a function that the model may call: `{name, description, parameters, strict}`. Throws LlmRefusal.
+ */
 export function readFunctionTool(definition: RequestObject, note: NoteFeature): ListedTool {
   const isStrict = definition.boolean("strict");
   if (isStrict === true) note("strictTools", definition.at("strict"));
   return {
     name: definition.text("name"),
     description: definition.optionalText("description"),
-    schema: definition.any("parameters") ?? noParameters,
+    schema: definition.any("parameters") ?? NO_PARAMETERS,
     isStrict,
     isCached: false,
   };
 }
 
-/** What a tool without parameters takes. */
-const noParameters = { type: "object", properties: {} };
+/** Schema of tools without parameters. */
+const NO_PARAMETERS = { type: "object", properties: {} };
 
-/** A schema that the completion has to follow: `{name, description, schema, strict}`. Throws LlmRefusal. */
+/** Reads a schema that the completion must follow: `{name, description, schema, strict}`. Throws LlmRefusal. */
 export function readSchemaOutput(format: RequestObject): OutputFormat {
   return {
     kind: "schema",
     name: format.text("name"),
     description: format.optionalText("description"),
-    schema: format.any("schema") ?? noParameters,
+    schema: format.any("schema") ?? NO_PARAMETERS,
     isStrict: format.boolean("strict"),
   };
 }
 
 /**
- * The `arguments` of a call in a conversation: JSON text of the model's making. It may be broken, and other formats want
+ * Reads the `arguments` of a call in a conversation: JSON written by the model. It may be broken, and other formats require
  * an object. Throws LlmRefusal.
  */
 export function readCallInput(called: RequestObject): string {
   const text = called.optionalText("arguments") ?? "";
   if (text.trim() === "") return "{}";
   if (parseObject(text) !== undefined) return text;
-  throw wrongField(called.at("arguments"), "the text of a JSON object");
+  throw wrongField(called.at("arguments"), "a JSON object as a string");
 }
 
 /** Whether the model calls tools, and which. */
 export interface ReadToolChoice {
   readonly toolChoice: ToolChoice | undefined;
-  /** The names of the only tools that may be called; undefined: all. */
+  /** Names of the only tools that may be called; `undefined` for all. */
   readonly allowed?: readonly string[];
 }
 
-/** `tool_choice`; what it names stands in an object of its own in chat completions. Throws LlmRefusal. */
+/** Reads `tool_choice`. Chat completions nest its name in an object. Throws LlmRefusal. */
 export function readToolChoice(fields: RequestObject, note: NoteFeature): ReadToolChoice {
   const choice = fields.any("tool_choice");
   if (choice === undefined) return { toolChoice: undefined };
@@ -73,7 +75,7 @@ export function readToolChoice(fields: RequestObject, note: NoteFeature): ReadTo
   return { toolChoice: { kind }, allowed: names };
 }
 
-/** How hard the model thinks, in OpenAI's words. Throws LlmRefusal. */
+/** Reads the reasoning effort, in OpenAI's words. Throws LlmRefusal. */
 export function readEffort(fields: RequestObject, name: string): Reasoning | undefined {
   const words = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
   const effort = fields.choice(name, words);

@@ -1,16 +1,16 @@
 import type { PartsGuard, TextGuards } from "../chat/texts.ts";
 
-/** Events as a client gets them. */
+/** Events for the client. */
 export type Events = readonly (string | Buffer)[];
 
-/** The end of a part that is not decided, and the events behind it. */
+/** The undecided end of a part, and the events after it. */
 interface WaitingPart {
-  /** The event that says more of the part. */
+  /** Creates the event that continues the part. */
   readonly event: (text: string) => string;
   readonly behind: (() => Events)[];
 }
 
-/** The events of one stream of which a text comes in parts: those behind an end that is not decided wait in their order. */
+/** Events of one stream with a text in parts. Events after an undecided end wait in order. */
 export class PartedEvents {
   readonly #guard: PartsGuard;
   #waiting: WaitingPart[] = [];
@@ -19,23 +19,23 @@ export class PartedEvents {
     this.#guard = texts.openParts();
   }
 
-  /** Something waits for what comes. */
+  /** Whether something waits. */
   get isWaiting(): boolean {
     return this.#waiting.length > 0;
   }
 
-  /** A piece of the part that goes on: what goes out before it, and what is decided of the part. */
+  /** Guards a piece of the current part. Returns the events that precede it, and the decided text of the part. */
   push(piece: string): { readonly before: Events; readonly text: string } {
     return this.#given(this.#guard.push(piece));
   }
 
-  /** The part is complete. `event`: says more of it. */
+  /** Ends the current part. `event` creates the event that continues it. */
   next(event: WaitingPart["event"]): Events {
     this.#waiting.push({ event, behind: [] });
     return this.#given(this.#guard.next()).before;
   }
 
-  /** Events that stand here; they are made when they go out. */
+  /** Adds events at this position; they are created when they are sent. */
   behind(make: () => Events): Events {
     const last = this.#waiting.at(-1);
     if (last === undefined) return make();
@@ -43,12 +43,14 @@ export class PartedEvents {
     return [];
   }
 
-  /** Lets go what waits: nobody knows when the text goes on. `event`: says more of the part that goes on. */
+  /**
+   * Releases what waits, because the text may not continue soon. `event` creates the event that continues the current part.
+   */
   release(event: WaitingPart["event"]): Events {
     return this.#whole(this.#guard.release(), event);
   }
 
-  /** What waits: the text is complete. `event`: says more of the part that goes on. */
+  /** Returns what waits at the end of the text. `event` creates the event that continues the current part. */
   end(event: WaitingPart["event"]): Events {
     return this.#whole(this.#guard.end(), event);
   }
@@ -60,7 +62,7 @@ export class PartedEvents {
 
   #given(texts: readonly string[]): { readonly before: Events; readonly text: string } {
     if (texts.length === 1 && this.#waiting.length === 0)
-      return { before: none, text: texts[0] ?? "" };
+      return { before: NO_EVENTS, text: texts[0] ?? "" };
     const before: (string | Buffer)[] = [];
     for (const [index, text] of texts.entries()) {
       const isLast = index === texts.length - 1;
@@ -75,4 +77,4 @@ export class PartedEvents {
   }
 }
 
-const none: Events = [];
+const NO_EVENTS: Events = [];

@@ -4,21 +4,21 @@ import { mapNames } from "../chat/texts.ts";
 import type { WholeTexts } from "../chat/whole-texts.ts";
 import { dataOf } from "./event-bytes.ts";
 import { parseObject } from "./parse-object.ts";
-import { fillingOf } from "./repeated-event.ts";
+import { paddingOf } from "./repeated-event.ts";
 
-/** An event of a guarded stream: `bytes` and `text` hold what is read of it, and nothing else. */
+/** An event of a guarded stream, reduced to the parts that are read. */
 export interface ReadEvent {
   readonly bytes: Buffer;
   readonly text: string;
   readonly data: string;
-  /** The object of the data; undefined: it has none. */
+  /** Object of the data; `undefined` if the data is not an object. */
   readonly object: JsonObject | undefined;
 }
 
 /**
- * Reads an event. Comments, ids, times to wait, unknown lines and names that are not those of the object's type are left
- * out: no guard reads them, and clients can show them. Of a key that stands twice the value stays that was read. Names of
- * members that no API has are guarded. Undefined: it has no data.
+ * Reads an event. Removes comments, ids, retry times, unknown lines and names that differ from the object's type, because no
+ * guard reads them and clients may show them. Of a repeated key, only the parsed value remains. Names of members that no API
+ * defines are guarded. `undefined` if the event has no data.
  */
 export function readEvent(bytes: Buffer, text: string, texts: WholeTexts): ReadEvent | undefined {
   const data = dataOf(text);
@@ -31,22 +31,22 @@ export function readEvent(bytes: Buffer, text: string, texts: WholeTexts): ReadE
   if (!isOther && isRead) return { bytes, text, data, object };
   const type = object?.type;
   const line = typeof type === "string" && hasName(text, type) ? `event: ${type}\n` : "";
-  const said = isOther ? JSON.stringify(object) : data;
-  const written = `${line}data: ${said.replaceAll("\n", "\ndata: ")}\n\n`;
-  return { bytes: Buffer.from(written), text: written, data: said, object };
+  const rewritten = isOther ? JSON.stringify(object) : data;
+  const written = `${line}data: ${rewritten.replaceAll("\n", "\ndata: ")}\n\n`;
+  return { bytes: Buffer.from(written), text: written, data: rewritten, object };
 }
 
-/** An object with a filling that says nothing in the place of its own; the object itself if it has none. */
+/** Replaces an object's padding with a fixed one; returns the object itself if it has no padding. */
 function unfilled(object: JsonObject): JsonObject {
   const { obfuscation } = object;
   if (typeof obfuscation !== "string") return object;
-  return { ...object, obfuscation: fillingOf(obfuscation.length) };
+  return { ...object, obfuscation: paddingOf(obfuscation.length) };
 }
 
-/** What a client gets for an event without data: a sign of life. */
+/** Comment that replaces an event without data, as a sign of life. */
 export const BARE_COMMENT = ":\n\n";
 
-/** One line of data, and at most one with a name before it, in the writing of nearly all servers. */
+/** One line of data, optionally after one line with a name, as nearly all servers write events. */
 const PLAIN_EVENT = /^(?:event: ([^\r\n]+)\n)?data: [^\r\n]*\n\n$/;
 
 /** Whether the event has this name. */

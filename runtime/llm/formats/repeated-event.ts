@@ -1,12 +1,15 @@
 import type { PieceGuard } from "../chat/texts.ts";
 
-/** The only text of an event, which goes on in the next one. */
+/** The only text of an event, which the next event continues. */
 export interface RepeatedText {
   readonly event: RepeatedEvent;
   readonly guard: Pick<PieceGuard, "push">;
 }
 
-/** What the client gets for an event that differs from the one before in its text alone; undefined: it may differ in more. */
+/**
+ * Returns the client's output for an event that differs from the previous one only in its text; `undefined` if it may differ
+ * in more.
+ */
 export function repeatedText(
   { event: repeated, guard }: RepeatedText,
   bytes: Buffer,
@@ -15,42 +18,45 @@ export function repeatedText(
   const piece = repeated.textOf(event);
   if (piece === undefined) return undefined;
   const given = guard.push(piece);
-  if (given === piece && !repeated.hasFilling) return [bytes];
+  if (given === piece && !repeated.hasPadding) return [bytes];
   return given === "" ? [] : [repeated.withText(event, piece, given)];
 }
 
 /**
- * What an event of a stream is but for one text: most events are like the one before, and their JSON needs neither to be
- * read nor to be written.
+ * Template of a stream's events, apart from one text. Most events equal the previous one, so that their JSON need not be
+ * parsed and written.
  */
 export class RepeatedEvent {
-  /** Up to the text, its opening quote included. */
+  /** Start of the event, including the opening quote of the text. */
   readonly #head: string;
-  /** From its closing quote to the filling that hides how long the text is; to the end where there is none. */
+  /**
+   * Rest from the closing quote of the text to the padding that hides the text's length; to the end of the event if it has
+   * no padding.
+   */
   readonly #tail: string;
-  /** What comes behind the filling; undefined: there is none. */
+  /** Part after the padding; `undefined` if there is no padding. */
   readonly #end: string | undefined;
 
   private constructor(head: string, rest: string) {
     this.#head = head;
-    const filling = rest.indexOf(FILLING_KEY);
-    const from = filling + FILLING_KEY.length;
-    this.#tail = filling === -1 ? rest : rest.slice(0, from);
-    this.#end = filling === -1 ? undefined : rest.slice(rest.indexOf('"', from));
+    const padding = rest.indexOf(PADDING_KEY);
+    const from = padding + PADDING_KEY.length;
+    this.#tail = padding === -1 ? rest : rest.slice(0, from);
+    this.#end = padding === -1 ? undefined : rest.slice(rest.indexOf('"', from));
   }
 
-  /** `event`: one that was read, with a text at a key; undefined: where in it that text stands is not sure. */
+  /** `event`: a parsed event with a text at `key`. Returns `undefined` if the position of that text is ambiguous. */
   static of(event: string, key: string): RepeatedEvent | undefined {
     const name = `"${key}"`;
     const at = event.indexOf(name);
-    // With an escape in it a key may be part of a text.
+    // With an escape in the event, a key may be part of a text.
     if (event.includes("\\") || event.indexOf(name, at + 1) !== -1) return undefined;
     if (!event.startsWith(':"', at + name.length)) return undefined;
     const from = at + name.length + 2;
     return new RepeatedEvent(event.slice(0, from), event.slice(event.indexOf('"', from)));
   }
 
-  /** The text of an event that differs in it alone; undefined: it may differ in more. */
+  /** Returns the text of an event that differs only in it; `undefined` if it may differ in more. */
   textOf(event: string): string | undefined {
     const to = this.#endOfText(event);
     if (to === undefined) return undefined;
@@ -58,29 +64,29 @@ export class RepeatedEvent {
     return PLAIN.test(text) ? text : undefined;
   }
 
-  /** Whether an event differs in the text alone, whatever that is. */
+  /** Whether an event differs only in its text. */
   matches(event: string): boolean {
     return this.#endOfText(event) !== undefined;
   }
 
-  /** The event with another text in the place of its own, and with a filling that says nothing. */
+  /** Returns the event with another text, and with meaningless padding. */
   withText(event: string, own: string, text: string): string {
     const json = text === own || PLAIN.test(text) ? text : JSON.stringify(text).slice(1, -1);
     const from = this.#head.length + own.length;
     if (this.#end === undefined) return this.#head + json + event.slice(from);
     const length = event.length - this.#end.length - from - this.#tail.length;
-    return this.#head + json + this.#tail + fillingOf(length) + this.#end;
+    return this.#head + json + this.#tail + paddingOf(length) + this.#end;
   }
 
-  /** It has a filling, which nobody reads: another one of its length goes out. */
-  get hasFilling(): boolean {
+  /** Whether it has padding. No guard reads that, so it is replaced with padding of the same length. */
+  get hasPadding(): boolean {
     return this.#end !== undefined;
   }
 
-  /** Where the text ends of an event that differs in it alone. */
+  /** Returns the end of the text of an event that differs only in it. */
   #endOfText(event: string): number | undefined {
     const from = this.#head.length;
-    // Engines compare whole strings by words, and beginnings by characters.
+    // Engines compare whole strings by machine words, but prefixes by characters.
     if (event.slice(0, from) !== this.#head) return undefined;
     const to = event.indexOf('"', from);
     const end = to + this.#tail.length;
@@ -95,13 +101,13 @@ export class RepeatedEvent {
   }
 }
 
-/** A filling of a length, which says nothing. */
-export function fillingOf(length: number): string {
+/** Returns meaningless padding of a length. */
+export function paddingOf(length: number): string {
   return "x".repeat(length);
 }
 
-/** OpenAI fills events so that their length does not tell that of their text. */
-const FILLING_KEY = '"obfuscation":"';
+/** OpenAI pads events so that their length does not reveal that of their text. */
+const PADDING_KEY = '"obfuscation":"';
 
-/** A text, not an empty one, whose JSON is itself. */
+/** A non-empty text that needs no escapes in JSON. */
 const PLAIN = /^[^"\\\u0000-\u001f]+$/;

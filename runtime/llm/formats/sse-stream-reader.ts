@@ -3,21 +3,21 @@ import type { StreamReader } from "../chat/formats.ts";
 import type { StreamEvent } from "../chat/stream-event.ts";
 import { eventTooLong } from "./broken-stream.ts";
 
-/** Reads the events of one stream of a format; nothing is asked of it after an `end` or an `error` that it gave. */
+/** Reads the events of one stream of a format. It is not called again after it has returned an `end` or an `error`. */
 export interface SseEventReader {
-  /** What the data of one event says. */
+  /** Reads the data of one event. */
   read(data: string): readonly StreamEvent[];
-  /** The provider has closed the stream: what is left to say. */
+  /** Returns the last events when the provider has closed the stream. */
   close(): readonly StreamEvent[];
 }
 
-/** The stream of a format whose events are those of `text/event-stream`. */
+/** Reads a stream of `text/event-stream`. */
 export class SseStreamReader implements StreamReader {
   readonly #events: SseEventReader;
   readonly #frames: SseReader;
   #isOver = false;
 
-  /** `limit`: the most bytes of one event. */
+  /** `limit`: maximum bytes of one event. */
   constructor(events: SseEventReader, limit: number) {
     this.#events = events;
     this.#frames = new SseReader(limit);
@@ -25,9 +25,9 @@ export class SseStreamReader implements StreamReader {
 
   push(chunk: Buffer): readonly StreamEvent[] {
     const frames = this.#frames.push(chunk);
-    if (frames === undefined) return this.#said([eventTooLong]);
+    if (frames === undefined) return this.#checkEnd([eventTooLong]);
     return frames.flatMap(({ data }) =>
-      data === undefined || this.#isOver ? [] : this.#said(this.#events.read(data)),
+      data === undefined || this.#isOver ? [] : this.#checkEnd(this.#events.read(data)),
     );
   }
 
@@ -37,7 +37,7 @@ export class SseStreamReader implements StreamReader {
     return this.#events.close();
   }
 
-  #said(events: readonly StreamEvent[]): readonly StreamEvent[] {
+  #checkEnd(events: readonly StreamEvent[]): readonly StreamEvent[] {
     const last = events.at(-1)?.kind;
     if (last === "end" || last === "error") this.#isOver = true;
     return events;

@@ -2,11 +2,11 @@ import type { ReasoningBlock } from "../chat/content.ts";
 import type { ChatRequest, Effort, Turn } from "../chat/request.ts";
 import { googleSignature } from "./google-signature.ts";
 
-/** The least budget that Claude takes. */
+/** Minimum budget that Claude accepts, in tokens. */
 const MIN_BUDGET = 1024;
 
-/** Tokens of thinking for an effort, as its levels are commonly understood. */
-const budgets: { readonly [Each in Effort]: number } = {
+/** Budgets for efforts, as the levels are commonly understood. */
+const BUDGETS: { readonly [Each in Effort]: number } = {
   minimal: 1024,
   low: 1024,
   medium: 2048,
@@ -15,19 +15,25 @@ const budgets: { readonly [Each in Effort]: number } = {
   max: 16384,
 };
 
-/** How many tokens a request asks Claude to think with; undefined: it does not, or Claude would refuse to. */
+/**
+ * Returns the requested reasoning budget of Claude, in tokens; `undefined` if the request does not enable reasoning, or
+ * Claude would refuse it.
+ */
 export function wantedThinking({ reasoning, turns }: ChatRequest): number | undefined {
   if (reasoning === undefined || reasoning.kind === "off" || !mayThink(turns)) return undefined;
-  return reasoning.kind === "budget" ? reasoning.tokens : budgets[reasoning.effort];
+  return reasoning.kind === "budget" ? reasoning.tokens : BUDGETS[reasoning.effort];
 }
 
-/** The budget within a limit of tokens: it is part of the limit, and smaller ones are refused. */
+/** Limits the budget by the maximum number of tokens, which includes it. Claude refuses budgets below the minimum. */
 export function thinkingWithin(wanted: number | undefined, limit: number): number | undefined {
   const budget = wanted === undefined ? 0 : Math.min(wanted, limit - 1);
   return budget >= MIN_BUDGET ? budget : undefined;
 }
 
-/** A turn that called tools while thinking has to begin with its signed thoughts; one that has none did not think. */
+/**
+ * Whether Claude may reason: a turn that called tools with reasoning must start with signed reasoning, and a turn without it
+ * did not reason.
+ */
 function mayThink(turns: readonly Turn[]): boolean {
   const last = turns.findLast(({ role }) => role === "assistant");
   const calls = last?.blocks.some(({ kind }) => kind === "tool-call") === true;
@@ -39,7 +45,7 @@ function mayThink(turns: readonly Turn[]): boolean {
   );
 }
 
-/** Signed by a server of Claude: what others have signed is refused there. */
+/** Whether reasoning was signed by a server of Claude, which refuses other signatures. */
 export function isSigned({ signature }: ReasoningBlock): boolean {
   return signature !== undefined && googleSignature(signature) === undefined;
 }

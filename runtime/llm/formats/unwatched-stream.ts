@@ -1,7 +1,7 @@
 import type { StreamWatcher } from "../chat/formats.ts";
 
-/** The stream of an API that has none: what a provider sends all the same passes. */
-export const unwatchedStream: StreamWatcher = {
+/** Watcher for APIs without streams. If a provider streams nevertheless, everything passes. */
+export const UNWATCHED_STREAM: StreamWatcher = {
   facts: {},
   hasEnded: true,
   see: () => "content",

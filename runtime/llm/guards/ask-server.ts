@@ -5,19 +5,19 @@ import { MiB } from "../../process/units.ts";
 import { isJsonObject } from "../chat/request-object.ts";
 import type { GuardQuestion, GuardServer } from "./server-guard.ts";
 
-/** What a server is asked: by POST, as JSON. */
+/** Request to a guard's server: POST with JSON. */
 export interface ServerQuestion {
-  /** The path below that of the server. */
+  /** Path below that of the server. */
   readonly path: string;
-  /** Beside those of the JSON: a flat list. */
+  /** Headers in addition to those of JSON: a flat list. */
   readonly headers?: readonly string[];
   readonly body: object;
 }
 
-/** A masked prompt is as long as a prompt. */
+/** Maximum bytes of a response, which may contain a whole masked prompt. */
 const MAX_RESPONSE = 16 * MiB;
 
-/** The JSON object that a server responds with. Throws when it does not, in time, with success. */
+/** Returns the JSON object of a server's response. Throws on failures, timeouts and other statuses than 2xx. */
 export async function askServer(
   { server, deadline }: GuardServer,
   { path, headers = [], body }: ServerQuestion,
@@ -39,6 +39,6 @@ export async function askServer(
   if (response.status < 200 || response.status > 299) throw new Error(`status ${response.status}`);
   if (!isUtf8(response.body)) throw new Error("the response is not UTF-8");
   const value: unknown = JSON.parse(response.body.toString("utf8"));
-  if (!isJsonObject(value)) throw new Error("the response is no JSON object");
+  if (!isJsonObject(value)) throw new Error("the response is not a JSON object");
   return value;
 }

@@ -4,28 +4,31 @@ import type { GuardStep } from "./prompt-guard.ts";
 import type { GuardQuestion, ServerGuardSettings } from "./server-guard.ts";
 import { ServerGuardStep } from "./server-step.ts";
 
-/** A resource of Azure AI Content Safety that is asked about texts. */
+/** A resource of Azure AI Content Safety that checks texts. */
 export interface AzureGuardSettings extends ServerGuardSettings {
-  /** How texts are analysed; absent: they are not. */
+  /** Analysis of texts; absent if it is disabled. */
   readonly analysis?: TextAnalysis;
-  /** The version of the API that looks for attacks in prompts; absent: nobody looks for any. */
+  /** API version of the detection of prompt attacks; absent if it is disabled. */
   readonly shieldVersion?: string;
 }
 
-/** What of an analysis is the configuration's. */
+/** Configuration of the analysis. */
 export interface TextAnalysis {
   readonly apiVersion: string;
-  /** The severity (0 safe, 2 low, 4 medium, 6 high) from which on a text is rejected. */
+  /** Severity (0 safe, 2 low, 4 medium, 6 high) from which a text is rejected. */
   readonly severity: number;
   readonly blocklistNames: readonly string[];
   readonly haltOnBlocklistHit: boolean;
 }
 
-/** The most characters that the service takes at once (10,000), and how many of them it gets again with the next ones. */
+/** Maximum characters per request of the service (10,000), and the overlap of consecutive pieces. */
 const PIECE_LENGTH = 10_000;
 const OVERLAP = 500;
 
-/** Asks Azure AI Content Safety: what is too severe or on a list, and prompts that attack the model, are rejected. */
+/**
+ * Checks texts with Azure AI Content Safety. Rejects text that is too severe or on a blocklist, and prompts that attack the
+ * model.
+ */
 export function azureGuard({
   analysis,
   shieldVersion,
@@ -48,7 +51,7 @@ export function azureGuard({
   });
 }
 
-/** Whether a text is to be rejected. Rejects when the service does not say. */
+/** Whether to reject a text. The promise rejects if the service does not respond with a result. */
 type TextTest = (text: string, question: GuardQuestion) => Promise<boolean>;
 
 function analyze(
@@ -71,7 +74,7 @@ function severityOf(category: unknown): number {
   return severity;
 }
 
-/** It looks for attacks in what a user says, so in requests alone. */
+/** Detects attacks in user prompts, and so only in requests. */
 function shield(settings: ServerGuardSettings, apiVersion: string): TextTest {
   const path = pathOf("text:shieldPrompt", apiVersion);
   return async (userPrompt, question) => {
@@ -87,7 +90,7 @@ function pathOf(operation: string, apiVersion: string): string {
   return `/contentsafety/${operation}?api-version=${encodeURIComponent(apiVersion)}`;
 }
 
-/** The text in pieces that the service takes; no pair of surrogates is cut. */
+/** Splits a text into pieces that the service accepts, without splitting surrogate pairs. */
 function* piecesOf(text: string): Iterable<string> {
   for (let start = 0; ; ) {
     const end = start + PIECE_LENGTH;

@@ -4,13 +4,13 @@ import type { GuardStep } from "./prompt-guard.ts";
 import type { GuardVerdict, ServerGuardSettings } from "./server-guard.ts";
 import { ServerGuardStep } from "./server-step.ts";
 
-/** A guardrail that is applied to texts. */
+/** A guardrail for texts. */
 export interface BedrockGuardSettings extends ServerGuardSettings {
   readonly identifier: string;
   readonly version: string;
 }
 
-/** Applies a guardrail of Amazon Bedrock (ApplyGuardrail): it passes, masks or blocks. */
+/** Applies a guardrail of Amazon Bedrock (ApplyGuardrail), which passes, masks or blocks. */
 export function bedrockGuard({
   identifier,
   version,
@@ -28,15 +28,15 @@ export function bedrockGuard({
       } = question;
       const source = phase === "request" ? "INPUT" : "OUTPUT";
       const content = texts.map(({ text }) => ({ text: { text } }));
-      const said = await askServer(settings, { path, body: { source, content } }, question);
-      if (said.action === "NONE") return { kind: "pass" };
-      if (said.action !== "GUARDRAIL_INTERVENED") throw new Error("no action");
-      return interventionOf(said.outputs, said.assessments, texts.length);
+      const result = await askServer(settings, { path, body: { source, content } }, question);
+      if (result.action === "NONE") return { kind: "pass" };
+      if (result.action !== "GUARDRAIL_INTERVENED") throw new Error("no action");
+      return interventionOf(result.outputs, result.assessments, texts.length);
     },
   });
 }
 
-/** What was anonymised goes on; of what was blocked the guardrail's own message is what clients get. */
+/** Masks anonymized text. For blocked text, clients get the guardrail's own message. */
 function interventionOf(outputs: unknown, assessments: unknown, count: number): GuardVerdict {
   const texts = (Array.isArray(outputs) ? outputs : []).flatMap((each) =>
     isJsonObject(each) && typeof each.text === "string" ? [each.text] : [],
@@ -47,7 +47,9 @@ function interventionOf(outputs: unknown, assessments: unknown, count: number): 
   return { kind: "reject", ...(message !== undefined && message !== "" && { message }) };
 }
 
-/** Every policy says of each thing that it found what it did: `BLOCKED`, `ANONYMIZED`, `NONE`. */
+/**
+ * Whether a policy has blocked anything. Every policy reports its action for each finding: `BLOCKED`, `ANONYMIZED`, `NONE`.
+ */
 function hasBlocked(value: unknown): boolean {
   if (Array.isArray(value)) return value.some(hasBlocked);
   if (!isJsonObject(value)) return false;

@@ -1,17 +1,17 @@
 import type { TextPart, TextPlace, WholeTexts } from "../chat/whole-texts.ts";
 
-/** A text, and who says it. */
+/** A text, and the role of its author. */
 export interface RoleText {
   readonly role: string;
   readonly text: string;
 }
 
-/** Gathers the whole texts of some parts, and leaves them as they are. Empty ones say nothing. */
+/** Collects the texts in scope without changing them. Empty ones are ignored. */
 export class GatheredTexts implements WholeTexts {
   readonly texts: RoleText[] = [];
   readonly #scope: readonly TextPart[] | undefined;
 
-  /** `scope`: the parts; undefined: all. */
+  /** `scope`: the parts; `undefined` for all. */
   constructor(scope: readonly TextPart[] | undefined) {
     this.#scope = scope;
   }
@@ -26,7 +26,7 @@ export class GatheredTexts implements WholeTexts {
   }
 }
 
-/** Puts texts in the place of those that were gathered, in the same order. */
+/** Replaces the collected texts, in the same order. */
 export class GivenTexts implements WholeTexts {
   readonly #scope: readonly TextPart[] | undefined;
   readonly #texts: readonly string[];
@@ -49,7 +49,7 @@ export class GivenTexts implements WholeTexts {
   }
 }
 
-/** Whether a text is looked at. Empty ones say nothing. `scope`: the parts; undefined: all. */
+/** Whether a text is guarded. Empty ones are not. `scope`: the parts; `undefined` for all. */
 export function isInScope(
   text: string,
   { part }: TextPlace,

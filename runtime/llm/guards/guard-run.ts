@@ -1,35 +1,34 @@
 import type { Exchange } from "../../http/exchange.ts";
 import type { LlmError } from "../chat/llm-error.ts";
-import type { Guard } from "./guard.ts";
 
-/** What clients get for what a guard rejects. */
+/** Response of a rejecting guard. */
 export interface GuardRejection {
   readonly status: number;
-  /** For the client, in its own format. */
+  /** Message for the client, in its own format. */
   readonly message: string;
-  /** A body in the place of the format's; `headers`: a flat list. */
+  /** Body instead of the format's; `headers`: a flat list. */
   readonly own?: { readonly body: string; readonly headers: readonly string[] };
 }
 
-/** What a guard made of texts; `passed`: it could not be asked, and lets pass then; `failed`: the same, and it does not. */
+/** Action of a guard. `passed`: its server is unavailable, and texts pass; `failed`: the same, and texts are rejected. */
 export type GuardAction = "pass" | "mask" | "reject" | "passed" | "failed";
 
-/** What one guard made of the texts of a request, or of a response. */
+/** Outcome of one guard for the texts of a request or response. */
 export interface GuardOutcome {
   action: GuardAction;
   matches: number;
-  /** How long it took; undefined: its time was not taken, piece by piece of a stream. */
+  /** Duration; `undefined` if it was not measured, as for pieces of a stream. */
   milliseconds: number | undefined;
 }
 
-/** The way of one request, or of one response, through the guards. */
+/** Run of one request or response through the guards. */
 export class GuardRun {
   readonly phase: "request" | "response";
-  /** Whose texts are guarded; undefined: nobody's, they are only tried. */
+  /** Exchange of the texts; `undefined` when guards are only tried. */
   readonly exchange: Exchange | undefined;
-  /** Of those that found something, and of those that were asked. */
+  /** Outcomes of guards that found something, or sent requests. */
   readonly outcomes = new Map<Guard, GuardOutcome>();
-  /** What clients get when a guard rejected: nothing of the texts goes on. */
+  /** Error for the client after a rejection; no text is forwarded then. */
   error: LlmError | undefined;
 
   constructor(phase: "request" | "response", exchange?: Exchange) {
@@ -37,7 +36,7 @@ export class GuardRun {
     this.exchange = exchange;
   }
 
-  /** What a guard made of it so far. */
+  /** Returns the outcome of a guard so far. */
   outcomeOf(guard: Guard): GuardOutcome {
     const known = this.outcomes.get(guard);
     if (known !== undefined) return known;
@@ -46,21 +45,21 @@ export class GuardRun {
     return outcome;
   }
 
-  /** A guard took its time. */
+  /** Adds to the duration of a guard. */
   spend(guard: Guard, milliseconds: number): void {
     const outcome = this.outcomeOf(guard);
     outcome.milliseconds = (outcome.milliseconds ?? 0) + milliseconds;
   }
 
-  /** A guard has replaced something. */
+  /** Records replacements of a guard. */
   match(guard: Guard, matches: number): void {
     const outcome = this.outcomeOf(guard);
-    // What passed unseen is not forgotten.
+    // Keeps the record that text has passed unchecked.
     if (outcome.action === "pass") outcome.action = "mask";
     outcome.matches += matches;
   }
 
-  /** What guards have replaced is looked at anew. */
+  /** Resets replacements, before the text is checked again. */
   forget(guards: readonly Guard[]): void {
     for (const guard of guards) {
       const outcome = this.outcomeOf(guard);
@@ -69,22 +68,28 @@ export class GuardRun {
     }
   }
 
-  /** A guard lets nothing pass. */
+  /** Records that a guard rejects the texts. */
   reject(guard: Guard, { status, message, own }: GuardRejection): void {
     this.outcomeOf(guard).action = "reject";
     this.error ??= { kind: "filtered", message, status, own };
   }
 
-  /** A guard could not be asked, and nothing passes without it. */
+  /** Records that a guard's server is unavailable, and that its texts are rejected for that. */
   fail(guard: Guard): void {
     this.outcomeOf(guard).action = "failed";
-    this.error ??= guardFailure;
+    this.error ??= GUARD_FAILURE;
   }
 }
 
-/** What clients learn of a guard that could not be asked. */
-const guardFailure: LlmError = {
+/** Error for clients when a guard's server is unavailable. */
+const GUARD_FAILURE: LlmError = {
   kind: "overloaded",
-  message: "a guard of the gateway could not be asked",
+  message: "a guard of the gateway is unavailable",
   status: 503,
 };
+
+/** One guard. */
+export interface Guard {
+  /** Name in the configuration: `regex`, `webhook`. */
+  readonly kind: string;
+}

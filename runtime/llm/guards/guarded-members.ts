@@ -3,8 +3,8 @@ import type { GuardRun } from "./guard-run.ts";
 import type { GuardStep } from "./prompt-guard.ts";
 
 /**
- * An object with the texts of some of its members guarded, one step after the other; the object itself when no text changes.
- * When a guard rejects it the run has an error, and nothing of the object may go on.
+ * Guards the texts of some members, one step after the other; returns the object itself if nothing changes. If a guard
+ * rejects it, the run has an error, and the object must not be forwarded.
  */
 export async function guardedMembers(
   steps: readonly GuardStep[],
@@ -15,7 +15,7 @@ export async function guardedMembers(
   let guarded = object;
   for (const step of steps) {
     const given = step.guardMembers(guarded, keys, run);
-    // What asks nobody is not waited for.
+    // Steps that send no requests are not awaited.
     guarded = given instanceof Promise ? await given : given;
     if (run.error !== undefined) break;
   }

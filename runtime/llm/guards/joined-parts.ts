@@ -6,20 +6,20 @@ import { isInScope } from "./gathered-texts.ts";
 import type { GuardRun } from "./guard-run.ts";
 import type { PatternGuard } from "./pattern-guard.ts";
 
-/** Texts that one role says one behind the other: a model reads them as one. */
+/** Consecutive texts of one role, which a model reads as one. */
 interface Turn {
   readonly role: string;
   readonly part: TextPart;
   readonly texts: string[];
 }
 
-/** Notes which texts are parts of what one role says, as others replace them. */
+/** Records which texts are parts of one role's text, while others replace them. */
 export class NotedParts implements WholeTexts {
   readonly #turns: Turn[] = [];
   readonly #texts: WholeTexts;
   readonly #scope: readonly TextPart[] | undefined;
 
-  /** `scope`: which texts are looked at; undefined: all. */
+  /** `scope`: guarded parts; `undefined` for all. */
   constructor(texts: WholeTexts, scope: readonly TextPart[] | undefined) {
     this.#texts = texts;
     this.#scope = scope;
@@ -39,7 +39,7 @@ export class NotedParts implements WholeTexts {
     return this.#texts.replaceJson(text, place);
   }
 
-  /** The matches that lie in several parts; undefined: there is none. */
+  /** Finds matches that span several parts; `undefined` if no match does. */
   findAcross(guards: readonly PatternGuard[], run: GuardRun): MatchesAcross | undefined {
     if (this.#turns.every(({ texts }) => texts.length === 1)) return undefined;
     const counts = new Map<PatternGuard, number>();
@@ -51,21 +51,21 @@ export class NotedParts implements WholeTexts {
   }
 }
 
-/** Matches that lie in several parts of texts. */
+/** Matches that span several parts of texts. */
 export interface MatchesAcross {
-  /** What of them lies in each part, by the number of the part. */
+  /** Their ranges within each part, by the number of the part. */
   readonly ranges: readonly (readonly MaskedRange[])[];
   readonly counts: ReadonlyMap<PatternGuard, number>;
 }
 
-/** Puts masks in the place of what lies in several parts; what is left of each is for others to replace. */
+/** Masks ranges that span several parts. The remaining text of each part is replaced by `texts`. */
 export class MaskedParts implements WholeTexts {
   readonly #texts: WholeTexts;
   readonly #scope: readonly TextPart[] | undefined;
   readonly #ranges: readonly (readonly MaskedRange[])[];
   #at = 0;
 
-  /** `ranges`: by the number of the part, as they were noted. */
+  /** `ranges`: by the number of the part, as recorded. */
   constructor(
     texts: WholeTexts,
     scope: readonly TextPart[] | undefined,
@@ -94,7 +94,7 @@ export class MaskedParts implements WholeTexts {
   }
 }
 
-/** A part of a text, and what stands in its place. */
+/** A range of a text, and its replacement. */
 interface MaskedRange extends MatchRange {
   readonly mask: string;
 }
@@ -103,7 +103,7 @@ function isPart(text: string, place: TextPlace, scope: readonly TextPart[] | und
   return place.isPart === true && isInScope(text, place, scope);
 }
 
-/** What guards find in joined parts that lies in more than one of them, in order. */
+/** Returns the matches of guards in joined parts that span more than one of them, in order. */
 function foundAcross(
   parts: readonly string[],
   guards: readonly PatternGuard[],
@@ -129,7 +129,7 @@ function foundAcross(
   return united(found.sort((a, b) => a.from - b.from));
 }
 
-/** Ranges that overlap become one, with the mask of the first. */
+/** Joins overlapping ranges, with the mask of the first. */
 function united(ranges: readonly MaskedRange[]): readonly MaskedRange[] {
   const all: MaskedRange[] = [];
   for (const range of ranges) {
@@ -140,7 +140,7 @@ function united(ranges: readonly MaskedRange[]): readonly MaskedRange[] {
   return all;
 }
 
-/** What of the ranges of joined parts lies in each. */
+/** Splits ranges of joined parts into ranges of each part. */
 function rangesOfEach(
   parts: readonly string[],
   ranges: readonly MaskedRange[],
@@ -162,32 +162,32 @@ function rangesOfEach(
   });
 }
 
-/** Parts behind each other. */
+/** Joined parts. */
 interface JoinedText {
   readonly text: string;
-  /** How it reads; undefined: as it is written. */
+  /** Reading of the text; `undefined` if it is read as it is written. */
   readonly reading: Reading | undefined;
-  /** Where parts meet. */
+  /** Boundaries of parts. */
   readonly bounds: readonly number[];
 }
 
-/** The matches in joined parts that lie in more than one of them. */
+/** Returns the matches in joined parts that span more than one of them. */
 function matchesAcross(
-  { text, reading: asItReads, bounds }: JoinedText,
+  { text, reading: ownReading, bounds }: JoinedText,
   search: Search,
 ): readonly MatchRange[] {
-  const reading = search.readingOf(text, asItReads);
+  const reading = search.readingOf(text, ownReading);
   if (search.lacksRequired(text, reading)) return [];
-  // What nobody sees makes matches longer than they read, and some patterns have matches of any length.
+  // Windows are not possible: invisible characters lengthen matches, and some patterns have matches of any length.
   if (reading !== undefined || search.isOpen) {
     return across(matchesIn(text, { from: 0, to: text.length }, search, reading), bounds);
   }
   const windows = windowsAt(bounds, text.length, 2 * search.settings.longest + 2);
-  // What is written as it reads does so in each window.
+  // Text that is read as it is written is so in each window.
   return windows.flatMap((window) => across(matchesIn(text, window, search, undefined), bounds));
 }
 
-/** Where parts meet. */
+/** Returns the boundaries of parts. */
 function boundsOf(parts: readonly string[]): readonly number[] {
   let at = 0;
   return parts.slice(0, -1).map(({ length }) => {
@@ -196,7 +196,7 @@ function boundsOf(parts: readonly string[]): readonly number[] {
   });
 }
 
-/** What lies near to where parts meet. */
+/** Returns windows around boundaries of parts. */
 function windowsAt(
   bounds: readonly number[],
   length: number,
@@ -212,7 +212,7 @@ function windowsAt(
   return windows;
 }
 
-/** `reading`: how what lies in the window reads, where the search looks at that and it is another text. */
+/** `reading`: reading of the window, if it differs. */
 function matchesIn(
   text: string,
   { from: start, to: end }: MatchRange,
@@ -229,7 +229,7 @@ function matchesIn(
   return matches;
 }
 
-/** Those of the matches that lie on both sides of a bound; both are in order. */
+/** Filters the matches that span a boundary; both lists are in order. */
 function across(matches: readonly MatchRange[], bounds: readonly number[]): readonly MatchRange[] {
   let next = 0;
   return matches.filter(({ from, to }) => {

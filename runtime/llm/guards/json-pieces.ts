@@ -1,17 +1,17 @@
 import type { PieceGuard } from "../chat/texts.ts";
 
 /**
- * Guards the JSON of a tool's arguments that comes in pieces: texts are seen as they read, whatever escapes they are
- * written with, and what stands in their place is JSON again. Numbers and what is no JSON are texts too.
+ * Guards JSON arguments of a tool that arrive in pieces. Strings are guarded unescaped, and written as JSON again. Numbers
+ * and invalid JSON are guarded as text.
  */
 export class JsonPieces implements PieceGuard {
   readonly #open: (isText: boolean) => PieceGuard;
   #guard: PieceGuard;
   #isInString = false;
-  /** The beginning of an escape. */
+  /** Start of an incomplete escape. */
   #escape = "";
 
-  /** `open`: guards one text, or what stands between texts. */
+  /** `open`: creates a guard for a string, or for the JSON between strings. */
   constructor(open: (isText: boolean) => PieceGuard) {
     this.#open = open;
     this.#guard = open(false);
@@ -66,7 +66,7 @@ export class JsonPieces implements PieceGuard {
   }
 }
 
-/** The character of an escape; what is none stays. */
+/** Returns the character of an escape; invalid escapes remain. */
 function unescaped(sequence: string): string {
   try {
     return String(JSON.parse(`"${sequence}"`));

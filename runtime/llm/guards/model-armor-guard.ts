@@ -11,13 +11,13 @@ export interface ModelArmorSettings extends ServerGuardSettings {
   readonly location: string;
 }
 
-/** How a phase is asked about. */
-const methods = {
+/** Method and body member of each phase. */
+const METHODS = {
   request: ["sanitizeUserPrompt", "userPromptData"],
   response: ["sanitizeModelResponse", "modelResponseData"],
 } as const;
 
-/** Applies a template of Google Model Armor to each text: where a filter of it finds something, nothing passes. */
+/** Applies a template of Google Model Armor to the texts, and rejects them if any of its filters matches. */
 export function modelArmorGuard({
   template,
   project,
@@ -36,7 +36,7 @@ export function modelArmorGuard({
         texts,
         run: { phase },
       } = question;
-      const [method, member] = methods[phase];
+      const [method, member] = METHODS[phase];
       const body = { [member]: { text: texts.map(({ text }) => text).join("\n") } };
       const request = { path: `/v1${path}:${method}`, body };
       const { sanitizationResult: result } = await askServer(settings, request, question);
@@ -47,7 +47,7 @@ export function modelArmorGuard({
   });
 }
 
-/** Filters are a map or a list, and some hold others. */
+/** Filters are a map or a list, and may be nested. */
 function hasMatch(value: unknown): boolean {
   if (Array.isArray(value)) return value.some(hasMatch);
   if (!isJsonObject(value)) return false;

@@ -4,12 +4,12 @@ import type { GuardStep } from "./prompt-guard.ts";
 import type { ServerGuardSettings } from "./server-guard.ts";
 import { ServerGuardStep } from "./server-step.ts";
 
-/** A moderation that is asked about texts. */
+/** A moderation model that checks texts. */
 export interface ModerationSettings extends ServerGuardSettings {
   readonly model: string;
 }
 
-/** Asks OpenAI's moderation (`POST /v1/moderations`): what it flags is rejected. */
+/** Checks texts with OpenAI's moderation (`POST /v1/moderations`), and rejects flagged ones. */
 export function moderationGuard({ model, ...settings }: ModerationSettings): GuardStep {
   return new ServerGuardStep({
     kind: "openAIModeration",

@@ -2,7 +2,7 @@ import { compilePattern } from "../../cel/functions/pattern.ts";
 import { Search, type SearchSettings } from "../../patterns/search.ts";
 import type { GuardPattern } from "./pattern-guard.ts";
 
-/** Social security numbers of the United States; areas that were never given are none. */
+/** Matches social security numbers of the United States, except for areas that are never assigned. */
 export function ssn(): GuardPattern {
   return namedPattern("<SSN>", () => ({
     pattern: compilePattern(
@@ -16,7 +16,7 @@ export function ssn(): GuardPattern {
   }));
 }
 
-/** Numbers of payment cards, with their check digit. */
+/** Matches payment card numbers with a valid check digit. */
 export function creditCard(): GuardPattern {
   return namedPattern("<CREDIT_CARD>", () => ({
     pattern: compilePattern("[1-6][0-9]{3}[ -]?[0-9]{3,4}[ -]?[0-9]{3,4}[ -]?[0-9]{3,7}"),
@@ -25,7 +25,7 @@ export function creditCard(): GuardPattern {
   }));
 }
 
-/** Social insurance numbers of Canada, with their check digit. */
+/** Matches social insurance numbers of Canada with a valid check digit. */
 export function caSin(): GuardPattern {
   return namedPattern("<CA_SIN>", () => ({
     pattern: compilePattern("[1-79][0-9]{2}(?:[- ][0-9]{3}[- ]|[0-9]{3})[0-9]{3}"),
@@ -34,7 +34,7 @@ export function caSin(): GuardPattern {
   }));
 }
 
-/** Addresses of mail. */
+/** Matches email addresses. */
 export function email(): GuardPattern {
   return namedPattern("<EMAIL_ADDRESS>", () => ({
     pattern: compilePattern(
@@ -44,7 +44,7 @@ export function email(): GuardPattern {
   }));
 }
 
-/** Numbers of telephones: with a country's code, in North America's form, or with a leading zero or brackets. */
+/** Matches phone numbers: with a country code, in North American form, or with a leading zero or parentheses. */
 export function phoneNumber(): GuardPattern {
   return namedPattern("<PHONE_NUMBER>", () => ({
     pattern: compilePattern(
@@ -58,7 +58,7 @@ export function phoneNumber(): GuardPattern {
   }));
 }
 
-/** One for the whole process: what is known of a pattern is large. */
+/** Shares patterns within the process, because their automata are large. */
 function namedPattern(mask: string, settingsOf: () => SearchSettings): GuardPattern {
   const known = patterns.get(mask);
   if (known !== undefined) return known;
@@ -69,7 +69,7 @@ function namedPattern(mask: string, settingsOf: () => SearchSettings): GuardPatt
 
 const patterns = new Map<string, GuardPattern>();
 
-/** Not a part of a longer number. */
+/** Whether a match is not part of a longer number. */
 function isApart(before: string, after: string): boolean {
   return !/[0-9]/.test(before) && !/[0-9]/.test(after);
 }

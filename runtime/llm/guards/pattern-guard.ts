@@ -1,30 +1,29 @@
 import { compilePattern } from "../../cel/functions/pattern.ts";
 import { Search } from "../../patterns/search.ts";
 import { SharedBeginnings } from "../../patterns/shared-beginnings.ts";
-import type { Guard } from "./guard.ts";
-import type { GuardRejection } from "./guard-run.ts";
+import type { Guard, GuardRejection } from "./guard-run.ts";
 
-/** A guard that looks for patterns. */
+/** A guard with patterns. */
 export interface PatternGuard extends Guard {
-  /** In the order in which they are looked for. */
+  /** In the order in which they are searched. */
   readonly patterns: readonly GuardPattern[];
   readonly beginnings: SharedBeginnings;
-  /** What clients get when there is a match; undefined: matches are masked. */
+  /** Response to a match; `undefined` if matches are masked. */
   readonly rejection: GuardRejection | undefined;
 }
 
-/** A pattern, and what stands in the place of its matches. */
+/** A pattern, and the replacement of its matches. */
 export interface GuardPattern {
   readonly search: Search;
   readonly mask: string;
 }
 
-/** A guard that puts a mask in the place of matches. */
+/** Creates a guard that masks matches. */
 export function maskPatterns(patterns: readonly GuardPattern[]): PatternGuard {
   return { kind: "regex", patterns, beginnings: beginningsOf(patterns), rejection: undefined };
 }
 
-/** A guard that lets nothing pass that has a match. */
+/** Creates a guard that rejects texts with a match. */
 export function rejectPatterns(
   patterns: readonly GuardPattern[],
   rejection: GuardRejection,
@@ -37,8 +36,8 @@ function beginningsOf(patterns: readonly GuardPattern[]): SharedBeginnings {
 }
 
 /**
- * A pattern of the configuration, of RE2 syntax; the build has checked it. `longest`: see `SearchSettings`. The same pattern
- * is one, also in code that takes the place of other code while the gateway runs: what is known of it is large.
+ * Creates a configured pattern in RE2 syntax, which the build has checked. `longest`: see `SearchSettings`. The same pattern
+ * is shared, even across reloads of the configuration, because its automata are large.
  */
 export function guardPattern(pattern: string, longest: number): GuardPattern {
   const key = `${longest} ${pattern}`;

@@ -9,19 +9,19 @@ import { JsonPieces } from "./json-pieces.ts";
 import type { PatternGuard } from "./pattern-guard.ts";
 import { TextParts } from "./text-parts.ts";
 
-/** Texts that pass guards that look for patterns, one after the other. */
+/** Guards texts with patterns, one guard after the other. */
 export class PatternTexts implements TextGuards {
   readonly #guards: readonly PatternGuard[];
   readonly #run: GuardRun;
   readonly #scope: readonly TextPart[] | undefined;
   readonly #automaton: JointAutomaton | undefined;
-  /** What parts of streamed texts have become that could not be decided alone: formats say them again as a whole. */
+  /** Results of streamed parts that could not be decided alone. Formats repeat these parts as whole texts. */
   readonly #parts = new Map<string, string>();
 
-  /** Texts of events that may go on in later ones, by their marks. */
+  /** Texts of events that later events may continue, by their marks. */
   readonly #carried = new Map<string, PartsGuard>();
 
-  /** `scope`: which whole texts are looked at; absent: all. `automaton`: that of all patterns, which is made once. */
+  /** `scope`: guarded parts of whole texts; absent: all. `automaton`: shared one for all patterns. */
   constructor(
     guards: readonly PatternGuard[],
     run: GuardRun,
@@ -36,14 +36,14 @@ export class PatternTexts implements TextGuards {
 
   replace(text: string, { part, isName }: TextPlace): string {
     if (this.#scope?.includes(part) === false) return text;
-    // To look for a text all of it is read.
+    // A lookup hashes the whole text, so it is skipped if it cannot succeed.
     const mayBeKnown = isName !== true && this.#parts.size > 0;
     const known = mayBeKnown ? this.#parts.get(text) : undefined;
     if (known !== undefined) return known;
     const written = isName === true ? nameOf : asItIs;
     const sparse = new SparseText().push(text);
     const [first] = this.#guards;
-    // What was left out is not to come back with the text as it was.
+    // Counts as a match, so that the original text is not restored.
     if (sparse !== text && first !== undefined) this.#run.match(first, 1);
     let searched: SearchedText = { text: sparse, reading: characterReader.readingOf(sparse) };
     let start = performance.now();
@@ -76,7 +76,7 @@ export class PatternTexts implements TextGuards {
       if (this.#count(guard, replacement.matches)) return { text: "", reading: undefined };
       if (replaced === text) continue;
       searched = { text: replaced, reading: characterReader.readingOf(replaced) };
-      // A mask may have what others begin with.
+      // A mask may contain characters that other matches start with.
       hasNone = false;
     }
     return searched;
@@ -124,7 +124,7 @@ export class PatternTexts implements TextGuards {
     return given !== text && place.isName === true ? nameOf(given) : given;
   }
 
-  /** True: the text is rejected. */
+  /** Returns true if the text is rejected. */
   readonly #count = (guard: PatternGuard, matches: number): boolean => {
     if (matches === 0) return false;
     const { rejection } = guard;
@@ -134,15 +134,15 @@ export class PatternTexts implements TextGuards {
   };
 }
 
-/** A stream has so many kinds of members that may go on. */
+/** Maximum number of texts per stream that later events may continue. */
 const MAX_CARRIED = 1_000;
 
-/** What reads for all patterns of guards as long as they find nothing; undefined: nothing can. */
+/** Joins the automata of guards, for texts without matches; `undefined` if they cannot be joined. */
 export function jointAutomaton(guards: readonly PatternGuard[]): JointAutomaton | undefined {
   return JointAutomaton.of(guards.flatMap(({ patterns }) => patterns.map(({ search }) => search)));
 }
 
-/** A text, and how it reads where that is another one. */
+/** A text, and its reading if that differs. */
 interface SearchedText {
   readonly text: string;
   readonly reading: Reading | undefined;
@@ -152,12 +152,12 @@ function asItIs(mask: string): string {
   return mask;
 }
 
-/** A mask that is a name to every provider. */
+/** Removes characters from a mask that providers do not accept in names. */
 function nameOf(mask: string): string {
   return mask.replaceAll(/[^A-Za-z0-9_-]/g, "");
 }
 
-/** One text that passes all patterns, one after the other. */
+/** Guards one text with all patterns, one after the other. */
 class TextPieces implements PieceGuard {
   readonly #steps: readonly { readonly guard: PatternGuard; readonly replacement: Replacement }[];
   readonly #count: (guard: PatternGuard, matches: number) => boolean;

@@ -2,51 +2,50 @@ import type { Upstream } from "../../http/upstream/upstream.ts";
 import { Callout } from "../../telemetry/callout.ts";
 import type { TextPart } from "../chat/whole-texts.ts";
 import type { RoleText } from "./gathered-texts.ts";
-import type { Guard } from "./guard.ts";
-import type { GuardRejection, GuardRun } from "./guard-run.ts";
+import type { Guard, GuardRejection, GuardRun } from "./guard-run.ts";
 
-/** A guard that asks a server. */
+/** A guard that calls a server. */
 export interface ServerGuard extends Guard, ServerGuardSettings {
-  /** Rejects when the server says nothing that makes sense, or nothing in time. */
+  /** Rejects on invalid responses and timeouts. */
   ask(question: GuardQuestion): Promise<GuardVerdict>;
 }
 
-/** Where a guard's server is, and for how long it is waited for. */
+/** A guard's server, and its timeout. */
 export interface GuardServer {
   readonly server: Upstream;
   /** Milliseconds. */
   readonly deadline: number;
 }
 
-/** What of such a guard is the configuration's, whatever it speaks. */
+/** Common settings of guards with servers. */
 export interface ServerGuardSettings extends GuardServer {
-  /** Which texts of requests it is asked about; absent: all. */
+  /** Parts of requests that are sent to it; absent: all. */
   readonly scope?: readonly TextPart[];
-  /** Characters of a stream that it is asked about at once. */
+  /** Characters of a stream that are sent to it at once. */
   readonly window: number;
-  /** Texts pass when it can't be asked. */
+  /** Whether texts pass if it is unavailable. */
   readonly passesOnFailure: boolean;
-  /** What clients get for what it rejects, unless it says so itself. */
+  /** Response to rejected texts, unless the server provides one. */
   readonly rejection: GuardRejection;
 }
 
-/** What a server is asked. */
+/** Request to a guard's server. */
 export interface GuardQuestion {
   readonly texts: readonly RoleText[];
   readonly run: GuardRun;
-  /** Records it; undefined: nobody does. */
+  /** Records the call; `undefined` if it is not recorded. */
   readonly callout: Callout | undefined;
 }
 
-/** What a server says of texts. */
+/** Verdict of a server. */
 export type GuardVerdict =
   | { readonly kind: "pass" }
-  /** The texts in the place of those that it was asked about. */
+  /** Replacements of the texts that were sent. */
   | { readonly kind: "mask"; readonly texts: readonly string[] }
-  /** What it says itself of the response to the client stands in the place of the configuration's. */
+  /** `status` and `message` override the configured response. */
   | { readonly kind: "reject"; readonly status?: number; readonly message?: string };
 
-/** The texts in the place of these; undefined: these pass, or nothing does, as the run then says. */
+/** Returns replacements of the texts; `undefined` if they pass unchanged, or are rejected, which the run records. */
 export async function guardTexts(
   guard: ServerGuard,
   texts: readonly RoleText[],
@@ -79,7 +78,7 @@ export async function guardTexts(
   return verdict.texts;
 }
 
-/** A mask has a text for each that was asked about. */
+/** Whether a mask has a text for each that was sent. */
 function fits(verdict: GuardVerdict, { length }: readonly RoleText[]): boolean {
   return verdict.kind !== "mask" || verdict.texts.length === length;
 }

@@ -7,7 +7,7 @@ import { guardTexts, type ServerGuard } from "./server-guard.ts";
 import type { StreamedText } from "./streamed-text.ts";
 import { ArrivingTexts, LeavingTexts } from "./streamed-texts.ts";
 
-/** What a stage is about. */
+/** Settings of a stage. */
 interface ServerStageSettings {
   readonly guard: ServerGuard;
   readonly format: TextFormat;
@@ -15,15 +15,15 @@ interface ServerStageSettings {
   readonly next: (step: StreamStep) => void;
 }
 
-/** An event that waits, with how much of each text has to be decided before it goes out. */
+/** A waiting event, and how much of each text must be decided before it is sent. */
 interface HeldEvent {
   readonly event: Buffer;
   readonly needs: readonly (readonly [text: StreamedText, length: number])[];
 }
 
 /**
- * A stream of which a server is asked window by window. Events wait in their order until what they say is decided; the end
- * of a window is a part of the next one, so that what lies across it is seen whole.
+ * Guards a stream with a server, window by window. Events wait in order until their texts are decided. The end of a window
+ * is repeated in the next one, so that findings across the boundary are seen whole.
  */
 export class ServerStage implements StreamStage {
   readonly #guard: ServerGuard;
@@ -34,7 +34,7 @@ export class ServerStage implements StreamStage {
   readonly #leaving: LeavingTexts;
   readonly #departures: StreamTexts;
   readonly #overlap: number;
-  /** What came while the server was asked. */
+  /** Events that arrived during a call of the server. */
   #coming: Buffer[] = [];
   #held: HeldEvent[] = [];
   #hasContent = false;
@@ -71,14 +71,14 @@ export class ServerStage implements StreamStage {
   #proceed(): void {
     if (this.isWaiting || this.#isOver) return;
     const state = this.#state;
-    // What nobody has looked at does not go out, and another provider may take over.
-    if (typeof state === "object") this.#break(state);
+    // Undecided text is dropped, and another provider may take over.
+    if (typeof state === "object") this.#abort(state);
     else if (this.#fillWindow()) void this.#ask(false);
     else if (state === "ended" && this.#arriving.fresh > 0) void this.#ask(true);
     else this.#release(state === "ended");
   }
 
-  /** Looks at what came, as far as a window goes; true: it is full. */
+  /** Reads events up to a full window; returns true if it is full. */
   #fillWindow(): boolean {
     for (const [index, event] of this.#coming.entries()) {
       this.#arrivals.see(event);
@@ -92,18 +92,18 @@ export class ServerStage implements StreamStage {
   }
 
   async #ask(isLast: boolean): Promise<void> {
-    const asked = this.#arriving.takeFresh();
-    const texts = asked.map((text) => ({ role: "assistant", text: text.ask() }));
+    const streamed = this.#arriving.takeFresh();
+    const texts = streamed.map((text) => ({ role: "assistant", text: text.ask() }));
     this.isWaiting = true;
     const given = await guardTexts(this.#guard, texts, this.#run);
     this.isWaiting = false;
     if (this.#isOver) return;
     const { error } = this.#run;
     if (error !== undefined) {
-      this.#break(error);
+      this.#abort(error);
       return;
     }
-    asked.forEach((text, index) => {
+    streamed.forEach((text, index) => {
       const { text: seen = "" } = texts[index] ?? {};
       text.decide(seen, given?.[index] ?? seen, isLast ? 0 : this.#overlap);
     });
@@ -111,12 +111,12 @@ export class ServerStage implements StreamStage {
     this.#proceed();
   }
 
-  #break(error: LlmError): void {
+  #abort(error: LlmError): void {
     this.#isOver = true;
     this.#next({ output: [], hasContent: false, state: error });
   }
 
-  /** Lets out what is decided, in order. */
+  /** Sends decided events, in order. */
   #release(isEnd: boolean): void {
     const count = isEnd ? -1 : this.#held.findIndex((each) => !isDecided(each));
     const ready = count === -1 ? this.#held : this.#held.slice(0, count);

@@ -8,7 +8,7 @@ import type { GuardStep, StreamStage } from "./prompt-guard.ts";
 import { guardTexts, type ServerGuard } from "./server-guard.ts";
 import { ServerStage } from "./server-stage.ts";
 
-/** One guard that asks a server, as a step of its own. */
+/** A guard with a server, as a step of its own. */
 export class ServerGuardStep implements GuardStep {
   readonly guards: readonly [ServerGuard];
 
@@ -36,5 +36,5 @@ export class ServerGuardStep implements GuardStep {
   }
 }
 
-/** What a response repeats of its request is not the model's. */
+/** Parts that a response repeats from its request are not the model's. */
 const OF_RESPONSES: readonly TextPart[] = ["messages", "toolInput", "toolOutput"];

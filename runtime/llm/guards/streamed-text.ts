@@ -1,23 +1,23 @@
-/** A part of a text that was decided: it stays, or another one stands in its place. */
+/** A decided part of a text: unchanged, or replaced. */
 interface Segment {
-  /** What is left of it, in UTF-16 units. */
+  /** Remaining length, in UTF-16 units. */
   length: number;
-  /** Undefined: it stays. */
+  /** Replacement; `undefined` if unchanged. */
   text: string | undefined;
 }
 
-/** One text of a stream, of which a server decides part by part while its events wait. */
+/** One text of a stream, decided part by part by a server while its events wait. */
 export class StreamedText {
   readonly #segments: Segment[] = [];
-  /** What is not decided. */
+  /** Undecided text. */
   pending = "";
-  /** How much of it came, in UTF-16 units. */
+  /** Received length, in UTF-16 units. */
   arrived = 0;
-  /** Something of it came of which nobody was asked. */
+  /** Whether some of it has not been sent to the server. */
   isFresh = false;
   #isAsked = false;
   #isComplete = false;
-  /** What came of it, and what went out. */
+  /** Received text, and sent text. */
   original = "";
   written = "";
 
@@ -28,25 +28,28 @@ export class StreamedText {
     this.isFresh ||= piece !== "";
   }
 
-  /** Somebody is asked about what is pending. */
+  /** Returns the undecided text, to be sent to the server. */
   ask(): string {
     this.isFresh = false;
     this.#isAsked = true;
     return this.pending;
   }
 
-  /** Nothing more comes of it. */
+  /** Marks the text as complete. */
   complete(): void {
     this.#isComplete = true;
     this.#settle();
   }
 
-  /** How much of what came is decided. */
+  /** Length of the decided text. */
   get decided(): number {
     return this.arrived - this.pending.length;
   }
 
-  /** The beginning of what is pending was `seen`, and is to be `given`; `overlap`: how much of its end is asked about again. */
+  /**
+   * Decides the start of the undecided text: `seen` becomes `given`. `overlap`: length of its end that is sent to the server
+   * again.
+   */
   decide(seen: string, given: string, overlap: number): void {
     this.#isAsked = false;
     const isAll = this.#isComplete && this.pending.length === seen.length;
@@ -63,7 +66,7 @@ export class StreamedText {
     this.#settle();
   }
 
-  /** What goes out for the next piece. */
+  /** Returns the output for the next piece. */
   leave(piece: string): string {
     let output = "";
     for (let at = 0; at < piece.length; ) {
@@ -83,7 +86,7 @@ export class StreamedText {
     return output;
   }
 
-  /** What goes out behind its last piece. */
+  /** Returns the output after the last piece. */
   leaveEnd(): string {
     const rest = this.#segments.map(({ text }) => text ?? "").join("");
     this.#segments.length = 0;
@@ -91,7 +94,7 @@ export class StreamedText {
     return rest;
   }
 
-  /** What was seen whole needs no further look. */
+  /** Decides the rest of a complete text that the server has seen. */
   #settle(): void {
     if (!this.#isComplete || this.isFresh || this.#isAsked) return;
     this.#add(this.pending.length, undefined);
@@ -109,7 +112,7 @@ function commonPrefix(a: string, b: string): number {
   return length;
 }
 
-/** Of what stands behind the common beginning. */
+/** Returns the length of the common suffix after the common prefix. */
 function commonSuffix(a: string, b: string, prefix: number): number {
   const most = Math.min(a.length, b.length) - prefix;
   let length = 0;
@@ -122,7 +125,7 @@ function commonSuffix(a: string, b: string, prefix: number): number {
   return length;
 }
 
-/** As much of the end of a text, without the second half of a character. */
+/** Returns the length without the second half of a surrogate pair at the start. */
 function wholeCharacters(text: string, length: number): number {
   const unit = text.charCodeAt(text.length - length);
   return unit >= 0xdc00 && unit <= 0xdfff ? length - 1 : length;

@@ -2,24 +2,24 @@ import type { PartsGuard, PieceGuard, TextGuards } from "../chat/texts.ts";
 import type { TextPlace } from "../chat/whole-texts.ts";
 import { StreamedText } from "./streamed-text.ts";
 
-/** The texts of a stream as they arrive: they are gathered, and left as they are. */
+/** Collects the texts of a stream as they arrive, without changing them. */
 export class ArrivingTexts implements TextGuards {
-  /** In the order in which they begin. */
+  /** In the order in which they start. */
   readonly texts: StreamedText[] = [];
-  /** Formats say at the end of a text what it was as a whole: that was seen. */
+  /** Complete texts, which formats repeat as a whole at their end. */
   readonly #known = new Set<string>();
   #needs = new Map<StreamedText, number>();
-  /** How much came of which nobody was asked, in UTF-16 units. */
+  /** Length that has not been sent to the server, in UTF-16 units. */
   fresh = 0;
 
-  /** What the event that was seen last needs: how much of each text it ends with. */
+  /** Returns the texts of the last event, and how much of each it needs. */
   takeNeeds(): readonly (readonly [StreamedText, number])[] {
     const needs = [...this.#needs];
     this.#needs = new Map();
     return needs;
   }
 
-  /** The texts of which something is new. */
+  /** Returns the texts with new content. */
   takeFresh(): readonly StreamedText[] {
     const found = this.texts.filter(({ isFresh }) => isFresh);
     this.fresh = 0;
@@ -27,7 +27,7 @@ export class ArrivingTexts implements TextGuards {
   }
 
   replace(text: string, { part }: TextPlace): string {
-    // What a response repeats of its request is not the model's.
+    // Parts that a response repeats from its request are not the model's.
     if (part === "systemPrompt" || text === "" || this.#known.has(text)) return text;
     const guard = this.open();
     guard.push(text);
@@ -66,16 +66,16 @@ export class ArrivingTexts implements TextGuards {
   }
 }
 
-/** The same texts as they leave: with what was decided of them. */
+/** Replaces the same texts as they leave, as decided. */
 export class LeavingTexts implements TextGuards {
   readonly #texts: readonly StreamedText[];
-  /** What whole texts have become. */
+  /** Results of whole texts. */
   readonly #known = new Map<string, string>();
   #at = 0;
-  /** What comes now is the gateway's own. */
+  /** Whether further texts are the gateway's own. */
   isOver = false;
 
-  /** `texts`: in the order in which they began. */
+  /** `texts`: in the order in which they started. */
   constructor(texts: readonly StreamedText[]) {
     this.#texts = texts;
   }
@@ -115,7 +115,7 @@ export class LeavingTexts implements TextGuards {
   }
 }
 
-/** Parts of which each is a text of its own: servers are asked about several texts at once. */
+/** Treats each part as a separate text, because servers receive several texts at once. */
 class SingleParts implements PartsGuard {
   readonly #texts: TextGuards;
   #part: PieceGuard | undefined;

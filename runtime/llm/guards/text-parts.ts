@@ -5,29 +5,28 @@ import { isPlain } from "../../patterns/reading.ts";
 import { SparseText } from "../../patterns/sparse-text.ts";
 import { UnmatchedText } from "../../patterns/unmatched-text.ts";
 import type { PartsGuard } from "../chat/texts.ts";
-import { LongText } from "./long-text.ts";
 import type { PatternGuard } from "./pattern-guard.ts";
 
-/** A part of a text: what came of it, and what went out. */
+/** A part of a text: its input, and its output. */
 interface Part {
   readonly original: LongText;
   readonly written: LongText;
-  /** It could not be decided without the part before it or behind it. */
+  /** Whether it could not be decided without a neighboring part. */
   isJoined: boolean;
 }
 
-/** What a text in parts passes. */
+/** Settings of a text in parts. */
 export interface TextPartsSettings {
   readonly guards: readonly PatternGuard[];
-  /** Of all their patterns; undefined: each of them reads by itself. */
+  /** Joint automaton of all patterns; `undefined` if each reads by itself. */
   readonly automaton: JointAutomaton | undefined;
-  /** Hears of matches; true: the text is rejected. */
+  /** Counts matches; returns true if the text is rejected. */
   readonly count: (guard: PatternGuard, matches: number) => boolean;
-  /** Gets what parts have become. */
+  /** Receives the results of parts. */
   readonly known: Map<string, string>;
 }
 
-/** One text in parts that passes all patterns, one after the other. */
+/** Guards one text in parts with all patterns, one after the other. */
 export class TextParts implements PartsGuard {
   readonly #steps: readonly {
     readonly guard: PatternGuard;
@@ -35,14 +34,14 @@ export class TextParts implements PartsGuard {
   }[];
   readonly #count: (guard: PatternGuard, matches: number) => boolean;
   readonly #known: Map<string, string>;
-  /** Those of which something waits, and the one that goes on. */
+  /** Parts that wait, and the current one. */
   #parts: Part[] = [newPart(false)];
   readonly #sparse = new SparseText();
   #isRejected = false;
-  /** Reads for all patterns while they are at rest; undefined: it can't. */
+  /** Reads for all patterns while they are at rest; `undefined` if they cannot be joined. */
   readonly #unmatched: UnmatchedText | undefined;
   #isUnmatched = false;
-  /** How much of the text it gave, and the last character of that. */
+  /** Length of the text that it has passed, and the last character of that. */
   #passed = 0;
   #last = "";
 
@@ -83,7 +82,7 @@ export class TextParts implements PartsGuard {
     return text;
   }
 
-  /** Each pattern reads for itself from here on. What was held, and is to be read by them. */
+  /** Lets each pattern read by itself from here on. Returns the held text, which they must read. */
   #readOn(): string {
     if (!this.#isUnmatched) return "";
     this.#isUnmatched = false;
@@ -94,7 +93,7 @@ export class TextParts implements PartsGuard {
     return this.#unmatched?.take() ?? "";
   }
 
-  /** They need not read for themselves while none of them has anything to decide. */
+  /** Lets the joint automaton read again if no pattern has anything to decide. */
   #rest(): void {
     if (this.#unmatched === undefined || this.#isRejected || this.#parts.length > 1) return;
     const [first] = this.#steps;
@@ -106,7 +105,7 @@ export class TextParts implements PartsGuard {
     return this.#steps.some(({ replacement }) => replacement.held > MAX_HELD);
   }
 
-  /** What most pieces are: nothing in them has to be divided. */
+  /** Fast path of most pieces: nothing has to be divided. */
   #passWhole(piece: string): string {
     let text = piece;
     for (const { guard, replacement } of this.#steps) {
@@ -127,7 +126,7 @@ export class TextParts implements PartsGuard {
     const output = this.#pass([this.#readOn(), ""], (replacement, pieces) =>
       replacement.push(pieces),
     );
-    // It waits for the next one.
+    // The part waits for the next one.
     const [first] = this.#parts;
     if (first !== undefined && this.#parts.length > 1) first.isJoined = true;
     return output;
@@ -189,5 +188,41 @@ function withoutUnseen(text: string): string {
   return [...text].filter((character) => readCharacter(character) !== "").join("");
 }
 
-/** From so much that waits on, in UTF-16 units, what nobody sees is left out: it could hold up a match for ever. */
+/**
+ * Length of waiting text, in UTF-16 units, from which invisible characters are removed: they could delay a match forever.
+ */
 const MAX_HELD = 1_024;
+
+/** Number of pieces that are joined. */
+const MAX_PIECES = 64;
+
+/**
+ * A text that arrives in many small pieces and is held for long. Concatenation alone would keep each piece as an object in
+ * memory.
+ */
+class LongText {
+  #text = "";
+  /** Last pieces, concatenated. */
+  #sum = "";
+  #pieces = 0;
+
+  /** Appends a piece. */
+  add(piece: string): void {
+    this.#sum += piece;
+    this.#pieces += 1;
+    if (this.#pieces === MAX_PIECES) this.#join();
+  }
+
+  /** The whole text. */
+  get text(): string {
+    this.#join();
+    return this.#text;
+  }
+
+  #join(): void {
+    // `Array.join` creates a flat string.
+    this.#text = [this.#text, this.#sum].join("");
+    this.#sum = "";
+    this.#pieces = 0;
+  }
+}

@@ -12,22 +12,22 @@ import type { GuardStep } from "./prompt-guard.ts";
 import type { GuardVerdict, ServerGuardSettings } from "./server-guard.ts";
 import { ServerGuardStep } from "./server-step.ts";
 
-/** A webhook that is asked about texts. */
+/** A webhook that checks texts. */
 export interface WebhookSettings extends ServerGuardSettings {
-  /** Headers of the client's request that it gets. */
+  /** Headers of the client's request that are forwarded to it. */
   readonly forwardHeaders: readonly HeaderMatch[];
-  /** Headers of the configuration; `:path`: where it is asked. Absent: there are none. */
+  /** Configured headers; `:path` sets the path. Absent if there are no such headers. */
   readonly headers?: (request: Exchange) => readonly HeaderValue[];
 }
 
-/** A header that has a value. */
+/** A header with a matching value. */
 export interface HeaderMatch {
   /** In lower case. */
   readonly name: string;
   readonly matches: (value: string) => boolean;
 }
 
-/** Asks a webhook: `POST /request` with messages, `POST /response` with choices; it passes, masks or rejects. */
+/** Calls a webhook: `POST /request` with messages, `POST /response` with choices. It passes, masks or rejects. */
 export function webhookGuard({ forwardHeaders, headers, ...settings }: WebhookSettings): GuardStep {
   return new ServerGuardStep({
     kind: "webhook",
@@ -37,7 +37,7 @@ export function webhookGuard({ forwardHeaders, headers, ...settings }: WebhookSe
         texts,
         run: { phase, exchange },
       } = question;
-      const form = forms[phase];
+      const form = FORMS[phase];
       const sent = forwarded(exchange?.requestHeaders ?? [], forwardHeaders);
       const made = (exchange && headers?.(exchange)) ?? [];
       const request = { ...place(`/${phase}`, sent, made), body: { body: form.write(texts) } };
@@ -48,14 +48,14 @@ export function webhookGuard({ forwardHeaders, headers, ...settings }: WebhookSe
   });
 }
 
-/** How texts are written in a phase. */
+/** Form of texts in a phase. */
 interface WebhookForm {
   write(texts: readonly RoleText[]): JsonObject;
-  /** Undefined: they are not of this form. */
+  /** Returns `undefined` for another form. */
   read(body: JsonObject): readonly string[] | undefined;
 }
 
-const forms: Readonly<Record<"request" | "response", WebhookForm>> = {
+const FORMS: Readonly<Record<"request" | "response", WebhookForm>> = {
   request: {
     write: (texts) => ({ messages: texts.map(message) }),
     read: ({ messages }) => contents(messages, (each) => each),
@@ -82,7 +82,7 @@ function contents(
   return texts.length === list.length ? texts : undefined;
 }
 
-/** Actions are told apart by their shape. */
+/** Actions differ by their shape. */
 function verdictOf({ body, status_code: status }: JsonObject, form: WebhookForm): GuardVerdict {
   if (isJsonObject(body)) {
     const texts = form.read(body);
@@ -101,7 +101,7 @@ function verdictOf({ body, status_code: status }: JsonObject, form: WebhookForm)
   return { kind: "pass" };
 }
 
-/** Where a webhook is asked, and with which headers: those that are made for it stand in the place of forwarded ones. */
+/** Returns the path and headers of the call; configured headers replace forwarded ones. */
 function place(
   path: string,
   forwardedHeaders: readonly string[],

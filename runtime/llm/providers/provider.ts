@@ -1,30 +1,29 @@
 import { type HealthSettings, ServerHealth } from "../../backends/server-health.ts";
 import { HeaderNames } from "../../http/headers/header-lines.ts";
-import { fieldLines } from "../../http/http1/fields.ts";
+import { type AddedFields, addedFields, fieldLines } from "../../http/http1/fields.ts";
 import { openUpstream } from "../../http/upstream/open-upstream.ts";
 import type { Upstream, UpstreamSettings } from "../../http/upstream/upstream.ts";
-import { ShownName } from "./shown-name.ts";
 
 /** Complete settings of one provider of a route. */
 export interface ProviderSettings extends UpstreamSettings {
-  /** What the configuration calls it: for logs, metrics and the client. */
+  /** Configured name, for logs, metrics and clients. */
   readonly name: string;
   /** `gen_ai.provider.name` of the OpenTelemetry conventions: `anthropic`, `aws.bedrock`. */
   readonly system: string;
-  /** The model that every request gets; absent: the one that the request names. */
+  /** Model of every request; absent: the requested one. */
   readonly model?: string;
-  /** Headers that every request to it has: a flat list, names in lower case. */
+  /** Headers of every request to it: a flat list, names in lower case. */
   readonly headers?: readonly string[];
-  /** The header in which the client's own key goes on to it; absent: the gateway has its own. */
+  /** Header that forwards the client's own key; absent if the gateway has its own key. */
   readonly clientKey?: KeyHeader;
-  /** When it is left alone; absent: there is no other to ask. */
+  /** Ejection settings; absent if there is no other provider. */
   readonly health?: HealthSettings;
 }
 
-/** The header in which a provider reads keys, or where that depends on the path. */
+/** The header in which a provider reads keys, possibly depending on the path. */
 export type KeyHeader = KeyHeaderName | KeyHeaderByPath;
 
-/** Where clients and providers of the formats have keys, and services that guard. */
+/** Headers with keys of providers, clients and guards. */
 export type KeyHeaderName =
   | "authorization"
   | "x-api-key"
@@ -32,9 +31,9 @@ export type KeyHeaderName =
   | "x-goog-api-key"
   | "ocp-apim-subscription-key";
 
-/** A provider that has APIs of several makers. */
+/** Key headers of a provider with APIs of several vendors. */
 export interface KeyHeaderByPath {
-  /** What paths of the first API begin with, behind the base path of another server. */
+  /** Prefix of paths of the first API, after a base path. */
   readonly prefix: string;
   readonly header: KeyHeaderName;
   readonly otherwise: KeyHeaderName;
@@ -43,36 +42,39 @@ export interface KeyHeaderByPath {
 /** A server of models. */
 export interface Provider {
   readonly name: string;
-  /** The same, for clients. */
+  /** Name for clients. */
   readonly shown: ShownName;
   readonly system: string;
   readonly model: string | undefined;
-  /** The headers of every request to it, Host among them: a flat list. */
+  /** Headers of every request to it, including Host: a flat list. */
   readonly headers: readonly string[];
-  /** The same and `bodyHeaders` as lines; undefined: they can't be. */
+  /** The same with BODY_HEADERS, as lines; `undefined` if they cannot be written as lines. */
   readonly headerLines: string | undefined;
-  /** Headers of clients that do not go on to it: keys, which are meant for the gateway, and those that it has its own of. */
+  /**
+   * Client headers that are not forwarded: keys, which are meant for the gateway, and those that the provider has its own
+   * values for.
+   */
   readonly withheld: ReadonlySet<string>;
-  /** Those, and what is said anew of a body that is read here. */
+  /** The withheld headers, and those that depend on the rewritten body. */
   readonly replaced: ReadonlySet<string>;
-  /** The latter, to be found among lines. */
+  /** The replaced headers, for searching in lines. */
   readonly replacedLines: HeaderNames;
-  /** The same and those that vendors made for their own APIs: what a provider does not get from clients of another format. */
+  /** The replaced headers and those of vendors' own APIs, which clients of another format must not forward. */
   readonly foreignLines: HeaderNames;
-  /** Headers of responses that the configuration gives: clients get them whoever made the body. */
+  /** Configured response headers, which clients get whether or not the gateway has created the body. */
   readonly given: ReadonlySet<string>;
   readonly clientKey: KeyHeader | undefined;
   readonly health: ServerHealth | undefined;
   readonly upstream: Upstream;
 }
 
-/** Where clients of any format have their keys: they are meant for the gateway. */
+/** Headers with keys of clients of any format, which are meant for the gateway. */
 const CREDENTIALS = ["authorization", "api-key", "x-api-key", "x-goog-api-key", "cookie"];
 
-/** What every request that is read here says anew: its body is another one. */
+/** Headers that every rewritten request replaces, because its body differs. */
 const OF_BODY = ["content-type", "content-encoding", "accept-encoding"];
 
-/** What headers begin with that a vendor made for its own API. */
+/** Prefixes of headers that vendors defined for their own APIs. */
 export const VENDOR_PREFIXES: readonly string[] = [
   ...[
     "anthropic-",
@@ -86,12 +88,12 @@ export const VENDOR_PREFIXES: readonly string[] = [
   ],
 ];
 
-/** What is said of the body of every request that is read here, and what its response is read as: a flat list. */
+/** Headers of every rewritten request about its body, and the accepted encoding of the response: a flat list. */
 export const BODY_HEADERS: readonly string[] = [
   ...["content-type", "application/json", "accept-encoding", "identity"],
 ];
 
-/** Opens a provider. Nothing is connected before the first call. Throws StartupError on a malformed URL. */
+/** Opens a provider. Connects on the first call. Throws StartupError on a malformed URL. */
 export function openProvider(settings: ProviderSettings): Provider {
   const { name, system, model, headers = [], clientKey, health, ...server } = settings;
   const { set = [], add = [] } = server.responseHeaders ?? {};
@@ -116,4 +118,31 @@ export function openProvider(settings: ProviderSettings): Provider {
     health: health && new ServerHealth(health),
     upstream,
   };
+}
+
+/** Name of a provider in response headers for clients. */
+class ShownName {
+  readonly #name: string;
+  /** Cached header: all routes mostly use the same one. */
+  #header: string | undefined;
+  #fields = addedFields([]);
+
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  /** Returns the fields for a header; without a header, no fields. */
+  in(header: string | undefined): AddedFields {
+    if (header !== this.#header) {
+      this.#header = header;
+      this.#fields = addedFields(header === undefined ? [] : [header, this.#name]);
+    }
+    return this.#fields;
+  }
+}
+
+/** Returns the header in which a provider reads the key of a request. */
+export function keyHeaderName(header: KeyHeader, path: string): KeyHeaderName {
+  if (typeof header === "string") return header;
+  return path.includes(header.prefix) ? header.header : header.otherwise;
 }

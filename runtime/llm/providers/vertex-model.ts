@@ -1,4 +1,4 @@
-/** The name of a model as paths of Vertex AI have it: without its publisher, and with `@` before a date. */
+/** Returns the name of a model in paths of Vertex AI: without its publisher, and with `@` before a date. */
 export function vertexModel(model: string): string {
   const name = model.replace(
     /^(?:publishers\/[^/]+\/)?(?:models\/)?(?:(?:google|anthropic)\/)?/,

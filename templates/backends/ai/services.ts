@@ -102,7 +102,7 @@ function askedCode(
   };
   if (type === "Responses") {
     const room = `${LLM}/responses`;
-    const keeper = keeperCode(node, functions);
+    const storedBy = storedByCode(node, functions);
     return {
       asksProviders: true,
       keepsTries: true,
@@ -110,7 +110,7 @@ function askedCode(
         ...declarations,
         code`
         ${trace(node.origin)}
-        const ${id}: ${importedType(room, "ResponsesService")} = ${literal({ ...settings, keeper })};
+        const ${id}: ${importedType(room, "ResponsesService")} = ${literal({ ...settings, storedBy })};
       `,
       ],
       statement: (path) => {
@@ -160,9 +160,11 @@ function isSome(list: readonly unknown[]): boolean {
 }
 
 /** The first provider that has the Responses API itself. */
-function keeperCode({ groups }: AiNode, functions: AiFunctions): Printable | undefined {
-  const keeper = groups.flat().find(({ endpoints }) => endpoints.Responses?.format === "responses");
-  return keeper && targetSettings("Responses", keeper, functions);
+function storedByCode({ groups }: AiNode, functions: AiFunctions): Printable | undefined {
+  const storedBy = groups
+    .flat()
+    .find(({ endpoints }) => endpoints.Responses?.format === "responses");
+  return storedBy && targetSettings("Responses", storedBy, functions);
 }
 
 function modelsCode({ models, origin }: AiNode, { trace }: BackendScope): ServiceCode {

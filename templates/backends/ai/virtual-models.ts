@@ -18,7 +18,7 @@ export function virtualChoices(
 ): readonly ModelChoice[] {
   const asked = ({ model, group }: { readonly model: string; readonly group: number }) =>
     targetsOf(group).map(
-      (target) => code`${call(imported(VIRTUAL, "askedFor"), [value(model), target])}`,
+      (target) => code`${call(imported(VIRTUAL, "requesting"), [value(model), target])}`,
     );
   return models.flatMap((model): readonly ModelChoice[] => {
     const { name, routing } = model;

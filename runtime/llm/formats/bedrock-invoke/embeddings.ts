@@ -5,7 +5,7 @@ import { unsupportedField } from "../../chat/request-object.ts";
 import { tokenCount } from "../../chat/usage.ts";
 import { readConverseError } from "../converse/errors.ts";
 
-/** Embeddings of Bedrock's InvokeModel, where every maker of models has a format of its own: Amazon's Titan and Cohere. */
+/** Embeddings of Bedrock's InvokeModel, in the formats of Amazon Titan and of Cohere. */
 export const bedrockInvokeEmbeddings: EmbeddingsFormat = {
   writeRequest: (request) => JSON.stringify(isCohere(request) ? cohere(request) : titan(request)),
   readResponse: ({ embedding, embeddings, inputTextTokenCount: counted }, headers) => ({
@@ -17,7 +17,7 @@ export const bedrockInvokeEmbeddings: EmbeddingsFormat = {
   readError: readConverseError,
 };
 
-/** Profiles of several regions have a prefix: `us.cohere.embed-v4:0`. */
+/** Cross-region inference profiles have a prefix: `us.cohere.embed-v4:0`. */
 function isCohere({ model }: EmbeddingsRequest): boolean {
   return /(?:^|[./])cohere\./.test(model);
 }
@@ -25,7 +25,7 @@ function isCohere({ model }: EmbeddingsRequest): boolean {
 function cohere({ inputs, dimensions }: EmbeddingsRequest): JsonObject {
   return {
     texts: inputs,
-    // Required: whether a text is one to be found or one to find by is nothing that OpenAI's clients say.
+    // Required by Cohere. OpenAI's format does not distinguish documents from queries.
     input_type: "search_document",
     embedding_types: ["float"],
     output_dimension: dimensions,
@@ -38,7 +38,7 @@ function titan({ inputs, dimensions }: EmbeddingsRequest): JsonObject {
   return { inputText, dimensions };
 }
 
-/** Cohere's stand by their type when a type is asked for. */
+/** Cohere returns embeddings by type when a type is requested. */
 function vectorsOf(found: unknown): readonly (readonly number[])[] {
   const list = Array.isArray(found) ? found : isFloats(found) ? found.float : undefined;
   if (!Array.isArray(list) || !list.every(isVector))

@@ -4,7 +4,7 @@ import { readCompletionsRequest } from "./request-reader.ts";
 import { writeCompletionsResponse } from "./response-writer.ts";
 import { CompletionsStreamWriter } from "./stream-writer.ts";
 
-/** OpenAI's chat completions, for providers that speak another format. */
+/** OpenAI's chat completions, for providers with another format. */
 export const completionsClient: ClientFormat = {
   name: "completions",
   ...completionsErrors,

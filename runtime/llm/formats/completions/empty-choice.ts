@@ -1,22 +1,22 @@
 import type { JsonObject } from "../../../cel/variables.ts";
-import { formatWords } from "../../chat/format-words.ts";
+import { FORMAT_WORDS } from "../../chat/format-words.ts";
 import { mapObject } from "../../chat/map-values.ts";
 import { isJsonObject } from "../../chat/request-object.ts";
 
-/** Where calls of tools say what is wanted of them, and whether it is JSON. */
+/** Members of a tool call with its input, and whether that is JSON. */
 export const CALL_TEXTS = [
   ["function", "arguments", true],
   ["custom", "input", false],
 ] as const;
 
-/** Whether a member is one that choices of chunks have, and is looked at as that. */
+/** Whether a member is defined for choices of chunks, and is handled as such. */
 export function isOfChunk(key: string, value: unknown): boolean {
   if (key === "delta" || key === "logprobs") return isJsonObject(value) || value === null;
-  if (key === "finish_reason") return value === null || formatWords.has(String(value));
+  if (key === "finish_reason") return value === null || FORMAT_WORDS.has(String(value));
   return key === "index" && typeof value === "number";
 }
 
-/** Whether a delta says nothing. */
+/** Whether a delta has no content. */
 function isEmptyDelta(delta: unknown): boolean {
   if (!isJsonObject(delta)) return true;
   return Object.keys(delta).every((key) => {
@@ -33,7 +33,7 @@ function isEmptyCall(call: JsonObject): boolean {
   });
 }
 
-/** A call with empty texts in the place of those that go on in the next chunk. */
+/** Returns a call with empty texts instead of those that the next chunk may continue. */
 export function withoutCallTexts(call: JsonObject): JsonObject {
   return mapObject(call, (value, name) => {
     const [, key = ""] = CALL_TEXTS.find(([part]) => part === name) ?? [];
@@ -42,7 +42,7 @@ export function withoutCallTexts(call: JsonObject): JsonObject {
   });
 }
 
-/** Whether a choice says nothing. */
+/** Whether a choice has no content. */
 export function isEmptyChoice(choice: unknown): boolean {
   if (!isJsonObject(choice)) return true;
   if (Object.entries(choice).some(([key, value]) => !isOfChunk(key, value))) return false;

@@ -11,7 +11,7 @@ import { isJsonObject } from "../../chat/request-object.ts";
 import { parseObject } from "../parse-object.ts";
 
 /** `error.type` and `error.code` of OpenAI's APIs. */
-const codes: { readonly [Kind in LlmErrorKind]: readonly [type: string, code: string | null] } = {
+const CODES: { readonly [Kind in LlmErrorKind]: readonly [type: string, code: string | null] } = {
   invalid: ["invalid_request_error", null],
   unsupported: ["invalid_request_error", "unsupported_parameter"],
   "context-length": ["invalid_request_error", "context_length_exceeded"],
@@ -27,38 +27,38 @@ const codes: { readonly [Kind in LlmErrorKind]: readonly [type: string, code: st
   filtered: ["invalid_request_error", "content_policy_violation"],
 };
 
-/** The body of an error as OpenAI's clients read it. */
+/** Returns the body of an error for OpenAI's clients. */
 export function completionsError(error: LlmError): string {
   return JSON.stringify({ error: errorObject(error) });
 }
 
-/** An error as OpenAI's APIs write it. */
+/** Returns an error as OpenAI's APIs write it. */
 export function errorObject({ kind, message, field, isOfPath = false }: LlmError) {
-  const [type, code] = codes[kind];
-  // A client with a wrong path would look for its mistake in the model.
+  const [type, code] = CODES[kind];
+  // For a wrong path, the code for models would mislead.
   const isWrongPath = kind === "not-found" && isOfPath;
   return { message, type, param: field ?? null, code: isWrongPath ? null : code };
 }
 
 /**
- * The end of a stream that failed: OpenAI's clients throw on `error`, whatever the event's name. The end mark follows where
- * the gateway itself has ended it: nothing was cut off.
+ * Returns the end of a failed stream. OpenAI's clients throw on `error`, whatever the event's name. An end mark follows if
+ * the gateway has ended the stream itself, because then it is complete.
  */
 export function completionsErrorEvent(error: LlmError): string {
   const end = error.kind === "filtered" ? "data: [DONE]\n\n" : "";
   return `data: ${completionsError(error)}\n\n${end}`;
 }
 
-/** How clients of this format read errors. */
+/** Writes errors for clients of this format. */
 export const completionsErrors: ErrorFormat = {
   errorBody: completionsError,
   errorEvent: completionsErrorEvent,
 };
 
-/** How policies refuse what clients of this format send. */
+/** Writes refusals of policies for clients of this format. */
 export const completionsRefusal: RefusalFormat = llmRefusalFormat(completionsErrors);
 
-/** What a server of this format says went wrong; Gemini's wraps it into a list. */
+/** Reads an error of a server of this format. Gemini's wraps it into a list. */
 export function readCompletionsError(status: number, body: string): LlmError {
   const parsed = parseObject(body.trim().replace(/^\[([\s\S]*)\]$/, "$1"));
   const error = parsed?.error;

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import type {
-  AskedRequest,
   NativeFormat,
+  OriginalRequest,
   ResponseFacts,
   StreamWatcher,
 } from "../../chat/formats.ts";
@@ -28,7 +28,7 @@ export const completionsNative: NativeFormat = {
   readError: readCompletionsError,
   adapt: (body) => {
     if (body.get("stream") !== "true") return;
-    // Usage is counted whether the client wants to see it or not.
+    // The gateway counts usage even if the client does not request it.
     const options = parseObject(body.get("stream_options") ?? "{}") ?? {};
     if (options.include_usage === true) return;
     body.set("stream_options", JSON.stringify({ ...options, include_usage: true }));
@@ -50,11 +50,11 @@ class CompletionsWatcher implements StreamWatcher {
   facts: ResponseFacts = {};
   readonly #wantsUsage: boolean;
   #isFirst = true;
-  /** A piece of text: most of those that follow differ in that alone. */
+  /** Last event with text; most later ones differ only in their text. */
   #last: RepeatedEvent | undefined;
   #hasFinished = false;
 
-  constructor({ body }: AskedRequest) {
+  constructor({ body }: OriginalRequest) {
     const options = body.stream_options;
     this.#wantsUsage = isJsonObject(options) && options.include_usage === true;
   }
@@ -73,7 +73,7 @@ class CompletionsWatcher implements StreamWatcher {
     return chunk === undefined ? "other" : this.#read(chunk, data);
   }
 
-  /** Some servers leave the end mark out: a finish reason is an end too. */
+  /** Some servers omit the end mark: a finish reason counts as an end too. */
   get hasEnded(): boolean {
     return this.#hasFinished;
   }
@@ -94,7 +94,7 @@ class CompletionsWatcher implements StreamWatcher {
   }
 }
 
-/** Whether an event is a piece of text or of a call and nothing else: seen without reading it as JSON. */
+/** Whether an event has only text or a piece of a call; decided without parsing it. */
 function isPlain(event: string): boolean {
   const hasUsage = event.includes('"usage"') && !event.includes('"usage":null');
   return event.includes('"finish_reason":null') && !hasUsage && !event.includes('"error"');

@@ -1,6 +1,6 @@
 import { type FieldTable, refused } from "../../chat/request-fields.ts";
 
-/** What is done with each field of the body (OpenAI, CreateChatCompletionRequest). */
+/** Handling of each field of the body (OpenAI, CreateChatCompletionRequest). */
 export const completionsFields: FieldTable = {
   model: "read",
   messages: "read",

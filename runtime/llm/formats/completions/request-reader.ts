@@ -102,7 +102,7 @@ function readMessages(
   return { system, turns: turns.all };
 }
 
-/** The texts of a message that may have nothing else. */
+/** Reads the content of a message that may only have text. */
 function readTexts(message: RequestObject): readonly TextBlock[] {
   const content = message.any("content");
   if (content === undefined) return [];

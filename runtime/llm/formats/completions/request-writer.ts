@@ -6,15 +6,15 @@ import type { ChatRequest, OutputFormat, Reasoning, ToolChoice, Turn } from "../
 import { dataUrl } from "../data-url.ts";
 import { completionsToolCall } from "./tool-call.ts";
 
-/** What chat completions can say of what a request may ask for. */
-export const completionsFates: FeatureSupport = {
+/** Support of features in chat completions. */
+export const COMPLETIONS_SUPPORT: FeatureSupport = {
   imageUrl: "kept",
   image: "kept",
   documentUrl: "refused",
   document: "kept",
   fileReference: "refused",
   audio: "kept",
-  // Results are text here: what they show follows them in a message of the user.
+  // Tool results are text here; their images and files follow in a user message.
   toolResultMedia: "changed",
   toolError: "changed",
   strictTools: "kept",
@@ -37,7 +37,7 @@ export const completionsFates: FeatureSupport = {
   user: "kept",
 };
 
-/** Writes a request as OpenAI's chat completions take it. */
+/** Writes a request for OpenAI's chat completions. */
 export function writeCompletionsRequest(
   request: ChatRequest,
   { maxTokensField = "max_completion_tokens" }: Dialect,
@@ -80,7 +80,7 @@ function messagesOf({ role, blocks }: Turn): readonly JsonObject[] {
   return role === "assistant" ? [assistantMessage(blocks)] : userMessages(blocks);
 }
 
-/** Results first: they have to follow the calls at once. */
+/** Places tool results first: they must directly follow the calls. */
 function userMessages(blocks: readonly ContentBlock[]): readonly JsonObject[] {
   const results = blocks.filter((block) => block.kind === "tool-result");
   const shown = results.flatMap(({ id, content }) => {
@@ -107,7 +107,7 @@ function part(block: ContentBlock): JsonObject {
       const { source, detail } = block;
       const url =
         source.kind === "base64" ? dataUrl(source) : source.kind === "url" ? source.url : "";
-      // The closest that chat completions know.
+      // The closest value that chat completions define.
       const known = detail === "original" ? "high" : detail;
       return { type: "image_url", image_url: { url, detail: known } };
     }
@@ -120,7 +120,7 @@ function part(block: ContentBlock): JsonObject {
     case "audio":
       return { type: "input_audio", input_audio: { data: block.data, format: block.format } };
     default:
-      // Calls and reasoning are the assistant's.
+      // Calls and reasoning belong to the assistant.
       return textPart("");
   }
 }
@@ -151,13 +151,13 @@ function responseFormat(output: OutputFormat): JsonObject {
   return { type: "json_schema", json_schema: { name, description, schema, strict } };
 }
 
-/** A budget of tokens is the nearest effort. */
+/** Converts a token budget to the closest effort. */
 function effortOf(reasoning: Reasoning): string {
   switch (reasoning.kind) {
     case "off":
       return "none";
     case "effort":
-      // The highest that OpenAI's document has.
+      // The highest that OpenAI's documentation lists.
       return reasoning.effort === "max" ? "xhigh" : reasoning.effort;
     case "budget":
       if (reasoning.tokens < 2048) return "low";

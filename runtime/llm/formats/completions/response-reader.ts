@@ -1,10 +1,10 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import { isJsonObject } from "../../chat/request-object.ts";
 import type { ChatResponse, ResponseBlock, StopReason } from "../../chat/response.ts";
-import { providerText } from "../text-value.ts";
+import { providerText } from "../parse-object.ts";
 import { readCompletionsUsage } from "./usage.ts";
 
-/** Reads a whole response of a server of chat completions. Throws when it has no choice. */
+/** Reads a whole response of chat completions. Throws if it has no choice. */
 export function readCompletionsResponse(body: JsonObject): ChatResponse {
   const [choice] = Array.isArray(body.choices) ? body.choices : [];
   if (!isJsonObject(choice) || !isJsonObject(choice.message))
@@ -49,13 +49,13 @@ function messageBlocks(message: JsonObject): readonly ResponseBlock[] {
   return blocks;
 }
 
-/** Where Gemini's server of this format puts what it wants to see again. */
+/** Reads the thought signature, where Gemini's server of this format expects it back. */
 export function thoughtSignature({ extra_content: extra }: JsonObject): string | undefined {
   const google = isJsonObject(extra) ? extra.google : undefined;
   return isJsonObject(google) ? providerText(google.thought_signature) : undefined;
 }
 
-/** What `finish_reason` means; an unknown one is an end like any other. */
+/** Reads `finish_reason`; unknown values are a normal end. */
 export function readFinish(finish: unknown, hasCalls: boolean): StopReason {
   switch (finish) {
     case "length":

@@ -37,7 +37,7 @@ export function writeCompletionsResponse(response: ChatResponse): string {
   });
 }
 
-/** `finish_reason`; providers without a word for calls say that the turn ended. */
+/** Returns `finish_reason`. Some providers report a normal end for tool calls. */
 export function finishReason(stop: StopReason, hasCalls: boolean): string {
   switch (stop) {
     case "length":

@@ -8,13 +8,13 @@ import { readCompletionsError } from "./errors.ts";
 import { readFinish, thoughtSignature } from "./response-reader.ts";
 import { readCompletionsUsage } from "./usage.ts";
 
-/** Reads the stream of a server of chat completions. */
+/** Reads a stream of chat completions. */
 export class CompletionsEventReader implements SseEventReader {
   #hasStarted = false;
   #hasStopped = false;
-  /** The arguments of each call so far, by its index. */
+  /** Arguments of each call so far, by its index. */
   readonly #calls = new Map<number, CallArguments>();
-  /** What was said before the arguments of a call were complete: other formats take neither into the other. */
+  /** Content that arrived before the arguments of a call were complete. Other formats cannot interleave them. */
   #held: StreamEvent[] = [];
 
   read(data: string): readonly StreamEvent[] {
@@ -41,16 +41,16 @@ export class CompletionsEventReader implements SseEventReader {
     return events;
   }
 
-  /** Some servers leave the end mark out: a finish reason is an end too. */
+  /** Some servers omit the end mark: a finish reason counts as an end too. */
   close(): readonly StreamEvent[] {
     return [...this.#release(), this.#hasStopped ? { kind: "end" } : cutOff];
   }
 
   #readChoice(choice: JsonObject, events: StreamEvent[]): void {
     const delta = isJsonObject(choice.delta) ? choice.delta : {};
-    const said = saidIn(delta);
-    if (said.length > 0 && this.#isCalling) this.#held.push(...said);
-    else events.push(...said);
+    const content = contentOf(delta);
+    if (content.length > 0 && this.#isCalling) this.#held.push(...content);
+    else events.push(...content);
     const calls = Array.isArray(delta.tool_calls) ? delta.tool_calls.filter(isJsonObject) : [];
     for (const call of calls) this.#readCall(call, events);
     if (this.#held.length > 0 && !this.#isCalling) events.push(...this.#release());
@@ -62,7 +62,7 @@ export class CompletionsEventReader implements SseEventReader {
     }
   }
 
-  /** The arguments of a call are not complete. */
+  /** Whether the arguments of a call are incomplete. */
   get #isCalling(): boolean {
     return this.#calls.values().some((each) => !each.areComplete);
   }
@@ -91,7 +91,7 @@ export class CompletionsEventReader implements SseEventReader {
   }
 }
 
-/** The arguments of a call as they come. They are parsed only where they may have become complete. */
+/** Arguments of a call as they arrive. They are parsed only where they may be complete. */
 class CallArguments {
   #text = "";
   #areComplete: boolean | undefined;
@@ -101,7 +101,7 @@ class CallArguments {
     this.#areComplete = undefined;
   }
 
-  /** They are an object. */
+  /** Whether they are an object. */
   get areComplete(): boolean {
     this.#areComplete ??=
       this.#text.trimEnd().endsWith("}") && parseObject(this.#text) !== undefined;
@@ -109,8 +109,8 @@ class CallArguments {
   }
 }
 
-/** Thoughts and words of a piece. */
-function saidIn(delta: JsonObject): readonly StreamEvent[] {
+/** Returns the reasoning and text of a chunk. */
+function contentOf(delta: JsonObject): readonly StreamEvent[] {
   const events: StreamEvent[] = [];
   const reasoning = delta.reasoning_content ?? delta.reasoning;
   if (typeof reasoning === "string" && reasoning !== "") {

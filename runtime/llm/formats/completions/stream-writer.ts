@@ -1,4 +1,4 @@
-import type { AskedRequest, StreamWriter } from "../../chat/formats.ts";
+import type { OriginalRequest, StreamWriter } from "../../chat/formats.ts";
 import { isJsonObject } from "../../chat/request-object.ts";
 import type { StreamEvent } from "../../chat/stream-event.ts";
 import type { Usage } from "../../chat/usage.ts";
@@ -6,19 +6,19 @@ import { completionsErrorEvent } from "./errors.ts";
 import { finishReason } from "./response-writer.ts";
 import { completionsUsage } from "./usage.ts";
 
-/** Writes a stream as OpenAI's chat completions do: chunks, then usage when the client asked for it, then `[DONE]`. */
+/** Writes a stream as OpenAI's chat completions do: chunks, then usage if the client requested it, then `[DONE]`. */
 export class CompletionsStreamWriter implements StreamWriter {
   readonly #wantsUsage: boolean;
   readonly #created = Math.floor(Date.now() / 1000);
-  /** Everything of a chunk before its `choices`. */
+  /** Start of each chunk, up to its `choices`. */
   #head = "";
   #id: string | undefined;
   #model: string;
-  /** Provider's index of a call -> ours: they are dense here. */
+  /** Provider's index of a call to the client's, which is dense. */
   readonly #calls = new Map<number, number>();
   #usage: Usage | undefined;
 
-  constructor({ body, model }: AskedRequest) {
+  constructor({ body, model }: OriginalRequest) {
     const options = body.stream_options;
     this.#wantsUsage = isJsonObject(options) && options.include_usage === true;
     this.#model = model;

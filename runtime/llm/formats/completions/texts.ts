@@ -19,7 +19,7 @@ import { BARE_COMMENT, readEvent } from "../read-event.ts";
 import { RepeatedEvent, type RepeatedText, repeatedText } from "../repeated-event.ts";
 import { CALL_TEXTS, isEmptyChoice, isOfChunk, withoutCallTexts } from "./empty-choice.ts";
 
-/** Where chat completions have texts. */
+/** Texts of chat completions. */
 export const completionsTexts: TextFormat = {
   request: [
     ...["messages", "tools", "functions", "prediction", "response_format"],
@@ -40,37 +40,37 @@ export const completionsTexts: TextFormat = {
   openStream: (texts) => new CompletionsTexts(texts),
 };
 
-/** A text of a choice that may go on in the next chunk. */
+/** A text of a choice that the next chunk may continue. */
 interface OpenText {
-  /** The JSON of arguments: those of several tools may come by turns. */
+  /** Guard for JSON arguments; those of several tools may be interleaved. */
   readonly json: PieceGuard | undefined;
-  /** Any other text: a part of it ends where its choice is finished. */
+  /** Guard for any other text: a part of it ends where its choice is finished. */
   readonly said: PartedEvents;
-  /** The choice that says more of it. */
+  /** Creates a choice that continues it. */
   more: More;
 }
 
-/** The members of a choice that say more of a text. */
+/** Creates the members of a choice that continue a text. */
 type More = (text: string) => JsonObject;
 
-/** A text whose choice was finished, and the event that says more of it. */
+/** A text whose choice is finished, and the event that continues it. */
 interface FinishedText {
   readonly said: PartedEvents;
   readonly event: (text: string) => string;
 }
 
-/** What is seen of one choice. */
+/** State of one choice of an event. */
 interface SeenChoice {
   readonly index: unknown;
   /** By place. */
   readonly open: Map<string, OpenText>;
-  /** The places that said something. */
+  /** Places with content. */
   readonly seen: string[];
-  /** Events that come first. */
+  /** Events that precede this one. */
   readonly before: (string | Buffer)[];
 }
 
-/** What a piece is one of. */
+/** Context of a piece. */
 interface PieceSettings {
   readonly choice: SeenChoice;
   readonly isJson: boolean;
@@ -81,11 +81,11 @@ class CompletionsTexts implements StreamTexts {
   readonly #texts: TextGuards;
   /** By choice, and by place in its deltas. */
   readonly #open = new Map<unknown, Map<string, OpenText>>();
-  /** The last chunk: what is added looks like it. */
+  /** Last chunk, the template of added ones. */
   #chunk: JsonObject = {};
-  /** The text behind whose choice's end events wait. */
+  /** The text that waits at the end of its choice, together with the events after it. */
   #finished: FinishedText | undefined;
-  /** Of the last event; undefined: it said something else too. */
+  /** Text of the last event; `undefined` if the event had other content too. */
   #last: RepeatedText | undefined;
 
   constructor(texts: TextGuards) {
@@ -101,7 +101,7 @@ class CompletionsTexts implements StreamTexts {
     if (read === undefined) return this.#behind([BARE_COMMENT]);
     const { bytes: event, text, data, object: chunk } = read;
     if (data === "[DONE]") return [...this.end(), event];
-    // What cannot be read cannot be guarded.
+    // Events that cannot be parsed cannot be guarded.
     if (chunk === undefined) return [];
     const hasChoices = Array.isArray(chunk.choices);
     const members = responseMembers(chunk, completionsTexts).filter(
@@ -128,12 +128,12 @@ class CompletionsTexts implements StreamTexts {
     return [...before, ...this.#behind([isSame ? event : eventText({ ...around, choices })])];
   }
 
-  /** What stands behind the end of a choice whose text waits, waits too. */
+  /** Holds back events after the end of a choice whose text waits. */
   #behind(events: Events): Events {
     return this.#finished?.said.behind(() => events) ?? events;
   }
 
-  /** What the next event may be but for its text, where nothing else in this one says more than that text. */
+  /** Returns the template of the next event, if the text is the only content of this one. */
   #repeatable(
     text: string,
     { usage }: JsonObject,
@@ -168,12 +168,12 @@ class CompletionsTexts implements StreamTexts {
     return rest === "" ? [] : [event(rest)];
   }
 
-  /** The choice of a chunk for the client; `before`: events that come first. */
+  /** Returns the choice of a chunk for the client. `before`: events that precede it. */
   #choice(given: JsonObject, before: (string | Buffer)[]): JsonObject {
     const { index } = given;
     const open = this.#textsOf(index);
     const seen: SeenChoice = { index, open, seen: [], before };
-    // Some servers say texts beside the delta.
+    // Some servers place texts next to the delta.
     const choice = mapObject(given, (value, key) => {
       if (key === "delta" && isJsonObject(value)) return this.#delta(value, seen);
       if (isOfChunk(key, value)) return value;
@@ -182,7 +182,7 @@ class CompletionsTexts implements StreamTexts {
       }
       const place = `choice ${key}`;
       const more = (said: unknown): JsonObject => ({ [key]: said });
-      // Completions as they were before chats have their text here; other members are words that do not go on.
+      // Legacy completions have their text here; other members are words that do not continue.
       if (typeof value === "string" && key !== "text") {
         return this.#released(place, value, { choice: seen, isJson: false, more });
       }
@@ -190,15 +190,15 @@ class CompletionsTexts implements StreamTexts {
     });
     if (seen.seen.length > 0) this.#turnTo(seen);
     const { finish_reason: finish, logprobs } = choice;
-    // The tokens would say what was masked.
-    const isTold = isJsonObject(logprobs);
+    // Tokens would reveal what is masked.
+    const hasLogprobs = isJsonObject(logprobs);
     if (typeof finish === "string" && this.#finish(seen, choice)) {
-      return { index, ...(isTold && { logprobs: null }), delta: {}, finish_reason: finish };
+      return { index, ...(hasLogprobs && { logprobs: null }), delta: {}, finish_reason: finish };
     }
-    return isTold ? { ...choice, logprobs: null } : choice;
+    return hasLogprobs ? { ...choice, logprobs: null } : choice;
   }
 
-  /** Other texts of the choice do not wait for those that go on. */
+  /** Releases other texts of the choice, which do not wait for the current ones. */
   #turnTo({ index, open, seen, before }: SeenChoice): void {
     if (open.size === seen.length) return;
     for (const [place, { json, said, more }] of open) {
@@ -207,13 +207,13 @@ class CompletionsTexts implements StreamTexts {
     }
   }
 
-  /** The choice says nothing more; true: it waits, and all that it says has gone before it. */
+  /** Ends the texts of a choice. Returns true if its end waits, with its content in events before it. */
   #finish({ index, open, before }: SeenChoice, choice: JsonObject): boolean {
     const rest: (string | Buffer)[] = [];
     for (const [place, text] of open) {
       const { json, said, more } = text;
       if (json === undefined) {
-        if (this.#finished?.said !== said) this.#letGo(rest);
+        if (this.#finished?.said !== said) this.#releaseFinished(rest);
         const event = (each: string) => this.#event(index, text.more(each));
         rest.push(...said.next((each) => this.#event(index, more(each))));
         if (said.isWaiting) this.#finished = { said, event };
@@ -231,8 +231,8 @@ class CompletionsTexts implements StreamTexts {
     return true;
   }
 
-  /** Nothing waits any longer behind the end of a choice. */
-  #letGo(output: (string | Buffer)[]): void {
+  /** Releases what waits at the end of a choice. */
+  #releaseFinished(output: (string | Buffer)[]): void {
     const { said, event } = this.#finished ?? {};
     if (said !== undefined && event !== undefined) output.push(...said.release(event));
     this.#finished = undefined;
@@ -259,7 +259,7 @@ class CompletionsTexts implements StreamTexts {
     });
   }
 
-  /** A member that may go on in the next chunk: a text, or a value with texts. */
+  /** Guards a member that the next chunk may continue: a text, or a value with texts. */
   #member(
     value: unknown,
     choice: SeenChoice,
@@ -268,14 +268,14 @@ class CompletionsTexts implements StreamTexts {
   ): unknown {
     if (typeof value === "string")
       return this.#piece(place, value, { choice, isJson: false, more });
-    // Each chunk has others.
+    // Each chunk has different ones.
     if (place === "annotations") return mapTexts(value, this.#texts);
     return mapTexts(
       value,
       new NestedPieces(
         new CarriedTexts(this.#texts, place),
         (piece, { number, isPart, isJson }) => {
-          // What a list says is one text. Other members say something else each time, or go on: they do not wait.
+          // The items of a list are one text. Other members differ in each event, or continue without waiting.
           const own = isPart ? place : `${place} ${number}`;
           const rest = (text: string) => more(mapTexts(value, new OnlyText(number, text)));
           const settings = { choice, isJson, more: rest };
@@ -286,7 +286,7 @@ class CompletionsTexts implements StreamTexts {
     );
   }
 
-  /** What is decided of a piece that does not wait for what comes. */
+  /** Returns the decided part of a piece that does not wait for the next one. */
   #released(place: string, piece: string, settings: PieceSettings): string {
     let given = this.#piece(place, piece, settings);
     settings.choice.open.get(place)?.said.release((text) => {
@@ -314,7 +314,7 @@ class CompletionsTexts implements StreamTexts {
     return isSame && isDeepStrictEqual(call, given) ? given : call;
   }
 
-  /** An object with its texts guarded, of which a later event may say more. */
+  /** Guards the texts of an object that a later event may continue. */
   #named(object: JsonObject, kind: string): JsonObject {
     const mapped = mapTexts(object, new CarriedTexts(this.#texts, kind));
     return isJsonObject(mapped) ? mapped : {};
@@ -331,7 +331,8 @@ class CompletionsTexts implements StreamTexts {
     }
     text.more = more;
     if (!seen.includes(place)) seen.push(place);
-    if (this.#finished !== undefined && this.#finished.said !== text.said) this.#letGo(before);
+    if (this.#finished !== undefined && this.#finished.said !== text.said)
+      this.#releaseFinished(before);
     if (text.json !== undefined) return text.json.push(piece);
     const given = text.said.push(piece);
     before.push(...given.before);

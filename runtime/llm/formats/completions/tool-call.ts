@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import type { ToolCallBlock } from "../../chat/content.ts";
 
-/** A tool call of a message, as chat completions have it in requests and responses alike. */
+/** Writes a tool call of a message, in the common form of requests and responses. */
 export function completionsToolCall({ id, name, input, signature }: ToolCallBlock): JsonObject {
   return {
     id,

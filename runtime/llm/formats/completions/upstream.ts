@@ -1,14 +1,14 @@
 import type { UpstreamFormat } from "../../chat/formats.ts";
 import { SseStreamReader } from "../sse-stream-reader.ts";
 import { readCompletionsError } from "./errors.ts";
-import { completionsFates, writeCompletionsRequest } from "./request-writer.ts";
+import { COMPLETIONS_SUPPORT, writeCompletionsRequest } from "./request-writer.ts";
 import { readCompletionsResponse } from "./response-reader.ts";
 import { CompletionsEventReader } from "./stream-reader.ts";
 
-/** Servers of OpenAI's chat completions, for clients that speak another format. */
+/** Servers of OpenAI's chat completions, for clients with another format. */
 export const completionsUpstream: UpstreamFormat = {
   name: "completions",
-  fates: completionsFates,
+  support: COMPLETIONS_SUPPORT,
   toolNames: /^[a-zA-Z0-9_-]{1,64}$/,
   writeRequest: writeCompletionsRequest,
   readResponse: readCompletionsResponse,

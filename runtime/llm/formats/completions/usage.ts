@@ -2,7 +2,7 @@ import type { JsonObject } from "../../../cel/variables.ts";
 import { isJsonObject } from "../../chat/request-object.ts";
 import { tokenCount, type Usage } from "../../chat/usage.ts";
 
-/** What `readCompletionsUsage` looks at. */
+/** Members that `readCompletionsUsage` reads. */
 export const completionsUsageReads = {
   prompt_tokens: true,
   completion_tokens: true,
@@ -10,7 +10,7 @@ export const completionsUsageReads = {
   completion_tokens_details: { reasoning_tokens: true },
 } as const;
 
-/** `usage` of OpenAI's chat completions: inputs include those of the cache, outputs the reasoning. */
+/** Reads `usage` of OpenAI's chat completions: inputs include cached tokens, outputs include reasoning. */
 export function readCompletionsUsage(usage: unknown): Usage | undefined {
   if (!isJsonObject(usage)) return undefined;
   const input = tokenCount(usage.prompt_tokens);
@@ -28,7 +28,7 @@ export function readCompletionsUsage(usage: unknown): Usage | undefined {
   };
 }
 
-/** The same, written. */
+/** Writes `usage`. */
 export function completionsUsage(usage: Usage): JsonObject {
   return {
     prompt_tokens: usage.input,

@@ -3,14 +3,14 @@ import type { CacheMark } from "../../chat/content.ts";
 import type { PromptCaching } from "../../chat/formats.ts";
 import { takesCachePoints } from "./model-family.ts";
 
-/** The most that a request may have. */
+/** Maximum number of cache points in a request. */
 const MAX_POINTS = 4;
 
-/** Places the cache points of one request, in the order of its parts: the client's own, and those of the configuration. */
+/** Places the cache points of one request, in the order of its parts: the client's own, and the configured ones. */
 export class CachePoints {
   readonly #caching: PromptCaching | undefined;
   #left: number;
-  /** Of what stands before the next point. */
+  /** Number of words before the next point. */
   #words = 0;
 
   constructor(model: string, caching: PromptCaching | undefined) {
@@ -19,12 +19,14 @@ export class CachePoints {
     this.#left = isPossible ? MAX_POINTS : 0;
   }
 
-  /** Where the client wants one. */
+  /** Returns the point of a client's cache mark. */
   marked(mark: CacheMark | undefined): readonly JsonObject[] {
     return mark === undefined ? [] : this.#point(mark.ttl);
   }
 
-  /** At the end of blocks, when the configuration wants that part cached and it is long enough with all before it. */
+  /**
+   * Returns a point at the end of blocks, if the configuration wants that part cached and the prompt so far is long enough.
+   */
   after(
     part: "system" | "messages" | "tools" | undefined,
     blocks: readonly JsonObject[],
@@ -46,10 +48,10 @@ export class CachePoints {
   }
 }
 
-/** The specification's estimate. */
+/** Estimate of the specification. */
 const TOKENS_PER_WORD = 1.3;
 
-/** Of all its texts; data in base64 is one. */
+/** Counts words in all strings; base64 counts as one. */
 function wordsIn(value: unknown): number {
   if (typeof value === "string") return value.match(/\S+/g)?.length ?? 0;
   if (typeof value !== "object" || value === null) return 0;

@@ -1,7 +1,8 @@
 import { type HeaderList, headerValue } from "../../../http/headers/header-list.ts";
 
 /**
- * The flags of Anthropic's API that a client sends and Claude on Bedrock knows: a request with another one is refused there.
+ * Returns the beta flags of a client of Anthropic's API that Claude on Bedrock knows. Bedrock refuses requests with unknown
+ * flags.
  */
 export function claudeBetas(headers: HeaderList): readonly string[] {
   const sent = (headerValue(headers, "anthropic-beta") ?? "").split(",");

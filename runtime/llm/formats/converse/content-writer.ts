@@ -13,7 +13,7 @@ import { shortName } from "../short-name.ts";
 import { isSigned } from "../thinking.ts";
 import type { CachePoints } from "./cache-points.ts";
 
-/** Writes the conversation of one request as Converse takes it. */
+/** Writes the conversation of one request for Converse. */
 export class ContentWriter {
   readonly #request: ChatRequest;
   readonly #points: CachePoints;
@@ -24,14 +24,14 @@ export class ContentWriter {
     this.#points = points;
   }
 
-  /** User and assistant in turns, none of them empty. */
+  /** Returns alternating turns of user and assistant, without empty ones. */
   messages(): readonly JsonObject[] {
     const turns = new Turns();
     for (const { role, blocks } of this.#request.turns) {
       const kept = blocks.filter(isKept);
       if (kept.length > 0) turns.add(role, kept);
     }
-    // The last one changes with every request: what stands before it is asked for again.
+    // The last turn differs in every request; the turns before it are repeated.
     const cached = turns.all.length - 2;
     return turns.all.map((turn, index) => {
       const content = this.#turn(turn);
@@ -46,7 +46,7 @@ export class ContentWriter {
       ...this.#points.marked(cacheOf(block)),
     ]);
     const hasDocument = blocks.some(({ kind }) => kind === "document");
-    // A document is taken beside a text only.
+    // Converse requires a text next to a document.
     return hasDocument && !blocks.some(({ kind }) => kind === "text")
       ? [...content, { text: "The document." }]
       : content;
@@ -98,14 +98,14 @@ export class ContentWriter {
     return {
       toolResult: {
         toolUseId: idOf(id),
-        // An empty result is refused.
+        // Converse refuses empty results.
         content: kept.length === 0 ? [{ text: "(nothing)" }] : kept,
         ...(isError && { status: "error" }),
       },
     };
   }
 
-  /** Letters, digits, single spaces and a few signs; no two alike in a request. */
+  /** Returns a name of letters, digits, single spaces and a few signs, unique in a request. */
   #nameOf(name = "document"): string {
     const words = name.replace(/[^A-Za-z0-9()[\]-]+/g, " ").trim();
     const base = words === "" ? "document" : words.slice(0, 180).trim();
@@ -117,12 +117,12 @@ export class ContentWriter {
 
   #wrongMedia(feature: "image" | "document"): LlmRefusal {
     const field = this.#request.features.get(feature);
-    const message = `the model takes no ${feature} of this type`;
+    const message = `the model does not support this type of ${feature}`;
     return new LlmRefusal({ kind: "unsupported", message, field });
   }
 }
 
-/** Blank texts are refused, and so are thoughts that nobody signed. */
+/** Converse refuses blank texts and unsigned reasoning. */
 function isKept(block: ContentBlock): boolean {
   if (block.kind === "text") return block.text.trim() !== "";
   return block.kind !== "reasoning" || isSigned(block);
@@ -132,7 +132,7 @@ function cacheOf(block: ContentBlock): CacheMark | undefined {
   return "cache" in block ? block.cache : undefined;
 }
 
-/** 64 letters, digits, `_` and `-`; the same id is changed in the same way wherever it stands. */
+/** Returns an id of at most 64 letters, digits, `_` and `-`. Equal ids are changed in the same way. */
 function idOf(id: string): string {
   return id.length <= 64 ? id.replace(/[^a-zA-Z0-9_-]/g, "_") : shortName(id);
 }

@@ -7,7 +7,7 @@ import {
 } from "../../chat/llm-error.ts";
 import { parseObject } from "../parse-object.ts";
 
-/** What Bedrock says went wrong: the body has a message, a header the name of the exception. */
+/** Reads an error of Bedrock: the body has a message, a header the name of the exception. */
 export function readConverseError(status: number, body: string, headers: HeaderList): LlmError {
   const fields = parseObject(body);
   // `ValidationException:http://internal.amazon.com/...`
@@ -15,12 +15,12 @@ export function readConverseError(status: number, body: string, headers: HeaderL
   const text = fields?.message ?? fields?.Message;
   const message = typeof text === "string" && text !== "" ? text : name || `status ${status}`;
   const kind = kindOfException(name, status, message);
-  // It says who asks, by the gateway's account and role.
+  // Bedrock's message contains the gateway's account and role.
   if (kind === "permission") return { kind, message: "access to the model is denied", status };
   return { kind, message, status };
 }
 
-/** What an exception is about (AWS, Converse: Errors); one without a known name by its status. */
+/** Returns the kind of an exception (AWS, Converse: Errors); by status if its name is unknown. */
 export function kindOfException(name: string, status: number, message: string): LlmErrorKind {
   switch (name.replace(/Exception$/, "").toLowerCase()) {
     case "validation":

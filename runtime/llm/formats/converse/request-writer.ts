@@ -1,19 +1,21 @@
 import type { JsonObject } from "../../../cel/variables.ts";
-import type { HeaderList } from "../../../http/headers/header-list.ts";
+import { type HeaderList, headerValue } from "../../../http/headers/header-list.ts";
 import type { Dialect } from "../../chat/formats.ts";
+import { LlmRefusal } from "../../chat/llm-error.ts";
 import type { ChatRequest } from "../../chat/request.ts";
 import { OBJECT_INSTRUCTION } from "../object-instruction.ts";
+import { parseObject } from "../parse-object.ts";
 import { thinkingWithin, wantedThinking } from "../thinking.ts";
 import { CachePoints } from "./cache-points.ts";
+import { claudeBetas } from "./claude-betas.ts";
 import { ContentWriter } from "./content-writer.ts";
 import { modelFamily } from "./model-family.ts";
-import { additionalFields, requestMetadata } from "./request-extras.ts";
-import { toolConfig } from "./tool-config.ts";
+import { serialChoice, toolConfig } from "./tool-config.ts";
 
-/** Tokens of a completion that thinks when the client sets no limit. */
+/** Tokens of a completion with reasoning, apart from the reasoning, if the client sets no limit. */
 const DEFAULT_MAX_TOKENS = 4096;
 
-/** Writes a request as Bedrock's Converse takes it; the model stands in its path. */
+/** Writes a request for Bedrock's Converse. The model is in its path. */
 export function writeConverseRequest(
   request: ChatRequest,
   dialect: Dialect,
@@ -28,7 +30,7 @@ function converseBody(request: ChatRequest, dialect: Dialect, headers: HeaderLis
   const wanted = modelFamily(model) === "claude" ? wantedThinking(request) : undefined;
   const maxTokens = request.maxTokens ?? (wanted && DEFAULT_MAX_TOKENS + wanted);
   const thinking = thinkingWithin(wanted, maxTokens ?? DEFAULT_MAX_TOKENS);
-  // In the order in which the model reads them: cache points are few.
+  // In the order in which the model reads them, because the number of cache points is limited.
   const points = new CachePoints(model, dialect.caching);
   const tools = toolConfig(request, points, thinking !== undefined);
   const system = systemOf(request, points);
@@ -80,4 +82,50 @@ function textFormat({
     type: "json_schema",
     structure: { jsonSchema: { schema: JSON.stringify(schema), name, description } },
   };
+}
+
+/**
+ * Returns the model-specific fields of a request; `undefined` if it has none of them. `thinking`: tokens. Throws LlmRefusal.
+ */
+function additionalFields(
+  request: ChatRequest,
+  headers: HeaderList,
+  thinking: number | undefined,
+): JsonObject | undefined {
+  const isThinking = thinking !== undefined;
+  const choice = serialChoice(request, isThinking);
+  const betas = modelFamily(request.model) === "claude" ? claudeBetas(headers) : [];
+  const fields: JsonObject = {
+    ...(isThinking && { thinking: { type: "enabled", budget_tokens: thinking } }),
+    ...(!isThinking && topK(request)),
+    ...(choice && { tool_choice: choice }),
+    ...(betas.length > 0 && { anthropic_beta: betas }),
+  };
+  return Object.keys(fields).length === 0 ? undefined : fields;
+}
+
+function topK({ topK: value, model, features }: ChatRequest): JsonObject {
+  if (value === undefined) return {};
+  switch (modelFamily(model)) {
+    case "claude":
+      return { top_k: value };
+    case "nova":
+      return { inferenceConfig: { topK: value } };
+    default: {
+      const message = "the model does not support this parameter";
+      throw new LlmRefusal({ kind: "unsupported", message, field: features.get("topK") });
+    }
+  }
+}
+
+/** Returns the client's metadata for Bedrock's invocation log: strings by name. Throws LlmRefusal for any other value. */
+function requestMetadata(headers: HeaderList): JsonObject | undefined {
+  const text = headerValue(headers, "x-bedrock-metadata");
+  if (text === undefined) return undefined;
+  const fields = parseObject(text);
+  if (fields !== undefined && Object.values(fields).every((value) => typeof value === "string")) {
+    return fields;
+  }
+  const message = "the header x-bedrock-metadata must be a JSON object of strings";
+  throw new LlmRefusal({ kind: "invalid", message });
 }

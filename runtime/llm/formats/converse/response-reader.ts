@@ -3,7 +3,7 @@ import { isJsonObject } from "../../chat/request-object.ts";
 import type { ChatResponse, ResponseBlock, StopReason } from "../../chat/response.ts";
 import { readConverseUsage } from "./usage.ts";
 
-/** Reads a whole response of Bedrock's Converse. Throws when it has no content. */
+/** Reads a whole response of Bedrock's Converse. Throws if it has no content. */
 export function readConverseResponse(body: JsonObject): ChatResponse {
   const output = isJsonObject(body.output) ? body.output : {};
   const message = isJsonObject(output.message) ? output.message : {};
@@ -11,7 +11,7 @@ export function readConverseResponse(body: JsonObject): ChatResponse {
   const stop = readConverseStop(body.stopReason);
   if (stop === undefined) throw new Error("the model's output is malformed");
   return {
-    // Neither stands in a body of Converse.
+    // Converse reports neither.
     id: undefined,
     model: "",
     blocks: message.content.filter(isJsonObject).flatMap(readBlock),
@@ -21,7 +21,7 @@ export function readConverseResponse(body: JsonObject): ChatResponse {
   };
 }
 
-/** A block that no other format has is left out. */
+/** Omits blocks that no other format has. */
 function readBlock(block: JsonObject): readonly ResponseBlock[] {
   const { text, toolUse, reasoningContent } = block;
   if (typeof text === "string") return [{ kind: "text", text }];
@@ -49,7 +49,7 @@ function readReasoning({
   ];
 }
 
-/** What `stopReason` means; an unknown one is an end like any other. Undefined: what the model wrote is of no use. */
+/** Reads `stopReason`; unknown values are a normal end. `undefined` if the model's output is malformed. */
 export function readConverseStop(reason: unknown): StopReason | undefined {
   switch (reason) {
     case "stop_sequence":

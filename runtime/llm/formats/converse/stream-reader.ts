@@ -4,18 +4,17 @@ import type { StreamReader } from "../../chat/formats.ts";
 import { isJsonObject } from "../../chat/request-object.ts";
 import type { StreamEvent } from "../../chat/stream-event.ts";
 import { corrupt, cutOff, eventTooLong, malformed, notJson } from "../broken-stream.ts";
-import { parseObject } from "../parse-object.ts";
-import { isFilledText } from "../text-value.ts";
+import { isFilledText, parseObject } from "../parse-object.ts";
 import { kindOfException } from "./errors.ts";
 import { readConverseStop } from "./response-reader.ts";
 import { readConverseUsage } from "./usage.ts";
 
-/** Reads the binary stream of Bedrock's ConverseStream: its tokens are counted after the end of the message. */
+/** Reads the binary stream of Bedrock's ConverseStream. Token counts follow the end of the message. */
 export class ConverseStreamReader implements StreamReader {
   readonly #frames: AwsEventReader;
   #isOver = false;
   #hasStopped = false;
-  /** The provider's index of a block -> ours of a call. */
+  /** Provider's index of a block to the number of a call. */
   readonly #calls = new Map<unknown, number>();
 
   constructor(limit: number) {
@@ -31,7 +30,7 @@ export class ConverseStreamReader implements StreamReader {
     return [...events, ...this.#fail(fault === "too-long" ? eventTooLong : corrupt)];
   }
 
-  /** Only the count of tokens may be missing. */
+  /** A stream may lack only its token counts. */
   end(): readonly StreamEvent[] {
     if (this.#isOver) return [];
     this.#isOver = true;
@@ -106,7 +105,7 @@ export class ConverseStreamReader implements StreamReader {
   ): readonly StreamEvent[] {
     const name = headers.get(":exception-type") ?? headers.get(":error-code") ?? "";
     const found = message ?? capital ?? headers.get(":error-message");
-    const text = isFilledText(found) ? found : name || "the provider broke off";
+    const text = isFilledText(found) ? found : name || "the provider aborted the stream";
     const kind = kindOfException(name, 502, text);
     return this.#fail({ kind: "error", error: { kind, message: text } });
   }

@@ -3,7 +3,7 @@ import type { ChatRequest, ListedTool } from "../../chat/request.ts";
 import type { CachePoints } from "./cache-points.ts";
 import { modelFamily } from "./model-family.ts";
 
-/** The tools of a request, and whether the model calls them; undefined: it has none, and had none. */
+/** Returns the tools of a request, and the tool choice; `undefined` if it has no tools and its conversation calls none. */
 export function toolConfig(
   request: ChatRequest,
   points: CachePoints,
@@ -15,7 +15,7 @@ export function toolConfig(
     const hadTools = turns.some(({ blocks }) =>
       blocks.some(({ kind }) => kind === "tool-call" || kind === "tool-result"),
     );
-    return hadTools ? { tools: [placeholder] } : undefined;
+    return hadTools ? { tools: [PLACEHOLDER] } : undefined;
   }
   const specs = tools.flatMap((tool): readonly JsonObject[] => [
     { toolSpec: toolSpec(tool) },
@@ -29,8 +29,8 @@ export function toolConfig(
 }
 
 /**
- * What Claude is told to call one tool at a time, in its own words: Converse has none. Undefined: nobody asks for that, or
- * the model has no words for it either.
+ * Returns Claude's own field for one tool call at a time, which Converse does not have. `undefined` if the client does not
+ * require that, or the model does not support it.
  */
 export function serialChoice(
   { parallelTools, tools, toolChoice, model }: ChatRequest,
@@ -48,7 +48,7 @@ export function serialChoice(
     : { type: "any", ...serial };
 }
 
-/** Claude cannot be forced while it thinks. */
+/** Claude cannot be forced to call tools while it reasons. */
 function choiceOf({ toolChoice }: ChatRequest, isThinking: boolean): JsonObject | undefined {
   if (toolChoice === undefined) return undefined;
   if (toolChoice.kind === "tool" && !isThinking) return { tool: { name: toolChoice.name } };
@@ -64,8 +64,8 @@ function toolSpec({ name, description, schema, isStrict }: ListedTool): JsonObje
   };
 }
 
-/** A conversation in which tools were called is taken with a list of tools only. */
-const placeholder: JsonObject = {
+/** Converse requires a list of tools for a conversation with tool calls. */
+const PLACEHOLDER: JsonObject = {
   toolSpec: {
     name: "no_tool",
     description: "There is no tool to call.",

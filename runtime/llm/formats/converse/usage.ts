@@ -1,7 +1,7 @@
 import { isJsonObject } from "../../chat/request-object.ts";
 import { tokenCount, type Usage } from "../../chat/usage.ts";
 
-/** `usage` of Converse: inputs are those outside the cache. Thoughts are not counted apart. */
+/** Reads `usage` of Converse: inputs exclude cached tokens. Reasoning is not counted separately. */
 export function readConverseUsage(usage: unknown): Usage | undefined {
   if (!isJsonObject(usage)) return undefined;
   const cacheRead = tokenCount(usage.cacheReadInputTokens) ?? 0;

@@ -1,7 +1,7 @@
 import type { NativeFormat } from "../../chat/formats.ts";
 import { completionsErrors, readCompletionsError } from "../completions/errors.ts";
 import { readCompletionsUsage } from "../completions/usage.ts";
-import { unwatchedStream } from "../unwatched-stream.ts";
+import { UNWATCHED_STREAM } from "../unwatched-stream.ts";
 
 /** OpenAI's embeddings on both sides. */
 export const embeddingsNative: NativeFormat = {
@@ -12,7 +12,7 @@ export const embeddingsNative: NativeFormat = {
     model: typeof model === "string" ? model : undefined,
     usage: readCompletionsUsage(usage),
   }),
-  watchStream: () => unwatchedStream,
+  watchStream: () => UNWATCHED_STREAM,
   readError: readCompletionsError,
   adapt: () => {},
 };

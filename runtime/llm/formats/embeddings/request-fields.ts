@@ -1,6 +1,6 @@
 import type { FieldTable } from "../../chat/request-fields.ts";
 
-/** What is done with each field of the body (OpenAI, CreateEmbeddingRequest). */
+/** Handling of each field of the body (OpenAI, CreateEmbeddingRequest). */
 export const embeddingsFields: FieldTable = {
   model: "read",
   input: "read",

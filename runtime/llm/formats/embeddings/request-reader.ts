@@ -11,7 +11,7 @@ export function readEmbeddingsRequest(body: JsonObject): EmbeddingsRequest {
   fields.choice("encoding_format", ["float", "base64"]);
   const inputs =
     typeof fields.any("input") === "string" ? [fields.text("input")] : fields.texts("input");
-  // Lists of tokens mean something to one model alone.
-  if (inputs.length === 0) throw wrongField("input", "a text or a list of texts");
+  // Lists of tokens are specific to one model.
+  if (inputs.length === 0) throw wrongField("input", "a string or a list of strings");
   return { model: fields.text("model"), inputs, dimensions: fields.number("dimensions") };
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import type { EmbeddingsResponse } from "../../chat/embeddings.ts";
 
-/** Writes embeddings as OpenAI does, in the encoding that the client's request asks for. */
+/** Writes embeddings as OpenAI does, in the encoding that the client requests. */
 export function writeEmbeddingsResponse(
   { vectors, inputTokens = 0 }: EmbeddingsResponse,
   model: string,
@@ -16,7 +16,7 @@ export function writeEmbeddingsResponse(
   return JSON.stringify({ object: "list", data, model, usage });
 }
 
-/** Numbers of 32 bits, the lowest byte first. */
+/** Encodes 32-bit floats in little-endian order. */
 function base64(vector: readonly number[]): string {
   const bytes = Buffer.alloc(vector.length * 4);
   for (const [index, number] of vector.entries()) bytes.writeFloatLE(number, index * 4);

@@ -1,9 +1,9 @@
 import type { TextFormat } from "../../chat/texts.ts";
 
-/** Where requests for embeddings have texts; responses have none, and nothing is streamed. */
+/** Texts of requests for embeddings. Responses have none, and are not streamed. */
 export const embeddingsTexts: TextFormat = {
   request: ["input"],
-  // Texts may come as the numbers of their tokens.
+  // Inputs may be lists of tokens.
   unreadable: ({ input }) =>
     Array.isArray(input) && input.some((each) => typeof each !== "string") ? "input" : undefined,
   plain: new Set(["model", "dimensions", "encoding_format", "user"]),

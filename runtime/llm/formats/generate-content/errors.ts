@@ -7,7 +7,7 @@ import {
 import { isJsonObject } from "../../chat/request-object.ts";
 import { parseObject } from "../parse-object.ts";
 
-/** What Google's APIs say went wrong (google.rpc.Status); a stream that did not begin wraps it into a list. */
+/** Reads an error of Google's APIs (google.rpc.Status). A stream that fails at its start wraps it into a list. */
 export function readGenerateContentError(status: number, body: string): LlmError {
   const parsed = parseObject(body.trim().replace(/^\[([\s\S]*)\]$/, "$1"));
   const error = parsed?.error;
@@ -17,7 +17,7 @@ export function readGenerateContentError(status: number, body: string): LlmError
   }
   const message = typeof error.message === "string" ? error.message : `status ${status}`;
   const details = Array.isArray(error.details) ? error.details.filter(isJsonObject) : [];
-  // A wrong key is a bad request there.
+  // Google reports a wrong key as a bad request.
   if (details.some(({ reason }) => reason === "API_KEY_INVALID")) {
     return { kind: "authentication", message, status: 401 };
   }
@@ -55,7 +55,7 @@ function kindOf(status: number, word: unknown, message: string): LlmErrorKind {
   }
 }
 
-/** A duration as protocol buffers write it in JSON: `34.07s`. */
+/** Parses a duration in the JSON form of protocol buffers: `34.07s`. */
 function seconds(duration: unknown): number | undefined {
   const [, digits] = /^(\d+(?:\.\d+)?)s$/.exec(typeof duration === "string" ? duration : "") ?? [];
   return digits === undefined ? undefined : Math.ceil(Number(digits));

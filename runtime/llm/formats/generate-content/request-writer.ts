@@ -12,23 +12,23 @@ import type { ChatRequest, Effort, OutputFormat, ToolChoice, Turn } from "../../
 import { googleSignature } from "../google-signature.ts";
 import { writeSchema } from "./schema.ts";
 
-/** What generateContent can say of what a request may ask for. */
-export const generateContentFates: FeatureSupport = {
-  // The gateway fetches nothing that a client names.
+/** Support of features in generateContent. */
+export const GENERATE_CONTENT_SUPPORT: FeatureSupport = {
+  // The gateway does not fetch URLs that clients send.
   imageUrl: "refused",
   image: "kept",
   documentUrl: "refused",
   document: "kept",
   fileReference: "refused",
   audio: "kept",
-  // What results show follows them as parts of the turn.
+  // Images and files of tool results follow them as parts of the turn.
   toolResultMedia: "changed",
   toolError: "kept",
-  // Inputs follow the schema as far as the model cares.
+  // The model is not forced to follow the schema.
   strictTools: "dropped",
   toolChoice: "kept",
   allowedTools: "kept",
-  // Of several calls the first one is passed on.
+  // Only the first call is forwarded.
   parallelTools: "changed",
   temperature: "kept",
   topP: "kept",
@@ -39,16 +39,16 @@ export const generateContentFates: FeatureSupport = {
   stop: "kept",
   blankStop: "kept",
   objectOutput: "kept",
-  // As much of it as OpenAPI's schemas say.
+  // As far as OpenAPI's schemas can express it.
   schemaOutput: "changed",
   reasoning: "changed",
-  // Thoughts are not sent back, the signatures of calls are.
+  // Reasoning is not sent back; signatures of calls are.
   reasoningReplay: "changed",
   cacheMarks: "dropped",
   user: "dropped",
 };
 
-/** Writes a request as generateContent takes it; the model stands in the path. Throws LlmRefusal. */
+/** Writes a request for generateContent. The model is in the path. Throws LlmRefusal. */
 export function writeGenerateContentRequest(request: ChatRequest): string {
   const { system, tools, toolChoice } = request;
   return JSON.stringify({
@@ -65,7 +65,7 @@ export function writeGenerateContentRequest(request: ChatRequest): string {
 
 function declaration({ name, description, schema }: ChatRequest["tools"][number]): JsonObject {
   const parameters = writeSchema(schema, { what: `the schema of tool "${name}"`, field: "tools" });
-  // An object without properties is refused.
+  // generateContent refuses an object without properties.
   return { name, description, parameters: hasProperties(parameters) ? parameters : undefined };
 }
 
@@ -91,7 +91,7 @@ interface Content {
   readonly parts: JsonObject[];
 }
 
-/** Roles take turns, beginning with the user: turns of which nothing is left join their neighbours. */
+/** Roles alternate, starting with the user. Turns that become empty are omitted, and their neighbors are joined. */
 function contentsOf(request: ChatRequest): readonly Content[] {
   const names = new Map<string, string>();
   const contents: Content[] = [];
@@ -103,14 +103,14 @@ function contentsOf(request: ChatRequest): readonly Content[] {
     if (last?.role === role) last.parts.push(...parts);
     else contents.push({ role, parts: [...parts] });
   }
-  if (contents[0]?.role !== "user") contents.unshift({ role: "user", parts: [blank] });
+  if (contents[0]?.role !== "user") contents.unshift({ role: "user", parts: [BLANK] });
   return contents;
 }
 
-/** Where a text is required and there is none. */
-const blank: JsonObject = { text: " " };
+/** Text for places that require one. */
+const BLANK: JsonObject = { text: " " };
 
-/** Results come first, in the order of their calls; what they show follows them. */
+/** Tool results come first, in the order of their calls; their images and files follow. */
 function userParts({ blocks }: Turn, names: ReadonlyMap<string, string>): readonly JsonObject[] {
   const order = [...names.keys()];
   const results = blocks
@@ -127,7 +127,7 @@ function userParts({ blocks }: Turn, names: ReadonlyMap<string, string>): readon
   return [
     ...results.map((result) => functionResponse(result, names)),
     ...parts,
-    ...(isMute ? [blank] : []),
+    ...(isMute ? [BLANK] : []),
   ];
 }
 
@@ -148,7 +148,7 @@ function functionResponse(
   return { functionResponse: { name, response: isError ? { error: text } : { output: text } } };
 }
 
-/** What the model said: a call takes its signature with it, its own or that of the thought before it. */
+/** Returns the model's parts. A call includes its signature: its own, or the one of the reasoning before it. */
 function modelParts(
   { blocks }: Turn,
   { model }: ChatRequest,
@@ -164,7 +164,7 @@ function modelParts(
     const thoughtSignature =
       block.signature ?? signature ?? (isFirst && wantsSignatures(model) ? UNSIGNED : undefined);
     parts.push(functionCall(block, thoughtSignature));
-    // The later result belongs to the later of two calls with one id.
+    // Of two calls with the same id, the later result belongs to the later one.
     names.delete(block.id);
     names.set(block.id, block.name);
     signature = undefined;
@@ -177,7 +177,7 @@ function functionCall({ name, input }: ToolCallBlock, thoughtSignature?: string)
   return { functionCall: { name, args: parseExact(input) }, thoughtSignature };
 }
 
-/** Gemini 3 refuses a first call that nobody signed; of other models' calls, this is what Google wants to see there. */
+/** Signature that Google defines for calls of other models: Gemini 3 refuses a first call without a signature. */
 const UNSIGNED = "skip_thought_signature_validator";
 
 /** Whether it is a model of the third generation, or a later one. */
@@ -198,12 +198,12 @@ function mediaPart(block: ContentBlock): readonly JsonObject[] {
     case "audio":
       return [{ inlineData: { mimeType: `audio/${block.format}`, data: block.data } }];
     default:
-      // Results stand before these; calls and thoughts are the model's.
+      // Results are placed before these; calls and reasoning belong to the model.
       return [];
   }
 }
 
-/** What is elsewhere is refused before. */
+/** Other sources are refused earlier. */
 function inlineData(source: MediaSource): readonly JsonObject[] {
   if (source.kind !== "base64") return [];
   return [{ inlineData: { mimeType: source.mediaType, data: source.data } }];
@@ -234,7 +234,7 @@ function outputConfig(output: OutputFormat, { features }: ChatRequest): JsonObje
   return { responseMimeType, responseSchema: writeSchema(output.schema, place) };
 }
 
-/** Models before the third generation count tokens, the later ones have levels; tokens are known to all that think. */
+/** Models before the third generation take token budgets, later ones levels. All reasoning models accept budgets. */
 function thinkingConfig({ reasoning, model }: ChatRequest): JsonObject | undefined {
   if (reasoning === undefined) return undefined;
   if (reasoning.kind === "budget") {
@@ -243,20 +243,20 @@ function thinkingConfig({ reasoning, model }: ChatRequest): JsonObject | undefin
   const hasLevels = wantsSignatures(model);
   if (reasoning.kind === "off") {
     if (hasLevels) return { thinkingLevel: "LOW" };
-    // The large model of that generation thinks in any case.
+    // Reasoning cannot be disabled in the large model of that generation.
     return { thinkingBudget: /gemini-2\.5-pro/.test(model) ? 128 : 0 };
   }
   const { effort } = reasoning;
   return hasLevels
-    ? { includeThoughts: true, thinkingLevel: levels[effort] }
-    : { includeThoughts: true, thinkingBudget: budgets[effort] };
+    ? { includeThoughts: true, thinkingLevel: LEVELS[effort] }
+    : { includeThoughts: true, thinkingBudget: BUDGETS[effort] };
 }
 
-/** The most tokens of thinking that every model takes. */
+/** Maximum budget that every model accepts, in tokens. */
 const MAX_BUDGET = 24_576;
 
-/** As Google's own server of chat completions understands the efforts. */
-const budgets: { readonly [Each in Effort]: number } = {
+/** Budgets that Google's own server of chat completions uses for efforts. */
+const BUDGETS: { readonly [Each in Effort]: number } = {
   minimal: 1024,
   low: 1024,
   medium: 8192,
@@ -265,7 +265,7 @@ const budgets: { readonly [Each in Effort]: number } = {
   max: MAX_BUDGET,
 };
 
-const levels: { readonly [Each in Effort]: "LOW" | "MEDIUM" | "HIGH" } = {
+const LEVELS: { readonly [Each in Effort]: "LOW" | "MEDIUM" | "HIGH" } = {
   minimal: "LOW",
   low: "LOW",
   medium: "MEDIUM",

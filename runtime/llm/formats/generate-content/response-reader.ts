@@ -2,10 +2,10 @@ import type { JsonObject } from "../../../cel/variables.ts";
 import { isJsonObject } from "../../chat/request-object.ts";
 import type { ChatResponse, ResponseBlock, StopReason } from "../../chat/response.ts";
 import { markSignature } from "../google-signature.ts";
-import { providerText } from "../text-value.ts";
+import { providerText } from "../parse-object.ts";
 import { readGenerateContentUsage } from "./usage.ts";
 
-/** Reads a whole response of generateContent. Throws when it has no candidate, or a broken one. */
+/** Reads a whole response of generateContent. Throws if it has no candidate, or a broken one. */
 export function readGenerateContentResponse(body: JsonObject): ChatResponse {
   const candidate = firstCandidate(body);
   if (candidate === undefined && !isPromptBlocked(body)) throw new Error("no candidate");
@@ -24,33 +24,36 @@ export function readGenerateContentResponse(body: JsonObject): ChatResponse {
   };
 }
 
-/** A text may come in several parts, as it would in a stream: clients read an object from the first block alone. */
+/**
+ * Joins adjacent texts, which may arrive in several parts as in a stream. Clients read JSON output from the first block
+ * only.
+ */
 function joined(blocks: readonly ResponseBlock[], next: ResponseBlock): readonly ResponseBlock[] {
   const last = blocks.at(-1);
   if (last?.kind !== "text" || next.kind !== "text") return [...blocks, next];
   return [...blocks.slice(0, -1), { kind: "text", text: last.text + next.text }];
 }
 
-/** The only candidate: more are not asked for. */
+/** Returns the only candidate; several are never requested. */
 export function firstCandidate({ candidates }: JsonObject): JsonObject | undefined {
   const [candidate] = Array.isArray(candidates) ? candidates : [];
   return isJsonObject(candidate) ? candidate : undefined;
 }
 
-/** The parts of a candidate. */
+/** Returns the parts of a candidate. */
 export function candidateParts({ content }: JsonObject): readonly JsonObject[] {
   const parts = isJsonObject(content) ? content.parts : undefined;
   return Array.isArray(parts) ? parts.filter(isJsonObject) : [];
 }
 
-/** Whether the provider refuses the prompt: there are no candidates then. */
+/** Whether the provider refused the prompt, so that there are no candidates. */
 export function isPromptBlocked({ promptFeedback: feedback }: JsonObject): boolean {
   return isJsonObject(feedback) && typeof feedback.blockReason === "string";
 }
 
 /**
- * The blocks of a part; of parts that nobody asked for (images, code that the provider has run) there are none. The
- * signature of a call is also that of a thought before it: so it survives in formats whose calls have no place for it.
+ * Returns the blocks of a part; none for parts that were not requested (images, code that the provider ran). The signature
+ * of a call is also added to a reasoning block before it, so that it survives in formats whose calls have no signatures.
  */
 export function readPart(part: JsonObject): readonly ResponseBlock[] {
   const { text, functionCall: call } = part;
@@ -71,7 +74,7 @@ export function readPart(part: JsonObject): readonly ResponseBlock[] {
   return [{ kind: "text", text }];
 }
 
-/** What `finishReason` means; an unknown one is an end like any other, and there is none for calls. */
+/** Reads `finishReason`; unknown values are a normal end. There is no value for calls. */
 export function readFinishReason(finish: unknown, hasCalls: boolean): StopReason {
   switch (finish) {
     case "MAX_TOKENS":
@@ -92,7 +95,7 @@ export function readFinishReason(finish: unknown, hasCalls: boolean): StopReason
   }
 }
 
-/** Whether a `finishReason` says that the model failed. */
+/** Whether a `finishReason` reports a failure of the model. */
 export function isBroken(finish: unknown): boolean {
   return typeof finish === "string" && BROKEN.has(finish);
 }

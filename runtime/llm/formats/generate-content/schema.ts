@@ -2,7 +2,7 @@ import type { JsonObject } from "../../../cel/variables.ts";
 import { LlmRefusal } from "../../chat/llm-error.ts";
 import { isJsonObject } from "../../chat/request-object.ts";
 
-/** Which schema of a request is written, for messages to the client. */
+/** The schema of a request that is written, for messages to the client. */
 export interface SchemaPlace {
   /** `the schema of tool "x"` */
   readonly what: string;
@@ -10,18 +10,18 @@ export interface SchemaPlace {
 }
 
 /**
- * Writes a JSON schema as generateContent has it: the subset of OpenAPI 3.0 that its `Schema` is. References are put in,
- * `allOf` and `const` are said otherwise, what it has no word for is left out. Throws LlmRefusal for a schema that refers to
- * itself, or that is too large with its references put in.
+ * Converts a JSON Schema to the `Schema` of generateContent, a subset of OpenAPI 3.0. Inlines references, rewrites `allOf`
+ * and `const`, and omits what cannot be expressed. Throws LlmRefusal for a schema that refers to itself, or that is too
+ * large with its references inlined.
  */
 export function writeSchema(schema: unknown, place: SchemaPlace): JsonObject {
   return new SchemaWriter(schema, place).write(schema, 0);
 }
 
-/** More than any schema needs: references to references grow without bound. */
+/** Maximum number of schemas: nested references grow exponentially. */
 const MAX_SCHEMAS = 5000;
 
-/** References within references: of those that end, nobody writes more. */
+/** Maximum nesting depth of references; deeper ones are circular. */
 const MAX_DEPTH = 32;
 
 class SchemaWriter {
@@ -34,13 +34,13 @@ class SchemaWriter {
     this.#place = place;
   }
 
-  /** `depth`: how many references this one stands in. */
+  /** `depth`: number of references that lead to this schema. */
   write(given: unknown, depth: number): JsonObject {
     const flat = this.#flat(given, depth);
     return this.#written(flat.schema, flat.depth);
   }
 
-  /** What a schema says without references and `allOf`. `true` says nothing, like `{}`. */
+  /** Resolves references and `allOf`. `true` has no constraints, like `{}`. */
   #flat(given: unknown, depth: number): Flat {
     this.#count += 1;
     if (this.#count > MAX_SCHEMAS) throw this.#refusal("is too large");
@@ -79,7 +79,7 @@ class SchemaWriter {
     return { ...own, ...this.#typed(kind ?? "string", schema, depth) };
   }
 
-  /** Of the alternatives, null is a word of its own. */
+  /** Writes alternatives; null becomes `nullable`. */
   #choice(choices: readonly unknown[], schema: JsonObject, depth: number): JsonObject {
     const {
       anyOf: _,
@@ -133,30 +133,31 @@ class SchemaWriter {
     };
   }
 
-  /** A tuple is a list of any of its items. */
+  /** A tuple becomes a list of any of its items. */
   #array(schema: JsonObject, depth: number): JsonObject {
     const tuple = Array.isArray(schema.prefixItems) ? schema.prefixItems : schema.items;
     const items = Array.isArray(tuple) ? { anyOf: tuple } : schema.items;
     return { items: this.write(items, depth), ...counts(schema, ["minItems", "maxItems"]) };
   }
 
-  /** A JSON pointer into the schema itself (RFC 6901). */
+  /** Resolves a JSON pointer into the schema itself (RFC 6901). */
   #resolve(reference: string): unknown {
     const keys = reference.slice(1).split("/").slice(1);
     const isOther = !reference.startsWith("#") || (keys.length === 0 && reference !== "#");
     const target = isOther ? undefined : keys.reduce(member, this.#root);
-    if (target === undefined) throw this.#refusal(`refers to "${reference}", which is not in it`);
+    if (target === undefined)
+      throw this.#refusal(`refers to the unknown definition "${reference}"`);
     return target;
   }
 
   #refusal(problem: string): LlmRefusal {
     const { what, field } = this.#place;
-    const message = `${what} ${problem}: the provider of this route cannot be told that`;
+    const message = `${what} ${problem}, which the provider of this route does not support`;
     return new LlmRefusal({ kind: "unsupported", message, field });
   }
 }
 
-/** The value that a part of a JSON pointer stands for. */
+/** Returns the value of a part of a JSON pointer. */
 function member(value: unknown, part: string): unknown {
   const key = part.replaceAll("~1", "/").replaceAll("~0", "~");
   if (Array.isArray(value)) return value[Number(key)];
@@ -168,7 +169,7 @@ interface Flat {
   readonly depth: number;
 }
 
-/** Two schemas that both hold: properties and required names add up, of other fields the second one's count. */
+/** Joins two schemas that must both match: merges properties and required names; for other fields, the second one wins. */
 function joined(a: JsonObject, b: JsonObject): JsonObject {
   const properties = {
     ...(isJsonObject(a.properties) && a.properties),
@@ -186,7 +187,7 @@ function joined(a: JsonObject, b: JsonObject): JsonObject {
   };
 }
 
-/** The types that a schema says, or that follow from what it says. */
+/** Returns the types that a schema declares or implies. */
 function typesOf({ type, properties, items, enum: values, const: only }: JsonObject): string[] {
   const types = (Array.isArray(type) ? type : [type]).filter((each) => typeof each === "string");
   if (types.length > 0) return types;
@@ -201,7 +202,9 @@ function typeOf(value: unknown): string {
   return typeof value === "bigint" ? "integer" : typeof value;
 }
 
-/** The alternatives of a schema, numbers to choose from among them: only texts have a list of values. */
+/**
+ * Returns the alternatives of a schema, including numbers to choose from, because only strings may have a list of values.
+ */
 function choicesOf({ anyOf, oneOf, enum: values, const: only }: JsonObject) {
   const choices = anyOf ?? oneOf;
   if (Array.isArray(choices) && choices.length > 0) return choices;
@@ -214,7 +217,7 @@ function isNull(schema: unknown): boolean {
   return isJsonObject(schema) && (schema.type === "null" || schema.const === null);
 }
 
-/** Two bounds are the only way to say one number. */
+/** A single number can only be expressed by two equal bounds. */
 function numeric(type: "integer" | "number", schema: JsonObject): JsonObject {
   const { format, const: only, enum: values } = schema;
   const [value] = Array.isArray(values) && values.length === 1 ? values : [only];
@@ -251,7 +254,7 @@ function stringFields(schema: JsonObject): JsonObject {
     (each) => typeof each === "string",
   );
   return {
-    // The others are refused.
+    // Other formats are refused.
     ...(format === "date-time" && { format }),
     ...(texts.length > 0 && { format: "enum", enum: texts }),
     ...(typeof pattern === "string" && { pattern }),
@@ -259,7 +262,7 @@ function stringFields(schema: JsonObject): JsonObject {
   };
 }
 
-/** Whole numbers are texts, as JSON of protocol buffers has those of 64 bits. */
+/** Writes integers as strings, as JSON of protocol buffers does for 64 bits. */
 function counts(schema: JsonObject, names: readonly string[]): JsonObject {
   return Object.fromEntries(
     names.flatMap((name) => {

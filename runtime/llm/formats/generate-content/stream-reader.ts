@@ -17,15 +17,15 @@ import {
 } from "./response-reader.ts";
 import { readGenerateContentUsage } from "./usage.ts";
 
-/** Reads the stream of generateContent (`?alt=sse`): every event is a response with the next parts. */
+/** Reads a stream of generateContent (`?alt=sse`): every event is a response with the next parts. */
 export class GenerateContentEventReader implements SseEventReader {
   #hasStarted = false;
   #calls = 0;
   #hasParts = false;
-  /** What is said once the provider has closed the stream: there is no other end mark. */
+  /** Finish reason, reported when the provider has closed the stream, because there is no other end mark. */
   #finish: unknown;
   #isBlocked = false;
-  /** Numbers of later events stand in the place of those before. */
+  /** Usage of the last event; later counts replace earlier ones. */
   #usage: Usage | undefined;
 
   read(data: string): readonly StreamEvent[] {
@@ -47,7 +47,7 @@ export class GenerateContentEventReader implements SseEventReader {
   close(): readonly StreamEvent[] {
     const finish = this.#finish;
     if (finish === undefined && !this.#isBlocked) return [cutOff];
-    if (!this.#hasParts && isBroken(finish)) return [modelFailed];
+    if (!this.#hasParts && isBroken(finish)) return [MODEL_FAILED];
     const reason = this.#isBlocked ? "filtered" : readFinishReason(finish, this.#calls > 0);
     const usage: readonly StreamEvent[] =
       this.#usage === undefined ? [] : [{ kind: "usage", usage: this.#usage }];
@@ -89,7 +89,7 @@ export class GenerateContentEventReader implements SseEventReader {
   }
 }
 
-const modelFailed: StreamEvent = {
+const MODEL_FAILED: StreamEvent = {
   kind: "error",
-  error: { kind: "server", message: "the model gave no valid response" },
+  error: { kind: "server", message: "the model did not produce a valid response" },
 };

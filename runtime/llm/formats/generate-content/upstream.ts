@@ -1,14 +1,14 @@
 import type { UpstreamFormat } from "../../chat/formats.ts";
 import { SseStreamReader } from "../sse-stream-reader.ts";
 import { readGenerateContentError } from "./errors.ts";
-import { generateContentFates, writeGenerateContentRequest } from "./request-writer.ts";
+import { GENERATE_CONTENT_SUPPORT, writeGenerateContentRequest } from "./request-writer.ts";
 import { readGenerateContentResponse } from "./response-reader.ts";
 import { GenerateContentEventReader } from "./stream-reader.ts";
 
-/** Google's generateContent, of the Gemini API and of Vertex AI, for clients that speak another format. */
+/** Google's generateContent, of the Gemini API and of Vertex AI, for clients with another format. */
 export const generateContentUpstream: UpstreamFormat = {
   name: "generateContent",
-  fates: generateContentFates,
+  support: GENERATE_CONTENT_SUPPORT,
   toolNames: /^[a-zA-Z_][a-zA-Z0-9_.-]{0,63}$/,
   writeRequest: writeGenerateContentRequest,
   readResponse: readGenerateContentResponse,

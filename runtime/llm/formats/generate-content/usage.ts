@@ -1,7 +1,7 @@
 import { isJsonObject } from "../../chat/request-object.ts";
 import { tokenCount, type Usage } from "../../chat/usage.ts";
 
-/** `usageMetadata` of generateContent: inputs include those of the cache, candidates exclude what the model thought. */
+/** Reads `usageMetadata` of generateContent: inputs include cached tokens, candidates exclude reasoning. */
 export function readGenerateContentUsage(usage: unknown): Usage | undefined {
   if (!isJsonObject(usage)) return undefined;
   const input = tokenCount(usage.promptTokenCount);

@@ -4,7 +4,7 @@ import { readMessagesRequest } from "./request-reader.ts";
 import { writeMessagesResponse } from "./response-writer.ts";
 import { MessagesStreamWriter } from "./stream-writer.ts";
 
-/** Anthropic's Messages API, for providers that speak another format. */
+/** Anthropic's Messages API, for providers with another format. */
 export const messagesClient: ClientFormat = {
   name: "messages",
   ...messagesErrors,

@@ -11,7 +11,7 @@ import { isJsonObject } from "../../chat/request-object.ts";
 import { parseObject } from "../parse-object.ts";
 
 /** `error.type` of the Messages API. */
-const types: { readonly [Kind in LlmErrorKind]: string } = {
+const TYPES: { readonly [Kind in LlmErrorKind]: string } = {
   invalid: "invalid_request_error",
   unsupported: "invalid_request_error",
   "context-length": "invalid_request_error",
@@ -27,24 +27,24 @@ const types: { readonly [Kind in LlmErrorKind]: string } = {
   filtered: "invalid_request_error",
 };
 
-/** The body of an error as Anthropic's clients read it. */
+/** Returns the body of an error for Anthropic's clients. */
 export function messagesError({ kind, message }: LlmError): string {
   return JSON.stringify({
     type: "error",
-    error: { type: types[kind], message: worded(kind, message) },
+    error: { type: TYPES[kind], message: worded(kind, message) },
     request_id: null,
   });
 }
 
-/** Clients know a prompt that is too long by these words. */
+/** Clients recognize a prompt that is too long by these words. */
 function worded(kind: LlmErrorKind, message: string): string {
   const isKnown = kind !== "context-length" || message.includes("prompt is too long");
   return isKnown ? message : `prompt is too long: ${message}`;
 }
 
 /**
- * The end of a stream that failed: Anthropic's clients see errors in events of this name alone. The end mark follows where
- * the gateway itself has ended it: nothing was cut off.
+ * Returns the end of a failed stream. Anthropic's clients only recognize errors in events of this name. An end mark follows
+ * if the gateway has ended the stream itself, because then it is complete.
  */
 export function messagesErrorEvent(error: LlmError): string {
   const end =
@@ -52,16 +52,16 @@ export function messagesErrorEvent(error: LlmError): string {
   return `event: error\ndata: ${messagesError(error)}\n\n${end}`;
 }
 
-/** How clients of this format read errors. */
+/** Writes errors for clients of this format. */
 export const messagesErrors: ErrorFormat = {
   errorBody: messagesError,
   errorEvent: messagesErrorEvent,
 };
 
-/** How policies refuse what clients of this format send. */
+/** Writes refusals of policies for clients of this format. */
 export const messagesRefusal: RefusalFormat = llmRefusalFormat(messagesErrors);
 
-/** What a server of this format says went wrong. */
+/** Reads an error of a server of this format. */
 export function readMessagesError(status: number, body: string): LlmError {
   const error = parseObject(body)?.error;
   if (!isJsonObject(error)) {

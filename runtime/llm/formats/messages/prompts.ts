@@ -1,7 +1,7 @@
 import type { JsonBody } from "../../../json/json-body.ts";
 import type { PromptMessage, PromptMessages } from "../prompt-messages.ts";
 
-/** Adds messages to the prompts of the Messages API, where what the system says stands in a field of its own. */
+/** Adds messages to the prompts of the Messages API, where system messages have a field of their own. */
 export function messagesPrompts({ prepend, append }: PromptMessages): (body: JsonBody) => void {
   const system = [blocks(prepend), blocks(append)] as const;
   const turns = [texts(prepend), texts(append)] as const;
@@ -12,7 +12,7 @@ export function messagesPrompts({ prepend, append }: PromptMessages): (body: Jso
   };
 }
 
-/** The field is a text, or a list of blocks. */
+/** The field is a string, or a list of blocks. */
 function addSystem(body: JsonBody, before: string, after: string): void {
   const system = body.get("system");
   if (system === undefined || system === "null") body.set("system", "[]");

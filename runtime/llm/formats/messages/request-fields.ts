@@ -1,6 +1,6 @@
 import { type FieldTable, refused } from "../../chat/request-fields.ts";
 
-/** What is done with each field of the body (Anthropic, Create a Message). */
+/** Handling of each field of the body (Anthropic, Create a Message). */
 export const messagesFields: FieldTable = {
   model: "read",
   max_tokens: "read",

@@ -7,8 +7,8 @@ import type { ChatRequest, ToolChoice, Turn } from "../../chat/request.ts";
 import { OBJECT_INSTRUCTION } from "../object-instruction.ts";
 import { isSigned, thinkingWithin, wantedThinking } from "../thinking.ts";
 
-/** What the Messages API can say of what a request may ask for. */
-export const messagesFates: FeatureSupport = {
+/** Support of features in the Messages API. */
+export const MESSAGES_SUPPORT: FeatureSupport = {
   imageUrl: "kept",
   image: "kept",
   documentUrl: "kept",
@@ -21,7 +21,7 @@ export const messagesFates: FeatureSupport = {
   toolChoice: "kept",
   allowedTools: "kept",
   parallelTools: "kept",
-  // 0..1 here: what is above is 1. Not while it thinks, nor are a top_k and a forced tool.
+  // Range 0..1 here: higher values become 1. Not with reasoning, and neither are top_k and a forced tool.
   temperature: "changed",
   topP: "kept",
   topK: "kept",
@@ -33,13 +33,13 @@ export const messagesFates: FeatureSupport = {
   objectOutput: "changed",
   schemaOutput: "kept",
   reasoning: "changed",
-  // Not what nobody signed.
+  // Only with signatures.
   reasoningReplay: "changed",
   cacheMarks: "kept",
   user: "kept",
 };
 
-/** Writes a request as Anthropic's Messages API takes it. */
+/** Writes a request for Anthropic's Messages API. */
 export function writeMessagesRequest(request: ChatRequest, dialect: Dialect): string {
   return JSON.stringify(messagesBody(request, dialect));
 }
@@ -156,7 +156,7 @@ function cached(cache: CacheMark | undefined): JsonObject {
   };
 }
 
-/** Ids have to be of these characters; the same id is changed in the same way wherever it stands. */
+/** Replaces characters that ids must not contain. Equal ids are changed in the same way. */
 function idOf(id: string): string {
   return id.replace(/[^a-zA-Z0-9_-]/g, "_");
 }

@@ -1,10 +1,10 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import { isJsonObject } from "../../chat/request-object.ts";
 import type { ChatResponse, ResponseBlock, StopReason } from "../../chat/response.ts";
-import { providerText } from "../text-value.ts";
+import { providerText } from "../parse-object.ts";
 import { readMessagesUsage } from "./usage.ts";
 
-/** Reads a whole response of a server of the Messages API. Throws when it has no content. */
+/** Reads a whole response of the Messages API. Throws if it has no content. */
 export function readMessagesResponse(body: JsonObject): ChatResponse {
   if (!Array.isArray(body.content)) throw new Error("no content in the response");
   return {
@@ -17,7 +17,7 @@ export function readMessagesResponse(body: JsonObject): ChatResponse {
   };
 }
 
-/** A block that no other format has (a server's own tools, which nobody asked for) is left out. */
+/** Omits blocks that no other format has (server tools, which were not requested). */
 function readBlock(block: JsonObject): readonly ResponseBlock[] {
   switch (block.type) {
     case "text":
@@ -42,7 +42,7 @@ function readBlock(block: JsonObject): readonly ResponseBlock[] {
   }
 }
 
-/** What `stop_reason` means; an unknown one is an end like any other. */
+/** Reads `stop_reason`; unknown values are a normal end. */
 export function readStop(reason: unknown): StopReason {
   switch (reason) {
     case "stop_sequence":

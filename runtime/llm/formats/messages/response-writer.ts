@@ -18,12 +18,18 @@ export function writeMessagesResponse(response: ChatResponse): string {
     stop_sequence: response.stopSequence ?? null,
     stop_details: null,
     container: null,
-    usage: messagesUsage(usage ?? noUsage),
+    usage: messagesUsage(usage ?? ZERO_USAGE),
   });
 }
 
-/** The API has no way to say that nobody counted. */
-export const noUsage = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, reasoning: undefined };
+/** Zeros, because the API cannot express that the usage is unknown. */
+export const ZERO_USAGE = {
+  input: 0,
+  cacheRead: 0,
+  cacheWrite: 0,
+  output: 0,
+  reasoning: undefined,
+};
 
 function blockOf(block: ResponseBlock): JsonObject {
   switch (block.kind) {
@@ -38,17 +44,17 @@ function blockOf(block: ResponseBlock): JsonObject {
   }
 }
 
-/** Words of the model; without `citations`: there are clients that take no null there. */
+/** Writes a text block, without `citations`, because some clients do not accept null there. */
 export function textBlock(text: string): JsonObject {
   return { type: "text", text };
 }
 
-/** A call of one of the client's tools. */
+/** Writes a call of one of the client's tools. */
 export function toolUseBlock(id: string, name: string, input: unknown): JsonObject {
   return { type: "tool_use", id, name, input, caller: { type: "direct" } };
 }
 
-/** Models write broken JSON at times: the tool sees what they wrote. */
+/** Parses a tool's input. If the model wrote broken JSON, the tool gets the string. */
 function objectOf(input: string): unknown {
   try {
     return isTooDeep(input) ? { arguments: input } : parseExact(input);
@@ -57,7 +63,7 @@ function objectOf(input: string): unknown {
   }
 }
 
-/** `stop_reason`; providers without a word for calls say that the turn ended. */
+/** Returns `stop_reason`. Some providers report a normal end for tool calls. */
 export function stopReason(stop: StopReason, hasCalls: boolean): string {
   switch (stop) {
     case "end":

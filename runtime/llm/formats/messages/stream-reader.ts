@@ -3,16 +3,15 @@ import { isJsonObject } from "../../chat/request-object.ts";
 import type { StreamEvent } from "../../chat/stream-event.ts";
 import type { Usage } from "../../chat/usage.ts";
 import { cutOff, notJson } from "../broken-stream.ts";
-import { parseObject } from "../parse-object.ts";
+import { isFilledText, parseObject } from "../parse-object.ts";
 import type { SseEventReader } from "../sse-stream-reader.ts";
-import { isFilledText } from "../text-value.ts";
 import { readMessagesError } from "./errors.ts";
 import { readStop } from "./response-reader.ts";
 import { readMessagesUsage } from "./usage.ts";
 
-/** Reads the stream of a server of the Messages API. */
+/** Reads a stream of the Messages API. */
 export class MessagesEventReader implements SseEventReader {
-  /** The provider's index of a block -> ours of a call. */
+  /** Provider's index of a block to the number of a call. */
   readonly #calls = new Map<unknown, number>();
   #usage: Usage | undefined;
 
@@ -98,7 +97,7 @@ export class MessagesEventReader implements SseEventReader {
   }
 }
 
-/** An error of a stream has no status: its kind says which one it would be. */
+/** Removes the status, because an error in a stream has no status; its kind implies one. */
 function withoutStatus({ kind, message }: ReturnType<typeof readMessagesError>) {
   return { kind, message };
 }

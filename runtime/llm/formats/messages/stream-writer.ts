@@ -1,28 +1,27 @@
 import type { JsonObject } from "../../../cel/variables.ts";
-import type { AskedRequest, StreamWriter } from "../../chat/formats.ts";
+import type { OriginalRequest, StreamWriter } from "../../chat/formats.ts";
 import type { StreamEvent } from "../../chat/stream-event.ts";
 import type { Usage } from "../../chat/usage.ts";
 import { messagesErrorEvent } from "./errors.ts";
-import { noUsage, stopReason, textBlock, toolUseBlock } from "./response-writer.ts";
+import { stopReason, textBlock, toolUseBlock, ZERO_USAGE } from "./response-writer.ts";
 import { messagesDeltaUsage, messagesUsage } from "./usage.ts";
 
-/** What the block being written is. */
+/** Block that is being written: its type, or the index of a call. */
 type OpenBlock = "text" | "thinking" | number;
 
-/** Writes a stream as Anthropic's Messages API does: blocks one after the other, whatever order their pieces come in. */
+/** Writes a stream as Anthropic's Messages API does: blocks in sequence, even if their pieces are interleaved. */
 export class MessagesStreamWriter implements StreamWriter {
   #model: string;
   #hasStarted = false;
   #index = -1;
-  /** A call by its index. */
   #open: OpenBlock | undefined;
-  /** Pieces of calls that have to wait for the end of the one being written. */
+  /** Pieces of calls that wait for the end of the current one. */
   readonly #waiting = new Map<number, StreamEvent[]>();
   #calls = 0;
   #stop: Extract<StreamEvent, { kind: "stop" }> | undefined;
   #usage: Usage | undefined;
 
-  constructor({ model }: AskedRequest) {
+  constructor({ model }: OriginalRequest) {
     this.#model = model;
   }
 
@@ -78,8 +77,8 @@ export class MessagesStreamWriter implements StreamWriter {
       stop_sequence: null,
       stop_details: null,
       container: null,
-      // The numbers follow with the last event, and stand in the place of these.
-      usage: messagesUsage(this.#usage ?? noUsage),
+      // Final counts follow with the last event, and replace these.
+      usage: messagesUsage(this.#usage ?? ZERO_USAGE),
     };
     return sse("message_start", `{"type":"message_start","message":${JSON.stringify(message)}}`);
   }
@@ -105,7 +104,7 @@ export class MessagesStreamWriter implements StreamWriter {
     return `${this.#close()}${this.#begin(toolUseBlock(id, name, {}), index)}`;
   }
 
-  /** The calls whose pieces came while another one was written. */
+  /** Writes the calls whose pieces arrived during another one. */
   #waitingCalls(): string {
     let text = "";
     for (const events of this.#waiting.values()) {
@@ -145,7 +144,7 @@ export class MessagesStreamWriter implements StreamWriter {
       stop_details: null,
       container: null,
     };
-    const usage = messagesDeltaUsage(this.#usage ?? noUsage);
+    const usage = messagesDeltaUsage(this.#usage ?? ZERO_USAGE);
     const last = `{"type":"message_delta","delta":${JSON.stringify(delta)},"usage":${JSON.stringify(usage)}}`;
     return `${start}${blocks}${sse("message_delta", last)}${sse("message_stop", '{"type":"message_stop"}')}`;
   }

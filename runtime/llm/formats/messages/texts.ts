@@ -12,7 +12,7 @@ import { type Events, PartedEvents } from "../parted-events.ts";
 import { BARE_COMMENT, readEvent } from "../read-event.ts";
 import { RepeatedEvent, type RepeatedText, repeatedText } from "../repeated-event.ts";
 
-/** Where the Messages API has texts. */
+/** Texts of the Messages API. */
 export const messagesTexts: TextFormat = {
   request: [
     ...["system", "messages", "tools", "output_config", "output_format", "tool_choice"],
@@ -31,20 +31,20 @@ export const messagesTexts: TextFormat = {
   openStream: (texts) => new MessagesTexts(texts),
 };
 
-/** Deltas whose text goes on in the next one of the block, and where it stands. */
+/** Deltas whose text the next delta of the block continues, and its key. */
 const PIECES: Readonly<Record<string, string>> = {
   text_delta: "text",
   thinking_delta: "thinking",
   input_json_delta: "partial_json",
 };
 
-/** Deltas in which what a block begins with goes on. */
+/** Deltas that continue the initial text of a block. */
 const BEGINNINGS: Readonly<Record<string, string>> = {
   text: "text_delta",
   thinking: "thinking_delta",
 };
 
-/** The text of a block that may go on. */
+/** The text of a block that later events may continue. */
 interface OpenText {
   readonly type: string;
   readonly guard: PieceGuard;
@@ -52,18 +52,18 @@ interface OpenText {
 
 class MessagesTexts implements StreamTexts {
   readonly #texts: TextGuards;
-  /** What blocks of text say one behind the other. */
-  readonly #said: PartedEvents;
-  /** The block of text that goes on. */
-  #saying: { readonly index: unknown } | undefined;
+  /** Guard for consecutive text blocks. */
+  readonly #blocks: PartedEvents;
+  /** Text block that is not complete. */
+  #current: { readonly index: unknown } | undefined;
   /** Texts of other blocks, by block. */
   readonly #open = new Map<unknown, OpenText>();
-  /** Of the last event; undefined: it said something else too. */
+  /** Text of the last event; `undefined` if the event had other content too. */
   #last: RepeatedText | undefined;
 
   constructor(texts: TextGuards) {
     this.#texts = texts;
-    this.#said = new PartedEvents(texts);
+    this.#blocks = new PartedEvents(texts);
   }
 
   see(given: Buffer): Events {
@@ -74,7 +74,7 @@ class MessagesTexts implements StreamTexts {
     const read = readEvent(given, whole, this.#texts);
     if (read === undefined) return this.#behind([BARE_COMMENT]);
     const { bytes: event, text, object: message } = read;
-    // What cannot be read cannot be guarded.
+    // Events that cannot be parsed cannot be guarded.
     if (message === undefined) return [];
     switch (message.type) {
       case "content_block_start":
@@ -94,32 +94,32 @@ class MessagesTexts implements StreamTexts {
   }
 
   end(): Events {
-    return [...this.#closeAll(), ...this.#said.end(textEvent(this.#saying?.index))];
+    return [...this.#closeAll(), ...this.#blocks.end(textEvent(this.#current?.index))];
   }
 
   #closeAll(): Events {
-    const indexes = [...this.#open.keys(), ...(this.#saying ? [this.#saying.index] : [])];
+    const indexes = [...this.#open.keys(), ...(this.#current ? [this.#current.index] : [])];
     return indexes.flatMap((index) => this.#close(index));
   }
 
-  /** What stands behind a text that waits, waits too. */
+  /** Holds back events after a text that waits. */
   #behind(events: Events): Events {
-    return events.length === 0 ? events : this.#said.behind(() => events);
+    return events.length === 0 ? events : this.#blocks.behind(() => events);
   }
 
-  /** The event with all its texts guarded: nobody knows which it has. */
+  /** Guards all texts of an event of any shape. */
   #whole(event: Buffer, message: JsonObject): string | Buffer {
     const mapped = mapTexts(message, this.#carried(message));
     return mapped === message || !isJsonObject(mapped) ? event : changed(mapped, {});
   }
 
-  /** What guards texts that a later event of the kind may go on with. */
+  /** Returns a guard for texts that a later event of this kind may continue. */
   #carried({ type, delta }: JsonObject): CarriedTexts {
     const kind = isJsonObject(delta) ? `${type} ${delta.type}` : String(type);
     return new CarriedTexts(this.#texts, kind);
   }
 
-  /** A block may begin with a text, which goes on in its deltas. */
+  /** A block may start with a text, which its deltas continue. */
   #start(event: Buffer, message: JsonObject): Events {
     const { index, content_block: block } = message;
     const key = isJsonObject(block) ? String(block.type) : "";
@@ -134,15 +134,15 @@ class MessagesTexts implements StreamTexts {
     return [...before, ...given.before, ...this.#behind(start)];
   }
 
-  /** Another block begins: one of text may go on with what the one before it said, and no other one waits for that. */
+  /** Starts another block: a text block may continue the text of the one before it; other blocks release that text. */
   #turnTo(index: unknown, type: string | undefined): Events {
-    const before = this.#saying === undefined ? [] : this.#close(this.#saying.index);
-    if (type !== "text_delta") return [...before, ...this.#said.release(textEvent(index))];
-    this.#saying = { index };
+    const before = this.#current === undefined ? [] : this.#close(this.#current.index);
+    if (type !== "text_delta") return [...before, ...this.#blocks.release(textEvent(index))];
+    this.#current = { index };
     return before;
   }
 
-  /** The event with all its texts guarded but for those of a member that were. */
+  /** Guards all texts of an event except for those of a member that already were. */
   #around(message: JsonObject, key: string, texts: JsonObject): readonly string[] {
     const member = isJsonObject(message[key]) ? message[key] : {};
     const bare = Object.fromEntries(Object.keys(texts).map((name) => [name, ""]));
@@ -151,15 +151,15 @@ class MessagesTexts implements StreamTexts {
     return [changed(around, { [key]: { ...around[key], ...texts } })];
   }
 
-  /** A piece of a block: what goes out before it, and what is decided of the block. */
+  /** Guards a piece of a block. Returns the events that precede it, and the decided text of the block. */
   #push(
     index: unknown,
     type: string,
     piece: string,
   ): { readonly before: Events; readonly text: string } {
     if (type === "text_delta" && !this.#open.has(index)) {
-      this.#saying ??= { index };
-      if (this.#saying.index === index) return this.#said.push(piece);
+      this.#current ??= { index };
+      if (this.#current.index === index) return this.#blocks.push(piece);
     }
     return { before: [], text: this.#openText(index, type).push(piece) };
   }
@@ -187,7 +187,7 @@ class MessagesTexts implements StreamTexts {
     }
     const { before, text } = this.#push(index, type, piece);
     const isPlain = Object.keys(delta).length === 2 && Object.keys(message).length === 3;
-    const repeated = isPlain && !this.#said.isWaiting ? RepeatedEvent.of(whole, key) : undefined;
+    const repeated = isPlain && !this.#blocks.isWaiting ? RepeatedEvent.of(whole, key) : undefined;
     this.#last = repeated && { event: repeated, guard: this.#repeats(index, type) };
     if (!isPlain) {
       const around = this.#around(message, "delta", { [key]: text });
@@ -197,19 +197,19 @@ class MessagesTexts implements StreamTexts {
     return [...closed, ...before, ...this.#behind(own)];
   }
 
-  /** What guards the next piece of a block, behind which nothing waits. */
+  /** Returns a guard for the next piece of a block, when nothing waits. */
   #repeats(index: unknown, type: string): Pick<PieceGuard, "push"> {
     return { push: (piece) => this.#push(index, type, piece).text };
   }
 
   #typeOf(index: unknown): string | undefined {
-    return this.#saying?.index === index ? "text_delta" : this.#open.get(index)?.type;
+    return this.#current?.index === index ? "text_delta" : this.#open.get(index)?.type;
   }
 
   #close(index: unknown): Events {
-    if (this.#saying?.index === index && this.#saying !== undefined) {
-      this.#saying = undefined;
-      return this.#said.next(textEvent(index));
+    if (this.#current?.index === index && this.#current !== undefined) {
+      this.#current = undefined;
+      return this.#blocks.next(textEvent(index));
     }
     const open = this.#open.get(index);
     if (open === undefined) return [];

@@ -1,14 +1,14 @@
 import type { UpstreamFormat } from "../../chat/formats.ts";
 import { SseStreamReader } from "../sse-stream-reader.ts";
 import { readMessagesError } from "./errors.ts";
-import { messagesFates, writeMessagesRequest } from "./request-writer.ts";
+import { MESSAGES_SUPPORT, writeMessagesRequest } from "./request-writer.ts";
 import { readMessagesResponse } from "./response-reader.ts";
 import { MessagesEventReader } from "./stream-reader.ts";
 
-/** Servers of Anthropic's Messages API, for clients that speak another format. */
+/** Servers of Anthropic's Messages API, for clients with another format. */
 export const messagesUpstream: UpstreamFormat = {
   name: "messages",
-  fates: messagesFates,
+  support: MESSAGES_SUPPORT,
   toolNames: /^[a-zA-Z0-9_-]{1,128}$/,
   writeRequest: writeMessagesRequest,
   readResponse: readMessagesResponse,

@@ -3,8 +3,8 @@ import { isJsonObject } from "../../chat/request-object.ts";
 import { tokenCount, type Usage } from "../../chat/usage.ts";
 
 /**
- * `usage` of the Messages API: inputs are those outside the cache. In a stream the numbers of later events stand in the
- * place of the ones before, and what they do not say goes on.
+ * Reads `usage` of the Messages API: inputs exclude cached tokens. In a stream, counts of later events replace earlier ones;
+ * absent counts keep their values.
  */
 export function readMessagesUsage(usage: unknown, before?: Usage): Usage | undefined {
   if (!isJsonObject(usage)) return before;
@@ -23,7 +23,7 @@ export function readMessagesUsage(usage: unknown, before?: Usage): Usage | undef
   };
 }
 
-/** The same, written as a stream ends with it. Clients may read every field: what nobody knows is null. */
+/** Writes usage at the end of a stream. Clients may read every field, so unknown ones are null. */
 export function messagesDeltaUsage(usage: Usage): JsonObject {
   const { input, cacheRead, cacheWrite, output, reasoning } = usage;
   return {
@@ -36,7 +36,7 @@ export function messagesDeltaUsage(usage: Usage): JsonObject {
   };
 }
 
-/** The same, written as a message has it. */
+/** Writes usage of a whole message. */
 export function messagesUsage(usage: Usage): JsonObject {
   const ofAnthropic = { cache_creation: null, inference_geo: null, service_tier: null };
   return { ...messagesDeltaUsage(usage), ...ofAnthropic };

@@ -1,19 +1,19 @@
-/** Reads the text messages that a server sends over a WebSocket (RFC 6455), as its bytes pass. */
+/** Reads the text messages that a server sends over a WebSocket (RFC 6455), while its bytes pass through. */
 export class TextFrames {
   readonly #limit: number;
-  /** The beginning of a frame whose head is not complete. */
+  /** Start of a frame whose head is incomplete. */
   #rest: Buffer = Buffer.alloc(0);
   #frame: Frame | undefined;
-  /** The pieces of a text; undefined while there is none, or none that is read. */
+  /** Pieces of the current text; `undefined` if there is no text, or it is skipped. */
   #text: Buffer[] | undefined;
   #length = 0;
 
-  /** `limit`: the most bytes of a message that is read; longer ones are passed over. */
+  /** `limit`: maximum bytes of a message; longer ones are skipped. */
   constructor(limit: number) {
     this.#limit = limit;
   }
 
-  /** The texts that a piece of the connection completes. */
+  /** Returns the texts that a chunk of the connection completes. */
   push(chunk: Buffer): readonly Buffer[] {
     const texts: Buffer[] = [];
     let bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
@@ -29,7 +29,7 @@ export class TextFrames {
       bytes = bytes.subarray(frame.skip + piece.length);
       frame.skip = 0;
       frame.left -= piece.length;
-      if (!frame.isControl) this.#keep(piece);
+      if (!frame.isControl) this.#collect(piece);
       if (frame.left > 0) return texts;
       this.#frame = undefined;
       if (frame.isLast && this.#text !== undefined) {
@@ -43,7 +43,7 @@ export class TextFrames {
     const head = readHead(bytes);
     if (head === undefined) return undefined;
     const { length: skip, kind, isFinal, payload: left } = head;
-    // Control frames may stand between those of a message.
+    // Control frames may occur between those of a message.
     const isControl = kind >= 0x8;
     if (!isControl && kind !== CONTINUATION) {
       this.#text = kind === TEXT_KIND ? [] : undefined;
@@ -52,21 +52,21 @@ export class TextFrames {
     return { skip, left, isControl, isLast: isFinal && !isControl };
   }
 
-  #keep(piece: Buffer): void {
+  #collect(piece: Buffer): void {
     this.#length += piece.length;
     if (this.#length > this.#limit) this.#text = undefined;
     else this.#text?.push(piece);
   }
 }
 
-/** A frame whose payload comes. */
+/** A frame whose payload is incomplete. */
 interface Frame {
-  /** Bytes of its head that have not been passed over. */
+  /** Bytes of its head that have not been skipped. */
   skip: number;
-  /** Bytes that are still to come. */
+  /** Remaining bytes. */
   left: number;
   readonly isControl: boolean;
-  /** Of its message. */
+  /** Whether it is the last frame of its message. */
   readonly isLast: boolean;
 }
 
@@ -82,7 +82,7 @@ interface FrameHead {
 const CONTINUATION = 0x0;
 const TEXT_KIND = 0x1;
 
-/** The head of a frame of a server, which masks nothing; undefined: it is not complete. */
+/** Reads the head of a server's frame, which is never masked; `undefined` if it is incomplete. */
 function readHead(bytes: Buffer): FrameHead | undefined {
   const [first, second] = bytes;
   if (first === undefined || second === undefined) return undefined;

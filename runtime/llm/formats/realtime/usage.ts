@@ -2,7 +2,7 @@ import { isJsonObject } from "../../chat/request-object.ts";
 import { tokenCount, type Usage } from "../../chat/usage.ts";
 import { parseObject } from "../parse-object.ts";
 
-/** The tokens that an event of OpenAI's Realtime API says a response took; undefined: it says nothing of that. */
+/** Returns the tokens of a response from an event of OpenAI's Realtime API; `undefined` if the event has no usage. */
 export function realtimeUsage(event: Buffer): Usage | undefined {
   if (!event.includes('"response.done"')) return undefined;
   const { type, response } = parseObject(event.toString("utf8")) ?? {};

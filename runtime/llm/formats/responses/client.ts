@@ -1,10 +1,20 @@
-import type { ClientFormat } from "../../chat/formats.ts";
+import type { JsonObject } from "../../../cel/variables.ts";
+import type { ClientFormat, OriginalRequest } from "../../chat/formats.ts";
+import type { ChatResponse, ResponseBlock } from "../../chat/response.ts";
 import { responsesErrors } from "./errors.ts";
+import {
+  callItem,
+  callSignatureItem,
+  messageItem,
+  reasoningItem,
+  redactedItem,
+  signed,
+} from "./output-items.ts";
 import { readResponsesRequest } from "./request-reader.ts";
-import { writeResponsesResponse } from "./response-writer.ts";
+import { endStatus, newId, type ResponseEnd, responseObject } from "./response-object.ts";
 import { ResponsesStreamWriter } from "./stream-writer.ts";
 
-/** OpenAI's Responses API, for providers that speak another format. */
+/** OpenAI's Responses API, for providers with another format. */
 export const responsesClient: ClientFormat = {
   name: "responses",
   ...responsesErrors,
@@ -12,3 +22,38 @@ export const responsesClient: ClientFormat = {
   writeResponse: writeResponsesResponse,
   openStream: (request) => new ResponsesStreamWriter(request),
 };
+
+/** Writes a whole completion as OpenAI's Responses API does. */
+function writeResponsesResponse(response: ChatResponse, request: OriginalRequest): string {
+  const { id, model, blocks, stop, usage } = response;
+  const end: ResponseEnd = { kind: "stopped", stop, usage };
+  const isCut = endStatus(end) === "incomplete";
+  return JSON.stringify(
+    responseObject(request, {
+      id: id ?? newId("resp"),
+      createdAt: Math.floor(Date.now() / 1000),
+      model: model === "" ? request.model : model,
+      output: blocks.flatMap((block, index) =>
+        itemsOf(block, isCut && index === blocks.length - 1),
+      ),
+      end,
+    }),
+  );
+}
+
+function itemsOf(block: ResponseBlock, isCut: boolean): readonly JsonObject[] {
+  const status = isCut ? "incomplete" : "completed";
+  switch (block.kind) {
+    case "text":
+      return [messageItem(newId("msg"), [block.text], status)];
+    case "tool-call": {
+      const call = callItem(newId("fc"), block, status);
+      const { signature } = block;
+      return signature === undefined ? [call] : [callSignatureItem(newId("rs"), signature), call];
+    }
+    case "reasoning":
+      return [reasoningItem(newId("rs"), block.text, signed(block.signature))];
+    case "redacted-reasoning":
+      return [redactedItem(newId("rs"), block.data)];
+  }
+}

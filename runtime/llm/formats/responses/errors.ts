@@ -3,7 +3,7 @@ import type { LlmError } from "../../chat/llm-error.ts";
 import { completionsError, errorObject } from "../completions/errors.ts";
 import { newId, responseObject } from "./response-object.ts";
 
-/** How clients of the Responses API read errors: bodies are those of chat completions. */
+/** Writes errors for clients of the Responses API: bodies are those of chat completions. */
 export const responsesErrors: ErrorFormat = {
   errorBody: completionsError,
   errorEvent: (error, sent) => {
@@ -15,7 +15,7 @@ export const responsesErrors: ErrorFormat = {
   },
 };
 
-/** `error` of a response that failed: it has codes of its own, and those that clients know from bodies. */
+/** Returns `error` of a failed response: codes of the Responses API, and those that clients know from error bodies. */
 export function failure(error: LlmError): { readonly code: string; readonly message: string } {
   return { code: failureCode(error), message: error.message };
 }
@@ -37,8 +37,8 @@ function failureCode(error: LlmError): string {
 }
 
 /**
- * The end of a stream that failed, as OpenAI ends it: clients know it by `error`, or by the response that failed.
- * `sequence`: the number of the next event.
+ * Returns the end of a failed stream, as OpenAI writes it. Clients recognize `error`, or the failed response. `sequence`:
+ * number of the next event.
  */
 export function failureEvents(error: LlmError, response: object, sequence: number): string {
   const object = errorObject(error);
@@ -56,7 +56,7 @@ export function failureEvents(error: LlmError, response: object, sequence: numbe
   return eventText("error", JSON.stringify(first)) + eventText(second.type, JSON.stringify(second));
 }
 
-/** One event of a stream. */
+/** Returns one event of a stream. */
 export function eventText(name: string, data: string): string {
   return `event: ${name}\ndata: ${data}\n\n`;
 }

@@ -72,11 +72,11 @@ class ResponsesWatcher implements StreamWatcher {
   }
 }
 
-/** Most events are pieces, and say so in their first bytes. */
+/** Most events are deltas, which their first bytes show. */
 const PIECE = /^(?:event: [\w.]+\r?\n)?data: ?\{"type": ?"response\.[\w.]+\.delta"/;
 const AHEAD_LENGTH = 160;
 
-/** OpenAI writes the type first; then nothing else has to be read of most events. */
+/** OpenAI writes the type first, so that most events need no parsing. */
 const TYPE_AHEAD = /^\s*\{\s*"type"\s*:\s*"([\w.]+)"/;
 
 function responseOf(data: string): JsonObject {
@@ -84,7 +84,7 @@ function responseOf(data: string): JsonObject {
   return isJsonObject(response) ? response : {};
 }
 
-/** What went wrong stands in the code: a stream has no status of its own any more. */
+/** Reads an error of a stream from its code, because it has no status of its own. */
 function readFailure(error: unknown): LlmError {
   const { kind, message } = readCompletionsError(502, JSON.stringify({ error: error ?? {} }));
   return { kind, message };

@@ -1,20 +1,20 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import { writeReplay } from "./replay.ts";
 
-/** How far an item of a response is. */
+/** Status of an item of a response. */
 export type ItemStatus = "in_progress" | "completed" | "incomplete";
 
-/** What the model says. */
+/** Writes a message of the model. */
 export function messageItem(id: string, texts: readonly string[], status: ItemStatus): JsonObject {
   return { id, type: "message", status, role: "assistant", content: texts.map(textPart) };
 }
 
-/** A part of a message. */
+/** Writes a part of a message. */
 export function textPart(text: string): JsonObject {
   return { type: "output_text", text, annotations: [], logprobs: [] };
 }
 
-/** A call of a function. */
+/** Writes a call of a function. */
 export function callItem(
   id: string,
   call: { readonly id: string; readonly name: string; readonly input: string },
@@ -24,7 +24,7 @@ export function callItem(
   return { id, type: "function_call", status, call_id: callId, name, arguments: input };
 }
 
-/** What the model thought. `encrypted`: what the provider wants to see again with it. */
+/** Writes reasoning of the model. `encrypted`: data that the provider expects back with it. */
 export function reasoningItem(id: string, text: string, encrypted: string | undefined): JsonObject {
   return {
     id,
@@ -34,24 +34,24 @@ export function reasoningItem(id: string, text: string, encrypted: string | unde
   };
 }
 
-/** A part of a reasoning item. */
+/** Writes a part of a reasoning item. */
 export function summaryPart(text: string): JsonObject {
   return { type: "summary_text", text };
 }
 
-/** `encrypted_content` of reasoning with a signature. */
+/** Returns `encrypted_content` of reasoning with a signature. */
 export function signed(signature: string | undefined): string | undefined {
   return signature === undefined || signature === ""
     ? undefined
     : writeReplay({ kind: "signature", value: signature });
 }
 
-/** The item that goes before a call which the provider wants to see again with a signature. */
+/** Writes the item before a call whose signature the provider expects back. */
 export function callSignatureItem(id: string, signature: string): JsonObject {
   return reasoningItem(id, "", writeReplay({ kind: "call", value: signature }));
 }
 
-/** The item of reasoning that nobody can read but the provider. */
+/** Writes the item of encrypted reasoning. */
 export function redactedItem(id: string, data: string): JsonObject {
   return reasoningItem(id, "", writeReplay({ kind: "redacted", value: data }));
 }

@@ -1,7 +1,7 @@
 import type { JsonBody } from "../../../json/json-body.ts";
 import type { PromptMessage, PromptMessages } from "../prompt-messages.ts";
 
-/** Adds messages to the prompts of the Responses API: what the system says stands around the instructions. */
+/** Adds messages to the prompts of the Responses API. System messages are added to the instructions. */
 export function responsesPrompts({ prepend, append }: PromptMessages): (body: JsonBody) => void {
   const system = [instructions(prepend), instructions(append)] as const;
   const items = [texts(prepend), texts(append)] as const;
@@ -21,13 +21,13 @@ function addInstructions(
 ): void {
   if (before.length === 0 && after.length === 0) return;
   const own: unknown = JSON.parse(body.get("instructions") ?? "null");
-  // What is no text stays as it is: the provider says what is wrong with it.
+  // Other values are not changed: the provider reports the mistake.
   if (own !== null && typeof own !== "string") return;
   const all = [...before, ...(own === null ? [] : [own]), ...after];
   body.set("instructions", JSON.stringify(all.join("\n\n")));
 }
 
-/** The input is a text, or a list of items. */
+/** Converts an input that is a string to a list of items. */
 function listInput(body: JsonBody): void {
   const input = body.get("input");
   if (input === undefined || input === "null") body.set("input", "[]");

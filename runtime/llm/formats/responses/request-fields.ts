@@ -1,8 +1,8 @@
 import { type FieldTable, refused } from "../../chat/request-fields.ts";
 
 /**
- * What is done with each field of the body (OpenAI, CreateResponse). What is kept between requests is kept at OpenAI:
- * no other provider can take up a conversation that is not in the request.
+ * Handling of each field of the body (OpenAI, CreateResponse). OpenAI stores state between requests; no other provider can
+ * continue a conversation that is not in the request.
  */
 export const responsesFields: FieldTable = {
   model: "read",
@@ -20,7 +20,7 @@ export const responsesFields: FieldTable = {
   include: "read",
   user: "read",
   safety_identifier: "read",
-  // The response says that nothing is stored.
+  // The response reports that nothing is stored.
   store: "dropped",
   stream_options: "dropped",
   metadata: "dropped",
@@ -30,7 +30,7 @@ export const responsesFields: FieldTable = {
   prompt_cache_options: "dropped",
   prompt_cache_retention: "dropped",
   context_management: "dropped",
-  // Of tools that the provider itself has.
+  // Concerns the provider's own tools.
   max_tool_calls: "dropped",
   background: { refusedUnless: [false] },
   previous_response_id: refused,

@@ -34,7 +34,7 @@ class ResponsesReader {
   readonly #features = new Map<Feature, string>();
   readonly #system: TextBlock[] = [];
   readonly #turns = new Turns();
-  /** What the provider wants to see again with the next call. */
+  /** Signature that the provider expects back with the next call. */
   #callSignature: string | undefined;
 
   constructor(fields: RequestObject) {
@@ -83,7 +83,7 @@ class ResponsesReader {
     if (!this.#features.has(feature)) this.#features.set(feature, field);
   };
 
-  /** What else a response may hold is of tools that no other provider has, and of reasoning, which always comes along. */
+  /** Other included data concerns tools that no other provider has, and reasoning, which is always included. */
   #checkIncluded(): void {
     const included = this.#fields.texts("include");
     const at = included.indexOf("message.output_text.logprobs");
@@ -123,7 +123,7 @@ class ResponsesReader {
         ]);
         break;
       case "item_reference":
-        throw unsupportedField(item.path, "a reference to an item that the provider keeps");
+        throw unsupportedField(item.path, "a reference to an item that the provider stores");
       default:
         throw unsupportedField(item.at("type"), `an item of type "${type}"`);
     }
@@ -155,7 +155,7 @@ class ResponsesReader {
     } else {
       const shown = [...item.objects("summary"), ...item.objects("content")];
       const text = shown.map((part) => part.text("text")).join("\n\n");
-      // What another server has sealed is no thought that anybody could take up.
+      // Reasoning that another server encrypted is useless to the provider.
       if (text === "" && replay === undefined) return;
       this.#turns.add("assistant", [{ kind: "reasoning", text, signature: replay?.value }]);
     }
@@ -261,7 +261,7 @@ class ResponsesReader {
   }
 }
 
-/** Fields that not every format has. */
+/** Fields that some formats do not have. */
 const NOTED = [
   ["temperature", "temperature"],
   ["topP", "top_p"],
@@ -269,7 +269,7 @@ const NOTED = [
   ["user", "safety_identifier"],
 ] as const;
 
-/** The texts of a message that may have nothing else. */
+/** Reads the content of a message that may only have text. */
 function readTexts(message: RequestObject, types: readonly string[]): readonly TextBlock[] {
   if (typeof message.any("content") === "string") {
     const text = message.text("content");

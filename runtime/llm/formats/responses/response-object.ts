@@ -1,27 +1,27 @@
 import type { JsonObject } from "../../../cel/variables.ts";
-import type { AskedRequest } from "../../chat/formats.ts";
+import type { OriginalRequest } from "../../chat/formats.ts";
 import type { StopReason } from "../../chat/response.ts";
 import type { Usage } from "../../chat/usage.ts";
 import { responsesUsage } from "./usage.ts";
 
-/** What is known of a response while it is made, and of one that is done. */
+/** State of a response, in progress or complete. */
 export interface ResponseState {
   readonly id: string;
   /** Unix time in seconds. */
   readonly createdAt: number;
   readonly model: string;
   readonly output: readonly JsonObject[];
-  /** Absent: it is still being made. */
+  /** Absent while it is in progress. */
   readonly end?: ResponseEnd;
 }
 
-/** How a response ended. */
+/** Outcome of a response. */
 export type ResponseEnd =
   | { readonly kind: "stopped"; readonly stop: StopReason; readonly usage: Usage | undefined }
   | { readonly kind: "failed"; readonly code: string; readonly message: string };
 
-/** A response of the Responses API: what the client asked for stands in it again. */
-export function responseObject({ body }: AskedRequest, state: ResponseState): JsonObject {
+/** Writes a response of the Responses API, which repeats the client's parameters. */
+export function responseObject({ body }: OriginalRequest, state: ResponseState): JsonObject {
   const { id, createdAt, model, output, end } = state;
   const reason = end?.kind === "stopped" ? incompleteReason(end.stop) : undefined;
   return {
@@ -51,13 +51,13 @@ export function responseObject({ body }: AskedRequest, state: ResponseState): Js
   };
 }
 
-/** `status` of a response that ended. */
+/** Returns `status` of a response that ended. */
 export function endStatus(end: ResponseEnd): "completed" | "incomplete" | "failed" {
   if (end.kind === "failed") return "failed";
   return incompleteReason(end.stop) === undefined ? "completed" : "incomplete";
 }
 
-/** Why a response is not all that it could have been; undefined: it is. */
+/** Returns the reason why a response is incomplete; `undefined` if it is complete. */
 function incompleteReason(stop: StopReason): string | undefined {
   switch (stop) {
     case "length":
@@ -73,7 +73,7 @@ function textOf(text: unknown): object {
   return typeof text === "object" && text !== null ? text : {};
 }
 
-/** An id of the gateway's own making: `msg_...`. */
+/** Creates an id of the gateway: `msg_...`. */
 export function newId(prefix: "resp" | "msg" | "fc" | "rs"): string {
   return `${prefix}_${crypto.randomUUID().replaceAll("-", "")}`;
 }

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../../cel/variables.ts";
-import type { AskedRequest, StreamWriter } from "../../chat/formats.ts";
+import type { OriginalRequest, StreamWriter } from "../../chat/formats.ts";
 import type { LlmError } from "../../chat/llm-error.ts";
 import type { StreamEvent } from "../../chat/stream-event.ts";
 import type { Usage } from "../../chat/usage.ts";
@@ -17,10 +17,10 @@ import {
 } from "./output-items.ts";
 import { endStatus, newId, type ResponseEnd, responseObject } from "./response-object.ts";
 
-/** An item whose pieces come. */
+/** An item in progress. */
 interface OpenItem {
   readonly id: string;
-  /** Its place in the output. */
+  /** Index in the output. */
   readonly index: number;
   text: string;
 }
@@ -33,26 +33,28 @@ interface OpenCall extends OpenItem {
   readonly call: { readonly id: string; readonly name: string };
 }
 
-/** Writes a stream as OpenAI's Responses API does: typed events with numbers, the whole response in the last one. */
+/**
+ * Writes a stream as OpenAI's Responses API does: typed events with numbers, the last of which contains the whole response.
+ */
 export class ResponsesStreamWriter implements StreamWriter {
-  readonly #request: AskedRequest;
+  readonly #request: OriginalRequest;
   readonly #createdAt = Math.floor(Date.now() / 1000);
   #id: string | undefined;
   #model: string;
   #sequence = 0;
-  /** Events that are not passed on yet. */
+  /** Events that are not returned yet. */
   #written = "";
-  /** Items that are complete, each in its place. */
+  /** Complete items, by their index. */
   readonly #output: JsonObject[] = [];
   #items = 0;
   #message: OpenItem | undefined;
   #reasoning: OpenReasoning | undefined;
-  /** By the provider's index: pieces of several calls may be mixed. */
+  /** By the provider's index: pieces of several calls may be interleaved. */
   readonly #calls = new Map<number, OpenCall>();
   #stop: Extract<StreamEvent, { kind: "stop" }>["reason"] = "end";
   #usage: Usage | undefined;
 
-  constructor(request: AskedRequest) {
+  constructor(request: OriginalRequest) {
     this.#request = request;
     this.#model = request.model;
   }
@@ -71,10 +73,10 @@ export class ResponsesStreamWriter implements StreamWriter {
         this.#start(event.id);
         break;
       case "text":
-        this.#say(event.text);
+        this.#addText(event.text);
         break;
       case "reasoning":
-        this.#think(event.text);
+        this.#addReasoning(event.text);
         break;
       case "signature":
         this.#openReasoning().signature += event.signature;
@@ -115,7 +117,7 @@ export class ResponsesStreamWriter implements StreamWriter {
     this.#emit("response.in_progress", `"response":${response}`);
   }
 
-  #say(text: string): void {
+  #addText(text: string): void {
     const message = this.#message ?? this.#openMessage();
     message.text += text;
     const delta = `"delta":${JSON.stringify(text)},"logprobs":[]`;
@@ -143,7 +145,7 @@ export class ResponsesStreamWriter implements StreamWriter {
     this.#done(message, messageItem(id, [text], status));
   }
 
-  #think(text: string): void {
+  #addReasoning(text: string): void {
     const reasoning = this.#openReasoning();
     const at = summaryOf(reasoning);
     if (reasoning.text === "") {
@@ -204,7 +206,7 @@ export class ResponsesStreamWriter implements StreamWriter {
     this.#calls.clear();
   }
 
-  /** Completes what is open. */
+  /** Completes open items. */
   #close(status: ItemStatus): void {
     this.#closeReasoning();
     this.#closeMessage(status);
@@ -218,7 +220,7 @@ export class ResponsesStreamWriter implements StreamWriter {
     return { id: newId(prefix), index, text: "" };
   }
 
-  /** A reasoning item that comes in one piece. */
+  /** Writes a reasoning item that arrives in one piece. */
   #addWhole(make: (id: string) => JsonObject): void {
     const item = this.#newItem("rs");
     const object = make(item.id);
@@ -254,7 +256,7 @@ export class ResponsesStreamWriter implements StreamWriter {
       id: this.#id ?? "",
       createdAt: this.#createdAt,
       model: this.#model,
-      // An item that is still open has left a hole.
+      // Skips the holes of items that are still open.
       output: Object.values(this.#output),
       ...(end && { end }),
     });

@@ -13,7 +13,7 @@ import { BARE_COMMENT, readEvent } from "../read-event.ts";
 import { eventText } from "./errors.ts";
 import { NumberedEvent } from "./numbered-event.ts";
 
-/** Where the Responses API has texts. */
+/** Texts of the Responses API. */
 export const responsesTexts: TextFormat = {
   request: ["instructions", "input", "prompt", "tools", "text", "tool_choice", "metadata"],
   plain: new Set([
@@ -31,19 +31,19 @@ export const responsesTexts: TextFormat = {
     ...["max_output_tokens", "max_tool_calls", "parallel_tool_calls", "store", "service_tier"],
     ...["safety_identifier", "prompt_cache_key", "prompt_cache_options", "background", "prompt"],
     ...["prompt_cache_retention", "moderation", "billing", "frequency_penalty", "presence_penalty"],
-    // Of what was deleted, and of lists.
+    // Members of deleted responses, and of lists.
     ...["deleted", "has_more", "first_id", "last_id"],
   ]),
   openStream: (texts) => new ResponsesTexts(texts),
 };
 
-/** A text that may go on, and the event that said the last of it. */
+/** A text that later events may continue, and its last event. */
 interface OpenText {
   readonly guard: PieceGuard;
   readonly event: JsonObject;
 }
 
-/** The part that goes on of what the model says, and the event that said the last of it. */
+/** The current part of the model's output, and its last event. */
 interface OpenPart {
   readonly place: string;
   readonly event: JsonObject;
@@ -51,19 +51,19 @@ interface OpenPart {
 
 class ResponsesTexts implements StreamTexts {
   readonly #texts: TextGuards;
-  /** What parts and items say one behind the other. */
-  readonly #said: PartedEvents;
-  #saying: OpenPart | undefined;
+  /** Guard for consecutive parts and items. */
+  readonly #parts: PartedEvents;
+  #current: OpenPart | undefined;
   /** Other texts, by the type of their events and their place in the response. */
   readonly #open = new Map<string, OpenText>();
-  /** The number of the next event; undefined: the provider counts none. */
+  /** Number of the next event; `undefined` if the provider does not number events. */
   #sequence: number | undefined;
-  /** What the last event was but for its text and its number; undefined: it said something else too. */
+  /** Template of the last event; `undefined` if the event had other content too. */
   #last: { readonly event: NumberedEvent; readonly guard: Pick<PieceGuard, "push"> } | undefined;
 
   constructor(texts: TextGuards) {
     this.#texts = texts;
-    this.#said = new PartedEvents(texts);
+    this.#parts = new PartedEvents(texts);
   }
 
   see(given: Buffer): Events {
@@ -72,14 +72,14 @@ class ResponsesTexts implements StreamTexts {
     if (again !== undefined) return again;
     this.#last = undefined;
     const read = readEvent(given, whole, this.#texts);
-    if (read === undefined) return this.#said.behind(() => [BARE_COMMENT]);
+    if (read === undefined) return this.#parts.behind(() => [BARE_COMMENT]);
     const { bytes: event, text, object: value } = read;
-    // What cannot be read cannot be guarded.
+    // Events that cannot be parsed cannot be guarded.
     if (value === undefined) return [];
     if (typeof value.type !== "string") {
       const mapped = mapTexts(value, new CarriedTexts(this.#texts, ""));
       const output = mapped === value ? event : `data: ${JSON.stringify(mapped)}\n\n`;
-      return this.#said.behind(() => [output]);
+      return this.#parts.behind(() => [output]);
     }
     if (typeof value.sequence_number === "number") this.#sequence ??= value.sequence_number;
     const { type } = value;
@@ -87,7 +87,7 @@ class ResponsesTexts implements StreamTexts {
     if (isPiece && type !== "response.audio.delta") {
       return this.#delta({ bytes: event, text }, value, type);
     }
-    // Whatever comes in between ends no text of its own; what says that it is done does.
+    // A text ends with its own `done` event, or with the last event. Other items only release it.
     const before = type.endsWith(".done")
       ? this.#close(placeOf(value, type.replace(/\.done$/, ".delta")))
       : isLast(type)
@@ -95,8 +95,8 @@ class ResponsesTexts implements StreamTexts {
         : isOther(value)
           ? this.#release()
           : [];
-    // What a text has become that waits is known when this goes out.
-    const own = this.#said.behind(() => {
+    // The text may be complete only when this event is sent.
+    const own = this.#parts.behind(() => {
       const carried = new CarriedTexts(this.#texts, type);
       const mapped = mapTexts(withoutLogprobs(value), carried);
       return [this.#numbered(event, value, isJsonObject(mapped) ? mapped : value)];
@@ -106,18 +106,18 @@ class ResponsesTexts implements StreamTexts {
 
   end(): Events {
     const places = [...this.#open.keys()];
-    const event = this.#saying?.event ?? {};
-    this.#saying = undefined;
+    const event = this.#current?.event ?? {};
+    this.#current = undefined;
     return [
       ...places.flatMap((place) => this.#close(place)),
-      ...this.#said.end((delta) => this.#deltaText(event, delta)),
+      ...this.#parts.end((delta) => this.#deltaText(event, delta)),
     ];
   }
 
-  /** What waits is let go: something else is said than the text that it may go on with. */
+  /** Releases the text that waits, because another kind of output follows. */
   #release(): Events {
-    const event = this.#saying?.event ?? {};
-    return this.#said.release((delta) => this.#deltaText(event, delta));
+    const event = this.#current?.event ?? {};
+    return this.#parts.release((delta) => this.#deltaText(event, delta));
   }
 
   #delta(
@@ -128,19 +128,19 @@ class ResponsesTexts implements StreamTexts {
     const place = placeOf(value, type);
     const bare = this.#around(value, type);
     const given = this.#piece(place, type, bare);
-    const isAlone = bare === value && !this.#said.isWaiting;
+    const isAlone = bare === value && !this.#parts.isWaiting;
     const event = isAlone ? NumberedEvent.of(text, "delta") : undefined;
     const push = (piece: string) => this.#piece(place, type, { ...bare, delta: piece }).text;
     this.#last = event && { event, guard: { push } };
     const { before, text: delta } = given;
     if (delta === "") return before;
-    const own = this.#said.behind(() => [
+    const own = this.#parts.behind(() => [
       this.#numbered(bytes, value, delta === value.delta ? bare : { ...bare, delta }),
     ]);
     return [...before, ...own];
   }
 
-  /** The event with all texts guarded that are not pieces. */
+  /** Guards all texts of an event that are not pieces. */
   #around(value: JsonObject, type: string): JsonObject {
     const bare = withoutLogprobs(value);
     const empty = { ...bare, delta: "" };
@@ -148,7 +148,7 @@ class ResponsesTexts implements StreamTexts {
     return mapped === empty || !isJsonObject(mapped) ? bare : { ...mapped, delta: value.delta };
   }
 
-  /** What goes out before a piece, and what is decided of its text. */
+  /** Guards a piece. Returns the events that precede it, and its decided text. */
   #piece(
     place: string,
     type: string,
@@ -156,11 +156,11 @@ class ResponsesTexts implements StreamTexts {
   ): { readonly before: Events; readonly text: string } {
     const piece = String(event.delta);
     const isPart = PARTS.has(type);
-    const isFree = this.#saying === undefined || this.#saying.place === place;
-    // Items by turns are texts of their own.
+    const isFree = this.#current === undefined || this.#current.place === place;
+    // Texts of interleaved items are guarded separately.
     if (isPart && isFree && !this.#open.has(place)) {
-      this.#saying = { place, event };
-      return this.#said.push(piece);
+      this.#current = { place, event };
+      return this.#parts.push(piece);
     }
     const before = isPart ? [] : this.#release();
     const guard = this.#open.get(place)?.guard ?? this.#guardFor(type);
@@ -168,7 +168,10 @@ class ResponsesTexts implements StreamTexts {
     return { before, text: guard.push(piece) };
   }
 
-  /** What the client gets for an event that differs from the one before in its text and its number alone; undefined: it may differ in more. */
+  /**
+   * Returns the client's output for an event that differs from the previous one only in its text and number; `undefined` if
+   * it may differ in more.
+   */
   #again(bytes: Buffer, text: string): readonly (string | Buffer)[] | undefined {
     if (this.#last === undefined || this.#sequence === undefined) return undefined;
     const { event, guard } = this.#last;
@@ -178,7 +181,7 @@ class ResponsesTexts implements StreamTexts {
     if (given === "") return [];
     const number = this.#sequence;
     this.#sequence += 1;
-    if (given === piece && !event.hasFilling && event.isNumber(text, number)) return [bytes];
+    if (given === piece && !event.hasPadding && event.isNumber(text, number)) return [bytes];
     return [event.withText(text, piece, given, number)];
   }
 
@@ -187,24 +190,24 @@ class ResponsesTexts implements StreamTexts {
   }
 
   #close(place: string): Events {
-    if (this.#saying?.place === place) {
-      const { event } = this.#saying;
-      this.#saying = undefined;
-      return this.#said.next((delta) => this.#deltaText(event, delta));
+    if (this.#current?.place === place) {
+      const { event } = this.#current;
+      this.#current = undefined;
+      return this.#parts.next((delta) => this.#deltaText(event, delta));
     }
     const open = this.#open.get(place);
     if (open === undefined) return [];
     this.#open.delete(place);
     const delta = open.guard.end();
-    return delta === "" ? [] : this.#said.behind(() => [this.#deltaText(open.event, delta)]);
+    return delta === "" ? [] : this.#parts.behind(() => [this.#deltaText(open.event, delta)]);
   }
 
-  /** The event that says more of a text. */
+  /** Returns the event that continues a text. */
   #deltaText(event: JsonObject, delta: string): string {
     return this.#text({ ...withoutLogprobs(event), delta });
   }
 
-  /** The event as it came when nothing of it is another. */
+  /** Returns the original event if neither its content nor its number changed. */
   #numbered(event: Buffer, before: JsonObject, after: JsonObject): string | Buffer {
     if (before === after && before.sequence_number === this.#sequence) {
       if (this.#sequence !== undefined) this.#sequence += 1;
@@ -222,14 +225,14 @@ class ResponsesTexts implements StreamTexts {
   }
 }
 
-/** What a model says by turns, one item and one part behind the other. */
+/** Types of deltas that belong to consecutive items and parts. */
 const PARTS: ReadonlySet<string> = new Set([
   "response.output_text.delta",
   "response.reasoning_text.delta",
   "response.reasoning_summary_text.delta",
 ]);
 
-/** Whether an item begins that says nothing of that. */
+/** Whether an event starts an item of another kind. */
 function isOther({ type, item }: JsonObject): boolean {
   if (type !== "response.output_item.added" || !isJsonObject(item)) return false;
   return item.type !== "message" && item.type !== "reasoning";
@@ -249,7 +252,7 @@ function isLast(type: string): boolean {
   return /^(?:response\.(?:completed|incomplete|failed)|error)$/.test(type);
 }
 
-/** The tokens would say what was masked. */
+/** Tokens would reveal what is masked. */
 function withoutLogprobs(value: JsonObject): JsonObject {
   const { logprobs } = value;
   return Array.isArray(logprobs) && logprobs.length > 0 ? { ...value, logprobs: [] } : value;

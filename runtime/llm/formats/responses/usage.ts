@@ -2,7 +2,7 @@ import type { JsonObject } from "../../../cel/variables.ts";
 import { isJsonObject } from "../../chat/request-object.ts";
 import { tokenCount, type Usage } from "../../chat/usage.ts";
 
-/** `usage` of OpenAI's Responses API: inputs include those of the cache, outputs the reasoning. */
+/** Reads `usage` of OpenAI's Responses API: inputs include cached tokens, outputs include reasoning. */
 export function readResponsesUsage(usage: unknown): Usage | undefined {
   if (!isJsonObject(usage)) return undefined;
   const input = tokenCount(usage.input_tokens);
@@ -18,7 +18,7 @@ export function readResponsesUsage(usage: unknown): Usage | undefined {
   };
 }
 
-/** The same, written. */
+/** Writes `usage`. */
 export function responsesUsage(usage: Usage): JsonObject {
   return {
     input_tokens: usage.input,

@@ -2,8 +2,8 @@ import type { JsonObject } from "../../../cel/variables.ts";
 import { isJsonObject } from "../../chat/request-object.ts";
 
 /**
- * About how many tokens a request of the Messages API has: a quarter of the bytes of all that is text, tools and their
- * schemas included, and what pictures and files come to.
+ * Estimates the tokens of a request of the Messages API: a quarter of the bytes of all text, including tools and their
+ * schemas, and fixed amounts for images and files.
  */
 export function estimateTokens({
   system,
@@ -15,7 +15,7 @@ export function estimateTokens({
   return Math.max(1, Math.ceil(parts.reduce((sum, part) => sum + part, 0)));
 }
 
-/** Of a prompt, a list of messages or blocks, or one of those. */
+/** Estimates a prompt, a list of messages or blocks, or one of those. */
 function content(value: unknown): number {
   if (typeof value === "string") return words(value);
   if (Array.isArray(value)) return value.reduce<number>((sum, each) => sum + content(each), 0);
@@ -40,16 +40,16 @@ function content(value: unknown): number {
   }
 }
 
-/** Around what one side says stand a few tokens of the model's own. */
+/** Tokens that a model adds to each message. */
 const PER_MESSAGE = 4;
 
-/** Pictures are made smaller until they have no more (docs.anthropic.com, Vision). */
+/** Images are scaled down to this maximum (docs.anthropic.com, Vision). */
 const PER_IMAGE = 1600;
 
-/** A page is read as text and as a picture: 1,500 to 3,000 (docs.anthropic.com, PDF support). */
+/** A page is read as text and as an image: 1,500 to 3,000 tokens (docs.anthropic.com, PDF support). */
 const PER_PAGE = 2000;
 
-/** Of a document; how many pages it has can be seen in some alone, and for the others their length says about that. */
+/** Estimates a document by its number of pages, if they can be counted, or else by its length. */
 function file(source: unknown): number {
   if (!isJsonObject(source)) return PER_PAGE;
   const { type, data } = source;
@@ -61,7 +61,7 @@ function file(source: unknown): number {
   return PER_PAGE * (pages ?? Math.ceil(bytes.length / BYTES_PER_PAGE));
 }
 
-/** Of a PDF with some pictures. */
+/** Typical size of a page in a PDF with some images. */
 const BYTES_PER_PAGE = 100_000;
 
 function text(value: unknown): number {

@@ -1,14 +1,14 @@
 import type { NativeFormat } from "../../chat/formats.ts";
 import { messagesErrors, readMessagesError } from "../messages/errors.ts";
-import { unwatchedStream } from "../unwatched-stream.ts";
+import { UNWATCHED_STREAM } from "../unwatched-stream.ts";
 
-/** Anthropic's counting of the tokens of a request: nothing is used up by it. */
+/** Anthropic's token counting, which uses no tokens. */
 export const tokenCountNative: NativeFormat = {
   name: "tokenCount",
   ...messagesErrors,
   reads: { input_tokens: true },
   readResponse: ({ input_tokens: counted }) => (typeof counted === "number" ? { counted } : {}),
-  watchStream: () => unwatchedStream,
+  watchStream: () => UNWATCHED_STREAM,
   readError: readMessagesError,
   adapt: () => {},
 };

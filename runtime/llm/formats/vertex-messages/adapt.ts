@@ -10,15 +10,15 @@ import {
 } from "../../../json/json-text.ts";
 
 /**
- * Changes a request of the Messages API as Vertex AI wants it: the model stands in the path, the version in the body, and
- * what it refuses goes.
+ * Adapts a request of the Messages API to Vertex AI: the model is in the path, the version in the body, and unsupported
+ * fields are removed.
  */
 export function adaptToVertex(body: JsonBody): void {
   body.delete("model");
   adaptCountToVertex(body);
 }
 
-/** The same of a request to count tokens: its path is one for all models, and the model stands in the body. */
+/** Adapts a request to count tokens. Its path is the same for all models, so the model remains in the body. */
 export function adaptCountToVertex(body: JsonBody): void {
   body.delete("output_format");
   body.set("anthropic_version", '"vertex-2023-10-16"');
@@ -28,7 +28,7 @@ export function adaptCountToVertex(body: JsonBody): void {
   }
 }
 
-/** The value of a field without the `scope` of any `cache_control` in it. */
+/** Removes `scope` from every `cache_control` in a field. */
 function withoutScopes(object: string, field: string): string {
   const edits: Edit[] = [];
   findScopes(object, 0, edits);

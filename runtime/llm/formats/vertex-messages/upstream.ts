@@ -4,7 +4,7 @@ import type { UpstreamFormat } from "../../chat/formats.ts";
 import { messagesUpstream } from "../messages/upstream.ts";
 import { adaptToVertex } from "./adapt.ts";
 
-/** Anthropic's models on Vertex AI, for clients that speak another format. */
+/** Anthropic's models on Vertex AI, for clients with another format. */
 export const vertexMessagesUpstream: UpstreamFormat = {
   ...messagesUpstream,
   writeRequest: (request, dialect, headers) => {

@@ -12,7 +12,7 @@ export const vertexPredictEmbeddings: EmbeddingsFormat = {
     }
     return JSON.stringify({
       instances: inputs.map((content) => ({ content })),
-      // A text that is too long is an error, as it is with OpenAI, and not a part of it.
+      // A text that is too long is an error, as with OpenAI; it is not truncated.
       parameters: { autoTruncate: false, outputDimensionality: dimensions },
     });
   },
@@ -28,7 +28,7 @@ export const vertexPredictEmbeddings: EmbeddingsFormat = {
   readError: readGenerateContentError,
 };
 
-/** Models that embed one text in a request. */
+/** Models that embed one text per request. */
 const TAKES_ONE = /^gemini-embedding-/;
 
 interface Prediction {
@@ -47,7 +47,7 @@ function readPrediction(prediction: unknown): Prediction {
   };
 }
 
-/** Undefined as soon as one is. */
+/** Returns `undefined` if either is `undefined`. */
 function sum(all: number | undefined, one: number | undefined): number | undefined {
   return all === undefined || one === undefined ? undefined : all + one;
 }

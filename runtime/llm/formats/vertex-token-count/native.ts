@@ -2,7 +2,7 @@ import type { NativeFormat } from "../../chat/formats.ts";
 import { tokenCountNative } from "../token-count/native.ts";
 import { adaptCountToVertex } from "../vertex-messages/adapt.ts";
 
-/** Anthropic's counting of tokens on Vertex AI. */
+/** Anthropic's token counting on Vertex AI. */
 export const vertexTokenCountNative: NativeFormat = {
   ...tokenCountNative,
   adapt: adaptCountToVertex,

@@ -14,43 +14,46 @@ import type { TextFormat } from "./chat/texts.ts";
 import { responsesNative } from "./formats/responses/native.ts";
 import { passTo, withQuery } from "./pass-through.ts";
 
-/** What is asked of a response that a provider keeps. */
-export interface KeptRequest {
+/** A request for a response that a provider stores. */
+export interface StoredRequest {
   readonly service: ChatService;
-  /** The provider that keeps it. */
-  readonly keeper: TargetSettings;
-  /** Where it is kept; its query is the client's. */
+  /** The provider that stores it. */
+  readonly storedBy: TargetSettings;
+  /** Path of the stored response, without the client's query. */
   readonly path: EndpointPath;
 }
 
-/** Serves a request for what a provider keeps: as it is, or guarded like the response that it was. */
-export function serveKept(exchange: Exchange, { service, keeper, path }: KeptRequest): void {
-  const { provider, guard } = keeper;
+/** Serves a request for a stored response: unchanged, or guarded like the original response. */
+export function serveStored(exchange: Exchange, { service, storedBy, path }: StoredRequest): void {
+  const { provider, guard } = storedBy;
   const { texts, timeout } = service;
-  // What is kept is asked for by its id, whatever its model was.
+  // Stored responses are requested by id, whatever their model.
   const own = typeof path === "string" ? path : path(provider.model ?? "", false);
   const whole = withQuery(own, exchange.query);
   if (texts !== undefined && guard !== undefined && guard.response.length > 0) {
-    if (refuseMethod(exchange, service.errors, KEPT_METHODS)) return;
-    serveGuarded(exchange, { service, keeper, path: whole, texts });
+    if (refuseMethod(exchange, service.errors, METHODS)) return;
+    serveGuarded(exchange, { service, storedBy, path: whole, texts });
     return;
   }
   passTo(exchange, provider, { path: whole, ...(timeout !== undefined && { timeout }) });
 }
 
-const KEPT_METHODS = ["GET", "POST", "DELETE"] as const;
+const METHODS = ["GET", "POST", "DELETE"] as const;
 
-interface GuardedRequest extends KeptRequest {
+interface GuardedRequest extends StoredRequest {
   /** With its query. */
   readonly path: string;
   readonly texts: TextFormat;
 }
 
-function serveGuarded(exchange: Exchange, { service, keeper, path, texts }: GuardedRequest): void {
+function serveGuarded(
+  exchange: Exchange,
+  { service, storedBy, path, texts }: GuardedRequest,
+): void {
   const { errors, keepAlive, timeout, providerHeader } = service;
-  const { provider } = keeper;
+  const { provider } = storedBy;
   recordProvider(exchange, provider);
-  const target = nativeTarget({ ...keeper, path, format: responsesNative });
+  const target = nativeTarget({ ...storedBy, path, format: responsesNative });
   const call = new ChatCall({
     text: "{}",
     sent: { text: "", bytes: new Uint8Array() },
@@ -62,7 +65,7 @@ function serveGuarded(exchange: Exchange, { service, keeper, path, texts }: Guar
   });
   const guards = new CallGuards(exchange, texts);
   const guard = guards.responseGuard(target, call);
-  // What is guarded is read.
+  // Guards need the body uncompressed.
   exchange.setRequestHeader("accept-encoding", "identity");
   const request = {
     method: exchange.upstreamMethod,
@@ -80,7 +83,7 @@ function serveGuarded(exchange: Exchange, { service, keeper, path, texts }: Guar
     keepAlive,
     errors,
     guard,
-    // Its tokens were counted when it was made.
+    // Its tokens were counted when it was created.
     settle: (outcome) => {
       if (outcome.kind === "failed") {
         respondFailedCall(exchange, { ...outcome, target }, { guards, errors }).catch((error) =>

@@ -1,5 +1,0 @@
-/** One guard. */
-export interface Guard {
-  /** What the configuration calls it: `regex`, `webhook`. */
-  readonly kind: string;
-}
