@@ -4,7 +4,12 @@ import { bugReport } from "./diagnostics/report/bug.ts";
 import { takesColors } from "./diagnostics/report/colors.ts";
 import { realHost } from "./host.ts";
 
-// A reader that has seen enough (`| head`) is no failure.
+/** Width of output that is not a terminal, in columns. */
+const DEFAULT_COLUMNS = 80;
+/** Longer lines of prose are hard to read. */
+const MAX_COLUMNS = 100;
+
+// A reader that closes the pipe early (`| head`) is not a failure.
 for (const stream of [process.stdout, process.stderr])
   stream.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code !== "EPIPE") throw error;
@@ -30,12 +35,13 @@ function commandContext(progress: CommandContext["progress"]): CommandContext {
       stdout: takesColors(process.stdout.isTTY, process.env),
       stderr: takesColors(process.stderr.isTTY, process.env),
     },
+    columns: Math.min(process.stdout.columns ?? DEFAULT_COLUMNS, MAX_COLUMNS),
     progress,
     print: (text) => process.stderr.write(text),
   };
 }
 
-/** A line on the terminal that says what is being done; erased at the end. */
+/** A line on the terminal that shows the current step; erased at the end. */
 function progressLine(): { readonly show: (step: string) => void; readonly erase: () => void } {
   const erase = () => process.stderr.write("\r\u001b[K");
   if (!process.stderr.isTTY) return { show: () => {}, erase: () => {} };

@@ -4,26 +4,32 @@ import { Agent } from "../agent/agent.ts";
 import { fileProblem } from "../host.ts";
 import type { Arguments, Command, CommandContext, CommandResult } from "./command.ts";
 
-/** `gwc agent`: a data plane, which serves what its controller sends until a signal ends it. */
+/** `gwc agent`: a data plane that serves the code its controller sends, until a signal ends it. */
 export const agent: Command = {
   minPositionals: 0,
   maxPositionals: 0,
   details:
-    "The pods of a Gateway run it: it takes generated code and the data that the code reads from `gwc controller`, and\n" +
-    "swaps a change in without dropping a connection. What it got last is kept on disk and served without a controller.\n" +
-    "Variables: XDS_ADDRESS (http or https URL of the controller), NAMESPACE and GATEWAY, XDS_TOKEN_FILE, XDS_ROOT_CA\n" +
-    "(file of the authority of its certificate), GWC_SIGNER (the public key that code has to be signed with, Ed25519 in\n" +
-    "base64; without it any code of the controller is run), GWC_AGENT_DIR (default /var/lib/gwc/agent).",
+    "Runs in the pods of a Gateway. Receives generated code and its data from `gwc controller`, and swaps in changes without dropping a connection. " +
+    "The last version is persisted, so the agent also starts while the controller is down.\n" +
+    "Environment variables:\n" +
+    "  XDS_ADDRESS     URL of the controller (http or https)\n" +
+    "  NAMESPACE       namespace of the Gateway\n" +
+    "  GATEWAY         name of the Gateway\n" +
+    "  XDS_TOKEN_FILE  token for the controller\n" +
+    "  XDS_ROOT_CA     file with the CA of the controller's certificate\n" +
+    "  GWC_SIGNER      Ed25519 public key (base64) that code must be signed with;\n" +
+    "                  without it, any code of the controller is run\n" +
+    "  GWC_AGENT_DIR   folder to persist to (default: /var/lib/gwc/agent)",
   options: [],
-  examples: ["XDS_ADDRESS=https://gwc.gwc-system:9978 NAMESPACE=default GATEWAY=front gwc agent"],
+  examples: ["XDS_ADDRESS=https://gwc:9978 NAMESPACE=default GATEWAY=front gwc agent"],
   work: follow,
 };
 
-/** Where the pods of a Gateway have their token for the controller. */
+/** Default path of the token for the controller in the pods of a Gateway. */
 const TOKEN_FILE = "/var/run/secrets/xds-tokens/xds-token";
-/** Milliseconds to connect. */
+/** Timeout for connecting, in milliseconds. */
 const CONNECT_TIME = 10_000;
-/** A controller that is gone without a word is noticed within half a minute. */
+/** Detects a controller that vanished without closing the connection within 30 seconds. */
 const KEEP_ALIVE = { time: 15_000, interval: 5_000, retries: 3 };
 
 async function follow(_: Arguments, { host, print }: CommandContext): Promise<CommandResult> {
@@ -31,8 +37,7 @@ async function follow(_: Arguments, { host, print }: CommandContext): Promise<Co
     host.variable(each),
   );
   if (address === undefined || namespace === undefined || name === undefined) {
-    const stderr =
-      "error: XDS_ADDRESS, NAMESPACE and GATEWAY say what to serve, and one is not set\n";
+    const stderr = "error: XDS_ADDRESS, NAMESPACE and GATEWAY must be set\n";
     return { exitCode: 1, stderr };
   }
   const tokenFile = host.variable("XDS_TOKEN_FILE") ?? TOKEN_FILE;
@@ -53,7 +58,7 @@ async function follow(_: Arguments, { host, print }: CommandContext): Promise<Co
         ...(authority === undefined
           ? {}
           : { tls: { authorities: [authority], verification: "full" } }),
-        // It is renewed on disk, and each connection reads it again.
+        // Kubernetes renews the token on disk, so each connection reads it again.
         credential: ({ headers }) => {
           headers.push("authorization", `Bearer ${readFileSync(tokenFile, "utf8").trim()}`);
         },
@@ -76,7 +81,7 @@ async function follow(_: Arguments, { host, print }: CommandContext): Promise<Co
     if (!(error instanceof Error) || !("syscall" in error)) throw error;
     return {
       exitCode: 1,
-      stderr: `error: what the controller sends can't be kept: ${fileProblem(error)}\n`,
+      stderr: `error: cannot persist what the controller sends: ${fileProblem(error)}\n`,
     };
   }
   return new Promise(() => {});

@@ -3,13 +3,13 @@ import { suggest } from "../diagnostics/suggestion.ts";
 import type { Arguments, Command, Option } from "./command.ts";
 import { help } from "./shared-options.ts";
 
-/** A command line that was understood, or what is wrong with it. */
+/** A parsed command line, a call for help, or a usage error. */
 export type ReadArguments =
   | { readonly kind: "arguments"; readonly values: Arguments }
   | { readonly kind: "help" }
   | { readonly kind: "usage"; readonly problem: string; readonly hint?: string };
 
-/** Reads the words after a verb. */
+/** Parses the arguments of a command. */
 export function readArguments(
   name: string,
   command: Command,
@@ -17,7 +17,7 @@ export function readArguments(
 ): ReadArguments {
   const known = [...command.options, help];
   const { tokens } = parseArgs({
-    // no option begins with a digit or a bracket: `-7 / 2` is an expression
+    // No option begins with a digit or a bracket: `-7 / 2` is an expression.
     args: argv.map((word) => word.replace(/^(?=-[\d.(["'])/, " ")),
     strict: false,
     allowPositionals: true,
@@ -39,7 +39,7 @@ export function readArguments(
   }
   if (positionals.length < command.minPositionals) return usage(`\`gwc ${name}\` needs a file`);
   const extra = positionals[command.maxPositionals];
-  if (extra !== undefined) return usage(`"${extra}" is one word too many`);
+  if (extra !== undefined) return usage(`unexpected argument "${extra}"`);
   return { kind: "arguments", values: { positionals, options, flags } };
 }
 
@@ -49,13 +49,13 @@ export function optionUsage({ name, short, value }: Option): string {
   return short === undefined ? long : `-${short}, ${long}`;
 }
 
-/** A given value as one of the words that it was checked against. */
+/** Narrows an option's value to one of its choices; `fallback` if it is not given. */
 export function oneOf<Word extends string>(
-  argv: readonly Word[],
+  choices: readonly Word[],
   given: string | undefined,
   fallback: Word,
 ): Word {
-  return argv.find((word) => word === given) ?? fallback;
+  return choices.find((word) => word === given) ?? fallback;
 }
 
 function parseOption({ short, value }: Option): {
@@ -81,7 +81,7 @@ function optionProblem(
       rawName,
       known.map(({ name }) => `--${name}`),
     );
-    const problem = `there is no option ${rawName} here`;
+    const problem = `unknown option ${rawName}`;
     return near === undefined ? { problem } : { problem, hint: `did you mean ${near}?` };
   }
   if (option.value === undefined)

@@ -18,25 +18,25 @@ const FORMATS: readonly ReportFormat[] = ["text", "json", "sarif", "github", "ju
 
 const BASELINE = ".gwc-audit.yaml";
 
-/** `gwc audit`: what is open, weak or does nothing in a configuration that has no mistake. */
+/** `gwc audit`: reports what is open, weak or without effect in a valid configuration. */
 export const audit: Command = {
   minPositionals: 0,
   maxPositionals: Number.POSITIVE_INFINITY,
   details:
-    "Says what `gwc check` warns of and, beyond that, what is allowed and rarely meant: MCP servers and models that\n" +
-    "everybody may use, rules that never decide (worked out, not guessed), tokens that are passed on, servers whose\n" +
-    "certificates are not checked. `gwc explain CODE` says why, and what to do.\n" +
-    `Findings that are as they should be stand in ${BASELINE}, each with its reason; --write-baseline writes all of\n` +
-    "them there. Exit code: 0 no warning that is not accepted, 1 some (or mistakes in the configuration).",
+    "Repeats the warnings of `gwc check` and adds what is allowed but rarely intended: MCP servers and models that everybody may use, " +
+    "rules that never decide (proved, not guessed), tokens that are forwarded, servers whose certificates are not verified. " +
+    "`gwc explain CODE` explains a finding and how to fix it.\n" +
+    `Accepted findings are listed in ${BASELINE}, each with a reason; --write-baseline prints a file that accepts all current ones.\n` +
+    "Exit code: 0 no unaccepted warnings, 1 unaccepted warnings or an invalid configuration.",
   options: [
     {
       name: "format",
       value: "FORMAT",
       choices: ["text", "json", "sarif", "github", "junit"],
-      summary: "how findings are written (default: text)",
+      summary: "output format (default: text)",
     },
-    { name: "baseline", value: "PATH", summary: `what was accepted (default: ${BASELINE})` },
-    { name: "write-baseline", summary: "print a baseline that accepts every finding there is" },
+    { name: "baseline", value: "PATH", summary: `the accepted findings (default: ${BASELINE})` },
+    { name: "write-baseline", summary: "print a baseline that accepts all current findings" },
     gateway,
   ],
   examples: ["gwc audit", "gwc audit --write-baseline > .gwc-audit.yaml"],
@@ -67,7 +67,7 @@ async function auditFiles(
     `${input.files.join(", ")}: ${open.length === 0 ? "nothing found" : totals(open)}`,
     ...(accepted === 0 ? [] : [`, ${accepted} accepted`]),
     "\n",
-    ...gone.map(({ message }) => `note: accepted and not found any more: ${message}\n`),
+    ...gone.map(({ message }) => `note: accepted but no longer found: ${message}\n`),
   ].join("");
   const isBad = checked.programs.length === 0 || open.some(({ severity }) => severity !== "note");
   return { exitCode: isBad ? 1 : 0, stdout, stderr };
@@ -85,7 +85,7 @@ function baselineFrom(
   return (
     readBaseline(read.text) ?? {
       exitCode: 2,
-      stderr: `error: "${named ?? BASELINE}" is no baseline: accepted: [{code, message, reason}]\n${hint}`,
+      stderr: `error: "${named ?? BASELINE}" is not a baseline: it needs accepted: [{code, message, reason}]\n${hint}`,
     }
   );
 }

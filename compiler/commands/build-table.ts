@@ -2,7 +2,7 @@ import type { Emitted } from "../4-emit/emit.ts";
 import type { Program } from "../ir/program.ts";
 import { allRoutes } from "../ir/routes.ts";
 
-/** What a build holds, as an aligned table: routes, policies, modules, the bundle's size. */
+/** Renders the contents of a build as an aligned table: routes, policies, modules, the bundle's size. */
 export function buildTable(folder: string, program: Program, emitted: Emitted): string {
   const { modules, bundle, graph } = emitted;
   const routes = allRoutes(program).map(({ route }) => route.name);
@@ -10,7 +10,7 @@ export function buildTable(folder: string, program: Program, emitted: Emitted): 
   const rows: readonly (readonly [string, number | string, string])[] = [
     ["routes", routes.length, shortList(routes)],
     ["policies", policies.length, shortList(policies)],
-    ["modules", modules.length, `${emitted.bundle.modules.length} of the runtime with them`],
+    ["modules", modules.length, `plus ${emitted.bundle.modules.length} of the runtime`],
     ["bundle", size(Buffer.byteLength(bundle.text)), `node ${folder}/gateway.mjs`],
   ];
   const width = Math.max(...rows.map(([, amount]) => String(amount).length));

@@ -23,49 +23,48 @@ import { gateway, strict } from "./shared-options.ts";
 
 const TRACES: readonly TraceLevel[] = ["path", "line", "none"];
 
-/** `gwc build`: checks, writes the gateway down, and says what is in it. */
+/** `gwc build`: checks a configuration, writes the generated gateway and prints a summary. */
 export const build: Command = {
   minPositionals: 0,
   maxPositionals: Number.POSITIVE_INFINITY,
   details:
-    "FILES are standalone files or Kubernetes manifests: files, folders, or - for standard input; without any,\n" +
-    "gateway.yaml of this folder.\n" +
-    "Writes main.ts, routes/*.ts, gateway.mjs (start it with `node gateway.mjs`), Dockerfile, manifest.json (what the\n" +
-    "bundle serves), modules.json (what is in it and why) and gateway.cdx.json (its bill of materials, CycloneDX);\n" +
-    "for a Gateway of manifests also kubernetes/, what runs it in a cluster.\n" +
-    "Files of the last build that are no longer needed are removed; files that gwc did not write are never touched.",
+    "FILES are standalone files or Kubernetes manifests: files, folders, or - for standard input (default: gateway.yaml).\n" +
+    "Writes main.ts, routes/*.ts, gateway.mjs (start it with `node gateway.mjs`), Dockerfile, manifest.json (what the " +
+    "bundle serves), modules.json (which modules it contains and why) and gateway.cdx.json (its CycloneDX bill of materials). " +
+    "For a Gateway in manifests, kubernetes/ has the resources that run it in a cluster.\n" +
+    "Stale files of the previous build are removed; files that gwc did not write are never touched.",
   options: [
     {
       name: "out",
       short: "o",
       value: "DIR",
-      summary: "where to write (default: out/NAME, the gateway's name)",
+      summary: "output folder (default: out/NAME, after the gateway)",
     },
     {
       name: "trace",
       value: "LEVEL",
       choices: ["path", "line", "none"],
-      summary: "what comments say of the configuration (default: path)",
+      summary: "detail of comments that name the configuration (default: path)",
     },
     {
       name: "print",
       value: "WHAT",
       choices: ["program"],
-      summary: "print the resolved program as JSON, write nothing",
+      summary: "print the resolved program as JSON; write nothing",
     },
-    { name: "check", summary: "write nothing; exit 1 when the output is not up to date" },
+    { name: "check", summary: "write nothing; exit with 1 if the output is out of date" },
     gateway,
     {
       name: "image",
       value: "IMAGE",
-      summary: "the image that kubernetes/ starts, instead of the bundle in a ConfigMap",
+      summary: "image for kubernetes/, instead of the bundle in a ConfigMap",
     },
     {
       name: "observability",
-      summary: "also write observability/: a Grafana dashboard and alert rules for Prometheus",
+      summary: "also write observability/: a Grafana dashboard and Prometheus alerts",
     },
     strict,
-    { name: "no-type-check", summary: "trust the generated code: quicker" },
+    { name: "no-type-check", summary: "skip the type check of generated code (faster)" },
   ],
   examples: ["gwc build", "gwc build gateway.yaml -o dist --trace line", "gwc build --check"],
   work: buildFiles,
@@ -121,20 +120,20 @@ async function buildFiles(
   return { exitCode: 0, stderr: talk, stdout: tables.join("\n") };
 }
 
-/** Programs as JSON; emitted code as its text. */
+/** Formats programs as JSON, with emitted code as strings. */
 function programText(programs: Program | readonly Program[]): string {
   const plain = (_key: string, value: unknown) => (isHole(value) ? printText(value) : value);
   return JSON.stringify(programs, plain, 2);
 }
 
-/** One gateway, written down, and where it goes. */
+/** A compiled gateway and the folder that it is written to. */
 interface Build {
   readonly program: Program;
   readonly emitted: Emitted;
   readonly folder: string;
 }
 
-/** Reports a bundle that no ConfigMap can carry. */
+/** Reports a bundle that is too large for a ConfigMap. */
 function tooLarge({
   program: { deployment },
   emitted: { packedSize = 0 },
@@ -145,13 +144,13 @@ function tooLarge({
   return diagnostics.list;
 }
 
-/** Several gateways get a folder each, named after them. */
+/** Returns the output folder; several gateways get a subfolder each, named after them. */
 function folderOf({ name }: Program, out: string | undefined, count: number): string {
   if (out === undefined) return path.join("out", name);
   return count === 1 ? out : path.join(out, name);
 }
 
-/** `gwc build --check`: whether what is there is what the build would write. */
+/** `gwc build --check`: compares the existing output with what a build would write. */
 async function freshness(builds: readonly Build[], talk: string): Promise<CommandResult> {
   const { differences } = await import("../4-emit/write.ts");
   const lines = builds.flatMap(({ folder, emitted }) =>
@@ -163,7 +162,7 @@ async function freshness(builds: readonly Build[], talk: string): Promise<Comman
     const folders = builds.map(({ folder }) => `${folder}: up to date\n`);
     return { exitCode: 0, stderr: talk, stdout: folders.join("") };
   }
-  const hint = "hint: `gwc build` with the same options writes what the configuration says now\n";
+  const hint = "hint: run `gwc build` with the same options to update the output\n";
   return { exitCode: 1, stderr: `${talk}${hint}`, stdout: lines.join("") };
 }
 
@@ -179,18 +178,18 @@ async function writeBuild(
         foreign.length === 1 ? [`"${foreign[0]}"`, "was"] : [foreign.join(", "), "were"];
       return (
         `error: ${names} in ${folder} ${were} not written by gwc; nothing was changed\n` +
-        "hint: build into another folder (-o DIR), or move what is there\n"
+        "hint: build into another folder (-o DIR), or move these files away\n"
       );
     }
     writeFiles(folder, files);
     return undefined;
   } catch (error) {
     if (!(error instanceof Error) || !("syscall" in error)) throw error;
-    return `error: ${folder} can't be written: ${fileProblem(error)}\n`;
+    return `error: ${folder} cannot be written: ${fileProblem(error)}\n`;
   }
 }
 
-/** The type checker refused generated code: a bug of gwc, whatever the configuration says. */
+/** Reports that generated code failed its type check, which is always a bug in gwc. */
 function emitError(findings: Emitted["findings"]): CommandResult {
   const lines = findings.map(({ module, line, message }) => `  ${module}:${line}: ${message}`);
   const stderr = [

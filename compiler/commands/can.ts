@@ -13,18 +13,22 @@ import type { Arguments, Command, CommandContext, CommandResult } from "./comman
 import { commandInput } from "./default-input.ts";
 import { gateway } from "./shared-options.ts";
 
-/** `gwc can`: whether a request or a call gets through, and who decides. */
+/** `gwc can`: decides whether a request or MCP call gets through, and names the deciding rule. */
 export const can: Command = {
   minPositionals: 2,
   maxPositionals: 3,
   details:
-    "Asks the compiled rules; nothing is served. METHOD URL is a request as `curl` would send it, with the headers\n" +
-    "that are given and no others, CONNECT HOST:PORT one for a tunnel; `call tool NAME`, `get prompt NAME` and\n" +
-    "`read resource URI` are what an MCP client may do, by the name that rules have (search) or, of several servers,\n" +
-    "the client (web_search). Credentials count as valid: --as gives the claims of the token, or nobody is known.\n" +
-    "What is not known (the client's address without --from, what other servers say) stays open: when the response\n" +
-    "depends on it, the conditions are printed. --who turns the question around: under which conditions may anyone.\n" +
-    "Exit code: 0 yes, 1 no (or mistakes in the configuration), 4 it depends.",
+    "Evaluates the compiled rules without serving anything. WHAT is one of:\n" +
+    "  METHOD URL          a request as `curl` sends it, with the given headers only\n" +
+    "  CONNECT HOST:PORT   a tunnel through a forward proxy\n" +
+    "  call tool NAME      an MCP call; NAME as in rules (search) or, with several\n" +
+    "                      servers, as clients see it (web_search)\n" +
+    "  get prompt NAME\n" +
+    "  read resource URI\n" +
+    "Credentials count as valid: --as gives the claims of the token; without it the request is anonymous. " +
+    "Unknown facts (the client's address without --from, responses of other servers) stay open: if the outcome depends on one, the conditions are printed. " +
+    "--who lists the conditions under which anyone gets through.\n" +
+    "Exit code: 0 yes, 1 no (or an invalid configuration), 4 it depends.",
   options: [
     { name: "as", value: "CLAIMS", summary: `the claims of the token, as JSON: '{"sub":"eve"}'` },
     { name: "api-key", value: "METADATA", summary: "the metadata of the API key, as JSON" },
@@ -32,12 +36,12 @@ export const can: Command = {
     {
       name: "header",
       value: "HEADERS",
-      summary: `headers: "x-env: dev", several lines divided by line breaks, also of one header`,
+      summary: `headers such as "x-env: dev", one per line; a name may repeat`,
     },
     { name: "from", value: "ADDRESS", summary: "the client's IP address" },
-    { name: "route", value: "ROUTE", summary: "the one MCP route that is meant" },
-    { name: "target", value: "NAME", summary: "the one MCP server that is meant" },
-    { name: "who", summary: "under which conditions anyone may" },
+    { name: "route", value: "ROUTE", summary: "consider only this MCP route" },
+    { name: "target", value: "NAME", summary: "consider only this MCP server" },
+    { name: "who", summary: "list the conditions under which anyone gets through" },
     {
       name: "file",
       short: "f",
@@ -49,7 +53,7 @@ export const can: Command = {
       name: "format",
       value: "FORMAT",
       choices: ["text", "json"],
-      summary: "how it is written (default: text)",
+      summary: "output format (default: text)",
     },
   ],
   examples: [
@@ -87,7 +91,7 @@ async function ask(given: Arguments, { host, isColored }: CommandContext): Promi
   return resultOf(`${item.kind} ${item.name}`, found, checked, given, flags.has("who"));
 }
 
-/** `call tool NAME`, `get prompt NAME`, `read resource URI`; with --who the verb may be left out. */
+/** Parses `call tool NAME`, `get prompt NAME` or `read resource URI`; the verb is optional, so `--who tool NAME` works. */
 function itemOf(argv: readonly string[], target: string | undefined): AskedItem | undefined {
   const words = argv.length === 3 ? argv.slice(1) : argv;
   const [kind, name = ""] = words;
@@ -97,22 +101,22 @@ function itemOf(argv: readonly string[], target: string | undefined): AskedItem 
 
 function askRequest(given: Arguments, checked: CheckedInput, asker: Asker): CommandResult {
   const [method = "", target = "", extra] = given.positionals;
-  if (extra !== undefined) return usage(`"${extra}" is one word too many`);
+  if (extra !== undefined) return usage(`unexpected argument "${extra}"`);
   if (method === "CONNECT") return askTunnel(given, checked, asker);
-  // A browser would make a slash of it, curl sends it as it is.
+  // Browsers turn a backslash into a slash, curl sends it unchanged: the path is ambiguous.
   if (!URL.canParse(target) || !/^https?:[^\\]*$/.test(target))
-    return usage(`"${target}" is no URL, and "${method}" nothing that an MCP client does`);
+    return usage(`"${target}" is not a URL, and "${method}" is not an MCP operation`);
   const reached = requestAccess(checked, method, new URL(target), asker);
   if (reached.kind === "none") return { exitCode: 1, stdout: `no: ${reached.reason}\n` };
   const what = `${method} ${target}`;
   return resultOf(what, [reached.access], checked, given, given.flags.has("who"));
 }
 
-/** A tunnel is asked for by the host and port that it leads to, wherever the gateway is. */
+/** Answers for a CONNECT request, which names the tunnel's destination and not the gateway. */
 function askTunnel(given: Arguments, checked: CheckedInput, asker: Asker): CommandResult {
   const [, target = ""] = given.positionals;
   if (!/^(?:[^\s/?#@:[\]]+|\[[0-9A-Fa-f:.]+\]):\d{1,5}$/.test(target))
-    return usage(`"${target}" is no host with a port: \`gwc can CONNECT host:443\``);
+    return usage(`"${target}" is not HOST:PORT: write \`gwc can CONNECT host:443\``);
   const reached = tunnelAccess(checked.programs, target, asker);
   const found = reached.flatMap((each) => (each.kind === "asked" ? each.access : []));
   const [none] = reached.flatMap((each) => (each.kind === "none" ? each.reason : []));
@@ -165,7 +169,7 @@ function objectOf(option: string, text: string | undefined): GivenObject {
     const value: unknown = JSON.parse(text);
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return { value };
   } catch {
-    // said below, without the parser's words, which quote the text
+    // Reported below without the parser's message, which quotes the value.
   }
   return { problem: `--${option} needs a JSON object: '{"sub":"eve"}'` };
 }

@@ -11,27 +11,26 @@ import { gateway, strict } from "./shared-options.ts";
 
 const FORMATS: readonly ReportFormat[] = ["text", "json", "sarif", "github", "junit"];
 
-/** `gwc check`: the report is the result. */
+/** `gwc check`: reports the mistakes of a configuration. */
 export const check: Command = {
   minPositionals: 0,
   maxPositionals: Number.POSITIVE_INFINITY,
   details:
-    "The verdict is the one of `gwc build`: what check passes, build builds. Without FILES it is gateway.yaml of this\n" +
-    "folder.\n" +
-    "A built bundle runs in pods that mount Secrets and ConfigMaps, which have to be of the Gateway's namespace. The\n" +
-    "controller sends them to its data planes, of whatever namespace: --cluster gives its verdict.\n" +
-    "Under GITHUB_ACTIONS=true the format is github, unless another one is asked for.",
+    "Checks FILES (default: gateway.yaml) exactly as `gwc build` does: what passes the check also builds.\n" +
+    "Pods of a built bundle can mount Secrets and ConfigMaps of the Gateway's namespace only. " +
+    "The controller also delivers those of other namespaces: --cluster checks manifests by its rules.\n" +
+    "With GITHUB_ACTIONS=true the default format is github.",
   options: [
     {
       name: "format",
       value: "FORMAT",
       choices: ["text", "json", "sarif", "github", "junit"],
-      summary: "how mistakes are written (default: text)",
+      summary: "output format (default: text)",
     },
     gateway,
     {
       name: "cluster",
-      summary: "judge manifests as the controller does: Secrets of every namespace",
+      summary: "accept Secrets of every namespace, as the controller does",
     },
     strict,
   ],

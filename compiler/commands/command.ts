@@ -1,60 +1,62 @@
 import type { Host } from "../host.ts";
 
-/** What a verb gives back; cli.ts prints it and exits. */
+/** Result of a command; cli.ts prints it and exits. */
 export interface CommandResult {
-  /** 0 ok, 1 invalid input, 2 usage, 3 a bug in gwc; 4 and 5 as the command says. */
+  /** 0 ok, 1 invalid input, 2 usage error, 3 bug in gwc; 4 and 5 are specific to the command. */
   readonly exitCode: 0 | 1 | 2 | 3 | 4 | 5;
-  /** The result itself. */
+  /** The result. */
   readonly stdout?: string;
-  /** Talk about it. */
+  /** Diagnostics, hints and notes. */
   readonly stderr?: string;
 }
 
-/** What a verb may know of the world around it. Files and variables come through `host`. */
+/** Environment of a command. Files and variables come through `host`. */
 export interface CommandContext {
   readonly host: Host;
-  /** Whether each stream takes colours. */
+  /** Whether each stream takes ANSI colors. */
   readonly isColored: { readonly stdout: boolean; readonly stderr: boolean };
-  /** Says what is being done; shown on a terminal when it takes long. */
+  /** Width of the terminal in columns, for help and reference pages. */
+  readonly columns: number;
+  /** Shows the current step on a terminal. */
   readonly progress: (step: string) => void;
-  /** Says a line on stderr at once: for verbs that go on. */
+  /** Writes to stderr immediately, for commands that keep running. */
   readonly print: (text: string) => void;
 }
 
-/** The work of a verb. */
+/** Runs a command. */
 export type CommandWork = (values: Arguments, context: CommandContext) => Promise<CommandResult>;
 
-/** The command line of a verb, checked against its declaration. */
+/** Parsed arguments of a command, validated against its declaration. */
 export interface Arguments {
-  /** Words that belong to no option. */
+  /** Arguments that are not options. */
   readonly positionals: readonly string[];
   /** Options that take a value, by long name. */
   readonly options: Readonly<Record<string, string>>;
-  /** Options that take none and were given. */
+  /** Names of the given options that take no value. */
   readonly flags: ReadonlySet<string>;
 }
 
-/** What a command takes and does; how it is called stands in the list of commands. */
+/** Arguments and behavior of a command; its name and summary are in the list of commands. */
 export interface Command {
   readonly minPositionals: number;
   readonly maxPositionals: number;
-  /** What `gwc VERB --help` says beyond the options: paragraphs. */
+  /** Paragraphs for `gwc COMMAND --help`, one per line; lines that begin with a space are not wrapped. */
   readonly details: string;
   readonly options: readonly Option[];
-  /** Command lines that show it in use. */
+  /** Example command lines. */
   readonly examples: readonly string[];
   readonly work: CommandWork;
 }
 
-/** An option of a verb. */
+/** An option of a command. */
 export interface Option {
-  /** The long name. */
+  /** Long name without dashes. */
   readonly name: string;
-  /** The short one, a letter. */
+  /** Short name: one letter. */
   readonly short?: string;
-  /** What its value is called; absent: it takes none. */
+  /** Placeholder for its value in help; absent if it takes no value. */
   readonly value?: string;
-  /** The only values it takes. */
+  /** Accepted values; absent if any value is accepted. */
   readonly choices?: readonly string[];
   readonly summary: string;
 }

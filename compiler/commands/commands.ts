@@ -1,13 +1,13 @@
 import type { Command } from "./command.ts";
 
-/** A row of the list of commands. The rest is loaded when it is called: none waits for what another one needs. */
+/** An entry of the list of commands. Each command's module is loaded on demand, so no command pays for another's imports. */
 export interface CommandEntry {
   readonly name: string;
-  /** What stands after the name: `FILES..`. */
+  /** Arguments after the name, for the usage line: `FILES..`. */
   readonly positionals: string;
-  /** One line, for the help. */
+  /** One line for `gwc --help`. */
   readonly summary: string;
-  /** What it prints on stdout is a file for another program: nothing in it is escaped. */
+  /** Set if stdout is a file for another program, in which control characters are not escaped. */
   readonly printsFiles?: true;
   readonly load: () => Promise<Command>;
 }
@@ -17,110 +17,110 @@ export const commands: readonly CommandEntry[] = [
   {
     name: "build",
     positionals: "[FILES..]",
-    summary: "compile a gateway to readable TypeScript and one file that runs",
+    summary: "compile a gateway to readable TypeScript and one runnable file",
     load: async () => (await import("./build.ts")).build,
   },
   {
     name: "check",
     positionals: "[FILES..]",
-    summary: "report every mistake, each with its place and what to do; write nothing",
+    summary: "report every mistake with its location and a fix",
     load: async () => (await import("./check.ts")).check,
   },
   {
     name: "run",
     positionals: "[FILE]",
-    summary: "compile and serve in one step; follow every change of the file",
+    summary: "compile and serve; reload when the file changes",
     load: async () => (await import("./run.ts")).run,
   },
   {
     name: "status",
     positionals: "FILES..",
-    summary: "print the conditions that a controller would write for Kubernetes manifests",
+    summary: "print the status conditions of Kubernetes manifests",
     load: async () => (await import("./status.ts")).status,
   },
   {
     name: "controller",
     positionals: "",
-    summary: "compile the Gateways of a Kubernetes API server as they change; write statuses",
+    summary: "serve the Gateways of a Kubernetes cluster",
     load: async () => (await import("./controller.ts")).controller,
   },
   {
     name: "agent",
     positionals: "",
-    summary: "serve what a controller sends: what the pods of a Gateway run",
+    summary: "serve the code of a controller, in the pods of a Gateway",
     load: async () => (await import("./agent.ts")).agent,
   },
   {
     name: "schema",
     positionals: "",
-    summary: "print the JSON schema of the configuration, for editors",
+    summary: "print the JSON schema of the configuration",
     load: async () => (await import("./schema.ts")).schema,
   },
   {
     name: "explain",
     positionals: "[WHAT..]",
-    summary: "explain a diagnostic, policy, backend, field, route, request or generated line",
+    summary: "explain a diagnostic, policy, field, route, request or line of code",
     load: async () => (await import("./explain.ts")).explain,
   },
   {
     name: "eval",
     positionals: "EXPRESSION",
-    summary: "evaluate an expression of a rule on data of your own",
+    summary: "evaluate a CEL expression on your own data",
     load: async () => (await import("./eval.ts")).evalCommand,
   },
   {
     name: "diff",
     positionals: "[OLD NEW]",
-    summary: "say what a change opens, closes and changes, each with a request that shows it",
+    summary: "show which access a change opens or closes, with example requests",
     load: async () => (await import("./diff.ts")).diff,
   },
   {
     name: "can",
     positionals: "WHAT..",
-    summary: "say whether a request or an MCP call gets through, by which rule, and who may",
+    summary: "decide whether a request or MCP call gets through, and why",
     load: async () => (await import("./can.ts")).can,
   },
   {
     name: "test",
     positionals: "[FILES..]",
-    summary: "run the tests beside a configuration: requests, and what must come out",
+    summary: "run the *.test.yaml files next to a configuration",
     load: async () => (await import("./test.ts")).testCommand,
   },
   {
     name: "audit",
     positionals: "[FILES..]",
-    summary: "say what is open, weak or does nothing, beyond mistakes",
+    summary: "report what is open, weak or without effect",
     load: async () => (await import("./audit.ts")).audit,
   },
   {
     name: "lock",
     positionals: "[FILES..]",
-    summary: "record the tools that MCP servers offer, and say what has become of them",
+    summary: "record the tools of MCP servers and report what changed",
     load: async () => (await import("./lock.ts")).lock,
   },
   {
     name: "graph",
     positionals: "[FILE]",
-    summary: "draw a gateway, or what a change adds to it and removes",
+    summary: "draw a gateway, or what a change adds and removes",
     load: async () => (await import("./graph.ts")).graph,
   },
   {
     name: "verify",
     positionals: "OUT [FILE]",
-    summary: "say whether a bundle is, byte for byte, what a configuration builds",
+    summary: "verify that a bundle is byte for byte what a configuration builds",
     load: async () => (await import("./verify.ts")).verify,
   },
   {
     name: "import",
     positionals: "FILES..",
-    summary: "make a configuration of another gateway's: nginx, Caddy, LiteLLM and others",
+    summary: "convert a configuration of nginx, Caddy, Traefik, Kong, LiteLLM, ...",
     printsFiles: true,
     load: async () => (await import("./import.ts")).importCommand,
   },
   {
     name: "init",
     positionals: "[FILE]",
-    summary: "write a small commented configuration that works at once",
+    summary: "write a small commented configuration that works",
     load: async () => (await import("./init.ts")).init,
   },
   {

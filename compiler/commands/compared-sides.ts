@@ -10,14 +10,14 @@ import type { Program } from "../ir/program.ts";
 import type { Arguments, CommandContext, CommandResult } from "./command.ts";
 import { commandInput } from "./default-input.ts";
 
-/** A configuration or a manifest, and where it is read. */
+/** A configuration or a `manifest.json` to compare, and the host that reads it. */
 export interface Side {
   readonly name: string;
   readonly file: string;
   readonly host: Host;
 }
 
-/** What a side turned out to be. */
+/** A side after reading: a checked configuration, a manifest, or an error. */
 export type ReadSide =
   | {
       readonly kind: "checked";
@@ -28,7 +28,7 @@ export type ReadSide =
   | { readonly kind: "manifest"; readonly side: SummarySide }
   | { readonly kind: "refused"; readonly result: CommandResult };
 
-/** Reads a side: a `manifest.json`, or a configuration that is checked. */
+/** Reads a `manifest.json`, or reads and checks a configuration. */
 export function readSide(
   { name, file, host }: Side,
   gatewayName: string | undefined,
@@ -39,7 +39,7 @@ export function readSide(
   if (manifest?.kind === "manifest")
     return { kind: "manifest", side: { summary: manifest.manifest, file } };
   if (manifest?.kind === "problem") {
-    const stderr = `error: ${file} can't be compared: ${manifest.problem}\n`;
+    const stderr = `error: ${file} cannot be compared: ${manifest.problem}\n`;
     return { kind: "refused", result: { exitCode: 1, stderr } };
   }
   const checked = checkInput([file], host, false, gatewayName);
@@ -49,13 +49,13 @@ export function readSide(
     : { kind: "checked", checked, program, file };
 }
 
-/** A side as its manifest would say it. */
+/** Returns the summary of a side as its manifest contains it. */
 export function summaryOf(side: Exclude<ReadSide, { kind: "refused" }>): SummarySide {
   if (side.kind === "manifest") return side.side;
   return { summary: gatewaySummary(side.program), file: side.file };
 }
 
-/** A manifest and a picture are of one Gateway: of several nobody said which is meant. */
+/** Returns a usage error if a side has several Gateways; manifests and graphs cover one. */
 export function severalGateways(
   sides: readonly Exclude<ReadSide, { kind: "refused" }>[],
 ): CommandResult | undefined {
@@ -63,16 +63,17 @@ export function severalGateways(
     (side) => side.kind === "checked" && side.checked.programs.length > 1,
   );
   if (!isOfSeveral) return undefined;
-  const stderr = "error: these are several Gateways\nhint: name one by --gateway NAMESPACE/NAME\n";
+  const stderr =
+    "error: the configuration has several Gateways\nhint: choose one with --gateway NAMESPACE/NAME\n";
   return { exitCode: 2, stderr };
 }
 
-/** The files of a side, for places in them. */
+/** Returns the source files of a side, for line numbers. */
 export function filesOf(side: Exclude<ReadSide, { kind: "refused" }>): Checked["files"] {
   return side.kind === "checked" ? side.checked.files : [];
 }
 
-/** The two sides that `OLD NEW`, or `--git BASE [FILE]`, mean to a command. */
+/** Returns the two sides of `OLD NEW` or of `--git BASE [FILE]`, or a usage error. */
 export function comparedSides(
   { positionals, options: { git } }: Arguments,
   { host }: CommandContext,
@@ -87,13 +88,13 @@ export function comparedSides(
       ];
     return usage(
       command,
-      `\`gwc ${command} OLD NEW\` compares two files, \`gwc ${command} --git BASE\` one with itself`,
+      `give two files (\`gwc ${command} OLD NEW\`) or a git revision (\`gwc ${command} --git BASE\`)`,
     );
   }
   if (second !== undefined || more.length > 0)
-    return usage(command, "with --git it is one file or folder, as it was and as it is");
+    return usage(command, "--git compares one file or folder with its earlier version; give one");
   const base = gitHost(git, host);
-  if (base === undefined) return usage(command, `git knows no revision "${git}" here`);
+  if (base === undefined) return usage(command, `unknown git revision "${git}"`);
   const input = commandInput(
     first === undefined ? [] : [first],
     host,
@@ -117,10 +118,10 @@ function mistakes(
   { findings }: CheckedInput,
   { isColored }: CommandContext,
 ): CommandResult {
-  const stderr = `error: ${name} has mistakes\n\n${textReport(findings, isColored.stderr)}`;
+  const stderr = `error: ${name} is invalid\n\n${textReport(findings, isColored.stderr)}`;
   return { exitCode: 1, stderr };
 }
 
 function usage(command: string, problem: string): CommandResult {
-  return { exitCode: 2, stderr: `error: ${problem}\nhint: \`gwc ${command} --help\` says more\n` };
+  return { exitCode: 2, stderr: `error: ${problem}\nhint: see \`gwc ${command} --help\`\n` };
 }

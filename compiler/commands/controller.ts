@@ -20,79 +20,79 @@ import { validator } from "../schema/validate.ts";
 import { oneOf } from "./arguments.ts";
 import type { Arguments, Command, CommandContext, CommandResult } from "./command.ts";
 
-/** `gwc controller`: serves the Gateways of a Kubernetes API server until a signal ends it. */
+/** `gwc controller`: reconciles the Gateways of a Kubernetes API server until a signal ends it. */
 export const controller: Command = {
   minPositionals: 0,
   maxPositionals: 0,
   details:
-    "Follows GatewayClasses, Gateways, routes, policies and what they refer to, compiles each Gateway as `gwc build`\n" +
-    "does, sends the code to its data planes (`gwc agent`), and writes what came of it into the status of every object.\n" +
+    "Watches GatewayClasses, Gateways, routes, policies and the objects they refer to, compiles each Gateway as `gwc build` " +
+    "does, sends the code to its data planes (`gwc agent`), and writes the result to the status of every object.\n" +
     "In a pod it uses the pod's service account.",
   options: [
     {
       name: "kubeconfig",
       value: "FILE",
-      summary: "how the API server is reached (default: the pod's own account, else KUBECONFIG)",
+      summary: "kubeconfig (default: the pod's service account, else KUBECONFIG)",
     },
-    { name: "xds-port", value: "PORT", summary: "where data planes are served (default: 9978)" },
+    { name: "xds-port", value: "PORT", summary: "port for data planes (default: 9978)" },
     {
       name: "xds-tls",
       value: "DIR",
-      summary: "a folder with tls.crt, tls.key and ca.crt for them (default: no TLS)",
+      summary: "folder with tls.crt, tls.key and ca.crt for that port (default: no TLS)",
     },
     {
       name: "health-port",
       value: "PORT",
-      summary: "where /healthz and /readyz are served (default: 9093)",
+      summary: "port of /healthz and /readyz (default: 9093)",
     },
     {
       name: "metrics-port",
       value: "PORT",
-      summary: "where /metrics is served (default: 9092)",
+      summary: "port of /metrics (default: 9092)",
     },
     {
       name: "namespaces",
       value: "JSON",
-      summary: "a list of label selectors: only namespaces that one of them selects are read",
+      summary: "label selectors, as a JSON list: read only namespaces that match one",
     },
     {
       name: "admission",
       value: "NAME",
       summary:
-        "the ValidatingWebhookConfiguration by which the API server asks whether objects are good (default: it does not)",
+        "ValidatingWebhookConfiguration by which the API server validates objects (default: no validation)",
     },
     {
       name: "admission-port",
       value: "PORT",
-      summary: "where it asks, at /check (default: 9443)",
+      summary: "port of the webhook, at /check (default: 9443)",
     },
-    { name: "inference-extension", summary: "read InferencePools, too" },
+    { name: "inference-extension", summary: "also read InferencePools" },
     {
       name: "lease-seconds",
       value: "SECONDS",
-      summary: `how long other replicas wait for a leader that ended without a word (default: ${LEASE_SECONDS})`,
+      summary: `seconds until another replica replaces a leader that vanished (default: ${LEASE_SECONDS})`,
     },
     {
       name: "log-level",
       value: "LEVEL",
       choices: ["info", "warn", "error"],
-      summary: "what is logged (default: info)",
+      summary: "minimum level of log lines (default: info)",
     },
     {
       name: "image",
       value: "IMAGE",
-      summary: "what runs data planes; without it, Deployments and Services are not made",
+      summary: "image of data planes; without it, no Deployments and Services are created",
     },
     {
       name: "image-pull-policy",
       value: "POLICY",
       choices: ["Always", "IfNotPresent", "Never"],
-      summary: "when it is pulled, unless the parameters of a Gateway say so",
+      summary: "pull policy of the image, unless GatewayParameters set one",
     },
     {
       name: "xds-address",
       value: "URL",
-      summary: "where data planes find this controller (default: its Service gwc of its namespace)",
+      summary: "URL of this controller for data planes (default: Service gwc of its namespace)",
     },
   ],
   examples: ["gwc controller", "gwc controller --kubeconfig ~/.kube/config"],
@@ -119,16 +119,16 @@ async function follow(
 ): Promise<CommandResult> {
   const wrong = PORTS.find((name) => !/^\d{1,5}$/.test(options[name] ?? "0"));
   if (wrong !== undefined)
-    return { exitCode: 2, stderr: `error: --${wrong} is a port, not "${options[wrong]}"\n` };
+    return { exitCode: 2, stderr: `error: --${wrong} needs a port, not "${options[wrong]}"\n` };
   const namespaces = selectorsOf(options.namespaces ?? "[]");
   if (namespaces === undefined)
-    return { exitCode: 2, stderr: "error: --namespaces is a JSON list of label selectors\n" };
+    return { exitCode: 2, stderr: "error: --namespaces needs a JSON list of label selectors\n" };
   const leaseSeconds = Number(options["lease-seconds"] ?? LEASE_SECONDS);
   if (!Number.isInteger(leaseSeconds) || leaseSeconds < SHORTEST_LEASE || leaseSeconds > 3600)
-    return { exitCode: 2, stderr: "error: --lease-seconds is a number from 3 to 3600\n" };
+    return { exitCode: 2, stderr: "error: --lease-seconds needs a number from 3 to 3600\n" };
   const access = kubernetesAccess(host, options.kubeconfig);
   if ("problem" in access) {
-    const hint = "hint: `gwc controller --help` says how the API server is found\n";
+    const hint = "hint: see --kubeconfig in `gwc controller --help`\n";
     return { exitCode: 1, stderr: `error: ${access.problem}\n${hint}` };
   }
   const folder = options["xds-tls"];
@@ -141,7 +141,7 @@ async function follow(
   const log = (level: "info" | "warn", message: string) => {
     if (LEVELS.indexOf(level) >= least) print(`${new Date().toISOString()} ${level} ${message}\n`);
   };
-  log("info", `following ${access.server.origin}`);
+  log("info", `watching ${access.server.origin}`);
   let running: Controller | undefined;
   const health = await openPages(portOf(options["health-port"], 9093), {
     "/healthz": () => ({ status: 200, text: "ok\n" }),
@@ -171,11 +171,11 @@ async function follow(
           changed: (certificate) => controlling.useCertificate(certificate),
           warn: (message) => log("warn", message),
         });
-  log("info", `ready; data planes are served at port ${controlling.discoveryPort}`);
+  log("info", `ready; serving data planes on port ${controlling.discoveryPort}`);
   await new Promise<void>((resolve) => {
     for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => resolve());
   });
-  log("info", "ending");
+  log("info", "stopping");
   running = undefined;
   unfollow();
   await controlling.stop();
@@ -201,12 +201,12 @@ function admissionOf({ admission = "", "admission-port": port }: Arguments["opti
   return { configuration: admission, port: portOf(port, 9443) };
 }
 
-/** A Lease of less seconds is lost whenever an API server is slow. */
+/** Minimum lease in seconds: a shorter one is lost whenever the API server is slow. */
 const SHORTEST_LEASE = 3;
 const PORTS = ["xds-port", "health-port", "metrics-port", "admission-port"];
 const LEVELS = ["info", "warn", "error"] as const;
 
-/** Label selectors of JSON; undefined: it is something else. */
+/** Parses label selectors; `undefined` if the JSON or a selector is invalid. */
 function selectorsOf(text: string): readonly LabelSelector[] | undefined {
   const diagnostics = new Diagnostics();
   try {

@@ -1,19 +1,19 @@
 import type { Host } from "../host.ts";
 import type { CommandResult } from "./command.ts";
 
-/** The files that are meant when none is given, the first one that is there. */
+/** Default files: the first one that exists is used. */
 const NAMES = ["gateway.yaml", "gateway.yml", "gateway.json"];
 
-/** What a command works on: the given files, else the gateway of this folder. */
+/** Input files of a command: the given ones, else the default file of the working directory. */
 export type CommandInput =
   | { readonly kind: "files"; readonly files: readonly string[] }
   | { readonly kind: "none"; readonly result: CommandResult };
 
-/** The input of `build`, `check` and `run`; without any, the result that says what to do. */
+/** Returns the input files, or an error with a hint if none are given and there is no default file. */
 export function commandInput(
   given: readonly string[],
   { readText }: Host,
-  /** How the command is called with a file: `gwc build FILE`. */
+  /** Usage of the command with a file, for the hint: `gwc build FILE`. */
   usage: string,
 ): CommandInput {
   if (given.length > 0) return { kind: "files", files: given };
@@ -21,6 +21,6 @@ export function commandInput(
   if (found !== undefined) return { kind: "files", files: [found] };
   const stderr =
     `error: there is no ${NAMES[0]} in this folder\n` +
-    `hint: \`gwc init\` writes a first one; \`${usage}\` takes another file\n`;
+    `hint: create one with \`gwc init\`, or name a file: \`${usage}\`\n`;
   return { kind: "none", result: { exitCode: 2, stderr } };
 }

@@ -13,34 +13,34 @@ import { gateway } from "./shared-options.ts";
 
 const FORMATS: readonly DiffFormat[] = ["text", "json", "markdown", "sarif", "github"];
 
-/** `gwc diff`: what a change of the configuration changes for those who send requests. */
+/** `gwc diff`: reports what a configuration change means for requests. */
 export const diff: Command = {
   minPositionals: 0,
   maxPositionals: 2,
   details:
-    "OLD and NEW are files or folders, or a bundle's manifest.json, of which rules, routes, ports and needs are known and\n" +
-    "of settings whether they are the same. With --git BASE it is one of them (default: gateway.yaml), as it is in that\n" +
-    "revision and as it is now. What is compared is what requests get, not text: ports, hosts, routes and their\n" +
-    "precedence, policies, rules, backends, TLS, variables that are needed. For each difference of access there is\n" +
-    "a request that was run on the compiled rules of both. The first line is the verdict; what opens access comes\n" +
-    "first; nothing is said of re-quoting, moving or renaming. What can't be decided is counted, never passed over:\n" +
-    "each question may take so many steps, a few seconds, and is not decided beyond them, on any machine.\n" +
-    "Exit code with --exit-code: 0 nothing is different, 4 something is, 5 something opens access (or is not decided).",
+    "OLD and NEW are files, folders or the manifest.json of a bundle (which has rules, routes, ports and requirements; " +
+    "of policy settings it shows only whether they changed). --git BASE compares one of them (default: gateway.yaml) with its version in that revision.\n" +
+    "Compares the effect on requests, not the files: ports, hosts, routes and their " +
+    "precedence, policies, rules, backends, TLS, required variables. Each difference in access comes with " +
+    "an example request that was run on the compiled rules of both sides. The first line is the verdict; differences that open access come " +
+    "first. Formatting, order and renames are not differences. Undecided comparisons are counted: " +
+    "each question has a fixed budget of steps (a few seconds), the same on every machine.\n" +
+    "Exit code with --exit-code: 0 no difference, 4 differences, 5 access opened or a comparison undecided.",
   options: [
     {
       name: "git",
       value: "BASE",
-      summary: "compare with the files of a git revision: main, HEAD~1",
+      summary: "compare with a git revision: main, HEAD~1",
     },
     {
       name: "format",
       value: "FORMAT",
       choices: ["text", "json", "markdown", "sarif", "github"],
-      summary: "how it is written (default: text; markdown for a comment of a pull request)",
+      summary: "output format; markdown suits pull request comments (default: text)",
     },
     {
       name: "exit-code",
-      summary: "end with 4 when something is different, 5 when it opens access",
+      summary: "exit with 4 if there are differences, 5 if access opens",
     },
     gateway,
   ],
@@ -73,7 +73,7 @@ async function compare(given: Arguments, context: CommandContext): Promise<Comma
   return { exitCode: given.flags.has("exit-code") ? exitCodeOf(found) : 0, stdout };
 }
 
-/** What all gateways of two configurations do differently, the riskiest first, and what credentials they write out. */
+/** Compares all gateways of two configurations, and the credentials in their files; riskiest differences first. */
 function checkedDiff(before: Checked, after: Checked): ProgramDiff {
   const pairs = pairsOf(before, after);
   const work = workOfCommand();
@@ -89,20 +89,20 @@ function checkedDiff(before: Checked, after: Checked): ProgramDiff {
   };
 }
 
-/** A difference of one Gateway among several. */
+/** Prefixes the subjects of differences with the Gateway's name. */
 function diffOf(
   gatewayName: string,
   { differences, undecided, ...rest }: ProgramDiff,
 ): ProgramDiff {
-  const said = (text: string) => `Gateway ${gatewayName}: ${text}`;
+  const prefixed = (text: string) => `Gateway ${gatewayName}: ${text}`;
   return {
-    differences: differences.map((each) => ({ ...each, subject: said(each.subject) })),
-    undecided: undecided.map(said),
+    differences: differences.map((each) => ({ ...each, subject: prefixed(each.subject) })),
+    undecided: undecided.map(prefixed),
     ...rest,
   };
 }
 
-/** Gateways by their names; of a file there is one on each side. */
+/** Pairs Gateways by name; standalone files have one per side, which pair regardless of name. */
 function pairsOf(before: Checked, after: Checked): readonly (readonly [Program, Program])[] {
   const [old, now] = [before.programs, after.programs];
   const [first, second] = [old[0], now[0]];

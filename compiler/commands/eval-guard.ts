@@ -7,7 +7,7 @@ import { type GuardTrial, tryGuards } from "../inspect/guards/try-guards.ts";
 import { servedRoutes } from "../ir/routes.ts";
 import type { Arguments, CommandContext, CommandResult } from "./command.ts";
 
-/** `gwc eval --guard ROUTE TEXT`: what the guards of a route make of a text; exit code 1 when they reject it. */
+/** `gwc eval --guard ROUTE TEXT`: runs the prompt guards of a route on a text; exit code 1 if they reject it. */
 export async function evaluateGuards(
   route: string,
   { positionals: [text = ""], options }: Arguments,
@@ -16,16 +16,19 @@ export async function evaluateGuards(
   const file = options.file ?? ".";
   const phase = options.phase ?? "request";
   if (phase !== "request" && phase !== "response") {
-    return usage(`guards have no phase "${phase}"`, "write request or response");
+    return usage(`guards have no phase "${phase}"`, "use request or response");
   }
   const checked = checkInput([file], host, false);
-  if (checked.programs.length === 0) return usage(`${file} has mistakes`, "`gwc check` names them");
+  if (checked.programs.length === 0) return usage(`${file} is invalid`, "run `gwc check`");
   const guarded = guardedRoutes(checked);
   const guards = guarded.get(route);
   if (guards === undefined) {
     const names = [...guarded.keys()];
     const near = suggest(route, names) ?? names.join(", ");
-    return usage(`no route "${route}" in ${file} has guards`, near && `there is ${near}`);
+    return usage(
+      `no route "${route}" in ${file} has guards`,
+      near && `routes with guards: ${near}`,
+    );
   }
   const trials = await Promise.all(guards.map((each) => tryGuards(each, phase, text)));
   const exitCode = trials.some((trial) => trial.text === undefined) ? 1 : 0;
@@ -36,7 +39,7 @@ export async function evaluateGuards(
   return { exitCode, stdout };
 }
 
-/** The guards of each route that has any. */
+/** Returns the prompt guards by route name, for routes that have any. */
 function guardedRoutes({ programs }: Checked): ReadonlyMap<string, readonly PromptGuardNode[]> {
   const found = new Map<string, readonly PromptGuardNode[]>();
   for (const { route } of programs.flatMap(servedRoutes)) {

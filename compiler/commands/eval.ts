@@ -10,14 +10,14 @@ import { oneOf } from "./arguments.ts";
 import type { Arguments, Command, CommandContext, CommandResult } from "./command.ts";
 import { evaluateGuards } from "./eval-guard.ts";
 
-/** `gwc eval`: the value of an expression; exit code 1 when it does not compile, or when evaluating it is an error. */
+/** `gwc eval`: prints the value of an expression; exit code 1 if it does not compile or its evaluation fails. */
 export const evalCommand: Command = {
   minPositionals: 1,
   maxPositionals: 1,
   details:
-    "The expression is compiled as in a gateway, and what it becomes is run. DATA has the variables as expressions\n" +
-    "name them, as a JSON file or as JSON itself; what it leaves out is absent. With --guard it is a text that the\n" +
-    "prompt guards of a route are tried on; servers are not asked.",
+    "Compiles EXPRESSION as a gateway does and runs the result. DATA has the variables by their names in expressions, " +
+    "as a JSON file or inline JSON; missing ones are absent.\n" +
+    "With --guard, EXPRESSION is a text, on which the prompt guards of a route are run. External guards are not called.",
   options: [
     {
       name: "data",
@@ -29,26 +29,26 @@ export const evalCommand: Command = {
       name: "phase",
       value: "PHASE",
       choices: ["request", "mcp", "llm", "response", "log"],
-      summary: "where the expression would stand (default: request)",
+      summary: "where the expression is used (default: request)",
     },
     {
       name: "guard",
       value: "ROUTE",
       summary:
-        "try the route's prompt guards on the text, of requests or (--phase response) of responses",
+        "run the route's prompt guards on the text, as a request or (--phase response) a response",
     },
     {
       name: "file",
       short: "f",
       value: "PATH",
-      summary: "with --guard: the configuration, a file or a folder (default: this folder)",
+      summary: "with --guard: the configuration file or folder (default: .)",
     },
-    { name: "emit", summary: "show the TypeScript that it becomes as well" },
+    { name: "emit", summary: "also print the generated TypeScript" },
     {
       name: "format",
       value: "FORMAT",
       choices: ["text", "json"],
-      summary: "how the value is written (default: text)",
+      summary: "output format (default: text)",
     },
   ],
   examples: [
@@ -87,9 +87,9 @@ function evaluateText(
   }
 }
 
-const FAILED = "evaluating it is an error: something is absent, or of another type";
+const FAILED = "the evaluation failed: a value is absent or has another type";
 
-/** One object: `{"value", "type"}` or `{"error"}`; with `--emit` also `"code"`. */
+/** Formats one object: `{"value", "type"}` or `{"error"}`; with `--emit` also `"code"`. */
 function jsonResult(found: Evaluation, findings: readonly Finding[], shown: string): CommandResult {
   const code = shown === "" ? {} : { code: shown };
   if (found.kind === "value") {
@@ -105,8 +105,8 @@ function jsonResult(found: Evaluation, findings: readonly Finding[], shown: stri
 type Data = { readonly value: unknown } | { readonly problem: string };
 
 /**
- * The data of `--data`: a JSON file, or the JSON object itself. Messages of the JSON parser quote the text, so they stay
- * unsaid.
+ * Reads the value of `--data`: a JSON file or an inline JSON object. The JSON parser's messages quote the data, which may
+ * hold secrets, so they are not printed.
  */
 function readData(given: string | undefined, host: Host): Data {
   if (given === undefined) return { value: {} };
@@ -127,7 +127,7 @@ function finding({ code, params, within }: CelProblem, text: string): Finding {
   return {
     code,
     severity,
-    // The table's row and the parameters belong to the same code.
+    // `messageOf` and `params` belong to the same code, which the type cannot express.
     message: message(params as never),
     hint: hint?.(params as never),
     location: { path: "expression", text, start, end, ...lineAndColumn(text, start) },

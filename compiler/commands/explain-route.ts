@@ -16,12 +16,13 @@ import type { ListenerNode } from "../ir/program.ts";
 import { matchText } from "../model/matches.ts";
 import type { Arguments, CommandContext, CommandResult } from "./command.ts";
 
-/** `gwc explain route NAME [RULE]`: what holds for a route's traffic, where it comes from, what it overrides. */
+/** `gwc explain route NAME [RULE]`: prints the effective policies of a route, their sources and what they override. */
 export function explainRouteCommand(
   { positionals: [, name, rule], options }: Arguments,
   { host }: CommandContext,
 ): CommandResult {
-  if (name === undefined) return usage("which route? `gwc explain route NAMESPACE/NAME [RULE]`");
+  if (name === undefined)
+    return usage("no route given", "`gwc explain route NAMESPACE/NAME [RULE]`");
   const checked = checkInput([options.file ?? "."], host, false);
   const found = explainRoute(checked, name, rule);
   if (found.length > 0) return result(found, options.format);
@@ -31,20 +32,25 @@ export function explainRouteCommand(
   const near = suggest(wanted, names) ?? [...new Set(names)].slice(0, 5).join(", ");
   const what = rules.length > 0 ? `rule "${rule}" of "${name}"` : `attached route "${name}"`;
   const isThere = rules.length === 0 && names.includes(name);
-  const hint = isThere ? "`gwc check` says why no Gateway serves it" : near && `there is ${near}`;
+  const hint = isThere
+    ? "run `gwc check` to see why no Gateway serves it"
+    : near && `existing: ${near}`;
   return usage(`there is no ${what} in ${options.file ?? "."}`, hint);
 }
 
-/** `gwc explain GET https://host/path`: which route answers, and what holds there. */
+/** `gwc explain GET https://host/path`: prints the route that a request reaches and its effective policies. */
 export function explainRequestCommand(
   { positionals: [method = "", target = ""], options }: Arguments,
   { host }: CommandContext,
 ): CommandResult {
   if (!URL.canParse(target) || !/^https?:/.test(target))
-    return usage(`"${target}" is no URL`, `write https://${target.replace(/^[a-z]*:?\/\//i, "")}`);
+    return usage(
+      `"${target}" is not a URL`,
+      `write https://${target.replace(/^[a-z]*:?\/\//i, "")}`,
+    );
   const checked = checkInput([options.file ?? "."], host, false);
   if (checked.programs.length === 0)
-    return usage(`${options.file ?? "."} has mistakes`, "`gwc check` names them");
+    return usage(`${options.file ?? "."} is invalid`, "run `gwc check`");
   const reached = reachedRoute(checked, method, new URL(target));
   if (reached.kind === "none") return { exitCode: 1, stderr: `${reached.reason}\n` };
   const found = result(explanationsOf(reached.route.origin.path, reached, checked), options.format);
@@ -54,25 +60,25 @@ export function explainRequestCommand(
   return { ...found, stdout, ...(notes.length > 0 && { stderr: `${notes.join("\n")}\n` }) };
 }
 
-/** A request that is changed before its route is chosen may reach another one; only the gateway knows. */
+/** Notes a policy that runs before routing and may change which route a request reaches. */
 function rerouteNote(listener: ListenerNode): readonly string[] {
   const policy = reroutingPolicy(listener);
   if (policy === undefined) return [];
   return [
-    `note: ${policy.kind} of the listener ${listener.name} changes requests before routing, which may choose another route`,
+    `note: ${policy.kind} of the listener ${listener.name} changes requests before routing, so another route may be chosen`,
   ];
 }
 
-/** A request says nothing of its headers here; with some of them it may reach another route. */
+/** Notes routes that precede the found one and match requests with certain headers, which are not given here. */
 function earlierNotes({ earlier }: Reached): readonly string[] {
   return earlier
     .slice(0, 5)
-    .map(({ route, match }) => `note: ${route.name} comes before it, for ${matchText(match)}`);
+    .map(({ route, match }) => `note: ${route.name} takes precedence for ${matchText(match)}`);
 }
 
 type Reached = Extract<ReturnType<typeof reachedRoute>, { kind: "route" }>;
 
-/** `gwc explain out/x/routes/y.ts:30`: where generated code comes from. */
+/** `gwc explain out/x/routes/y.ts:30`: prints the source of a line of generated code. */
 export function explainLineCommand(
   file: string,
   line: number,
@@ -80,7 +86,7 @@ export function explainLineCommand(
   { host }: CommandContext,
 ): CommandResult {
   const text = host.readText(file);
-  if (text.kind === "problem") return usage(`"${file}" can't be read: ${text.problem}`);
+  if (text.kind === "problem") return usage(`"${file}" cannot be read: ${text.problem}`);
   const checked = options.file === undefined ? undefined : checkInput([options.file], host, false);
   const found = originOfLine(text.text, line, checked);
   if (found === undefined) return usage(`line ${line} of ${file} has no trace comment above it`);
@@ -115,14 +121,14 @@ function explanationText(explanation: RouteExplanation): string {
   const { route, rule, listener, backend, guards, fields } = explanation;
   const guarded = guards.map((line) => `\nguards on ${line}`).join("");
   const head = `${route}, rule ${rule}, on listener ${listener}\nbackend: ${backend}${guarded}`;
-  const said = fields.length === 0 ? ["no policies"] : fields.map(fieldText);
-  return [head, ...said].join("\n\n");
+  const policies = fields.length === 0 ? ["no policies"] : fields.map(fieldText);
+  return [head, ...policies].join("\n\n");
 }
 
 function fieldText({ field, values, overridden, idle }: ExplainedField): string {
   const held = values.map((each) => `${sourceText(each)}\n${indented(each.value)}`);
   const lost = overridden.map((each) => `overrides ${sourceText(each)}`);
-  const head = idle === undefined ? field : `${field}  (does not act here: ${idle})`;
+  const head = idle === undefined ? field : `${field}  (no effect here: ${idle})`;
   return [head, ...[...held, ...lost].map((part) => part.replace(/^/gm, "  "))].join("\n");
 }
 
@@ -130,7 +136,7 @@ function sourceText({ source, level, at }: ExplainedValue): string {
   return `${source} (${LEVEL_WORDS[level] ?? level})  ${at}`;
 }
 
-/** Levels as people call them. */
+/** Phrase for each level at which a policy is set. */
 const LEVEL_WORDS: Readonly<Record<string, string>> = {
   gateway: "on the Gateway",
   listenerSet: "on the ListenerSet",

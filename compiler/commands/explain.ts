@@ -11,28 +11,31 @@ import { terminalPage } from "../inspect/reference/terminal.ts";
 import { policies } from "../policies/index.ts";
 import type { Arguments, Command, CommandContext, CommandResult } from "./command.ts";
 
-/** `gwc explain`: what a field, a policy or a backend does, the long text of a diagnostic, the expression language, or what there is. */
+/** `gwc explain`: prints reference pages and guides, and explains routes, requests and generated lines. */
 export const explain: Command = {
   minPositionals: 0,
   maxPositionals: 3,
   details:
-    "A policy, a kind of backend, any field or section of gateway.yaml and of manifests (`matches.path`,\n" +
-    "`GatewayPolicy.spec.traffic`), or the code of a diagnostic, which stands in brackets in its message.\n" +
-    "`guide NAME` prints a guide: `guide` alone says which there are.\n" +
-    "`route NAMESPACE/NAME [RULE]` and `GET https://host/path` print what holds for that traffic: each policy field, its\n" +
-    "value, where it comes from and what it overrides. A line of generated code is traced back to the configuration.",
+    "WHAT is one of the following; without it, all pages are listed:\n" +
+    "  a policy, backend, field or section (matches.path, GatewayPolicy.spec.traffic)\n" +
+    "  the code of a diagnostic, which its message has in brackets\n" +
+    "  guide [NAME]                 a guide; without NAME, the list of guides\n" +
+    "  route NAMESPACE/NAME [RULE]  the effective policies of a route\n" +
+    "  GET https://host/path        the route of a request and its policies\n" +
+    "  FILE:LINE                    the source of a line of generated code\n" +
+    "For a route or request, each policy field is printed with its value, its source and what it overrides.",
   options: [
     {
       name: "file",
       short: "f",
       value: "PATH",
-      summary: "the configuration: a file or a folder (default: this folder)",
+      summary: "the configuration file or folder (default: .)",
     },
     {
       name: "format",
       value: "FORMAT",
       choices: ["text", "json"],
-      summary: "how a route, a request or a line is explained (default: text)",
+      summary: "output format for a route, request or line (default: text)",
     },
   ],
   examples: [
@@ -63,7 +66,7 @@ async function explainWords(given: Arguments, context: CommandContext): Promise<
     if (word === "route") return explains.explainRouteCommand(given, context);
     return explains.explainRequestCommand(given, context);
   }
-  // People paste what they see: `error[unknown-field]`.
+  // Users paste codes as printed: `error[unknown-field]`.
   const name = /^(?:error|warning|note)?\[([\w-]+)\]/.exec(word)?.[1] ?? word;
   const page = await pageOf(name);
   if (page !== undefined) return printed(page, context);
@@ -77,10 +80,10 @@ async function explainWords(given: Arguments, context: CommandContext): Promise<
     "eras",
     ...commandPages.map(([name]) => name),
   ]);
-  const hint = near === undefined ? "`gwc explain` lists what there is" : `did you mean "${near}"?`;
+  const hint = near === undefined ? "`gwc explain` lists all pages" : `did you mean "${near}"?`;
   return {
     exitCode: 2,
-    stderr: `error: there is no field, policy, backend or code "${name}"\nhint: ${hint}\n`,
+    stderr: `error: unknown field, policy, backend or code "${name}"\nhint: ${hint}\n`,
   };
 }
 
@@ -94,33 +97,30 @@ async function guideCommand(
   if (page !== undefined) return printed(page, context);
   const near = suggest(name, guideNames());
   const hint = near === undefined ? "`gwc explain guide` lists them" : `did you mean "${near}"?`;
-  return { exitCode: 2, stderr: `error: there is no guide "${name}"\nhint: ${hint}\n` };
+  return { exitCode: 2, stderr: `error: unknown guide "${name}"\nhint: ${hint}\n` };
 }
 
-/** The guides with their titles. */
+/** Returns a table of the guides with their titles. */
 async function guides(): Promise<readonly Part[]> {
   const { guideNames, guidePage } = await import("../inspect/reference/guides.ts");
   return table(
-    ["guide", "what it is about"],
+    ["guide", "subject"],
     guideNames().map((name) => [name, guidePage(name)?.title ?? ""]),
   );
 }
 
-function printed(page: Page, { isColored }: CommandContext): CommandResult {
-  const style = { width: WIDTH, paint: painter(isColored.stdout) };
+function printed(page: Page, { isColored, columns }: CommandContext): CommandResult {
+  const style = { width: columns, paint: painter(isColored.stdout) };
   return { exitCode: 0, stdout: terminalPage(page, style) };
 }
 
-/** Columns of what is printed: most terminals have them, and longer lines are hard to read. */
-const WIDTH = 100;
-
-/** Everything there is a page of. */
+/** Returns the list of all pages. */
 async function everything(): Promise<Page> {
   const { fileSections, fields } = await fieldReference();
   const summaries = (list: readonly { readonly kind: string; readonly summary: string }[]) =>
     list.map(({ kind, summary }) => [kind, summary]);
   return {
-    title: "What `gwc explain NAME` has a page of",
+    title: "Pages of `gwc explain NAME`",
     parts: [
       heading("Guides: gwc explain guide NAME"),
       ...(await guides()),
@@ -130,7 +130,7 @@ async function everything(): Promise<Page> {
       ...table(["backend", "what it does"], summaries(backends)),
       heading("Fields"),
       paragraph(
-        "Every path of gateway.yaml and of manifests, or its end: `matches.path`, `GatewayPolicy.spec.traffic`. The sections " +
+        "Every path of gateway.yaml and of manifests, or the end of one: `matches.path`, `GatewayPolicy.spec.traffic`. The sections " +
           "of gateway.yaml:",
       ),
       ...table(["section", "what it is"], fileSections(fields)),
@@ -139,7 +139,7 @@ async function everything(): Promise<Page> {
       heading("Protocols"),
       ...table(
         ["page", "what it is"],
-        [["eras", "MCP with sessions and without, and what is bridged"]],
+        [["eras", "MCP with and without sessions, and how they are bridged"]],
       ),
       heading("Running a gateway"),
       ...table(["page", "what it is"], [["metrics", "metrics, dashboard and alerts"]]),
@@ -168,7 +168,7 @@ async function pageOf(name: string): Promise<Page | undefined> {
   return fieldPage(name, fields);
 }
 
-/** The schemas of both forms, which only the pages of fields need. */
+/** Loads the schemas of both forms, which only pages of fields need. */
 async function fieldReference() {
   const [pages, { allFields }] = await Promise.all([
     import("../inspect/reference/field-page.ts"),

@@ -13,21 +13,21 @@ import {
 import { commandInput } from "./default-input.ts";
 import { gateway } from "./shared-options.ts";
 
-/** `gwc graph`: the picture of a gateway, and of what a change adds to it and removes. */
+/** `gwc graph`: draws a gateway, or the additions and removals of a change. */
 export const graph: Command = {
   minPositionals: 0,
   maxPositionals: 2,
   details:
-    "Listeners, their routes with policies and rules, and the servers behind them. With OLD and NEW, or --git BASE, what\n" +
-    "is added is green, what is removed red, and what is set otherwise yellow; `gwc diff` says what that does. A\n" +
-    "bundle's manifest.json is a picture too.",
+    "Shows listeners, their routes with policies and rules, and the servers behind them. With OLD and NEW, or --git BASE, " +
+    "additions are green, removals red and changed settings yellow; `gwc diff` reports their effect. " +
+    "FILE may also be the manifest.json of a bundle.",
   options: [
     { name: "git", value: "BASE", summary: "show what changed since a git revision: main, HEAD~1" },
     {
       name: "format",
       value: "FORMAT",
       choices: ["mermaid", "svg"],
-      summary: "how it is drawn (default: mermaid, which GitHub shows)",
+      summary: "output format; GitHub renders mermaid (default: mermaid)",
     },
     gateway,
   ],
@@ -55,7 +55,7 @@ async function draw(given: Arguments, context: CommandContext): Promise<CommandR
   return { exitCode: 0, stdout: format === "svg" ? svgText(picture) : mermaidText(picture) };
 }
 
-/** One configuration, or the old one and the new one. */
+/** Returns one side to draw, or the old and the new side to compare. */
 function drawnSides(given: Arguments, context: CommandContext): readonly Side[] | CommandResult {
   const { positionals, options } = given;
   if (options.git !== undefined || positionals.length === 2)

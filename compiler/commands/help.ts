@@ -1,52 +1,57 @@
+import { wrapped } from "../inspect/reference/terminal.ts";
 import { optionUsage } from "./arguments.ts";
 import type { Command, Option } from "./command.ts";
 import type { CommandEntry } from "./commands.ts";
 import { help } from "./shared-options.ts";
 
-/** `gwc --help`. */
-export function overallHelp(commands: readonly CommandEntry[]): string {
+/** Renders `gwc --help`, wrapped at `width` columns. */
+export function overallHelp(commands: readonly CommandEntry[], width: number): string {
   const rows = commands.map((command) => [
     `${command.name} ${command.positionals}`.trimEnd(),
     command.summary,
   ]);
   return [
-    "gwc compiles a gateway configuration into a small, readable, specialised TypeScript proxy",
-    "for MCP, LLM and HTTP traffic.",
+    ...wrapped(
+      "gwc compiles a gateway configuration into a small, readable, specialised TypeScript proxy for MCP, LLM and HTTP traffic.",
+      width,
+    ),
     "",
-    "Usage: gwc VERB [OPTIONS]",
+    "Usage: gwc COMMAND [OPTIONS]",
     "",
-    "Verbs",
-    ...table(rows),
+    "Commands",
+    ...table(rows, width),
     "",
     "Options",
-    ...optionTable([help]),
+    ...optionTable([help], width),
     "",
-    "A first gateway",
-    "  gwc init                    writes gateway.yaml",
-    "  gwc run                     serves it, and follows your edits",
-    "  gwc build                   writes the proxy: read it, diff it, ship it",
+    "Getting started",
+    "  gwc init     write gateway.yaml",
+    "  gwc run      serve it and reload it when you edit",
+    "  gwc build    write the proxy: read it, diff it, ship it",
     "",
-    "Exit codes: 0 ok, 1 invalid input, 2 usage, 3 a bug in gwc.",
-    "`gwc VERB --help` says more about a verb.",
+    "Exit codes: 0 ok, 1 invalid input, 2 usage error, 3 bug in gwc.",
+    "See `gwc COMMAND --help` for a command, `gwc explain` for the reference.",
     "",
   ].join("\n");
 }
 
-/** `gwc VERB --help`. */
+/** Renders `gwc COMMAND --help`, wrapped at `width` columns. */
 export function commandHelp(
   { name, positionals, summary }: CommandEntry,
   command: Command,
+  width: number,
 ): string {
-  const options = [...command.options, { ...help, summary: "this text" }];
   return [
     `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`,
     "",
     `Usage: gwc ${name} ${command.options.length === 0 ? "" : "[OPTIONS] "}${positionals}`.trimEnd(),
     "",
-    command.details,
+    ...command.details
+      .split("\n")
+      .flatMap((line) => (line.startsWith(" ") ? [line] : wrapped(line, width))),
     "",
     "Options",
-    ...optionTable(options),
+    ...optionTable([...command.options, help], width),
     "",
     command.examples.length === 1 ? "Example" : "Examples",
     ...command.examples.map((example) => `  ${example}`),
@@ -54,21 +59,30 @@ export function commandHelp(
   ].join("\n");
 }
 
-function optionTable(options: readonly Option[]): string[] {
+function optionTable(options: readonly Option[], width: number): string[] {
   return table(
     options.map((option) => {
       const { summary, choices } = option;
-      const argv = choices === undefined ? "" : `: ${choices.join(", ")}`;
+      const values = choices === undefined ? "" : `: ${choices.join(", ")}`;
       const at = summary.lastIndexOf(" (default");
       const text =
-        at < 0 ? `${summary}${argv}` : `${summary.slice(0, at)}${argv}${summary.slice(at)}`;
+        at < 0 ? `${summary}${values}` : `${summary.slice(0, at)}${values}${summary.slice(at)}`;
       const indent = option.short === undefined ? "    " : "";
       return [`${indent}${optionUsage(option)}`, text];
     }),
+    width,
   );
 }
 
-function table(rows: readonly (readonly string[])[]): string[] {
-  const width = Math.max(...rows.map(([left = ""]) => left.length));
-  return rows.map(([left = "", right = ""]) => `  ${left.padEnd(width)}  ${right}`);
+/** Aligns rows of two columns; the second one wraps. */
+function table(rows: readonly (readonly string[])[], width: number): string[] {
+  const first = Math.max(...rows.map(([left = ""]) => left.length)) + "    ".length;
+  return rows.flatMap(([left = "", right = ""]) =>
+    wrapped(right, Math.max(width - first, MIN_COLUMN)).map(
+      (line, index) => `${(index === 0 ? `  ${left}` : "").padEnd(first)}${line}`,
+    ),
+  );
 }
+
+/** Minimum width of the second column of a table. */
+const MIN_COLUMN = 30;

@@ -5,22 +5,21 @@ import { SourceFields } from "../import/source-fields.ts";
 import { oneOf } from "./arguments.ts";
 import type { Arguments, Command, CommandContext, CommandResult } from "./command.ts";
 
-/** `gwc import`: another gateway's configuration as one of gwc's. */
+/** `gwc import`: converts another gateway's configuration. */
 export const importCommand: Command = {
   minPositionals: 1,
   maxPositionals: 16,
   details:
-    "Prints a gateway.yaml that `gwc check` accepts. What has no counterpart is a comment with its line in FILE, and lines\n" +
-    "that want a decision have one above them that begins with DECIDE: nothing is left out without a word. A route that\n" +
-    "would lose who may, or which requests are its, answers 503 until somebody has decided. Keys that stand in FILE as text\n" +
-    "become variables. `gwc explain import` has the formats.\n" +
-    "Exit code: 0 all of it, 1 parts were left out (the file is printed all the same), 2 nothing can be made of it.",
+    "Prints a gateway.yaml that `gwc check` accepts. Parts without a counterpart become comments with their line in FILE; " +
+    "lines that need a decision have a DECIDE comment above them. Routes whose access rules or matches could not be converted " +
+    "answer 503 until you decide. Credentials in FILE become variables. `gwc explain import` lists the formats.\n" +
+    "Exit code: 0 all converted, 1 parts were skipped (the file is still printed), 2 not convertible.",
   options: [
     {
       name: "from",
       value: "FORMAT",
       choices: IMPORT_FORMATS,
-      summary: "whose configuration it is (default: by what is in it)",
+      summary: "source format (default: detected)",
     },
   ],
   examples: [
@@ -38,7 +37,7 @@ async function importFile(
   const files: ImportFile[] = [];
   for (const file of positionals) {
     const read = host.readText(file);
-    if (read.kind === "problem") return refused(file, `can't be read: ${read.problem}`);
+    if (read.kind === "problem") return refused(file, `cannot be read: ${read.problem}`);
     files.push({ file, text: read.text });
   }
   const [{ file, text } = { file: "", text: "" }] = files;
@@ -49,34 +48,34 @@ async function importFile(
     read === undefined ? text : importedText(positionals.join(", "), read.draft, read.left);
   const isYaml = /\.(ya?ml|json)$/i.test(file) || file === "-";
   const checked = acceptedFile(isYaml ? file : `${file}.yaml`, written, host);
-  if (typeof checked === "string") return refused(file, `can't be imported: ${checked}`);
+  if (typeof checked === "string") return refused(file, `cannot be imported: ${checked}`);
   const count = (read?.left.length ?? 0) + checked.refused.length;
   const stdout = withRefused(checked);
   if (count === 0) return { exitCode: 0, stdout };
   return {
     exitCode: 1,
     stdout,
-    stderr: `note: ${count} ${count === 1 ? "part" : "parts"} of ${positionals.join(", ")} left out: read the comments before it serves anybody\n`,
+    stderr: `note: skipped ${count} ${count === 1 ? "part" : "parts"} of ${positionals.join(", ")}: read the comments before you serve the result\n`,
   };
 }
 
-/** What gwc reads as it is, if it is YAML at all. */
+/** Returns the problem of a file that needs no conversion but must be YAML. */
 function asItIs(text: string): string | undefined {
   const { problem } = new SourceFields(text);
-  return problem === undefined ? undefined : `is no YAML: ${problem}`;
+  return problem === undefined ? undefined : `is not YAML: ${problem}`;
 }
 
 function refused(file: string, problem: string): CommandResult {
   return { exitCode: 2, stderr: `error: "${file}" ${problem}\n` };
 }
 
-/** Says at the head of a file what is not in it any more. */
+/** Adds comments at the top of a file that list what was removed or closed. */
 function withRefused({ text, refused, closed }: AcceptedFile): string {
   const lines = [
-    ...refused.map((each) => `taken out, ${each}`),
+    ...refused.map((each) => `removed, ${each}`),
     ...closed.map(
       (route) =>
-        `${route} answers 503, as it may be for fewer: decide, then take its directResponse out`,
+        `${route} answers 503 because its access rules are incomplete: decide, then remove its directResponse`,
     ),
   ].map((each) => `# DECIDE: ${each.replace(/[\p{Cc}\u2028\u2029]+/gu, " ")}\n`);
   return `${lines.join("")}${text}`;

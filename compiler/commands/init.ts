@@ -5,17 +5,16 @@ import { packageRoot } from "../installation.ts";
 import type { Arguments, Command, CommandResult } from "./command.ts";
 import { editorSchemaText } from "./schema.ts";
 
-/** The schema's file: in the package, and beside a configuration. */
+/** Name of the schema file, in the package and next to a configuration. */
 const SCHEMA = "gateway.schema.json";
 
-/** `gwc init`: a small configuration that works at once; with `--schema` also the schema, beside it. */
+/** `gwc init`: writes a small working configuration; with `--schema` also the schema next to it. */
 export const init: Command = {
   minPositionals: 0,
   maxPositionals: 1,
   details:
-    "FILE is gateway.yaml by default; an existing file is left alone. Its first line names the schema for editors in the\n" +
-    "installed package.",
-  options: [{ name: "schema", summary: "write the schema beside it instead" }],
+    "Writes FILE (default: gateway.yaml), unless it exists. Its first line refers editors to the schema in the installed package.",
+  options: [{ name: "schema", summary: "write the schema next to FILE instead" }],
   examples: ["gwc init && gwc run"],
   work: writeFirst,
 };
@@ -28,15 +27,15 @@ async function writeFirst({
   const schema = flags.has("schema") ? path.join(folder, SCHEMA) : undefined;
   const reference = schema === undefined ? packagedSchema(folder) : SCHEMA;
   try {
-    // "wx": a file that is there, even one that appeared this moment, is left alone.
+    // "wx" fails if the file exists, also if it was created just now.
     writeFileSync(file, firstGateway(reference), { flag: "wx" });
     if (schema !== undefined) writeFileSync(schema, editorSchemaText());
   } catch (error) {
     if (!(error instanceof Error) || !("syscall" in error)) throw error;
     const problem =
       "code" in error && error.code === "EEXIST"
-        ? `"${file}" exists already; nothing was written`
-        : `"${file}" can't be written: ${fileProblem(error)}`;
+        ? `"${file}" already exists; nothing was written`
+        : `"${file}" cannot be written: ${fileProblem(error)}`;
     return { exitCode: 1, stderr: `error: ${problem}\n` };
   }
   const run = file === "gateway.yaml" ? "gwc run" : `gwc run ${file}`;
@@ -47,11 +46,11 @@ async function writeFirst({
   };
 }
 
-/** The schema in the package that is installed for a folder, as a path from there; undefined when none is. */
+/** Returns the path from a folder to the schema of the installed package; `undefined` if this gwc is not installed there. */
 function packagedSchema(folder: string): string | undefined {
   for (let above = path.resolve(folder); ; above = path.dirname(above)) {
     const installed = path.join(above, "node_modules", "gwc", SCHEMA);
-    // Only of this gwc: another version's schema has other fields.
+    // Only this gwc's: the schema of another version has other fields.
     if (existsSync(installed) && realpathSync(path.dirname(installed)) === packageRoot)
       return path.relative(folder, installed).split(path.sep).join("/");
     if (above === path.dirname(above)) return undefined;
@@ -65,9 +64,9 @@ function firstGateway(schema: string | undefined): string {
 }
 
 const FIRST_GATEWAY = `# An MCP endpoint on port 3000, in front of one MCP server that is started as a child process.
-#   gwc run      serves it and follows your edits; http://localhost:15000/ui/ shows what is served
-#   gwc check    says what is wrong with it
-#   gwc build    writes it down as TypeScript, and as one file that runs on Node.js alone
+#   gwc run      serves it and reloads it when you edit; http://localhost:15000/ui/ shows it
+#   gwc check    reports mistakes
+#   gwc build    compiles it to TypeScript, and to one file that needs only Node.js
 
 binds:
   - port: 3000
@@ -80,7 +79,7 @@ binds:
                 allowOrigins: ["*"]
                 allowHeaders: [content-type, authorization, mcp-protocol-version, mcp-method, mcp-name, mcp-session-id]
                 exposeHeaders: [mcp-session-id]
-              # Only these tools exist for a client: what is not listed can't be called either.
+              # Clients see and can call only these tools.
               # mcpAuthorization:
               #   rules:
               #     - mcp.tool.name == "echo"

@@ -21,22 +21,22 @@ import type { Arguments, Command, CommandContext, CommandResult } from "./comman
 import { commandInput } from "./default-input.ts";
 import { gateway } from "./shared-options.ts";
 
-/** `gwc lock`: records what MCP servers offer, or says what has become of it. */
+/** `gwc lock`: records the tools, prompts and resources of MCP servers, or reports what changed. */
 export const lock: Command = {
   minPositionals: 0,
   maxPositionals: Number.POSITIVE_INFINITY,
   details:
-    "Asks the MCP servers of the configuration for their tools, prompts and resources, as the gateway reaches them: with\n" +
-    `their credentials, over TLS, as child processes. What they say is written into the file that \`toolLock\` names, else ${DEFAULT_LOCK} beside the\n` +
-    "configuration. A file that says something else is left alone: what changed is printed, and --update approves it.\n" +
-    "Exit code: 0 the lock holds or was written, 1 it does not hold (or a server can't be asked), 2 usage.",
+    "Lists the tools, prompts and resources of the configured MCP servers, connecting as the gateway does: with " +
+    "credentials, over TLS, or as child processes. Writes them to the file that `toolLock` names, " +
+    `else to ${DEFAULT_LOCK} next to the configuration. If that file exists and differs, it is not changed: the changes are printed, and --update approves them.\n` +
+    "Exit code: 0 the lock matches or was written, 1 it differs (or a server cannot be reached), 2 usage error.",
   options: [
-    { name: "update", summary: "approve what has changed: write the lock anew" },
-    { name: "check", summary: "write nothing, not even a first lock" },
+    { name: "update", summary: "approve all changes: rewrite the lock" },
+    { name: "check", summary: "write nothing, not even a new lock" },
     {
       name: "header",
       value: "NAME: VALUE",
-      summary: "a header of a client, for servers that take a client's own credentials",
+      summary: "a client's header, for servers that need the client's credentials",
     },
     gateway,
   ],
@@ -49,12 +49,12 @@ async function lockItems(
   { host, isColored, progress }: CommandContext,
 ): Promise<CommandResult> {
   if (flags.has("update") && flags.has("check"))
-    return { exitCode: 2, stderr: "error: --check writes nothing, and --update does\n" };
+    return { exitCode: 2, stderr: "error: --check and --update exclude each other\n" };
   const input = commandInput(positionals, host, "gwc lock FILE");
   if (input.kind === "none") return input.result;
   const headers = headerOf(options.header);
   if (headers === undefined)
-    return { exitCode: 2, stderr: "error: --header takes `NAME: VALUE`\n" };
+    return { exitCode: 2, stderr: "error: --header needs `NAME: VALUE`\n" };
   const [config = "."] = input.files;
   const folder = host.filesIn(config) === undefined ? path.dirname(config) : config;
   const checked = checkWithoutLocks(input.files, folder, host, {
@@ -63,7 +63,7 @@ async function lockItems(
   });
   if (checked.programs.length === 0)
     return { exitCode: 1, stderr: textReport(checked.findings, isColored.stderr) };
-  // What servers need is found as a gateway finds it.
+  // Servers and credentials resolve variables and relative paths as in a running gateway.
   for (const { variable, value } of checked.literals) process.env[variable] = value;
   process.env.GWC_CONFIG_DIR = path.resolve(folder);
   const files = lockFiles(checked.programs, checked.files, folder);
@@ -73,7 +73,7 @@ async function lockItems(
     return { exitCode: 1, stderr: UNNAMED };
   const results: CommandResult[] = [];
   for (const file of files) {
-    progress(`asking ${counted(file.servers.length, "server")}`);
+    progress(`connecting to ${counted(file.servers.length, "server")}`);
     results.push(await lockFile(file, checked, { host, headers, flags }));
   }
   return {
@@ -85,20 +85,20 @@ async function lockItems(
 
 const UNNAMED =
   "error: no GatewayBackend names a lock\n" +
-  "hint: `toolLock: {name: NAME}` beside `targets` names a ConfigMap, which `gwc lock` writes\n";
+  "hint: add `toolLock: {name: NAME}` next to `targets`; `gwc lock` writes the ConfigMap of that name\n";
 
 function counted(count: number, one: string): string {
   return `${count} ${count === 1 ? one : `${one}s`}`;
 }
 
-/** `undefined`: the text is no header. */
+/** Parses `NAME: VALUE`; `undefined` if it is malformed. */
 function headerOf(text: string | undefined): Readonly<Record<string, string>> | undefined {
   if (text === undefined) return {};
   const [, name, value] = /^([\w-]+):\s*(.*)$/.exec(text) ?? [];
   return name === undefined || value === undefined ? undefined : { [name.toLowerCase()]: value };
 }
 
-/** The configuration, where a lock that is missing (or, to be written anew, is none) is an empty one. */
+/** Checks the configuration with empty locks for those that are missing or, with `--update`, malformed. */
 function checkWithoutLocks(
   files: readonly string[],
   folder: string,
@@ -129,7 +129,7 @@ function checkWithoutLocks(
   return checkInput([...files, ...added], own, false, named);
 }
 
-/** What one lock is written with. */
+/** Inputs for writing one lock. */
 interface LockWork {
   readonly host: Host;
   readonly headers: Readonly<Record<string, string>>;
@@ -153,8 +153,7 @@ async function lockFile(
     const found = offered[at];
     if (found === undefined) continue;
     if ("items" in found) targets.push({ name, server, ...found });
-    else
-      problems.push(`error: ${name} (${server}) does not say what it offers: ${found.problem}\n`);
+    else problems.push(`error: cannot list what ${name} (${server}) offers: ${found.problem}\n`);
   }
   if (problems.length > 0)
     return { exitCode: 1, stderr: `${problems.join("")}${file}: nothing was written\n` };
@@ -163,11 +162,11 @@ async function lockFile(
   const lock = lockText(targets);
   const text = configMap === undefined ? lock : withLockEntry(configMap, lock, host);
   if (text === undefined)
-    return { exitCode: 1, stderr: `error: "${file}" has mistakes: nothing was written\n` };
+    return { exitCode: 1, stderr: `error: "${file}" is invalid: nothing was written\n` };
   const amount = `${itemCounts(targets)} of ${counted(servers.length, "server")}`;
   const hint = isNamed
     ? ""
-    : `hint: \`toolLock: ${path.basename(file)}\` beside \`targets\` switches it on\n`;
+    : `hint: add \`toolLock: ${path.basename(file)}\` next to \`targets\` to enforce it\n`;
   if (known === undefined) {
     if (flags.has("check")) return { exitCode: 1, stderr: `error: there is no ${file}\n` };
     return written(file, text, `${file}: ${amount}\n`, hint);
@@ -175,27 +174,27 @@ async function lockFile(
   if (typeof known === "string" && !flags.has("update"))
     return {
       exitCode: 1,
-      stderr: `error: ${file} ${known}\nhint: \`gwc lock --update\` writes it anew\n`,
+      stderr: `error: ${file} ${known}\nhint: \`gwc lock --update\` rewrites it\n`,
     };
   const before = typeof known === "string" ? [] : known;
   const words = flags.has("update") ? APPROVED_WORDS : OFFERED_WORDS;
   const changes = lockChanges(before, targets, words).map(({ text }) => `  ${visibleText(text)}\n`);
   if (typeof known !== "string" && lockText(known) === lock)
-    return { exitCode: 0, stdout: `${file}: holds, ${amount}\n` };
+    return { exitCode: 0, stdout: `${file}: unchanged, ${amount}\n` };
   if (!flags.has("update"))
     return {
       exitCode: 1,
-      stdout: `${file}: does not hold\n${changes.join("") || "  its servers are others\n"}`,
+      stdout: `${file}: out of date\n${changes.join("") || "  the servers changed\n"}`,
       stderr: "hint: `gwc lock --update` approves what the servers offer now\n",
     };
-  return written(file, text, `${file}: written anew\n${changes.join("")}`, hint);
+  return written(file, text, `${file}: updated\n${changes.join("")}`, hint);
 }
 
 function textOf(read: FileText): string | undefined {
   return read.kind === "text" ? read.text : undefined;
 }
 
-/** "2 tools, 1 prompt": what there is; of tools always how many. */
+/** Formats "2 tools, 1 prompt"; tools are counted even if there are 0. */
 function itemCounts(targets: readonly LockedTarget[]): string {
   const items = targets.flatMap((each) => each.items);
   const instructions = targets.filter((each) => each.instructions !== undefined).length;
@@ -213,7 +212,7 @@ function written(file: string, text: string, stdout: string, stderr: string): Co
     writeFileSync(file, text);
   } catch (error) {
     if (!(error instanceof Error) || !("syscall" in error)) throw error;
-    return { exitCode: 1, stderr: `error: "${file}" can't be written: ${fileProblem(error)}\n` };
+    return { exitCode: 1, stderr: `error: "${file}" cannot be written: ${fileProblem(error)}\n` };
   }
   return { exitCode: 0, stdout, stderr };
 }

@@ -5,14 +5,14 @@ import type { CommandContext, CommandResult } from "./command.ts";
 import { type CommandEntry, commands } from "./commands.ts";
 import { commandHelp, overallHelp } from "./help.ts";
 
-/** Does what a command line says: the words after `gwc`. */
+/** Runs a command line, given as the arguments after `gwc`. */
 export async function perform(
   argv: readonly string[],
   context: CommandContext,
 ): Promise<CommandResult> {
   const [first, ...rest] = argv;
-  if (first === undefined) return { exitCode: 2, stderr: overallHelp(commands) };
-  if (first === "--help" || first === "-h" || first === "help") return helpFor(rest[0]);
+  if (first === undefined) return { exitCode: 2, stderr: overallHelp(commands, context.columns) };
+  if (first === "--help" || first === "-h" || first === "help") return helpFor(rest[0], context);
   const name = first === "--version" ? "version" : first;
   const command = commands.find((each) => each.name === name);
   if (command !== undefined) return work(command, rest, context);
@@ -31,7 +31,7 @@ async function work(
   const read = readArguments(entry.name, command, argv);
   switch (read.kind) {
     case "help":
-      return { exitCode: 0, stdout: commandHelp(entry, command) };
+      return { exitCode: 0, stdout: commandHelp(entry, command, context.columns) };
     case "usage":
       return usage(read.problem, read.hint, `gwc ${entry.name} --help`);
     case "arguments":
@@ -39,13 +39,13 @@ async function work(
   }
 }
 
-/** The context of a command that prints while it works. */
+/** Wraps a context so that lines printed while working are escaped for terminals. */
 function printing(context: CommandContext): CommandContext {
   const { stderr } = context.isColored;
   return { ...context, print: (text) => context.print(terminalText(text, stderr)) };
 }
 
-/** A result in which texts of others can neither hide nor steer a terminal. */
+/** Escapes control characters in a result, so that quoted input cannot hide text or control the terminal. */
 function printable(
   { stdout, stderr, ...result }: CommandResult,
   { printsFiles }: CommandEntry,
@@ -61,16 +61,19 @@ function printable(
   };
 }
 
-async function helpFor(name: string | undefined): Promise<CommandResult> {
-  if (name === undefined) return { exitCode: 0, stdout: overallHelp(commands) };
+async function helpFor(
+  name: string | undefined,
+  { columns }: CommandContext,
+): Promise<CommandResult> {
+  if (name === undefined) return { exitCode: 0, stdout: overallHelp(commands, columns) };
   const command = commands.find((each) => each.name === name);
   return command === undefined
     ? unknownCommand(name)
-    : { exitCode: 0, stdout: commandHelp(command, await command.load()) };
+    : { exitCode: 0, stdout: commandHelp(command, await command.load(), columns) };
 }
 
 function unknownCommand(word: string): CommandResult {
-  const kind = word.startsWith("-") ? "option" : "verb";
+  const kind = word.startsWith("-") ? "option" : "command";
   const near = suggest(
     word,
     commands.map((command) => command.name),
@@ -81,10 +84,10 @@ function unknownCommand(word: string): CommandResult {
       : /\.(ya?ml|json)$/.test(word)
         ? `did you mean \`gwc run -f ${word}\`?`
         : undefined;
-  return usage(`there is no ${kind} "${word}"`, hint, "gwc --help");
+  return usage(`unknown ${kind} "${word}"`, hint, "gwc --help");
 }
 
 function usage(problem: string, hint: string | undefined, more: string): CommandResult {
-  const lines = [`error: ${problem}`, `hint: ${hint ?? `\`${more}\` says what there is`}`];
+  const lines = [`error: ${problem}`, `hint: ${hint ?? `see \`${more}\``}`];
   return { exitCode: 2, stderr: `${lines.join("\n")}\n` };
 }

@@ -6,13 +6,13 @@ import type { Arguments, Command, CommandContext, CommandResult } from "./comman
 import { commandInput } from "./default-input.ts";
 import { gateway, strict } from "./shared-options.ts";
 
-/** `gwc run`: serves until a signal ends the process. A result only when it can't start. */
+/** `gwc run`: serves until a signal ends the process; returns only if it cannot start. */
 export const run: Command = {
   minPositionals: 0,
   maxPositionals: 1,
   details:
-    "A good change is served at once, without dropping a connection. After a bad one its mistakes are printed and\n" +
-    "the last good gateway goes on. Without FILE it is gateway.yaml of this folder; `gwc -f FILE` is the same.",
+    "Serves FILE (default: gateway.yaml) and reloads it when it changes, without dropping a connection. If a change is invalid, " +
+    "its mistakes are printed and the last valid version stays in use. `gwc -f FILE` is short for `gwc run FILE`.",
   options: [
     {
       name: "file",
@@ -44,7 +44,7 @@ async function serve(
     host,
     print,
   });
-  // Who sees that it listens may end it at once.
+  // A signal may arrive as soon as the first port listens, before `open` has returned.
   const close = async () => {
     const opened = await opening;
     if (opened instanceof LiveGateway) await opened.running.close();
@@ -62,11 +62,11 @@ async function serve(
 }
 
 function oneFile(given: readonly string[]): CommandResult {
-  const stderr = `error: \`gwc run\` serves one file, and here are ${given.length}: ${given.join(", ")}\n`;
+  const stderr = `error: \`gwc run\` serves one file, but ${given.length} are given: ${given.join(", ")}\n`;
   return { exitCode: 2, stderr };
 }
 
-/** The page is a convenience: without it the gateway serves all the same. */
+/** Opens the admin page; a failure is only a warning, because the gateway works without it. */
 async function openAdmin(address: string, live: LiveGateway): Promise<string> {
   try {
     const { url } = await AdminServer.open(address, live);

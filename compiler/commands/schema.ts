@@ -5,19 +5,19 @@ import { testFileSchema } from "../inspect/tests/test-schema.ts";
 import type { Arguments, Command, CommandResult } from "./command.ts";
 
 /**
- * `gwc schema`: the schema of the standalone file, for editors; with `--tests` that of files of tests, with `--kind` that of
- * a kind of Kubernetes manifest, with `--crd` the definitions of our kinds for a cluster.
+ * `gwc schema`: prints the JSON schema of the standalone file, of test files (`--tests`) or of a kind of manifest (`--kind`),
+ * or the custom resource definitions (`--crd`).
  */
 export const schema: Command = {
   minPositionals: 0,
   maxPositionals: 0,
   details:
-    "Editors with the YAML language server use it through a first line in the configuration:\n" +
+    "Editors with the YAML language server find it through the first line of a configuration:\n" +
     "  # yaml-language-server: $schema=gateway.schema.json",
   options: [
-    { name: "kind", value: "KIND", summary: "the schema of a kind of Kubernetes manifest" },
-    { name: "tests", summary: "the schema of files of tests (`gwc test`)" },
-    { name: "crd", summary: "the custom resource definitions of gwc's kinds, as YAML" },
+    { name: "kind", value: "KIND", summary: "print the schema of a kind of Kubernetes manifest" },
+    { name: "tests", summary: "print the schema of test files (`gwc test`)" },
+    { name: "crd", summary: "print gwc's custom resource definitions as YAML" },
   ],
   examples: [
     "gwc schema > gateway.schema.json",
@@ -39,10 +39,10 @@ async function printSchema({ options, flags }: Arguments): Promise<CommandResult
   const known = kinds.map(({ kind }) => kind);
   const near = suggest(options.kind, known);
   const hint = near === undefined ? `one of: ${known.join(", ")}` : `did you mean "${near}"?`;
-  return { exitCode: 2, stderr: `error: there is no kind "${options.kind}"\nhint: ${hint}\n` };
+  return { exitCode: 2, stderr: `error: unknown kind "${options.kind}"\nhint: ${hint}\n` };
 }
 
-/** The text of a schema file. */
+/** Formats the JSON schema of the standalone file. */
 export function editorSchemaText(): string {
   return `${JSON.stringify(editorSchema(), undefined, 2)}\n`;
 }
@@ -51,7 +51,7 @@ function testsSchemaText(): string {
   return `${JSON.stringify(fileSchema("tests", testFileSchema), undefined, 2)}\n`;
 }
 
-/** The definitions of gwc's kinds as `kubectl apply` takes them. */
+/** Formats the custom resource definitions as YAML for `kubectl apply`. */
 export async function definitionsText(): Promise<string> {
   const { customResourceDefinitions } = await import("../1-parse/kubernetes/crd.ts");
   const documents = customResourceDefinitions().map((each) =>

@@ -1,13 +1,13 @@
 import type { Option } from "./command.ts";
 
-/** The Gateway that is meant. */
+/** `--gateway`: selects one Gateway. */
 export const gateway: Option = {
   name: "gateway",
   value: "NS/NAME",
-  summary: "the one Gateway that is meant, of manifests with several",
+  summary: "consider only this Gateway, if manifests have several",
 };
-/** How warnings count. */
-export const strict: Option = { name: "strict", summary: "warnings are mistakes too" };
+/** `--strict`: warnings count as errors. */
+export const strict: Option = { name: "strict", summary: "treat warnings as errors" };
 
-/** The option of every verb. */
-export const help: Option = { name: "help", short: "h", summary: "this text, or a verb's" };
+/** `--help`, which every command takes. */
+export const help: Option = { name: "help", short: "h", summary: "print this help" };

@@ -4,19 +4,19 @@ import { checkInput } from "../inspect/check-input.ts";
 import { statusOf } from "../status/status.ts";
 import type { Arguments, Command, CommandContext, CommandResult } from "./command.ts";
 
-/** `gwc status`: the conditions of manifests. 1 when a condition is not as it should be. */
+/** `gwc status`: prints the status conditions of manifests; exit code 1 if no Gateway compiles. */
 export const status: Command = {
   minPositionals: 1,
   maxPositionals: Number.POSITIVE_INFINITY,
   details:
-    "Gateway classes, Gateways and their listeners, routes for each parent, backends, policies for each target, with\n" +
-    "the Gateway API's reasons. A policy with mistakes is not Accepted, one that acts on nothing is not Attached.",
+    "Prints the status that the controller would write, with the Gateway API's reasons: GatewayClasses, Gateways and their listeners, " +
+    "routes for each parent, backends, policies for each target. An invalid policy is not Accepted; a policy without effect is not Attached.",
   options: [
     {
       name: "format",
       value: "FORMAT",
       choices: ["yaml", "json"],
-      summary: "how it is written (default: yaml)",
+      summary: "output format (default: yaml)",
     },
   ],
   examples: ["gwc status manifests/", "kubectl get gateways,httproutes -o yaml | gwc status -"],
@@ -27,13 +27,12 @@ async function printStatus(
   { positionals, options }: Arguments,
   { host, isColored }: CommandContext,
 ): Promise<CommandResult> {
-  // A controller delivers Secrets of every namespace, and reads what they hold.
+  // The controller delivers Secrets of every namespace, so the verdict must be the controller's.
   const checked = checkInput(positionals, host, false, undefined, { isDelivered: true });
   const { kubernetes, programs, findings } = checked;
   if (kubernetes === undefined) {
     const report = textReport(findings, isColored.stderr);
-    const hint =
-      "only Kubernetes manifests have a status; `gwc check` reports on a standalone file\n";
+    const hint = "only Kubernetes manifests have a status; use `gwc check` for a standalone file\n";
     return { exitCode: 1, stderr: report === "" ? `error: ${hint}` : report };
   }
   const found = statusOf(checked, kubernetes);

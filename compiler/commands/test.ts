@@ -16,31 +16,31 @@ import { gateway } from "./shared-options.ts";
 
 const FORMATS: readonly ReportFormat[] = ["text", "json", "sarif", "github", "junit"];
 
-/** `gwc test`: whether requests come out as the tests beside a configuration expect. */
+/** `gwc test`: runs the test files of a configuration. */
 export const testCommand: Command = {
   minPositionals: 0,
   maxPositionals: Number.POSITIVE_INFINITY,
   details:
-    "FILES are files of tests; without any they are the `*.test.yaml` beside the configuration. Each test is a request, an\n" +
-    "MCP call or list, or a question to a model, with what must come out. They run on the compiled program in this\n" +
-    "process: the code is that of `gwc build`, no port is opened, no server is asked and no secret is needed. Who sends\n" +
-    "a request is said by claims, metadata of a key, or a user: their credentials are valid.\n" +
-    "`gwc explain test` shows what a test may say; `gwc schema --tests` is its schema for editors.\n" +
-    "Exit code: 0 every test passes, 1 one fails (or mistakes in the configuration or the tests).",
+    "FILES are test files (default: *.test.yaml next to the configuration). Each test is a request, an " +
+    "MCP call or list, or a prompt for a model, with its expected outcome. Tests run on the code of `gwc build` in this " +
+    "process: no port is opened, no server is called and no secret is needed. A test names its sender by token claims, API key metadata or a user name; " +
+    "these credentials count as valid.\n" +
+    "`gwc explain test` documents the format; `gwc schema --tests` prints its JSON schema.\n" +
+    "Exit code: 0 all tests pass, 1 a test fails (or the configuration or a test is invalid).",
   options: [
     {
       name: "file",
       short: "f",
       value: "PATH",
-      summary: "the configuration: a file or a folder (default: gateway.yaml)",
+      summary: "the configuration file or folder (default: gateway.yaml)",
     },
     {
       name: "format",
       value: "FORMAT",
       choices: ["text", "json", "sarif", "github", "junit"],
-      summary: "how what fails is written (default: text)",
+      summary: "output format for failures (default: text)",
     },
-    { name: "coverage", summary: "say which rules, policies and routes no test touches" },
+    { name: "coverage", summary: "list the rules, policies and routes that no test covers" },
     gateway,
   ],
   examples: [
@@ -59,7 +59,7 @@ async function testFiles(
   const input = commandInput(given, host, "gwc test -f FILE");
   if (input.kind === "none") return input.result;
   const [config = "."] = input.files;
-  const paths = positionals.length > 0 ? positionals : testsBeside(config, host);
+  const paths = positionals.length > 0 ? positionals : testFilesOf(config, host);
   if (paths.length === 0) return noTests(config);
   const checked = checkInput(input.files, host, false, options.gateway);
   if (checked.programs.length === 0)
@@ -92,8 +92,8 @@ async function testFiles(
   };
 }
 
-/** The files of tests in the folder of a configuration. */
-function testsBeside(config: string, host: Host): readonly string[] {
+/** Lists the test files in the folder of a configuration. */
+function testFilesOf(config: string, host: Host): readonly string[] {
   const folder = host.filesIn(config) === undefined ? path.dirname(config) : config;
   const names = (host.filesIn(folder) ?? []).filter(isTestFile);
   return names.filter((file) => path.normalize(path.dirname(file)) === path.normalize(folder));
@@ -101,8 +101,8 @@ function testsBeside(config: string, host: Host): readonly string[] {
 
 function noTests(config: string): CommandResult {
   const stderr =
-    `error: there is no *.test.yaml beside ${config}\n` +
-    "hint: `gwc explain test` shows a first one; `gwc test FILE` takes another\n";
+    `error: there is no *.test.yaml next to ${config}\n` +
+    "hint: `gwc explain test` has an example; `gwc test FILE` runs another file\n";
   return { exitCode: 2, stderr };
 }
 
@@ -115,7 +115,7 @@ function verdictText(
   const parts = [
     `${verdicts.length - failed} passed`,
     ...(failed === 0 ? [] : [`${failed} failed`]),
-    ...(mistakes.length === 0 ? [] : ["not all tests could be run"]),
+    ...(mistakes.length === 0 ? [] : ["some tests could not be run"]),
   ];
   return `${paths.join(", ")}: ${parts.join(", ")}\n`;
 }

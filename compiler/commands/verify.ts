@@ -14,27 +14,27 @@ import { gateway } from "./shared-options.ts";
 
 const TRACES: readonly TraceLevel[] = ["path", "line", "none"];
 
-/** `gwc verify`: whether a build, or a bundle of one, is byte for byte what a configuration builds. */
+/** `gwc verify`: verifies that a build or bundle is byte for byte what a configuration builds. */
 export const verify: Command = {
   minPositionals: 1,
   maxPositionals: Number.POSITIVE_INFINITY,
   details:
-    "OUT is the folder that a build wrote, with all files of the build (bundle, modules, manifest.json, bill of\n" +
-    "materials, Dockerfile ...), or a gateway.mjs by itself. It is built again from FILE (default: gateway.yaml) in\n" +
-    "memory and compared byte by byte; nothing is written, nothing of the bundle is run. Files that differ are named,\n" +
-    "and of a bundle the parts that do: generated modules, modules of the runtime, packages.\n" +
-    "Exit code: 0 the same bytes, 1 others (or mistakes in the configuration).",
+    "OUT is the output folder of a build (bundle, modules, manifest.json, bill of " +
+    "materials, Dockerfile, ...) or a single gateway.mjs. FILE (default: gateway.yaml) is built again in " +
+    "memory and compared byte by byte; nothing is written and the bundle is not run. Lists the files that differ " +
+    "and, for a bundle, which parts: generated modules, runtime modules, packages.\n" +
+    "Exit code: 0 identical, 1 different (or an invalid configuration).",
   options: [
     {
       name: "trace",
       value: "LEVEL",
       choices: ["path", "line", "none"],
-      summary: "as it was given to the build (default: path)",
+      summary: "the --trace of the build (default: path)",
     },
     {
       name: "image",
       value: "IMAGE",
-      summary: "as it was given to the build",
+      summary: "the --image of the build",
     },
     gateway,
   ],
@@ -57,7 +57,7 @@ async function verifyBundle(
   if (second !== undefined)
     return {
       exitCode: 2,
-      stderr: "error: these are several Gateways\nhint: name one by --gateway\n",
+      stderr: "error: the configuration has several Gateways\nhint: choose one with --gateway\n",
     };
   const { files: built, manifest } = await emitProgram(program, files, {
     trace: oneOf(TRACES, options.trace, "path"),
@@ -90,7 +90,7 @@ async function verifyBundle(
   const other =
     builtBy === undefined || builtBy === version()
       ? ""
-      : `note: it was built by gwc ${builtBy}, and this is ${version()}\n`;
+      : `note: the bundle was built by gwc ${builtBy}, this is ${version()}\n`;
   return {
     exitCode: 1,
     stdout: `not the same: ${what}\n${lines.map((line) => `  ${line}\n`).join("")}`,
@@ -101,17 +101,17 @@ async function verifyBundle(
 const HINT = "hint: `gwc verify out/gateway gateway.yaml`\n";
 
 const BUNDLE = "gateway.mjs";
-/** Written where it was asked for. */
+/** File that only a build with `--observability` has. */
 const DASHBOARD = "observability/dashboard.json";
 
 interface FoundBundle {
   readonly file: string;
-  /** The folder that is compared; undefined: the bundle is named, and compared alone. */
+  /** Output folder to compare; `undefined` if only a bundle is compared. */
   readonly folder: string | undefined;
   readonly text: string;
-  /** The version that its manifest names; undefined: it has none beside it. */
+  /** The version of gwc in the manifest next to the bundle; `undefined` if there is no manifest. */
   readonly builtBy: string | undefined;
-  /** Whether the build has written a dashboard and alert rules too. */
+  /** Whether the build has a dashboard and alert rules. */
   readonly hasObservability: boolean;
 }
 
@@ -120,8 +120,8 @@ function bundleText(bundle: string, host: Host): FoundBundle | undefined {
     const file = folder === undefined ? bundle : path.join(folder, BUNDLE);
     const read = host.readText(file);
     if (read.kind === "problem") continue;
-    const beside = host.readText(path.join(path.dirname(file), "manifest.json"));
-    const manifest = beside.kind === "text" ? readManifest(beside.text) : undefined;
+    const stored = host.readText(path.join(path.dirname(file), "manifest.json"));
+    const manifest = stored.kind === "text" ? readManifest(stored.text) : undefined;
     const builtBy = manifest?.kind === "manifest" ? manifest.manifest.gwc : undefined;
     const dashboard = host.readText(path.join(folder ?? "", DASHBOARD));
     const hasObservability = folder !== undefined && dashboard.kind === "text";

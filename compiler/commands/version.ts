@@ -1,7 +1,7 @@
 import { version } from "../installation.ts";
 import type { Arguments, Command, CommandResult } from "./command.ts";
 
-/** `gwc version`: of gwc, and of what runs it. */
+/** `gwc version`: prints the versions of gwc and Node.js. */
 export const versionCommand: Command = {
   minPositionals: 0,
   maxPositionals: 0,
@@ -11,7 +11,7 @@ export const versionCommand: Command = {
       name: "format",
       value: "FORMAT",
       choices: ["text", "json"],
-      summary: "how it is written (default: text)",
+      summary: "output format (default: text)",
     },
   ],
   examples: ["gwc version --format json"],

@@ -10,7 +10,7 @@ import { fieldsIn } from "./proxy/fields.ts";
 import { leftParts, SourceFields } from "./source-fields.ts";
 import { importTraefik } from "./traefik/traefik.ts";
 
-/** Whose configurations can be read. */
+/** Supported source formats. */
 export const IMPORT_FORMATS = [
   "agentgateway",
   "litellm",
@@ -22,25 +22,25 @@ export const IMPORT_FORMATS = [
   "envoy-ai-gateway",
 ] as const;
 
-/** Whose configuration a file is. */
+/** The format of a configuration. */
 export type ImportFormat = (typeof IMPORT_FORMATS)[number];
 
-/** A file that is imported. */
+/** A file to import. */
 export interface ImportFile {
   readonly file: string;
   readonly text: string;
 }
 
-/** A file that was read: what becomes of it, and what does not. */
+/** Result of reading a configuration: the converted file and the parts that were skipped. */
 export interface ReadImport {
   readonly draft: ImportDraft;
   readonly left: readonly LeftPart[];
 }
 
-/** Reads the files of one configuration; a string is why nothing can be made of them. */
+/** Converts the files of one configuration; returns the reason as a string if that is impossible. */
 type Importer = (files: readonly ImportFile[], host: Host) => ReadImport | string;
 
-/** How each is read. What gwc reads as it is needs none. */
+/** Importer of each format; agentgateway files need no conversion. */
 export const importers: Readonly<Record<Exclude<ImportFormat, "agentgateway">, Importer>> = {
   litellm: ofFields(([source]) => (source === undefined ? "is missing" : importLiteLlm(source))),
   caddy: ([{ file, text } = NO_FILE], host) => importCaddyfile(file, text, host),
@@ -55,12 +55,12 @@ export const importers: Readonly<Record<Exclude<ImportFormat, "agentgateway">, I
 
 const NO_FILE: ImportFile = { file: "", text: "" };
 
-/** What reads the fields of YAML or JSON. */
+/** Wraps a reader of YAML or JSON fields as an importer. */
 function ofFields(read: (sources: readonly SourceFields[]) => ImportDraft | string): Importer {
   return (files) => {
     const sources = files.map(({ text }) => new SourceFields(text));
     const wrong = sources.findIndex(({ problem }) => problem !== undefined);
-    if (wrong >= 0) return `is no YAML: ${files[wrong]?.file}: ${sources[wrong]?.problem}`;
+    if (wrong >= 0) return `is not YAML: ${files[wrong]?.file}: ${sources[wrong]?.problem}`;
     const draft = read(sources);
     if (typeof draft === "string") return draft;
     const isOne = files.length === 1;
@@ -69,7 +69,7 @@ function ofFields(read: (sources: readonly SourceFields[]) => ImportDraft | stri
   };
 }
 
-/** Whose configuration files are, by what is in them. */
+/** Detects the format of files by their names and contents. */
 export function formatOf(files: readonly ImportFile[]): ImportFormat {
   const [{ file, text } = NO_FILE] = files;
   if (/(^|[/\\])Caddyfile[^/\\]*$|\.caddy(file)?$/i.test(file)) return "caddy";

@@ -1,29 +1,29 @@
 import { Document, isCollection, isMap, isPair, isScalar, type Node } from "yaml";
 import type { ConfigPath } from "../diagnostics/diagnostic.ts";
 
-/** Something that whoever imports has to decide about, beside a part of the new file. */
+/** A decision for the user, attached to a part of the new file. */
 export interface ImportNote {
-  /** In the new file. */
+  /** Path in the new file. */
   readonly path: ConfigPath;
   readonly text: string;
 }
 
-/** A part of the old file that is not in the new one. */
+/** A part of the old file that was not converted. */
 export interface LeftPart {
   /** `line 12`, or `conf.d/a.conf line 12`. */
   readonly place: string;
-  /** What stands there; no credential. */
+  /** The source of the part, without credentials. */
   readonly text: string;
 }
 
-/** A configuration that was made of another gateway's. */
+/** A converted configuration. */
 export interface ImportDraft {
-  /** The new file as a value. */
+  /** Contents of the new file. */
   readonly value: object;
   readonly notes: readonly ImportNote[];
 }
 
-/** The new file, with each note above its line and what was left out at its head. */
+/** Renders the new file, with notes as comments above their lines and skipped parts listed at the top. */
 export function importedText(
   source: string,
   { value, notes }: ImportDraft,
@@ -32,8 +32,8 @@ export function importedText(
   const document = new Document(value, { aliasDuplicateObjects: false });
   for (const { path, text } of notes) comment(document, path, text);
   const head = [
-    `Imported from ${source} by \`gwc import\`. Lines marked DECIDE want to be read.`,
-    ...(left.length === 0 ? [] : ["Left out, as it has no counterpart here or is not needed:"]),
+    `Imported from ${source} by \`gwc import\`. Review the lines marked DECIDE.`,
+    ...(left.length === 0 ? [] : ["Skipped, because gwc has no counterpart or does not need it:"]),
     ...left.map(({ place, text }) => `  ${place}: ${text}`),
   ];
   return `${head.map(commentLine).join("")}${document.toString({ lineWidth: 0 }).trimEnd()}\n`;
@@ -43,12 +43,12 @@ function commentLine(text: string): string {
   return `# ${visible(text)}\n`;
 }
 
-/** On one line, without what would end a comment. */
+/** Replaces characters that would end a comment line. */
 function visible(text: string): string {
   return text.replace(/[\p{Cc}\u2028\u2029]+/gu, " ");
 }
 
-/** Puts a comment above the line of a path. */
+/** Adds a comment above the line of a path. */
 function comment(document: Document, path: ConfigPath, text: string): void {
   const last = path.at(-1);
   const parent = document.getIn(path.slice(0, -1), true);

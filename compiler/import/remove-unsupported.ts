@@ -8,28 +8,29 @@ import {
 import { findingsOf } from "../diagnostics/report/findings.ts";
 import type { Host } from "../host.ts";
 import { checkInput } from "../inspect/check-input.ts";
+import { CLOSED } from "./proxy/route-draft.ts";
 
-/** What `gwc check` accepts of a file. */
+/** The part of a file that `gwc check` accepts. */
 export interface AcceptedFile {
   readonly text: string;
-  /** Each part that was taken out: `line 12: llm.providers: what is wrong`. */
+  /** Removed parts: `line 12: llm.providers: MESSAGE`. */
   readonly refused: readonly string[];
-  /** What serves nobody, as a part was taken out of it that may say who may. */
+  /** Paths of routes that answer 503, because a removed part may have restricted access. */
   readonly closed: readonly string[];
 }
 
-/** How often a part is taken out: each may show another mistake. */
+/** Maximum number of removed parts; each removal may reveal another mistake. */
 const ROUNDS = 500;
 
 /**
- * A file without the parts that gwc refuses, smallest first; a string is why nothing is left. Routes that lose a part which
- * says who may, or which requests are theirs, answer 503 until somebody has decided.
+ * Removes the smallest parts that gwc refuses until the file is valid; returns the reason as a string if nothing remains.
+ * Routes that lose access rules or matches answer 503 until the user decides.
  */
 export function acceptedFile(file: string, text: string, host: Host): AcceptedFile | string {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, logLevel: "silent" });
   const [problem] = document.errors;
-  if (problem !== undefined) return problem.message.split("\n")[0] ?? "it is no YAML";
+  if (problem !== undefined) return problem.message.split("\n")[0] ?? "it is not YAML";
   const refused: string[] = [];
   const closed = new Set<string>();
   for (let round = 0; round < ROUNDS; round++) {
@@ -52,17 +53,15 @@ export function acceptedFile(file: string, text: string, host: Host): AcceptedFi
       document.setIn([...route, "policies", "directResponse"], document.createNode(CLOSED));
     }
   }
-  return "it has too many parts that gwc does not know";
+  return `it has more than ${ROUNDS} parts that gwc does not support`;
 }
 
-const CLOSED = { status: 503, body: "This route has lost a part in its import." };
-
-/** Parts by which a route is for fewer requests. */
+/** Parts that restrict which requests a route serves. */
 const RESTRICTING: ReadonlySet<string | number> = new Set([
   ...["policies", "matches", "hostnames", "hostname", "tls", "address"],
 ]);
 
-/** Policies that keep nobody out. */
+/** Policies that do not restrict access. */
 const HARMLESS: ReadonlySet<string | number> = new Set([
   ...["a2a", "cors", "timeout", "retry", "directResponse"],
 ]);
@@ -71,7 +70,7 @@ function restricts(path: ConfigPath): boolean {
   return path.some((step) => RESTRICTING.has(step)) && !path.some((step) => HARMLESS.has(step));
 }
 
-/** The route that a part belongs to, or all below the part that it belongs to. */
+/** Returns the route that contains a part, or else all routes below its nearest ancestor that has routes. */
 function routesAt(document: Document, path: ConfigPath): readonly ConfigPath[] {
   const routes = routesBelow(document.toJS(), []);
   const isBelow = (inner: ConfigPath, outer: ConfigPath) =>
@@ -84,7 +83,7 @@ function routesAt(document: Document, path: ConfigPath): readonly ConfigPath[] {
   }
 }
 
-/** What leads to servers: routes, and the two front doors. */
+/** Lists the paths that lead to servers: routes, `mcp` and `llm`. */
 function routesBelow(value: unknown, path: ConfigPath): readonly ConfigPath[] {
   if (typeof value !== "object" || value === null) return [];
   const isRoute =
@@ -97,7 +96,7 @@ function routesBelow(value: unknown, path: ConfigPath): readonly ConfigPath[] {
   );
 }
 
-/** The nearest part that is there. */
+/** Returns the path of a diagnostic, or its nearest ancestor that exists. */
 function existing({ at }: Diagnostic, isThere: (path: ConfigPath) => boolean): ConfigPath {
   let { path } = at;
   while (path.length > 0 && !isThere(path)) path = path.slice(0, -1);

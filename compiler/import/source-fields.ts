@@ -11,7 +11,7 @@ import { type ConfigPath, formatPath } from "../diagnostics/diagnostic.ts";
 import type { LeftPart } from "./imported-text.ts";
 import { hasUser, namesCredential, publicText, withoutUser } from "./proxy/texts.ts";
 
-/** What was not translated of a file, as people read it. */
+/** Describes the fields of a file that were not converted. */
 export function leftParts(source: SourceFields, file = ""): readonly LeftPart[] {
   const place = file === "" ? "line" : `${file} line`;
   return source.left().map(({ path, line, text }) => ({
@@ -20,20 +20,20 @@ export function leftParts(source: SourceFields, file = ""): readonly LeftPart[] 
   }));
 }
 
-/** A value of a file that is imported: a scalar, or an empty mapping or list. */
+/** A value in an imported file: a scalar, or an empty mapping or list. */
 export interface SourceField {
   readonly path: ConfigPath;
-  /** From 1. */
+  /** 1-based. */
   readonly line: number;
-  /** As it is written, on one line; what may be a credential is left out. */
+  /** The value on one line; possible credentials are redacted. */
   readonly text: string;
 }
 
-/** The fields of a YAML or JSON file (of several documents: of a list of them), and which of them an import has translated: what is left is told, line by line. */
+/** The fields of a YAML or JSON file (a list for several documents). Tracks which fields an import has converted, so that the others are reported. */
 export class SourceFields {
-  /** The whole file as a value. */
+  /** Parsed contents. */
   readonly value: unknown;
-  /** Why it can't be read; undefined: it can. */
+  /** Syntax error; `undefined` if the file is valid. */
   readonly problem: string | undefined;
   readonly #fields: readonly SourceField[] = [];
   readonly #taken = new Set<SourceField>();
@@ -41,7 +41,7 @@ export class SourceFields {
   constructor(text: string) {
     const lines = new LineCounter();
     const parsed = parseAllDocuments(text, { lineCounter: lines, logLevel: "silent" });
-    // An empty file has no documents, and no errors.
+    // An empty file parses to no documents and no errors.
     const all = "empty" in parsed ? [parseDocument(text)] : parsed;
     const [error] = all.flatMap(({ errors }) => errors);
     this.problem = error?.message.split("\n")[0];
@@ -52,17 +52,17 @@ export class SourceFields {
     this.#fields = all.flatMap(({ contents }, at) => fieldsOf(contents, isOne ? [] : [at], lines));
   }
 
-  /** Everything at a path and below it is translated. */
+  /** Marks a path and everything below it as converted. */
   take(...path: ConfigPath): void {
     for (const field of this.#below(path)) this.#taken.add(field);
   }
 
-  /** The line of what stands at a path; 0: nothing does. */
+  /** Returns the line of a path; 0 if it does not exist. */
   line(...path: ConfigPath): number {
     return this.#below(path)[0]?.line ?? 0;
   }
 
-  /** What was not translated, in the order of the file. */
+  /** Lists the fields that were not converted, in file order. */
   left(): readonly SourceField[] {
     return this.#fields.filter((field) => !this.#taken.has(field));
   }
@@ -76,7 +76,7 @@ function fieldsOf(node: unknown, path: ConfigPath, lines: LineCounter): readonly
   if (isMap(node) && node.items.length > 0)
     return node.items.flatMap(({ key, value }) => {
       const name = isScalar(key) ? String(key.value) : String(key);
-      // A key without a value stands where the key does.
+      // A key without a value has no position of its own: use the key's.
       const isEmpty = value === null || (isScalar(value) && value.source === "");
       if (isEmpty && isScalar(key)) return [fieldAt(key, [...path, name], lines, "")];
       return fieldsOf(value, [...path, name], lines);
@@ -98,7 +98,7 @@ function fieldAt(node: Node, path: ConfigPath, lines: LineCounter, value: string
   return { path, line, text: visibleValue(value) };
 }
 
-/** On one line. A URL is without its user and password, and a text that looks like a credential is left out. */
+/** Formats a value on one line, without the user and password of URLs and without likely credentials. */
 function visibleValue(value: string): string {
   if (hasUser(value)) return withoutUser(value).replace(/\s+/g, " ").slice(0, 80);
   const text = publicText(value);
@@ -106,5 +106,5 @@ function visibleValue(value: string): string {
 }
 
 const CREDENTIAL = /key|secret|password|token|credential|dsn|_url$/i;
-/** A name of a variable is none. */
+/** Values that are not credentials: names of variables, booleans, numbers, URLs without a user. */
 const REFERENCE = /^(os\.environ\/|\$\{?\w+\}?$|true$|false$|\d+$|\{\}$|https?:\/\/[^@]*$)/;

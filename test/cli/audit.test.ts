@@ -256,7 +256,7 @@ describe("gwc audit", () => {
       stderr: "gateway.yaml: nothing found, 2 accepted\n",
     });
     workspace.write("gateway.yaml", gateway("", 'host: "127.0.0.1:9"'));
-    expect((await run()).stderr).toContain("note: accepted and not found any more: the route");
+    expect((await run()).stderr).toContain("note: accepted but no longer found: the route");
   });
 
   it("says that a baseline is none, and that a configuration has mistakes", () => {
@@ -267,7 +267,7 @@ describe("gwc audit", () => {
     const run = () => installedGwc(["audit"], { cwd: workspace.folder });
     expect(run()).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining("is no baseline"),
+      stderr: expect.stringContaining("is not a baseline"),
     });
     workspace.write(".gwc-audit.yaml", "accepted: []\n");
     workspace.write("gateway.yaml", "binds: 5\n");

@@ -37,7 +37,7 @@ describe("gwc build", () => {
     });
     expect([code, stderr]).toEqual([0, ""]);
     expect(stdout).toMatch(
-      /^out\/gateway\n {2}routes +1 {2}api\n {2}policies +1 {2}cors\n {2}modules +2 {2}\d+ of the runtime with them\n {2}bundle +[\d.]+ [kM]B {2}node out\/gateway\/gateway\.mjs\n$/,
+      /^out\/gateway\n {2}routes +1 {2}api\n {2}policies +1 {2}cors\n {2}modules +2 {2}plus \d+ of the runtime\n {2}bundle +[\d.]+ [kM]B {2}node out\/gateway\/gateway\.mjs\n$/,
     );
     expect(filesOf(workspace.path("out/gateway"))).toEqual([...EVERY_BUILD, "routes/api.ts"]);
   });
@@ -136,7 +136,7 @@ spec:
     expect(code).toBe(1);
     expect(stderr).toBe(
       'error: "main.ts" in out was not written by gwc; nothing was changed\n' +
-        "hint: build into another folder (-o DIR), or move what is there\n",
+        "hint: build into another folder (-o DIR), or move these files away\n",
     );
     expect(filesOf(workspace.path("out"))).toEqual(["main.ts"]);
   });
@@ -147,7 +147,7 @@ spec:
       cwd: workspace.folder,
     });
     expect(code).toBe(1);
-    expect(stderr).toBe("error: out/deep can't be written: a part of its path is not a folder\n");
+    expect(stderr).toBe("error: out/deep cannot be written: a part of its path is not a folder\n");
   });
 
   it("a mistake is reported on stderr and nothing is written", async () => {
@@ -255,9 +255,7 @@ describe("gwc build --check", () => {
         "",
       ],
     ]);
-    expect(stderr).toBe(
-      "hint: `gwc build` with the same options writes what the configuration says now\n",
-    );
+    expect(stderr).toBe("hint: run `gwc build` with the same options to update the output\n");
     expect(existsSync(workspace.path("out/gateway/routes/shop.ts"))).toBe(false);
   });
 });
@@ -271,7 +269,7 @@ describe("without a file", () => {
       expect([code, stdout]).toEqual([2, ""]);
       expect(stderr).toBe(
         "error: there is no gateway.yaml in this folder\n" +
-          `hint: \`gwc init\` writes a first one; \`gwc ${command} FILE\` takes another file\n`,
+          `hint: create one with \`gwc init\`, or name a file: \`gwc ${command} FILE\`\n`,
       );
     },
   );
@@ -345,7 +343,7 @@ describe("gwc init", () => {
     const { code, stderr } = await gwc(["init"], { cwd: workspace.folder });
     expect([code, stderr]).toEqual([
       1,
-      'error: "gateway.yaml" exists already; nothing was written\n',
+      'error: "gateway.yaml" already exists; nothing was written\n',
     ]);
     expect(filesOf(workspace.folder)).toEqual(["gateway.yaml"]);
   });

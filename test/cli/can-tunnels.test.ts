@@ -34,7 +34,7 @@ it("who may open a tunnel is said by the rules, and a URL is no tunnel", () => {
   expect(who.stdout).toContain('as CEL: request.headers["x-team"] == "blue"');
   const url = run(config, "can", "CONNECT", "https://api.test:443/");
   expect(url.code).toBe(2);
-  expect(url.stderr).toContain("is no host with a port: `gwc can CONNECT host:443`");
+  expect(url.stderr).toContain("is not HOST:PORT: write `gwc can CONNECT host:443`");
 });
 
 it("the rule that open-proxy proposes holds for requests and tunnels to that host", () => {

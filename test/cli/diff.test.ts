@@ -288,16 +288,16 @@ describe("gwc diff", () => {
     const run = (...argv: readonly string[]) => gwc(["diff", ...argv], { cwd: folder });
     expect(await run("--git", "nothing")).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('git knows no revision "nothing"'),
+      stderr: expect.stringContaining('unknown git revision "nothing"'),
     });
     expect(await run("--git", "main", "gone.yaml")).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining("the old configuration has mistakes"),
+      stderr: expect.stringContaining("the old configuration is invalid"),
     });
     write(base.replace("name: api", "nam: api"));
     expect(await run("--git", "main")).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining("the new configuration has mistakes"),
+      stderr: expect.stringContaining("the new configuration is invalid"),
     });
   });
 });

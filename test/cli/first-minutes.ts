@@ -102,7 +102,7 @@ function plain(output: string, port: number): string {
     .replaceAll(`:${port}`, `:${PORT}`)
     .replace(/(stats address on 127\.0\.0\.1:)\d+/, "$115020")
     .replace(/(readiness address on 127\.0\.0\.1:)\d+/, "$115021")
-    .replace(/\d+( of the runtime with them)/, "115$1")
+    .replace(/plus \d+( of the runtime)/, "plus 115$1")
     .replace(/(bundle +)\d+ kB/, "$1340 kB")
     .replace(/(admin page: http:\/\/127\.0\.0\.1:)\d+/, "$115000");
 }

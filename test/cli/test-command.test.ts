@@ -50,7 +50,7 @@ describe("gwc test", () => {
   it("without tests exits with 2, and with tests that can't be read with 1", async () => {
     const { folder } = new Workspace({ "gateway.yaml": config, "broken.yaml": "tests: [" });
     expect((await gwc(["test"], { cwd: folder })).stderr).toContain(
-      "no *.test.yaml beside gateway.yaml",
+      "no *.test.yaml next to gateway.yaml",
     );
     expect((await gwc(["test"], { cwd: folder })).code).toBe(2);
     const broken = await gwc(["test", "broken.yaml"], { cwd: folder });

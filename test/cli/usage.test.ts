@@ -4,15 +4,22 @@ import { commands } from "../../compiler/commands/commands.ts";
 import { gwc, installedGwc } from "../harness/gwc.ts";
 
 describe("the command line", () => {
-  it("help lists every verb, and each verb has help of its own", async () => {
+  it("help lists every command, and each command has help of its own", async () => {
     const { code, stdout, stderr } = installedGwc(["--help"]);
     expect([code, stderr]).toEqual([0, ""]);
     for (const { name } of commands) expect(stdout).toMatch(new RegExp(`^  ${name}\\b`, "m"));
-    expect(Math.max(...stdout.split("\n").map((line) => line.length))).toBeLessThanOrEqual(100);
     const command = await gwc(["build", "--help"]);
     expect(command.stdout).toContain("Usage: gwc build [OPTIONS] [FILES..]");
     expect((await gwc(["help", "build"])).stdout).toBe(command.stdout);
   });
+
+  it.each(["", ...commands.map(({ name }) => name)])(
+    "gwc %s --help fits 80 columns",
+    async (name) => {
+      const { stdout } = await gwc([...(name === "" ? [] : [name]), "--help"]);
+      expect(stdout.split("\n").filter((line) => line.length > 80)).toEqual([]);
+    },
+  );
 
   it("help loads no command, and a command only what it needs", () => {
     // Names of modules, each with its text: it says which packages' modules were gathered in it.
@@ -33,10 +40,10 @@ describe("the command line", () => {
     expect([code, stdout.split("\n")[0]]).toEqual([0, "-3"]);
   });
 
-  it("without a verb the help goes to stderr, and that is a usage error", () => {
+  it("without a command the help goes to stderr, and that is a usage error", () => {
     const { code, stdout, stderr } = installedGwc([]);
     expect([code, stdout]).toEqual([2, ""]);
-    expect(stderr).toContain("Usage: gwc VERB");
+    expect(stderr).toContain("Usage: gwc COMMAND");
   });
 
   it("the version is there for people and for programs", async () => {
@@ -46,21 +53,17 @@ describe("the command line", () => {
   });
 
   it.each([
-    [["biuld", "a.yaml"], 'there is no verb "biuld"', "did you mean `gwc build`?"],
-    [["a.yaml"], 'there is no verb "a.yaml"', "did you mean `gwc run -f a.yaml`?"],
-    [
-      ["check", "--frmat", "json", "a.yaml"],
-      "there is no option --frmat",
-      "did you mean --format?",
-    ],
+    [["biuld", "a.yaml"], 'unknown command "biuld"', "did you mean `gwc build`?"],
+    [["a.yaml"], 'unknown command "a.yaml"', "did you mean `gwc run -f a.yaml`?"],
+    [["check", "--frmat", "json", "a.yaml"], "unknown option --frmat", "did you mean --format?"],
     [["check", "a.yaml", "--format", "jsn"], `--format can't be "jsn"`, "did you mean json?"],
     [["check", "a.yaml", "--format"], "--format needs a FORMAT", "`gwc check --help`"],
     [["check", "--strict=yes", "a.yaml"], "--strict takes no value", "`gwc check --help`"],
     [["status"], "`gwc status` needs a file", "`gwc status --help`"],
-    [["schema", "more"], '"more" is one word too many', "`gwc schema --help`"],
+    [["schema", "more"], 'unexpected argument "more"', "`gwc schema --help`"],
     [
       ["explain", "unknown-feld"],
-      'no field, policy, backend or code "unknown-feld"',
+      'unknown field, policy, backend or code "unknown-feld"',
       "did you mean",
     ],
   ])("%j is a usage error with a hint", async (argv, problem, hint) => {
@@ -144,7 +147,7 @@ describe("gwc eval", () => {
     ["b'abc'", 0, { value: "YWJj", type: "bytes" }],
     ["9007199254740993", 0, { value: "9007199254740993", type: "int" }],
     ['duration("90s")', 0, { value: "90s", type: "duration" }],
-    ["jwt.name", 1, { error: expect.stringContaining("evaluating it is an error") }],
+    ["jwt.name", 1, { error: expect.stringContaining("the evaluation failed") }],
     ["1 + 2u", 1, { error: expect.stringMatching(/^cel-no-overload: /) }],
   ])("as JSON, %s is one object", async (expression, code, object) => {
     const result = await gwc(["eval", expression, "--format", "json", ...claims]);
@@ -160,7 +163,7 @@ describe("gwc eval", () => {
   it("an absent claim is an error of the evaluation, a mistake has a place and a hint", async () => {
     const absent = await gwc(["eval", "jwt.name", ...claims]);
     expect([absent.code, absent.stdout]).toEqual([1, ""]);
-    expect(absent.stderr).toContain("evaluating it is an error");
+    expect(absent.stderr).toContain("the evaluation failed");
     const mistake = await gwc(["eval", "jwts.sub"]);
     expect(mistake.code).toBe(1);
     expect(mistake.stderr).toContain(

@@ -44,6 +44,7 @@ export async function gwc(argv: readonly string[], situation: Situation = {}): P
     const result = await perform(argv, {
       host: realHost(env),
       isColored: { stdout: isColored, stderr: isColored },
+      columns: 80,
       progress: () => {},
       print: (text) => printed.push(text),
     });

@@ -98,5 +98,5 @@ it("guards are tried on a text, and a rejected one fails the command", async () 
   });
   expect(rejected.code).toBe(1);
   const unknown = await gwc(["eval", "--guard", "chta", "x"], { cwd: folder });
-  expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining("there is chat") });
+  expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining("routes with guards: chat") });
 });

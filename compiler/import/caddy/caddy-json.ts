@@ -2,23 +2,22 @@ import type { ConfigPath } from "../../diagnostics/diagnostic.ts";
 import type { ImportDraft } from "../imported-text.ts";
 import { fieldsIn, listIn, textIn, textsIn } from "../proxy/fields.ts";
 import type { OrderedMatch } from "../proxy/ordered-routes.ts";
-import type { DraftFields, SiteDraft } from "../proxy/route-draft.ts";
+import { type DraftFields, FORWARDED, merged, type SiteDraft } from "../proxy/route-draft.ts";
 import { siteFile } from "../proxy/site-file.ts";
 import type { SourceFields } from "../source-fields.ts";
 import { sitesOfRoutes } from "./caddy-sites.ts";
-import { type CaddyRoute, type CaddyStep, merged } from "./caddy-steps.ts";
+import type { CaddyRoute, CaddyStep } from "./caddy-steps.ts";
 import {
   caddyPath,
   caddyText,
   caddyVariables,
-  FORWARDED,
   type HeaderChange,
   redirectPolicies,
   requestHeaderPolicies,
   responseHeaderPolicies,
 } from "./caddy-values.ts";
 
-/** The JSON configuration of Caddy; a string is why nothing can be made of it. */
+/** Converts the JSON configuration of Caddy; returns the reason as a string if that is impossible. */
 export function importCaddyJson(source: SourceFields): ImportDraft | string {
   const root = withVariables(source.value);
   const http = fieldsIn(fieldsIn(fieldsIn(root).apps).http);
@@ -38,7 +37,7 @@ function withVariables(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, withVariables(each)]));
 }
 
-/** Each host that a server's routes are for is a site; those without one are for all others. */
+/** Splits a server into one site per host in its routes, plus a site for all other hosts. */
 function serverSites(
   server: DraftFields,
   at: ConfigPath,
@@ -80,7 +79,7 @@ function serverSites(
   });
 }
 
-/** What stands for a route of other hosts. */
+/** Marks a route that is for other hosts. */
 const NONE: OrderedMatch = { path: { kind: "exact", value: "" } };
 
 function routeOf(
@@ -101,7 +100,7 @@ function routeOf(
   const found = own.map(matchesOf);
   const unknown = found.find((each) => typeof each === "string");
   const all = found.flatMap((each) => (typeof each === "string" ? [] : each));
-  // What matches by its host alone matches all of this site.
+  // A matcher with only a host matches every request of this site.
   const isAll = sets.length === 0 || all.some((each) => Object.keys(each).length === 0);
   const steps = listIn(value.handle).flatMap((each, index) =>
     stepOf(fieldsIn(each), [...at, "handle", index], source, host),
@@ -118,7 +117,7 @@ function isOf(host: string | undefined, names: readonly string[]): boolean {
   );
 }
 
-/** The conditions of a set, all of which have to hold. */
+/** Converts a matcher set, all of whose conditions must hold; returns the reason as a string if that is impossible. */
 function matchesOf(set: DraftFields): readonly OrderedMatch[] | string {
   let found: readonly OrderedMatch[] = [{}];
   for (const [name, value] of Object.entries(set)) {
@@ -133,7 +132,7 @@ function matchesOf(set: DraftFields): readonly OrderedMatch[] | string {
         ([key, each]) => [key.toLowerCase(), textsIn(each)] as const,
       );
       if (headers.some(([, texts]) => texts.length !== 1 || /^\*|\*$/.test(texts[0] ?? "")))
-        return "a matcher of headers";
+        return "a header matcher with several values or wildcards has no counterpart";
       found = found.map((one) => ({
         ...one,
         headers: headers.map(([key, [text = ""]]) => ({ name: key, kind: "exact", value: text })),
@@ -270,7 +269,9 @@ function proxyOf(
     return undefined;
   for (const name of ["handler", "upstreams", "headers", "transport"]) source.take(...at, name);
   const notes =
-    known.insecure_skip_verify === true ? [`${place}: any certificate of the server will do`] : [];
+    known.insecure_skip_verify === true
+      ? [`${place}: the server's certificate is not verified`]
+      : [];
   const backendTLS = {
     ...(known.insecure_skip_verify === true && { insecure: true }),
     ...(typeof known.server_name === "string" && { hostname: known.server_name }),

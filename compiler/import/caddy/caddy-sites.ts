@@ -2,35 +2,35 @@ import { draftsInOrder } from "../proxy/ordered-routes.ts";
 import type { DraftFields, SiteDraft } from "../proxy/route-draft.ts";
 import { type CaddyRoute, routesOfSteps } from "./caddy-steps.ts";
 
-/** Where a site of Caddy is served. */
+/** Address of a Caddy site. */
 export interface CaddyAddress {
-  /** undefined: every host. */
+  /** Host name; `undefined` for every host. */
   readonly host: string | undefined;
   readonly port: number;
   readonly isSecure: boolean;
-  /** Whether plain HTTP of its host is redirected to it. */
+  /** Port from which plain HTTP is redirected; `undefined` without a redirect. */
   readonly redirectsFrom: number | undefined;
 }
 
-/** Reads `https://a.example.com:8443`; a string is why it can't be. */
+/** Parses `https://a.example.com:8443`; returns the reason as a string if that is impossible. */
 export function addressOf(text: string, http: number, https: number): CaddyAddress | string {
   const [, scheme, name = "", digits, path = ""] =
     /^(?:(https?):\/\/)?(\[[0-9a-f:]+\]|[\w.*-]*)(?::(\d+))?(\/.*)?$/i.exec(text) ?? [];
   if (path !== "" || (name === "" && digits === undefined && scheme === undefined))
-    return `${text} can't be read`;
+    return `${text} is not an address that gwc supports`;
   const port = digits === undefined ? undefined : Number(digits);
   const host = name === "" ? undefined : name.toLowerCase();
   const isPlain =
     scheme === "http" || (scheme === undefined && (port === http || host === undefined));
   if (host !== undefined && !/^(\*\.)?[^*]+$/.test(host))
-    return `${text} has a star that is not its first label`;
+    return `${text} has a wildcard that is not its first label`;
   const isSecure = !isPlain && !(host === undefined && scheme !== "https" && port !== https);
   const own = port ?? (isSecure ? https : http);
   const redirectsFrom = isSecure && own === https && scheme !== "http" ? http : undefined;
   return { host, port: own, isSecure, redirectsFrom };
 }
 
-/** The sites of routes at their addresses. */
+/** Creates the sites for routes at a list of addresses. */
 export function sitesOfRoutes(
   addresses: readonly CaddyAddress[],
   routes: readonly CaddyRoute[],
@@ -47,7 +47,7 @@ export function sitesOfRoutes(
     if (!isSecure) return [site];
     if (tls !== undefined) return [{ ...site, tls }];
     const why =
-      "Caddy gets and renews certificates itself; gwc reads them from files, and again when they change";
+      "Caddy obtains and renews certificates itself; gwc reads them from files and reloads these when they change";
     return hostnames.length === 0
       ? [{ ...site, tls: keyOf("server"), notes: [...notes, why] }]
       : hostnames.map((host) => ({

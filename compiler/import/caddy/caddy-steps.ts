@@ -1,13 +1,13 @@
 import type { OrderedMatch, OrderedPath, OrderedRoute } from "../proxy/ordered-routes.ts";
-import type { DraftFields } from "../proxy/route-draft.ts";
+import { type DraftFields, merged } from "../proxy/route-draft.ts";
 
-/** What Caddy does with a request, one after the other. */
+/** A step of Caddy's handling of a request. */
 export type CaddyStep =
-  /** Something on the way. */
+  /** Changes the request or response. */
   | { readonly kind: "change"; readonly policies: DraftFields; readonly notes: readonly string[] }
-  /** The path loses its beginning. */
+  /** Strips a prefix from the path. */
   | { readonly kind: "strip"; readonly prefix: string; readonly place: string }
-  /** The response. */
+  /** Responds or proxies. */
   | {
       readonly kind: "end";
       readonly policies: DraftFields;
@@ -15,20 +15,20 @@ export type CaddyStep =
       readonly notes: readonly string[];
     }
   | { readonly kind: "routes"; readonly routes: readonly CaddyRoute[] }
-  /** gwc has no counterpart: what gets here is for nobody. */
+  /** A step without counterpart in gwc: routes that reach it are closed. */
   | { readonly kind: "problem"; readonly text: string };
 
-/** Steps for requests that match; none of its matches: for all. */
+/** Steps for matching requests. */
 export interface CaddyRoute {
   readonly name: string;
-  /** A string is why they can't be read. */
+  /** Empty for all requests; a string is the reason why they cannot be converted. */
   readonly matches: readonly OrderedMatch[] | string;
   readonly steps: readonly CaddyStep[];
-  /** Nothing behind it gets what it matches, though its steps may not end it. */
+  /** Whether matching requests never reach later routes, even if no step responds. */
   readonly isTerminal: boolean;
 }
 
-/** Where a walk through the steps is. */
+/** State of a walk through the steps. */
 interface Walk {
   readonly matches: readonly OrderedMatch[];
   readonly name: string;
@@ -38,7 +38,7 @@ interface Walk {
   readonly problem: string | undefined;
 }
 
-/** The routes of a site, the first first; whatever gets through all of them has an empty 200, as with Caddy. */
+/** Flattens Caddy's routes into first-match routes; as in Caddy, requests that no step answers get an empty 200. */
 export function routesOfSteps(routes: readonly CaddyRoute[]): readonly OrderedRoute[] {
   const found: OrderedRoute[] = [];
   const start: Walk = {
@@ -50,7 +50,7 @@ export function routesOfSteps(routes: readonly CaddyRoute[]): readonly OrderedRo
   return found;
 }
 
-/** What is left for whoever comes next; undefined: nothing. */
+/** Walks through routes; returns the state for later routes, or `undefined` if no request gets that far. */
 function through(
   routes: readonly CaddyRoute[],
   start: Walk,
@@ -77,7 +77,7 @@ function through(
     } else if (inner !== undefined) {
       if (isTerminal) found.push(ended(inner, { directResponse: { status: 200 } }, [], []));
       else if (isChanged(inner, walk)) {
-        const text = `${name}: what it changes for some requests goes on to routes behind it`;
+        const text = `${name}: its changes, which apply to some requests only, continue into later routes`;
         walk = { ...walk, problem: walk.problem ?? text };
       }
     }
@@ -109,7 +109,8 @@ function inside(steps: readonly CaddyStep[], start: Walk, found: OrderedRoute[])
         if (!walk.matches.every(({ path }) => isBelow(path, step.prefix)))
           walk = {
             ...walk,
-            problem: walk.problem ?? `${step.place}: it cuts paths that it does not match`,
+            problem:
+              walk.problem ?? `${step.place}: it strips a prefix that its matcher does not require`,
           };
         break;
       case "problem":
@@ -149,7 +150,7 @@ function ended(
   const hasPath = matches.some((match) => match.path !== undefined);
   const folded =
     hasPath && refuses.length > 0
-      ? ["Caddy takes a path in capital letters for the same path; here it is another route's"]
+      ? ["Caddy ignores case in paths; in gwc a path in other case belongs to another route"]
       : [];
   return {
     name,
@@ -163,35 +164,19 @@ function ended(
 
 const REFUSING: readonly string[] = ["basicAuth", "authorization", "directResponse"];
 
-/** Policies with others; what both say, such as headers, is put together. */
-export function merged(some: DraftFields, others: DraftFields): DraftFields {
-  const result: Record<string, unknown> = { ...some };
-  for (const [key, value] of Object.entries(others)) {
-    const own = result[key];
-    if (Array.isArray(own) && Array.isArray(value)) result[key] = [...own, ...value];
-    else if (isFields(own) && isFields(value)) result[key] = merged(own, value);
-    else result[key] = value;
-  }
-  return result;
-}
-
-function isFields(value: unknown): value is DraftFields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** The requests of both lists; a string is why nobody can say. */
+/** Intersects two lists of matches; returns the reason as a string if that is impossible. */
 function both(
   outer: readonly OrderedMatch[],
   inner: readonly OrderedMatch[],
   isStripped: boolean,
 ): readonly OrderedMatch[] | string {
   if (isStripped && inner.some(({ path }) => path !== undefined))
-    return "paths are compared when their beginning has been cut off";
+    return "paths are matched after a prefix was stripped";
   const found: OrderedMatch[] = [];
   for (const a of outer) {
     for (const b of inner) {
       const path = bothPaths(a.path, b.path);
-      if (path === "unknown") return "a pattern of paths stands in another path";
+      if (path === "unknown") return "a path pattern is nested in another path matcher";
       if (path === "none") continue;
       if (a.method !== undefined && b.method !== undefined && a.method !== b.method) continue;
       const method = a.method ?? b.method;

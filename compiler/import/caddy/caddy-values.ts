@@ -3,7 +3,7 @@ import type { OrderedPath } from "../proxy/ordered-routes.ts";
 import type { DraftFields } from "../proxy/route-draft.ts";
 import { celText, namesCredential, plainText, secretName } from "../proxy/texts.ts";
 
-/** A path of a matcher of Caddy. */
+/** Converts the path of a Caddy matcher. */
 export function caddyPath(text: string): OrderedPath {
   if (text === "*" || text === "/*") return { kind: "start", value: "/" };
   const stars = text.split("*").length - 1;
@@ -11,14 +11,14 @@ export function caddyPath(text: string): OrderedPath {
   if (stars === 1 && text.endsWith("*")) return { kind: "start", value: text.slice(0, -1) };
   const parts = text.split("*").map(literalPattern);
   const isEnd = text.startsWith("*");
-  // A star at the start or the end is anything; one in the middle stays within a segment.
+  // `*` at the start or end matches anything; in the middle it matches within a segment.
   return {
     kind: "regex",
     value: isEnd ? parts.join(".*") : parts.join("[^/]*").replace(/\[\^\/\]\*$/, ".*"),
   };
 }
 
-/** A text with placeholders of Caddy: what is always the same, or an expression; undefined: it has others. */
+/** Converts a string with Caddy placeholders to a constant or a CEL expression; `undefined` if a placeholder is unknown. */
 export function caddyText(
   text: string,
 ): { readonly text: string } | { readonly expression: string } | undefined {
@@ -64,14 +64,14 @@ function headerExpression(name: string): string | undefined {
   return header === undefined ? undefined : `request.headers[${celText(header.toLowerCase())}]`;
 }
 
-/** Changes to headers: `X value`, `+X value`, `-X`. */
+/** A change to a header: `X value`, `+X value` or `-X`. */
 export interface HeaderChange {
   readonly name: string;
   readonly value: string | undefined;
   readonly how: "set" | "add" | "remove";
 }
 
-/** `header_up -X`, `header +X value`; undefined: gwc has no counterpart. */
+/** Parses the arguments of `header_up -X` or `header +X value`; `undefined` if gwc has no counterpart. */
 export function headerChange(words: readonly string[]): HeaderChange | undefined {
   const [field = "", value, replacement] = words;
   if (replacement !== undefined) return undefined;
@@ -82,7 +82,7 @@ export function headerChange(words: readonly string[]): HeaderChange | undefined
   return { name, value, how: sign === "+" ? "add" : "set" };
 }
 
-/** Changes of requests as policies; those that have a variable are put into `notes`. */
+/** Converts request header changes to policies; adds a note for each that cannot be converted exactly. */
 export function requestHeaderPolicies(
   changes: readonly HeaderChange[],
   place: string,
@@ -105,7 +105,9 @@ export function requestHeaderPolicies(
     } else if (how === "remove") remove.push(name);
     else if (text === undefined) {
       remove.push(name);
-      notes.push(`${place}: the backend gets no ${name}: gwc does not know ${value}`);
+      notes.push(
+        `${place}: ${name} is removed for the backend, because gwc does not support ${value}`,
+      );
     } else if ("expression" in text) {
       if (how === "add") notes.push(`${place}: ${name} is replaced, not added`);
       expressions[key] = text.expression;
@@ -113,7 +115,7 @@ export function requestHeaderPolicies(
       const isSecret = namesCredential(name) && !/^\$\{\w+\}$/.test(text.text);
       const variable = secretName(name);
       if (isSecret)
-        notes.push(`${place} may have a credential: put it into the variable ${variable}`);
+        notes.push(`${place} may contain a credential: put it into the variable ${variable}`);
       (how === "add" ? add : set)[name] = isSecret ? `\${${variable}}` : text.text;
     }
   }
@@ -124,7 +126,7 @@ export function requestHeaderPolicies(
   return policies;
 }
 
-/** Changes of responses as policies. */
+/** Converts response header changes to policies; adds a note for each that is skipped. */
 export function responseHeaderPolicies(
   changes: readonly HeaderChange[],
   place: string,
@@ -136,13 +138,13 @@ export function responseHeaderPolicies(
     const text = caddyText(value);
     if (how === "remove") remove.push(name);
     else if (text !== undefined && "text" in text) (how === "add" ? add : set)[name] = text.text;
-    else notes.push(`${place}: the response header ${name} is left out`);
+    else notes.push(`${place}: the response header ${name} is skipped`);
   }
   const written = withoutEmpty(modifier);
   return written === undefined ? {} : { responseHeaderModifier: written };
 }
 
-/** What a policy changes of headers. */
+/** A header modifier under construction. */
 interface Modifier {
   readonly set: Record<string, string>;
   readonly add: Record<string, string>;
@@ -153,7 +155,7 @@ function emptyModifier(): Modifier {
   return { set: {}, add: {}, remove: [] };
 }
 
-/** The parts that change something; undefined: nothing does. */
+/** Returns the non-empty parts; `undefined` if all are empty. */
 function withoutEmpty({ set, add, remove }: Modifier): DraftFields | undefined {
   const modifier = {
     ...(Object.keys(set).length > 0 && { set }),
@@ -163,20 +165,7 @@ function withoutEmpty({ set, add, remove }: Modifier): DraftFields | undefined {
   return Object.keys(modifier).length > 0 ? modifier : undefined;
 }
 
-/** What Caddy tells servers of a client. */
-export const FORWARDED: DraftFields = {
-  transformations: {
-    request: {
-      set: {
-        "x-forwarded-for": "source.address",
-        "x-forwarded-proto": "request.scheme",
-        "x-forwarded-host": "request.host",
-      },
-    },
-  },
-};
-
-/** A redirect; undefined: gwc has no counterpart. */
+/** Converts a redirect; `undefined` if gwc has no counterpart. */
 export function redirectPolicies(to: string, status: number): DraftFields | undefined {
   const text = caddyText(to);
   if (text !== undefined && "text" in text)
@@ -195,7 +184,7 @@ export function redirectPolicies(to: string, status: number): DraftFields | unde
   };
 }
 
-/** `{$NAME:default}` and `{env.NAME}` stay variables: gwc reads them from the environment as well. No other text is one. */
+/** Converts `{$NAME:default}` and `{env.NAME}` to gwc's variables and escapes everything else that looks like one. */
 export function caddyVariables(text: string): string {
   return plainText(text)
     .replace(/\{\$([A-Za-z_]\w*)(?::([^}]*))?\}/g, (_, name: string, fallback?: string) =>

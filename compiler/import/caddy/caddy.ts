@@ -7,7 +7,7 @@ import { addressOf, type CaddyAddress, sitesOfRoutes } from "./caddy-sites.ts";
 import { caddyfileRoutes } from "./caddyfile.ts";
 import { type Caddyfile, readCaddyfile } from "./caddyfile-syntax.ts";
 
-/** A Caddyfile, with what it imports; a string is why nothing can be made of it. */
+/** Converts a Caddyfile and its imports; returns the reason as a string if that is impossible. */
 export function importCaddyfile(
   file: string,
   text: string,
@@ -17,7 +17,7 @@ export function importCaddyfile(
   try {
     read = readCaddyfile(file, text, host);
   } catch (error) {
-    if (error instanceof DirectiveProblem) return `is no Caddyfile: ${error.message}`;
+    if (error instanceof DirectiveProblem) return `is not a Caddyfile: ${error.message}`;
     throw error;
   }
   const taken = new TakenDirectives(file);
@@ -38,7 +38,7 @@ export function importCaddyfile(
   const wrong = sites
     .flatMap(({ addresses }) => addresses)
     .find((each) => typeof each === "string");
-  if (typeof wrong === "string") return `has an address that can't be imported: ${wrong}`;
+  if (typeof wrong === "string") return `has an address that cannot be imported: ${wrong}`;
   if (sites.length === 0) return "has no site";
   const found = sites.flatMap(({ site, addresses }) => {
     const known = addresses.filter((each) => typeof each !== "string");
@@ -65,7 +65,7 @@ function siteOf(
   const options = tls?.block ?? [];
   if (isFile) taken.take(tls, "alone");
   const routes = caddyfileRoutes(block, taken);
-  // Who shows no certificate is refused.
+  // Client certificates have no counterpart, so the site is closed.
   const asks = options.find(({ name }) => name === "client_auth");
   const closedRoutes =
     asks === undefined
@@ -81,7 +81,7 @@ function siteOf(
   return sitesOfRoutes(addresses, closedRoutes, isFile ? { cert, key } : undefined, notes);
 }
 
-/** A host that has a plain site of its own is not redirected. */
+/** Drops redirects for hosts that have a plain HTTP site of their own. */
 function withoutTwins(sites: readonly SiteDraft[]): readonly SiteDraft[] {
   const seen = new Set<string>();
   return sites.flatMap((site) => {

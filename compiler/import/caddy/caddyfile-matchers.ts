@@ -3,10 +3,10 @@ import type { Directive } from "../directives/directive.ts";
 import type { OrderedMatch } from "../proxy/ordered-routes.ts";
 import { caddyPath } from "./caddy-values.ts";
 
-/** What a named matcher is; a string is why it can't be read. */
+/** Matches of a named matcher, or the reason why it cannot be converted. */
 export type CaddyMatcher = readonly OrderedMatch[] | string;
 
-/** Reads `@name { ... }` or `@name path /x`; all its conditions have to hold, and of one condition any value. */
+/** Parses `@name { ... }` or `@name path /x`: all conditions must hold, each with any of its values. */
 export function readMatcher({ words, block }: Directive): CaddyMatcher {
   const [name = "", ...rest] = words;
   const own = { name, words: rest };
@@ -22,7 +22,7 @@ export function readMatcher({ words, block }: Directive): CaddyMatcher {
         ),
       )
     )
-      return `the matcher ${each.name} stands there twice`;
+      return `the matcher ${each.name} occurs twice`;
     found = found.flatMap((one) =>
       more.map((other) => ({
         ...one,
@@ -61,7 +61,7 @@ function conditionOf(name: string, words: readonly string[]): readonly OrderedMa
   }
 }
 
-/** Stars at the ends stand for anything. */
+/** Converts a value; `*` at its ends matches anything. */
 function valueTest(text: string): { readonly kind: "exact" | "regex"; readonly value: string } {
   if (!/^\*|\*$/.test(text)) return { kind: "exact", value: text };
   const [, start = "", inner = "", end = ""] = /^(\*?)(.*?)(\*?)$/s.exec(text) ?? [];

@@ -1,16 +1,15 @@
 import type { Directive, TakenDirectives } from "../directives/directive.ts";
+import { FORWARDED, merged } from "../proxy/route-draft.ts";
 import { hasUser } from "../proxy/texts.ts";
 import type { CaddyStep } from "./caddy-steps.ts";
-import { merged } from "./caddy-steps.ts";
 import {
-  FORWARDED,
   type HeaderChange,
   headerChange,
   requestHeaderPolicies,
   responseHeaderPolicies,
 } from "./caddy-values.ts";
 
-/** `reverse_proxy` with its servers behind the matcher. */
+/** Converts `reverse_proxy`; `words` are its servers, without the matcher. */
 export function proxyStep(
   directive: Directive,
   words: readonly string[],
@@ -46,7 +45,9 @@ export function proxyStep(
       )
     ) {
       if (/^(lb_|health_|fail_|max_fails|unhealthy_)/.test(each.name))
-        notes.push(`${taken.place(each)}: ${each.name} is left out; see health and retry`);
+        notes.push(
+          `${taken.place(each)}: ${each.name} is skipped; see the policies health and retry`,
+        );
       continue;
     } else return { kind: "problem", text: problem };
     taken.take(each);
@@ -58,14 +59,16 @@ export function proxyStep(
       /^h2c:|[{}](?<!\})|^(srv|dynamic)\+/.test(server.replace(/\$\{[^}]*\}/g, "")),
     )
   )
-    return { kind: "problem", text: `${place}: a server that gwc can't reach so` };
-  if (servers.length === 0) return { kind: "problem", text: `${place}: it names no server` };
+    return { kind: "problem", text: `${place}: gwc does not support the address of a server` };
+  if (servers.length === 0) return { kind: "problem", text: `${place}: no server given` };
   if (servers.some(hasUser))
-    return { kind: "problem", text: `${place}: a server has a user or a password` };
+    return { kind: "problem", text: `${place}: the URL of a server has a user or password` };
   if (isSecure)
-    notes.push(`${place}: the Host that the server sees is its own, as with Caddy 2.11 and later`);
+    notes.push(
+      `${place}: the Host header is rewritten to the server's name, as in Caddy 2.11 and later`,
+    );
   if (servers.length > 1)
-    notes.push(`${place}: Caddy chooses a server at random; gwc one after the other`);
+    notes.push(`${place}: Caddy picks a server at random; gwc uses them in turn`);
   const own = Object.keys(connection).length > 0 ? { policies: connection } : {};
   const host = { hostRewrite: { mode: isSecure ? "Auto" : "None" } };
   const request = requestHeaderPolicies(up, place, notes);
@@ -85,12 +88,12 @@ function serverOf(server: string): string {
   if (socket !== undefined) return `unix:${socket}`;
   const [, scheme = "http", rest = server] = /^(https?):\/\/([^/]*)\/?$/.exec(server) ?? [];
   const host = rest.startsWith(":") ? `localhost${rest}` : rest;
-  // A variable may have its port in it.
+  // A variable may include a port.
   if (/:\d+$/.test(host) || host.endsWith("}")) return host;
   return `${host}:${scheme === "https" ? 443 : 80}`;
 }
 
-/** `transport http { tls ... }`; undefined: gwc has no counterpart. */
+/** Converts `transport http { tls ... }`; `undefined` if gwc has no counterpart. */
 function transportOf(
   { words, block = [] }: Directive,
   taken: TakenDirectives,
@@ -105,7 +108,7 @@ function transportOf(
     else if (each.name === "tls_insecure_skip_verify") {
       tls.insecure = true;
       connection.backendTLS = tls;
-      notes.push(`${taken.place(each)}: any certificate of the server will do`);
+      notes.push(`${taken.place(each)}: the server's certificate is not verified`);
     } else if (each.name === "tls_server_name") {
       tls.hostname = value;
       connection.backendTLS = tls;

@@ -3,14 +3,14 @@ import type { Host } from "../../host.ts";
 import { type Directive, type DirectivePlace, DirectiveProblem } from "../directives/directive.ts";
 import { caddyVariables } from "./caddy-values.ts";
 
-/** A Caddyfile: its blocks, snippets and imports already in their places. */
+/** A parsed Caddyfile with snippets and imports expanded. */
 export interface Caddyfile {
   readonly options: readonly Directive[];
-  /** Sites: the name is the first address, the words are the others. */
+  /** Sites: the name is the first address, the words are further addresses. */
   readonly sites: readonly Directive[];
 }
 
-/** Reads a Caddyfile. Throws a DirectiveProblem. */
+/** Parses a Caddyfile; throws a DirectiveProblem if it is malformed. */
 export function readCaddyfile(file: string, text: string, host: Host): Caddyfile {
   const lines = linesOf(file, text);
   const snippets = new Map<string, readonly Line[]>();
@@ -38,13 +38,13 @@ export function readCaddyfile(file: string, text: string, host: Host): Caddyfile
 
 interface Token extends DirectivePlace {
   readonly text: string;
-  /** Braces in quotes open nothing. */
+  /** Whether it was quoted: quoted braces do not open blocks. */
   readonly isQuoted: boolean;
 }
 
 type Line = readonly Token[];
 
-/** Tokens by lines: quotes, backquotes and heredocs hold a token together, a backslash at the end two lines. */
+/** Splits a file into lines of tokens; quotes, backquotes and heredocs are one token, a trailing backslash joins lines. */
 function linesOf(file: string, text: string): readonly Line[] {
   const lines: Token[][] = [[]];
   let line = 1;
@@ -72,7 +72,7 @@ function linesOf(file: string, text: string): readonly Line[] {
       let value = "";
       for (at += 1; text.charAt(at) !== char; at += 1) {
         if (at >= text.length)
-          throw new DirectiveProblem({ file, line: start }, "a quote is not closed");
+          throw new DirectiveProblem({ file, line: start }, "unterminated quote");
         if (char === '"' && text.charAt(at) === "\\" && text.charAt(at + 1) === '"') at += 1;
         if (text.charAt(at) === "\n") line += 1;
         value += text.charAt(at);
@@ -85,7 +85,8 @@ function linesOf(file: string, text: string): readonly Line[] {
       if (mark !== undefined) {
         const rest = text.slice(at + word.length);
         const found = new RegExp(`^[^\\n]*\\n([\\s\\S]*?)\\n?([ \\t]*)${mark}(?!\\S)`).exec(rest);
-        if (found === null) throw new DirectiveProblem({ file, line }, `"${mark}" does not end it`);
+        if (found === null)
+          throw new DirectiveProblem({ file, line }, `unterminated heredoc: "${mark}" is missing`);
         const [whole, body = "", indent = ""] = found;
         add(body.replace(new RegExp(`^${indent}`, "gm"), ""), line, true);
         line += whole.split("\n").length - 1;
@@ -112,13 +113,13 @@ interface Block {
   readonly inside: readonly Line[];
 }
 
-/** The blocks of a file; one without braces is its only site. */
+/** Splits a file into top-level blocks; without braces, the whole file is one site. */
 function topLevel(lines: readonly Line[]): readonly Block[] {
   const blocks: Block[] = [];
   for (let at = 0; at < lines.length; ) {
     let head = lines[at] ?? [];
     at += 1;
-    // Addresses may go on in the next line, behind a comma.
+    // A comma at the end of a line continues the list of addresses.
     while (head.at(-1)?.text.endsWith(",") === true && at < lines.length) {
       head = [...head, ...(lines[at] ?? [])];
       at += 1;
@@ -136,7 +137,10 @@ function topLevel(lines: readonly Line[]): readonly Block[] {
       return blocks;
     } else if (head[0]?.text === "import") blocks.push({ head, inside: [] });
     else
-      throw new DirectiveProblem(placeOf(head), `a site has to have braces where there are others`);
+      throw new DirectiveProblem(
+        placeOf(head),
+        `a file with several sites needs braces around each`,
+      );
   }
   return blocks;
 }
@@ -145,7 +149,7 @@ function placeOf(line: Line): DirectivePlace {
   return line[0] ?? { file: "", line: 0 };
 }
 
-/** The index of the line that closes a block. */
+/** Returns the index of the line that closes a block. */
 function endOf(lines: readonly Line[], start: number, head: Line): number {
   let depth = 1;
   for (let at = start; at < lines.length; at += 1) {
@@ -154,12 +158,13 @@ function endOf(lines: readonly Line[], start: number, head: Line): number {
     else if (isOpening(line.at(-1))) depth += 1;
     if (depth === 0) return at;
   }
-  throw new DirectiveProblem(placeOf(head), 'a "}" is missing');
+  throw new DirectiveProblem(placeOf(head), 'missing "}"');
 }
 
+/** Maximum nesting depth of imports. */
 const DEPTH = 10;
 
-/** The directives of a block. A snippet that is imported stands there with its arguments. */
+/** Parses the directives of a block, and expands imported snippets with their arguments. */
 function directives(
   lines: readonly Line[],
   snippets: ReadonlyMap<string, readonly Line[]>,
@@ -172,12 +177,13 @@ function directives(
     const hasBlock = isOpening(line.at(-1));
     const [first, ...rest] = hasBlock ? line.slice(0, -1) : line;
     if (first === undefined || isClosing(line))
-      throw new DirectiveProblem(placeOf(line), "a brace is unexpected");
+      throw new DirectiveProblem(placeOf(line), "unexpected brace");
     const end = hasBlock ? endOf(lines, at + 1, line) : at;
     const inside = lines.slice(at + 1, end);
     at = end;
     if (first.text === "import" && !first.isQuoted) {
-      if (depth === DEPTH) throw new DirectiveProblem(first, "imports go too deep");
+      if (depth === DEPTH)
+        throw new DirectiveProblem(first, `imports are nested deeper than ${DEPTH} levels`);
       const [name, ...words] = rest;
       const snippet = snippets.get(name?.text ?? "");
       const read = snippet?.map((each) =>
@@ -205,7 +211,7 @@ function directives(
   return found.map(({ file, line, name, words, block }) => ({ file, line, name, words, block }));
 }
 
-/** A line of a snippet with the arguments of its import. */
+/** Fills the arguments of an import into a line of a snippet. */
 function filled(line: Line, words: readonly string[]): Line {
   return line.flatMap((token) => {
     if (token.text === "{args[:]}") return words.map((text) => ({ ...token, text }));
@@ -230,7 +236,10 @@ function importedFiles(
   const folder = path.dirname(target);
   const isPattern = target.includes("*");
   if (folder.includes("*") || /[?[]/.test(target))
-    throw new DirectiveProblem(placeOf(line), `import ${pattern?.text} can't be read`);
+    throw new DirectiveProblem(
+      placeOf(line),
+      `import ${pattern?.text}: this pattern is not supported`,
+    );
   const [start = "", end = ""] = path.basename(target).split("*");
   const names = isPattern
     ? (host.namesIn(folder) ?? []).filter(
@@ -241,7 +250,7 @@ function importedFiles(
     const file = path.join(folder, name);
     const read = host.readText(file);
     if (read.kind === "problem")
-      throw new DirectiveProblem(placeOf(line), `"${file}" can't be read: ${read.problem}`);
+      throw new DirectiveProblem(placeOf(line), `"${file}" cannot be read: ${read.problem}`);
     return { file, text: read.text };
   });
 }

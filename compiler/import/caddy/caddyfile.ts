@@ -13,7 +13,7 @@ import {
 import { type CaddyMatcher, readMatcher } from "./caddyfile-matchers.ts";
 import { proxyStep } from "./caddyfile-proxy.ts";
 
-/** The order in which Caddy does what a block says; what it does not know stands with files. */
+/** Caddy's default order of directives; unknown directives come last. */
 const ORDER = [
   ...["tracing", "map", "vars", "fs", "root", "log_append", "log_skip", "log_name", "header"],
   ...["copy_response_headers", "request_body", "redir", "method", "rewrite", "uri", "try_files"],
@@ -22,13 +22,13 @@ const ORDER = [
   ...["reverse_proxy", "php_fastcgi", "file_server", "acme_server"],
 ];
 
-/** What nobody is kept out by, and no request goes another way. */
+/** Directives that affect neither access nor routing. */
 const HARMLESS: ReadonlySet<string> = new Set([
   ...["tracing", "vars", "root", "fs", "log", "log_append", "log_skip", "log_name", "skip_log"],
   ...["encode", "request_body", "metrics", "bind", "tls", "handle_errors", "push"],
 ]);
 
-/** The routes of a block, in Caddy's order; in a `route` block in their own. */
+/** Converts the directives of a block, sorted in Caddy's order; a `route` block keeps its own order. */
 export function caddyfileRoutes(
   block: readonly Directive[],
   taken: TakenDirectives,
@@ -78,7 +78,7 @@ function routeOf(
     !hasMatcher || first === "*"
       ? []
       : first.startsWith("@")
-        ? (matchers.get(first) ?? `the matcher ${first} is not there`)
+        ? (matchers.get(first) ?? `the matcher ${first} is not defined`)
         : [{ path: caddyPath(first) }];
   const steps = stepsOf(directive, words, first, taken, matchers);
   const isTerminal = /^handle(_path)?$/.test(directive.name);
@@ -147,7 +147,7 @@ function stepsOf(
       if (words.length > 0 && value !== "bcrypt") return [problem];
       const variable = `${secretName(second ?? "")}_USERS`.replace(/^GATEWAY__/, "CADDY_");
       const users = block.map((each) => each.name).join(", ");
-      notes.push(`${place}: put the lines USER:HASH of ${users} into the variable ${variable}`);
+      notes.push(`${place}: put the USER:HASH lines of ${users} into the variable ${variable}`);
       const realm = second === undefined ? {} : { realm: second };
       const policies = { basicAuth: { ...realm, htpasswd: `\${${variable}}` } };
       return done({ kind: "change", policies, notes });
@@ -157,7 +157,7 @@ function stepsOf(
   }
 }
 
-/** `respond "body" 200`, `respond 404`; undefined: it has a placeholder that gwc does not know. */
+/** Converts `respond "body" 200` or `respond 404`; `undefined` if it has an unknown placeholder. */
 function responseOf(words: readonly string[], block: readonly Directive[]): CaddyStep | undefined {
   const [first = "", second] = words;
   const isStatus = second === undefined && /^\d{3}$/.test(first);

@@ -1,38 +1,38 @@
 import type { LeftPart } from "../imported-text.ts";
 import { publicText } from "../proxy/texts.ts";
 
-/** Where a directive stands. */
+/** Location of a directive. */
 export interface DirectivePlace {
   readonly file: string;
-  /** From 1. */
+  /** 1-based. */
   readonly line: number;
 }
 
-/** A directive: its name, what stands behind it, and its block if it has one. */
+/** A directive: its name, its arguments, and its block if it has one. */
 export interface Directive extends DirectivePlace {
   readonly name: string;
   readonly words: readonly string[];
   readonly block?: readonly Directive[] | undefined;
 }
 
-/** A mistake by which a file can't be read. */
+/** A syntax error that makes a file unreadable. */
 export class DirectiveProblem extends Error {
   constructor({ file, line }: DirectivePlace, text: string) {
     super(`${file}:${line}: ${text}`);
   }
 }
 
-/** Which directives an import has translated: the others are named, place by place. */
+/** Tracks which directives an import has converted, so that the others are reported. */
 export class TakenDirectives {
   readonly #taken = new Set<Directive>();
   readonly #file: string;
 
-  /** `file`: the one whose name goes without saying. */
+  /** `file` is the main file, whose name is omitted in places. */
   constructor(file: string) {
     this.#file = file;
   }
 
-  /** It is translated, and with `whole` everything in it. */
+  /** Marks a directive as converted; with `whole` also everything in its block. */
   take(directive: Directive, extent: "alone" | "whole" = "whole"): void {
     this.#taken.add(directive);
     if (extent === "whole") for (const each of directive.block ?? []) this.take(each);
@@ -43,7 +43,7 @@ export class TakenDirectives {
     return file === this.#file ? `line ${line}` : `${file} line ${line}`;
   }
 
-  /** What was not translated, in the order of the files. */
+  /** Lists the directives that were not converted, in file order. */
   left(directives: readonly Directive[]): readonly LeftPart[] {
     return directives.flatMap((each) => {
       const inside = this.left(each.block ?? []);
@@ -53,7 +53,7 @@ export class TakenDirectives {
   }
 }
 
-/** `proxy_pass http://a:1`, without credentials. */
+/** Formats `proxy_pass http://a:1`, without credentials. */
 export function directiveText({ name, words }: Directive): string {
   return publicText(words.join(" "), name);
 }

@@ -1,13 +1,12 @@
 import type { ConfigPath } from "../../diagnostics/diagnostic.ts";
 import type { ImportDraft, ImportNote } from "../imported-text.ts";
 import { fieldsIn, listIn, textIn } from "../proxy/fields.ts";
-import type { DraftFields } from "../proxy/route-draft.ts";
+import { CLOSED, type DraftFields } from "../proxy/route-draft.ts";
+import { plainText } from "../proxy/texts.ts";
 import type { SourceFields } from "../source-fields.ts";
-import { closedRules, MODEL_HEADER } from "./closed-rules.ts";
-import type { EnvoyManifest } from "./envoy-manifest.ts";
-import { envoyModel } from "./envoy-provider.ts";
+import { type EnvoyManifest, envoyModel } from "./envoy-provider.ts";
 
-/** Manifests of Envoy AI Gateway; a string is why nothing can be made of them. */
+/** Converts manifests of Envoy AI Gateway; returns the reason as a string if that is impossible. */
 export function importEnvoyAi(sources: readonly SourceFields[]): ImportDraft | string {
   const manifests = sources.flatMap(manifestsIn);
   const routes = manifests.filter(({ kind }) => kind === "AIGatewayRoute");
@@ -23,7 +22,7 @@ export function importEnvoyAi(sources: readonly SourceFields[]): ImportDraft | s
       const place = `line ${route.source.line(...at)}`;
       const names = namesOf(rule, at, route.source);
       if (typeof names === "string") {
-        notes.push({ path: ["llm", "policies"], text: `${place}: refused, as ${names}` });
+        notes.push({ path: ["llm", "policies"], text: `${place}: refused, because ${names}` });
         closed.push(rule);
         return;
       }
@@ -33,21 +32,21 @@ export function importEnvoyAi(sources: readonly SourceFields[]): ImportDraft | s
         if (typeof found !== "string") return [found];
         notes.push({
           path: ["llm", "models"],
-          text: `line ${route.source.line(...where)}: left out: ${found}`,
+          text: `line ${route.source.line(...where)}: skipped: ${found}`,
         });
         return [];
       });
       if (made.length === 0) {
         notes.push({
           path: ["llm", "policies"],
-          text: `${place}: refused, as it has no server here`,
+          text: `${place}: refused, because it has no server that gwc supports`,
         });
         closed.push(rule);
       }
       if (made.length > 1)
         notes.push({
           path: ["llm", "models", models.length],
-          text: `${place}: entries of one name share its requests evenly: weights and priorities of backendRefs are not here; groups of an ai backend under binds have an order`,
+          text: `${place}: entries with the same name share requests evenly; weights and priorities of backendRefs are lost. Use groups of an ai backend under binds for priorities`,
         });
       for (const name of names) {
         for (const { model, notes: texts } of made) {
@@ -63,7 +62,7 @@ export function importEnvoyAi(sources: readonly SourceFields[]): ImportDraft | s
     return `has no model that can be served: ${notes.map(({ text }) => text).join("; ")}`;
   notes.push({
     path: ["llm", "models"],
-    text: "whoever reaches the port may use every model: give clients keys or tokens (apiKey, jwtAuth) as SecurityPolicies of Envoy Gateway did",
+    text: "every client that reaches the port may use every model: require keys or tokens (apiKey, jwtAuth), as SecurityPolicies of Envoy Gateway did",
   });
   const policies = closedRules(closed);
   const guarded = closed.length === 0 ? {} : { policies };
@@ -95,7 +94,7 @@ function manifestsIn(source: SourceFields): readonly EnvoyManifest[] {
   });
 }
 
-/** The models that a rule is for; a string is why gwc can't say. */
+/** Returns the models that a rule matches, or the reason why gwc cannot tell. */
 function namesOf(
   rule: DraftFields,
   at: ConfigPath,
@@ -112,5 +111,45 @@ function namesOf(
     return textIn(header.value);
   });
   const known = names.filter((each) => each !== undefined);
-  return known.length === names.length ? known : "it matches by more than the name of a model";
+  return known.length === names.length ? known : "it matches by more than the model's name";
 }
+
+/**
+ * Returns policies that refuse the requests of skipped rules, so that a catch-all rule does not serve them. If the matches
+ * of a skipped rule cannot be expressed, all requests are refused.
+ */
+function closedRules(rules: readonly DraftFields[]): DraftFields {
+  if (rules.length === 0) return {};
+  const conditions = rules.flatMap(({ matches }) => listIn(matches).map(conditionOf));
+  const known = conditions.filter((each) => each !== undefined);
+  const isEach = rules.every(({ matches }) => listIn(matches).length > 0);
+  if (!isEach || known.length < conditions.length) return { directResponse: CLOSED };
+  return { authorization: { rules: [...new Set(known)].map((deny) => ({ deny })) } };
+}
+
+/** Converts a match to a CEL condition; `undefined` if gwc cannot express it. */
+function conditionOf(match: unknown): string | undefined {
+  const { headers, ...others } = fieldsIn(match);
+  const parts = listIn(headers).map((each) => headerCondition(fieldsIn(each)));
+  const known = parts.filter((each) => each !== undefined);
+  if (known.length === 0 || known.length < parts.length || Object.keys(others).length > 0)
+    return undefined;
+  return plainText(known.join(" && "));
+}
+
+/** Converts a header match to CEL; an absent header counts as empty, so that it alone does not refuse a request. */
+function headerCondition({ name, type = "Exact", value }: DraftFields): string | undefined {
+  const [header, text] = [textIn(name)?.toLowerCase(), textIn(value)];
+  if (header === undefined || text === undefined) return undefined;
+  const read =
+    header === MODEL_HEADER
+      ? "json(request.body).model"
+      : `request.headers[${JSON.stringify(header)}]`;
+  const subject = `default(${read}, "")`;
+  if (type === "Exact") return `${subject} == ${JSON.stringify(text)}`;
+  if (type !== "RegularExpression") return undefined;
+  return `${subject}.matches(${JSON.stringify(`^(?:${text})$`)})`;
+}
+
+/** Header by which Envoy AI Gateway's rules match the model in the request body. */
+const MODEL_HEADER = "x-ai-eg-model";

@@ -2,15 +2,25 @@ import type { ConfigPath } from "../../diagnostics/diagnostic.ts";
 import { fieldsIn, listIn, textIn } from "../proxy/fields.ts";
 import type { DraftFields } from "../proxy/route-draft.ts";
 import { namesCredential, plainText, secretName } from "../proxy/texts.ts";
-import type { EnvoyManifest } from "./envoy-manifest.ts";
+import type { SourceFields } from "../source-fields.ts";
 
-/** A model of the front door without its name, and what to decide about it. */
+/** A manifest and its location. */
+export interface EnvoyManifest {
+  readonly kind: string;
+  readonly name: string;
+  readonly namespace: string;
+  readonly spec: DraftFields;
+  readonly at: ConfigPath;
+  readonly source: SourceFields;
+}
+
+/** An entry of `llm.models` without its name, and notes for the user. */
 export interface EnvoyModel {
   readonly model: DraftFields;
   readonly notes: readonly string[];
 }
 
-/** What a backendRef of a rule leads to; a string is why gwc can't. */
+/** Converts a backendRef of a rule; returns the reason as a string if that is impossible. */
 export function envoyModel(
   ref: DraftFields,
   at: ConfigPath,
@@ -24,8 +34,7 @@ export function envoyModel(
   if (ref.kind !== undefined && ref.kind !== "AIServiceBackend")
     return `${textIn(ref.kind)} ${textIn(ref.name)}`;
   const service = find("AIServiceBackend", ref.name, ref.namespace);
-  if (service === undefined)
-    return `there is no AIServiceBackend ${textIn(ref.name)} in these files`;
+  if (service === undefined) return `the files have no AIServiceBackend ${textIn(ref.name)}`;
   const notes: string[] = [];
   const place = `line ${service.source.line(...service.at)}`;
   const { schema, backendRef, headerMutation, backendSecurityPolicyRef } = service.spec;
@@ -43,7 +52,7 @@ export function envoyModel(
   );
   const { name, prefix, version } = fieldsIn(schema);
   const kind = KINDS[textIn(name) ?? ""];
-  if (kind === undefined) return `gwc has no provider with the schema ${textIn(name)}`;
+  if (kind === undefined) return `gwc has no provider for the schema ${textIn(name)}`;
   for (const field of ["name", "modelNameOverride"]) route.source.take(...at, field);
   for (const field of ["schema", "backendRef", "backendSecurityPolicyRef"])
     service.source.take(...service.at, "spec", field);
@@ -53,7 +62,7 @@ export function envoyModel(
   const server = serverOf(backend, tls);
   if (backend === undefined)
     notes.push(
-      `${place}: the server of ${textIn(backendName)} is not in these files: the provider's own is asked`,
+      `${place}: the files have no server for ${textIn(backendName)}: requests go to the provider's own`,
     );
   const secured = keyOf(security, kind, service.name, params, notes);
   if (typeof secured === "string") return secured;
@@ -64,7 +73,7 @@ export function envoyModel(
       if (path !== undefined && path !== "v1" && path !== "/v1") {
         params.pathOverride = plainText(`/${path.replace(/^\//, "")}/chat/completions`);
         notes.push(
-          `${place}: chat completions are served at this path; other calls of this server have others`,
+          `${place}: this is the path of chat completions; other endpoints of this server need other paths`,
         );
       }
       break;
@@ -93,7 +102,7 @@ export function envoyModel(
   };
 }
 
-/** Schemas of Envoy AI Gateway, and whose models speak so. */
+/** The gwc provider for each schema of Envoy AI Gateway. */
 const KINDS: Readonly<Record<string, string>> = {
   OpenAI: "openAI",
   Anthropic: "anthropic",
@@ -104,7 +113,7 @@ const KINDS: Readonly<Record<string, string>> = {
   GCPAnthropic: "vertex",
 };
 
-/** `https://host:port`; undefined: it is not known. */
+/** Returns `https://host:port`; `undefined` if it is unknown. */
 function serverOf(
   backend: EnvoyManifest | undefined,
   tls: EnvoyManifest | undefined,
@@ -123,7 +132,7 @@ function serverOf(
   return `${isSecure ? "https" : "http"}://${host}${own}`;
 }
 
-/** The key of a provider, and what else its policy says; a string is why gwc can't. */
+/** Converts the credentials of a provider into `params`; returns the reason as a string if that is impossible. */
 function keyOf(
   policy: EnvoyManifest | undefined,
   kind: string,
@@ -132,7 +141,7 @@ function keyOf(
   notes: string[],
 ): string | undefined {
   if (policy === undefined) {
-    notes.push(`there is no BackendSecurityPolicy of ${name}: the client's own key goes on`);
+    notes.push(`${name} has no BackendSecurityPolicy: the client's own key is forwarded`);
     return undefined;
   }
   const { source, at, spec } = policy;
@@ -148,7 +157,7 @@ function keyOf(
     params.apiKey = `\${${variable}}`;
     const { name: where } = fieldsIn(fieldsIn(spec[secret]).secretRef);
     notes.push(
-      `${place}: put the key of the Secret ${textIn(where) ?? ""} into the variable ${variable}`,
+      `${place}: set the variable ${variable} to the key in the Secret ${textIn(where) ?? ""}`,
     );
     return undefined;
   }
@@ -157,7 +166,7 @@ function keyOf(
     params.awsRegion = textIn(aws.region);
     source.take(...at, "spec", "awsCredentials", "region");
     notes.push(
-      `${place}: requests are signed with the credentials of whatever the gateway runs on (AWS_PROFILE, AWS_ACCESS_KEY_ID ...)`,
+      `${place}: requests are signed with the AWS credentials of the gateway's environment (AWS_PROFILE, AWS_ACCESS_KEY_ID, ...)`,
     );
     return undefined;
   }
@@ -168,18 +177,18 @@ function keyOf(
     source.take(...at, "spec", "gcpCredentials", "projectName");
     source.take(...at, "spec", "gcpCredentials", "region");
     notes.push(
-      `${place}: tokens are those of GOOGLE_APPLICATION_CREDENTIALS, or of whatever the gateway runs as`,
+      `${place}: tokens come from GOOGLE_APPLICATION_CREDENTIALS or the service account that the gateway runs as`,
     );
     return undefined;
   }
   if (type === "AzureCredentials" && kind === "azure") {
     notes.push(
-      `${place}: without a key the gateway shows a token of Entra under binds alone (backendAuth.azure): here give it a key`,
+      `${place}: Entra tokens are supported only under binds (backendAuth.azure): set an API key here`,
     );
     params.apiKey = `\${${variable}}`;
     return undefined;
   }
-  return `${place}: gwc has no counterpart of the credentials ${type}`;
+  return `${place}: gwc does not support credentials of type ${type}`;
 }
 
 function headersOf(mutation: DraftFields, place: string, notes: string[]): DraftFields {
@@ -188,7 +197,7 @@ function headersOf(mutation: DraftFields, place: string, notes: string[]): Draft
     const [name, value] = [textIn(each.name) ?? "", textIn(each.value) ?? ""];
     const variable = secretName(name);
     if (namesCredential(name))
-      notes.push(`${place} may have a credential: put it into the variable ${variable}`);
+      notes.push(`${place} may contain a credential: put it into the variable ${variable}`);
     set[name] = namesCredential(name) ? `\${${variable}}` : plainText(value);
   }
   const remove = listIn(mutation.remove).filter((each) => typeof each === "string");

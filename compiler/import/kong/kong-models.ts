@@ -2,13 +2,13 @@ import { fieldsIn, textIn } from "../proxy/fields.ts";
 import type { DraftFields } from "../proxy/route-draft.ts";
 import { hasUser, plainText, secretName } from "../proxy/texts.ts";
 
-/** A backend of models, and what its route has for it. */
+/** An `ai` backend and the policies that its route needs. */
 export interface ModelBackend {
   readonly backend: DraftFields;
   readonly policies: DraftFields;
 }
 
-/** The targets of an AI proxy of Kong as a backend; a string is why gwc can't. */
+/** Converts the targets of Kong's AI proxy; returns the reason as a string if that is impossible. */
 export function modelBackend(
   targets: readonly DraftFields[],
   config: DraftFields,
@@ -32,10 +32,10 @@ export function modelBackend(
   if (targets.length > 1)
     notes.push(
       isPriority
-        ? `${place}: Kong's order of groups is kept; weights in a group are not`
-        : `${place}: Kong shares by weight (${textIn(algorithm) ?? "round-robin"}); here targets share evenly`,
+        ? `${place}: the order of groups is preserved; weights within a group are lost`
+        : `${place}: Kong balances by weight (${textIn(algorithm) ?? "round-robin"}); in gwc the targets share requests evenly`,
     );
-  // Kong asks targets of one weight together under its priority algorithm, the heaviest first.
+  // Under its priority algorithm, Kong treats targets of the same weight as one group, the heaviest first.
   const weights = isPriority
     ? [...new Set(targets.map(({ weight = 100 }) => Number(weight)))].sort((a, b) => b - a)
     : [];
@@ -76,8 +76,8 @@ function providerOf(
     },
   };
   const kind = kinds[provider];
-  if (kind === undefined) return `gwc has no provider ${provider}`;
-  if (url !== undefined && hasUser(url)) return "its URL has a user or a password";
+  if (kind === undefined) return `gwc does not support the provider ${provider}`;
+  if (url !== undefined && hasUser(url)) return "its URL has a user or password";
   const known = [
     "temperature",
     "max_tokens",
@@ -104,7 +104,7 @@ function providerOf(
     notes.push(
       `${place}: put the key of ${name ?? provider} into the variable ${variable}, without "Bearer "`,
     );
-  if (auth.allow_override === true) notes.push(`${place}: clients can't bring keys of their own`);
+  if (auth.allow_override === true) notes.push(`${place}: clients cannot use their own keys`);
   const defaults = Object.fromEntries(
     (["temperature", "max_tokens", "top_p"] as const).flatMap((field) =>
       options[field] === undefined || options[field] === null ? [] : [[field, options[field]]],

@@ -1,26 +1,25 @@
 import type { ConfigPath } from "../../diagnostics/diagnostic.ts";
-import { addressTest } from "../nginx/nginx-policies.ts";
 import { fieldsIn, listIn, textIn, textsIn } from "../proxy/fields.ts";
 import type { DraftFields } from "../proxy/route-draft.ts";
-import { celText, namesCredential, plainText, secretName } from "../proxy/texts.ts";
+import { addressTest, celText, namesCredential, plainText, secretName } from "../proxy/texts.ts";
 import type { SourceFields } from "../source-fields.ts";
 import { modelBackend } from "./kong-models.ts";
 
-/** What a plugin of Kong does, as policies, or as the backend of a route. */
+/** A converted plugin: policies, and backends if it replaces the service. */
 export interface KongPart {
   readonly policies: DraftFields;
   readonly backends?: readonly DraftFields[];
   readonly notes: readonly string[];
 }
 
-/** A plugin with its place in the file. */
+/** A plugin and its location in the file. */
 export interface KongPlugin {
   readonly name: string;
   readonly config: DraftFields;
   readonly at: ConfigPath;
 }
 
-/** Someone with credentials. */
+/** A consumer and its credentials. */
 export interface KongConsumer {
   readonly name: string;
   readonly keys: number;
@@ -28,7 +27,7 @@ export interface KongConsumer {
   readonly hasPassword: boolean;
 }
 
-/** Reads a plugin; a string is why gwc can't do what it does. */
+/** Converts a plugin; returns the reason as a string if that is impossible. */
 export function pluginPart(
   { name, config, at }: KongPlugin,
   consumers: readonly KongConsumer[],
@@ -65,7 +64,7 @@ export function pluginPart(
       )
         return unknown;
       notes.push(
-        `${place}: put each key into its variable: ${keys.map(({ key }) => key).join(", ")}; Kong takes a key in the query, too`,
+        `${place}: put each key into its variable: ${keys.map(({ key }) => key).join(", ")}; unlike Kong, gwc does not accept keys in the query`,
       );
       return done({ apiKey: { keys, location: { header: { name: header } } } }, [
         ...["key_names", "key_in_header", "key_in_query", "key_in_body", "hide_credentials"],
@@ -74,7 +73,7 @@ export function pluginPart(
     case "basic-auth": {
       if (config.anonymous !== undefined || !consumers.some(({ hasPassword }) => hasPassword))
         return unknown;
-      notes.push(`${place}: put lines USER:HASH of the consumers into the variable KONG_USERS`);
+      notes.push(`${place}: put the USER:HASH lines of the consumers into the variable KONG_USERS`);
       return done({ basicAuth: { htpasswd: "${KONG_USERS}" } }, ["hide_credentials", "realm"]);
     }
     case "acl": {
@@ -113,7 +112,7 @@ export function pluginPart(
       );
       if (limits.length === 0) return unknown;
       notes.push(
-        `${place}: Kong counts from each full ${Object.keys(units)[0]} or minute on; here a bucket fills`,
+        `${place}: Kong counts in fixed windows (full seconds, minutes, ...); gwc uses a token bucket`,
       );
       return done({ localRateLimit: limits }, [
         ...Object.keys(units),
@@ -194,7 +193,7 @@ export function pluginPart(
       source.take(...at);
       return { policies: made.policies, backends: [made.backend], notes };
     }
-    // What only tells others of requests, or speaks to browsers, keeps nobody out.
+    // Plugins for logs, metrics, traces and compression do not affect access.
     case "prometheus":
     case "correlation-id":
     case "file-log":
@@ -217,7 +216,7 @@ function limitKey(config: DraftFields): DraftFields {
     : { key: "has(apiKey.consumer) ? apiKey.consumer : source.address" };
 }
 
-/** Headers that a transformer changes; undefined: it changes something else, too. */
+/** Converts the header changes of a transformer; `undefined` if it also changes something else. */
 function transformerHeaders(
   config: DraftFields,
   place: string,
@@ -234,7 +233,7 @@ function transformerHeaders(
           const [header, value] = [text.slice(0, at), text.slice(at + 1)];
           if (!namesCredential(header)) return [header, plainText(value)];
           notes.push(
-            `${place} may have a credential: put it into the variable ${secretName(header)}`,
+            `${place} may contain a credential: put it into the variable ${secretName(header)}`,
           );
           return [header, `\${${secretName(header)}}`];
         }),

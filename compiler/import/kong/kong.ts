@@ -1,6 +1,4 @@
 import type { ConfigPath } from "../../diagnostics/diagnostic.ts";
-import { merged } from "../caddy/caddy-steps.ts";
-import { FORWARDED } from "../caddy/caddy-values.ts";
 import type { ImportDraft } from "../imported-text.ts";
 import { fieldsIn, listIn, textIn, textsIn } from "../proxy/fields.ts";
 import {
@@ -9,13 +7,13 @@ import {
   type OrderedPath,
   type OrderedRoute,
 } from "../proxy/ordered-routes.ts";
-import type { DraftFields, SiteDraft } from "../proxy/route-draft.ts";
+import { type DraftFields, FORWARDED, merged, type SiteDraft } from "../proxy/route-draft.ts";
 import { siteFile } from "../proxy/site-file.ts";
 import { hasUser, plainText } from "../proxy/texts.ts";
 import type { SourceFields } from "../source-fields.ts";
 import { type KongConsumer, type KongPlugin, pluginPart } from "./kong-plugins.ts";
 
-/** A declarative file of Kong; a string is why nothing can be made of it. */
+/** Converts a declarative file of Kong; returns the reason as a string if that is impossible. */
 export function importKong(source: SourceFields): ImportDraft | string {
   const root = fieldsIn(source.value);
   source.take("_format_version");
@@ -63,7 +61,7 @@ export function importKong(source: SourceFields): ImportDraft | string {
       },
     ];
   });
-  const notes = ["Kong's ports are no part of this file: 8000 is its own default"];
+  const notes = ["the file does not contain Kong's ports: 8000 is its default"];
   return siteFile(sites, notes);
 }
 
@@ -89,17 +87,17 @@ interface ReadRoute {
 interface KongRoute {
   readonly hosts: readonly string[];
   readonly route: OrderedRoute;
-  /** Kong asks routes with more conditions first, of these patterns, and of these longer paths. */
+  /** Rank: routes with more conditions come first, then those with patterns, then those with longer paths. */
   readonly priority: number;
 }
 
-/** The fields of a route that are translated whole. */
-const TRANSLATED: readonly string[] = [
+/** Fields of a route that are always converted. */
+const CONVERTED: readonly string[] = [
   ...["name", "hosts", "paths", "methods", "headers", "strip_path", "preserve_host", "service"],
   "path_handling",
 ];
 
-/** Fields of a route that are told when they are left, and keep nobody out. */
+/** Fields of a route that do not restrict access; reported if they are not converted. */
 const HARMLESS: readonly string[] = [
   ...["plugins", "protocols", "tags", "regex_priority", "https_redirect_status_code", "id"],
   ...["request_buffering", "response_buffering"],
@@ -114,24 +112,24 @@ function routeOf(
   const place = `line ${source.line(...at)}`;
   const problems: string[] = [];
   const notes: string[] = [];
-  for (const field of TRANSLATED) source.take(...at, field);
+  for (const field of CONVERTED) source.take(...at, field);
   const [paths, methods, hosts] = [value.paths, value.methods, value.hosts].map((each) =>
     textsIn(each ?? []),
   );
   const headers = Object.entries(fieldsIn(value.headers));
   const unknown = Object.keys(value).find(
-    (field) => value[field] !== null && ![...TRANSLATED, ...HARMLESS].includes(field),
+    (field) => value[field] !== null && ![...CONVERTED, ...HARMLESS].includes(field),
   );
   if (unknown !== undefined) problems.push(`${place}: ${unknown}`);
   if (headers.some(([, each]) => textsIn(each).length !== 1))
-    problems.push(`${place}: a header of several values`);
+    problems.push(`${place}: a header with several values`);
   if (hosts?.some((host) => !/^(\*\.)?[a-z0-9.-]+$/i.test(host)))
-    problems.push(`${place}: a host that gwc has no counterpart of`);
+    problems.push(`${place}: a host pattern that gwc does not support`);
   const protocols = textsIn(value.protocols ?? ["http", "https"]);
   if (protocols.some((each) => !/^https?$/.test(each)))
     problems.push(`${place}: protocols ${protocols.join(", ")}`);
   if (!protocols.includes("http"))
-    notes.push(`${place}: it is for HTTPS alone: give its listener tls`);
+    notes.push(`${place}: the route is for HTTPS only: add tls to its listener`);
   const read = (paths?.length ? paths : ["/"]).map(pathOf);
   const matches: readonly OrderedMatch[] = read.flatMap((path) =>
     (methods?.length ? methods : [undefined]).map((method) => ({
@@ -218,7 +216,7 @@ function pluginsOf(
       const plugin = fieldsIn(each);
       const name = textIn(plugin.name) ?? "";
       if (!isOwn(plugin)) return;
-      // The nearest one of a name acts.
+      // The most specific plugin of a name applies.
       if (plugin.enabled === false) source.take(...path, index);
       else found.set(name, { name, config: fieldsIn(plugin.config), at: [...path, index] });
     });
@@ -258,7 +256,7 @@ function targetOfService(
     }
   | undefined {
   if (service === undefined) {
-    problems.push("it has no service");
+    problems.push("the route has no service");
     return undefined;
   }
   const { value, at } = service;
@@ -296,7 +294,9 @@ function targetOfService(
   }
   const { retries, connect_timeout: connect, read_timeout: read } = value;
   if (read !== undefined)
-    notes.push(`${place}: Kong waits so long between two parts; here for the head of a response`);
+    notes.push(
+      `${place}: Kong applies read_timeout between two reads; in gwc requestTimeout covers the head of the response`,
+    );
   const connection = {
     ...(scheme === "https" && { backendTLS: {} }),
     ...(connect !== undefined && { tcp: { connectTimeout: `${Number(connect)}ms` } }),
@@ -319,7 +319,7 @@ function withPort(host: string, port: number): string {
   return plainText(/:\d+$/.test(host) ? host : `${host}:${port}`);
 }
 
-/** The path that the service gets: its own, and what the route leaves of the request's. */
+/** Returns the rewrite from the request's path to the service's path plus the rest that the route does not strip. */
 function rewriteOf(
   value: DraftFields,
   paths: readonly OrderedPath[],
@@ -332,7 +332,7 @@ function rewriteOf(
   const base = target.replace(/\/$/, "");
   if (base === "" && (!isStripped || isAll)) return {};
   if (paths.some(({ kind }) => kind === "regex"))
-    problems.push(`${place}: the path of a pattern is cut`);
+    problems.push(`${place}: a path pattern with strip_path`);
   if (isStripped) return { urlRewrite: { path: { prefix: base === "" ? "/" : plainText(base) } } };
   const path = `${JSON.stringify(base)} + request.pathAndQuery`;
   return { transformations: { request: { set: { ":path": plainText(path) } } } };

@@ -6,20 +6,20 @@ import type { DraftFields } from "../proxy/route-draft.ts";
 import { routeName } from "../proxy/texts.ts";
 import type { SourceFields } from "../source-fields.ts";
 
-/** A model as the front door has it, with the limits that LiteLLM gave it. */
+/** An entry of `llm.models`. */
 export interface LiteLlmModel extends DraftFields {
   readonly name: string;
   readonly provider: string;
   readonly params: DraftFields;
 }
 
-/** Tokens and requests in a minute. */
+/** Tokens per minute and requests per minute. */
 export interface ModelLimits {
   readonly tpm: number | undefined;
   readonly rpm: number | undefined;
 }
 
-/** Models that are asked when one fails, by its name. */
+/** Returns the fallback models of each model, by name. */
 export function fallbacksOf(
   source: SourceFields,
   names: ReadonlySet<string>,
@@ -41,10 +41,10 @@ export function fallbacksOf(
   return found;
 }
 
-/** What says, before a route is chosen, which model a request asks for. */
+/** Internal header, set before routing, with the model that a request names. */
 const HEADER = "x-requested-model";
 
-/** Routes by the model that a request asks for: each has groups of providers, of which a later one is asked for a failed one. */
+/** Creates a route per requested model, with groups of providers: later groups take over when earlier ones fail. */
 export function routesOfModels(
   models: readonly LiteLlmModel[],
   limits: ReadonlyMap<string, ModelLimits>,
@@ -87,14 +87,14 @@ export function routesOfModels(
     notes: [
       {
         path: at,
-        text: "the model of a request chooses its route, so that each can have others to fall back to: lists of models (GET /v1/models) are not served",
+        text: "each model has its own route, so that it can have fallbacks; lists of models (GET /v1/models) are not served",
       },
       ...names.flatMap((name, index) =>
         fallbacks.has(name)
           ? [
               {
                 path: [...at, "routes", index],
-                text: "LiteLLM asks the next model when a request fails; here a later group is asked while no provider of an earlier one is healthy (see health and retry)",
+                text: "LiteLLM tries the next model when a request fails; gwc uses a later group while no provider of an earlier one is healthy (see health and retry)",
               },
             ]
           : [],
@@ -103,7 +103,7 @@ export function routesOfModels(
   };
 }
 
-/** What each path is; embeddings are of providers that have them. */
+/** Returns the API of each path; embeddings only if all providers have them. */
 function pathsOf(kinds: readonly string[]): DraftFields {
   return {
     "/v1/chat/completions": "completions",
@@ -150,7 +150,7 @@ function providerOf(
   };
 }
 
-/** Limits of the front door: what each model's calls take of one share a minute. */
+/** Converts the limits of models to shared budgets of 1 per minute, of which each call uses its model's share. */
 export function sharedLimits(limits: ReadonlyMap<string, ModelLimits>): readonly DraftFields[] {
   const known = [...limits].filter(([name]) => !name.includes("*"));
   const limit = (cost: (each: ModelLimits) => string | undefined): readonly DraftFields[] => {

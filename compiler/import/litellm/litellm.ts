@@ -10,27 +10,27 @@ import {
   sharedLimits,
 } from "./litellm-fallbacks.ts";
 
-/** A JSON object of which nothing is known. */
+/** A JSON object of unknown shape. */
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The configuration of a LiteLLM proxy (`config.yaml`); a string is why it is none. */
+/** Converts the `config.yaml` of a LiteLLM proxy; returns the reason as a string if that is impossible. */
 export function importLiteLlm(source: SourceFields): ImportDraft | string {
   const { model_list: list } = fieldsOf(source.value);
-  if (!Array.isArray(list)) return "has no model_list: it is no config.yaml of LiteLLM";
+  if (!Array.isArray(list)) return "has no model_list: it is not a config.yaml of LiteLLM";
   const found = list.map((entry, index) => modelOf(fieldsOf(entry), index, source));
   const models = [...found, ...aliasesOf(found, source)];
-  const kept = models.filter((each) => typeof each !== "string");
+  const converted = models.filter((each) => typeof each !== "string");
   const refused = models.filter((each) => typeof each === "string");
-  if (kept.length === 0) return `has no model that can be served: ${refused.join("; ")}`;
+  if (converted.length === 0) return `has no model that can be served: ${refused.join("; ")}`;
   const policies = policiesOf(source);
-  const limits = limitsOf(list, source, new Set(kept.map(({ model }) => model.name)));
-  const fallbacks = fallbacksOf(source, new Set(kept.map(({ model }) => model.name)));
+  const limits = limitsOf(list, source, new Set(converted.map(({ model }) => model.name)));
+  const fallbacks = fallbacksOf(source, new Set(converted.map(({ model }) => model.name)));
   const open = policies.isClosed
     ? []
-    : ["there is no master_key: whoever reaches the port may use every model"];
+    : ["there is no master_key: every client that reaches the port may use every model"];
   if (fallbacks.size > 0) {
     const made = routesOfModels(
-      kept.map(({ model }) => model),
+      converted.map(({ model }) => model),
       limits,
       fallbacks,
       policies.value,
@@ -38,7 +38,7 @@ export function importLiteLlm(source: SourceFields): ImportDraft | string {
     const texts = [
       ...open,
       ...refused,
-      ...kept.flatMap(({ notes }) => notes),
+      ...converted.flatMap(({ notes }) => notes),
       ...policies.notes.map(([, text]) => text),
     ];
     return {
@@ -52,14 +52,14 @@ export function importLiteLlm(source: SourceFields): ImportDraft | string {
     value: {
       llm: {
         port: 4000,
-        models: kept.map(({ model }) => model),
+        models: converted.map(({ model }) => model),
         ...(Object.keys(all).length > 0 && { policies: all }),
       },
     },
     notes: [
       ...open.map((text) => note(["llm", "models"], text)),
       ...refused.map((text) => note(["llm", "models"], text)),
-      ...kept.flatMap(({ notes }, index) =>
+      ...converted.flatMap(({ notes }, index) =>
         notes.map((text) => note(["llm", "models", index], text)),
       ),
       ...policies.notes.map(([field, text]) => note(["llm", "policies", field], text)),
@@ -67,7 +67,7 @@ export function importLiteLlm(source: SourceFields): ImportDraft | string {
         ? [
             note(
               ["llm", "policies", "localRateLimit"],
-              "tpm and rpm of a model: LiteLLM counts them for each server and asks another one; here those of one name are counted together, and a call takes its part of what a minute has",
+              "LiteLLM counts tpm and rpm per server and moves on to another one; gwc counts all servers of a model together, and each call uses its share of the minute's budget",
             ),
           ]
         : []),
@@ -75,7 +75,7 @@ export function importLiteLlm(source: SourceFields): ImportDraft | string {
   };
 }
 
-/** `tpm` and `rpm` of each name, where all servers of the name have one. */
+/** Sums `tpm` and `rpm` for each model name of which all servers have them. */
 function limitsOf(
   list: readonly unknown[],
   source: SourceFields,
@@ -99,7 +99,7 @@ function limitsOf(
   return found;
 }
 
-/** An entry of the new list, with what has to be decided about it. */
+/** A converted model, with notes for the user. */
 interface ImportedModel {
   readonly model: LiteLlmModel;
   readonly notes: readonly string[];
@@ -109,7 +109,7 @@ function note(path: ConfigPath, text: string): ImportNote {
   return { path, text };
 }
 
-/** What stands before the slash of LiteLLM's names of models, where gwc knows the provider. */
+/** gwc's provider for each prefix of LiteLLM's model names. */
 const PROVIDERS: Readonly<Record<string, string>> = {
   openai: "openai",
   text_completion_openai: "openai",
@@ -124,7 +124,7 @@ const PROVIDERS: Readonly<Record<string, string>> = {
   bedrock: "bedrock",
 };
 
-/** Servers that speak as OpenAI does, and where they serve it. */
+/** Base URLs of OpenAI-compatible providers, by prefix. */
 const COMPATIBLE: Readonly<Record<string, string>> = {
   groq: "https://api.groq.com/openai/v1",
   mistral: "https://api.mistral.ai/v1",
@@ -138,7 +138,7 @@ const COMPATIBLE: Readonly<Record<string, string>> = {
   ollama: "http://localhost:11434/v1",
 };
 
-/** Fields of a request's JSON that LiteLLM fills in where a request has none. */
+/** Fields that LiteLLM adds to requests that lack them. */
 const DEFAULTS = [
   ...["temperature", "top_p", "max_tokens", "max_completion_tokens", "n", "seed", "stop", "user"],
   ...["presence_penalty", "frequency_penalty", "response_format", "reasoning_effort", "logit_bias"],
@@ -150,10 +150,10 @@ function modelOf(entry: Fields, index: number, source: SourceFields): ImportedMo
   const line = source.line(...at);
   const [name, model] = [entry.model_name, params.model];
   if (typeof name !== "string" || typeof model !== "string")
-    return `line ${line}: a model without model_name or litellm_params.model is left out`;
+    return `line ${line}: skipped a model without model_name or litellm_params.model`;
   const place = providerOf(model, params);
   if (place === undefined)
-    return `line ${line}: "${name}" is left out: gwc knows no provider of "${model}"`;
+    return `line ${line}: skipped "${name}": gwc has no provider for "${model}"`;
   const notes: string[] = [];
   const take = (field: string) => source.take(...at, "litellm_params", field);
   const text = (field: string): string | undefined => {
@@ -168,7 +168,7 @@ function modelOf(entry: Fields, index: number, source: SourceFields): ImportedMo
   const isAny = place.model.includes("*");
   if (isAny && name !== "*" && name !== place.model)
     notes.push(
-      `line ${line}: clients say "${name}", and the provider gets that name as it is: LiteLLM takes the part before the slash off`,
+      `line ${line}: the provider gets the model name as clients send it ("${name}"); LiteLLM removes the part before the slash`,
     );
   const own: Record<string, unknown> = isAny ? {} : { model: place.model };
   const key = params.api_key;
@@ -178,7 +178,7 @@ function modelOf(entry: Fields, index: number, source: SourceFields): ImportedMo
     if (own.apiKey === key) {
       own.apiKey = `\${${variableName(name)}}`;
       notes.push(
-        `line ${source.line(...at, "litellm_params", "api_key")} has the key in text: put it into the variable ${variableName(name)}`,
+        `line ${source.line(...at, "litellm_params", "api_key")} has a literal key: put it into the variable ${variableName(name)}`,
       );
     }
   }
@@ -186,7 +186,7 @@ function modelOf(entry: Fields, index: number, source: SourceFields): ImportedMo
   const base = given === undefined ? place.base : withoutUser(given);
   if (given !== undefined && hasUser(given))
     notes.push(
-      `line ${line}: the server's URL has a user or a password, which is not here: say it in requestHeaders as \${NAME}`,
+      `line ${line}: the user and password of the server's URL were removed: add them to requestHeaders as \${NAME}`,
     );
   Object.assign(own, placeParams(place.provider, base, text, notes, line));
   const defaults = Object.fromEntries(
@@ -208,7 +208,7 @@ function modelOf(entry: Fields, index: number, source: SourceFields): ImportedMo
   return { model: found, notes };
 }
 
-/** What a provider needs to know of where its models are. `text`: takes a field of the model. */
+/** Returns the provider-specific location of a model. `text` reads a field of the model and marks it as converted. */
 function placeParams(
   provider: string,
   base: string | undefined,
@@ -221,14 +221,15 @@ function placeParams(
     case "azure":
       own.azureHost = base?.replace(/^https?:\/\//, "").replace(/\/.*$/, "");
       own.azureApiVersion = text("api_version");
-      if (base === undefined) notes.push(`line ${line}: "azureHost" is that of AZURE_API_BASE`);
+      if (base === undefined)
+        notes.push(`line ${line}: set "azureHost" to the host of AZURE_API_BASE`);
       own.azureHost ??= "RESOURCE.openai.azure.com";
       break;
     case "vertex":
       own.vertexProject = text("vertex_project");
       own.vertexRegion = text("vertex_location");
       if (own.vertexProject === undefined)
-        notes.push(`line ${line}: "vertexProject" is that of DEFAULT_VERTEXAI_PROJECT`);
+        notes.push(`line ${line}: set "vertexProject" to the value of DEFAULT_VERTEXAI_PROJECT`);
       own.vertexProject ??= "PROJECT";
       break;
     case "bedrock":
@@ -240,7 +241,7 @@ function placeParams(
   return own;
 }
 
-/** Headers that each request gets, without credentials in text. */
+/** Converts `extra_headers`; literal credentials become variables. */
 function extraHeaders(
   name: string,
   params: Fields,
@@ -257,21 +258,21 @@ function extraHeaders(
     const variable = variableName(`${name} ${header}`);
     headers[header] = `\${${variable}}`;
     const where = source.line(...at, "litellm_params", "extra_headers", header);
-    notes.push(`line ${where} has a credential in text: put it into the variable ${variable}`);
+    notes.push(`line ${where} has a literal credential: put it into the variable ${variable}`);
   }
   return headers;
 }
 
-/** Whose model it is by its name, and where that is served. */
+/** Determines the provider, model and base URL of a LiteLLM model name. */
 function providerOf(
   model: string,
   params: Fields,
 ):
   | { readonly provider: string; readonly model: string; readonly base?: string | undefined }
   | undefined {
-  const said =
+  const custom =
     typeof params.custom_llm_provider === "string" ? params.custom_llm_provider : undefined;
-  const [, prefix = said, rest = model] = /^([a-z_]+)\/(.+)$/.exec(model) ?? [];
+  const [, prefix = custom, rest = model] = /^([a-z_]+)\/(.+)$/.exec(model) ?? [];
   if (prefix === undefined) {
     if (/^(gpt-|chatgpt|o\d|text-embedding|dall-e|whisper|tts)/.test(model))
       return { provider: "openai", model };
@@ -285,7 +286,7 @@ function providerOf(
   return base === undefined ? undefined : { provider: "openai", model: rest, base };
 }
 
-/** Another server than the provider's own: LiteLLM names the folder, gwc the server and, where it differs, the path. */
+/** Converts a base URL: LiteLLM gives the folder of the API, gwc the server and, if it differs from the default, the path. */
 function serverOf(
   base: string | undefined,
   provider: string,
@@ -295,17 +296,17 @@ function serverOf(
   const [, server, folder = ""] = /^(https?:\/\/[^/]+)(\/.*?)?\/*$/.exec(base ?? "") ?? [];
   if (server === undefined) {
     if (base !== undefined)
-      notes.push(`line ${line}: the server is ${base}: "hostOverride" takes a URL`);
+      notes.push(`line ${line}: "hostOverride" must be a URL; the server is ${base}`);
     return base === undefined ? {} : { hostOverride: base };
   }
   if (provider !== "openai" || folder === "/v1" || folder === "") return { hostOverride: server };
   notes.push(
-    `line ${line}: chat completions are served at this path; other calls of this server have others`,
+    `line ${line}: this is the path of chat completions; other endpoints of this server need other paths`,
   );
   return { hostOverride: server, pathOverride: `${folder}/chat/completions` };
 }
 
-/** Further names of models: `router_settings.model_group_alias`. */
+/** Returns the models for further names: `router_settings.model_group_alias`. */
 function aliasesOf(
   models: readonly (ImportedModel | string)[],
   source: SourceFields,
@@ -321,7 +322,7 @@ function aliasesOf(
   });
 }
 
-/** What holds for all models: the key of clients, tries and time. */
+/** Converts the settings for all models: client key, retries and timeout. */
 function policiesOf(source: SourceFields): {
   readonly value: Fields;
   readonly notes: readonly (readonly [field: string, text: string])[];
@@ -342,11 +343,11 @@ function policiesOf(source: SourceFields): {
     if (key === master)
       notes.push([
         "apiKey",
-        `line ${line} has the key in text: put it into the variable LITELLM_MASTER_KEY`,
+        `line ${line} has a literal key: put it into the variable LITELLM_MASTER_KEY`,
       ]);
     notes.push([
       "apiKey",
-      "keys that the proxy has made are in its database: give each user one here",
+      "keys that the proxy created are in its database: add a key for each user here",
     ]);
   }
   const number = (field: "num_retries" | "request_timeout" | "timeout"): number | undefined => {
@@ -366,7 +367,7 @@ function policiesOf(source: SourceFields): {
     value.retry = { attempts: retries };
     notes.push([
       "retry",
-      "LiteLLM tries another server of the same name first; gwc chooses one anew, too, and may choose the same",
+      "LiteLLM retries on another server of the same name; gwc chooses again, possibly the same server",
     ]);
   }
   const seconds = number("timeout") ?? number("request_timeout");
@@ -374,7 +375,7 @@ function policiesOf(source: SourceFields): {
   return { value, notes, isClosed: typeof master === "string" };
 }
 
-/** `os.environ/NAME` as gwc writes it; any other text as it is. */
+/** Converts `os.environ/NAME` to `${NAME}`; other strings are unchanged. */
 function fromEnvironment(text: string): string {
   return text.replace(/^os\.environ\/([A-Za-z_]\w*)$/, "$${$1}");
 }

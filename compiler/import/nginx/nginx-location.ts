@@ -12,7 +12,7 @@ import { NginxScope } from "./nginx-scope.ts";
 import type { NginxNames } from "./nginx-text.ts";
 import { nginxTarget } from "./nginx-upstream.ts";
 
-/** A location with what it matches. */
+/** A location and its match. */
 export interface NginxLocation {
   readonly kind: "exact" | "prefix" | "first" | "regex";
   /** A path, or an RE2 pattern for a whole path. */
@@ -21,7 +21,7 @@ export interface NginxLocation {
   readonly directive: Directive;
 }
 
-/** What routes of a server share. */
+/** Data shared by the routes of a server. */
 export interface NginxServerContext {
   readonly names: NginxNames;
   readonly upstreams: readonly Directive[];
@@ -29,7 +29,7 @@ export interface NginxServerContext {
   readonly taken: TakenDirectives;
 }
 
-/** The locations of a server, also those in others; a string is why they can't be read. */
+/** Lists the locations of a server, including nested ones; returns the reason as a string if one is not supported. */
 export function locationsOf(
   scope: NginxScope,
   taken: TakenDirectives,
@@ -38,18 +38,19 @@ export function locationsOf(
   for (const directive of scope.directives.filter(({ name }) => name === "location")) {
     const [first = "", second] = directive.words;
     taken.take(directive, "alone");
-    // A named one has requests that others send to it, and these say so.
+    // Named locations are only reached from directives elsewhere, which are reported there.
     if (first.startsWith("@")) continue;
     const inner = new NginxScope(directive.block ?? [], scope, taken);
     const kind = second === undefined ? "prefix" : MODIFIERS[first];
     const text = second ?? first;
-    if (kind === undefined) return `${taken.place(directive)}: location ${first} can't be read`;
+    if (kind === undefined)
+      return `${taken.place(directive)}: the modifier ${first} of location is unknown`;
     const value = kind === "regex" ? wholePath(text, first === "~*") : text;
     found.push({ kind, value, scope: inner, directive });
     const nested = locationsOf(inner, taken);
     if (typeof nested === "string") return nested;
     if (nested.some((each) => each.kind === "regex"))
-      return `${taken.place(directive)}: a pattern stands in another location`;
+      return `${taken.place(directive)}: a regex location is nested in another location`;
     found.push(...nested);
   }
   return found;
@@ -62,7 +63,7 @@ const MODIFIERS: Readonly<Record<string, NginxLocation["kind"]>> = {
   "~*": "regex",
 };
 
-/** A pattern that a whole path matches, of one that matches anywhere in it. */
+/** Converts a pattern that matches anywhere in a path to one for whole paths. */
 function wholePath(pattern: string, isFolded: boolean): string {
   const flags = isFolded ? "(?i)" : "";
   const isAnchored = pattern.startsWith("^");
@@ -73,7 +74,7 @@ function wholePath(pattern: string, isFolded: boolean): string {
   return `${flags}${isAnchored ? `(?:${pattern}` : start}).*`;
 }
 
-/** The route of a location. */
+/** Converts a location to a route. */
 export function routeOf(
   { kind, value, scope, directive }: NginxLocation,
   matches: readonly DraftMatch[],
@@ -105,12 +106,12 @@ export function routeOf(
       problems.push(`${place(response)}: return ${response.words.join(" ")}`);
     const { responseHeaderModifier } = headers.policies;
     const changes = responseHeaderModifier === undefined ? {} : { responseHeaderModifier };
-    // nginx returns before it asks who may.
+    // nginx runs `return` before access checks.
     return draft({ ...policies, ...changes }, [], {});
   }
   const [pass] = scope.own("proxy_pass");
   if (pass === undefined) {
-    problems.push(`${place(directive)}: it serves files, or by something else than HTTP`);
+    problems.push(`${place(directive)}: it has no proxy_pass (it serves files, FastCGI or others)`);
     return draft({}, []);
   }
   const target = nginxTarget(pass, scope, upstreams, taken);
@@ -119,7 +120,7 @@ export function routeOf(
     return draft({}, []);
   }
   notes.push(...headers.notes, ...target.notes);
-  redirectsNothing(scope, notes, place);
+  noteProxyRedirects(scope, notes, place);
   const { hostRewrite, urlRewrite, ...rest } = headers.policies;
   const isOwnHost = isAuto(hostRewrite);
   const host =
@@ -130,14 +131,15 @@ export function routeOf(
           ...(urlRewrite !== undefined && { urlRewrite }),
         };
   const rewritten = rewrite(target.path, { kind, value }, matches, { ...rest, ...host });
-  if (rewritten === undefined) problems.push(`${place(pass)}: the path of proxy_pass at a pattern`);
+  if (rewritten === undefined)
+    problems.push(`${place(pass)}: proxy_pass with a path in a regex location`);
   if (
     kind === "prefix" &&
     !value.endsWith("/") &&
     matches.some(({ path }) => path?.kind === "prefix")
   )
     notes.push(
-      `${place(directive)}: nginx takes "${value}x" for a path of this location, too; here a path ends or goes on with a slash`,
+      `${place(directive)}: "${value}x" also matched this location; in gwc only the path itself and paths below "${value}/" match`,
     );
   return draft({ ...target.policies, ...(rewritten ?? rest) }, target.backends);
 }
@@ -146,18 +148,18 @@ function isAuto(hostRewrite: unknown): boolean {
   return JSON.stringify(hostRewrite) === '{"mode":"Auto"}';
 }
 
-/** `proxy_redirect` of what servers say of themselves: gwc leaves Location as it is. */
-function redirectsNothing(
+/** Notes each `proxy_redirect`: gwc does not rewrite the Location header of servers. */
+function noteProxyRedirects(
   scope: NginxScope,
   notes: string[],
   place: (each: Directive) => string,
 ): void {
   for (const each of scope.all("proxy_redirect"))
     if (each.words[0] !== "off")
-      notes.push(`${place(each)}: redirects of servers are passed on as they are`);
+      notes.push(`${place(each)}: redirects of servers are forwarded unchanged`);
 }
 
-/** Policies with the path of `proxy_pass` in the place of what was matched; undefined: nginx has none there. */
+/** Adds the rewrite from the matched path to the path of `proxy_pass`; `undefined` for regex locations, where nginx has none. */
 function rewrite(
   target: string | undefined,
   { kind, value }: Pick<NginxLocation, "kind" | "value">,

@@ -1,17 +1,17 @@
 import type { Directive } from "../directives/directive.ts";
 import type { DraftFields } from "../proxy/route-draft.ts";
-import { celText, namesCredential, plainText, secretName } from "../proxy/texts.ts";
+import { addressTest, namesCredential, plainText, secretName } from "../proxy/texts.ts";
 import type { NginxScope } from "./nginx-scope.ts";
 import { type NginxNames, nginxText } from "./nginx-text.ts";
 
-/** Parts of a route: policies, what to decide, and why it can't serve anybody. */
+/** Parts of a route: policies, notes for the user, and reasons to close the route. */
 export interface NginxPart {
   readonly policies: DraftFields;
   readonly notes: readonly string[];
   readonly problems: readonly string[];
 }
 
-/** Who may: `auth_basic`, `allow` and `deny`, `limit_req`. */
+/** Converts access control: `auth_basic`, `allow` and `deny`, `limit_req`. */
 export function accessPart(
   scope: NginxScope,
   zones: readonly Directive[],
@@ -31,7 +31,7 @@ export function accessPart(
     policies.basicAuth = { realm, htpasswd: { file: plainText(users) } };
   }
   if (isAny && hasLogin && rules.length > 0)
-    problems.push("of addresses and passwords one is enough (satisfy any)");
+    problems.push("satisfy any: either an address or a password is enough");
   const condition = addressCondition(rules);
   if (typeof condition === "string") policies.authorization = { rules: [{ require: condition }] };
   else if (condition !== undefined)
@@ -39,20 +39,20 @@ export function accessPart(
   const limits = scope.all("limit_req").map((each) => limitOf(each, zones));
   scope.all("limit_req_status");
   if (limits.some((each) => each === undefined))
-    problems.push("limit_req counts by something else");
+    problems.push("limit_req with a key or zone that gwc does not support");
   else if (limits.length > 0) {
     policies.localRateLimit = limits;
     notes.push(
-      "nginx counts all locations of a zone together and refuses with 503; here each route has a count of its own, and 429",
+      "nginx counts all locations of a zone together and answers 503; in gwc each route counts separately and answers 429",
     );
   }
   return { policies, notes, problems };
 }
 
-/** How a place is named. */
+/** Formats the location of a directive. */
 export type PlaceName = (directive: Directive) => string;
 
-/** `allow` and `deny`, of which the first decides, as one condition; a directive that can't be one. */
+/** Converts first-match `allow` and `deny` rules to one condition; returns the directive that has no counterpart. */
 function addressCondition(rules: readonly Directive[]): string | Directive | undefined {
   let condition = "true";
   for (const rule of rules.toReversed()) {
@@ -68,16 +68,6 @@ function addressCondition(rules: readonly Directive[]): string | Directive | und
     }
   }
   return condition === "true" ? undefined : condition;
-}
-
-/** `cidr("10.0.0.0/8").containsIP(source.address)`; undefined: it is no address. */
-export function addressTest(who: string): string | undefined {
-  if (/^[0-9.]+$/.test(who) || /^[0-9a-f:]+$/i.test(who)) {
-    const bits = who.includes(":") ? 128 : 32;
-    return `cidr(${celText(`${who}/${bits}`)}).containsIP(source.address)`;
-  }
-  if (!/^[0-9a-f.:]+\/\d+$/i.test(who)) return undefined;
-  return `cidr(${celText(who)}).containsIP(source.address)`;
 }
 
 /** `limit_req zone=a burst=20` with `limit_req_zone $binary_remote_addr zone=a:10m rate=10r/s`. */
@@ -109,27 +99,29 @@ export function headersPart(scope: NginxScope, names: NginxNames, place: PlaceNa
   for (const each of scope.all("proxy_set_header")) {
     const [name = "", value = ""] = each.words;
     const key = name.toLowerCase();
-    // What is of one connection alone gwc writes itself; it passes upgrades on.
+    // gwc sets hop-by-hop headers itself and forwards upgrades.
     if (key === "connection" || key === "upgrade") continue;
     const text = nginxText(value, names);
     if (key === "host") {
       Object.assign(policies, hostPart(value, names, notes, place(each)));
-      // Browsers leave out these two; any other port is not in $host.
+      // Browsers omit these two ports; $host never includes a port.
       if (value === "$host" && ![80, 443].includes(names.port))
         notes.push(
-          `${place(each)}: the Host that the backend sees has the port ${names.port}, too`,
+          `${place(each)}: the Host that the backend sees includes the port ${names.port}`,
         );
       continue;
     }
     if (text === undefined) {
       remove.push(name);
-      notes.push(`${place(each)}: the backend gets no ${name}: gwc does not know ${value}`);
+      notes.push(
+        `${place(each)}: ${name} is removed for the backend, because gwc does not support ${value}`,
+      );
     } else if (text.kind === "expression") expressions[key] = plainText(text.expression);
     else if (text.text === "") remove.push(name);
     else if (namesCredential(name)) {
       set[name] = `\${${secretName(name)}}`;
       notes.push(
-        `${place(each)} may have a credential: put it into the variable ${secretName(name)}`,
+        `${place(each)} may contain a credential: put it into the variable ${secretName(name)}`,
       );
     } else set[name] = plainText(text.text);
   }
@@ -151,7 +143,7 @@ function hostPart(value: string, names: NginxNames, notes: string[], place: stri
   const text = nginxText(value, names);
   if (text?.kind === "constant")
     return { hostRewrite: undefined, urlRewrite: { authority: { full: plainText(text.text) } } };
-  notes.push(`${place}: the backend gets the client's Host: gwc does not know ${value}`);
+  notes.push(`${place}: the backend gets the client's Host, because gwc does not support ${value}`);
   return { hostRewrite: { mode: "None" } };
 }
 
@@ -166,11 +158,11 @@ function responseHeaders(
     const [name = "", value = "", always] = each.words;
     const text = nginxText(value, names);
     if (text?.kind !== "constant" || name in add)
-      notes.push(`${place(each)}: the response header ${name} is left out`);
+      notes.push(`${place(each)}: the response header ${name} is skipped`);
     else add[name] = plainText(text.text);
     if (always === undefined)
       notes.push(
-        `${place(each)}: nginx adds ${name} to 200 to 308 alone; here every response has it but those that refuse`,
+        `${place(each)}: nginx adds ${name} only to status 200 to 308; gwc adds it to every response except refusals`,
       );
   }
   const remove = scope.all("proxy_hide_header").map(({ words: [name = ""] }) => name);

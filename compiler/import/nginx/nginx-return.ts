@@ -3,7 +3,7 @@ import type { DraftFields } from "../proxy/route-draft.ts";
 import { plainText } from "../proxy/texts.ts";
 import { type NginxNames, nginxText } from "./nginx-text.ts";
 
-/** What `return` does, as policies; undefined: gwc has no counterpart. */
+/** Converts `return` to policies; `undefined` if gwc has no counterpart. */
 export function returnPolicies(
   { words }: Directive,
   contentType: string,

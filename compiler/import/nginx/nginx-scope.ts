@@ -1,6 +1,6 @@
 import type { Directive, TakenDirectives } from "../directives/directive.ts";
 
-/** A block of nginx with those around it: what it does not say itself, they say. */
+/** A block of nginx and its enclosing blocks, from which it inherits directives. */
 export class NginxScope {
   readonly directives: readonly Directive[];
   readonly #above: NginxScope | undefined;
@@ -16,31 +16,31 @@ export class NginxScope {
     this.#taken = taken;
   }
 
-  /** The directives of a name in the nearest block that has any; they are taken. */
+  /** Returns the directives of the names in the innermost block that has any, and marks them as converted. */
   all(...names: readonly string[]): readonly Directive[] {
     const own = this.own(...names);
     return own.length > 0 ? own : (this.#above?.all(...names) ?? []);
   }
 
-  /** The last one of a name. */
+  /** Returns the last directive of a name. */
   one(name: string): Directive | undefined {
     return this.all(name).at(-1);
   }
 
-  /** What it says, if it is one word. */
+  /** Returns the argument of a directive that has exactly one. */
   word(name: string): string | undefined {
     const { words } = this.one(name) ?? {};
     return words?.length === 1 ? words[0] : undefined;
   }
 
-  /** The directives of a name in this block itself; they are taken. */
+  /** Returns the directives of the names in this block only, and marks them as converted. */
   own(...names: readonly string[]): readonly Directive[] {
     const found = this.directives.filter(({ name }) => names.includes(name));
     for (const each of found) this.#taken.take(each);
     return found;
   }
 
-  /** Directives that may change what becomes of a request and have no counterpart, here and around. */
+  /** Lists directives of this and enclosing blocks that may affect requests and have no counterpart. */
   unknown(): readonly Directive[] {
     const own = this.directives.filter((each) => !isKnown(each));
     return [...(this.#above?.unknown() ?? []), ...own];
@@ -52,7 +52,7 @@ function isKnown({ name, words: [first = ""] }: Directive): boolean {
   return KNOWN.has(name) || HARMLESS.test(name);
 }
 
-/** What the import reads, or what stands for others. */
+/** Directives that the importer handles. */
 const KNOWN: ReadonlySet<string> = new Set([
   ...["server", "location", "upstream", "listen", "server_name", "return", "if"],
   ...["proxy_pass", "proxy_set_header", "proxy_hide_header", "proxy_redirect", "add_header"],
@@ -71,7 +71,7 @@ const KNOWN: ReadonlySet<string> = new Set([
   ...["proxy_ssl_name", "proxy_ssl_server_name", "map", "geo", "split_clients"],
 ]);
 
-/** What nobody is kept out by, and no request goes another way. */
+/** Directives that affect neither access nor routing. */
 const HARMLESS = new RegExp(
   `^(${[
     "access_log|error_log|log_format|log_not_found|log_subrequest|open_log_file_cache",

@@ -19,13 +19,13 @@ import { headersPart } from "./nginx-policies.ts";
 import { returnPolicies } from "./nginx-return.ts";
 import { NginxScope } from "./nginx-scope.ts";
 
-/** A server on one of its ports. */
+/** A `server` on one of its ports. */
 export interface NginxSite extends SiteDraft {
-  /** Whether it says that it is the port's default. */
-  readonly saysDefault: boolean;
+  /** Whether `listen` has `default_server`. */
+  readonly isDefaultServer: boolean;
 }
 
-/** A `server` of nginx, on each of its ports. */
+/** Converts a `server` of nginx to a site for each of its ports. */
 export function sitesOf(
   server: Directive,
   http: NginxScope,
@@ -41,7 +41,7 @@ export function sitesOf(
     listens.length === 0 ? [{ port: 80 }] : listens.flatMap((each) => listenOf(each) ?? []);
   for (const each of listens)
     if (listenOf(each) === undefined)
-      notes.push(`${taken.place(each)}: listen ${each.words.join(" ")} is left out`);
+      notes.push(`${taken.place(each)}: listen ${each.words.join(" ")} is skipped`);
   const zones = http.own("limit_req_zone");
   const redirected = scope.own("if").map(hostCondition);
   const seen = new Set<string>();
@@ -58,7 +58,7 @@ export function sitesOf(
       address: each.address,
       hostnames: hostnames.filter((host) => !redirected.includes(host)),
       isDefault: false,
-      saysDefault: each.isDefault === true,
+      isDefaultServer: each.isDefault === true,
       isProxied: each.isProxied === true,
       tls: isBare ? NO_KEY : tls,
       routes: [...routes],
@@ -107,7 +107,7 @@ function hostnamesOf(
       if (/^\.[\w.-]+$/.test(word)) return [word.slice(1), `*${word}`];
       if (/^(\*\.)?[a-z0-9.-]+$/i.test(word)) return [word.toLowerCase()];
       notes.push(
-        `${taken.place(directive)}: the host ${word} is left out: gwc has names and *. at their start`,
+        `${taken.place(directive)}: the host ${word} is skipped: gwc supports only names and *. prefixes`,
       );
       return [];
     }),
@@ -120,9 +120,9 @@ function tlsOf(scope: NginxScope, notes: string[], place: string): DraftFields |
   const verify = scope.word("ssl_verify_client");
   const versions = scope.all("ssl_protocols").flatMap(({ words }) => words);
   if (versions.some((each) => /^(SSLv|TLSv1$|TLSv1\.1)/.test(each)))
-    notes.push(`${place}: gwc speaks TLS 1.2 and 1.3`);
+    notes.push(`${place}: gwc supports TLS 1.2 and 1.3 only`);
   if (cert === undefined || key === undefined) {
-    notes.push(`${place}: name the certificate and its key: nginx has none here`);
+    notes.push(`${place}: the server has no certificate: set cert and key`);
     return undefined;
   }
   return {
@@ -137,7 +137,7 @@ function tlsOf(scope: NginxScope, notes: string[], place: string): DraftFields |
   };
 }
 
-/** The routes of a server; every path has one, so no request reaches those of another server. */
+/** Returns the routes of a server. They cover every path, so that no request reaches the routes of another server. */
 function routesOf(
   scope: NginxScope,
   context: NginxServerContext,
@@ -171,7 +171,7 @@ function routesOf(
   if (typeof locations === "string") return [closedRoute("all", [ALL], locations)];
   const routes = matched(locations).flatMap(({ location, matches }) => {
     const route = routeOf(location, matches, context);
-    const before = "patterns that nginx asks before it would not be asked";
+    const before = "regex locations that take precedence in nginx would not take precedence";
     const own = isOvertaking(location, locations) ? closed(route, before) : route;
     return [own, ...withSlash(location, locations, context)];
   });
@@ -187,8 +187,8 @@ function routesOf(
 const ALL: DraftMatch = { path: { kind: "prefix", value: "/" } };
 
 /**
- * What each location matches. gwc asks prefixes before patterns, and longer patterns before shorter ones: where nginx has
- * patterns, prefixes are some, too, and patterns are filled up until they stand in the order of nginx.
+ * Returns the match of each location. gwc ranks prefixes above patterns, and longer patterns above shorter ones. If nginx
+ * has patterns, prefixes become patterns too, and patterns are padded with `(?:)` until their lengths reflect nginx's order.
  */
 function matched(
   locations: readonly NginxLocation[],
@@ -221,7 +221,7 @@ function matched(
   });
 }
 
-/** Whether a location is in one that nginx asks no patterns for (`^~`), though it would ask them for this one. */
+/** Whether a location is below one with `^~`, which skips regex locations, although it does not skip them itself. */
 function isOvertaking({ kind, value }: NginxLocation, all: readonly NginxLocation[]): boolean {
   return (
     kind === "prefix" &&
@@ -230,7 +230,7 @@ function isOvertaking({ kind, value }: NginxLocation, all: readonly NginxLocatio
   );
 }
 
-/** `/a` where the location is `/a/`: nginx redirects, if a proxy is there, and asks another location else. */
+/** Returns a route for `/a` if the location is `/a/`: nginx redirects if the location proxies, else uses another location. */
 function withSlash(
   { kind, value, scope }: NginxLocation,
   locations: readonly NginxLocation[],
@@ -260,7 +260,7 @@ function withSlash(
   return [{ ...routeOf(other, matches, context), name: path }];
 }
 
-/** Hosts that a server redirects by `if ($host = a.example.com)`, as certbot writes it. */
+/** Returns sites for hosts that a server redirects by `if ($host = a.example.com)`, as certbot writes it. */
 function redirectedHosts(
   scope: NginxScope,
   site: NginxSite,
@@ -276,11 +276,11 @@ function redirectedHosts(
       policies === undefined
         ? closedRoute("all", [ALL], `${taken.place(response)}: return ${response.words.join(" ")}`)
         : { name: "all", matches: [ALL], policies, backends: [], notes: [] };
-    return [{ ...site, hostnames: [host], saysDefault: false, routes: [route], notes: [] }];
+    return [{ ...site, hostnames: [host], isDefaultServer: false, routes: [route], notes: [] }];
   });
 }
 
-/** The one host for which a block returns at once. */
+/** Returns the host of an `if` block that contains only `return`. */
 function hostCondition({ words, block = [] }: Directive): string | undefined {
   const [, host] = /^\(\s*\$host\s*=\s*([a-z0-9.-]+)\s*\)$/.exec(words.join(" ")) ?? [];
   return block.length === 1 && block[0]?.name === "return" ? host : undefined;

@@ -3,12 +3,12 @@ import type { Host } from "../../host.ts";
 import { literalPattern } from "../../model/literal-pattern.ts";
 import { type Directive, type DirectivePlace, DirectiveProblem } from "../directives/directive.ts";
 
-/** How deep files include each other. */
+/** Maximum nesting depth of includes. */
 const DEPTH = 10;
 
 /**
- * The directives of a file of nginx, with those of the files that it includes in their place. An `include` that finds no file
- * stays as it is. Throws a DirectiveProblem.
+ * Parses a file of nginx and expands its includes. An `include` without a readable file is left unchanged. Throws a
+ * DirectiveProblem on syntax errors.
  */
 export function readNginx(file: string, text: string, host: Host): readonly Directive[] {
   return included(parsed(file, text), path.dirname(file), host, 0);
@@ -26,14 +26,15 @@ function included(
       if (each.block === undefined) return [each];
       return [{ ...each, block: included(each.block, root, host, depth) }];
     }
-    if (depth === DEPTH) throw new DirectiveProblem(each, "files include each other too deeply");
+    if (depth === DEPTH)
+      throw new DirectiveProblem(each, `includes are nested deeper than ${DEPTH} levels`);
     const found = filesOf(path.join(path.isAbsolute(pattern) ? "" : root, pattern), host);
     if (found === undefined) return [each];
     return found.flatMap(({ file, text }) => included(parsed(file, text), root, host, depth + 1));
   });
 }
 
-/** The files of a pattern; undefined: it names one that can't be read. */
+/** Returns the files of a pattern; `undefined` if one cannot be read. */
 function filesOf(
   pattern: string,
   host: Host,
@@ -52,7 +53,7 @@ function filesOf(
   return files.map(({ file, read }) => ({ file, text: read.kind === "text" ? read.text : "" }));
 }
 
-/** Whether a name is of a pattern of the shell; hidden files are of none. */
+/** Whether a name matches a shell pattern; hidden files never match. */
 function matches(name: string, pattern: string): boolean {
   const source = pattern
     .replace(/[^*?[\]]+/g, literalPattern)
@@ -77,10 +78,10 @@ function parsed(file: string, text: string): readonly Directive[] {
       next += 1;
       if (token === undefined) {
         if (opened === undefined) return directives;
-        throw new DirectiveProblem(opened, 'a "}" is missing');
+        throw new DirectiveProblem(opened, 'missing "}"');
       }
       if (token.kind === "}" && opened !== undefined) return directives;
-      if (token.kind !== "word") throw new DirectiveProblem(token, `"${token.kind}" is unexpected`);
+      if (token.kind !== "word") throw new DirectiveProblem(token, `unexpected "${token.kind}"`);
       const words: string[] = [];
       let end = tokens[next];
       for (; end?.kind === "word"; end = tokens[next]) {
@@ -90,17 +91,17 @@ function parsed(file: string, text: string): readonly Directive[] {
       next += 1;
       const own = { file, line: token.line, name: token.text, words };
       if (end?.kind === ";") directives.push(own);
-      else if (end?.kind !== "{") throw new DirectiveProblem(token, 'its ";" is missing');
-      // What Lua or JavaScript stands in such a block has no grammar of nginx.
+      else if (end?.kind !== "{") throw new DirectiveProblem(token, 'missing ";"');
+      // The contents of such a block are not nginx syntax.
       else if (/_by_lua_block$/.test(token.text))
-        throw new DirectiveProblem(token, "blocks of Lua can't be read");
+        throw new DirectiveProblem(token, "Lua blocks are not supported");
       else directives.push({ ...own, block: block(end) });
     }
   };
   return block(undefined);
 }
 
-/** The tokens as nginx cuts them: quotes hold a word together, a backslash the next character. */
+/** Splits a file into tokens as nginx does: quotes delimit words, a backslash escapes the next character. */
 function tokensOf(file: string, text: string): readonly Token[] {
   const tokens: Token[] = [];
   let line = 1;
@@ -123,7 +124,7 @@ function tokensOf(file: string, text: string): readonly Token[] {
       for (; ; at += 1) {
         const one = text.charAt(at);
         if (one === "" && quote === undefined) break;
-        if (one === "") throw new DirectiveProblem({ file, line: start }, "a quote is not closed");
+        if (one === "") throw new DirectiveProblem({ file, line: start }, "unterminated quote");
         if (one === "\n") line += 1;
         if (one === "\\" && at + 1 < text.length) {
           word += escaped(text.charAt(at + 1));
@@ -141,7 +142,7 @@ function tokensOf(file: string, text: string): readonly Token[] {
         } else word += one;
       }
       if (quote !== undefined && !/[\s;{)]|^$/.test(text.charAt(at)))
-        throw new DirectiveProblem({ file, line }, "a space is missing behind a quote");
+        throw new DirectiveProblem({ file, line }, "missing space after a quote");
       add("word", word, start);
     }
   }

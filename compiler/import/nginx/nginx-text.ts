@@ -1,17 +1,17 @@
 import { celText } from "../proxy/texts.ts";
 
-/** A text of nginx: always the same, or one that an expression gives; undefined: it has variables that gwc does not know. */
+/** A string of nginx: constant, or computed by a CEL expression. */
 export type NginxText =
   | { readonly kind: "constant"; readonly text: string }
   | { readonly kind: "expression"; readonly expression: string };
 
-/** What an expression needs to know of where it stands. */
+/** The server's name and port, for variables. */
 export interface NginxNames {
   readonly serverName: string | undefined;
   readonly port: number;
 }
 
-/** Reads a text with `$name` and `${name}` in it. */
+/** Converts a string with `$name` and `${name}`; `undefined` if a variable is unknown. */
 export function nginxText(text: string, names: NginxNames): NginxText | undefined {
   const parts = text.split(/(\$\w+|\$\{\w+\})/).filter((part) => part !== "");
   const isAlone = parts.length === 1;
@@ -36,7 +36,7 @@ export function nginxText(text: string, names: NginxNames): NginxText | undefine
   return { kind: "expression", expression: sum.join(" + ") };
 }
 
-/** Variables, as CEL has them. */
+/** CEL expressions for nginx variables. */
 const VARIABLES: Readonly<Record<string, string>> = {
   host: 'request.host.regexReplace(":[0-9]+$", "")',
   http_host: "request.host",
@@ -52,7 +52,7 @@ const VARIABLES: Readonly<Record<string, string>> = {
     '"x-forwarded-for" in request.headers ? request.headers["x-forwarded-for"] + ", " + source.address : source.address',
 };
 
-/** `$http_x_team`; alone one that fails leaves the header out, as nginx does with an empty one. */
+/** Converts `$http_x_team`. Used alone, an absent header fails the expression and omits the result, as nginx omits empty headers. */
 function headerExpression(name: string, isAlone: boolean): string | undefined {
   if (!name.startsWith("http_")) return undefined;
   const key = celText(name.slice("http_".length).replaceAll("_", "-"));

@@ -3,18 +3,18 @@ import type { DraftFields } from "../proxy/route-draft.ts";
 import { hasUser, plainText } from "../proxy/texts.ts";
 import type { NginxScope } from "./nginx-scope.ts";
 
-/** Where a `proxy_pass` leads. */
+/** Target of a `proxy_pass`. */
 export interface NginxTarget {
   readonly backends: readonly DraftFields[];
   readonly policies: DraftFields;
-  /** What stands behind the server: it takes the place of what the location matched; undefined: the path stays. */
+  /** Path of the URL, which replaces the matched part of the path; `undefined` if the path is unchanged. */
   readonly path: string | undefined;
-  /** The name that servers are asked by; undefined: their own. */
+  /** Name of the upstream group, which is the Host of requests; `undefined` if the server's own name is used. */
   readonly group: string | undefined;
   readonly notes: readonly string[];
 }
 
-/** Reads `proxy_pass`; a string is why gwc can't do that. */
+/** Converts `proxy_pass`; returns the reason as a string if that is impossible. */
 export function nginxTarget(
   pass: Directive,
   scope: NginxScope,
@@ -23,9 +23,9 @@ export function nginxTarget(
 ): NginxTarget | string {
   const [url = ""] = pass.words;
   const [, scheme, server = "", path] = /^(https?):\/\/([^/?#]+)(\/[^?#]*)?$/.exec(url) ?? [];
-  if (hasUser(url)) return "its proxy_pass has a user or a password";
+  if (hasUser(url)) return "its proxy_pass has a user or password";
   if (scheme === undefined || url.includes("$") || server.startsWith("unix"))
-    return `gwc has no counterpart of proxy_pass ${url}`;
+    return `gwc has no counterpart for proxy_pass ${url}`;
   const notes: string[] = [];
   const policies = connectionPolicies(scope, scheme === "https", notes, taken.place(pass));
   const upstream = upstreams.find(({ words }) => words[0] === server);
@@ -47,7 +47,7 @@ function withPort(server: string, scheme: string): string {
   return plainText(`${server}:${scheme === "https" ? 443 : 80}`);
 }
 
-/** The servers of an `upstream`. */
+/** Converts the servers of an `upstream`. */
 function serversOf(
   upstream: Directive,
   notes: string[],
@@ -57,21 +57,21 @@ function serversOf(
   const servers = (upstream.block ?? []).filter(({ name }) => name === "server");
   const used = servers.filter(({ words }) => !words.includes("backup") && !words.includes("down"));
   const problem = used.find(({ words: [address = ""] }) => /^unix:|\$/.test(address));
-  if (problem !== undefined) return `gwc has no counterpart of server ${problem.words[0]}`;
+  if (problem !== undefined) return `gwc has no counterpart for server ${problem.words[0]}`;
   for (const each of used) taken.take(each);
   const [first] = upstream.block ?? [];
   if (servers.some(({ words }) => words.includes("backup")))
-    notes.push(`${taken.place(first ?? upstream)}: servers that are a backup are not asked`);
+    notes.push(`${taken.place(first ?? upstream)}: backup servers are not used`);
   if (used.length > 1)
     notes.push(
-      "nginx asks another server when one fails: `retry` of the route does, where that is safe",
+      "nginx tries another server when one fails; in gwc the policy `retry` does this where it is safe",
     );
   const rest = used.flatMap(({ words }) =>
     words.slice(1).filter((word) => !word.startsWith("weight=")),
   );
   if (rest.length > 0)
     notes.push(
-      `${taken.place(upstream)}: ${rest.join(" ")}: see \`health\` of a backend's policies`,
+      `${taken.place(upstream)}: ${rest.join(" ")} is skipped; see \`health\` in a backend's policies`,
     );
   if (used.length === 0) return "its upstream has no server";
   return used.map(({ words: [address = "", ...options] }) => {
@@ -98,14 +98,16 @@ function connectionPolicies(
   const read = duration(scope.word("proxy_read_timeout"));
   const root = scope.word("proxy_ssl_trusted_certificate");
   const name = scope.word("proxy_ssl_name");
-  const isChecked = scope.word("proxy_ssl_verify") === "on";
+  const isVerified = scope.word("proxy_ssl_verify") === "on";
   scope.all("proxy_ssl_server_name");
-  if (isSecure && !isChecked)
+  if (isSecure && !isVerified)
     notes.push(
-      `${place}: nginx takes any certificate; here it has to be a trusted one of that name, or write root, or insecure: true, under backendTLS`,
+      `${place}: nginx accepts any certificate; gwc requires a trusted one for that name, unless backendTLS has root or insecure: true`,
     );
   if (read !== undefined)
-    notes.push(`${place}: nginx waits so long between two parts; here for the head of a response`);
+    notes.push(
+      `${place}: nginx applies proxy_read_timeout between two reads; in gwc requestTimeout covers the head of the response`,
+    );
   return {
     ...(isSecure && {
       backendTLS: {
@@ -118,7 +120,7 @@ function connectionPolicies(
   };
 }
 
-/** A time as nginx writes it: `60`, `60s`, `1m`. */
+/** Converts a duration of nginx: `60`, `60s`, `1m`; `undefined` if it is absent, 0 or malformed. */
 function duration(text: string | undefined): string | undefined {
   const [, count, unit = "s"] = /^(\d+)(ms|s|m|h)?$/.exec(text ?? "") ?? [];
   return count === undefined || Number(count) === 0 ? undefined : `${count}${unit}`;

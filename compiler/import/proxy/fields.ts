@@ -1,21 +1,21 @@
 import type { DraftFields } from "./route-draft.ts";
 
-/** An object's members; none when it is none. */
+/** Returns the members of an object; empty for other values. */
 export function fieldsIn(value: unknown): DraftFields {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
 }
 
-/** A list's items; none when it is none. */
+/** Returns the items of a list; empty for other values. */
 export function listIn(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** The texts of a list, or the one that stands in its place. */
+/** Returns the strings of a list, or a single string as a list. */
 export function textsIn(value: unknown): readonly string[] {
   return (Array.isArray(value) ? value : [value]).filter((each) => typeof each === "string");
 }
 
-/** A text, or a number as one. */
+/** Returns a string, or a number as a string; `undefined` for other values. */
 export function textIn(value: unknown): string | undefined {
   return typeof value === "string" || typeof value === "number" ? String(value) : undefined;
 }

@@ -6,31 +6,32 @@ import {
   type RouteDraft,
 } from "./route-draft.ts";
 
-/** What a request must have, where a path may have to start with something, segments or not. */
+/** Conditions on a request whose paths may match by plain string prefix, not only by segments. */
 export interface OrderedMatch extends Omit<DraftMatch, "path"> {
   readonly path?: OrderedPath | undefined;
 }
 
-/** A path, what one starts with, or a pattern of whole paths. */
+/** An exact path, a string prefix, or a pattern for whole paths. */
 export interface OrderedPath {
   readonly kind: "exact" | "start" | "regex";
   readonly value: string;
 }
 
-/** A route in a list of which the first that matches has a request. */
+/** A route of a proxy that uses the first match in a list. */
 export interface OrderedRoute {
   readonly name: string;
   readonly matches: readonly OrderedMatch[];
   readonly policies: DraftFields;
   readonly backends: readonly DraftFields[];
   readonly notes: readonly string[];
-  /** Why it can serve nobody; undefined: it can. */
+  /** Reason why the route must be closed; `undefined` if it can serve. */
   readonly problem?: string | undefined;
 }
 
 /**
- * Routes in their order, for gwc, which asks the most specific one first: one that would take requests from a route above it
- * is closed, and says so. gwc's prefixes are of whole segments: what starts with `/a/` leaves `/a` to the next route.
+ * Converts first-match routes to gwc, which uses the most specific route. A route that would take requests from an earlier
+ * one is closed with a note. gwc's prefixes match whole segments, so `/a` itself, which is not below `/a/`, gets a route of
+ * its own.
  */
 export function draftsInOrder(all: readonly OrderedRoute[]): readonly RouteDraft[] {
   const routes = belowPatterns(reached(all));
@@ -41,13 +42,13 @@ export function draftsInOrder(all: readonly OrderedRoute[]): readonly RouteDraft
     );
     const problem =
       route.problem ??
-      (robbed && `requests of "${robbed.name}", which stands above it, would be its`);
+      (robbed && `it would take requests from "${robbed.name}", which precedes it`);
     const draft = draftOf(route, problem);
     return [draft, ...atTheirStart(route, routes)];
   });
 }
 
-/** Routes without matches of which one above has every request, and without routes that have no others. */
+/** Drops matches that an earlier match covers entirely, and routes that have no matches left. */
 function reached(routes: readonly OrderedRoute[]): readonly OrderedRoute[] {
   return routes.flatMap((route, at) => {
     const above = routes.slice(0, at).flatMap(({ matches }) => matches);
@@ -56,7 +57,7 @@ function reached(routes: readonly OrderedRoute[]): readonly OrderedRoute[] {
   });
 }
 
-/** gwc asks prefixes before patterns: what is for all other paths below a pattern is a pattern too, of any path. */
+/** Turns catch-all paths that follow a pattern into the pattern `.*`, because gwc ranks prefixes above patterns. */
 function belowPatterns(routes: readonly OrderedRoute[]): readonly OrderedRoute[] {
   return routes.map((route, at) => {
     const patterns = routes
@@ -77,7 +78,7 @@ function isEverything({ kind, value }: OrderedPath): boolean {
   return kind === "start" && value === "/";
 }
 
-/** Whether a match has every request of another one. */
+/** Whether a match covers every request of another one. */
 function covers(
   { path, method, headers = [], query = [] }: OrderedMatch,
   other: OrderedMatch,
@@ -96,7 +97,7 @@ function draftOf(route: OrderedRoute, problem: string | undefined): RouteDraft {
   const loose = route.matches.flatMap(({ path }) =>
     path?.kind === "start" && !path.value.endsWith("/")
       ? [
-          `"${path.value}x" was a path of this route, too; here a path ends there or goes on with a slash`,
+          `"${path.value}x" also matched this route; in gwc only the path itself and paths below "${path.value}/" match`,
         ]
       : [],
   );
@@ -111,7 +112,7 @@ function draftPath(path: OrderedPath | undefined): Pick<DraftMatch, "path"> {
   return { path: { kind: "prefix", value: path.value.replace(/(?<=.)\/$/, "") } };
 }
 
-/** `/a`, where a route has what starts with `/a/`: of the first route that matches it. */
+/** Returns a route for `/a` where a route matches the prefix `/a/`: a copy of the first route that matches `/a`. */
 function atTheirStart(
   { matches }: OrderedRoute,
   routes: readonly OrderedRoute[],
@@ -121,7 +122,7 @@ function atTheirStart(
     if (path?.kind !== "start" || path.value === "/" || !path.value.endsWith("/")) return [];
     const own: OrderedMatch = { ...match, path: { kind: "exact", value: path.value.slice(0, -1) } };
     const other = routes.find((each) => each.matches.some((one) => mayBoth(one, own)));
-    // One that names the path asks for it itself.
+    // A route that names the path exactly already matches it.
     const isNamed = other?.matches.some((one) => one.path?.kind === "exact");
     if (other === undefined || isNamed === true) return [];
     return [
@@ -130,7 +131,7 @@ function atTheirStart(
   });
 }
 
-/** More than 0: gwc asks the first one of them before the second one. */
+/** Compares two matches: positive if gwc ranks the first one above the second. */
 function rankOrder(a: OrderedMatch, b: OrderedMatch): number {
   const [one, other] = [rank(a), rank(b)];
   const at = one.findIndex((each, index) => each !== other[index]);
@@ -143,7 +144,7 @@ function rank({ path, method, headers = [], query = [] }: OrderedMatch): readonl
   return [kinds[kind], value.length, Number(method !== undefined), headers.length, query.length];
 }
 
-/** Whether some request may be of both. */
+/** Whether a request may match both. */
 function mayBoth(a: OrderedMatch, b: OrderedMatch): boolean {
   if (a.method !== undefined && b.method !== undefined && a.method !== b.method) return false;
   if (differ(a.headers, b.headers) || differ(a.query, b.query)) return false;
@@ -151,7 +152,7 @@ function mayBoth(a: OrderedMatch, b: OrderedMatch): boolean {
   return isOf(a.path, b.path) || isOf(b.path, a.path);
 }
 
-/** Whether a path, or what starts with it, may be of another one. */
+/** Whether paths of the first one may match the other. */
 function isOf(path: OrderedPath, other: OrderedPath): boolean {
   const [one, two] = [literalStart(path), literalStart(other)];
   if (path.kind === "regex" || other.kind === "regex")
@@ -161,11 +162,11 @@ function isOf(path: OrderedPath, other: OrderedPath): boolean {
   );
 }
 
-/** What every path begins with that is one of these: of a pattern its literal characters, if they are in all its branches. */
+/** Returns the literal prefix of all matching paths; of a pattern its leading literal characters, unless it has branches. */
 function literalStart({ kind, value }: OrderedPath): string {
   if (kind !== "regex") return value;
   if (value.includes("|")) return "";
-  // A character that may be missing or repeated is none of them.
+  // A character with a quantifier is not part of the prefix, as it may be missing.
   return /^(?:[\w/-](?![*?{]))*/.exec(value)?.[0] ?? "";
 }
 

@@ -1,12 +1,12 @@
 import { stringify } from "yaml";
 
-/** A JSON object of which nothing is known. */
+/** A JSON object of unknown shape. */
 export type DraftFields = Readonly<Record<string, unknown>>;
 
-/** What a request must have to be a route's. */
+/** Conditions for a request to match a route. */
 export interface DraftMatch {
   readonly path?: {
-    /** A prefix is one by whole segments. */
+    /** A prefix matches whole segments. */
     readonly kind: "exact" | "prefix" | "regex";
     readonly value: string;
   };
@@ -15,49 +15,49 @@ export interface DraftMatch {
   readonly query?: readonly DraftValue[];
 }
 
-/** A header or a query parameter, and what it must be. */
+/** A condition on a header or query parameter. */
 export interface DraftValue {
   readonly name: string;
   readonly kind: "exact" | "regex";
   readonly value: string;
 }
 
-/** A route of another proxy, as gwc would write it. */
+/** A route of another proxy, converted to gwc's terms. */
 export interface RouteDraft {
   readonly name: string;
   readonly matches: readonly DraftMatch[];
   readonly policies: DraftFields;
   readonly backends: readonly DraftFields[];
-  /** What somebody has to decide. */
+  /** Decisions for the user. */
   readonly notes: readonly string[];
 }
 
-/** The routes of some hosts on a port. */
+/** The routes of a set of hosts on a port. */
 export interface SiteDraft {
   readonly port: number;
   readonly address?: string | undefined;
-  /** Exact, or with a first label `*`. */
+  /** Exact names, or wildcards such as `*.example.com`. */
   readonly hostnames: readonly string[];
-  /** Whether it has the requests for all other hosts, too. */
+  /** Whether the site also serves all other hosts. */
   readonly isDefault: boolean;
   readonly tls?: DraftFields | undefined;
-  /** Whether the address of a client comes by the PROXY protocol. */
+  /** Whether client addresses come from the PROXY protocol. */
   readonly isProxied?: boolean;
   readonly routes: readonly RouteDraft[];
   readonly notes: readonly string[];
 }
 
-/** A route that serves nobody until somebody has decided. Requests that were its never reach a wider one. */
+/** Creates a route that answers 503 until the user decides, so that its requests do not reach a wider route. */
 export function closedRoute(
   name: string,
   matches: readonly DraftMatch[],
   reason: string,
 ): RouteDraft {
-  const text = `this route answers 503 until its directResponse is taken out: ${reason}`;
+  const text = `this route answers 503 until you remove its directResponse: ${reason}`;
   return { name, matches, policies: { directResponse: CLOSED }, backends: [], notes: [text] };
 }
 
-/** A route with no counterpart for a part of it: it serves nobody. A note has what it served with. */
+/** Closes a route of which a part has no counterpart; its policies and backends move to a note. */
 export function closed(
   { name, matches, policies, backends, notes }: RouteDraft,
   reason: string,
@@ -67,14 +67,43 @@ export function closed(
     ([, part]) => Object.keys(part).length > 0,
   );
   const served = stringify(Object.fromEntries(parts), { collectionStyle: "flow", lineWidth: 0 });
-  const rest = parts.length === 0 ? [] : [`what it has in the place of that: ${served.trim()}`];
+  const rest = parts.length === 0 ? [] : [`without it, the route has: ${served.trim()}`];
   return { ...route, notes: [...notes, ...route.notes, ...rest] };
 }
 
-/** What stands in the place of a route until somebody has decided. */
-export const CLOSED = { status: 503, body: "This route has lost a part in its import." };
+/** Response of a closed route. */
+export const CLOSED = { status: 503, body: "A part of this route could not be imported." };
 
-/** Whether a route serves nobody. */
+/** Whether a route is closed. */
 export function isClosed({ policies }: RouteDraft): boolean {
   return policies.directResponse === CLOSED;
+}
+
+/** Headers that Caddy, Kong and Traefik add for servers. */
+export const FORWARDED: DraftFields = {
+  transformations: {
+    request: {
+      set: {
+        "x-forwarded-for": "source.address",
+        "x-forwarded-proto": "request.scheme",
+        "x-forwarded-host": "request.host",
+      },
+    },
+  },
+};
+
+/** Merges policies deeply; lists are concatenated. */
+export function merged(some: DraftFields, others: DraftFields): DraftFields {
+  const result: Record<string, unknown> = { ...some };
+  for (const [key, value] of Object.entries(others)) {
+    const own = result[key];
+    if (Array.isArray(own) && Array.isArray(value)) result[key] = [...own, ...value];
+    else if (isFields(own) && isFields(value)) result[key] = merged(own, value);
+    else result[key] = value;
+  }
+  return result;
+}
+
+function isFields(value: unknown): value is DraftFields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

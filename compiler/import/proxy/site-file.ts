@@ -9,7 +9,7 @@ import {
 } from "./route-draft.ts";
 import { routeName } from "./texts.ts";
 
-/** A new file of the sites of another proxy. */
+/** Converts the sites of another proxy to a configuration. */
 export function siteFile(sites: readonly SiteDraft[], notes: readonly string[]): ImportDraft {
   const binds = [...Map.groupBy(sites, ({ port, address = "" }) => `${port} ${address}`).values()];
   const written = binds.map((each, index) => bindOf(each, ["binds", index], new Names()));
@@ -27,7 +27,7 @@ interface Written {
   readonly notes: readonly ImportNote[];
 }
 
-/** A listener before it is written: a host name, or every other host. */
+/** A listener for one host name, or for all other hosts. */
 interface ListenerDraft {
   readonly hostname?: string | undefined;
   readonly tls: DraftFields | undefined;
@@ -51,8 +51,8 @@ function bindOf(sites: readonly SiteDraft[], path: ConfigPath, names: Names): Wr
 }
 
 /**
- * One listener for each site. Where sites have several hosts and one certificate they share a listener, and their routes name
- * the hosts: mixed with listeners of host names, wildcards of those would come first.
+ * Creates one listener for each site. Sites with several hosts and the same certificate share a listener whose routes name
+ * the hosts: next to listeners with host names, wildcards among those would take precedence.
  */
 function listenersOf(sites: readonly SiteDraft[]): readonly ListenerDraft[] {
   const hosts = sites.map((site) => hostsOf(site, sites));
@@ -78,7 +78,7 @@ function listenersOf(sites: readonly SiteDraft[]): readonly ListenerDraft[] {
   );
 }
 
-/** The hosts of a site; undefined: all that no other site has. Its own names go without saying then, unless a wildcard has them. */
+/** Lists the hosts of a site; `undefined` means all hosts of no other site, which includes its own names unless another site's wildcard covers them. */
 function hostsOf(
   { hostnames, isDefault }: SiteDraft,
   sites: readonly SiteDraft[],
@@ -139,7 +139,7 @@ function matchValue({ path, method, headers = [], query = [] }: DraftMatch): Dra
   };
 }
 
-/** Names of which no two are the same. */
+/** Generates unique names. */
 class Names {
   readonly #taken = new Set<string>();
 

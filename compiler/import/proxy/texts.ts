@@ -1,21 +1,21 @@
-/** A text as gwc writes it: nothing in it is a variable of the environment. */
+/** Escapes `$`, so that gwc does not read a string as a reference to a variable. */
 export function plainText(text: string): string {
   return text.replace(/\$(?=[${])/g, "$$$$");
 }
 
-/** A text as CEL has it. */
+/** Formats a string literal for CEL. */
 export function celText(text: string): string {
   return JSON.stringify(text);
 }
 
-/** What may be a credential in a text that people read is left out; the name before it, if there is one, stays. */
+/** Formats a string for display with likely credentials redacted; `name` is kept. */
 export function publicText(text: string, name = ""): string {
   const line = `${name} ${text}`.trim().replace(/\s+/g, " ");
   if (CREDENTIAL.test(line)) return `${name} (a credential)`.trim();
   return withoutUser(line).slice(0, 100);
 }
 
-/** A URL without its user and password. */
+/** Removes the user and password from URLs. */
 export function withoutUser(url: string): string {
   return url.replace(/(:\/\/)[^/\s?#]*@/g, "$1");
 }
@@ -25,7 +25,7 @@ export function hasUser(url: string): boolean {
   return withoutUser(url) !== url;
 }
 
-/** Whether a field or a header of that name may hold a credential. */
+/** Whether a field or header of this name may contain a credential. */
 export function namesCredential(name: string): boolean {
   return /authori[sz]ation|cookie|passw|secret|token|credential|api[-_]?key|^x-key$|dsn/i.test(
     name,
@@ -35,7 +35,7 @@ export function namesCredential(name: string): boolean {
 const CREDENTIAL =
   /\b(authorization|cookie|password|passwd|secret|credentials?|api[-_]?key|auth[-_]token|bearer|basic)\b|\$2[aby]\$|\$apr1\$|\$argon2/i;
 
-/** A name for routes: lower-case letters, digits and dashes. */
+/** Converts a string to a route name: lower-case letters, digits and dashes. */
 export function routeName(text: string): string {
   const name = text
     .toLowerCase()
@@ -45,11 +45,21 @@ export function routeName(text: string): string {
   return name === "" ? "all" : name;
 }
 
-/** The name of a variable for something secret. */
+/** Converts a string to the name of an environment variable. */
 export function secretName(text: string): string {
   const name = text
     .toUpperCase()
     .replace(/\W+/g, "_")
     .replace(/^_+|_+$/g, "");
   return /^[A-Z]/.test(name) ? name : `GATEWAY_${name}`;
+}
+
+/** Returns `cidr("10.0.0.0/8").containsIP(source.address)`; `undefined` if the string is not an address or network. */
+export function addressTest(who: string): string | undefined {
+  if (/^[0-9.]+$/.test(who) || /^[0-9a-f:]+$/i.test(who)) {
+    const bits = who.includes(":") ? 128 : 32;
+    return `cidr(${celText(`${who}/${bits}`)}).containsIP(source.address)`;
+  }
+  if (!/^[0-9a-f.:]+\/\d+$/i.test(who)) return undefined;
+  return `cidr(${celText(who)}).containsIP(source.address)`;
 }

@@ -1,18 +1,17 @@
 import type { ConfigPath } from "../../diagnostics/diagnostic.ts";
-import { addressTest } from "../nginx/nginx-policies.ts";
 import { fieldsIn, listIn, textIn, textsIn } from "../proxy/fields.ts";
 import type { OrderedMatch } from "../proxy/ordered-routes.ts";
 import type { DraftFields } from "../proxy/route-draft.ts";
-import { namesCredential, plainText, secretName } from "../proxy/texts.ts";
+import { addressTest, namesCredential, plainText, secretName } from "../proxy/texts.ts";
 import type { SourceFields } from "../source-fields.ts";
 
-/** What a middleware does, as policies; a string is why gwc can't. */
+/** A converted middleware. */
 export interface MiddlewarePart {
   readonly policies: DraftFields;
   readonly notes: readonly string[];
 }
 
-/** Reads a middleware of Traefik. */
+/** Converts a middleware of Traefik; returns the reason as a string if that is impossible. */
 export function middlewarePart(
   name: string,
   value: DraftFields,
@@ -25,7 +24,7 @@ export function middlewarePart(
   const fields = fieldsIn(value[kind]);
   const place = `line ${source.line(...at)}`;
   const notes: string[] = [];
-  if (kinds.length !== 1) return `${place}: middleware ${name} is not one thing`;
+  if (kinds.length !== 1) return `${place}: middleware ${name} must have exactly one type`;
   const unknown = `${place}: middleware ${name} (${kind})`;
   const done = (policies: DraftFields, ...names: readonly string[]): MiddlewarePart | string => {
     const other = Object.keys(fields).find((each) => !names.includes(each));
@@ -44,7 +43,7 @@ export function middlewarePart(
       );
       return isIts
         ? done({ urlRewrite: { path: { prefix: "/" } } }, "prefixes", "forceSlash")
-        : `${unknown}: it cuts another prefix than the rule has`;
+        : `${unknown}: it strips a prefix that the rule does not match`;
     }
     case "replacePath":
       return done(
@@ -80,11 +79,9 @@ export function middlewarePart(
       const file = textIn(fields.usersFile);
       const variable = secretName(`${name}_USERS`);
       if (file === undefined)
-        notes.push(`${place}: put the lines USER:HASH into the variable ${variable}`);
+        notes.push(`${place}: put the USER:HASH lines into the variable ${variable}`);
       if (fields.removeHeader !== true)
-        notes.push(
-          `${place}: Traefik shows the service what users log in with; here it does not see it`,
-        );
+        notes.push(`${place}: Traefik forwards the credentials to the service; gwc does not`);
       const htpasswd = file === undefined ? `\${${variable}}` : { file: plainText(file) };
       const own = realm === undefined ? {} : { realm: plainText(realm) };
       return done(
@@ -108,7 +105,7 @@ export function middlewarePart(
       const unit = { "1s": "Seconds", "1m": "Minutes", "1h": "Hours" }[period];
       if (!(average >= 1) || unit === undefined) return unknown;
       notes.push(
-        `${place}: Traefik counts each client address, of all routers with ${name} together; here each route counts`,
+        `${place}: Traefik counts each client across all routers with ${name}; in gwc each route counts separately`,
       );
       const burst = fields.burst === undefined ? {} : { burst: Number(fields.burst) };
       return done(
@@ -151,7 +148,7 @@ function headersPart(
       if (text === "") remove.push(name);
       else if (namesCredential(name)) {
         set[name] = `\${${variable}}`;
-        notes.push(`${place} may have a credential: put it into the variable ${variable}`);
+        notes.push(`${place} may contain a credential: put it into the variable ${variable}`);
       } else set[name] = plainText(text);
     }
     return {
@@ -165,7 +162,7 @@ function headersPart(
     if (field === "customRequestHeaders" || field === "customResponseHeaders") continue;
     if (name === undefined && field !== "addVaryHeader") {
       const header = SECURITY[field];
-      // What it sends to browsers is lost, and named: nobody is let in by that.
+      // Lost security headers are reported; they do not affect who gets access.
       if (
         header === undefined &&
         !/^(sts|custom|content|browser|referrer|permissions|frame|feature|ssl|isDevelopment)/.test(

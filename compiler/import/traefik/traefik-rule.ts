@@ -1,15 +1,15 @@
 import type { OrderedMatch } from "../proxy/ordered-routes.ts";
 import { plainText } from "../proxy/texts.ts";
 
-/** What a rule matches on some hosts; no host: on all of them. */
+/** A match of a rule, on one host or, without `host`, on all. */
 export interface RuleMatch extends OrderedMatch {
   readonly host?: string;
 }
 
-/** The rule of a router of Traefik as a list of matches, any of which will do; a string is why it can't be read. */
+/** Parses the rule of a router into alternative matches; returns the reason as a string if that is impossible. */
 export function readRule(text: string): readonly RuleMatch[] | string {
   const tokens = tokensOf(text);
-  if (tokens === undefined) return `the rule can't be read: ${text}`;
+  if (tokens === undefined) return `the rule is not supported: ${text}`;
   let next = 0;
   let problem: string | undefined;
   const either = (): readonly RuleMatch[] => {
@@ -31,7 +31,7 @@ export function readRule(text: string): readonly RuleMatch[] | string {
   };
   const together = (a: RuleMatch, b: RuleMatch): readonly RuleMatch[] => {
     const twice = (["host", "path", "method"] as const).find((key) => key in a && key in b);
-    if (twice !== undefined) problem ??= `a request would need two of its ${twice}`;
+    if (twice !== undefined) problem ??= `the rule requires two values of ${twice}`;
     return [
       {
         ...a,
@@ -46,17 +46,17 @@ export function readRule(text: string): readonly RuleMatch[] | string {
     next += 1;
     if (token === "(") {
       const found = either();
-      if (tokens[next] !== ")") problem ??= "a bracket is not closed";
+      if (tokens[next] !== ")") problem ??= 'missing ")"';
       next += 1;
       return found;
     }
     const call = typeof token === "object" ? matchesOf(token.name, token.words) : undefined;
     if (call === undefined)
-      problem ??= `gwc has no counterpart of ${typeof token === "object" ? token.name : (token ?? "its end")}`;
+      problem ??= `gwc has no counterpart for ${typeof token === "object" ? token.name : (token ?? "the end of the rule")}`;
     return call ?? [{}];
   };
   const found = either();
-  if (next < tokens.length) problem ??= `the rule can't be read: ${text}`;
+  if (next < tokens.length) problem ??= `the rule is not supported: ${text}`;
   return problem ?? found;
 }
 
@@ -84,7 +84,7 @@ function unquoted(text: string): string {
   return text.replace(/\\(.)/g, "$1");
 }
 
-/** A pattern of a whole text from one that may stand anywhere in it. */
+/** Converts a pattern that matches anywhere in a string to one for whole strings. */
 function wholePattern(text: string): string {
   const [, start, inner = "", end] = /^(\^?)(.*?)((?<!\\)\$)?$/s.exec(text) ?? [];
   if (start === "" || inner.includes("|")) return `(?:.*(?:${text}).*)`;
@@ -94,7 +94,7 @@ function wholePattern(text: string): string {
 function matchesOf(name: string, words: readonly string[]): readonly RuleMatch[] | undefined {
   const [first = "", second] = words;
   const plain = words.map(plainText);
-  // Older versions have patterns in braces in what are plain texts now.
+  // Older versions of Traefik allow patterns in braces here.
   if (!/Regexp$/.test(name) && words.some((word) => /[{}]/.test(word))) return undefined;
   switch (name) {
     case "Host":

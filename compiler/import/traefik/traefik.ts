@@ -1,21 +1,25 @@
 import type { ConfigPath } from "../../diagnostics/diagnostic.ts";
-import { merged } from "../caddy/caddy-steps.ts";
-import { FORWARDED } from "../caddy/caddy-values.ts";
 import type { ImportDraft } from "../imported-text.ts";
 import { fieldsIn, listIn, textIn, textsIn } from "../proxy/fields.ts";
 import { draftsInOrder, type OrderedMatch, type OrderedRoute } from "../proxy/ordered-routes.ts";
-import { closedRoute, type DraftFields, type SiteDraft } from "../proxy/route-draft.ts";
+import {
+  closedRoute,
+  type DraftFields,
+  FORWARDED,
+  merged,
+  type SiteDraft,
+} from "../proxy/route-draft.ts";
 import { siteFile } from "../proxy/site-file.ts";
 import { hasUser, plainText } from "../proxy/texts.ts";
 import type { SourceFields } from "../source-fields.ts";
 import { middlewarePart } from "./traefik-middlewares.ts";
 import { type RuleMatch, readRule } from "./traefik-rule.ts";
 
-/** The dynamic file of Traefik, with its static one if it is given; a string is why nothing can be made of them. */
+/** Converts the dynamic file of Traefik and, if given, the static one; returns the reason as a string if that is impossible. */
 export function importTraefik(sources: readonly SourceFields[]): ImportDraft | string {
   const dynamic = sources.find(({ value }) => fieldsIn(value).http !== undefined);
   const fixed = sources.find(({ value }) => fieldsIn(value).entryPoints !== undefined);
-  if (dynamic === undefined) return "has no http: it is no file of Traefik's file provider";
+  if (dynamic === undefined) return "has no http: it is not a file of Traefik's file provider";
   const http = fieldsIn(fieldsIn(dynamic.value).http);
   const routers = Object.entries(fieldsIn(http.routers)).map(([name, value]) =>
     routerOf(name, fieldsIn(value), http, dynamic),
@@ -24,14 +28,16 @@ export function importTraefik(sources: readonly SourceFields[]): ImportDraft | s
   const points = entryPoints(fixed);
   const tls = keysOf(dynamic);
   const notes =
-    fixed === undefined ? ["Traefik's ports are in its static file: give that, too"] : [];
+    fixed === undefined
+      ? ["Traefik's ports are in its static file: import both files together"]
+      : [];
   const sites = points.flatMap((point) => {
     const own = routers.filter(({ entry }) =>
       entry.length === 0 ? point.isDefault : entry.includes(point.name),
     );
     return pointSites(point, own, tls);
   });
-  if (sites.length === 0) return "has no router at an entry point that is known";
+  if (sites.length === 0) return "has no router at a known entry point";
   return siteFile(sites, notes);
 }
 
@@ -41,7 +47,7 @@ interface EntryPoint {
   readonly address: string | undefined;
   readonly isDefault: boolean;
   readonly isSecure: boolean;
-  /** The port that it redirects to, over HTTPS. */
+  /** Redirect policy of the entry point, usually to HTTPS. */
   readonly redirect: DraftFields | undefined;
   readonly middlewares: readonly string[];
 }
@@ -118,7 +124,7 @@ function keysOf(dynamic: SourceFields): {
   if (cert === undefined || key === undefined)
     return {
       tls: { cert: "certs/server.crt", key: "certs/server.key" },
-      note: "name the certificate and its key: Traefik gets them elsewhere",
+      note: "set cert and key: Traefik obtains the certificate elsewhere",
     };
   dynamic.take("tls", "certificates", 0, "certFile");
   dynamic.take("tls", "certificates", 0, "keyFile");
@@ -126,7 +132,7 @@ function keysOf(dynamic: SourceFields): {
     tls: { cert: plainText(cert), key: plainText(key) },
     note:
       certificates.length > 1
-        ? "Traefik chooses a certificate by its names; here it is the first one"
+        ? "Traefik chooses a certificate by its names; only the first one was imported"
         : undefined,
   };
 }
@@ -138,7 +144,7 @@ interface Router {
   readonly isSecure: boolean;
   readonly matches: readonly RuleMatch[];
   readonly route: (matches: readonly OrderedMatch[], more: readonly string[]) => OrderedRoute;
-  /** Why not even its hosts are known. */
+  /** Reason why its hosts are unknown, so that its whole entry point must be closed; `undefined` if they are known. */
   readonly problem: string | undefined;
 }
 
@@ -159,7 +165,7 @@ function routerOf(
     typeof read === "string"
       ? `${place}: ${read}`
       : secure.options !== undefined
-        ? `${place}: tls.options may ask for certificates of clients`
+        ? `${place}: tls.options may require client certificates`
         : undefined;
   const unknown = Object.keys(value).find(
     (field) =>
@@ -177,7 +183,7 @@ function routerOf(
   return {
     name,
     entry: textsIn(value.entryPoints ?? []),
-    // Traefik asks longer rules first unless it is told another order.
+    // Traefik ranks longer rules first unless a priority is set.
     priority: Number(value.priority ?? 0) || rule.length,
     isSecure: value.tls !== undefined,
     matches: typeof read === "string" ? [] : read,
@@ -226,13 +232,14 @@ function middlewareOf(
     source.take(...at, "chain", "middlewares");
     let all: { policies: DraftFields; notes: readonly string[] } = { policies: {}, notes: [] };
     for (const each of textsIn(fieldsIn(value.chain).middlewares)) {
-      const part = each === name ? "a chain has itself" : middlewareOf(each, http, source, matches);
+      const part =
+        each === name ? "the chain contains itself" : middlewareOf(each, http, source, matches);
       if (typeof part === "string") return part;
       all = { policies: merged(all.policies, part.policies), notes: [...all.notes, ...part.notes] };
     }
     return all;
   }
-  if (Object.keys(value).length === 0) return `middleware ${name} is not in the file`;
+  if (Object.keys(value).length === 0) return `the file has no middleware ${name}`;
   return middlewarePart(key, value, at, source, matches);
 }
 
@@ -263,8 +270,8 @@ function serviceOf(
     const known = parts.flatMap(({ weight, found }) =>
       typeof found === "string" ? [] : [{ weight, found }],
     );
-    // Servers of a service share its weight.
-    const most = known.reduce(
+    // The servers of a service share its weight.
+    const scale = known.reduce(
       (product, { found }) => product * Math.max(1, found.backends.length),
       1,
     );
@@ -272,7 +279,7 @@ function serviceOf(
       backends: known.flatMap(({ weight, found }) =>
         found.backends.map((each) => ({
           ...each,
-          weight: (weight * most) / found.backends.length,
+          weight: (weight * scale) / found.backends.length,
         })),
       ),
       policies: known[0]?.found.policies ?? {},
@@ -281,17 +288,17 @@ function serviceOf(
   }
   const fields = fieldsIn(loadBalancer);
   const servers = listIn(fields.servers).map((each) => textIn(fieldsIn(each).url) ?? "");
-  if (loadBalancer === undefined) return `service ${name} is no load balancer of this file`;
+  if (loadBalancer === undefined) return `the file has no load balancer ${name}`;
   if (
     servers.length === 0 ||
     servers.some((url) => !/^https?:\/\/[^/]+\/?$/.test(url) || hasUser(url))
   )
-    return `service ${name} has a server that is no plain URL`;
+    return `service ${name} has a server that is not a plain URL`;
   source.take(...at, "loadBalancer", "servers");
   source.take(...at, "loadBalancer", "passHostHeader");
   const notes = Object.keys(fields)
     .filter((field) => !["servers", "passHostHeader"].includes(field))
-    .map((field) => `line ${source.line(...at)}: ${field} of ${name} is left out`);
+    .map((field) => `line ${source.line(...at)}: ${field} of ${name} is skipped`);
   const isSecure = servers.some((url) => url.startsWith("https:"));
   return {
     backends: servers.map((url) => ({
@@ -339,7 +346,7 @@ function pointSites(
   const security = isSecure ? { tls } : {};
   const notes = isSecure && note !== undefined ? [note] : [];
   const lost = own.find(({ problem }) => problem !== undefined);
-  // Whose requests a rule has nobody knows: they must not be another router's.
+  // The requests of an unsupported rule are unknown and must not reach another router, so all are refused.
   if (lost?.problem !== undefined) {
     const route = closedRoute(
       "all",

@@ -103,7 +103,8 @@ function plain(text: string): string {
   return text.replace(/`([^`]+)`|\*\*?([^*\n]+)\*\*?/g, "$1$2");
 }
 
-function wrapped(text: string, width: number): readonly string[] {
+/** Breaks a text at spaces into lines of at most `width` columns; longer words keep a line of their own. */
+export function wrapped(text: string, width: number): readonly string[] {
   const lines: string[] = [];
   let line = "";
   for (const word of text.split(" ")) {

@@ -168,14 +168,14 @@ describe("gwc import of Caddy", () => {
       scheme: "https",
       status: 308,
     });
-    expect(stdout).toMatch(/# DECIDE: Caddy gets and renews certificates itself/);
+    expect(stdout).toMatch(/# DECIDE: Caddy obtains and renews certificates itself/);
   });
 
   it.each([
     ["forward_auth auth:9000 {\n uri /verify\n}", "line 2: forward_auth"],
     ["rewrite * /index.php", "line 2: rewrite"],
     ["@internal remote_ip 10.0.0.0/8\nabort @internal", "the matcher remote_ip has no counterpart"],
-    ["header /a/* X-Part a", "/a/*: what it changes for some requests goes on"],
+    ["header /a/* X-Part a", "/a/*: its changes, which apply to some requests only"],
   ])("closes a site that says %j", async (directive, reason) => {
     const { stdout, value } = await imported({
       Caddyfile: `:80 {\n${directive}\nreverse_proxy app:80\n}\n`,

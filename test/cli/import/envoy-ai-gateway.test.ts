@@ -99,13 +99,13 @@ it("gwc import of Envoy AI Gateway makes models of its rules, and says what is n
     },
   ]);
   expect(stdout).toMatch(
-    /DECIDE: line 13: refused, as it matches by more than the name of a model/,
+    /DECIDE: line 13: refused, because it matches by more than the model's name/,
   );
   expect(value.llm.policies).toEqual({
     authorization: { rules: [{ deny: 'default(request.headers["x-team"], "") == "a"' }] },
   });
-  expect(stdout).toMatch(/DECIDE: line 7: entries of one name share its requests evenly/);
-  expect(stdout).toMatch(/DECIDE: whoever reaches the port may use every model/);
+  expect(stdout).toMatch(/DECIDE: line 7: entries with the same name share requests evenly/);
+  expect(stdout).toMatch(/DECIDE: every client that reaches the port may use every model/);
   const left = leftIn(stdout).join("\n");
   expect(left).toContain("routes.yaml line 9: [0].spec.rules[0].backendRefs[0].weight: 9");
   expect(left).toContain("[0].spec.llmRequestCosts[0].type: TotalToken");

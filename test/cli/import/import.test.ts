@@ -131,9 +131,9 @@ describe("gwc import of a LiteLLM proxy", () => {
       "#   line 31: router_settings.redis_password: (a credential)",
     ]);
     expect(stdout).toContain(
-      "# DECIDE: line 10 has the key in text: put it into the variable GPT_4O",
+      "# DECIDE: line 10 has a literal key: put it into the variable GPT_4O",
     );
-    expect(stdout).toContain('gwc knows no provider of "cohere/rerank-v3"');
+    expect(stdout).toContain('gwc has no provider for "cohere/rerank-v3"');
     expect(stdout).not.toMatch(/sk-live-secret|sk-1234|hunter2|k-live/);
   });
 
@@ -160,7 +160,7 @@ describe("gwc import of a LiteLLM proxy", () => {
       },
     ]);
     expect(stdout).not.toMatch(/ann|pass@/);
-    expect(stdout).toContain("DECIDE: line 3: the server's URL has a user or a password");
+    expect(stdout).toContain("DECIDE: line 3: the user and password of the server's URL were removed");
   });
 
   it("makes groups of models that fall back to others", async () => {
@@ -209,7 +209,7 @@ general_settings: {master_key: os.environ/M}
       'model_list: [{model_name: "*", litellm_params: {model: "openai/*", api_key: os.environ/K}}]\n',
     );
     expect(code).toBe(0);
-    expect(stdout).toContain("DECIDE: there is no master_key: whoever reaches the port may use");
+    expect(stdout).toContain("DECIDE: there is no master_key: every client that reaches the port may use");
     expect(mistakes(stdout)).toEqual([]);
   });
 });
@@ -232,9 +232,9 @@ describe("gwc import of agentgateway", () => {
     expect(code).toBe(1);
     expect(mistakes(stdout)).toEqual([]);
     expect(stdout).toContain("# the tools");
-    expect(stdout).toMatch(/DECIDE: taken out, line 7: .*policies\.oidc: /);
+    expect(stdout).toMatch(/DECIDE: removed, line 7: .*policies\.oidc: /);
     expect(stdout).toMatch(
-      /DECIDE: taken out, line 8: .*mystery: targets\[0\] has no field "mystery"/,
+      /DECIDE: removed, line 8: .*mystery: targets\[0\] has no field "mystery"/,
     );
     expect(stdout).toContain("routes[0] answers 503");
     const [tools, other] = value.binds[0].listeners[0].routes;
@@ -253,9 +253,9 @@ describe("gwc import of agentgateway", () => {
 });
 
 it.each([
-  ["a: [", /is no YAML/],
+  ["a: [", /is not YAML/],
   ["model_list: []", /has no model that can be served/],
-  ["hello: 1", /can't be imported/],
+  ["hello: 1", /cannot be imported/],
 ])("gwc import says of %j that nothing can be made of it", async (text, problem) => {
   const { code, stderr } = await imported(text);
   expect(code).toBe(2);

@@ -108,7 +108,7 @@ server {
   location /a/ { proxy_pass http://127.0.0.1:9000; proxy_set_header Authorization "Bearer sk-0123456789abcdef"; auth_request /who; }
 }`;
     const { stdout } = await imported({ "nginx.conf": site });
-    const [, rest = ""] = /DECIDE: what it has in the place of that: (.*)/.exec(stdout) ?? [];
+    const [, rest = ""] = /DECIDE: without it, the route has: (.*)/.exec(stdout) ?? [];
     const { policies, backends } = parse(rest);
     expect(backends).toEqual([{ host: "127.0.0.1:9000" }]);
     expect(policies.requestHeaderModifier).toEqual({ set: { Authorization: "${AUTHORIZATION}" } });

@@ -96,15 +96,15 @@ describe("gwc import of Traefik", () => {
       "#   dynamic.yaml line 28: http.services.api.loadBalancer.healthCheck.path: /ok",
       "#   traefik.yaml line 4: providers.file.filename: dynamic.yaml",
     ]);
-    expect(stderr).toContain("note: 3 parts of dynamic.yaml, traefik.yaml left out");
+    expect(stderr).toContain("note: skipped 3 parts of dynamic.yaml, traefik.yaml");
     expect(stdout).not.toContain("$2y$");
   });
 
   it.each([
-    ["rule: ClientIP(`10.0.0.0/8`)", "gwc has no counterpart of ClientIP"],
-    ["rule: '!PathPrefix(`/a`)'", "gwc has no counterpart of !"],
+    ["rule: ClientIP(`10.0.0.0/8`)", "gwc has no counterpart for ClientIP"],
+    ["rule: '!PathPrefix(`/a`)'", "gwc has no counterpart for !"],
     ["{rule: PathPrefix(`/`), middlewares: [auth]}", "middleware auth (forwardAuth)"],
-    ["{rule: PathPrefix(`/`), middlewares: [gone]}", "middleware gone is not in the file"],
+    ["{rule: PathPrefix(`/`), middlewares: [gone]}", "the file has no middleware gone"],
   ])("closes what %s keeps to fewer requests", async (router, reason) => {
     const text = `http:\n  routers: {a: ${router.startsWith("{") ? router.replace("{", "{service: s, ") : `{${router}, service: s}`}}
   middlewares: {auth: {forwardAuth: {address: "http://auth"}}}

@@ -297,7 +297,7 @@ spec:
     const [first, second] = [selfSigned(["127.0.0.1"], 30), selfSigned(["127.0.0.1"], 30)];
     const files = new Workspace(mounted(first));
     const serving = startController(api, "--xds-tls", files.path("."));
-    const [, place] = await serving.seen(/ready; data planes are served at port (\d+)/);
+    const [, place] = await serving.seen(/ready; serving data planes on port (\d+)/);
     const trusting = (pair: { readonly cert: string }) => ({
       ...{ ...env, XDS_ADDRESS: `https://127.0.0.1:${place}`, GWC_AGENT_DIR: temporaryFolder() },
       XDS_ROOT_CA: new Workspace({ ca: pair.cert }).path("ca"),
@@ -324,7 +324,7 @@ spec:
     const leader = front.startController();
     await leader.seen(/leading/);
     const standby = startController(api);
-    const [, standbyPort] = await standby.seen(/ready; data planes are served at port (\d+)/);
+    const [, standbyPort] = await standby.seen(/ready; serving data planes on port (\d+)/);
     const first = new GwcProcess(["agent"], { env: { ...env, XDS_ADDRESS: urlOf(standbyPort) } });
     await first.seen(/following/);
     await api.applyText(routeManifest("found", "one"));
