@@ -3,22 +3,22 @@ import { type Checked, checkFiles } from "../compile.ts";
 import { type Finding, findingsOf } from "../diagnostics/report/findings.ts";
 import type { Host } from "../host.ts";
 
-/** Checked files, with their diagnostics as findings. */
+/** Checked files with their diagnostics as findings. */
 export interface CheckedInput extends Checked {
   readonly findings: readonly Finding[];
 }
 
-/** What becomes of the gateways of an input. */
+/** Use of the gateways of an input, which affects what is valid. */
 export interface InputUse {
-  /** One process serves one: several are a mistake. */
+  /** Whether one process serves the input, so that several gateways are a mistake. */
   readonly isSingle?: boolean;
-  /** A controller delivers Secrets and ConfigMaps to them, of whatever namespace. */
+  /** Whether a controller delivers Secrets and ConfigMaps, which may then be in any namespace. */
   readonly isDelivered?: boolean;
 }
 
 /**
- * Checks files; `build`, `check` and `run` all begin so. `gateway` is NAMESPACE/NAME of the one that is wanted, of
- * manifests with several.
+ * Checks files, as the first step of every command. `gateway` selects one Gateway (NAMESPACE/NAME) of manifests with
+ * several.
  */
 export function checkInput(
   files: readonly string[],

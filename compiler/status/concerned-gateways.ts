@@ -1,7 +1,7 @@
 import type { KubernetesModel } from "../2-lower/kubernetes/gateway/gateways.ts";
 import type { Manifest } from "../manifests/manifests.ts";
 
-/** The Gateways (`NAMESPACE/NAME`) whose data planes put a route, a policy or a ListenerSet into force. */
+/** Lists the Gateways (`NAMESPACE/NAME`) whose data planes apply a route, policy or ListenerSet. */
 export function concernedGateways(
   manifest: Manifest,
   { attachments, listeners, context }: KubernetesModel,

@@ -4,7 +4,7 @@ import { type ConfigPath, type Diagnostic, formatPath } from "../diagnostics/dia
 import { type MessageCode, messageOf } from "../diagnostics/messages/index.ts";
 import type { Manifest } from "../manifests/manifests.ts";
 
-/** metav1.Condition without its time: what is said depends on the manifests alone. */
+/** A metav1.Condition without its time, so that it depends on the manifests only. */
 export interface Condition {
   readonly type: string;
   readonly status: "True" | "False" | "Unknown";
@@ -12,29 +12,29 @@ export interface Condition {
   readonly message: string;
 }
 
-/** What is wrong with a part of a resource. */
+/** A diagnostic about a part of a resource. */
 export interface Problem {
   readonly code: MessageCode;
   readonly message: string;
-  /** From the resource's root. */
+  /** Path from the resource's root. */
   readonly path: ConfigPath;
   readonly isError: boolean;
-  /** The reason that the message itself carries. */
+  /** Condition reason that the diagnostic specifies. */
   readonly cause: string | undefined;
 }
 
-/** Who writes these conditions. */
+/** Controller name of gwc, in statuses and GatewayClasses. */
 export const CONTROLLER = "gwc.dev/gateway";
 
-/** A condition that holds. */
+/** Creates a condition with status True. */
 export function trueCondition(type: string, reason: string, message = ""): Condition {
   return { type, status: "True", reason, message };
 }
 
-/** Characters of a message of many mistakes; the API server takes 32,768 in a condition, and some of them in an object. */
+/** Maximum length of a condition's message in characters. The API server allows 32,768, but an object has several conditions. */
 const MAX_MESSAGE = 4_000;
 
-/** A condition that doesn't hold because of problems. */
+/** Creates a condition with status False that lists problems. */
 export function falseCondition(
   type: string,
   reason: string,
@@ -46,7 +46,7 @@ export function falseCondition(
   return { type, status: "False", reason, message: joined([...new Set(messages)]) };
 }
 
-/** A condition that holds, although there are problems: its message says which part does not. */
+/** Creates a condition with status True whose message lists the parts with problems. */
 export function partialCondition(
   type: string,
   reason: string,
@@ -56,8 +56,8 @@ export function partialCondition(
 }
 
 /**
- * A condition that holds, for the reason `held`, unless there are problems: the first ones in the order given say why it
- * does not.
+ * Creates a condition: True with the reason `held` without problems, else False with the reason of the first cause that has
+ * problems.
  */
 export function conditionFrom(
   type: string,
@@ -68,7 +68,7 @@ export function conditionFrom(
   return cause === undefined ? trueCondition(type, held) : falseCondition(type, ...cause);
 }
 
-/** All of them, or as many as a message has room for. */
+/** Joins messages up to MAX_MESSAGE characters. */
 function joined(messages: readonly string[]): string {
   let length = 0;
   const first = messages.findIndex((each) => {
@@ -76,15 +76,15 @@ function joined(messages: readonly string[]): string {
     return length > MAX_MESSAGE;
   });
   if (first < 0) return messages.join(SEPARATOR);
-  const kept = messages.slice(0, Math.max(1, first));
-  const more = messages.length - kept.length;
-  const shown = kept.join(SEPARATOR).slice(0, MAX_MESSAGE);
+  const fitting = messages.slice(0, Math.max(1, first));
+  const more = messages.length - fitting.length;
+  const shown = fitting.join(SEPARATOR).slice(0, MAX_MESSAGE);
   return `${shown} ...${more === 0 ? "" : ` and ${more} more`}`;
 }
 
 const SEPARATOR = "; ";
 
-/** The problems of each resource, by its title `HTTPRoute default/tools`. */
+/** Returns a function that lists the problems of a resource. */
 export function problemsByResource({
   diagnostics,
   closed,
@@ -100,19 +100,19 @@ export function problemsByResource({
   };
 }
 
-/** A part that is closed although it has no mistake: the message names the mistake and its object. */
+/** Describes a part that is closed because of a mistake elsewhere, which the message names with its object. */
 function problemOfClosed({ origin, mistake }: ClosedPart): Problem {
   const path = origin.path.slice(origin.resource?.depth ?? 0);
   const closed = { path, isError: true, cause: undefined };
   if (mistake === undefined)
-    return { ...closed, code: "internal-error", message: "is closed by an error of gwc itself" };
+    return { ...closed, code: "internal-error", message: "is closed because of a bug in gwc" };
   const { code, message, path: place } = problemOf(mistake);
   const of = [mistake.at.resource?.name, place.length > 0 && formatPath(place)];
   const where = of.filter((each) => typeof each === "string").join(" ");
-  return { ...closed, code, message: `is closed by a mistake of ${where}: ${message}` };
+  return { ...closed, code, message: `is closed because of ${where}: ${message}` };
 }
 
-/** The problems below a path. */
+/** Lists the problems at or below a path. */
 export function within(problems: readonly Problem[], ...path: ConfigPath): readonly Problem[] {
   return problems.filter((each) => path.every((step, index) => each.path[index] === step));
 }
@@ -121,7 +121,7 @@ function problemOf({ code, params, at }: Diagnostic): Problem {
   const { severity, text } = messageOf(code);
   return {
     code,
-    // The row and the parameters belong to the same code.
+    // `text` and `params` belong to the same code, which the type cannot express.
     message: text(params as never),
     path: at.path.slice(at.resource?.depth ?? 0),
     isError: severity === "error",

@@ -12,17 +12,17 @@ import {
 
 const INSECURE_MODE = "InsecureFrontendValidationMode";
 
-/** Conditions of a Gateway's references, which are withdrawn where they are not wanted: from a Gateway of another class too. */
+/** Types of the conditions of a Gateway's references. They are removed when they no longer apply, also if the Gateway changes its class. */
 export const REFERENCE_CONDITIONS: readonly string[] = ["ResolvedRefs", INSECURE_MODE];
 
-/** What is wrong with the authorities of the client certificates of a listener. */
+/** Problems with the CAs for client certificates of a listener. */
 export interface AuthorityProblems {
   readonly problems: readonly Problem[];
-  /** No authority is left: the listener can't be served. */
+  /** Whether no CA is usable, so that the listener cannot be served. */
   readonly isEveryOne: boolean;
 }
 
-/** Finds what is wrong with the authorities of the client certificates of a listener; undefined: nothing. */
+/** Finds problems with the CAs for client certificates of a listener; `undefined` if there are no problems. */
 export function authorityProblems(
   listener: KubernetesListener,
   problemsOf: (manifest: Manifest) => readonly Problem[],
@@ -34,7 +34,7 @@ export function authorityProblems(
   const found = within(problemsOf(from), ...place).filter(({ isError }) => isError);
   if (found.length === 0) return undefined;
   const broken = new Set(found.map(({ path }) => path[place.length]));
-  // A ListenerSet does not show the path in its Gateway.
+  // Paths are relative to the resource of the status: a problem of the Gateway has none in a ListenerSet.
   const elsewhere = ({ path, message }: Problem) =>
     `${from.origin.resource?.name} ${formatPath(path)}: ${message}`;
   return {
@@ -46,14 +46,14 @@ export function authorityProblems(
   };
 }
 
-/** The reason for `ResolvedRefs` of a listener whose authorities of client certificates have problems (Gateway API). */
+/** Returns the reason of `ResolvedRefs` for problems with the CAs for client certificates (Gateway API). */
 export function authorityReason(problems: readonly Problem[]): string {
   const has = (wanted: string) => problems.some(({ code }) => code === wanted);
   if (has("reference-not-permitted")) return "RefNotPermitted";
   return has("wrong-reference-kind") ? "InvalidCACertificateKind" : "InvalidCACertificateRef";
 }
 
-/** Whether a problem of a Gateway is about a reference of its `tls`, which keeps no other part of it from being served. */
+/** Whether a problem concerns a reference in a Gateway's `tls`, which does not prevent other parts from being served. */
 export function isTlsReference({ path }: Problem): boolean {
   const [spec, field] = path;
   const isTls = field === "tls" || field === "backendTLS";
@@ -65,8 +65,8 @@ export function isTlsReference({ path }: Problem): boolean {
 }
 
 /**
- * Conditions of a Gateway's references: `ResolvedRefs`, which sums up its listeners' and says whether the certificate for
- * backends can be read, and `InsecureFrontendValidationMode`.
+ * Returns the conditions of a Gateway's references: `ResolvedRefs`, which covers its listeners and the client certificate
+ * for backends, and `InsecureFrontendValidationMode`.
  */
 export function referenceConditions(
   gateway: ManifestOf<"Gateway">,
@@ -92,5 +92,5 @@ export function referenceConditions(
 const INSECURE = trueCondition(
   INSECURE_MODE,
   "ConfigurationChanged",
-  "clients without a valid certificate are let through (mode: AllowInsecureFallback)",
+  "clients without a valid certificate are accepted (mode: AllowInsecureFallback)",
 );

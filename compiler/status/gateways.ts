@@ -21,7 +21,7 @@ import {
 } from "./gateway-references.ts";
 import { SUPPORTED_FEATURES } from "./supported-features.ts";
 
-/** The status of a Gateway or ListenerSet: its own conditions, and those of its listeners. */
+/** Returns the status of a Gateway or ListenerSet: its own conditions and those of its listeners. */
 export function gatewayStatus(
   manifest: ManifestOf<"Gateway"> | ManifestOf<"ListenerSet">,
   problemsOf: (manifest: Manifest) => readonly Problem[],
@@ -64,17 +64,17 @@ export function gatewayStatus(
   };
 }
 
-/** What is wrong with a listener. */
+/** Problems of a listener. */
 interface ListenerProblems {
-  /** What stands on the listener itself. */
+  /** Problems of the listener itself. */
   readonly own: readonly Problem[];
-  /** What is wrong with the authorities of its client certificates; undefined: nothing. */
+  /** Problems with the CAs for its client certificates; `undefined` if there are no problems. */
   readonly authorities: AuthorityProblems | undefined;
   /** Both. */
   readonly all: readonly Problem[];
 }
 
-/** The problems of each listener of a Gateway or ListenerSet. */
+/** Lists the problems of each listener of a Gateway or ListenerSet. */
 function listenerProblems(
   manifest: ManifestOf<"Gateway"> | ManifestOf<"ListenerSet">,
   problemsOf: (manifest: Manifest) => readonly Problem[],
@@ -91,16 +91,16 @@ function listenerProblems(
   });
 }
 
-/** What keeps a listener from being served. */
+/** Lists the problems that prevent a listener from being served. */
 function closingProblems({ own, authorities }: ListenerProblems): readonly Problem[] {
   const errors = own.filter(({ isError }) => isError);
   return authorities?.isEveryOne === true ? [...errors, ...authorities.problems] : errors;
 }
 
-/** What is said of TLS that nothing of a Gateway uses. */
+/** Diagnostics about `tls` settings that nothing in a Gateway uses. */
 const IDLE_TLS: ReadonlySet<string> = new Set(["misplaced-field", "policy-without-effect"]);
 
-/** Accepted and Programmed of the whole: mistakes of some listeners leave the others. */
+/** Returns Accepted and Programmed of the whole resource: valid listeners are served even if others are invalid. */
 function wholeConditions(
   { kind }: ManifestOf<"Gateway"> | ManifestOf<"ListenerSet">,
   problems: readonly Problem[],
@@ -108,10 +108,10 @@ function wholeConditions(
   ofParameters: readonly Problem[] = [],
 ): readonly Condition[] {
   const found = problems.filter(({ isError }) => isError);
-  // TLS that nothing of a Gateway uses keeps nothing of it from being served.
+  // Unused `tls` settings do not prevent anything from being served.
   const idle = within(problems, "spec", "tls").filter(({ code }) => IDLE_TLS.has(code));
-  const kept = found.filter((each) => !idle.includes(each) && !isTlsReference(each));
-  const errors = [...kept, ...ofParameters];
+  const relevant = found.filter((each) => !idle.includes(each) && !isTlsReference(each));
+  const errors = [...relevant, ...ofParameters];
   const parameters = [...within(errors, "spec", "infrastructure"), ...ofParameters];
   const closing = listeners.map(closingProblems);
   // Listeners may share a problem.
@@ -141,7 +141,7 @@ function wholeConditions(
   return [accepted, trueCondition("Programmed", "Programmed")];
 }
 
-/** The mistakes of a resource, as others that refer to it tell them. */
+/** Describes the mistakes of a resource for the status of another one that refers to it. */
 export function problemsElsewhere(
   resource: Manifest,
   problemsOf: (manifest: Manifest) => readonly Problem[],
@@ -153,7 +153,7 @@ export function problemsElsewhere(
   });
 }
 
-/** How many ListenerSets a Gateway has that are accepted. */
+/** Counts the accepted ListenerSets of a Gateway. */
 function attachedSets(
   gateway: ManifestOf<"Gateway">,
   problemsOf: (manifest: Manifest) => readonly Problem[],
@@ -171,12 +171,12 @@ function attachedSets(
   }).length;
 }
 
-/** The reason that one of the problems itself carries. */
+/** Returns the first reason that a problem specifies. */
 function causeOf(problems: readonly Problem[]): string | undefined {
   return problems.find(({ cause }) => cause !== undefined)?.cause;
 }
 
-/** The status of a GatewayClass: it is accepted, or its parameters are no good, and what gwc can do. */
+/** Returns the status of a GatewayClass: whether its parameters are valid, and the supported features. */
 export function classStatus(problems: readonly Problem[]): object {
   const errors = problems.filter(({ isError }) => isError);
   return {
@@ -222,7 +222,7 @@ const CONFLICTS: Readonly<Record<string, string>> = {
   "protocol-conflict": "ProtocolConflict",
 };
 
-/** Of the kinds that it takes those whose data path is built. */
+/** Lists the route kinds that a listener accepts. */
 function supportedKinds(listener: ListenerSpec): readonly object[] {
   return kindsTaken(listener).map((kind) => ({ group: GATEWAY_GROUP, kind }));
 }

@@ -1,12 +1,12 @@
 import type { Condition } from "./conditions.ts";
 
-/** The time of a condition that was never written: as the Gateway API's own definitions have it. */
+/** Time of a condition that was never written, as in the Gateway API's definitions. */
 const NEVER = "1970-01-01T00:00:00Z";
 
 /**
- * A status as a controller would leave it: each condition with the generation that it is about (`metadata.generation`;
- * undefined when the manifest does not say), and the time of its last change as the status in the manifest has it, while
- * that says the same, else `changed`. Without a time the same manifests have the same status whenever it is asked for.
+ * Adds the generation (`metadata.generation`; `undefined` if the manifest has none) and the time of the last transition to
+ * each condition. The time is taken from the previous status if that has the same value, else it is `changed`; by default a
+ * fixed time, so that the same manifests always have the same status.
  */
 export function withHistory(
   status: unknown,
@@ -50,7 +50,7 @@ function isCondition(value: object): value is Condition {
   return ["type", "status", "reason", "message"].every((name) => Object.hasOwn(value, name));
 }
 
-/** What tells the items of a list apart: a condition's type, a listener's name, a parent's or ancestor's reference. */
+/** Identifying fields of list items: a condition's type, a listener's name, a parent's or ancestor's reference. */
 const KEYS = ["type", "name", "parentRef", "ancestorRef"];
 
 function same(item: unknown, known: readonly unknown[]): unknown {

@@ -9,7 +9,7 @@ import {
   within,
 } from "./conditions.ts";
 
-/** What a policy targets, as its status names it. */
+/** Target of a policy, as named in its status. */
 export interface Ancestor {
   readonly group: string;
   readonly kind: string;
@@ -18,18 +18,18 @@ export interface Ancestor {
   readonly sectionName?: string;
 }
 
-/** What was found out about a policy. */
+/** Results of compiling a policy. */
 export interface PolicyFindings {
   readonly problems: readonly Problem[];
-  /** One of its fields acts on something. */
+  /** Whether at least one of its fields has an effect. */
   readonly isActing: boolean;
-  /** Whether a target is a Gateway or ListenerSet that has no routes yet. */
+  /** Whether a target is a Gateway or ListenerSet without routes. */
   readonly isWaiting: (ancestor: Ancestor) => boolean;
 }
 
 /**
- * The status of a policy, for each of its targets. One with mistakes is not Accepted, and one that acts on nothing is
- * not Attached.
+ * Returns the status of a policy for each of its targets. An invalid policy is not Accepted; one without effect is not
+ * Attached.
  */
 export function policyStatus(
   policy: ManifestOf<"GatewayPolicy">,
@@ -44,7 +44,7 @@ export function policyStatus(
   const idle = problems.filter(({ code }) => code === "policy-without-effect");
   const errors = problems.filter((each) => each.isError && !ofTargets.includes(each));
   const unusable = problems.filter(({ code }) => code === "unusable-entry");
-  // A policy all of whose fields lost is Conflicted; what else does not act leaves the rest.
+  // A policy all of whose fields lost to others is Conflicted; otherwise its remaining fields apply.
   const partial = conflicts.length > 0 && !isActing ? [] : [...unusable, ...conflicts];
   const accepted =
     partial.length > 0 && errors.length === 0
@@ -67,7 +67,7 @@ export function policyStatus(
 
   function attached(ancestor: Ancestor, own: readonly Problem[]): Condition {
     const wrong = [...own, ...within(ofTargets, "spec", "targetSelectors")];
-    // A policy of a Gateway has nothing to act on before the first route is there, and is healthy.
+    // Before the first route is created, a Gateway's policy has no effect, which is not a problem.
     const isIdle = idle.some(({ path }) => path.length === 1) && !isWaiting(ancestor);
     if (wrong.length + errors.length === 0 && idle.length > 0 && !isIdle)
       return partialCondition("Attached", "Attached", idle);
@@ -81,10 +81,10 @@ export function policyStatus(
   }
 }
 
-/** Gateway API: a policy's status has at most 16. */
+/** Maximum number of ancestors in a policy's status (Gateway API). */
 const MAX_ANCESTORS = 16;
 
-/** A policy whose targets can't be named still has a status. */
+/** Returns a placeholder for the status of a policy without usable targets. */
 function missing({ namespace }: ManifestOf<"GatewayPolicy">): Ancestor {
   return { group: "gwc.dev", kind: "GatewayPolicy", namespace, name: "StatusSummary" };
 }

@@ -5,8 +5,8 @@ import type { Manifest, ManifestOf } from "../manifests/manifests.ts";
 import { CONTROLLER, type Condition, conditionFrom, type Problem, within } from "./conditions.ts";
 
 /**
- * The status of an InferencePool: what each Gateway makes of it whose routes lead there (Gateway API inference extension).
- * Undefined: no route of ours does.
+ * Returns the status of an InferencePool for each Gateway with a route to it (Gateway API inference extension); `undefined`
+ * if no Gateway of this controller has one.
  */
 export function poolStatus(
   pool: ManifestOf<"InferencePool">,
@@ -34,11 +34,11 @@ export function poolStatus(
 function acceptedBy(isAttached: boolean, errors: readonly Problem[]): Condition {
   if (isAttached || errors.length > 0)
     return conditionFrom("Accepted", "Accepted", ["Invalid", errors]);
-  const message = "no route that leads here is attached to the Gateway";
+  const message = "no route to this pool is attached to the Gateway";
   return { type: "Accepted", status: "False", reason: "HTTPRouteNotAccepted", message };
 }
 
-/** The Gateways that routes to a pool name, and whether one of the routes is attached there. */
+/** Returns the Gateways that routes to a pool name as parents, and whether such a route is attached. */
 function gatewaysOf(
   pool: ManifestOf<"InferencePool">,
   { inventory, attachments, gateways }: KubernetesModel,

@@ -6,7 +6,7 @@ interface ProgrammedStatus {
   readonly listeners?: readonly { readonly conditions?: readonly Condition[] }[];
 }
 
-/** The status of a Gateway, and of its listeners, whose compilation left no program, whatever else it says. */
+/** Sets Programmed to False in the status of a Gateway and its listeners, because its compilation produced no program. */
 export function withoutProgram(status: ProgrammedStatus, message: string): ProgrammedStatus {
   const { conditions = [], listeners } = status;
   const unless = (all: readonly Condition[]): readonly Condition[] =>

@@ -4,14 +4,14 @@ import type { AnyRoute } from "../2-lower/kubernetes/routes/attach.ts";
 import type { ParentReference } from "../manifests/routes.ts";
 import { CONTROLLER, type Condition, conditionFrom, type Problem, within } from "./conditions.ts";
 
-/** The status of a route: what each of its parents makes of it. */
+/** Returns the status of a route for each of its parents. */
 export function routeStatus(
   route: AnyRoute,
   problems: readonly Problem[],
   kubernetes: KubernetesModel,
 ): object | undefined {
   const errors = problems.filter(({ isError }) => isError);
-  // The share that a backend has says nothing of whether it is there.
+  // An invalid weight does not make a reference unresolved.
   const references = errors.filter(
     ({ path }) =>
       (path.includes("backendRefs") && path.at(-1) !== "weight") ||
@@ -31,8 +31,8 @@ export function routeStatus(
 }
 
 /**
- * A parent that is not this controller's: another one may answer for it. What is not there belongs to nobody (Gateway API:
- * entries are written for parents that one owns).
+ * Whether a parent is not managed by this controller, which writes entries only for parents that it owns (Gateway API). A
+ * parent that does not exist is foreign.
  */
 function isForeign(
   { group = GATEWAY_GROUP, name, namespace, kind = "Gateway" }: ParentReference,
@@ -49,7 +49,7 @@ function isForeign(
     case "ListenerSet": {
       const set = inventory.find("ListenerSet", place, name);
       const parent = set?.spec?.parentRef;
-      // What has mistakes is taken for ours.
+      // An invalid ListenerSet, whose parent is unknown, counts as managed.
       if (parent === undefined) return set === undefined;
       return isForeign({ ...parent, namespace: parent.namespace ?? place }, route, kubernetes);
     }

@@ -15,7 +15,7 @@ import { poolStatus } from "./pools.ts";
 import { routeStatus } from "./routes.ts";
 import { tlsPolicyStatus } from "./tls-policies.ts";
 
-/** The status that a controller would write for a resource. */
+/** Status of a resource as the controller writes it. */
 export interface ResourceStatus {
   readonly apiVersion: string;
   readonly kind: string;
@@ -23,20 +23,20 @@ export interface ResourceStatus {
   readonly status: unknown;
 }
 
-/** What is said of a resource, without the times of its changes. */
+/** Status of a resource without times and generations. */
 export interface TimelessStatus {
   readonly manifest: Manifest;
   readonly status: object;
 }
 
-/** The conditions of everything that has a status, sorted by kind, namespace and name. */
+/** Returns the statuses of all resources, sorted by kind, namespace and name. */
 export function statusOf(checked: Checked, kubernetes: KubernetesModel): readonly ResourceStatus[] {
   return timelessStatuses(checked, kubernetes)
     .toSorted((a, b) => (sortKey(a.manifest) < sortKey(b.manifest) ? -1 : 1))
     .map(({ manifest, status }) => resourceStatus(manifest, status, checked));
 }
 
-/** The same in the order of the manifests, for who keeps the times itself. */
+/** Returns the statuses in the order of the manifests, for callers that track transition times themselves. */
 export function timelessStatuses(
   checked: Checked,
   kubernetes: KubernetesModel,
@@ -47,15 +47,15 @@ export function timelessStatuses(
       const whole = manifest.spec === undefined ? withReferences(manifest, checked) : manifest;
       return statusOfOne(whole, problemsOf, kubernetes);
     };
-    // A bug of gwc that shows in one object leaves all others their statuses.
+    // A bug in gwc that one object triggers must not affect the statuses of others.
     const status = guarded(manifest.origin, new Diagnostics(), read);
     return status === undefined ? [] : [{ manifest, status }];
   });
 }
 
 /**
- * A route or policy with mistakes, as far as it says where it belongs: its status is told there. What is no list of
- * references stays out.
+ * Recovers the parents or targets of an invalid route or policy, for which its status is reported. Malformed lists are
+ * ignored.
  */
 function withReferences(manifest: Manifest, { files }: Checked): Manifest {
   const spec = Object.fromEntries(
@@ -64,7 +64,7 @@ function withReferences(manifest: Manifest, { files }: Checked): Manifest {
       return Array.isArray(value) && value.every(isReference) ? [[name, value]] : [];
     }),
   );
-  // Only the two lists of it are read for a status.
+  // A status needs only these two lists of the spec.
   return Object.keys(spec).length === 0 ? manifest : ({ ...manifest, spec } as Manifest);
 }
 
@@ -72,7 +72,7 @@ function isReference(value: unknown): boolean {
   return typeof value === "object" && value !== null && "name" in value;
 }
 
-/** The status with the head of its resource, as `kubectl apply --server-side --subresource=status` takes it. */
+/** Adds the head of the resource to a status, for `kubectl apply --server-side --subresource=status`. */
 function resourceStatus(
   { kind, namespace, name, origin }: Manifest,
   status: object,
@@ -82,7 +82,7 @@ function resourceStatus(
   const generation = at("metadata", "generation");
   return {
     apiVersion: String(at("apiVersion")),
-    // As it is spelled there.
+    // Spelled as in the manifest.
     kind: String(at("kind") ?? kind),
     metadata: { name, ...(namespace === "" ? {} : { namespace }) },
     status: withHistory(
@@ -149,7 +149,7 @@ function statusOfOne(
   }
 }
 
-/** What is wrong with the parameters that a class names; those that are not there are told where it names them. */
+/** Lists the problems of the parameters that a class references; a missing one is reported at the reference. */
 function ofClassParameters(
   { spec }: ManifestOf<"GatewayClass">,
   problemsOf: (manifest: Manifest) => readonly Problem[],
@@ -164,7 +164,7 @@ function isOurs({ spec }: ManifestOf<"GatewayClass">): boolean {
   return CONTROLLERS.includes(spec?.controllerName ?? "");
 }
 
-/** Whether a field of a policy acts on something that did not lose to another policy. */
+/** Whether a field of a policy has an effect and did not lose to another policy. */
 function isActing(
   policy: ManifestOf<"GatewayPolicy">,
   problems: readonly Problem[],
@@ -199,7 +199,7 @@ function isWithoutRoutes(
   );
 }
 
-/** The targets of a policy, those by name whether they exist or not. */
+/** Lists the targets of a policy; those by name are included even if they do not exist. */
 function ancestorsOf(
   { spec, namespace }: ManifestOf<"GatewayPolicy">,
   { inventory }: KubernetesModel,

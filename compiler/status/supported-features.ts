@@ -1,6 +1,6 @@
 /**
- * The features of the Gateway API that gwc claims: each makes tests of the conformance suite run, and all of
- * them pass (test/conformance/gateway-api-suite.test.ts). Sorted, as the status of a GatewayClass asks for it.
+ * Features of the Gateway API that gwc supports. Each enables tests of the conformance suite, all of which
+ * pass (test/conformance/gateway-api-suite.test.ts). Sorted, as the status of a GatewayClass requires.
  */
 export const SUPPORTED_FEATURES: readonly string[] = [
   "BackendTLSPolicy",

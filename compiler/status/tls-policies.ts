@@ -4,7 +4,7 @@ import type { Manifest, ManifestOf } from "../manifests/manifests.ts";
 import { CONTROLLER, type Condition, conditionFrom, type Problem, within } from "./conditions.ts";
 import type { Ancestor } from "./policies.ts";
 
-/** The status of a BackendTLSPolicy: for each Gateway whose traffic it acts on. Without one there is nothing to say (GEP-713). */
+/** Returns the status of a BackendTLSPolicy for each Gateway whose traffic it affects; empty without one (GEP-713). */
 export function tlsPolicyStatus(
   policy: ManifestOf<"BackendTLSPolicy">,
   problems: readonly Problem[],

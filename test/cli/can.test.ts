@@ -38,7 +38,7 @@ describe("gwc can", () => {
     for (const method of ["get", "Delete", "FOO"])
       expect(await can(method, "http://a.test:3000/api")).toEqual({
         code: 1,
-        text: `no: "${method}" is no method of HTTP: 400\n`,
+        text: `no: "${method}" is not an HTTP method: 400\n`,
       });
   });
 
@@ -49,7 +49,7 @@ describe("gwc can", () => {
       cwd: new Workspace({ "gateway.yaml": before + rules }).folder,
     });
     expect(stdout).toContain(
-      "server files: those with a valid token of https://id.example.com for whom",
+      "server files: everybody with a valid token of https://id.example.com for whom",
     );
     expect(stdout).toContain('as CEL: !(auth.claims.sub == "eve")');
   });
@@ -129,7 +129,7 @@ describe("gwc can", () => {
     expect(open.stdout).toContain("extAuthz           undecided  an authorization server decides");
     expect((await ask("call", "tool", "echo", ...someone, "--from", "8.8.8.8")).code).toBe(1);
     expect((await ask("--who", "tool", "echo")).stdout).toContain(
-      "those with a valid token of https://id.example.com, unless extAuthz refuses, for whom",
+      "everybody with a valid token of https://id.example.com, unless extAuthz refuses, for whom",
     );
   });
 

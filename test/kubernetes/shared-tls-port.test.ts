@@ -47,7 +47,7 @@ it("a Gateway may have HTTPS and TLS that is passed on at one port: both are pro
   expect(reached("db")).toEqual({
     kind: "none",
     reason:
-      "port 8443 passes connections to db.example.com on and answers none of its requests; those to db.example.com go to the route default/db",
+      "port 8443 forwards connections to db.example.com without reading requests; connections to db.example.com go to the route default/db",
   });
 });
 

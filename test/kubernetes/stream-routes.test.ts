@@ -371,9 +371,9 @@ it("status and explanation know routes of connections", () => {
   expect(reached("https://a.test:8443/")).toEqual({
     kind: "none",
     reason:
-      "port 8443 passes connections on and answers no requests; those to a.test go to the route default/r",
+      "port 8443 forwards connections without reading requests; connections to a.test go to the route default/r",
   });
   expect(reached("https://b.test:8443/")).toMatchObject({
-    reason: expect.stringContaining("it closes those to b.test"),
+    reason: expect.stringContaining("connections to b.test are closed"),
   });
 });

@@ -86,17 +86,20 @@ it("guards are tried on a text, and a rejected one fails the command", async () 
   const { folder } = new Workspace(guarded);
   const tried = await gwc(["eval", "--guard", "chat", "My 123-45-6789."], { cwd: folder });
   expect(tried.stdout).toBe(
-    "1.regex    mask (1 match)\n2.webhook  not asked\n3.regex    pass\ntext: My <SSN>.\n",
+    "1.regex    mask (1 match)\n2.webhook  not called\n3.regex    pass\ntext: My <SSN>.\n",
   );
   expect(tried.code).toBe(0);
   const rejected = await gwc(["eval", "--guard", "chat", "--format", "json", "A secret7."], {
     cwd: folder,
   });
   expect(JSON.parse(rejected.stdout)).toMatchObject({
-    guards: [{ action: "pass" }, { action: "not asked" }, { guard: "3.regex", action: "reject" }],
+    guards: [{ action: "pass" }, { action: "not called" }, { guard: "3.regex", action: "reject" }],
     rejection: { status: 451, message: "Not here." },
   });
   expect(rejected.code).toBe(1);
   const unknown = await gwc(["eval", "--guard", "chta", "x"], { cwd: folder });
-  expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining("routes with guards: chat") });
+  expect(unknown).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("routes with guards: chat"),
+  });
 });

@@ -4,10 +4,10 @@ import { placeText } from "../explain/route.ts";
 import type { PolicyVerdict } from "./chain-verdicts.ts";
 import type { RouteAccess } from "./item-access.ts";
 
-/** Whether something gets through. */
+/** Whether a request gets through. */
 export type AccessOutcome = "yes" | "no" | "depends";
 
-/** Whether one of the ways there are gets through. */
+/** Returns the best outcome of several routes or servers. */
 export function accessOutcome(found: readonly RouteAccess[]): AccessOutcome {
   const outcomes = found.map(({ verdicts }) => outcomeOf(verdicts));
   if (outcomes.includes("yes")) return "yes";
@@ -20,7 +20,7 @@ function outcomeOf(verdicts: readonly PolicyVerdict[]): AccessOutcome {
   return all.includes("depends") || all.includes("undecided") ? "depends" : "yes";
 }
 
-/** The response for people: the outcome first, then each policy in order with its verdict and place. */
+/** Renders an answer for people: the outcome, then each policy in order with its verdict and location. */
 export function accessText(
   outcome: AccessOutcome,
   what: string,
@@ -40,7 +40,7 @@ function routeText(access: RouteAccess, files: readonly SourceFile[]): string {
   );
 }
 
-const NO_POLICY = "  no policy decides: everybody may";
+const NO_POLICY = "  no policy restricts access";
 
 function routeHead({ route, listener, target }: RouteAccess): string {
   const server = target === undefined ? "" : `, server ${target}`;
@@ -65,7 +65,7 @@ const VERDICTS = {
   outside: "not known",
 } as const;
 
-/** The conditions under which something is allowed, a line for each side of an alternative. */
+/** Renders the conditions under which something is allowed, with `when` and `unless` lines for each alternative. */
 function wordingLines({ terms, isComplete }: Wording): readonly string[] {
   const lines = terms.flatMap((term, index) => {
     const { when, unless } = sayTerm(term);
@@ -78,7 +78,7 @@ function wordingLines({ terms, isComplete }: Wording): readonly string[] {
   return isComplete ? lines : [...lines, "      and under further conditions"];
 }
 
-/** Who may, for people: what has to be proved, and the conditions, as words and as an expression. */
+/** Renders who may use something: the required credentials and the conditions, in words and as a CEL expression. */
 export function whoText(
   what: string,
   found: readonly RouteAccess[],
@@ -101,7 +101,7 @@ function whoLines(access: RouteAccess, files: readonly SourceFile[]): readonly s
   );
   if (conditions.length > 0)
     return [
-      `${routeHead(access)}: those${proved}${others}${open.length === 0 ? "" : ","} for whom`,
+      `${routeHead(access)}: everybody${proved}${others}${open.length === 0 ? "" : ","} for whom`,
       ...lines,
       `  as CEL: ${conditions.join(" && ")}`,
     ];
@@ -113,7 +113,7 @@ function namesOf(verdicts: readonly PolicyVerdict[]): string {
   return [...new Set(verdicts.map(({ policy }) => policy))].join(" or ");
 }
 
-/** What is allowed as an expression; of more alternatives than are said, those. */
+/** Formats the listed alternatives as a CEL expression. */
 function wordingExpression({ terms }: Wording): string {
   const alternatives = terms.map(termExpression);
   const [first = "false"] = alternatives;
@@ -122,7 +122,7 @@ function wordingExpression({ terms }: Wording): string {
     : `(${alternatives.map((each) => `(${each})`).join(" || ")})`;
 }
 
-/** The same for programs. */
+/** Formats an answer as JSON. */
 export function accessJson(
   outcome: AccessOutcome,
   found: readonly RouteAccess[],

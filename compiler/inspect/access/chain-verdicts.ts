@@ -9,42 +9,42 @@ import type { Wording } from "../effect/words/in-words.ts";
 import { type Work, workOfCommand } from "../effect/work/work.ts";
 import { changesRequest } from "../routing/may-reroute.ts";
 
-/** What a policy does with a request. */
+/** Effect of a policy on a request. */
 export type AccessVerdict = "passes" | "refuses" | "depends" | "undecided" | "outside";
 
-/** A policy's verdict, and why. */
+/** A policy's verdict and its reason. */
 export interface PolicyVerdict {
   readonly policy: string;
   readonly verdict: AccessVerdict;
-  /** As a phrase: `"admin" in jwt.roles allows it`. */
+  /** A phrase: `allowed by "admin" in jwt.roles`. */
   readonly reason: string;
-  /** The rule that decides, or the policy. */
+  /** Location of the deciding rule, or of the policy. */
   readonly origin: Origin;
-  /** The rule that decides; absent: none does. */
+  /** The deciding rule; absent if no rule decides. */
   readonly rule?: Rule;
-  /** What has to be shown: `a valid token of https://id.example.com`; absent: nothing. */
+  /** Required credential: `a valid token of https://id.example.com`; absent if none is required. */
   readonly needs?: string;
-  /** Of what depends: when it passes. */
+  /** Conditions for passing, if the verdict is `depends`. */
   readonly passes?: Wording;
 }
 
-/** Whose request it is. */
+/** Identity of the sender of a request. */
 export interface Identities {
-  /** Claims and their like, by variable. */
+  /** Claims and similar data, by variable. */
   readonly given: RequestData;
-  /** It may be anybody with valid credentials. */
+  /** Whether the sender may be anyone with valid credentials. */
   readonly isAnyone: boolean;
 }
 
 /**
- * What each policy does with a request, in request order, up to the one that refuses. Someone is known only once a
- * policy has looked for credentials; what a policy asks others is open from then on.
+ * Returns the verdict of each policy in request order, up to the first that refuses. Identities are known only after the
+ * policy that checks the credentials; data from external services is open after the policy that calls them.
  */
 export function chainVerdicts(
   policies: readonly PolicyUse[],
   request: KnownRequest,
   identities: Identities,
-  /** What is left to all questions of the command. */
+  /** Remaining steps for all questions of the command. */
   work: Work = workOfCommand(),
 ): readonly PolicyVerdict[] {
   const verdicts: PolicyVerdict[] = [];
@@ -61,7 +61,7 @@ export function chainVerdicts(
   return verdicts;
 }
 
-/** What is known of a request behind a check. */
+/** Returns what is known of a request after a check. */
 function after(
   check: AccessCheck,
   known: KnownRequest,
@@ -81,7 +81,7 @@ function after(
     : { ...known, data: { ...known.data, [variable]: identity } };
 }
 
-/** What is known of a request behind a policy that may change it: what a rule reads of that stays open. */
+/** Returns what is known of a request after a policy that may change it; the parts that may have changed are open. */
 function changedBy(use: PolicyUse, known: KnownRequest): KnownRequest {
   const changes = changesRequest(use);
   if (changes.length === 0) return known;
@@ -101,8 +101,8 @@ function verdictOf(
 ): PolicyVerdict | undefined {
   switch (check.kind) {
     case "outside": {
-      const said = headVerdict(check, known, policy, origin);
-      if (said !== undefined) return said;
+      const verdict = headVerdict(check, known, policy, origin);
+      if (verdict !== undefined) return verdict;
       return {
         policy,
         verdict: check.decidesWho ? "undecided" : "outside",
@@ -121,14 +121,14 @@ function verdictOf(
       }
       if (check.isRequired)
         return { policy, verdict: "refuses", reason: `without ${check.proof}`, origin };
-      return { policy, verdict: "passes", reason: "nobody has to be known", origin };
+      return { policy, verdict: "passes", reason: "credentials are optional", origin };
     }
     case "rules":
       return rulesVerdict(check, known, policy, origin, work);
   }
 }
 
-/** What a policy that decides by the head of a request does with it; undefined: it does not, or not all of that is known. */
+/** Returns the verdict of a policy that decides by the request head; `undefined` if it does not or part of the head is open. */
 function headVerdict(
   { reads, refusal, what }: Extract<AccessCheck, { kind: "outside" }>,
   { data, open }: KnownRequest,
@@ -163,7 +163,7 @@ function rulesVerdict(
   if (phase === "mcp" && known.data.mcp === undefined) return undefined;
   if (targets !== undefined && targets.names.includes(targetOf(known.data)) === targets.isExcluded)
     return undefined;
-  // servers with rules of their own, and none for the others
+  // The policy has rules for certain servers only, and this is another one.
   if (rules.length === 0) return undefined;
   const found = openDecision(rules, phase, known, work.question());
   switch (found.kind) {
@@ -196,14 +196,14 @@ function rulesVerdict(
   }
 }
 
-/** Why rules decide as they do. */
+/** Describes why rules allow or refuse a request. */
 export function ruleReason(rule: Rule | undefined, isAllowed: boolean): string {
-  if (rule === undefined) return isAllowed ? "no rule objects" : "no rule allows it";
-  const said = { allow: "allowed by", deny: "denied by", require: "refused without" };
-  return `${said[rule.action]} ${rule.expression.source}`;
+  if (rule === undefined) return isAllowed ? "no rule refuses it" : "no rule allows it";
+  const verbs = { allow: "allowed by", deny: "denied by", require: "refused without" };
+  return `${verbs[rule.action]} ${rule.expression.source}`;
 }
 
-/** The server whose item a request is about. */
+/** Returns the server of the item that a request names. */
 function targetOf({ mcp }: RequestData): string {
   const items: readonly unknown[] = Object.values(Object(mcp));
   const targets = items.flatMap((item) => {

@@ -2,18 +2,18 @@ import type { ListenerNode } from "../../ir/program.ts";
 import { coversHost, matchesPath, matchesValue } from "../routing/match-request.ts";
 import type { PolicyVerdict } from "./chain-verdicts.ts";
 
-/** Headers by lower-case name; a list is a header with several lines. */
+/** Headers by lower-case name; a list holds the lines of a repeated header. */
 export type SentHeaders = Readonly<Record<string, string | readonly string[]>>;
 
-/** Headers of which each has one value, by lower-case name. */
+/** Headers with one value each, by lower-case name. */
 export type OneReading = Readonly<Record<string, string>>;
 
-/** More readings of a request than these are refused by the gateway, too. */
+/** Maximum number of readings of a request; the gateway refuses requests with more. */
 const MAX_READINGS = 1_000;
 
 /**
- * The readings of headers that may have several lines: all of them joined, and every line by itself. Each has to get
- * through. Undefined: there are too many of them.
+ * Returns the readings of repeated headers: all lines joined, and every line by itself. A request gets through only if
+ * each reading does. `undefined` if there are more than MAX_READINGS.
  */
 export function headerReadings(headers: SentHeaders): readonly OneReading[] | undefined {
   let readings: readonly OneReading[] = [{}];
@@ -27,7 +27,7 @@ export function headerReadings(headers: SentHeaders): readonly OneReading[] | un
   return readings;
 }
 
-/** Of what becomes of the readings of one request that by which the least gets through. */
+/** Returns the most restrictive result among the readings of one request. */
 export function worstAccess<Access>(
   all: readonly Access[],
   verdictsOf: (access: Access) => readonly PolicyVerdict[] | undefined,
@@ -41,15 +41,15 @@ export function worstAccess<Access>(
   return all.toSorted((a, b) => severity(b) - severity(a))[0];
 }
 
-/** Headers that are lists by their definition: matches read all lines joined (runtime/http/routing/matched-values.ts). */
+/** Headers that are lists by definition: matches read all lines joined (runtime/http/routing/matched-values.ts). */
 const LISTS: ReadonlySet<string> = new Set([
   ...["accept", "accept-charset", "accept-encoding", "accept-language", "cache-control"],
   ...["cookie", "forwarded", "if-match", "if-none-match", "pragma", "te", "trailer", "via"],
 ]);
 
 /**
- * A header with several lines that a match reads on the way to the route of a request, which the gateway refuses with 400;
- * undefined: there is none. `reading`: the headers with their lines joined.
+ * Returns the name of a repeated header that a match reads before a route is found, which the gateway refuses with 400;
+ * `undefined` if no match reads one. `reading` has the headers with their lines joined.
  */
 export function repeatedInMatch(
   { table }: ListenerNode,
@@ -74,7 +74,7 @@ export function repeatedInMatch(
   return undefined;
 }
 
-/** What of a request matches ask for besides headers and parameters. */
+/** Parts of a request that matches read besides headers and parameters. */
 interface MatchedHead {
   readonly method: string;
   readonly hostname: string;

@@ -7,26 +7,26 @@ import { type Work, workOfCommand } from "../effect/work/work.ts";
 import { chainVerdicts, type Identities, type PolicyVerdict } from "./chain-verdicts.ts";
 import { headerReadings, type SentHeaders, worstAccess } from "./header-readings.ts";
 
-/** What may be asked of an MCP server. */
+/** An item of an MCP server that is asked about. */
 export interface AskedItem {
   readonly kind: "tool" | "prompt" | "resource";
-  /** As rules have it, or with the prefix of its server, as clients have it where there are several. */
+  /** Name as in rules, or with the prefix of its server, as clients see it if there are several servers. */
   readonly name: string;
-  /** The server; undefined: any of them. */
+  /** Server; `undefined` for any. */
   readonly target: string | undefined;
 }
 
-/** Who asks, and what is known of them. */
+/** Sender of the request that is asked about. */
 export interface Asker {
   readonly identities: Identities;
   readonly headers: SentHeaders;
-  /** Their address; undefined: it is open. */
+  /** Client address; `undefined` if it is open. */
   readonly address: string | undefined;
 }
 
-/** What the policies of a route do with a request for it. */
+/** Verdicts of the policies of a route. */
 export interface RouteAccess {
-  /** Undefined: no route takes it, and the listener's own policies alone are asked. */
+  /** Route; `undefined` if no route matches, so that only the listener's policies decide. */
   readonly route: RouteNode | undefined;
   readonly listener: ListenerNode;
   /** The server behind an MCP route. */
@@ -34,7 +34,7 @@ export interface RouteAccess {
   readonly verdicts: readonly PolicyVerdict[];
 }
 
-/** What is read of what other servers say, and of bodies: open unless it is known. */
+/** Data from other servers and bodies, which is open unless it is given. */
 export const ALWAYS_OPEN: readonly DataPath[] = [
   ["extauthz"],
   ["extproc"],
@@ -52,7 +52,7 @@ export const ALWAYS_OPEN: readonly DataPath[] = [
 
 const METHODS = { tool: "tools/call", prompt: "prompts/get", resource: "resources/read" } as const;
 
-/** Who may use an item, on each MCP route and each of its servers. */
+/** Returns the access to an item on each MCP route and server. */
 export function itemAccess(
   program: Program,
   item: AskedItem,
@@ -78,7 +78,7 @@ export function itemAccess(
     });
 }
 
-/** The item of each server that is meant: of the one whose prefix it has, else of all. */
+/** Resolves an item: to the server whose prefix its name has, else to all servers. */
 function itemsOf(item: AskedItem, targets: readonly string[]): readonly AskedItem[] {
   if (item.target !== undefined) return targets.includes(item.target) ? [item] : [];
   const joint = item.kind === "resource" ? "+" : "_";
@@ -122,7 +122,7 @@ function accessTo(
     : { route, listener, target, verdicts };
 }
 
-/** The first way to a route that its configuration names. */
+/** Returns the first table entry of a route that its configuration defines. */
 export function routeEntry(
   route: RouteNode,
   { table }: ListenerNode,

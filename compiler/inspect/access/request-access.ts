@@ -15,12 +15,12 @@ import {
 } from "./header-readings.ts";
 import { ALWAYS_OPEN, type Asker, type RouteAccess } from "./item-access.ts";
 
-/** What the policies do with a request, or why it reaches none. */
+/** Verdicts of the policies on a request, or the reason why it reaches no policy. */
 export type RequestAccess =
   | { readonly kind: "asked"; readonly access: RouteAccess }
   | { readonly kind: "none"; readonly reason: string };
 
-/** Whether a request gets through: as `curl` would send it, with the headers that are given and no others. */
+/** Decides whether a request gets through, as `curl` sends it, with the given headers only. */
 export function requestAccess(
   checked: Pick<Checked, "programs">,
   method: string,
@@ -36,7 +36,7 @@ export function requestAccess(
     if (matched !== undefined)
       return {
         kind: "none",
-        reason: `the header ${matched} is repeated, and matches read it: 400`,
+        reason: `matches read the header ${matched}, which is repeated: 400`,
       };
     const route = reached.kind === "route" ? reached.route : undefined;
     const { host, path, search } = at.seen;
@@ -46,7 +46,7 @@ export function requestAccess(
   });
 }
 
-/** What becomes of a request whose headers may have several lines. */
+/** Returns the most restrictive access among the readings of repeated headers. */
 export function accessOfReadings(
   { headers }: Asker,
   accessOf: (headers: OneReading) => RequestAccess,
@@ -57,12 +57,12 @@ export function accessOfReadings(
   return (
     worstAccess(found, verdictsOf) ?? {
       kind: "none",
-      reason: "its repeated headers have too many readings: 403",
+      reason: "too many repeated headers: 403",
     }
   );
 }
 
-/** The head of a request, as rules see it. */
+/** Head of a request as rules see it. */
 export interface SeenHead {
   readonly method: string;
   readonly scheme: string;
@@ -71,14 +71,14 @@ export interface SeenHead {
   readonly search: string;
 }
 
-/** Where a request has come to. `route`: undefined for none, for that reason. */
+/** Listener and route of a request; `route` is `undefined` if none matches, for `reason`. */
 export interface ReachedPlace {
   readonly listener: ListenerNode;
   readonly route: RouteNode | undefined;
   readonly reason: string;
 }
 
-/** What the policies do with a request, by its head. */
+/** Returns the verdicts of the policies on a request head. */
 export function headAccess(
   { method, scheme, host, path, search }: SeenHead,
   { listener, route: found, reason }: ReachedPlace,
@@ -115,7 +115,7 @@ export function headAccess(
   return { kind: "asked", access: { route, listener, verdicts } };
 }
 
-/** What becomes of a request behind its listener's policies when its route is not known, or there is none. */
+/** Returns the verdict after the listener's policies if the route is unknown or missing. */
 function withoutRoute(listener: ListenerNode, reason: string): PolicyVerdict {
   const { preRouting, origin } = listener;
   const last = preRouting?.policies.at(-1);
@@ -123,7 +123,7 @@ function withoutRoute(listener: ListenerNode, reason: string): PolicyVerdict {
     return {
       policy: last.kind,
       verdict: "passes",
-      reason: "responds to every request itself",
+      reason: "answers every request itself",
       origin: last.origin,
     };
   const changing = reroutingPolicy(listener);
@@ -131,13 +131,13 @@ function withoutRoute(listener: ListenerNode, reason: string): PolicyVerdict {
     return {
       policy: changing.kind,
       verdict: "undecided",
-      reason: "may change the request before its route is chosen",
+      reason: "may change the request before routing",
       origin: changing.origin,
     };
   return { policy: "routing", verdict: "refuses", reason, origin };
 }
 
-/** The policy that responds to a request itself, so that none behind it is asked; undefined: none does. */
+/** Returns the index of the policy that answers the request, so that later ones do not run; `undefined` if no policy does. */
 function respondsAt(
   policies: readonly PolicyUse[],
   method: string,
@@ -148,10 +148,10 @@ function respondsAt(
   return at < 0 ? undefined : at;
 }
 
-/** Of OPTIONS without the method that is asked for it depends on the origin whether the policy responds. */
+/** Returns the verdict of a policy that answers preflights; without `Access-Control-Request-Method` it depends on the origin. */
 function preflightVerdict({ kind, origin }: PolicyUse, headers: OneReading): PolicyVerdict {
   const isPreflight = (headers["access-control-request-method"] ?? "") !== "";
   return isPreflight
-    ? { policy: kind, verdict: "passes", reason: "responds to preflights itself", origin }
-    : { policy: kind, verdict: "undecided", reason: "responds to allowed origins", origin };
+    ? { policy: kind, verdict: "passes", reason: "answers preflights itself", origin }
+    : { policy: kind, verdict: "undecided", reason: "answers allowed origins", origin };
 }

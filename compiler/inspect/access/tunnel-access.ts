@@ -8,14 +8,14 @@ import { repeatedInMatch } from "./header-readings.ts";
 import type { Asker } from "./item-access.ts";
 import { accessOfReadings, headAccess, type RequestAccess } from "./request-access.ts";
 
-/** Whether a tunnel is opened (CONNECT, RFC 9110 9.3.6), at each port that takes them. `authority`: `host:port`. */
+/** Decides whether a tunnel is opened (CONNECT, RFC 9110 9.3.6) on each port that accepts tunnels. `authority` is `host:port`. */
 export function tunnelAccess(
   programs: readonly Program[],
   authority: string,
   asker: Asker,
 ): readonly RequestAccess[] {
   const host = canonicalHost(authority.toLowerCase());
-  if (host === undefined) return [{ kind: "none", reason: "no server has such a name: 400" }];
+  if (host === undefined) return [{ kind: "none", reason: "the host is not a valid name: 400" }];
   const hostname = host.replace(/:\d+$/, "");
   const port = Number(authority.slice(authority.lastIndexOf(":") + 1));
   const binds = programs.flatMap((program) => program.binds);
@@ -23,7 +23,10 @@ export function tunnelAccess(
   const [bind] = taking;
   if (bind === undefined)
     return [
-      { kind: "none", reason: "no backend takes tunnels: 501; `dynamic: {connect: {}}` does" },
+      {
+        kind: "none",
+        reason: "no backend accepts tunnels: 501; use `dynamic: {connect: {}}`",
+      },
     ];
   return taking.map((each) =>
     accessOfReadings(asker, (headers): RequestAccess => {
@@ -39,7 +42,7 @@ export function tunnelAccess(
       if (matched !== undefined)
         return {
           kind: "none",
-          reason: `the header ${matched} is repeated, and matches read it: 400`,
+          reason: `matches read the header ${matched}, which is repeated: 400`,
         };
       const route = routeAt(listener, "CONNECT", { hostname, path: "/" }, headers);
       const scheme = each.tls === undefined ? "http" : "https";
@@ -52,7 +55,7 @@ export function tunnelAccess(
         return found;
       const why =
         portsOfTunnels(route).length === 0
-          ? "its backend takes no tunnels: 501"
+          ? "its backend does not accept tunnels: 501"
           : `no tunnels to port ${port}: 403`;
       const refused = {
         policy: "backend",

@@ -1,15 +1,18 @@
+import { startedServers } from "../../4-emit/image-commands.ts";
 import { backendOf } from "../../backends/index.ts";
-import { type Diagnostic, Diagnostics, keyPlace } from "../../diagnostics/diagnostic.ts";
+import type { CelPhase } from "../../cel/compile.ts";
+import { childOf, type Diagnostic, Diagnostics, keyPlace } from "../../diagnostics/diagnostic.ts";
 import { accessOf, policiesMet } from "../../ir/access.ts";
 import type { BackendKind, BackendNode } from "../../ir/backends.ts";
+import type { NamedImage } from "../../ir/deployment.ts";
 import type { BindNode, ListenerNode, Program, RouteNode } from "../../ir/program.ts";
 import { servedRoutes } from "../../ir/routes.ts";
-import { type Work, workOfCommand } from "../effect/work/work.ts";
-import { reportDeadRules } from "./dead-rules.ts";
-import { reportModelRules } from "./model-rules.ts";
-import { reportUnpinnedImages } from "./unpinned-images.ts";
+import type { Rule } from "../../model/rules.ts";
+import { RuleModel } from "../effect/model/rule-model.ts";
+import { type Work, withinSteps, workOfCommand } from "../effect/work/work.ts";
+import { startedImageAt } from "./container-command.ts";
 
-/** What is open, weak or does nothing in programs that have no mistake. */
+/** Reports what is open, weak or without effect in valid programs. */
 export function auditPrograms(programs: readonly Program[]): readonly Diagnostic[] {
   const diagnostics = new Diagnostics();
   const work = workOfCommand();
@@ -66,7 +69,7 @@ function traitsOf<Kind extends BackendKind>(node: BackendNode<Kind>) {
   return { protocol: unit.protocol, passesToken: unit.passesToken?.(node) === true };
 }
 
-/** Whether some server behind a backend is reached over TLS that checks no certificate. */
+/** Whether a backend connects to a server without verifying its certificate. */
 function isUnverified(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
   const fields = Object.entries(value);
@@ -90,7 +93,7 @@ function auditBind({ port, address, tls, listeners, origin }: BindNode, diagnost
   if (asks) diagnostics.report("credentials-in-clear", keyPlace(origin), { port });
 }
 
-/** In a cluster metrics have to be reached by others; the admin page is on loopback alone wherever it is. */
+/** Reports public metrics, except in a cluster, where they must be reachable. The admin page always listens on loopback only. */
 function auditProcess({ process, deployment, binds: [bind] }: Program, diagnostics: Diagnostics) {
   const { stats } = process.addresses;
   if (deployment !== undefined || bind === undefined || !PUBLIC.test(stats)) return;
@@ -98,5 +101,75 @@ function auditProcess({ process, deployment, binds: [bind] }: Program, diagnosti
   diagnostics.report("public-metrics", at, { address: stats });
 }
 
-/** Every address of the machine. */
+/** Matches an address that covers all interfaces. */
 const PUBLIC = /^(0\.0\.0\.0|\[::\]|\*)?:/;
+
+/** Reports rules that never decide; nothing if the remaining steps do not suffice to prove it. */
+function reportDeadRules(
+  rules: readonly Rule[],
+  phase: CelPhase,
+  diagnostics: Diagnostics,
+  work: Work,
+): void {
+  const deciding = decidingRules(rules, phase, work);
+  if (deciding === undefined) return;
+  for (const [index, rule] of rules.entries()) {
+    if (deciding.has(index)) continue;
+    const isEverTrue = decidingRules([rule], phase, work)?.has(0) !== false;
+    const why = isEverTrue
+      ? "other rules decide every request that it matches"
+      : "no request can match it";
+    diagnostics.report("dead-rule", rule.origin, { rule: rule.expression.source, why });
+  }
+}
+
+/** Returns the indexes of the rules that decide at least one request; `undefined` if the set may be incomplete. */
+function decidingRules(
+  rules: readonly Rule[],
+  phase: CelPhase,
+  work: Work,
+): ReadonlySet<number> | undefined {
+  return withinSteps(() => {
+    const model = new RuleModel(phase, rules, [], [], work.question());
+    if (!model.isComplete) return undefined;
+    const texts = model.diagrams.textsIn(model.decision(rules));
+    return new Set([...texts].flatMap((text) => ruleIn(text) ?? []));
+  });
+}
+
+/** Parses the rule index of a decision's terminal: `+ 2`. */
+function ruleIn(text: string): number | undefined {
+  const [, rule] = text.split(" ");
+  return rule === undefined ? undefined : Number(rule);
+}
+
+/** Reports rules that read the model from the request body: servers may take it from other members or the path. */
+function reportModelRules(rules: readonly Rule[], diagnostics: Diagnostics): void {
+  for (const { expression, origin } of rules) {
+    if (!BODY_MODEL.test(expression.source)) continue;
+    diagnostics.report("body-model-rule", origin, { rule: expression.source });
+  }
+}
+
+/** Matches `json(request.body).model`, also by index, through other functions, or of a bound name. */
+const BODY_MODEL = /json\s*\([^)]*request\.body[\s\S]*(?:\.\??\s*|\[\??\s*["'])models?\b/i;
+
+/** Reports images without a digest: the image of a tag may change with every pull. */
+function reportUnpinnedImages(program: Program, diagnostics: Diagnostics): void {
+  const named = [...(program.deployment?.namedImages ?? []), ...startedImages(program)];
+  for (const { image, origin } of named)
+    if (!PINNED.test(image)) diagnostics.report("unpinned-image", origin, { image });
+}
+
+/** Matches a digest with a registered algorithm (OCI image specification, descriptor). */
+const PINNED = /@(?:sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$/;
+
+/** Lists the images of MCP servers that the gateway starts with a container runtime. */
+function startedImages(program: Program): readonly NamedImage[] {
+  return startedServers(program).flatMap(({ command, args, origin }) => {
+    const at = startedImageAt(command, args);
+    const image = at === undefined ? undefined : args[at];
+    if (at === undefined || typeof image !== "string") return [];
+    return [{ image, origin: childOf(origin, "args", at) }];
+  });
+}

@@ -10,7 +10,7 @@ const schema = object(
         {
           code: text("the finding's code"),
           message: text("its message"),
-          reason: text("why it is as it should be"),
+          reason: text("why it is acceptable"),
         },
         { required: ["code", "message", "reason"] },
       ),
@@ -19,10 +19,10 @@ const schema = object(
   { required: ["accepted"] },
 );
 
-/** Findings that somebody looked at and accepted, each with the reason. */
+/** Accepted findings, each with a reason. */
 export type AuditBaseline = Infer<typeof schema>;
 
-/** Reads a baseline; undefined: the text is none. */
+/** Parses a baseline; `undefined` if it is malformed. */
 export function readBaseline(yaml: string): AuditBaseline | undefined {
   try {
     const value = parse(yaml);
@@ -32,7 +32,7 @@ export function readBaseline(yaml: string): AuditBaseline | undefined {
   }
 }
 
-/** The findings that no baseline accepts, and what it accepts that is not found any more. */
+/** Splits off the findings that the baseline does not accept, and its entries that are no longer found. */
 export function unaccepted(
   findings: readonly Finding[],
   { accepted }: AuditBaseline,
@@ -45,11 +45,11 @@ export function unaccepted(
   };
 }
 
-/** A baseline that accepts all of some findings, for somebody to write the reasons. */
+/** Renders a baseline that accepts all findings, with reasons to fill in. */
 export function baselineText(findings: readonly Finding[], known: AuditBaseline): string {
   const accepted = findings.map(({ code, message }) => {
     const before = known.accepted.find((each) => each.code === code && each.message === message);
-    return { code, message, reason: before?.reason ?? "not looked at yet" };
+    return { code, message, reason: before?.reason ?? "not reviewed yet" };
   });
-  return `# Findings of \`gwc audit\` that are as they should be, and why.\n${stringify({ accepted })}`;
+  return `# Accepted findings of \`gwc audit\`, with reasons.\n${stringify({ accepted })}`;
 }

@@ -1,14 +1,14 @@
 import path from "node:path";
 import type { Text } from "../../model/texts.ts";
 
-/** Command lines of container runtimes, which take the words and options of Docker's. */
+/** Container runtimes with Docker's command line. */
 const RUNTIMES: ReadonlySet<string> = new Set(["docker", "podman", "nerdctl", "finch"]);
 
-/** Options before the command that have no value. */
+/** Global options without a value. */
 const GLOBAL_FLAGS: ReadonlySet<string> = new Set(["debug", "remote", "tls", "tlsverify"]);
 const GLOBAL_LETTERS = "Dr";
 
-/** Options of `run` that have no value; all others have one. */
+/** Options of `run` without a value; all others take one. */
 const RUN_FLAGS: ReadonlySet<string> = new Set([
   ...["detach", "disable-content-trust", "env-host", "help", "init", "interactive"],
   ...["no-healthcheck", "no-hostname", "no-hosts", "oom-kill-disable", "privileged", "publish-all"],
@@ -27,7 +27,7 @@ const RUN_FLAGS: ReadonlySet<string> = new Set([
 ]);
 const RUN_LETTERS = "diqtP";
 
-/** Which argument names the image that a command runs: of `docker run -i --rm -e A IMAGE x` the fifth. */
+/** Returns the index of the argument with the image: 4 for `docker run -i --rm -e A IMAGE x`, counted after `docker`. */
 export function startedImageAt(command: string, args: readonly Text[]): number | undefined {
   if (!RUNTIMES.has(path.posix.basename(command))) return undefined;
   let at = firstWord(args, 0, GLOBAL_FLAGS, GLOBAL_LETTERS);
@@ -37,7 +37,7 @@ export function startedImageAt(command: string, args: readonly Text[]): number |
   return image < args.length ? image : undefined;
 }
 
-/** Where the first argument from `start` on stands that is neither an option nor the value of one. */
+/** Returns the index of the first argument from `start` that is neither an option nor an option's value. */
 function firstWord(
   args: readonly Text[],
   start: number,
@@ -47,7 +47,7 @@ function firstWord(
   let index = start;
   for (; index < args.length; index++) {
     const arg = args[index];
-    // A text with variables of the environment is a word: options are not written so.
+    // A string with environment variables is taken for a word, as options have none.
     if (typeof arg !== "string" || !arg.startsWith("-") || arg === "-") return index;
     if (arg === "--") return index + 1;
     if (takesNext(arg, flags, letters)) index++;

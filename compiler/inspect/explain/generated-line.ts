@@ -1,15 +1,15 @@
 import type { Checked } from "../../compile.ts";
 import { placeText } from "./route.ts";
 
-/** Where a generated line comes from. */
+/** Source of a generated line. */
 export interface LineOrigin {
-  /** What the trace comment above it says: `HTTPRoute default/tools spec.rules[0]`. */
+  /** Its trace comment: `HTTPRoute default/tools spec.rules[0]`. */
   readonly trace: string;
-  /** FILE:LINE:COLUMN, when the configuration is at hand. */
+  /** FILE:LINE:COLUMN; `undefined` without a configuration. */
   readonly at: string | undefined;
 }
 
-/** The trace comment of the declaration that a line of generated code (from 1) belongs to. */
+/** Finds the trace comment of the declaration that a line of generated code (1-based) belongs to. */
 export function originOfLine(
   text: string,
   line: number,
@@ -22,17 +22,17 @@ export function originOfLine(
   return { trace, at: checked && placeOf(trace, checked) };
 }
 
-/** Trace comments stand at the start of a line; a rule's source is indented. */
+/** Whether a line is a trace comment; comments with a rule's source are indented. */
 function isTrace(line: string): boolean {
   return /^\/\/ \S+( \S+)? ?\S*$/.test(line);
 }
 
-/** The comments at the head of a module name inputs, not places. */
+/** Whether a comment is in the header of a module, which names inputs and not locations. */
 function isHeader(lines: readonly string[], index: number): boolean {
   return lines.slice(0, index).every((line) => line.startsWith("//"));
 }
 
-/** The place that a trace names: a resource or a file, and a path in it. */
+/** Resolves a trace, which is a resource or file and a path in it, to FILE:LINE:COLUMN. */
 function placeOf(trace: string, { kubernetes, files }: Checked): string | undefined {
   const words = trace.split(" ");
   const path = steps(words.at(-1) ?? "");
@@ -47,7 +47,7 @@ function placeOf(trace: string, { kubernetes, files }: Checked): string | undefi
   return file && placeText({ file: file.name, document: 0, path }, files);
 }
 
-/** `a.b[0].c` as steps. */
+/** Parses `a.b[0].c`. */
 function steps(path: string): readonly (string | number)[] {
   return [...path.matchAll(/\[(\d+)\]|\["([^"]+)"\]|([^.[\]]+)/g)].map(([, index, quoted, name]) =>
     index !== undefined ? Number(index) : (quoted ?? name ?? ""),

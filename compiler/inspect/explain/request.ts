@@ -6,7 +6,7 @@ import type { TcpBindNode } from "../../ir/tcp.ts";
 import type { RouteMatch } from "../../model/matches.ts";
 import { coversHost, holderOf, matchesPath, matchesValue } from "../routing/match-request.ts";
 
-/** The route that a request reaches, or why it reaches none. */
+/** The route that a request reaches, or the reason why it reaches no route. */
 export type ReachedRoute =
   | {
       readonly kind: "route";
@@ -14,32 +14,32 @@ export type ReachedRoute =
       readonly listener: ListenerNode;
       /** The URL as routes and rules see it. */
       readonly seen: SeenUrl;
-      /** The conditions that it meets. */
+      /** The match that applies. */
       readonly match: RouteMatch;
-      /** Those of other routes that it would meet before, had it their headers. */
+      /** Matches of other routes that take precedence if the request has the headers that they require. */
       readonly earlier: readonly { readonly route: RouteNode; readonly match: RouteMatch }[];
     }
   | {
       readonly kind: "none";
       readonly reason: string;
-      /** The listener that has no route for it; absent: none takes it. */
+      /** The listener without a matching route; absent if no listener matches. */
       readonly at?: { readonly listener: ListenerNode; readonly seen: SeenUrl };
     };
 
-/** The headers of a request, by lower-case name. */
+/** Headers of a request, by lower-case name. */
 type Headers = Readonly<Record<string, string>>;
 
-/** A URL in the one form that routes and rules see (runtime/http/routing). */
+/** A URL in the canonical form that routes and rules see (runtime/http/routing). */
 export interface SeenUrl {
   readonly hostname: string;
-  /** With the port, where it is not the scheme's own. */
+  /** Host with the port, unless it is the scheme's default. */
   readonly host: string;
   readonly path: string;
   /** `?a=b`, or empty. */
   readonly search: string;
 }
 
-/** A listener's form of a URL; undefined: it refuses the request, which two servers could read differently. */
+/** Canonicalizes a URL for a listener; `undefined` if the listener refuses it as ambiguous. */
 function seenUrl(url: URL, { pathHandling }: ListenerNode): SeenUrl | undefined {
   const host = canonicalHost(url.host);
   const path =
@@ -49,16 +49,16 @@ function seenUrl(url: URL, { pathHandling }: ListenerNode): SeenUrl | undefined 
   return { hostname: canonicalHost(url.hostname) ?? "", host, path, search: url.search };
 }
 
-/** Which route answers METHOD URL. Without `headers` it has none to show: conditions on them count as unmet. */
+/** Finds the route of a request. Without `headers`, conditions on headers count as unmet. */
 export function reachedRoute(
   { programs }: Pick<Checked, "programs">,
   method: string,
   url: URL,
   headers?: Headers,
 ): ReachedRoute {
-  // Methods are case-sensitive, and the gateway asks no rule about others.
+  // Methods are case-sensitive, and the gateway refuses others before any rule.
   if (!SERVED_METHODS.has(method))
-    return { kind: "none", reason: `"${method}" is no method of HTTP: 400` };
+    return { kind: "none", reason: `"${method}" is not an HTTP method: 400` };
   const all = programs.flatMap(({ binds }) => binds);
   const tcp = programs.flatMap((program) => program.tcp);
   const binds = bindsFor(all, url);
@@ -66,14 +66,14 @@ export function reachedRoute(
     const port = portOf(url);
     const passing = tcp.find((each) => each.port === port);
     if (passing !== undefined) {
-      const what = `port ${port} passes connections on and answers no requests`;
+      const what = `port ${port} forwards connections without reading requests`;
       return { kind: "none", reason: `${what}; ${passedOn(passing, url.hostname)}` };
     }
     const ports = all.map((each) => each.port).join(", ");
-    return { kind: "none", reason: `no listener has the port ${port}; there is ${ports}` };
+    return { kind: "none", reason: `no listener has the port ${port}; existing ports: ${ports}` };
   }
   const hostname = canonicalHost(url.hostname);
-  if (hostname === undefined) return { kind: "none", reason: `no server has such a name: 400` };
+  if (hostname === undefined) return { kind: "none", reason: "the host is not a valid name: 400" };
   let at: { readonly listener: ListenerNode; readonly seen: SeenUrl } | undefined;
   let passing: TcpBindNode | undefined;
   for (const bind of binds) {
@@ -82,28 +82,31 @@ export function reachedRoute(
     if (listener === "passedOn" || listener === undefined) continue;
     const seen = seenUrl(url, listener);
     if (seen === undefined)
-      return { kind: "none", reason: "two servers could read its path differently: 400" };
+      return {
+        kind: "none",
+        reason: "its path is ambiguous, servers may read it differently: 400",
+      };
     const found = routeOf(listener, method, url, seen, headers);
     if (found !== undefined) return { kind: "route", listener, seen, ...found };
     at ??= { listener, seen };
   }
   if (at === undefined && passing !== undefined) {
-    const what = `port ${passing.port} passes connections to ${hostname} on and answers none of its requests`;
+    const what = `port ${passing.port} forwards connections to ${hostname} without reading requests`;
     return { kind: "none", reason: `${what}; ${passedOn(passing, hostname)}` };
   }
   return { kind: "none", reason: "no route of the listener matches it: 404", ...(at && { at }) };
 }
 
-/** What becomes of a connection to a port that answers no requests. */
+/** Describes where a TCP port forwards connections. */
 function passedOn({ listeners }: TcpBindNode, hostname: string): string {
   const listener = listeners.find((each) => coversHost(each.hostname, hostname));
   const entry = listener?.table.find((each) => coversHost(each.hostname, hostname));
   const route = listener?.routes.find(({ id }) => id === entry?.route);
-  if (route === undefined) return `it closes those to ${hostname}`;
-  return `those to ${hostname} go to the route ${route.name}`;
+  if (route === undefined) return `connections to ${hostname} are closed`;
+  return `connections to ${hostname} go to the route ${route.name}`;
 }
 
-/** A URL without a port means the usual one, or else those of its scheme: a load balancer in front may have another. */
+/** Returns the binds for a URL. Without an explicit port, falls back to all binds of its scheme, since a load balancer may map ports. */
 export function bindsFor(binds: readonly BindNode[], url: URL): readonly BindNode[] {
   const isTls = url.protocol === "https:";
   const port = portOf(url);
@@ -117,7 +120,7 @@ function portOf({ port, protocol }: URL): number {
   return port === "" ? (protocol === "https:" ? 443 : 80) : Number(port);
 }
 
-/** The route of a listener that a request without parameters reaches; undefined: none. */
+/** Finds the route of a listener for a request without query parameters; `undefined` if no route matches. */
 export function routeAt(
   listener: ListenerNode,
   method: string,
@@ -148,7 +151,7 @@ function routeOf(
   return undefined;
 }
 
-/** Whether all but the headers is as a match asks. */
+/** Whether a request meets all conditions of a match except those on headers. */
 function matches(
   match: RouteMatch,
   method: string,

@@ -31,7 +31,7 @@ import type { Traffic } from "../../model/traffic.ts";
 import { policies } from "../../policies/index.ts";
 import { type Schema, schemaAt } from "../../schema/schema.ts";
 
-/** What holds for the traffic of a route's rule on one listener. */
+/** Effective configuration for the traffic of a route's rule on one listener. */
 export interface RouteExplanation {
   /** `HTTPRoute "default/tools"`, or the name of a standalone file's route. */
   readonly route: string;
@@ -39,35 +39,35 @@ export interface RouteExplanation {
   readonly rule: string;
   readonly listener: string;
   readonly backend: string;
-  /** What guards the texts of requests to models, and of their responses. */
+  /** Prompt guards for requests to models and their responses. */
   readonly guards: readonly string[];
   readonly fields: readonly ExplainedField[];
 }
 
-/** A field with the values that count, and those that they override. */
+/** A policy field with its effective values and those that they override. */
 export interface ExplainedField {
-  /** `traffic.cors`; of one target of a backend: `backend.mcp.authorization (target NAME)`. */
+  /** `traffic.cors`; for one target of a backend: `backend.mcp.authorization (target NAME)`. */
   readonly field: string;
   readonly values: readonly ExplainedValue[];
-  /** Why it does nothing for this traffic; absent when it acts. */
+  /** Reason why it has no effect on this traffic; absent if it has an effect. */
   readonly idle?: string;
   readonly overridden: readonly ExplainedValue[];
 }
 
-/** A value, and where it comes from. */
+/** A value and its source. */
 export interface ExplainedValue {
   readonly value: unknown;
   /** `GatewayPolicy "default/p"`, or the file. */
   readonly source: string;
-  /** On which level it stands: `route`. */
+  /** Level at which it is set: `route`. */
   readonly level: string;
   /** FILE:LINE:COLUMN */
   readonly at: string;
 }
 
 /**
- * What holds for a route: NAMESPACE/NAME of a route, or its name where that is enough, or the name of a standalone
- * file's route; of all its rules, or the one of that name or index. Empty when there is no such route.
+ * Explains a route by NAMESPACE/NAME, by a name that is unambiguous, or by the name in a standalone file. `rule` limits the
+ * result to the rule of that name or index. Empty if there is no such route.
  */
 export function explainRoute(
   checked: Checked,
@@ -87,7 +87,7 @@ export function explainRoute(
     .map((each) => explainTraffic(each, checked, kubernetes));
 }
 
-/** By NAMESPACE/NAME, or by a name that is in `default` or in one namespace only; of several kinds there may be one each. */
+/** Finds routes by NAMESPACE/NAME, or by a name in `default` or in only one namespace; there may be one of each kind. */
 function routesNamed(
   name: string,
   { inventory }: KubernetesModel,
@@ -101,7 +101,7 @@ function routesNamed(
   return new Set(named.map((each) => each.namespace)).size === 1 ? named : [];
 }
 
-/** The names that `explainRoute` takes. */
+/** Lists the names that `explainRoute` accepts. */
 export function routeNames(checked: Checked): readonly string[] {
   const { kubernetes } = checked;
   if (kubernetes === undefined)
@@ -111,12 +111,12 @@ export function routeNames(checked: Checked): readonly string[] {
   );
 }
 
-/** The kinds of routes that are built. */
+/** Supported kinds of routes. */
 const EXPLAINED = ["HTTPRoute", "GRPCRoute", "TLSRoute", "TCPRoute"] as const;
 
 type Explained = (typeof EXPLAINED)[number];
 
-/** Where a thing stands, as FILE:LINE:COLUMN. */
+/** Formats a location as FILE:LINE:COLUMN. */
 export function placeText(origin: Origin, files: readonly SourceFile[]): string {
   return locationText(locate({ ...origin, part: "key" }, files));
 }
@@ -145,7 +145,7 @@ function explainTraffic(
   };
 }
 
-/** What there is behind any of its backends; undefined: one has mistakes (reported). */
+/** Returns the protocols behind all backends; `undefined` if a backend is invalid, which is reported elsewhere. */
 function carriedByAll(traffic: SharedTraffic): readonly Traffic[] | undefined {
   const backends = traffic.backends.map(({ backend }) => backend);
   const carried = (backends.length === 0 ? [undefined] : backends).map((backend) =>
@@ -163,7 +163,7 @@ function ruleName({ rule, index }: RulePath): string {
   return rule.name ?? String(index);
 }
 
-/** `Service "default/web" port 80 (weight 3)`, `GatewayBackend "default/tools" (targets one, two)`. */
+/** Formats `Service "default/web" port 80 (weight 3)` or `GatewayBackend "default/tools" (targets one, two)`. */
 function backendText(
   { backend: { manifest, port, parts }, weight }: WeightedBackend,
   _: number,
@@ -175,7 +175,7 @@ function backendText(
   return `${title}${port === undefined ? "" : ` port ${port.port}`}${notes === "" ? "" : ` (${notes})`}`;
 }
 
-/** What holds for all of the traffic, in request order, then what differs between backends and between targets. */
+/** Lists the fields for all traffic in request order, then those of individual backends and targets. */
 function trafficFields(
   traffic: SharedTraffic,
   { context: { policyIndex } }: KubernetesModel,
@@ -210,7 +210,7 @@ function named(field: EffectiveField, what: string): EffectiveField {
   return { ...field, field: `${field.field} (${what})` };
 }
 
-/** Where a field acts: before routing, then in the order of the policies, then on the way to the backend. */
+/** Ranks a field by when it acts: before routing, then in policy order, then on the way to the backend. */
 function position({ field }: EffectiveField): number {
   const preRouting = field.includes(".PreRouting.");
   const index = FIELDS.indexOf(preRouting ? field.replace(".PreRouting.", ".") : field);
@@ -236,7 +236,7 @@ function explainField(
   };
 }
 
-/** The value without credentials that are written out, against all advice: they go no further. */
+/** Redacts credentials that are written literally in a value. */
 function withoutSecrets({ source, origin, value }: FieldValue): unknown {
   const row = kinds.find(({ kind }) => kind === source.kind);
   const depth = source.origin.resource?.depth ?? 0;
@@ -255,7 +255,7 @@ function shown(value: unknown, schema: Schema | undefined): unknown {
 interface FileRoute {
   readonly route: RouteNode | TcpRouteNode;
   readonly listeners: readonly (ListenerNode | TcpListenerNode)[];
-  /** Where its traffic goes. */
+  /** Destination of its traffic. */
   readonly backend: string;
   readonly guards: readonly string[];
 }
@@ -275,19 +275,19 @@ function fileRoutes(program: Program): readonly FileRoute[] {
   ];
 }
 
-/** A standalone file says each policy once: on the listener, for before routing, or on the route. */
+/** Explains a route of a standalone file, where each policy is set once: on the gateway, the listener or the route. */
 function explainNode(
   { route, backend, guards }: FileRoute,
   listener: ListenerNode | TcpListenerNode,
   files: readonly SourceFile[],
 ): RouteExplanation {
-  const said = (level: string, prefix: string, uses: readonly PolicyUse[]) =>
+  const fieldsAt = (level: string, prefix: string, uses: readonly PolicyUse[]) =>
     uses.map((use) => ({
       field: `${prefix}${use.kind}`,
       values: placesOf(use).map((origin) => ({
         value: valueAt(origin, files),
         source: origin.file,
-        // The file's own `policies` say what they are about.
+        // Entries of the file's top-level `policies` name their targets.
         level: origin.path[0] === "policies" ? "attached" : level,
         at: placeText(origin, files),
       })),
@@ -302,14 +302,14 @@ function explainNode(
     backend,
     guards,
     fields: [
-      ...said("gateway", "connections: ", admission),
-      ...said("listener", "PreRouting.", preRouting?.policies ?? []),
-      ...said("route", "", route.policies),
+      ...fieldsAt("gateway", "connections: ", admission),
+      ...fieldsAt("listener", "PreRouting.", preRouting?.policies ?? []),
+      ...fieldsAt("route", "", route.policies),
     ],
   };
 }
 
-/** Where a policy is written: rules that are joined stand in several places. */
+/** Lists the locations of a policy; merged rules have several. */
 function placesOf(use: PolicyUse): readonly Origin[] {
   const ofRules = accessOf(use)
     .flatMap((check) => (check.kind === "rules" ? check.rules : []))
@@ -323,18 +323,18 @@ function placesOf(use: PolicyUse): readonly Origin[] {
   return [...others.values(), use.origin];
 }
 
-/** Those of several providers that are alike stand once. */
+/** Describes the prompt guards of backends, without duplicates. */
 function guardsOf(nodes: readonly BackendNode[]): readonly string[] {
   return [...new Set(nodes.flatMap(promptGuards).flatMap(guardLines))];
 }
 
-/** A backend with its share where there are several. */
+/** Formats a backend, with its weight if there are several. */
 function sharedText(node: BackendNode, _: number, { length }: readonly BackendNode[]): string {
   const weight = "weight" in node && length > 1 ? ` (weight ${node.weight})` : "";
   return `${nodeText(node)}${weight}`;
 }
 
-/** `ai (group 1: fast (gpt-5), not asked for 10 s after a failure, ...)`: the servers that have names. */
+/** Formats `ai (group 1: fast (gpt-5), ...)` with the named servers of a backend. */
 function nodeText<Kind extends BackendKind>(node: BackendNode<Kind>): string {
   const labels = backendOf(node.kind)
     .describe(node)

@@ -1,33 +1,33 @@
 import type { GatewaySummary } from "../../4-emit/manifest/manifest-schema.ts";
 import { NO_BACKEND } from "../../ir/backend-text.ts";
 
-/** What a part of a picture is beside the one before. */
+/** Change of a part of a graph against another graph. */
 export type GraphChange = "added" | "removed" | "changed" | "same";
 
-/** A box of the picture. */
+/** A box of a graph. */
 export interface GraphNode {
   readonly id: string;
-  /** From left to right: listeners, routes with their policies, servers. */
+  /** 0: listeners, 1: routes with their policies, 2: servers. */
   readonly column: 0 | 1 | 2;
-  /** The first is its name. */
+  /** Lines of text, of which the first is the name. */
   readonly lines: readonly string[];
   readonly change: GraphChange;
 }
 
-/** An arrow of the picture: what one box leads to. */
+/** An arrow from one box to another. */
 export interface GraphEdge {
   readonly from: string;
   readonly to: string;
   readonly change: GraphChange;
 }
 
-/** The picture of a gateway. */
+/** A graph of a gateway. */
 export interface GatewayGraph {
   readonly nodes: readonly GraphNode[];
   readonly edges: readonly GraphEdge[];
 }
 
-/** The picture of a gateway; `before`: what it adds, removes and changes beside another one is marked. */
+/** Creates the graph of a gateway; with `before`, additions, removals and changes are marked. */
 export function gatewayGraph(after: GatewaySummary, before?: GatewaySummary): GatewayGraph {
   const now = partsOf(after);
   const old = before === undefined ? now : partsOf(before);

@@ -1,6 +1,6 @@
 import type { GatewayGraph } from "./gateway-graph.ts";
 
-/** A picture as a Mermaid flowchart, which GitHub draws in comments and documents. */
+/** Renders a graph as a Mermaid flowchart, which GitHub draws in comments and documents. */
 export function mermaidText({ nodes, edges }: GatewayGraph): string {
   const names = new Map(nodes.map(({ id }, index) => [id, `n${index}`]));
   const isMarked = nodes.some(({ change }) => change !== "same");
@@ -25,7 +25,7 @@ const STYLES = [
   "  classDef changed fill:#fff8c5,stroke:#9a6700,color:#1f2328",
 ];
 
-/** Text in a quoted label: everything but plain characters as an entity, for configuration is nobody's markup. */
+/** Escapes a label: everything but plain characters becomes an entity, so that configuration cannot inject markup. */
 function labelText(text: string): string {
   return text.replace(/[^\w .,:/*·=~+-]/gu, (character) => `#${character.codePointAt(0)};`);
 }

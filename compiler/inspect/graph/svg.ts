@@ -7,17 +7,17 @@ interface Box {
   readonly height: number;
 }
 
-/** Widths of the columns in pixels, and the space between them. */
+/** Widths of the columns, in pixels. */
 const WIDTHS = [200, 320, 320] as const;
 const GAP = 90;
 const LINE = 18;
 const PADDING = 10;
 
-/** The width of a character in pixels, as it is on average in wide fonts. */
+/** Average width of a character in wide fonts, in pixels. */
 const PLAIN = 7;
 const BOLD = 8;
 
-/** A picture as SVG, with no script, font or style of others. */
+/** Renders a graph as SVG without scripts or external fonts and styles. */
 export function svgText({ nodes, edges }: GatewayGraph): string {
   const boxes = new Map(placed(nodes).map((box) => [box.node.id, box]));
   const bottom = Math.max(0, ...[...boxes.values()].map(({ y, height }) => y + height));
@@ -35,7 +35,7 @@ export function svgText({ nodes, edges }: GatewayGraph): string {
   ].join("\n");
 }
 
-/** Boxes below each other, column by column. */
+/** Stacks the boxes of each column. */
 function placed(nodes: readonly GraphNode[]): readonly Box[] {
   const next = [PADDING, PADDING, PADDING];
   return nodes.map((node) => {
@@ -62,8 +62,8 @@ function boxText({ node: { column, lines, change }, x, y, height }: Box): string
     const top = y + PADDING + (index + 1) * LINE - 5;
     const isHead = index === 0;
     const weight = isHead ? ' font-weight="600"' : "";
-    const most = Math.floor((width - 2 * PADDING) / (isHead ? BOLD : PLAIN));
-    const shown = line.length > most ? `${line.slice(0, most - 1)}…` : line;
+    const maxLength = Math.floor((width - 2 * PADDING) / (isHead ? BOLD : PLAIN));
+    const shown = line.length > maxLength ? `${line.slice(0, maxLength - 1)}…` : line;
     return `    <text x="${x + PADDING}" y="${top}"${weight} fill="#1f2328">${escaped(shown)}</text>`;
   });
   const title = `    <title>${escaped([change === "same" ? "" : `(${change})`, ...lines].join("\n").trim())}</title>`;

@@ -1,25 +1,25 @@
 import type { PatternGuard } from "../../../runtime/llm/guards/pattern-guard.ts";
 import type { PromptGuardNode, RegexGuardNode } from "../../backends/ai/guards.ts";
 
-/** What the guards of a route make of a text. */
+/** Result of running the guards of a route on a text. */
 export interface GuardTrial {
   readonly guards: readonly TriedGuard[];
-  /** What is left of the text; undefined: it is rejected. */
+  /** The text after masking; `undefined` if it is rejected. */
   readonly text: string | undefined;
-  /** What the client gets instead. */
+  /** Response to the client if it is rejected. */
   readonly rejection?: { readonly status: number; readonly message: string };
 }
 
-/** What one of them did. */
+/** Result of one guard. */
 export interface TriedGuard {
   /** Its number in the configuration, and its kind: `2.webhook`. */
   readonly guard: string;
-  /** `not asked`: it is a server, which nobody asks here; `not reached`: one before it has rejected. */
-  readonly action: "pass" | "mask" | "reject" | "not asked" | "not reached";
+  /** `not called`: it is an external server; `not reached`: an earlier guard rejected the text. */
+  readonly action: "pass" | "mask" | "reject" | "not called" | "not reached";
   readonly matches: number;
 }
 
-/** Runs the patterns of guards over a text as the gateway does; servers are not asked. */
+/** Runs the patterns of guards on a text as the gateway does; external servers are not called. */
 export async function tryGuards(
   { request, response }: PromptGuardNode,
   phase: "request" | "response",
@@ -31,7 +31,7 @@ export async function tryGuards(
   for (const [index, node] of (phase === "request" ? request : response).entries()) {
     const guard = `${index + 1}.${node.kind}`;
     if (node.kind !== "regex" || left === undefined) {
-      const action = left === undefined ? "not reached" : "not asked";
+      const action = left === undefined ? "not reached" : "not called";
       guards.push({ guard, action, matches: 0 });
       continue;
     }
@@ -67,7 +67,7 @@ async function tryPatterns(
   return { action: matches === 0 ? "pass" : "mask", matches, text: given };
 }
 
-/** The guard as generated code has it. */
+/** Creates the guard as generated code does. */
 async function patternGuard({ patterns, rejection }: RegexGuardNode): Promise<PatternGuard> {
   const named = await import("../../../runtime/llm/guards/named-patterns.ts");
   const { guardPattern, maskPatterns, rejectPatterns } = await import(

@@ -6,13 +6,12 @@ import { LOCK_ENTRY, type LockConfigMap } from "../../model/tool-lock.ts";
 
 /** A ConfigMap in a file of manifests. */
 export interface ConfigMapPlace extends LockConfigMap {
-  /** The file that it stands in, or that it is written into. */
+  /** The file that contains it, or to which it is written. */
   readonly file: string;
 }
 
 /**
- * Where the ConfigMap of a lock stands: among the manifests, else in a file of its own in `folder`, which may be there and
- * was not given.
+ * Locates the ConfigMap of a lock: in the manifests, else in a file of its own in `folder`, which may already exist.
  */
 export function configMapPlace(
   configMap: LockConfigMap,
@@ -26,7 +25,7 @@ export function configMapPlace(
   return { ...configMap, file: own?.path ?? path.join(folder, `${name}.configmap.yaml`) };
 }
 
-/** The lock in a ConfigMap; undefined: there is none. */
+/** Returns the lock in a ConfigMap; `undefined` if it is missing. */
 export function lockEntry(
   { namespace, name, file }: ConfigMapPlace,
   host: Host,
@@ -38,7 +37,7 @@ export function lockEntry(
   return typeof entry === "string" ? entry : undefined;
 }
 
-/** What is in the place of a file with a ConfigMap once its lock is `lock`; undefined: nobody can write into it. */
+/** Returns the file's contents with the lock in its ConfigMap; `undefined` if the file is invalid. */
 export function withLockEntry(
   { namespace, name, file }: ConfigMapPlace,
   lock: string,
@@ -59,7 +58,7 @@ export function withLockEntry(
   if (range === null || range === undefined || errors.length > 0) return undefined;
   document.setIn([...at, "data", LOCK_ENTRY], lock);
   const [start, , end] = range;
-  // The comments above the first document are its own, and stand before its range.
+  // The comments above the first document belong to it, although its range starts after them.
   const before = isFirst ? "" : text.slice(0, start);
   return before + document.toString({ lineWidth: 0 }) + text.slice(end);
 }
@@ -72,7 +71,7 @@ function findConfigMap(text: string, namespace: string, name: string) {
   return undefined;
 }
 
-/** The path of a ConfigMap in a document: the document itself, or an item of a list. */
+/** Returns the path of a ConfigMap in a document: the document itself, or an item of a list. */
 function placeIn(document: Document, namespace: string, name: string) {
   const isIt = (at: readonly (string | number)[]) =>
     document.getIn([...at, "kind"]) === "ConfigMap" &&

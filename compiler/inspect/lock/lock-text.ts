@@ -4,10 +4,10 @@ import { LOCK_VERSION } from "../../backends/mcp/tool-lock.ts";
 import type { LockedInstructions, LockedItem, LockedTarget } from "../../model/tool-lock.ts";
 
 const HEAD =
-  "# What MCP servers offered when it was approved: written by `gwc lock`, read at build.\n" +
-  '# A digest is SHA-256 of a part of an item\'s definition; "hidden" counts characters that nobody sees.\n';
+  "# Approved offers of MCP servers. Written by `gwc lock`, read at build.\n" +
+  '# Digests are SHA-256 of parts of an item\'s definition; "hidden" counts invisible characters.\n';
 
-/** A lock as it stands in its file: the same text for the same items. */
+/** Formats a lock file; equal items always give equal files. */
 export function lockText(targets: readonly LockedTarget[]): string {
   const sorted = targets.toSorted(
     (a, b) => compared(a.name, b.name) || compared(a.server, b.server),

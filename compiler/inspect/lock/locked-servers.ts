@@ -7,29 +7,29 @@ import { servedRoutes } from "../../ir/routes.ts";
 import { lockKey, type ToolLockNode } from "../../model/tool-lock.ts";
 import { type ConfigMapPlace, configMapPlace } from "./lock-place.ts";
 
-/** The lock of a configuration that names none. */
+/** Default name of the lock file. */
 export const DEFAULT_LOCK = "gwc.lock.yaml";
 
-/** A server whose tools are locked. */
+/** A server with locked items. */
 export interface LockedServer {
   readonly name: string;
   readonly server: string;
-  /** A backend with that server alone. */
+  /** A backend with only this server. */
   readonly node: BackendNode;
   readonly program: Program;
 }
 
-/** A lock, and the servers that belong into it, each once. */
+/** A lock file and its servers, without duplicates. */
 export interface LockFile {
   readonly file: string;
-  /** The ConfigMap in that file whose entry is the lock; undefined: the file is. */
+  /** The ConfigMap in the file whose entry is the lock; `undefined` if the file itself is the lock. */
   readonly configMap: ConfigMapPlace | undefined;
-  /** Whether a backend names it. */
+  /** Whether a backend references it. */
   readonly isNamed: boolean;
   readonly servers: readonly LockedServer[];
 }
 
-/** The locks that backends name; where none does, the one that could be in the `folder` of the configuration's `files`. */
+/** Lists the locks that backends reference, or else the default lock in `folder`. */
 export function lockFiles(
   programs: readonly Program[],
   files: readonly SourceFile[],
@@ -58,7 +58,7 @@ function serversOf<Kind extends BackendKind>(
 ): readonly (LockedServer & { readonly lock: ToolLockNode | undefined })[] {
   const form = backendOf(node.kind).toolLock;
   const lock = form?.of(node);
-  // `as`: a backend of a kind is one of some kind
+  // A node of one kind is assignable to the union, which TypeScript cannot infer for a type parameter.
   return (
     form
       ?.servers(node)

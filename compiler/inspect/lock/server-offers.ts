@@ -12,14 +12,14 @@ import { hiddenCharacters, visibleText } from "../../model/visible-text.ts";
 import { openTrialProgram, type TrialProgram } from "../tests/trial-program.ts";
 import type { LockedServer } from "./locked-servers.ts";
 
-/** What a server offers now, or why nobody knows. */
+/** Offers of a server, or the reason why it could not be listed. */
 export type ServerOffer =
   | Pick<LockedTarget, "instructions" | "items">
   | { readonly problem: string };
 
 /**
- * Asks servers for what they offer, as the gateway of their program reaches them: with its TLS, its credentials, its processes.
- * `headers`, by lower-case name, are those of a client whose credentials go on to a server.
+ * Lists what servers offer, connecting as the gateway does: with its TLS settings, credentials and processes. `headers`, by
+ * lower-case name, are those of a client, for servers that need the client's credentials.
  */
 export async function serverOffers(
   servers: readonly LockedServer[],
@@ -43,8 +43,8 @@ async function itemsOf(
   headers: Readonly<Record<string, string>>,
 ): Promise<ServerOffer> {
   const { instructionsDigest, itemDigests } = await import("gwc/runtime/mcp/protocol/item-digests");
-  const said = await responseTo(trial, serverRequest("server/discover", undefined, headers));
-  if (said.result === undefined) return { problem: `server/discover: ${said.problem}` };
+  const discovered = await responseTo(trial, serverRequest("server/discover", undefined, headers));
+  if (discovered.result === undefined) return { problem: `server/discover: ${discovered.problem}` };
   const items: LockedItem[] = [];
   const executions = await executionsOf(trial, headers);
   for (const list of ITEM_LIST_NAMES) {
@@ -57,10 +57,11 @@ async function itemsOf(
       items.push(lockedItem(list, item, digests));
     }
   }
-  return { instructions: lockedInstructions(said.result.instructions, instructionsDigest), items };
+  const { instructions } = discovered.result;
+  return { instructions: lockedInstructions(instructions, instructionsDigest), items };
 }
 
-/** What tools say of their execution, by name: clients without sessions are not shown it. */
+/** Returns the `execution` member of tools, by name; only clients with sessions see it. */
 async function executionsOf(
   trial: TrialProgram,
   headers: Readonly<Record<string, string>>,
@@ -76,13 +77,13 @@ interface FoundItem {
   readonly value: object;
 }
 
-/** The most pages of a list. */
+/** Maximum number of pages of a list. */
 const MAX_PAGES = 100;
 
-/** JSON-RPC 2.0, 5.1: the server has no such list. */
+/** Error code of a server that does not have a list (JSON-RPC 2.0, 5.1). */
 const METHOD_NOT_FOUND = -32601;
 
-/** All pages of a server's list; a string is why there is none. */
+/** Reads all pages of a server's list; returns the reason as a string if that fails. */
 async function wholeList(
   trial: TrialProgram,
   list: ItemList,
@@ -104,15 +105,16 @@ async function wholeList(
     cursor = result?.nextCursor;
     if (cursor === undefined) return items;
   }
-  return `${method}: a list of more than ${MAX_PAGES} pages`;
+  return `${method}: the list has more than ${MAX_PAGES} pages`;
 }
 
-/** What a server responds, or what is wrong with that. */
+/** Sends a request to a server; returns the result, or the error code and problem. */
 async function responseTo(trial: TrialProgram, request: TrialRequest) {
   const { status, body, fields } = await trial.send(request, 1);
   const text = body.trimStart().startsWith("{") ? body : lastEventData(body);
   const { result, error }: RpcResponse = text === undefined ? {} : JSON.parse(text);
-  const problem = fields.error ?? error?.message ?? `it responded ${status ?? "nothing"}`;
+  const problem =
+    fields.error ?? error?.message ?? (status === undefined ? "no response" : `status ${status}`);
   return { result, code: error?.code, problem };
 }
 
@@ -151,12 +153,12 @@ function serverRequest(
 
 const PORT = 80;
 
-/** Servers offer some tools only to clients that can do what those ask for. */
+/** All client capabilities: servers offer some tools only to clients that have them. */
 const CAPABILITIES = { elicitation: {}, sampling: {}, roots: {} };
 
-/** A gateway that leads to one server, and lets everybody in. */
+/** Creates a gateway with one server and without access control. */
 function programOf({ node, program }: LockedServer): Program {
-  const { accessLog: _, tracing: __, requestId: ___, ...kept } = program;
+  const { accessLog: _, tracing: __, requestId: ___, ...rest } = program;
   const { origin } = node;
   const route: RouteNode = { id: "tools", name: "tools", policies: [], backends: [node], origin };
   const match = {
@@ -188,10 +190,10 @@ function programOf({ node, program }: LockedServer): Program {
     listeners: [listener],
     hostnames: [{ hostname: listener.hostname, listener: listener.id }],
   };
-  return { ...kept, binds: [bind], tcp: [] };
+  return { ...rest, binds: [bind], tcp: [] };
 }
 
-/** Whatever a server sends in their place is locked: what a client makes of it is not known. */
+/** Locks the instructions even if they are not a string, as clients might still use them. */
 function lockedInstructions(
   given: unknown,
   digestOf: (instructions: string) => string,
@@ -205,7 +207,7 @@ function lockedInstructions(
   };
 }
 
-/** The most characters of a description that stand in a lock. */
+/** Maximum length of a description in a lock, in characters. */
 const FIRST_WORDS = 200;
 
 function lockedItem(
@@ -228,7 +230,7 @@ function hiddenIn(value: unknown): number {
   return textsOf(value).reduce((count, text) => count + hiddenCharacters(text), 0);
 }
 
-/** Every text in a value, keys included. */
+/** Lists all strings in a value, including keys. */
 function textsOf(value: unknown): readonly string[] {
   if (typeof value === "string") return [value];
   if (typeof value !== "object" || value === null) return [];

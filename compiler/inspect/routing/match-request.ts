@@ -2,13 +2,13 @@ import { RE2JS } from "re2js";
 import type { BindNode, ListenerNode } from "../../ir/program.ts";
 import type { PathMatch, ValueMatch } from "../../model/matches.ts";
 
-/** Whether a host name is one of those that a pattern stands for: `*`, `*.example.com`, or itself. */
+/** Whether a host name matches a pattern: `*`, `*.example.com`, or an exact name. */
 export function coversHost(pattern: string, hostname: string): boolean {
   if (pattern === "*") return true;
   return pattern.startsWith("*.") ? hostname.endsWith(pattern.slice(1)) : pattern === hostname;
 }
 
-/** What has a host name on a port: a listener, TLS that is passed on, or nothing. */
+/** Returns the listener that serves a host name on a port, `passedOn` for TLS passthrough, `undefined` if nothing does. */
 export function holderOf(
   { listeners, hostnames }: BindNode,
   hostname: string,
@@ -18,7 +18,7 @@ export function holderOf(
   return listeners.find(({ id }) => id === found.listener) ?? "passedOn";
 }
 
-/** Whether a path in its canonical form is as a match asks. */
+/** Whether a canonical path meets a match. */
 export function matchesPath({ kind, value }: PathMatch, path: string): boolean {
   switch (kind) {
     case "exact":
@@ -30,13 +30,13 @@ export function matchesPath({ kind, value }: PathMatch, path: string): boolean {
   }
 }
 
-/** Whether a header or parameter is as a match asks; undefined: it is not there. */
+/** Whether a header or parameter meets a match; `found` is `undefined` if it is absent. */
 export function matchesValue({ value }: ValueMatch, found: string | undefined): boolean {
   if (found === undefined) return false;
   return value.kind === "exact" ? found === value.value : patternOf(value.value).matches(found);
 }
 
-/** Patterns are made once: a routing table is asked for each kind of request. */
+/** Compiled patterns: a routing table is queried for each kind of request. */
 const patterns = new Map<string, RE2JS>();
 
 function patternOf(text: string): RE2JS {

@@ -3,7 +3,7 @@ import type { ListenerNode } from "../../ir/program.ts";
 import { type PolicyKind, policyOf } from "../../policies/index.ts";
 import type { ChangedParts } from "../../policies/policy.ts";
 
-/** What a policy may change of a request. */
+/** Returns the parts of a request that a policy may change. */
 export function changesRequest<Kind extends PolicyKind>({
   kind,
   settings,
@@ -11,7 +11,7 @@ export function changesRequest<Kind extends PolicyKind>({
   return policyOf(kind).changesRequest?.(settings) ?? [];
 }
 
-/** The policy of a listener that may change which of its routes a request reaches; undefined: none does. */
+/** Returns the policy of a listener that may change which route a request reaches; `undefined` if no policy does. */
 export function reroutingPolicy({ preRouting, table }: ListenerNode): PolicyUse | undefined {
   const entries = table.flatMap((each) => each.entries);
   const read = new Set(

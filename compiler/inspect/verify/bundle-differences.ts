@@ -1,15 +1,15 @@
-/** What two bundles have differently, by the parts that they are made of: `routes/tools.ts differs`. */
+/** Lists the differences of two bundles by part: `routes/tools.ts differs`. */
 export function bundleDifferences(bundle: string, built: string): readonly string[] {
   const [found, expected] = [partsOf(bundle), partsOf(built)];
   return [...new Set([...found.keys(), ...expected.keys()])].flatMap((name) => {
     const [here, there] = [found.get(name), expected.get(name)];
     if (here === there) return [];
-    if (there === undefined) return `${name} is in the bundle alone`;
-    return here === undefined ? `${name} is missing in the bundle` : `${name} differs`;
+    if (there === undefined) return `${name} is only in the bundle`;
+    return here === undefined ? `${name} is missing from the bundle` : `${name} differs`;
   });
 }
 
-/** A bundle's modules by name; what stands before the first is its head. */
+/** Splits a bundle into modules by name; the part before the first module is its head. */
 function partsOf(bundle: string): ReadonlyMap<string, string> {
   const parts = new Map<string, string>();
   let name = "its head";

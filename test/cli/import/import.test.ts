@@ -160,7 +160,9 @@ describe("gwc import of a LiteLLM proxy", () => {
       },
     ]);
     expect(stdout).not.toMatch(/ann|pass@/);
-    expect(stdout).toContain("DECIDE: line 3: the user and password of the server's URL were removed");
+    expect(stdout).toContain(
+      "DECIDE: line 3: the user and password of the server's URL were removed",
+    );
   });
 
   it("makes groups of models that fall back to others", async () => {
@@ -209,7 +211,9 @@ general_settings: {master_key: os.environ/M}
       'model_list: [{model_name: "*", litellm_params: {model: "openai/*", api_key: os.environ/K}}]\n',
     );
     expect(code).toBe(0);
-    expect(stdout).toContain("DECIDE: there is no master_key: every client that reaches the port may use");
+    expect(stdout).toContain(
+      "DECIDE: there is no master_key: every client that reaches the port may use",
+    );
     expect(mistakes(stdout)).toEqual([]);
   });
 });
