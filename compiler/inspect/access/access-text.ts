@@ -20,7 +20,7 @@ function outcomeOf(verdicts: readonly PolicyVerdict[]): AccessOutcome {
   return all.includes("depends") || all.includes("undecided") ? "depends" : "yes";
 }
 
-/** Renders an answer for people: the outcome, then each policy in order with its verdict and location. */
+/** Renders access for people: the outcome, then each policy in order with its verdict and location. */
 export function accessText(
   outcome: AccessOutcome,
   what: string,
@@ -122,7 +122,7 @@ function wordingExpression({ terms }: Wording): string {
     : `(${alternatives.map((each) => `(${each})`).join(" || ")})`;
 }
 
-/** Formats an answer as JSON. */
+/** Formats access as JSON. */
 export function accessJson(
   outcome: AccessOutcome,
   found: readonly RouteAccess[],

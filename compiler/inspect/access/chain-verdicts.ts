@@ -199,8 +199,8 @@ function rulesVerdict(
 /** Describes why rules allow or refuse a request. */
 export function ruleReason(rule: Rule | undefined, isAllowed: boolean): string {
   if (rule === undefined) return isAllowed ? "no rule refuses it" : "no rule allows it";
-  const verbs = { allow: "allowed by", deny: "denied by", require: "refused without" };
-  return `${verbs[rule.action]} ${rule.expression.source}`;
+  const phrases = { allow: "allowed by", deny: "denied by", require: "refused without" };
+  return `${phrases[rule.action]} ${rule.expression.source}`;
 }
 
 /** Returns the server of the item that a request names. */
