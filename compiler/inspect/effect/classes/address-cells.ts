@@ -2,12 +2,12 @@ import { BlockList, isIPv4 } from "node:net";
 import type { Work } from "../work/work.ts";
 import type { ScalarClasses } from "./scalar-classes.ts";
 
-/** Bits of an address of each family. */
+/** Number of bits in an address of each family. */
 const BITS = { ipv4: 32n, ipv6: 128n } as const;
 
 type Family = keyof typeof BITS;
 
-/** IP addresses by the networks that they are compared with, and the addresses themselves. */
+/** Divides IP addresses into classes by the networks and addresses that conditions compare them with. */
 export function addressCells(
   networks: ReadonlySet<string>,
   addresses: readonly string[],
@@ -40,7 +40,7 @@ function blockList(network: string): BlockList {
   return list;
 }
 
-/** The first and last addresses of a network, and those beside them; one more, should the first be named itself. */
+/** Lists the first and last addresses of a network with their neighbors, and the second inner address in case the first one is compared with itself. */
 function edgesOf(network: string): readonly string[] {
   const [address = "", length = ""] = network.split("/");
   const family = isIPv4(address) ? "ipv4" : "ipv6";

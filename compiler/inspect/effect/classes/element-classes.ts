@@ -3,31 +3,31 @@ import type { LeafForm, ValueFeatures } from "../conditions/leaf-features.ts";
 import type { Work } from "../work/work.ts";
 import { numberCells, stringCells } from "./scalar-classes.ts";
 
-/** A condition that asks the elements of a list one by one. */
+/** A condition that tests the elements of a list individually. */
 export interface ElementCondition {
   readonly text: string;
   readonly form: LeafForm;
-  /** What it is for a list of one element. */
+  /** Evaluates the condition for a list with one element. */
   readonly on: (element: unknown) => Truth;
 }
 
-/** The classes of the elements of a list: a list is the set of the classes that it has an element of. */
+/** Classes of list elements; a list is described by the set of classes of its elements. */
 export interface ElementClasses {
   readonly examples: readonly unknown[];
   readonly classOf: (element: unknown) => number;
-  /** What a condition is for a list of one element of each class. */
+  /** Returns the truth of a condition for a one-element list of each class. */
   readonly truthsOf: (text: string) => readonly Truth[];
-  /** The classes that change no condition by being there. */
+  /** Classes whose elements do not affect any condition. */
   readonly neutral: ReadonlySet<number>;
   readonly isComplete: boolean;
 }
 
-/** What a condition is for a list without elements, and for elements that change nothing. */
+/** Returns the truth of a condition for an empty list, and for neutral elements. */
 export function truthOfEmpty(form: LeafForm): Truth {
   return form === "all" ? "true" : "false";
 }
 
-/** Tells elements apart by what some conditions are for each of them. */
+/** Divides elements into classes by the truth of conditions. */
 export function elementClasses(
   { strings, numbers }: ValueFeatures,
   conditions: readonly ElementCondition[],

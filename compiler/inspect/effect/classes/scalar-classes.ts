@@ -3,10 +3,10 @@ import { CANONICAL_PATH, type StringDomain, stringClasses } from "../strings/str
 import { featureVector, type StringFeature } from "../strings/string-feature.ts";
 import type { Work } from "../work/work.ts";
 
-/** The methods that clients use (RFC 9110 9, RFC 5789). */
+/** Methods that clients use (RFC 9110 9, RFC 5789). */
 const METHODS = ["GET", "POST", "DELETE", "PUT", "PATCH", "HEAD", "OPTIONS", "TRACE", "CONNECT"];
 
-/** Which strings a path of the request can have, and those that read well. */
+/** Possible strings of request paths, and readable examples. */
 const DOMAINS: Readonly<Record<string, StringDomain>> = {
   "request.path": { pattern: CANONICAL_PATH, plain: ["/other", "/"] },
   "request.method": { pattern: "^[A-Z]+$", plain: METHODS },
@@ -26,19 +26,19 @@ const HEADER: StringDomain = {
 
 const ANY: StringDomain = { pattern: undefined, plain: ["other"] };
 
-/** Which strings a path can have. */
+/** Returns the possible strings of a path. */
 export function stringDomain(path: readonly string[]): StringDomain {
   const isHeader = pathKey(path.slice(0, 2)) === pathKey(["request", "headers"]);
   return DOMAINS[path.join(".")] ?? (isHeader ? HEADER : ANY);
 }
 
-/** Classes of scalars: each example is given to `add`, whose number is that of its class. */
+/** Classes of scalar values; `add` returned the number of each class for its example. */
 export interface ScalarClasses<Value> {
   readonly classOf: (value: Value) => number;
   readonly isComplete: boolean;
 }
 
-/** Strings by what is asked of them. */
+/** Divides strings into classes by the features that conditions test. */
 export function stringCells(
   features: readonly StringFeature[],
   domain: StringDomain,
@@ -51,7 +51,7 @@ export function stringCells(
   return { classOf: (value) => classes.get(vectorOf(value)) ?? -1, isComplete };
 }
 
-/** Numbers by those that they are compared with: each of them, and what lies between. */
+/** Divides numbers into classes: each point that conditions compare with, and the ranges between points. */
 export function numberCells(
   points: ReadonlySet<number>,
   add: (example: number) => number,

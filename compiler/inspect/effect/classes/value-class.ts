@@ -1,32 +1,32 @@
-/** Values that no condition tells apart, by one of them. */
+/** Values that no condition distinguishes, represented by an example. */
 export interface ValueClass {
-  /** One of them; undefined: nothing is there. */
+  /** Representative value; `undefined` for absence. */
   readonly example: unknown;
-  /** What follows: nothing, the fields of a map, or the elements of a list. */
+  /** Whether fields of a map or elements of a list are classified further. */
   readonly leadsTo: "nothing" | "fields" | "elements";
 }
 
-/** The classes of the values that a path can have. */
+/** Classes of the possible values of a path. */
 export interface ValueClasses {
   readonly classes: readonly ValueClass[];
-  /** The class of a value; -1: none, which is a mistake of ours. */
+  /** Returns the class of a value; -1 if it has no class, which is a bug. */
   readonly classOf: (value: unknown) => number;
-  /** False when there may be values without a class. */
+  /** Whether every value has a class. */
   readonly isComplete: boolean;
 }
 
-/** Collects the classes of a path: values on which all conditions agree are one. */
+/** Collects the classes of a path; values on which all conditions agree share a class. */
 export class ClassCollector {
   readonly classes: ValueClass[] = [];
   readonly #known = new Map<string, number>();
   readonly #vectorOf: (example: unknown) => string;
 
-  /** `vectorOf`: what every condition says of a value. */
+  /** `vectorOf` returns the truth of every condition for a value, as a string. */
   constructor(vectorOf: (example: unknown) => string) {
     this.#vectorOf = vectorOf;
   }
 
-  /** The class of an example. What leads on is never one with what does not. */
+  /** Returns the class of an example. Values that lead further never share a class with those that do not. */
   add(example: unknown, leadsTo: ValueClass["leadsTo"] = "nothing"): number {
     const key = leadsTo === "nothing" ? this.#vectorOf(example) : `to ${leadsTo}`;
     const known = this.#known.get(key);

@@ -7,10 +7,10 @@ import { type DataPath, kindOfPath, pathAskedFor, pathKey } from "../data/data-p
 import type { Work } from "../work/work.ts";
 import { type LeafShape, leafShape } from "./leaf-features.ts";
 
-/** What a condition is: true, false, or a failure. */
+/** Result of a condition: true, false, or an error. */
 export type Truth = "true" | "false" | "error";
 
-/** A condition as the bools that it is made of. */
+/** A condition, decomposed into its boolean parts. */
 export type RuleCondition =
   | { readonly kind: "and" | "or"; readonly parts: readonly RuleCondition[] }
   | { readonly kind: "not"; readonly of: RuleCondition }
@@ -22,42 +22,42 @@ export type RuleCondition =
     }
   | LeafCondition
   | OpaqueCondition
-  /** It reads nothing: it is the same for every request. */
+  /** A condition that reads nothing, so that it is the same for every request. */
   | { readonly kind: "constant"; readonly text: string };
 
-/** A condition over one value: run on one of each class of its values, and never interpreted. */
+/** A condition over one value. It is run on an example of each class of values, never interpreted. */
 export interface LeafCondition extends LeafShape {
   readonly kind: "leaf";
   readonly path: DataPath;
-  /** As it is written in canonical form. */
+  /** Source in canonical form. */
   readonly text: string;
 }
 
-/** A condition over several values, or one that classes of values do not capture: known by its text alone. */
+/** A condition over several values, or one that classes of values do not capture; it is identified by its source only. */
 export interface OpaqueCondition {
   readonly kind: "opaque";
   readonly text: string;
   readonly reads: readonly DataPath[];
 }
 
-/** An expression as a condition. Bindings in one another may make it exponentially larger than its text is. */
+/** Converts an expression to a condition. Nested bindings can make it exponentially larger than its source. */
 export function conditionOf(root: Node, work: Work): RuleCondition {
   const inlined = inlineBindings(root, () => true);
   work.spend(STEPS_OF_NODE * treeSize(inlined));
   return partOf(inlined, work);
 }
 
-/** The condition that a text is, which is an expression without a mistake. */
+/** Converts a valid expression to a condition. */
 export function conditionIn(text: string, work: Work): RuleCondition {
   const root = parseExpression(text, new Problems());
-  if (root === undefined) throw new Error(`no expression: ${text}`);
+  if (root === undefined) throw new Error(`not an expression: ${text}`);
   return conditionOf(root, work);
 }
 
-/** A node of an expression is looked at several times on its way to a condition. */
+/** Steps per node of an expression, which is visited several times. */
 const STEPS_OF_NODE = 40;
 
-/** The nodes of an expression, counted as often as it says them: the value of a binding is one node in many places. */
+/** Counts the nodes of an expression as a tree: a binding's value is one node that counts in each place. */
 function treeSize(root: Node): number {
   const sizes = new Map<Node, number>();
   const sizeOf = (node: Node): number => {
@@ -70,7 +70,7 @@ function treeSize(root: Node): number {
   return sizeOf(root);
 }
 
-/** The conditions that a condition is made of. */
+/** Lists the leaves of a condition. */
 export function leavesOf(condition: RuleCondition): readonly (LeafCondition | OpaqueCondition)[] {
   switch (condition.kind) {
     case "and":
@@ -109,7 +109,7 @@ function partOf(node: Node, work: Work): RuleCondition {
   }
 }
 
-/** `["a", "b"].exists(x, ...)` is `... || ...`. */
+/** Expands `["a", "b"].exists(x, ...)` to `... || ...`. */
 function unrolled(
   { macro, range, variables, bodies }: MacroNode,
   work: Work,
@@ -127,7 +127,7 @@ function unrolled(
   return { kind: macro === "exists" ? "or" : "and", parts };
 }
 
-/** The expression with a constant in the place of a variable. */
+/** Replaces a variable by a constant. */
 function substituted(node: Node, name: string, constant: Node): Node {
   if (node.kind === "name") return node.name === name ? constant : node;
   if (node.kind === "macro" && node.variables.some((each) => each.name === name)) {
@@ -143,12 +143,12 @@ function leafOf(node: Node): RuleCondition {
   const [path] = reads;
   if (path === undefined) return { kind: "constant", text };
   const shape = reads.length === 1 ? leafShape(node, path) : undefined;
-  if (shape === undefined || !isToldApart(path, shape)) return { kind: "opaque", text, reads };
+  if (shape === undefined || !isClassable(path, shape)) return { kind: "opaque", text, reads };
   return { kind: "leaf", path, text, ...shape };
 }
 
-/** Whether classes of the values at a path can tell what a condition does. */
-function isToldApart(path: DataPath, { form, features }: LeafShape): boolean {
+/** Whether classes of the values at a path determine the condition. */
+function isClassable(path: DataPath, { form, features }: LeafShape): boolean {
   switch (kindOfPath(path)) {
     case undefined:
       return false;
@@ -164,7 +164,7 @@ function isToldApart(path: DataPath, { form, features }: LeafShape): boolean {
   }
 }
 
-/** Every path that an expression reads, each once, without the variables of its macros. */
+/** Lists the distinct paths that an expression reads, except variables of macros. */
 function readsOf(root: Node): readonly DataPath[] {
   const found = new Map<string, DataPath>();
   const search = (node: Node, bound: readonly string[]): void => {

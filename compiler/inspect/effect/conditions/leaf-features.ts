@@ -3,28 +3,28 @@ import { literalPattern } from "../../../model/literal-pattern.ts";
 import { type DataPath, pathAskedFor, pathKey, pathOf } from "../data/data-path.ts";
 import { featureKey, type StringFeature } from "../strings/string-feature.ts";
 
-/** What a condition tells apart in the value that it reads; values alike in all of it are alike for the condition. */
+/** Features by which a condition distinguishes values; values that agree in all of them give the same result. */
 export interface ValueFeatures {
   readonly strings: ReadonlyMap<string, StringFeature>;
   readonly numbers: ReadonlySet<number>;
-  /** Ranges of addresses, as `cidr` has them. */
+  /** Networks, as in `cidr`. */
   readonly networks: ReadonlySet<string>;
   /** Sizes of a list or map. */
   readonly sizes: ReadonlySet<number>;
-  /** What it tells apart in the elements of a list, or the keys of a map; undefined: it asks for none. */
+  /** Features of list elements or map keys; `undefined` if the condition does not test them. */
   readonly elements: ValueFeatures | undefined;
 }
 
-/** How a condition reads its value: as a whole, or for some element (`exists`, `in`), or for all of them. */
+/** Whether a condition tests its value as a whole, any element (`exists`, `in`), or all elements. */
 export type LeafForm = "value" | "exists" | "all";
 
-/** A condition over one value. */
+/** Form and features of a condition over one value. */
 export interface LeafShape {
   readonly form: LeafForm;
   readonly features: ValueFeatures;
 }
 
-/** What conditions tell apart together. */
+/** Merges the features of several conditions. */
 export function joinFeatures(all: readonly ValueFeatures[]): ValueFeatures {
   const elements = all.flatMap((each) => each.elements ?? []);
   return {
@@ -36,7 +36,7 @@ export function joinFeatures(all: readonly ValueFeatures[]): ValueFeatures {
   };
 }
 
-/** Nothing but absence and type. */
+/** No features: only absence and type are distinguished. */
 export const NO_FEATURES: ValueFeatures = {
   strings: new Map(),
   numbers: new Set(),
@@ -45,7 +45,7 @@ export const NO_FEATURES: ValueFeatures = {
   elements: undefined,
 };
 
-/** What a condition tells apart in the value at a path; undefined when it asks for something else. */
+/** Returns the form and features of a condition on the value at a path; `undefined` if it tests something else. */
 export function leafShape(node: Node, path: DataPath): LeafShape | undefined {
   const key = pathKey(path);
   const isSubject = (each: Node): boolean => {
@@ -75,14 +75,14 @@ export function leafShape(node: Node, path: DataPath): LeafShape | undefined {
   return features && { form: "value", features };
 }
 
-/** `default(a, "x")` is `a` with a constant in the place of an error. */
+/** Unwraps `default(a, "x")`, which is `a` with a constant instead of an error. */
 function withoutDefault(node: Node): Node {
   if (node.kind !== "call" || node.name !== "default" || node.isMethod) return node;
   const [value = node, fallback] = node.args;
   return fallback?.kind === "literal" ? value : node;
 }
 
-/** The body of a macro over a list, as far as it is about the element alone. */
+/** Returns the features of a macro's body; `undefined` if it tests more than the element. */
 function elementFeatures(body: Node, name: string): ValueFeatures | undefined {
   const isElement = (each: Node): boolean => each.kind === "name" && each.name === name;
   const joined = (parts: readonly Node[]): ValueFeatures | undefined => {
@@ -93,11 +93,11 @@ function elementFeatures(body: Node, name: string): ValueFeatures | undefined {
   if (body.kind === "call" && body.name === "!") return joined(body.args);
   if (body.kind === "literal") return body.literal.kind === "bool" ? NO_FEATURES : undefined;
   const features = valueFeatures(body, isElement);
-  // an element may be a list itself, whose sizes are not classed apart
+  // An element may be a list itself, whose sizes are not classified.
   return features === undefined || features.sizes.size > 0 ? undefined : features;
 }
 
-/** What a comparison or a test of text tells apart in its subject; undefined for anything else. */
+/** Returns the features of a comparison or string test of the subject; `undefined` for anything else. */
 function valueFeatures(node: Node, isSubject: (node: Node) => boolean): ValueFeatures | undefined {
   if (node.kind !== "call") return undefined;
   const [left, right] = node.args;
@@ -150,10 +150,10 @@ function valueFeatures(node: Node, isSubject: (node: Node) => boolean): ValueFea
   }
 }
 
-/** A network as its bits are read here: no IPv4 address in IPv6 form. */
+/** Matches a network whose bits can be read here, which excludes IPv4-mapped IPv6. */
 const NETWORK = /^(?:\d+(?:\.\d+){3}|[0-9a-fA-F:]+)\/\d+$/;
 
-/** `a.lowerAscii() == "x"` and its like: as a pattern without case, of ASCII alone. */
+/** Converts `a.lowerAscii() == "x"` and similar to a pattern that ignores ASCII case. */
 function foldedFeatures(
   comparison: "==" | "startsWith" | "endsWith" | "contains",
   subject: Node,
@@ -172,21 +172,21 @@ function foldedFeatures(
   return strings([{ kind: "matches", text: `${start}${pattern}${end}` }]);
 }
 
-/** A character of a string in lower (or upper) case; one of the other case is never there. */
+/** Returns the pattern of a character in a lowercased (or uppercased) string, which never has characters of the other case. */
 function foldedPattern(character: string, isLower: boolean): string {
   const other = isLower ? character.toUpperCase() : character.toLowerCase();
-  const [kept, gone] = isLower ? [/[a-z]/, /[A-Z]/] : [/[A-Z]/, /[a-z]/];
-  if (kept.test(character)) return `[${character}${other}]`;
-  if (gone.test(character)) return NOTHING;
+  const [possible, impossible] = isLower ? [/[a-z]/, /[A-Z]/] : [/[A-Z]/, /[a-z]/];
+  if (possible.test(character)) return `[${character}${other}]`;
+  if (impossible.test(character)) return NOTHING;
   return literalPattern(character);
 }
 
 const NOTHING = "[^\\x00-\\x{10FFFF}]";
 
-/** Larger sizes are not classed apart: strings and lists of them are made and looked at. */
+/** Maximum size that is classified: examples of this size are created and evaluated. */
 const MAX_SIZE = 5_000;
 
-/** `size(a) > 2`: of a string by its characters, of a list or map by its elements. */
+/** Returns the features of `size(a) > 2`: characters of a string, elements of a list or map. */
 function sizeFeatures(
   call: Node,
   constant: Node,
@@ -202,7 +202,7 @@ function sizeFeatures(
   return { ...features, sizes: new Set([size]) };
 }
 
-/** What equality with a constant tells apart; undefined for what is no scalar constant. */
+/** Returns the features of equality with a constant; `undefined` if it is not a scalar constant. */
 function equalTo(node: Node): ValueFeatures | undefined {
   const text = textOf(node);
   if (text !== undefined) return strings([{ kind: "equals", text }]);
@@ -230,7 +230,7 @@ function textOf(node: Node | undefined): string | undefined {
     : undefined;
 }
 
-/** A number that is written out; numbers beyond what a double holds are none. */
+/** Returns a literal number; `undefined` for integers that a double cannot hold exactly. */
 function numberOf(node: Node | undefined): number | undefined {
   if (node?.kind === "call" && node.name === "-" && node.args.length === 1) {
     const number = numberOf(node.args[0]);

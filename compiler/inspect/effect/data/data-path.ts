@@ -1,34 +1,34 @@
 import type { Node } from "../../../cel/parse/ast.ts";
 
-/** Where a value is in the data of a request: `["jwt", "org", "team"]`, `["request", "headers", "x-env"]`. */
+/** Path of a value in the data of a request: `["jwt", "org", "team"]`, `["request", "headers", "x-env"]`. */
 export type DataPath = readonly string[];
 
-/** The first step to what a body of JSON holds: as expressions read it. */
+/** First step of paths into a JSON body, as in expressions. */
 export const JSON_BODY = "json(request.body)";
 
-/** What values a path can have, as far as rules can tell. */
+/** Kind of values that a path can have. */
 export type PathKind =
-  /** Null, or a map with fields. */
+  /** Null or a map. */
   | "root"
-  /** Any JSON, or nothing. */
+  /** Any JSON value, or absent. */
   | "json"
-  /** Always a string. */
+  /** A string, always present. */
   | "string"
-  /** A string, or nothing. */
+  /** A string, or absent. */
   | "optional-string"
   /** An IP address. */
   | "address"
-  /** An integer that is always there. */
+  /** An integer, always present. */
   | "int"
-  /** Which kind of MCP item it is about. */
+  /** The kind of the MCP item. */
   | "item";
 
-/** The one text of a path. */
+/** Returns a unique string for a path. */
 export function pathKey(path: DataPath): string {
   return path.join("\u0001");
 }
 
-/** A path as expressions have it: `request.headers["x-env"]`. */
+/** Formats a path as in expressions: `request.headers["x-env"]`. */
 export function pathText(path: DataPath): string {
   const [root = "", ...fields] = path;
   return fields.reduce(
@@ -38,18 +38,18 @@ export function pathText(path: DataPath): string {
   );
 }
 
-/** A path that compiled code reads, by its one name: `auth.claims` is `jwt`, `mcp.method` is `mcp.methodName`. */
+/** Resolves aliases in a path: `auth.claims` is `jwt`, `mcp.method` is `mcp.methodName`. */
 export function canonicalRead(path: DataPath): DataPath {
   if (path[0] === "mcp" && path[1] === "method") return ["mcp", "methodName"];
   return path[0] === "auth" ? ["jwt", ...path.slice(2)] : path;
 }
 
-/** What of a request a path is read from: of what a body holds the body. */
+/** Returns the part of the request that a path is read from; for paths into a JSON body, the body. */
 export function sourceOfPath(path: DataPath): DataPath {
   return path[0] === JSON_BODY ? ["request", "body"] : path;
 }
 
-/** The path that an expression reads when it is a path and nothing else. */
+/** Returns the path of an expression that is just a path. */
 export function pathOf(node: Node): DataPath | undefined {
   if (node.kind === "name") return node.name === "auth" ? undefined : [node.name];
   if (isJsonBody(node)) return [JSON_BODY];
@@ -63,7 +63,7 @@ export function pathOf(node: Node): DataPath | undefined {
   );
 }
 
-/** The header that `"x-env" in request.headers` asks for, and every path besides. */
+/** Returns the path of an expression that is just a path, `has(...)`, or `"x-env" in request.headers`. */
 export function pathAskedFor(node: Node): DataPath | undefined {
   if (node.kind === "presence") {
     const owner = pathOf(node.operand);
@@ -97,7 +97,7 @@ function isHeaders(path: DataPath): boolean {
   return path.length === 2 && path[0] === "request" && path[1] === "headers";
 }
 
-/** JSON objects, or null. */
+/** Variables that are a JSON object or null. */
 const ROOTS: ReadonlySet<string> = new Set(["jwt", "apiKey", "extauthz", "extproc", "metadata"]);
 
 const STRINGS: ReadonlySet<string> = new Set([
@@ -111,11 +111,11 @@ const STRINGS: ReadonlySet<string> = new Set([
   "env.gateway",
 ]);
 
-/** What a path can hold; undefined for one whose values are not classed apart. */
+/** Returns the kind of values of a path; `undefined` if they are not classified. */
 export function kindOfPath(path: DataPath): PathKind | undefined {
   const [root = ""] = path;
   const text = path.join(".");
-  // no object that is put together has it as a field
+  // Example objects cannot have a field of this name.
   if (path.includes("__proto__")) return undefined;
   if (root === JSON_BODY) return "json";
   if (ROOTS.has(root)) return path.length === 1 ? "root" : "json";
@@ -126,7 +126,7 @@ export function kindOfPath(path: DataPath): PathKind | undefined {
   if (text === "mcp.methodName") return "optional-string";
   if (root === "mcp" && path.length === 2) return "item";
   if (root === "mcp" && path.length === 3) return "string";
-  // the authority of a request may stand there or elsewhere: that header follows from request.host
+  // The Host header is derived from `request.host`, which may come from elsewhere (`:authority`).
   const isHeader = path.length === 3 && isHeaders(path.slice(0, 2)) && path[2] !== "host";
   return isHeader ? "optional-string" : undefined;
 }

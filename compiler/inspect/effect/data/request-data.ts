@@ -1,17 +1,17 @@
 import { type DataPath, JSON_BODY } from "./data-path.ts";
 
-/** A JSON object that is being put together. */
+/** A JSON object under construction. */
 interface JsonObject {
   [field: string]: unknown;
 }
 
 /**
  * A request as expressions see it: `{"request": {"path": "/"}, "jwt": {"sub": "eve"}, "mcp": {"tool": {"name": "x"}}}`.
- * What it leaves out is absent, and a request without data is `GET /`.
+ * Missing parts are absent; without any data it is `GET /`.
  */
 export type RequestData = Readonly<Record<string, unknown>>;
 
-/** What a request has that says nothing of it: as `variablesFrom` fills in. */
+/** Values that `variablesFrom` fills in for missing ones. */
 const DEFAULTS: Readonly<Record<string, unknown>> = {
   "request.method": "GET",
   "request.path": "/",
@@ -25,13 +25,13 @@ const DEFAULTS: Readonly<Record<string, unknown>> = {
   "env.gateway": "",
 };
 
-/** The kinds of MCP items, and none of them. */
+/** Kinds of MCP items, and `none` for requests without one. */
 export const ITEM_KINDS = ["tool", "prompt", "resource", "none"] as const;
 
-/** Which kind of MCP item a request is about. */
+/** Path of the kind of a request's MCP item. */
 export const ITEM: DataPath = ["mcp", "item"];
 
-/** The value at a path; undefined where there is none. */
+/** Returns the value at a path; `undefined` if it is absent. */
 export function dataAt(path: DataPath, data: RequestData): unknown {
   if (path[0] === "mcp" && path[1] === "item") {
     return ITEM_KINDS.find((kind) => fieldOf(data.mcp, kind) !== undefined) ?? "none";
@@ -43,20 +43,20 @@ export function dataAt(path: DataPath, data: RequestData): unknown {
   return value ?? DEFAULTS[path.join(".")] ?? value;
 }
 
-/** The elements of a list, or the keys of a map: what `in`, `exists` and `size` are about. */
+/** Returns the elements of a list or the keys of a map, which `in`, `exists` and `size` test. */
 export function listElements(value: unknown): readonly unknown[] {
   if (Array.isArray(value)) return value;
   return typeof value === "object" && value !== null ? Object.keys(value) : [];
 }
 
-/** Data with a value at each of some paths, owners before what they own; undefined: nothing is there. */
+/** Creates data with values at paths, given with owners before their fields; `undefined` removes a value. */
 export function dataWith(values: readonly (readonly [DataPath, unknown])[]): RequestData {
   const data: JsonObject = {};
   for (const [path, value] of values) put(data, path, value);
   return Object.hasOwn(data, JSON_BODY) ? withBody(data) : data;
 }
 
-/** The data with another value at a path. */
+/** Returns a copy of the data with another value at a path. */
 export function withValue(data: RequestData, path: DataPath, value: unknown): RequestData {
   if (path[0] !== JSON_BODY) return changed(data, path, value);
   return withBody(changed({ ...data, [JSON_BODY]: bodyOf(data) }, path, value));
@@ -69,7 +69,7 @@ function changed(data: RequestData, path: DataPath, value: unknown): RequestData
   return { ...data, [first]: changed(isObject(inner) ? inner : {}, rest, value) };
 }
 
-/** What the body holds; undefined: it is no JSON. */
+/** Parses the body; `undefined` if it is not JSON. */
 function bodyOf({ request }: RequestData): unknown {
   const body = fieldOf(request, "body");
   if (typeof body !== "string") return undefined;
@@ -80,7 +80,7 @@ function bodyOf({ request }: RequestData): unknown {
   }
 }
 
-/** What the body is to hold, as its text. */
+/** Serializes the value of the JSON body into the body. */
 function withBody({ [JSON_BODY]: body, ...data }: RequestData): RequestData {
   const request = isObject(data.request) ? data.request : {};
   return body === undefined

@@ -2,14 +2,13 @@ import { uriReadings } from "../../../../runtime/mcp/protocol/resource-uri.ts";
 import type { CompiledExpression } from "../../../model/expressions.ts";
 import type { RequestData } from "./request-data.ts";
 
-/** Maximum number of readings, as the runtime has it. */
+/** Maximum number of readings, as in the runtime. */
 const MAX_READINGS = 1_000;
 
 /**
- * The readings of a request that expressions tell apart, the joined one first: of a header with several lines (a list) each
- * line by itself and all of them joined, of a cookie or query parameter with several values each of them, and of a resource
- * the URIs that servers may take its own for. `undefined` if
- * there are more than the gateway evaluates.
+ * Returns the readings of a request that expressions distinguish, the joined one first: all lines of a repeated header
+ * joined and each by itself, each value of a repeated cookie or query parameter, and the URIs that servers may read a
+ * resource's URI as. `undefined` if there are more than the gateway evaluates.
  */
 export function requestReadings(
   data: RequestData,
@@ -73,7 +72,7 @@ function picked(
   return lists.includes("any") ? "any" : [...new Set(lists.flat())];
 }
 
-/** The text, and for each of the names with several pairs that differ the text with one of them. */
+/** Returns the string itself and, for each name with several different pairs, the string with only one of them. */
 function chosenPairs(
   text: string,
   separator: string,

@@ -1,32 +1,32 @@
 import { TooMuchWork, type Work } from "../work/work.ts";
 
-/** A node of a diagram: its number. */
+/** Number of a node in a diagram. */
 export type NodeId = number;
 
-/** The classes that the variables of a path may be of, by level. */
+/** Classes of the variables on a path, by level. */
 export type Path = ReadonlyMap<number, readonly number[]>;
 
-/** What two terminals become, kept for the pairs of nodes that were met. */
+/** An operation on two terminals, with cached results for pairs of nodes. */
 export interface Operation {
   readonly of: (a: string, b: string) => string;
   readonly known: Map<number, NodeId>;
 }
 
-/** More nodes than a set of diagrams may have. */
+/** Maximum number of nodes in a set of diagrams. */
 const MAX_NODES = 200_000;
 
-/** More children of all nodes together: what takes the memory. */
+/** Maximum number of children of all nodes together, which bounds memory. */
 const MAX_PLACES = 4_000_000;
 
-/** More variables than a diagram may ask for: each is a call within the one before. */
+/** Maximum number of variables: each one is a level of recursion. */
 const MAX_LEVELS = 2_000;
 
-/** More classes than a variable may have. */
+/** Maximum number of classes of a variable. */
 const MAX_CLASSES = 20_000;
 
 /**
- * Multi-valued decision diagrams: a variable is a level with so many classes, and a node asks for the class of its
- * variable. Equal diagrams are one node. Terminals are texts. (Srinivasan et al., ICCAD 1990.)
+ * Multi-valued decision diagrams: a variable is a level with a number of classes, and a node branches on the class of its
+ * variable. Equal diagrams share a node. Terminals are strings. (Srinivasan et al., ICCAD 1990.)
  */
 export class Diagrams {
   readonly #work: Work;
@@ -38,24 +38,24 @@ export class Diagrams {
   readonly #texts: (string | undefined)[] = [];
   readonly #nodes = new Map<string, NodeId>();
 
-  /** `work`: what is left to the question that they are made for. */
+  /** `work` has the remaining steps of the question that the diagrams answer. */
   constructor(work: Work) {
     this.#work = work;
   }
 
-  /** The level of a new variable, below all others. */
+  /** Adds a variable below all others and returns its level. */
   variable(size: number): number {
     if (this.#sizes.length >= MAX_LEVELS || size > MAX_CLASSES) throw new TooMuchWork(false);
     this.#sizes.push(size);
     return this.#sizes.length - 1;
   }
 
-  /** The number of a variable's classes. */
+  /** Returns the number of classes of a variable. */
   sizeOf(level: number): number {
     return this.#sizes[level] ?? 0;
   }
 
-  /** The diagram that is the same for everything. */
+  /** Returns the constant diagram. */
   terminal(text: string): NodeId {
     const known = this.#terminals.get(text);
     if (known !== undefined) return known;
@@ -64,22 +64,22 @@ export class Diagrams {
     return made;
   }
 
-  /** What a terminal says; undefined for a node that asks. */
+  /** Returns the string of a terminal; `undefined` for other nodes. */
   textOf(node: NodeId): string | undefined {
     return this.#texts[node];
   }
 
-  /** The level that a node asks for; infinite for a terminal. */
+  /** Returns the level of a node; infinite for a terminal. */
   levelOf(node: NodeId): number {
     return this.#levels[node] ?? Number.POSITIVE_INFINITY;
   }
 
-  /** What follows for each class of a node's variable. */
+  /** Returns the child for each class of a node's variable. */
   childrenOf(node: NodeId): readonly NodeId[] {
     return this.#children[node] ?? [];
   }
 
-  /** A choice by a variable; what follows may ask for variables above it, too. */
+  /** Creates a branch on a variable; the children may also branch on variables above it. */
   choice(level: number, children: readonly NodeId[]): NodeId {
     if (children.every((child) => this.levelOf(child) > level)) return this.#node(level, children);
     return children.reduce((chosen, child, index) => {
@@ -91,14 +91,14 @@ export class Diagrams {
     }, this.terminal(""));
   }
 
-  /** One diagram where a test is `1`, else another. */
+  /** Returns `yes` where a test is `1`, else `no`. */
   select(test: NodeId, yes: NodeId, no: NodeId): NodeId {
     const first = this.apply(this.#onlyWhereOne, test, yes);
     const second = this.apply(this.#onlyElsewhere, test, no);
     return this.apply(this.#either, first, second);
   }
 
-  /** The diagram of what an operation makes of two. */
+  /** Applies an operation to two diagrams. */
   apply(operation: Operation, a: NodeId, b: NodeId): NodeId {
     const { of, known } = operation;
     const join = (x: NodeId, y: NodeId): NodeId => {
@@ -113,7 +113,7 @@ export class Diagrams {
       const right = this.levelOf(y) === level ? this.childrenOf(y) : undefined;
       this.#work.spend(2 + this.sizeOf(level));
       const children: NodeId[] = [];
-      // A loop: this is where most of the time goes.
+      // A loop instead of `map`, because most of the time is spent here.
       for (let at = 0; at < this.sizeOf(level); at += 1)
         children.push(join(left?.[at] ?? x, right?.[at] ?? y));
       const made = this.#node(level, children);
@@ -123,12 +123,12 @@ export class Diagrams {
     return join(a, b);
   }
 
-  /** The diagram with other terminals. */
+  /** Applies an operation to the terminals of a diagram. */
   map(operation: Operation, node: NodeId): NodeId {
     return this.apply(operation, node, this.terminal(""));
   }
 
-  /** The terminal of something, by the class of each of its variables. */
+  /** Returns the terminal for the given class of each variable. */
   textFor(node: NodeId, classOf: (level: number) => number): string {
     let at = node;
     for (;;) {
@@ -140,7 +140,7 @@ export class Diagrams {
     }
   }
 
-  /** The diagram for what is known: `classOf` gives a class, or undefined for a variable that stays open. */
+  /** Restricts variables to the classes that `classOf` returns; `undefined` leaves a variable open. */
   restrict(node: NodeId, classOf: (level: number) => readonly number[] | undefined): NodeId {
     const done = new Map<NodeId, NodeId>();
     const visit = (at: NodeId): NodeId => {
@@ -167,7 +167,7 @@ export class Diagrams {
     return visit(node);
   }
 
-  /** Every terminal that is reached. */
+  /** Returns the strings of all reachable terminals. */
   textsIn(node: NodeId): ReadonlySet<string> {
     const texts = new Set<string>();
     for (const each of this.nodesIn(node)) {
@@ -177,7 +177,7 @@ export class Diagrams {
     return texts;
   }
 
-  /** All nodes of a diagram. */
+  /** Returns all nodes of a diagram. */
   nodesIn(node: NodeId): ReadonlySet<NodeId> {
     const seen = new Set<NodeId>();
     const open = [node];
@@ -190,7 +190,7 @@ export class Diagrams {
     return seen;
   }
 
-  /** The paths to terminals that are wanted, with every class that goes the same way. */
+  /** Yields the paths to wanted terminals, with all classes that lead to the same child. */
   *paths(
     node: NodeId,
     isWanted: (text: string) => boolean,
@@ -257,10 +257,10 @@ export class Diagrams {
   readonly #either = operation((a, b) => (a === SKIPPED ? b : a));
 }
 
-/** No terminal that anything else makes. */
+/** Placeholder that no other terminal equals. */
 const SKIPPED = "\u0000";
 
-/** An operation on terminals, to be used again: what it made of two nodes is kept with it. */
+/** Creates a reusable operation on terminals with its own cache. */
 export function operation(of: Operation["of"]): Operation {
   return { of, known: new Map() };
 }

@@ -6,10 +6,10 @@ import { runCondition } from "../rules/run-rules.ts";
 import { featureSteps, featureVector } from "../strings/string-feature.ts";
 import type { Work } from "../work/work.ts";
 
-/** Steps to find out what came out before, and to run a condition. */
+/** Steps for a cache lookup, and for running a condition. */
 const [STEPS_TO_KNOW, STEPS_TO_RUN] = [15, 80];
 
-/** Runs conditions over one value on values of each class, and remembers what came out. */
+/** Runs conditions on examples of each class and caches the results. */
 export class LeafRuns {
   readonly #phase: CelPhase;
   readonly #work: Work;
@@ -21,7 +21,7 @@ export class LeafRuns {
     this.#work = work;
   }
 
-  /** What a condition is when a path has a value, run once for each combination of what it tells apart itself. */
+  /** Returns the truth of a condition for a value at a path; run once for each combination of its own features. */
   truthOf(leaf: LeafCondition, path: DataPath, example: unknown): Truth {
     this.#work.spend(STEPS_TO_KNOW);
     const own = this.#ownClass(leaf, example);
@@ -34,7 +34,7 @@ export class LeafRuns {
     return found;
   }
 
-  /** How a condition sees a string or a number; undefined for other values, which are few. */
+  /** Returns the features of a string or number for a condition; `undefined` for other values, which are few. */
   #ownClass(leaf: LeafCondition, example: unknown): string | undefined {
     const { strings, numbers, networks } = leaf.features;
     if (networks.size > 0 || leaf.form !== "value") return undefined;

@@ -9,27 +9,27 @@ import { Work, withinSteps } from "../work/work.ts";
 import { RuleModel } from "./rule-model.ts";
 import type { Variable } from "./variable.ts";
 
-/** What rules decide of a request of which not everything is known. */
+/** Decision of rules on a partly known request. */
 export type OpenDecision =
   | ({ readonly kind: "decided" } & RuleDecision)
-  /** It depends: they allow under these conditions. */
+  /** It depends: the rules allow under these conditions. */
   | { readonly kind: "depends"; readonly allows: Wording }
-  /** It depends on what can't be worked out. */
+  /** It depends on expressions that cannot be solved. */
   | { readonly kind: "undecided"; readonly expressions: readonly string[] };
 
-/** What is known of a request: everything but the paths that are open. */
+/** A partly known request: everything except the open paths. */
 export interface KnownRequest {
   readonly data: RequestData;
-  /** `["source"]`: what is below is open, too. */
+  /** Open paths; everything below them, such as `["source"]`, is open too. */
   readonly open: readonly DataPath[];
-  /** Of those the identities that are not null. */
+  /** Open identities that are not null. */
   readonly present: readonly string[];
 }
 
 /** The class of an identity that is not null. */
 const PRESENT = 1;
 
-/** What rules decide of a request, whatever stays open. */
+/** Evaluates rules on a partly known request. */
 export function openDecision(
   rules: readonly Rule[],
   phase: CelPhase,
@@ -47,7 +47,7 @@ export function openDecision(
   );
 }
 
-/** What rules decide, worked out; undefined: some values have no class. */
+/** Solves rules; `undefined` if some values have no class. */
 function solved(
   rules: readonly Rule[],
   phase: CelPhase,
@@ -84,7 +84,7 @@ function isOpen(path: DataPath, { open }: KnownRequest): boolean {
   return isOpenPath(path, open);
 }
 
-/** Whether a path is, or lies in, one of those that are open, or they lie in it. */
+/** Whether a path overlaps an open path. */
 export function isOpenPath(path: DataPath, open: readonly DataPath[]): boolean {
   return open.some((each) => overlaps(each, path));
 }
@@ -93,19 +93,19 @@ function isAllowing(text: string): boolean {
   return text.startsWith("+");
 }
 
-/** What a terminal of a decision says. */
+/** Parses a terminal of a decision. */
 function decided(text: string): OpenDecision {
   const [sign, rule] = text.split(" ");
   const index = rule === undefined ? undefined : Number(rule);
   return { kind: "decided", isAllowed: sign === "+", rule: index };
 }
 
-/** What a variable is read from. */
+/** Returns the parts of a request that a variable is read from. */
 export function pathsOf(variable: Variable): readonly DataPath[] {
   return (variable.kind === "opaque" ? variable.reads : [variable.path]).map(sourceOfPath);
 }
 
-/** Whether one path lies in the other. */
+/** Whether one path contains the other. */
 function overlaps(a: DataPath, b: DataPath): boolean {
   return a.slice(0, b.length).every((step, index) => step === b[index]);
 }

@@ -1,7 +1,9 @@
-import type { CelPhase } from "../../../cel/compile.ts";
+import { type CelPhase, ruleCases } from "../../../cel/compile.ts";
 import type { Rule } from "../../../model/rules.ts";
 import { truthOfEmpty } from "../classes/element-classes.ts";
 import {
+  conditionIn,
+  conditionOf,
   type LeafCondition,
   leavesOf,
   type OpaqueCondition,
@@ -10,30 +12,27 @@ import {
 } from "../conditions/condition.ts";
 import { type DataPath, pathKey } from "../data/data-path.ts";
 import { dataAt, ITEM, listElements, type RequestData } from "../data/request-data.ts";
-import { Diagrams, type NodeId, operation } from "../diagram/diagrams.ts";
+import { Diagrams, type NodeId, type Operation, operation } from "../diagram/diagrams.ts";
 import { RULE_ORDER, runCondition } from "../rules/run-rules.ts";
 import { Work } from "../work/work.ts";
 import { LeafRuns } from "./leaf-runs.ts";
-import { type ConditionCase, conditionCases } from "./rule-cases.ts";
-import { truthOperations } from "./truth-operations.ts";
 import { sizeOfVariable, type ValueVariable, type Variable, variableKey } from "./variable.ts";
-import { orderedVariables } from "./variable-order.ts";
-import { type LeafRunner, stepsTo } from "./variables-of.ts";
+import { type LeafRunner, orderedVariables, stepsTo } from "./variables-of.ts";
 
 const TRUTHS: readonly Truth[] = ["true", "false", "error"];
 
 /**
- * What rules decide, as diagrams. A condition over one value is compiled and run, once for each class of values; only
- * the logic between conditions is computed here. The decision's terminals are those of `decisionText`.
+ * Decisions of rules as diagrams. A condition over one value is compiled and run, once for each class of values; only
+ * the logic between conditions is computed here. `decisionText` defines the terminals of a decision.
  */
 export class RuleModel {
   readonly diagrams: Diagrams;
   readonly variables: readonly Variable[];
-  /** Every condition of the rules that is no logic, each once, in the order in which they are read. */
+  /** Distinct leaf conditions of the rules, in reading order. */
   readonly leaves: readonly (LeafCondition | OpaqueCondition)[];
-  /** Whether every value has a class; where not, what is computed is a guess. */
+  /** Whether every value has a class; otherwise the results are a guess. */
   readonly isComplete: boolean;
-  /** What is left to the question that it is made for. */
+  /** Remaining steps of the question that the model answers. */
   readonly work: Work;
   readonly #phase: CelPhase;
   readonly #runs: LeafRuns;
@@ -43,8 +42,8 @@ export class RuleModel {
   readonly #done = new Map<RuleCondition, NodeId>();
 
   /**
-   * A model of rules, and of conditions (`mcp.tool.name == "x"`) that are to be classed apart besides: before and after
-   * them. Throws `TooMuchWork` where it is too large, as everything does that is worked out on it.
+   * Creates a model of rules and of further conditions (`mcp.tool.name == "x"`) that are ordered before and after them.
+   * Throws `TooMuchWork` if it is too large, as do its methods.
    */
   constructor(
     phase: CelPhase,
@@ -72,7 +71,7 @@ export class RuleModel {
     );
   }
 
-  /** What the rules decide. */
+  /** Returns the decision of rules. */
   decision(rules: readonly Rule[]): NodeId {
     const { diagrams } = this;
     const hasAllow = rules.some(({ action }) => action === "allow");
@@ -86,7 +85,7 @@ export class RuleModel {
     }, last);
   }
 
-  /** `1` where a rule decides. */
+  /** Returns `1` where a rule decides. */
   #decides(rule: Rule): NodeId {
     const { diagrams } = this;
     const pass = rule.action === "deny" ? "false" : "true";
@@ -111,7 +110,7 @@ export class RuleModel {
     return this.diagrams.choice(this.#levelOf(variable), children);
   }
 
-  /** A condition as a diagram of its truth. */
+  /** Returns the truth of a condition as a diagram. */
   truth(condition: RuleCondition): NodeId {
     const known = this.#done.get(condition);
     if (known !== undefined) return known;
@@ -145,7 +144,7 @@ export class RuleModel {
         return diagrams.terminal(runCondition(condition.text, this.#phase, {}));
       case "opaque": {
         const level = this.#levels.get(`? ${condition.text}`);
-        if (level === undefined) throw new Error("a condition that the model does not know");
+        if (level === undefined) throw new Error("the model does not know this condition");
         return diagrams.choice(
           level,
           TRUTHS.map((truth) => diagrams.terminal(truth)),
@@ -156,7 +155,7 @@ export class RuleModel {
     }
   }
 
-  /** A condition over one value: what it is for each class of the value, and of what owns it. */
+  /** Returns the truth of a condition for each class of its value and of the value's owners. */
   #leafDiagram(leaf: LeafCondition): NodeId {
     const { diagrams } = this;
     const steps = stepsTo(leaf.path);
@@ -174,7 +173,7 @@ export class RuleModel {
     }, diagrams.terminal("error"));
   }
 
-  /** What a condition is for lists, or for a map with fields, which is the list of its keys. */
+  /** Returns the truth of a condition for lists, and for maps, which count as the list of their keys. */
   #onList(leaf: LeafCondition, variable: ValueVariable, example: unknown): NodeId {
     const { diagrams } = this;
     const { path, elements, sizes } = variable;
@@ -199,7 +198,7 @@ export class RuleModel {
     return diagrams.terminal(this.#runs.truthOf(leaf, path, example));
   }
 
-  /** The class of a variable for a request. */
+  /** Returns the class of a variable for a request. */
   classOf(level: number, data: RequestData): number {
     const variable = this.variables[level];
     switch (variable?.kind) {
@@ -221,12 +220,12 @@ export class RuleModel {
     }
   }
 
-  /** The variable of the value at a path. */
+  /** Returns the variable for the value at a path. */
   #dataAt(path: DataPath): ValueVariable {
     const found = this.variables.find(
       (each) => each.kind === "value" && pathKey(each.path) === pathKey(path),
     );
-    if (found?.kind !== "value") throw new Error("a path that the model does not know");
+    if (found?.kind !== "value") throw new Error("the model does not know this path");
     return found;
   }
 
@@ -235,8 +234,62 @@ export class RuleModel {
   }
 }
 
-/** A terminal of a decision: `+ 2` when the rule 2 allows, `-` when nothing allows. */
+/** Formats a terminal of a decision: `+ 2` if rule 2 allows, `-` if no rule allows. */
 export function decisionText(isAllowed: boolean, rule: number | undefined): string {
   const sign = isAllowed ? "+" : "-";
   return rule === undefined ? sign : `${sign} ${rule}`;
 }
+
+/** The part of a rule for certain kinds of items. */
+interface ConditionCase {
+  /** Kind of the item, if the part is for one. */
+  readonly present: readonly string[];
+  readonly absent: readonly string[];
+  readonly condition: RuleCondition;
+}
+
+/** Splits a rule into conditions for each kind of items. */
+function conditionCases(rule: Rule, phase: CelPhase, work: Work): readonly ConditionCase[] {
+  const whole = () => ({ present: [], absent: [], condition: conditionIn(rule.text, work) });
+  if (rule.expression.code.kind === "value") return [whole()];
+  const found = ruleCases(rule.text, phase, rule.action);
+  if (found.kind !== "cases") return [whole()];
+  return found.cases.map(({ situation, node }) => ({
+    present: situation?.present ?? [],
+    absent: situation?.absent ?? [],
+    condition: conditionOf(node, work),
+  }));
+}
+
+/** CEL's logic on diagrams of truths: an error is absorbed by an operand that decides alone. */
+interface TruthOperations {
+  readonly and: Operation;
+  readonly or: Operation;
+  readonly not: Operation;
+  /** Returns the value where the test is true. */
+  readonly whenTrue: Operation;
+  /** Returns the value where the test is false, an error where the test fails. */
+  readonly whenFalse: Operation;
+  /** Combines the results of `whenTrue` and `whenFalse`. */
+  readonly either: Operation;
+}
+
+/** Creates the operations for one set of diagrams; they cache results by its nodes. */
+function truthOperations(): TruthOperations {
+  const joined = (decisive: string) => (a: string, b: string) => {
+    if (a === decisive || b === decisive) return decisive;
+    return a === "error" ? a : b;
+  };
+  return {
+    and: operation(joined("false")),
+    or: operation(joined("true")),
+    not: operation((value) => OPPOSITE[value] ?? value),
+    whenTrue: operation((test, value) => (test === "true" ? value : "")),
+    whenFalse: operation((test, value) =>
+      test === "false" ? value : test === "error" ? test : "",
+    ),
+    either: operation((a, b) => (a === "" ? b : a)),
+  };
+}
+
+const OPPOSITE: Readonly<Record<string, string>> = { true: "false", false: "true" };

@@ -2,16 +2,16 @@ import type { ElementClasses } from "../classes/element-classes.ts";
 import type { ValueClasses } from "../classes/value-class.ts";
 import { type DataPath, pathKey } from "../data/data-path.ts";
 
-/** Something that diagrams ask of a request. */
+/** A variable of diagrams. */
 export type Variable = ValueVariable | ElementVariable | SizeVariable | OpaqueVariable;
 
-/** The value at a path. */
+/** Class of the value at a path. */
 export interface ValueVariable extends ValueClasses {
   readonly kind: "value";
   readonly path: DataPath;
-  /** Of what its lists consist; undefined: nothing asks for their elements. */
+  /** Classes of list elements; `undefined` if no condition tests elements. */
   readonly elements: ElementClasses | undefined;
-  /** The sizes of lists from which on something is different, with none as the first; undefined: nothing asks for them. */
+  /** Lower bounds of the size classes of lists, starting with 0; `undefined` if no condition tests sizes. */
   readonly sizes: readonly number[] | undefined;
 }
 
@@ -19,25 +19,25 @@ export interface ValueVariable extends ValueClasses {
 export interface ElementVariable {
   readonly kind: "element";
   readonly path: DataPath;
-  /** The class of elements. */
+  /** Class of the elements. */
   readonly index: number;
 }
 
-/** The size of the list or map at a path, as the last of some sizes that it has or exceeds. */
+/** Size class of the list or map at a path: the largest of `sizes` that it reaches. */
 export interface SizeVariable {
   readonly kind: "size";
   readonly path: DataPath;
   readonly sizes: readonly number[];
 }
 
-/** A condition that is known by its text alone: true, false, or an error. */
+/** Truth of a condition that is identified by its source only. */
 export interface OpaqueVariable {
   readonly kind: "opaque";
   readonly text: string;
   readonly reads: readonly DataPath[];
 }
 
-/** How many classes a variable has. */
+/** Returns the number of classes of a variable. */
 export function sizeOfVariable(variable: Variable): number {
   switch (variable.kind) {
     case "value":
@@ -51,7 +51,7 @@ export function sizeOfVariable(variable: Variable): number {
   }
 }
 
-/** Names a variable: its own for each. */
+/** Returns a unique string for a variable. */
 export function variableKey(variable: Variable): string {
   switch (variable.kind) {
     case "value":
@@ -65,7 +65,7 @@ export function variableKey(variable: Variable): string {
   }
 }
 
-/** The group of a path in the order of variables: what is asked first stands above. */
+/** Returns the rank of a variable in the order of levels; lower ranks come first. */
 export function rankOf({ kind, ...variable }: Variable): number {
   if (kind === "opaque") return 9;
   if (kind === "element" || kind === "size") return 8;

@@ -1,19 +1,56 @@
+import type { CelPhase } from "../../../cel/compile.ts";
 import { addressCells } from "../classes/address-cells.ts";
 import { type ElementClasses, elementClasses } from "../classes/element-classes.ts";
 import { numberCells, stringCells, stringDomain } from "../classes/scalar-classes.ts";
 import { ClassCollector, type ValueClasses } from "../classes/value-class.ts";
-import type { LeafCondition, Truth } from "../conditions/condition.ts";
-import { joinFeatures } from "../conditions/leaf-features.ts";
+import type { LeafCondition, OpaqueCondition, Truth } from "../conditions/condition.ts";
+import { joinFeatures, NO_FEATURES } from "../conditions/leaf-features.ts";
 import { type DataPath, JSON_BODY, kindOfPath, type PathKind, pathKey } from "../data/data-path.ts";
 import { ITEM, ITEM_KINDS } from "../data/request-data.ts";
 import type { Work } from "../work/work.ts";
-import type { ValueVariable, Variable } from "./variable.ts";
+import { rankOf, type ValueVariable, type Variable } from "./variable.ts";
 
-/** What a condition is when a path has a value and nothing else is there. */
+/** Evaluates a condition on data with only one value. */
 export type LeafRunner = (leaf: LeafCondition, path: DataPath, value: unknown) => Truth;
 
-/** The variables of conditions, in no order. */
-export function variablesOf(
+/** Returns the variables of conditions in the order of the diagrams' levels; `run` evaluates a condition on a value. */
+export function orderedVariables(
+  phase: CelPhase,
+  leaves: readonly (LeafCondition | OpaqueCondition)[],
+  run: LeafRunner,
+  work: Work,
+): readonly Variable[] {
+  const classed = leaves.filter((each) => each.kind === "leaf");
+  const values = variablesOf(classed, run, work);
+  const hasItem = values.some((each) => "path" in each && pathKey(each.path) === pathKey(ITEM));
+  const item = phase === "mcp" && !hasItem ? variablesOf([ANY_ITEM], run, work) : [];
+  const opaque = leaves.flatMap((each): readonly Variable[] =>
+    each.kind === "opaque" ? [{ kind: "opaque", text: each.text, reads: each.reads }] : [],
+  );
+  const firstUse = new Map<string, number>();
+  classed.forEach(({ path }, index) => {
+    for (const step of stepsTo(path))
+      if (!firstUse.has(pathKey(step))) firstUse.set(pathKey(step), index);
+  });
+  const useOf = (each: Variable): number =>
+    "path" in each ? (firstUse.get(pathKey(each.path)) ?? 0) : 0;
+  const depthOf = (each: Variable): number => ("path" in each ? each.path.length : 0);
+  return [...values, ...item, ...opaque].toSorted(
+    (a, b) => rankOf(a) - rankOf(b) || useOf(a) - useOf(b) || depthOf(a) - depthOf(b),
+  );
+}
+
+/** Stands for the kind of the item, which MCP rules always distinguish. */
+const ANY_ITEM: LeafCondition = {
+  kind: "leaf",
+  path: ITEM,
+  text: "true",
+  form: "value",
+  features: NO_FEATURES,
+};
+
+/** Returns the variables of conditions, unordered. */
+function variablesOf(
   leaves: readonly LeafCondition[],
   run: LeafRunner,
   work: Work,
@@ -23,7 +60,7 @@ export function variablesOf(
   return [...paths.values()].flatMap((path) => variablesAt(path, leaves, run, work));
 }
 
-/** The paths that are asked on the way to one, from the outermost on. */
+/** Returns the prefixes of a path that need a variable, the outermost first. */
 export function stepsTo(path: DataPath): readonly DataPath[] {
   const [root] = path;
   if (root === "mcp" && path[1] !== "methodName") return path.length > 2 ? [ITEM, path] : [ITEM];
@@ -80,7 +117,7 @@ function elementVariables(
 }
 
 interface ClassOptions {
-  /** Lists are classed apart by their elements or sizes. */
+  /** Whether lists are classified by their elements or sizes. */
   readonly hasElements: boolean;
   readonly work: Work;
 }
@@ -160,7 +197,7 @@ function classesAt(
   }
 }
 
-/** A text that an address can be equal to. */
+/** Whether a string is in the canonical form of addresses. */
 function isAddress(text: string): boolean {
   return /^\d+(?:\.\d+){3}$|^[0-9a-f]*:[0-9a-f:]*$/.test(text);
 }

@@ -6,18 +6,18 @@ import type { Truth } from "../conditions/condition.ts";
 import type { RequestData } from "../data/request-data.ts";
 import { requestReadings } from "../data/request-readings.ts";
 
-/** What rules decide, and which of them does: its index; undefined: none of them, so that the default holds. */
+/** Decision of rules, with the index of the deciding rule; `undefined` if the default applies. */
 export interface RuleDecision {
   readonly isAllowed: boolean;
   readonly rule: number | undefined;
 }
 
-/** The order in which rules are asked: as templates/policies/parts/rules.ts writes them down. */
+/** Order in which rules are evaluated, as in templates/policies/parts/rules.ts. */
 export const RULE_ORDER = ["deny", "require", "allow"] as const;
 
 type Variables = ReturnType<typeof variablesFrom>;
 
-/** Runs the compiled rules on a request: they have to allow every reading of it. */
+/** Runs compiled rules on a request, which is allowed only if every reading of it is. */
 export function runRules(rules: readonly Rule[], data: RequestData): RuleDecision {
   const readings = requestReadings(
     data,
@@ -43,7 +43,7 @@ function runOnReading(rules: readonly Rule[], data: RequestData): RuleDecision {
   return { isAllowed: !rules.some(({ action }) => action === "allow"), rule: undefined };
 }
 
-/** What an expression is for a request. */
+/** Evaluates a condition on a request. */
 export function runCondition(text: string, phase: CelPhase, data: RequestData): Truth {
   const value = compiledCondition(text, phase)(variablesFrom(data));
   return value === true ? "true" : value === false ? "false" : "error";
@@ -66,7 +66,7 @@ function isAbout({ present, absent }: RuleCase, variables: Variables): boolean {
 
 type Compiled = (variables: Variables) => unknown;
 
-/** Functions are made once for each expression: a rule is run thousands of times. */
+/** Compiled functions by expression: a rule is run thousands of times. */
 const cases = new WeakMap<RuleCase, Compiled>();
 const conditions = new Map<string, Compiled>();
 

@@ -2,7 +2,7 @@ import type { Work } from "../work/work.ts";
 import { isWordRune, NEWLINE, OPERATION, regexProgram, takesRune } from "./regex-program.ts";
 
 /**
- * A character for each class of characters that neither constants nor patterns tell apart, those that read best first.
+ * Returns a character for each class that neither constants nor patterns distinguish, the most readable first.
  */
 export function alphabetOf(
   constants: readonly string[],
@@ -36,7 +36,7 @@ export function alphabetOf(
   return [...classes.values()].sort((a, b) => rank(a) - rank(b));
 }
 
-/** Where one class may end and another begin, sorted. */
+/** Returns the sorted boundaries between classes. */
 function edgesOf(single: ReadonlySet<number>, ranges: readonly Int32Array[]): readonly number[] {
   const edges = new Set([0, 10, 11, 48, 58, 65, 91, 95, 96, 97, 123, 128, 0x10000]);
   const add = (rune: number): void => {
@@ -54,7 +54,7 @@ function edgesOf(single: ReadonlySet<number>, ranges: readonly Int32Array[]): re
   return [...edges].filter((edge) => edge <= 0x10ffff).sort((a, b) => a - b);
 }
 
-/** A character and those that case folding takes for it: the Kelvin sign is a K, the long s an S (Unicode CaseFolding). */
+/** Returns a character and those with the same case folding, which include the Kelvin sign for K and the long s for S (Unicode CaseFolding). */
 function folded(rune: number): readonly number[] {
   const text = String.fromCodePoint(rune);
   const cases = [rune, runeOf(text.toLowerCase()), runeOf(text.toUpperCase())];
@@ -67,13 +67,13 @@ function runeOf(character: string): number {
   return character.codePointAt(0) ?? 0;
 }
 
-/** A character of a range that people can read. */
+/** Returns a readable character of a range, if it has one. */
 function readable(low: number, high: number): number {
   const wanted = [0x78, 0x61, 0x2d, 0x20, 0xe9].find((rune) => rune >= low && rune <= high);
   return wanted ?? (low >= 0xd800 && low <= 0xdfff ? 0xe000 : low);
 }
 
-/** Letters first, control characters last. */
+/** Ranks characters by readability: letters first, control characters last. */
 function rank(rune: number): number {
   if (rune >= 0x61 && rune <= 0x7a) return 0;
   if (rune >= 0x30 && rune <= 0x39) return 1;

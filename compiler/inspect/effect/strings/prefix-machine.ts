@@ -6,12 +6,12 @@ const ONE = "1".charCodeAt(0);
 
 interface TrieNode {
   readonly next: Map<number, number>;
-  /** Where a character leads that no constant has here: only the prefixes that were passed are remembered. */
+  /** State after a character that no constant has here, in which only the passed prefixes matter. */
   away: number | undefined;
   accepted: string;
 }
 
-/** Constants and prefixes, all at once, as one trie. */
+/** An automaton for all constants and prefixes: one trie. */
 export class PrefixMachine implements Machine {
   readonly start = 0;
   readonly #alphabet: readonly number[];

@@ -9,7 +9,7 @@ import {
   takesRune,
 } from "./regex-program.ts";
 
-/** The character before, as far as assertions ask for it. */
+/** Kind of the previous character, for assertions. */
 type Before = "none" | "newline" | "word" | "other";
 
 interface State {
@@ -28,7 +28,7 @@ const ASSERTION = {
   noWordBoundary: 32,
 } as const;
 
-/** A pattern as an automaton: the subset construction of RE2's own program, which matches anywhere in the string. */
+/** An automaton for a pattern that matches anywhere in a string: the subset construction of RE2's program. */
 export class RegexMachine implements Machine {
   readonly start: number;
   readonly #program: RegexProgram;
@@ -38,7 +38,7 @@ export class RegexMachine implements Machine {
   readonly #states: State[] = [];
   readonly #steps: number[][] = [];
 
-  /** `alphabet`: a character for each class. */
+  /** `alphabet` has a character for each class. */
   constructor(pattern: string, alphabet: readonly number[], work: Work) {
     this.#program = regexProgram(pattern);
     this.#alphabet = alphabet;
@@ -77,7 +77,7 @@ export class RegexMachine implements Machine {
     return this.#idOf({ isMatched: false, before, instructions });
   }
 
-  /** What is reached without a character, between what stood before and what comes next (undefined: the end). */
+  /** Returns the instructions that are reachable without consuming a character; `next` is `undefined` at the end of the string. */
   #closure(
     { instructions, before }: State,
     next: number | undefined,

@@ -2,22 +2,22 @@ import { RE2JS } from "re2js";
 
 /** An instruction of RE2's program for a pattern. */
 export interface Instruction {
-  /** What it does: one of `OPERATION`, or a test of a character. */
+  /** One of `OPERATION`, or a character test. */
   readonly op: number;
   readonly out: number;
   readonly arg: number;
-  /** Ranges of characters, as pairs; one alone is itself. */
+  /** Character ranges as pairs; a single element is one character. */
   readonly runes: Int32Array;
   matchRune(rune: number): boolean;
 }
 
-/** RE2's program for a pattern: what it matches with. */
+/** RE2's program for a pattern. */
 export interface RegexProgram {
   readonly start: number;
   readonly inst: readonly Instruction[];
 }
 
-/** What instructions do that test no character; those from `firstRune` on test one. */
+/** Operation codes; those from `firstRune` on test a character. */
 export const OPERATION = {
   alternative: 1,
   alternativeMatch: 2,
@@ -30,21 +30,21 @@ export const OPERATION = {
   anyRuneNotNewline: 11,
 } as const;
 
-/** The program of a pattern that was checked. */
+/** Returns the program of a valid pattern. */
 export function regexProgram(pattern: string): RegexProgram {
   const compiled: unknown = RE2JS.compile(pattern);
-  // `as`: the package keeps its program to itself; the test of patterns holds it against what it matches
+  // `as`: the package does not export its program; a test verifies it against actual matches.
   return (compiled as { readonly re2Input: { readonly prog: RegexProgram } }).re2Input.prog;
 }
 
-/** Whether an instruction takes a character. */
+/** Whether an instruction accepts a character. */
 export function takesRune(instruction: Instruction, rune: number): boolean {
   if (instruction.op === OPERATION.anyRune) return true;
   if (instruction.op === OPERATION.anyRuneNotNewline) return rune !== NEWLINE;
   return instruction.matchRune(rune);
 }
 
-/** RE2's word characters. */
+/** Whether RE2 counts a character as a word character. */
 export function isWordRune(rune: number): boolean {
   return (
     (rune >= 0x30 && rune <= 0x39) ||
@@ -54,5 +54,5 @@ export function isWordRune(rune: number): boolean {
   );
 }
 
-/** The line feed. */
+/** Line feed. */
 export const NEWLINE = 0x0a;

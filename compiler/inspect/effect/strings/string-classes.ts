@@ -1,8 +1,7 @@
 import { RE2JS } from "re2js";
 import type { Work } from "../work/work.ts";
 import { alphabetOf } from "./alphabet.ts";
-import { LengthMachine } from "./length-machine.ts";
-import type { Machine } from "./machine.ts";
+import { LengthMachine, type Machine } from "./machine.ts";
 import { PrefixMachine } from "./prefix-machine.ts";
 import { RegexMachine } from "./regex-machine.ts";
 import {
@@ -13,41 +12,41 @@ import {
   vectorText,
 } from "./string-feature.ts";
 
-/** Strings by what they have of some features: for each combination that there is, one that has it. */
+/** Possible combinations of features, each with an example string. */
 export interface StringClasses {
-  /** By the vector of the features, in their order. */
+  /** Examples by feature vector. */
   readonly examples: ReadonlyMap<string, string>;
-  /** False when the search was given up: there may be others. */
+  /** Whether all combinations were found, so that the search was not aborted. */
   readonly isComplete: boolean;
 }
 
-/** What strings a value can be. */
+/** Possible strings of a value. */
 export interface StringDomain {
-  /** A pattern that all of them match; undefined: any string. */
+  /** Pattern that all of them match; `undefined` for any string. */
   readonly pattern: string | undefined;
-  /** Strings that read well, tried first. */
+  /** Readable strings, which are tried first. */
   readonly plain: readonly string[];
 }
 
-/** More states than this are not searched. */
+/** Maximum number of states to search. */
 const MAX_STATES = 20_000;
 
 /**
- * Classes that were worked out: rules of many routes ask the same of methods, headers and claims. Whoever asks again
- * takes the same steps for it, so that what is decided does not depend on what was asked before.
+ * Cached classes: rules of many routes test methods, headers and claims in the same way. A cache hit costs the same steps
+ * as the computation, so that results do not depend on earlier questions.
  */
 const known = new Map<string, { readonly classes: StringClasses; readonly steps: number }>();
 
-/** More features than these are a table of routes, which is asked about once. */
+/** Maximum number of features for caching: more belong to a routing table, which is analyzed once. */
 const MAX_KNOWN_FEATURES = 16;
 
-/** The combinations of features that a string of a domain can have. */
+/** Returns the possible combinations of features of a string in a domain. */
 export function stringClasses(
   features: readonly StringFeature[],
   domain: StringDomain,
   work: Work,
 ): StringClasses {
-  if (features.length > MAX_KNOWN_FEATURES) return workedOut(features, domain, work);
+  if (features.length > MAX_KNOWN_FEATURES) return computedClasses(features, domain, work);
   const key = JSON.stringify([features.map(featureKey), domain]);
   const found = known.get(key);
   if (found !== undefined) {
@@ -55,18 +54,18 @@ export function stringClasses(
     return found.classes;
   }
   const before = work.spent;
-  const classes = workedOut(features, domain, work);
+  const classes = computedClasses(features, domain, work);
   known.set(key, { classes, steps: work.spent - before });
   return classes;
 }
 
-function workedOut(
+function computedClasses(
   features: readonly StringFeature[],
   domain: StringDomain,
   work: Work,
 ): StringClasses {
   const vectorOf = featureVector(features);
-  // Domains are our own patterns, which mean the same to JavaScript, and are run for thousands of texts.
+  // Domains are our own patterns, which mean the same in JavaScript and run faster there.
   const pattern = domain.pattern === undefined ? undefined : new RegExp(domain.pattern, "u");
   const examples = new Map<string, string>();
   const offer = (text: string): void => {
@@ -84,10 +83,10 @@ function workedOut(
   return { examples, isComplete };
 }
 
-/** A character that no constant has. */
+/** A character that usually no constant contains. */
 const FOREIGN = "~";
 
-/** Whether a character that no constant has leads from each of them out of the trie, in the domain, too. */
+/** Whether appending FOREIGN to any prefix of a constant leaves the trie and stays in the domain. */
 function areConstantsOnly(features: readonly StringFeature[], { pattern }: StringDomain): boolean {
   return (
     (pattern === undefined || pattern === CANONICAL_PATH) &&
@@ -95,20 +94,20 @@ function areConstantsOnly(features: readonly StringFeature[], { pattern }: Strin
   );
 }
 
-/** Of constants and prefixes each end, and one step away from it, are all there is. */
+/** Lists all states of a trie of constants: the end of each, and one step off it. */
 function constantEnds(features: readonly StringFeature[]): readonly string[] {
   const away = features.map(({ text }) => `${text}${FOREIGN}`);
   return [FOREIGN, `/${FOREIGN}`, ...features.map(({ text }) => text), ...away];
 }
 
 /** Paths as rules and routes see them: see runtime/http/routing/path.ts. */
-export const CANONICAL_PATH = "^/(?:[!-.0-\\[\\]-~]+/)*[!-.0-\\[\\]-~]*$";
+/** Matches canonical paths (runtime/http/routing/path.ts). */
 
 function isConstant(kind: StringFeature["kind"]): boolean {
   return kind === "equals" || kind === "startsWith";
 }
 
-/** The constants themselves, and words near them: those with more to come before those that are one letter off. */
+/** Lists the constants and strings near them; for prefixes and the like, extended ones come first. */
 function readableTexts(features: readonly StringFeature[]): readonly string[] {
   const literal = features.filter(({ kind }) => kind !== "matches" && kind !== "isAsLongAs");
   const [whole, parts] = [true, false].map((isWhole) =>
@@ -121,14 +120,14 @@ function readableTexts(features: readonly StringFeature[]): readonly string[] {
   return [...texts(whole), ...near, ...texts(parts)];
 }
 
-/** A state of all machines together, and how it was reached. */
+/** A combined state of all machines and the path to it. */
 interface Reached {
   readonly states: readonly number[];
   readonly before: Reached | undefined;
   readonly symbol: number;
 }
 
-/** Walks all machines at once, breadth first, so that examples are short; false when there is too much to walk. */
+/** Walks all machines in parallel, breadth first for short examples; returns false if there are too many states. */
 function search(
   features: readonly StringFeature[],
   domain: string | undefined,

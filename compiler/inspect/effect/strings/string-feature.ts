@@ -1,30 +1,30 @@
 import { RE2JS } from "re2js";
 
-/** Something that an expression can ask of a string. */
+/** A property of strings that an expression can test. */
 export type StringFeature =
   | { readonly kind: "equals"; readonly text: string }
   | { readonly kind: "startsWith"; readonly text: string }
   | { readonly kind: "endsWith"; readonly text: string }
   | { readonly kind: "contains"; readonly text: string }
-  /** So many characters or more, as a decimal number. */
+  /** Minimum number of characters, as a decimal number. */
   | { readonly kind: "isAsLongAs"; readonly text: string }
-  /** RE2, anywhere in the string. */
+  /** RE2 pattern, anywhere in the string. */
   | { readonly kind: "matches"; readonly text: string };
 
-/** Tells features apart. */
+/** Returns a unique string for a feature. */
 export function featureKey({ kind, text }: StringFeature): string {
   return `${kind} ${text}`;
 }
 
-/** So many features are asked one after the other sooner than they are put into tables. */
-const FEW = 8;
+/** Maximum number of features for which individual tests are faster than lookup tables. */
+const MAX_TESTS = 8;
 
 /**
- * A function that says which of several features a string has, as `vectorText` writes it. Constants and prefixes are looked
- * up, so that thousands of them (the paths of a routing table) cost no more than the string is long.
+ * Returns a function that computes the feature vector of a string, in the format of `vectorText`. Constants and prefixes
+ * are looked up, so that thousands of them (the paths of a routing table) cost only the length of the string.
  */
 export function featureVector(features: readonly StringFeature[]): (value: string) => string {
-  if (features.length > FEW) return lookedUpVector(features);
+  if (features.length > MAX_TESTS) return lookedUpVector(features);
   const tests = features.map(featureTest);
   return (value) => {
     let digits = "";
@@ -42,22 +42,22 @@ function lookedUpVector(features: readonly StringFeature[]): (value: string) => 
     return new Map([...groups].map(([text, same]) => [text, same.map(({ at }) => at)]));
   };
   const [constants, prefixes] = [places("equals"), places("startsWith")];
-  const longest = Math.max(-1, ...[...prefixes.keys()].map(({ length }) => length));
+  const maxLength = Math.max(-1, ...[...prefixes.keys()].map(({ length }) => length));
   const others = features.flatMap((each, at) =>
     each.kind === "equals" || each.kind === "startsWith" ? [] : [{ has: featureTest(each), at }],
   );
   return (value) => {
     const had = [...(constants.get(value) ?? [])];
-    for (let end = 0; end <= Math.min(longest, value.length); end += 1)
+    for (let end = 0; end <= Math.min(maxLength, value.length); end += 1)
       had.push(...(prefixes.get(value.slice(0, end)) ?? []));
     for (const { has, at } of others) if (has(value)) had.push(at);
     return placesText(had);
   };
 }
 
-/** The features that a string has, of which there is a digit for each: those digits if they are few, else their places. */
+/** Formats a feature vector, given as one digit per feature: the digits if they are few, else the indexes of the ones. */
 export function vectorText(digits: string): string {
-  if (digits.length <= FEW) return digits;
+  if (digits.length <= MAX_TESTS) return digits;
   const had: number[] = [];
   for (let at = digits.indexOf("1"); at >= 0; at = digits.indexOf("1", at + 1)) had.push(at);
   return placesText(had);
@@ -67,16 +67,16 @@ function placesText(had: number[]): string {
   return had.sort((a, b) => a - b).join();
 }
 
-/** Steps that it takes to ask for some features of a string of so many characters. */
+/** Estimates the steps for testing features of a string of a given length. */
 export function featureSteps(features: readonly StringFeature[], length: number): number {
   const many = (wanted: StringFeature["kind"]) =>
     features.filter(({ kind }) => kind === wanted).length;
-  const others = features.length > FEW ? 1 : features.length;
+  const others = features.length > MAX_TESTS ? 1 : features.length;
   const searched = many("matches") * 8 + many("isAsLongAs") + many("contains");
   return others + (length >> 3) + searched * (1 + (length >> 2));
 }
 
-/** Whether a string has a feature. */
+/** Returns a test for a feature. */
 function featureTest({ kind, text }: StringFeature): (value: string) => boolean {
   switch (kind) {
     case "equals":
@@ -89,7 +89,7 @@ function featureTest({ kind, text }: StringFeature): (value: string) => boolean 
       return (value) => value.includes(text);
     case "isAsLongAs": {
       const least = Number(text);
-      // a character has one or two units
+      // A character has one or two UTF-16 units.
       return (value) => value.length >= least && [...value].length >= least;
     }
     case "matches": {

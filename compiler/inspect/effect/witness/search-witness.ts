@@ -5,15 +5,15 @@ import type { RuleModel } from "../model/rule-model.ts";
 import type { OpaqueVariable } from "../model/variable.ts";
 import { witnessOn } from "./witness.ts";
 
-/** How many requests are tried for conditions that no class of values captures. */
+/** Maximum number of requests to try for conditions that classes of values do not capture. */
 const ATTEMPTS = 600;
 
-/** Steps to try a request, for each condition of the rules. */
+/** Steps for trying a request, per condition of the rules. */
 const STEPS_TO_TRY = 10;
 
 /**
- * A request on a path for which a claim holds when it is executed. Conditions over several values are not solved: values
- * for what they read are tried, taken from the constants there are. Undefined: none was found.
+ * Searches for a request on a path for which `holds` is true. Conditions over several values are not solved; instead, values
+ * from the constants in the rules are tried. `undefined` if no request was found.
  */
 export function searchWitness(
   model: RuleModel,
@@ -41,7 +41,7 @@ export function searchWitness(
     const shared = pick();
     const data = reads.reduce<RequestData>((made, read, index) => {
       const own = found[index];
-      // What the path says of a value holds on: it is kept, or a list gets more elements.
+      // The value on the path is unchanged, or a list gets more elements, so that the path's conditions still hold.
       const choices = [own, Array.isArray(own) ? withMore(own, pick()) : shared, shared, pick()];
       const value = choices[below(choices.length)];
       return withValue(made, read, read[0] === "request" ? requestText(read, value) : value);
@@ -51,12 +51,12 @@ export function searchWitness(
   return undefined;
 }
 
-/** A list with another element at its start or, for lists of them, at its end. */
+/** Adds an element at the start of a list, or several at its end. */
 function withMore(list: readonly unknown[], value: unknown): readonly unknown[] {
   return Array.isArray(value) ? [...list, ...value] : [value, ...list];
 }
 
-/** Constants of the conditions, values near them, those that are there, and what the classes are known by. */
+/** Lists values to try: constants of the conditions, values near them, present values, and examples of classes. */
 function valuesFor(
   model: RuleModel,
   opaque: readonly OpaqueVariable[],

@@ -4,7 +4,7 @@ import type { Path } from "../diagram/diagrams.ts";
 import type { RuleModel } from "../model/rule-model.ts";
 import type { ValueVariable } from "../model/variable.ts";
 
-/** A request on a path of a diagram; undefined when no list is as the path says. */
+/** Creates a request on a path of a diagram; `undefined` if no list meets the path's conditions. */
 export function witnessOn(model: RuleModel, path: Path): RequestData | undefined {
   const chosen = new Map([...path].map(([level, classes]) => [level, classes[0] ?? 0]));
   const values: (readonly [DataPath, unknown])[] = [];
@@ -23,7 +23,7 @@ export function witnessOn(model: RuleModel, path: Path): RequestData | undefined
   return dataWith(values.toSorted(([a], [b]) => a.length - b.length));
 }
 
-/** A list with the elements that it must have, and of the size that it must have. */
+/** Creates a list with the required elements and size; `undefined` if that is impossible. */
 function listFor(
   model: RuleModel,
   { path, elements, sizes = [] }: ValueVariable,

@@ -4,14 +4,14 @@ import { ITEM } from "../data/request-data.ts";
 import { type Diagrams, type NodeId, operation, type Path } from "../diagram/diagrams.ts";
 import type { RuleModel } from "../model/rule-model.ts";
 
-/** A condition of the rules, and how it holds. */
+/** A condition of the rules and its required truth. */
 export interface RuleLiteral {
-  /** The condition as the rules have it; of an item's kind: `tool`. */
+  /** Source of the condition; for the kind of an item: `tool`. */
   readonly text: string;
   readonly sign: LiteralSign;
 }
 
-/** How a condition holds: it is so, is not so (false, absent or of another type), fails, and so on. */
+/** Required truth of a condition: true, not true (false, absent or of another type), an error, and so on. */
 export type LiteralSign =
   | "is"
   | "is-not"
@@ -21,42 +21,42 @@ export type LiteralSign =
   | "does-not-fail"
   | "item";
 
-/** Conditions that must hold together. */
+/** A conjunction of conditions. */
 export type Term = readonly RuleLiteral[];
 
-/** What a set of requests is, as alternatives; incomplete when there are more of them. */
+/** A set of requests as a disjunction of terms; incomplete if there are more than MAX_TERMS. */
 export interface Wording {
   readonly terms: readonly Term[];
-  /** For each term a path of the diagram that it covers. */
+  /** A path of the diagram for each term. */
   readonly paths: readonly Path[];
   readonly isComplete: boolean;
 }
 
-/** The requests that words are about: what is so of all of them goes without saying. */
+/** The requests to describe; conditions that hold for all of them are omitted. */
 export interface GivenRequests {
-  /** `1` for them. */
+  /** Diagram that is `1` for these requests. */
   readonly node: NodeId;
-  /** Whether a condition is there for them alone: it is said when nothing else will do. */
+  /** Whether a condition only serves to select these requests, so that it is used only if necessary. */
   readonly says: (text: string) => boolean;
 }
 
 interface Candidate extends RuleLiteral {
-  /** `1` where it holds. */
+  /** Diagram that is `1` where the literal holds. */
   readonly node: NodeId;
 }
 
-/** More alternatives than this help nobody. */
+/** Maximum number of alternatives in a wording. */
 const MAX_TERMS = 8;
 
 /**
- * The requests for which a diagram's terminal is wanted, in the words of the rules: from one such request all that is
- * so of it, less what does not matter, and again for the rest.
+ * Describes the requests with wanted terminals by conditions of the rules. Starts with all conditions that hold for one such
+ * request, drops those that are not needed, and repeats this for the requests that are not yet covered.
  */
 export function inWords(
   model: RuleModel,
   node: NodeId,
   isWanted: (text: string) => boolean,
-  /** The part of a diagram that is looked at, as `node` is one already. */
+  /** Restricts other diagrams in the same way as `node` already is. */
   within: (node: NodeId) => NodeId = (whole) => whole,
   given?: GivenRequests,
 ): Wording {
@@ -81,33 +81,33 @@ export function inWords(
     const [found] = diagrams.paths(rest, (text) => text === "1");
     const path: Path = found?.at ?? new Map();
     paths.push(path);
-    let kept = candidatesOf(model, path, within).filter((each) => each.node !== always);
-    if (!implies(kept)) return { terms, paths, isComplete: false };
-    const order = kept.toSorted(
+    let needed = candidatesOf(model, path, within).filter((each) => each.node !== always);
+    if (!implies(needed)) return { terms, paths, isComplete: false };
+    const order = needed.toSorted(
       (a, b) =>
         Number(given?.says(b.text) ?? false) - Number(given?.says(a.text) ?? false) ||
         RANK[a.sign] - RANK[b.sign] ||
         b.text.length - a.text.length,
     );
     for (const each of order) {
-      const fewer = kept.filter((other) => other !== each);
-      model.work.spend(kept.length);
-      if (implies(fewer)) kept = fewer;
+      const fewer = needed.filter((other) => other !== each);
+      model.work.spend(needed.length);
+      if (implies(fewer)) needed = fewer;
     }
-    terms.push(mergedTerm(kept));
-    rest = diagrams.apply(without, rest, joined(kept));
+    terms.push(mergedTerm(needed));
+    rest = diagrams.apply(without, rest, joined(needed));
   }
   return { terms, paths, isComplete: true };
 }
 
-/** What two signs of one condition say together. */
+/** Combined sign of two signs of the same condition. */
 const TOGETHER: Readonly<Record<string, LiteralSign>> = {
   "does-not-fail is-not": "is-false",
   "does-not-fail may-be": "is",
   "is-not may-be": "fails",
 };
 
-/** The literals of a term, one for each condition. */
+/** Merges the literals of a term, so that each condition occurs once. */
 function mergedTerm(literals: Term): Term {
   return [...Map.groupBy(literals, ({ text }) => text)].flatMap(([text, same]) => {
     const signs = same.map(({ sign }) => sign).toSorted();
@@ -116,7 +116,7 @@ function mergedTerm(literals: Term): Term {
   });
 }
 
-/** What is left out first, so that what stays is said as what is so; of conditions alike the longer one. */
+/** Order in which literals are dropped, so that positive ones remain; among equals, longer ones are dropped first. */
 const RANK: Readonly<Record<LiteralSign, number>> = {
   fails: 0,
   "is-false": 1,
@@ -127,7 +127,7 @@ const RANK: Readonly<Record<LiteralSign, number>> = {
   is: 6,
 };
 
-/** Everything that the conditions are for one of the requests. */
+/** Lists all literals that hold for a request on a path. */
 function candidatesOf(
   model: RuleModel,
   path: Path,
@@ -181,7 +181,7 @@ function isSo(sign: LiteralSign, truth: string): boolean {
   }
 }
 
-/** The kind of the item, where rules ask for it. */
+/** Returns the literal for the kind of the item, if the rules distinguish it. */
 function itemCandidate(model: RuleModel, classOf: (level: number) => number): readonly Candidate[] {
   const level = model.variables.findIndex((each) => "path" in each && each.path === ITEM);
   const variable = model.variables[level];
@@ -194,13 +194,13 @@ function itemCandidate(model: RuleModel, classOf: (level: number) => number): re
   return [{ text, sign: "item", node: model.diagrams.choice(level, children) }];
 }
 
-/** A term as people read it: what must be so, and what must not. */
+/** A term for people: the conditions that must hold, and those that must not. */
 export interface SaidTerm {
   readonly when: readonly string[];
   readonly unless: readonly string[];
 }
 
-/** A term in words; nothing on either side: always. */
+/** Formats a term; empty on both sides means always. */
 export function sayTerm(term: Term): SaidTerm {
   const when = term.filter(({ sign }) => sign !== "is-not").map(literalText);
   const unless = term.filter(({ sign }) => sign === "is-not").map(({ text }) => text);
@@ -224,7 +224,7 @@ function literalText({ text, sign }: RuleLiteral): string {
   }
 }
 
-/** A term as an expression that is true for what it says. */
+/** Formats a term as a CEL expression. */
 export function termExpression(term: Term): string {
   const parts = term.flatMap(literalExpression);
   return parts.length === 0 ? "true" : parts.join(" && ");
@@ -235,7 +235,7 @@ function literalExpression({ text, sign }: RuleLiteral): string | readonly strin
     case "is":
       return text;
     case "is-not":
-      // a value that is no bool is not true
+      // A value of another type is not true.
       return `!default(${PATH_ALONE.test(text) ? `${text} == true` : text}, false)`;
     case "is-false":
       return `!(${text})`;
@@ -250,5 +250,5 @@ function literalExpression({ text, sign }: RuleLiteral): string | readonly strin
   }
 }
 
-/** `jwt.verified`, `request.headers["x-a"]`: any value may be there. */
+/** Matches `jwt.verified` and `request.headers["x-a"]`, whose values may have any type. */
 const PATH_ALONE = /^[A-Za-z_]\w*(?:\.\w+|\["[^"\\]*"\])*$/;
