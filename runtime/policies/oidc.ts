@@ -1,5 +1,5 @@
 import type { Authenticated } from "../auth/jwt/authenticate.ts";
-import { errorWord, TokensRefused } from "../auth/oauth/ask-for-tokens.ts";
+import { errorWord, TokensRefused } from "../auth/oauth/request-tokens.ts";
 import { asksForPage, isCrossSite } from "../auth/oidc/browser.ts";
 import { BrowserCookies } from "../auth/oidc/browser-cookies.ts";
 import { type OidcClient, openOidc } from "../auth/oidc/client.ts";

@@ -32,7 +32,7 @@ function replacing(asked: Asked[], window: number): ServerGuardStep {
     window,
     passesOnFailure: false,
     rejection: { status: 403, message: "no" },
-    ask: async ({ texts: given }) => {
+    check: async ({ texts: given }) => {
       const texts = given.map(({ text }) => text);
       asked.push({ texts });
       await new Promise(setImmediate);

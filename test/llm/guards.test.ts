@@ -156,7 +156,7 @@ describe("texts where other servers than the provider's own would read them", ()
     const body = `{"model":"m","messages":[{"role":"user","content":"${secret}","content":"Hello"}]}`;
     const response = await post("/openai/mask-requests/v1/chat/completions", body);
     expect(response.status).toBe(400);
-    expect(await response.text()).toContain("a key twice");
+    expect(await response.text()).toContain("repeats a key");
     expect(server.received.length).toBe(before);
   });
 

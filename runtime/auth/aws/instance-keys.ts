@@ -15,14 +15,14 @@ export function instanceKeys(env: NodeJS.ProcessEnv): AwsKeySource | undefined {
 
 async function fetchKeys(server: string): Promise<Expiring<AwsKeys>> {
   const ttl = ["x-aws-ec2-metadata-token-ttl-seconds", "21600"];
-  const token = await ask("PUT", `${server}/latest/api/token`, ttl);
+  const token = await request("PUT", `${server}/latest/api/token`, ttl);
   const headers = ["x-aws-ec2-metadata-token", token.toString("utf8").trim()];
   const roles = `${server}/latest/meta-data/iam/security-credentials/`;
-  const [role = ""] = (await ask("GET", roles, headers)).toString("utf8").trim().split("\n");
-  return readMetadataKeys(await ask("GET", `${roles}${encodeURIComponent(role)}`, headers));
+  const [role = ""] = (await request("GET", roles, headers)).toString("utf8").trim().split("\n");
+  return readMetadataKeys(await request("GET", `${roles}${encodeURIComponent(role)}`, headers));
 }
 
-async function ask(method: "GET" | "PUT", url: string, headers: readonly string[]) {
+async function request(method: "GET" | "PUT", url: string, headers: readonly string[]) {
   const limits = { maxBytes: 65_536, deadline: 2_000, expectedStatus: 200 };
   return (await fetchResponse({ method, url, headers }, limits)).body;
 }

@@ -1,5 +1,5 @@
 import { ExpiringValue } from "../cloud/expiring-value.ts";
-import { askForToken, grantedToken } from "../cloud/token-endpoint.ts";
+import { grantedToken, requestToken } from "../cloud/token-endpoint.ts";
 
 /** Identity of the machine; without any field, the system-assigned one. */
 export interface ManagedIdentity {
@@ -29,6 +29,6 @@ export function managedIdentityToken(
   for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
   const headers = isAgent && secret ? ["x-identity-header", secret] : ["metadata", "true"];
   return new ExpiringValue("token of Azure by managed identity", async () =>
-    grantedToken(await askForToken({ method: "GET", url: url.href, headers })),
+    grantedToken(await requestToken({ method: "GET", url: url.href, headers })),
   );
 }

@@ -9,7 +9,7 @@ export function postForm(
   url: string,
   form: Readonly<Record<string, string>>,
 ): Promise<CredentialFields> {
-  return askForToken({
+  return requestToken({
     method: "POST",
     url,
     headers: ["content-type", "application/x-www-form-urlencoded"],
@@ -18,7 +18,7 @@ export function postForm(
 }
 
 /** Requests a JSON object with a token. Rejects with errors that do not quote the response. */
-export async function askForToken(request: FetchRequest): Promise<CredentialFields> {
+export async function requestToken(request: FetchRequest): Promise<CredentialFields> {
   const { host } = new URL(request.url);
   const { status, body } = await fetchResponse(request, { maxBytes: 65_536, deadline: 5 * SECOND });
   const text = body.toString("utf8");

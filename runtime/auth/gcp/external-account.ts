@@ -3,7 +3,7 @@ import { fetchResponse } from "../../http/upstream/fetch-response.ts";
 import { SECOND } from "../../process/units.ts";
 import { CredentialFields } from "../cloud/credential-fields.ts";
 import type { Expiring } from "../cloud/expiring-value.ts";
-import { askForToken, grantedToken, postForm } from "../cloud/token-endpoint.ts";
+import { grantedToken, postForm, requestToken } from "../cloud/token-endpoint.ts";
 import { CLOUD_SCOPE } from "./cloud-scope.ts";
 import { expiringJwt } from "./expiring-jwt.ts";
 
@@ -46,7 +46,7 @@ async function federate(account: CredentialFields): Promise<CredentialFields> {
 }
 
 function impersonate(url: string, token: string, body: object): Promise<CredentialFields> {
-  return askForToken({
+  return requestToken({
     method: "POST",
     url,
     headers: ["authorization", `Bearer ${token}`, "content-type", "application/json"],

@@ -7,7 +7,7 @@ import { expiringJwt } from "./expiring-jwt.ts";
 
 /** Gets the access token of the service account of a machine or pod on Google Cloud. */
 export async function metadataAccessToken(env: NodeJS.ProcessEnv): Promise<Expiring<string>> {
-  return grantedToken(CredentialFields.parse(await ask(env, "token"), "the metadata"));
+  return grantedToken(CredentialFields.parse(await queryMetadata(env, "token"), "the metadata"));
 }
 
 /** Gets its identity token for an audience. */
@@ -16,11 +16,11 @@ export async function metadataIdToken(
   audience: string,
 ): Promise<Expiring<string>> {
   const query = new URLSearchParams({ audience, format: "full" });
-  return expiringJwt((await ask(env, `identity?${query}`)).trim());
+  return expiringJwt((await queryMetadata(env, `identity?${query}`)).trim());
 }
 
 /** Queries https://cloud.google.com/compute/docs/metadata/querying-metadata. */
-async function ask(env: NodeJS.ProcessEnv, what: string): Promise<string> {
+async function queryMetadata(env: NodeJS.ProcessEnv, what: string): Promise<string> {
   const host = env.GCE_METADATA_HOST || "metadata.google.internal";
   const url = `http://${host}/computeMetadata/v1/instance/service-accounts/default/${what}`;
   const headers = ["metadata-flavor", "Google"];

@@ -5,8 +5,8 @@ import { cookieValue, withoutCookie } from "../../http/headers/request-cookies.t
 import { CallRefused } from "../../http/upstream/credentialed-upstream.ts";
 import type { UpstreamCall, UpstreamCredential } from "../../http/upstream/upstream.ts";
 import { SECOND } from "../../process/units.ts";
-import { askForTokens, TokensRefused } from "./ask-for-tokens.ts";
 import { type ClientMethod, type OAuthClient, tokenRequest } from "./client-authentication.ts";
+import { requestTokens, TokensRefused } from "./request-tokens.ts";
 
 /** Exchange of clients' tokens for tokens of a backend. Times are in milliseconds. */
 export interface TokenExchangeSettings {
@@ -70,7 +70,8 @@ class ExchangedTokens {
     const key = createHash("sha256").update(subject).digest("base64");
     const known = this.#held.get(key);
     this.#held.delete(key);
-    const held = known !== undefined && Date.now() < known.end ? known : this.#ask(subject, key);
+    const held =
+      known !== undefined && Date.now() < known.end ? known : this.#exchange(subject, key);
     this.#held.set(key, held);
     const [oldest] = this.#held.keys();
     // An exchange in flight is shared even without caching.
@@ -79,7 +80,7 @@ class ExchangedTokens {
     return held.token;
   }
 
-  #ask(subject: string, key: string): Exchange {
+  #exchange(subject: string, key: string): Exchange {
     const exchange: Exchange = {
       token: this.#token(subject, (end) => this.#keep(key, exchange, end)),
       end: Number.POSITIVE_INFINITY,
@@ -141,7 +142,7 @@ async function exchange(
     ...(settings.scopes.length === 0 ? [] : [["scope", settings.scopes.join(" ")] as const]),
     ...settings.parameters,
   ];
-  const response = await askForTokens(tokenRequest(url, form, client));
+  const response = await requestTokens(tokenRequest(url, form, client));
   const { access_token: token, expires_in: seconds, issued_token_type: issued } = response;
   if (typeof token !== "string" || !/^[\x21-\x7e]+$/.test(token)) {
     throw new Error("the response has no token");

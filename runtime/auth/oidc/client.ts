@@ -7,8 +7,8 @@ import { MINUTE, SECOND } from "../../process/units.ts";
 import { InvalidToken } from "../jwt/invalid-token.ts";
 import { VerifiedTokens } from "../jwt/verified-tokens.ts";
 import { JwtVerifier } from "../jwt/verifier.ts";
-import { askForTokens } from "../oauth/ask-for-tokens.ts";
 import { tokenRequest } from "../oauth/client-authentication.ts";
+import { requestTokens } from "../oauth/request-tokens.ts";
 import { type BrowserCookies, type CookieNames, cookieNames } from "./browser-cookies.ts";
 import type { BegunLogin } from "./login.ts";
 import type { OidcSettings } from "./oidc-settings.ts";
@@ -81,7 +81,7 @@ export class OidcClient {
       ["redirect_uri", this.settings.redirectUri],
       ["code_verifier", login.verifier],
     ];
-    const response = await this.#ask(endpoints, form);
+    const response = await this.#requestTokens(endpoints, form);
     const idToken = await this.#idToken(response, gateway);
     if (idToken === undefined) throw new Error("the response has no id token");
     if (idToken.claims.nonce !== login.nonce)
@@ -135,7 +135,7 @@ export class OidcClient {
   ): Promise<KnownSession> {
     const endpoints = await this.settings.provider.endpoints(gateway);
     if (endpoints === undefined) throw new Error("the provider can't be reached");
-    const response = await this.#ask(endpoints, [
+    const response = await this.#requestTokens(endpoints, [
       ["grant_type", "refresh_token"],
       ["refresh_token", refreshToken],
     ]);
@@ -148,8 +148,8 @@ export class OidcClient {
     return { session: next, claims: idToken?.claims ?? claims };
   }
 
-  #ask(endpoints: ProviderEndpoints, form: Form): Promise<JsonObject> {
-    return askForTokens(tokenRequest(endpoints.tokenEndpoint, form, this.#client(endpoints)));
+  #requestTokens(endpoints: ProviderEndpoints, form: Form): Promise<JsonObject> {
+    return requestTokens(tokenRequest(endpoints.tokenEndpoint, form, this.#client(endpoints)));
   }
 
   #client({ tokenEndpointAuth: method }: ProviderEndpoints) {

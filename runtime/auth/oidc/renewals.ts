@@ -22,8 +22,8 @@ export class Renewals {
   /** Refresh tokens that any thread is renewing or has renewed. */
   readonly #begun: Remembered;
   readonly #renewals = new Map<string, Renewal>();
-  /** Refresh tokens that another thread was asked for. */
-  readonly #asked = new Set<string>();
+  /** Refresh tokens that another thread is renewing for this one. */
+  readonly #awaited = new Set<string>();
   #channel: BroadcastChannel | undefined;
 
   /** `name`: unique within the gateway. */
@@ -53,8 +53,8 @@ export class Renewals {
     const renewal = { session, resolve, end: Number.POSITIVE_INFINITY };
     this.#renewals.set(token, renewal);
     if (channel !== undefined && !this.#begun.add(token, now + RENEWED_TIME, gateway)) {
-      this.#asked.add(token);
-      channel.postMessage({ kind: "asked", token } satisfies ThreadMessage);
+      this.#awaited.add(token);
+      channel.postMessage({ kind: "request", token } satisfies ThreadMessage);
       setTimeout(() => this.#finish(token, renewal, undefined), MAX_WAIT).unref();
       return session;
     }
@@ -69,7 +69,7 @@ export class Renewals {
     if (renewal.end !== Number.POSITIVE_INFINITY) return;
     renewal.end = Date.now() + (session === undefined ? PAUSE : RENEWED_TIME);
     renewal.resolve(session);
-    this.#asked.delete(token);
+    this.#awaited.delete(token);
   }
 
   /** Returns the channel between threads; `undefined` if there is only one thread. */
@@ -87,7 +87,7 @@ export class Renewals {
     const { token } = message;
     const renewal = this.#renewals.get(token);
     // Ignores tokens that this thread does not know, and requests for those that it is waiting for itself.
-    if (renewal === undefined || this.#asked.has(token) !== (message.kind === "renewed")) return;
+    if (renewal === undefined || this.#awaited.has(token) !== (message.kind === "renewed")) return;
     if (message.kind === "renewed") {
       this.#finish(token, renewal, message.session);
       return;
@@ -107,7 +107,7 @@ interface Renewal {
 
 /** Message between threads. */
 type ThreadMessage =
-  | { readonly kind: "asked"; readonly token: string }
+  | { readonly kind: "request"; readonly token: string }
   /** `undefined` if it cannot be renewed now. */
   | {
       readonly kind: "renewed";

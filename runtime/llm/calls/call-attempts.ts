@@ -166,7 +166,7 @@ export class CallAttempts {
     const { exchange, retry } = this.#context;
     const isWorthwhile = retry?.isWorthwhile(failure) ?? failure.mayTryNext;
     if (!isWorthwhile || exchange.isOver || performance.now() >= this.#deadline) return false;
-    // A provider with a health of its own belongs to a group: the retry goes to another one, and needs no pause.
+    // A provider with health is ejected for the pause that it requests, so the retry goes to another one without waiting.
     const isSame = failure.target.provider.health === undefined;
     return retry === undefined || retry.next(exchange, failure, isSame, this.#deadline);
   }

@@ -31,7 +31,7 @@ export function requestLines(
   { provider, isNative }: LlmTarget,
   path: string,
 ): string | undefined {
-  // A trace replaces a header of the client's.
+  // With a trace, the client's trace header is replaced, so its lines cannot be forwarded.
   const mayPass = exchange.trace === undefined;
   if (!mayPass || provider.upstream.sendLines === undefined) return undefined;
   const sent = exchange.requestLines;

@@ -21,14 +21,14 @@ export function embeddingsTarget({ format, ...settings }: EmbeddingsSettings): L
     requestBody: (call, body) =>
       format.writeRequest(readEmbeddingsRequest(editedObject(call, body))),
     readError: format.readError,
-    readWhole: ({ text, headers }, { body: asked }, model) => {
+    readWhole: ({ text, headers }, { body: requested }, model) => {
       const body = parseObject(text);
       if (body === undefined) throw new Error("the response is not a JSON object");
       const response = format.readResponse(body, headers);
       const { inputTokens: input } = response;
       const none = { cacheRead: 0, cacheWrite: 0, output: 0, reasoning: undefined };
       return {
-        text: writeEmbeddingsResponse(response, model, asked),
+        text: writeEmbeddingsResponse(response, model, requested),
         facts: { model, usage: input === undefined ? undefined : { input, ...none } },
       };
     },

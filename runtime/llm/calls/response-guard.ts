@@ -41,8 +41,8 @@ export async function guardError(
   { run, steps }: Omit<ResponseGuard, "format">,
 ): Promise<LlmError> {
   const { message, field } = error;
-  const said = { message, ...(field !== undefined && { field }) };
-  const texts = await guardedMembers(steps, said, ["message", "field"], run);
+  const original = { message, ...(field !== undefined && { field }) };
+  const texts = await guardedMembers(steps, original, ["message", "field"], run);
   if (run.error !== undefined) return run.error;
   return { ...error, message: String(texts.message), field: field && String(texts.field) };
 }

@@ -1,7 +1,7 @@
 import { isJsonObject } from "../chat/request-object.ts";
-import { askServer } from "./ask-server.ts";
+import { callServer } from "./call-server.ts";
 import type { GuardStep } from "./prompt-guard.ts";
-import type { GuardQuestion, ServerGuardSettings } from "./server-guard.ts";
+import type { GuardInput, ServerGuardSettings } from "./server-guard.ts";
 import { ServerGuardStep } from "./server-step.ts";
 
 /** A resource of Azure AI Content Safety that checks texts. */
@@ -34,16 +34,16 @@ export function azureGuard({
   shieldVersion,
   ...settings
 }: AzureGuardSettings): GuardStep {
-  const asks = [
+  const tests = [
     ...(analysis === undefined ? [] : [analyze(settings, analysis)]),
     ...(shieldVersion === undefined ? [] : [shield(settings, shieldVersion)]),
   ];
   return new ServerGuardStep({
     kind: "azureContentSafety",
     ...settings,
-    ask: async (question) => {
-      for (const piece of piecesOf(question.texts.map(({ text }) => text).join("\n"))) {
-        const found = await Promise.all(asks.map((isBad) => isBad(piece, question)));
+    check: async (input) => {
+      for (const piece of piecesOf(input.texts.map(({ text }) => text).join("\n"))) {
+        const found = await Promise.all(tests.map((isBad) => isBad(piece, input)));
         if (found.includes(true)) return { kind: "reject" };
       }
       return { kind: "pass" };
@@ -52,17 +52,17 @@ export function azureGuard({
 }
 
 /** Whether to reject a text. The promise rejects if the service does not respond with a result. */
-type TextTest = (text: string, question: GuardQuestion) => Promise<boolean>;
+type TextTest = (text: string, input: GuardInput) => Promise<boolean>;
 
 function analyze(
   settings: ServerGuardSettings,
   { apiVersion, severity, blocklistNames, haltOnBlocklistHit }: TextAnalysis,
 ): TextTest {
   const path = pathOf("text:analyze", apiVersion);
-  return async (text, question) => {
+  return async (text, input) => {
     const body = { text, blocklistNames, haltOnBlocklistHit, outputType: "FourSeverityLevels" };
-    const said = await askServer(settings, { path, body }, question);
-    const { blocklistsMatch: matches = [], categoriesAnalysis: categories } = said;
+    const response = await callServer(settings, { path, body }, input);
+    const { blocklistsMatch: matches = [], categoriesAnalysis: categories } = response;
     if (!Array.isArray(matches) || !Array.isArray(categories)) throw new Error("no analysis");
     return matches.length > 0 || categories.some((each) => severityOf(each) >= severity);
   };
@@ -77,10 +77,10 @@ function severityOf(category: unknown): number {
 /** Detects attacks in user prompts, and so only in requests. */
 function shield(settings: ServerGuardSettings, apiVersion: string): TextTest {
   const path = pathOf("text:shieldPrompt", apiVersion);
-  return async (userPrompt, question) => {
+  return async (userPrompt, input) => {
     const body = { userPrompt, documents: [] };
-    const { userPromptAnalysis: said } = await askServer(settings, { path, body }, question);
-    const isAttack = isJsonObject(said) ? said.attackDetected : undefined;
+    const { userPromptAnalysis: found } = await callServer(settings, { path, body }, input);
+    const isAttack = isJsonObject(found) ? found.attackDetected : undefined;
     if (typeof isAttack !== "boolean") throw new Error("no analysis");
     return isAttack;
   };

@@ -1,5 +1,5 @@
 import { isJsonObject } from "../chat/request-object.ts";
-import { askServer } from "./ask-server.ts";
+import { callServer } from "./call-server.ts";
 import type { GuardStep } from "./prompt-guard.ts";
 import type { GuardVerdict, ServerGuardSettings } from "./server-guard.ts";
 import { ServerGuardStep } from "./server-step.ts";
@@ -21,14 +21,14 @@ export function bedrockGuard({
   return new ServerGuardStep({
     kind: "bedrockGuardrails",
     ...settings,
-    ask: async (question) => {
+    check: async (input) => {
       const {
         texts,
         run: { phase },
-      } = question;
+      } = input;
       const source = phase === "request" ? "INPUT" : "OUTPUT";
       const content = texts.map(({ text }) => ({ text: { text } }));
-      const result = await askServer(settings, { path, body: { source, content } }, question);
+      const result = await callServer(settings, { path, body: { source, content } }, input);
       if (result.action === "NONE") return { kind: "pass" };
       if (result.action !== "GUARDRAIL_INTERVENED") throw new Error("no action");
       return interventionOf(result.outputs, result.assessments, texts.length);

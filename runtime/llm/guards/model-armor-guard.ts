@@ -1,5 +1,5 @@
 import { isJsonObject } from "../chat/request-object.ts";
-import { askServer } from "./ask-server.ts";
+import { callServer } from "./call-server.ts";
 import type { GuardStep } from "./prompt-guard.ts";
 import type { ServerGuardSettings } from "./server-guard.ts";
 import { ServerGuardStep } from "./server-step.ts";
@@ -31,15 +31,15 @@ export function modelArmorGuard({
   return new ServerGuardStep({
     kind: "googleModelArmor",
     ...settings,
-    ask: async (question) => {
+    check: async (input) => {
       const {
         texts,
         run: { phase },
-      } = question;
+      } = input;
       const [method, member] = METHODS[phase];
       const body = { [member]: { text: texts.map(({ text }) => text).join("\n") } };
       const request = { path: `/v1${path}:${method}`, body };
-      const { sanitizationResult: result } = await askServer(settings, request, question);
+      const { sanitizationResult: result } = await callServer(settings, request, input);
       const state = isJsonObject(result) ? result.filterMatchState : undefined;
       if (state !== "MATCH_FOUND" && state !== "NO_MATCH_FOUND") throw new Error("no result");
       return { kind: state === "MATCH_FOUND" || hasMatch(result) ? "reject" : "pass" };

@@ -1,5 +1,5 @@
 import { isJsonObject } from "../chat/request-object.ts";
-import { askServer } from "./ask-server.ts";
+import { callServer } from "./call-server.ts";
 import type { GuardStep } from "./prompt-guard.ts";
 import type { ServerGuardSettings } from "./server-guard.ts";
 import { ServerGuardStep } from "./server-step.ts";
@@ -14,10 +14,10 @@ export function moderationGuard({ model, ...settings }: ModerationSettings): Gua
   return new ServerGuardStep({
     kind: "openAIModeration",
     ...settings,
-    ask: async (question) => {
-      const { texts } = question;
+    check: async (input) => {
+      const { texts } = input;
       const body = { model, input: texts.map(({ text }) => text) };
-      const { results } = await askServer(settings, { path: "/v1/moderations", body }, question);
+      const { results } = await callServer(settings, { path: "/v1/moderations", body }, input);
       if (!Array.isArray(results) || results.length !== texts.length) throw new Error("no results");
       const isFlagged = results.map((each) => isJsonObject(each) && each.flagged);
       if (isFlagged.some((each) => typeof each !== "boolean")) throw new Error("no results");

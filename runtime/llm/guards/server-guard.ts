@@ -7,7 +7,7 @@ import type { Guard, GuardRejection, GuardRun } from "./guard-run.ts";
 /** A guard that calls a server. */
 export interface ServerGuard extends Guard, ServerGuardSettings {
   /** Rejects on invalid responses and timeouts. */
-  ask(question: GuardQuestion): Promise<GuardVerdict>;
+  check(input: GuardInput): Promise<GuardVerdict>;
 }
 
 /** A guard's server, and its timeout. */
@@ -30,7 +30,7 @@ export interface ServerGuardSettings extends GuardServer {
 }
 
 /** Request to a guard's server. */
-export interface GuardQuestion {
+export interface GuardInput {
   readonly texts: readonly RoleText[];
   readonly run: GuardRun;
   /** Records the call; `undefined` if it is not recorded. */
@@ -57,8 +57,8 @@ export async function guardTexts(
   const callout =
     run.exchange && new Callout(run.exchange, "promptGuard", guard.server.name, "POST");
   if (run.exchange !== undefined) callout?.cancelWith(run.exchange.onAbort.bind(run.exchange));
-  const question = { texts, run, callout };
-  const verdict = await guard.ask(question).catch(() => undefined);
+  const input = { texts, run, callout };
+  const verdict = await guard.check(input).catch(() => undefined);
   run.spend(guard, performance.now() - start);
   if (verdict === undefined || !fits(verdict, texts)) {
     callout?.end("failed", "no_verdict");

@@ -73,8 +73,8 @@ export class ServerStage implements StreamStage {
     const state = this.#state;
     // Undecided text is dropped, and another provider may take over.
     if (typeof state === "object") this.#abort(state);
-    else if (this.#fillWindow()) void this.#ask(false);
-    else if (state === "ended" && this.#arriving.fresh > 0) void this.#ask(true);
+    else if (this.#fillWindow()) void this.#check(false);
+    else if (state === "ended" && this.#arriving.fresh > 0) void this.#check(true);
     else this.#release(state === "ended");
   }
 
@@ -91,9 +91,9 @@ export class ServerStage implements StreamStage {
     return false;
   }
 
-  async #ask(isLast: boolean): Promise<void> {
+  async #check(isLast: boolean): Promise<void> {
     const streamed = this.#arriving.takeFresh();
-    const texts = streamed.map((text) => ({ role: "assistant", text: text.ask() }));
+    const texts = streamed.map((text) => ({ role: "assistant", text: text.takePending() }));
     this.isWaiting = true;
     const given = await guardTexts(this.#guard, texts, this.#run);
     this.isWaiting = false;

@@ -15,7 +15,7 @@ export class StreamedText {
   arrived = 0;
   /** Whether some of it has not been sent to the server. */
   isFresh = false;
-  #isAsked = false;
+  #isSent = false;
   #isComplete = false;
   /** Received text, and sent text. */
   original = "";
@@ -29,9 +29,9 @@ export class StreamedText {
   }
 
   /** Returns the undecided text, to be sent to the server. */
-  ask(): string {
+  takePending(): string {
     this.isFresh = false;
-    this.#isAsked = true;
+    this.#isSent = true;
     return this.pending;
   }
 
@@ -51,7 +51,7 @@ export class StreamedText {
    * again.
    */
   decide(seen: string, given: string, overlap: number): void {
-    this.#isAsked = false;
+    this.#isSent = false;
     const isAll = this.#isComplete && this.pending.length === seen.length;
     const prefix = commonPrefix(seen, given);
     const suffix = seen === given ? seen.length : commonSuffix(seen, given, prefix);
@@ -96,7 +96,7 @@ export class StreamedText {
 
   /** Decides the rest of a complete text that the server has seen. */
   #settle(): void {
-    if (!this.#isComplete || this.isFresh || this.#isAsked) return;
+    if (!this.#isComplete || this.isFresh || this.#isSent) return;
     this.#add(this.pending.length, undefined);
     this.pending = "";
   }

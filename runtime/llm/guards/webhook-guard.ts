@@ -6,7 +6,7 @@ import { fieldValue } from "../../policies/transformations/field-value.ts";
 import type { HeaderValue } from "../../policies/transformations/message-changes.ts";
 import { targetValue } from "../../policies/transformations/target-value.ts";
 import { isJsonObject } from "../chat/request-object.ts";
-import { askServer } from "./ask-server.ts";
+import { callServer } from "./call-server.ts";
 import type { RoleText } from "./gathered-texts.ts";
 import type { GuardStep } from "./prompt-guard.ts";
 import type { GuardVerdict, ServerGuardSettings } from "./server-guard.ts";
@@ -32,16 +32,16 @@ export function webhookGuard({ forwardHeaders, headers, ...settings }: WebhookSe
   return new ServerGuardStep({
     kind: "webhook",
     ...settings,
-    ask: async (question) => {
+    check: async (input) => {
       const {
         texts,
         run: { phase, exchange },
-      } = question;
+      } = input;
       const form = FORMS[phase];
       const sent = forwarded(exchange?.requestHeaders ?? [], forwardHeaders);
       const made = (exchange && headers?.(exchange)) ?? [];
       const request = { ...place(`/${phase}`, sent, made), body: { body: form.write(texts) } };
-      const { action } = await askServer(settings, request, question);
+      const { action } = await callServer(settings, request, input);
       if (!isJsonObject(action)) throw new Error("no action");
       return verdictOf(action, form);
     },

@@ -45,7 +45,7 @@ interface OpenText {
   /** Guard for JSON arguments; those of several tools may be interleaved. */
   readonly json: PieceGuard | undefined;
   /** Guard for any other text: a part of it ends where its choice is finished. */
-  readonly said: PartedEvents;
+  readonly parts: PartedEvents;
   /** Creates a choice that continues it. */
   more: More;
 }
@@ -55,7 +55,7 @@ type More = (text: string) => JsonObject;
 
 /** A text whose choice is finished, and the event that continues it. */
 interface FinishedText {
-  readonly said: PartedEvents;
+  readonly parts: PartedEvents;
   readonly event: (text: string) => string;
 }
 
@@ -130,7 +130,7 @@ class CompletionsTexts implements StreamTexts {
 
   /** Holds back events after the end of a choice whose text waits. */
   #behind(events: Events): Events {
-    return this.#finished?.said.behind(() => events) ?? events;
+    return this.#finished?.parts.behind(() => events) ?? events;
   }
 
   /** Returns the template of the next event, if the text is the only content of this one. */
@@ -144,16 +144,16 @@ class CompletionsTexts implements StreamTexts {
     const [key = "", ...more] = isJsonObject(delta) ? Object.keys(delta) : [];
     if (more.length > 0 || typeof finish === "string" || isJsonObject(logprobs)) return undefined;
     const open = this.#open.get(index)?.get(key);
-    if (open === undefined || this.#finished?.said.isWaiting === true) return undefined;
+    if (open === undefined || this.#finished?.parts.isWaiting === true) return undefined;
     const event = RepeatedEvent.of(text, key);
-    return event && { event, guard: { push: (piece) => open.said.push(piece).text } };
+    return event && { event, guard: { push: (piece) => open.parts.push(piece).text } };
   }
 
   end(): Events {
     const all = [...this.#open].flatMap(([index, open]) =>
       [...open.values()].map((text) => ({ index, text })),
     );
-    const isFirst = ({ text }: { text: OpenText }) => text.said === this.#finished?.said;
+    const isFirst = ({ text }: { text: OpenText }) => text.parts === this.#finished?.parts;
     const ordered = [...all.filter(isFirst), ...all.filter((each) => !isFirst(each))];
     const rest = ordered.flatMap(({ index, text }) => this.#ended(index, text));
     this.#finished = undefined;
@@ -161,9 +161,9 @@ class CompletionsTexts implements StreamTexts {
     return rest;
   }
 
-  #ended(index: unknown, { json, said, more }: OpenText): Events {
+  #ended(index: unknown, { json, parts, more }: OpenText): Events {
     const event = (text: string) => this.#event(index, more(text));
-    if (json === undefined) return said.end(event);
+    if (json === undefined) return parts.end(event);
     const rest = json.end();
     return rest === "" ? [] : [event(rest)];
   }
@@ -181,7 +181,7 @@ class CompletionsTexts implements StreamTexts {
         return this.#named({ [key]: value }, `choice ${index}`)[key];
       }
       const place = `choice ${key}`;
-      const more = (said: unknown): JsonObject => ({ [key]: said });
+      const more = (text: unknown): JsonObject => ({ [key]: text });
       // Legacy completions have their text here; other members are words that do not continue.
       if (typeof value === "string" && key !== "text") {
         return this.#released(place, value, { choice: seen, isJson: false, more });
@@ -201,9 +201,9 @@ class CompletionsTexts implements StreamTexts {
   /** Releases other texts of the choice, which do not wait for the current ones. */
   #turnTo({ index, open, seen, before }: SeenChoice): void {
     if (open.size === seen.length) return;
-    for (const [place, { json, said, more }] of open) {
+    for (const [place, { json, parts, more }] of open) {
       if (json !== undefined || seen.includes(place)) continue;
-      before.push(...said.release((text) => this.#event(index, more(text))));
+      before.push(...parts.release((text) => this.#event(index, more(text))));
     }
   }
 
@@ -211,18 +211,18 @@ class CompletionsTexts implements StreamTexts {
   #finish({ index, open, before }: SeenChoice, choice: JsonObject): boolean {
     const rest: (string | Buffer)[] = [];
     for (const [place, text] of open) {
-      const { json, said, more } = text;
+      const { json, parts, more } = text;
       if (json === undefined) {
-        if (this.#finished?.said !== said) this.#releaseFinished(rest);
+        if (this.#finished?.parts !== parts) this.#releaseFinished(rest);
         const event = (each: string) => this.#event(index, text.more(each));
-        rest.push(...said.next((each) => this.#event(index, more(each))));
-        if (said.isWaiting) this.#finished = { said, event };
+        rest.push(...parts.next((each) => this.#event(index, more(each))));
+        if (parts.isWaiting) this.#finished = { parts, event };
         continue;
       }
       open.delete(place);
       rest.push(...this.#ended(index, text));
     }
-    if (rest.length === 0 && this.#finished?.said.isWaiting !== true) return false;
+    if (rest.length === 0 && this.#finished?.parts.isWaiting !== true) return false;
     const { finish_reason: _, logprobs: __, ...bare } = choice;
     if (!isEmptyChoice(bare)) {
       before.push(this.#chunkOf({ ...bare, finish_reason: null }));
@@ -233,8 +233,8 @@ class CompletionsTexts implements StreamTexts {
 
   /** Releases what waits at the end of a choice. */
   #releaseFinished(output: (string | Buffer)[]): void {
-    const { said, event } = this.#finished ?? {};
-    if (said !== undefined && event !== undefined) output.push(...said.release(event));
+    const { parts, event } = this.#finished ?? {};
+    if (parts !== undefined && event !== undefined) output.push(...parts.release(event));
     this.#finished = undefined;
   }
 
@@ -289,7 +289,7 @@ class CompletionsTexts implements StreamTexts {
   /** Returns the decided part of a piece that does not wait for the next one. */
   #released(place: string, piece: string, settings: PieceSettings): string {
     let given = this.#piece(place, piece, settings);
-    settings.choice.open.get(place)?.said.release((text) => {
+    settings.choice.open.get(place)?.parts.release((text) => {
       given += text;
       return "";
     });
@@ -326,15 +326,15 @@ class CompletionsTexts implements StreamTexts {
     let text = open.get(place);
     if (text === undefined) {
       const json = isJson ? this.#texts.openJson() : undefined;
-      text = { json, said: new PartedEvents(this.#texts), more };
+      text = { json, parts: new PartedEvents(this.#texts), more };
       open.set(place, text);
     }
     text.more = more;
     if (!seen.includes(place)) seen.push(place);
-    if (this.#finished !== undefined && this.#finished.said !== text.said)
+    if (this.#finished !== undefined && this.#finished.parts !== text.parts)
       this.#releaseFinished(before);
     if (text.json !== undefined) return text.json.push(piece);
-    const given = text.said.push(piece);
+    const given = text.parts.push(piece);
     before.push(...given.before);
     return given.text;
   }

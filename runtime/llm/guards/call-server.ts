@@ -3,10 +3,10 @@ import type { JsonObject } from "../../cel/variables.ts";
 import { fetchResponse } from "../../http/upstream/fetch-response.ts";
 import { MiB } from "../../process/units.ts";
 import { isJsonObject } from "../chat/request-object.ts";
-import type { GuardQuestion, GuardServer } from "./server-guard.ts";
+import type { GuardInput, GuardServer } from "./server-guard.ts";
 
 /** Request to a guard's server: POST with JSON. */
-export interface ServerQuestion {
+export interface ServerRequest {
   /** Path below that of the server. */
   readonly path: string;
   /** Headers in addition to those of JSON: a flat list. */
@@ -18,10 +18,10 @@ export interface ServerQuestion {
 const MAX_RESPONSE = 16 * MiB;
 
 /** Returns the JSON object of a server's response. Throws on failures, timeouts and other statuses than 2xx. */
-export async function askServer(
+export async function callServer(
   { server, deadline }: GuardServer,
-  { path, headers = [], body }: ServerQuestion,
-  { callout }: GuardQuestion,
+  { path, headers = [], body }: ServerRequest,
+  { callout }: GuardInput,
 ): Promise<JsonObject> {
   const request = {
     method: "POST",

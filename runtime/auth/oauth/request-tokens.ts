@@ -20,7 +20,7 @@ export class TokensRefused extends Error {
  * Returns the response of a token endpoint (RFC 6749 5.1). Throws TokensRefused for a refusal, and an Error for an unusable
  * response. Neither quotes the request or the response.
  */
-export async function askForTokens(request: FetchRequest): Promise<JsonObject> {
+export async function requestTokens(request: FetchRequest): Promise<JsonObject> {
   const { host } = new URL(request.url);
   const { status, body } = await fetchResponse(request, LIMITS);
   const document = readObject(body);
