@@ -52,7 +52,7 @@ const method = AggregatedDiscoveryService.method.deltaAggregatedResources;
 const ORDER = Object.values(resourceTypes);
 
 /** Who has no good token ends soon; data planes that come back all at once are fewer, and have one. */
-const UNKNOWN = { most: 1_000, time: 20 * SECOND };
+const UNKNOWN = { max: 1_000, time: 20 * SECOND };
 
 /** Serves the resources of Gateways to their data planes, by Envoy's delta discovery protocol. */
 export class DiscoveryServer {
@@ -124,7 +124,7 @@ export class DiscoveryServer {
       () => {
         this.#streams.set(stream, { gateway, delta });
         this.#settings.connected(gateway, stream, true);
-        call.know();
+        call.markKnown();
         return true;
       },
       (error: unknown) => {

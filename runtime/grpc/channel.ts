@@ -20,49 +20,49 @@ import { GrpcResponse } from "./grpc-response.ts";
 import { type GrpcTarget, openGrpcConnection, openGrpcTarget } from "./node/grpc-connection.ts";
 import { GrpcError } from "./status.ts";
 
-/** What goes with a call besides its message. */
+/** Options of a call. */
 export interface CallOptions {
-  /** Milliseconds to the end of the call, which are sent along; undefined: no limit. */
+  /** Maximum milliseconds for the call, which the server also receives; `undefined` if unlimited. */
   readonly deadline: number | undefined;
   /** A flat list of further metadata. */
   readonly metadata?: readonly string[];
-  /** Registers who breaks a call of one message each way off before its end; absent: nobody does. */
+  /** Registers the callback that aborts a unary call; absent if nothing aborts it. */
   readonly onAbort?: OnAbort;
-  /** Milliseconds until a call of messages both ways has begun: until there is a connection. Absent: as long as that may take. */
+  /** Maximum milliseconds until a streaming call has a connection; absent if unlimited. */
   readonly beginsWithin?: number;
 }
 
-/** A call whose messages go both ways at any time. */
+/** A bidirectional call. */
 export interface MessageStream<Message extends DescMessage> {
-  /** False: the server reads slowly; wait for `onDrain`. */
+  /** Returns false if the caller must wait for `onDrain`. */
   send(message: MessageInitShape<Message>): boolean;
-  /** Called each time a full buffer was emptied. One listener; the last one set counts. */
+  /** Called each time that a full buffer was emptied. There is one listener; the last one set counts. */
   onDrain(listener: () => void): void;
-  /** Nothing more is sent. */
+  /** Ends the sending side. */
   end(): void;
   cancel(): void;
-  /** Breaks it off for want of a response; whether anybody is at the other end of the connection is found out. */
+  /** Aborts the call for lack of a response, and checks whether the connection is still alive. */
   giveUp(): void;
   pause(): void;
   resume(): void;
 }
 
-/** What the other side of a `MessageStream` says. */
+/** Receives the messages of a `MessageStream`. */
 export interface MessageHandler<Message extends DescMessage> {
   onMessage(message: MessageShape<Message>): void;
-  /** The end, once; undefined: the server said that all is well. */
+  /** The end of the stream. Called once; `undefined` if the status is OK. */
   onEnd(error: GrpcError | undefined): void;
 }
 
 /**
- * Opens the way to a gRPC server. Nothing is connected before the first call; calls of all routes that lead to the same
- * server in the same way share one connection. Throws StartupError on a malformed URL or a file of TLS that can't be used.
+ * Opens a channel to a gRPC server. Nothing is connected before the first call; the calls of all routes to the same server
+ * with the same settings share one connection. Throws StartupError on a malformed URL or an unusable TLS file.
  */
 export function openGrpcChannel(settings: UpstreamSettings): GrpcChannel {
   return new GrpcChannel(settings);
 }
 
-/** The way to a gRPC server. */
+/** A channel to a gRPC server. */
 class GrpcChannel {
   /** `host:port`, for logs. */
   readonly name: string;
@@ -76,7 +76,7 @@ class GrpcChannel {
     this.name = this.#target.name;
   }
 
-  /** Makes a call of one message each way. Rejects with GrpcError. A call that the server has not seen is made again, once. */
+  /** Makes a unary call. Rejects with GrpcError. A call that the server has not processed is retried once. */
   async call<Request extends DescMessage, Response extends DescMessage>(
     gateway: Pick<GatewayContext, "connections">,
     method: DescMethodUnary<Request, Response>,
@@ -87,7 +87,7 @@ class GrpcChannel {
     return this.callEncoded(gateway, method, frameOf(message), options);
   }
 
-  /** The same with a message that is encoded, in its frame (`frameOf`). */
+  /** Makes a unary call with an encoded message in its frame (`frameOf`). */
   async callEncoded<Request extends DescMessage, Response extends DescMessage>(
     gateway: Pick<GatewayContext, "connections">,
     method: DescMethodUnary<Request, Response>,
@@ -103,7 +103,7 @@ class GrpcChannel {
     return decoded(method.output, response);
   }
 
-  /** Starts a call of messages in both directions. Rejects with GrpcError when there is no connection, or not in time. */
+  /** Starts a bidirectional call. Rejects with GrpcError if there is no connection in time. */
   async stream<Request extends DescMessage, Response extends DescMessage>(
     gateway: Pick<GatewayContext, "connections">,
     method: DescMethodBiDiStreaming<Request, Response>,
@@ -168,17 +168,17 @@ class GrpcChannel {
             response = message;
             return;
           }
-          giveUp(grpcStatus.internal, "two messages in response to one");
+          giveUp(grpcStatus.internal, "two messages in response to a unary call");
         },
         onEnd: (error) => {
           isOver = true;
           clearTimeout(timer);
           if (error !== undefined) reject(error);
           else if (response !== undefined) resolve(response);
-          else reject(new GrpcError(grpcStatus.internal, "a status of success without a message"));
+          else reject(new GrpcError(grpcStatus.internal, "status OK without a message"));
         },
       });
-      onAbort?.(() => giveUp(grpcStatus.cancelled, "nobody waits for the response"));
+      onAbort?.(() => giveUp(grpcStatus.cancelled, "the client has disconnected"));
       if (isOver) return;
       connection.start(head, reader).then(
         (started) => {
@@ -192,7 +192,7 @@ class GrpcChannel {
     });
   }
 
-  /** The connection of this process: one for all channels that lead to the same server in the same way. */
+  /** Returns the connection of this process: one for all channels to the same server with the same settings. */
   #connectionIn({ connections }: Pick<GatewayContext, "connections">): SharedConnection {
     if (this.#connection !== undefined) return this.#connection;
     const { key } = this.#target;
@@ -227,7 +227,7 @@ class GrpcChannel {
 
 export type { GrpcChannel };
 
-/** Milliseconds, of which at most eight digits may stand (grpc.io, PROTOCOL-HTTP2: TimeoutValue). */
+/** Formats a timeout in at most eight digits (grpc.io, PROTOCOL-HTTP2: TimeoutValue). */
 function timeoutText(milliseconds: number): string {
   return milliseconds < 1e8 ? `${Math.ceil(milliseconds)}m` : `${Math.ceil(milliseconds / 1000)}S`;
 }
@@ -243,7 +243,7 @@ function decoded<Message extends DescMessage>(
   }
 }
 
-/** A call that has begun in time; one that begins later is broken off. */
+/** Returns the started call; cancels it if it starts too late. */
 function begun(start: Promise<CallStream>, time: number | undefined): Promise<CallStream> {
   return new Promise((resolve, reject) => {
     let isOverdue = false;

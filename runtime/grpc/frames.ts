@@ -2,13 +2,13 @@ import { grpcStatus } from "../http/grpc-status.ts";
 import { MiB } from "../process/units.ts";
 import { GrpcError } from "./status.ts";
 
-/** The longest message that a server may send. */
+/** Maximum number of bytes of a server's message. */
 const MAX_MESSAGE = 4 * MiB;
 
-/** Bytes before each message: whether it is compressed, and its length (grpc.io, PROTOCOL-HTTP2). */
+/** Length of the prefix of each message: a compression flag and the message's length (grpc.io, PROTOCOL-HTTP2). */
 const PREFIX_LENGTH = 5;
 
-/** A message as it goes over the wire; never compressed. */
+/** Frames a message, uncompressed. */
 export function frameOf(message: Uint8Array): Buffer {
   const frame = Buffer.allocUnsafe(PREFIX_LENGTH + message.length);
   frame[0] = 0;
@@ -16,7 +16,7 @@ export function frameOf(message: Uint8Array): Buffer {
   return frame;
 }
 
-/** The same with a message whose bytes are the characters of a text (`encoded-fields.ts`). */
+/** Frames a message that is given as a string of bytes (`encoded-fields.ts`). */
 export function textFrameOf(message: string): Buffer {
   const frame = Buffer.allocUnsafe(PREFIX_LENGTH + message.length);
   frame[0] = 0;
@@ -24,20 +24,20 @@ export function textFrameOf(message: string): Buffer {
   return frame;
 }
 
-/** What stands before a message of so many bytes on the wire, a byte in each character. */
+/** Returns the prefix of a message as a string of bytes. */
 export function framePrefix(length: number): string {
   const bytes = [length >>> 24, (length >>> 16) & 255, (length >>> 8) & 255, length & 255];
   return String.fromCharCode(0, ...bytes);
 }
 
-/** Cuts what a server sends into messages, wherever it is cut into pieces. */
+/** Splits a server's data into messages, whatever pieces it arrives in. */
 export class FrameReader {
   #pieces: Buffer[] = [];
   #held = 0;
-  /** Bytes of the message that comes, with its prefix; undefined: its prefix is not there. */
+  /** Length of the current message with its prefix; `undefined` until the prefix is complete. */
   #wanted: number | undefined;
 
-  /** The messages that are whole with this piece. Throws GrpcError on one that can't be taken. */
+  /** Returns the messages that this piece completes. Throws GrpcError on an unsupported one. */
   push(piece: Buffer): readonly Uint8Array[] {
     this.#pieces.push(piece);
     this.#held += piece.length;
@@ -54,7 +54,7 @@ export class FrameReader {
     }
   }
 
-  /** A message has begun and is not whole. */
+  /** Whether a message is incomplete. */
   get isInside(): boolean {
     return this.#held > 0;
   }
@@ -63,10 +63,14 @@ export class FrameReader {
     if (this.#held < PREFIX_LENGTH) return undefined;
     const [first] = this.#pieces;
     const head = first !== undefined && first.length >= PREFIX_LENGTH ? first : this.#joined();
-    if (head[0] !== 0) throw new GrpcError(grpcStatus.internal, "a compressed message");
+    if (head[0] !== 0)
+      throw new GrpcError(grpcStatus.internal, "compressed messages are not supported");
     const length = head.readUInt32BE(1);
     if (length > MAX_MESSAGE) {
-      throw new GrpcError(grpcStatus.resourceExhausted, `a message of ${length} bytes`);
+      throw new GrpcError(
+        grpcStatus.resourceExhausted,
+        `a message has ${length} bytes, more than ${MAX_MESSAGE}`,
+      );
     }
     return PREFIX_LENGTH + length;
   }

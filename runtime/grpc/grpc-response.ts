@@ -3,10 +3,10 @@ import type { CallFields, CallHandler } from "../process/shared-connection.ts";
 import { FrameReader } from "./frames.ts";
 import { GrpcError, REFUSED_STREAM, statusOfReset } from "./status.ts";
 
-/** What a response is, message by message. */
+/** Receives the messages of a response. */
 export interface GrpcResponseHandler {
   onMessage(message: Uint8Array): void;
-  /** The end, once; undefined: the server said that all is well. */
+  /** The end of the response. Called once; `undefined` if the status is OK. */
   onEnd(error: GrpcError | undefined): void;
 }
 
@@ -16,18 +16,18 @@ export class GrpcResponse implements CallHandler {
   readonly #frames = new FrameReader();
   #hasHead = false;
   #isOver = false;
-  #breakOff: () => void = () => {};
+  #abort: () => void = () => {};
 
   constructor(handler: GrpcResponseHandler) {
     this.#handler = handler;
   }
 
-  /** How the call is broken off when what comes can't be read. */
-  onMisread(breakOff: () => void): void {
-    this.#breakOff = breakOff;
+  /** Sets how the call is aborted if its response cannot be read. */
+  onMisread(abort: () => void): void {
+    this.#abort = abort;
   }
 
-  /** Ends it from this side: nothing more is heard. */
+  /** Fails the response from this side; later data is ignored. */
   fail(error: GrpcError): void {
     this.#finish(error);
   }
@@ -35,7 +35,7 @@ export class GrpcResponse implements CallHandler {
   onHead(fields: CallFields, isLast: boolean): void {
     this.#hasHead = true;
     const isGrpc = String(fields["content-type"] ?? "").startsWith("application/grpc");
-    // A response without messages has its status in its one head.
+    // A response without messages has its status in its only head.
     if (fields["grpc-status"] !== undefined && isLast) this.#finish(statusOf(fields));
     else if (fields[":status"] !== 200 || !isGrpc) this.#misread(notGrpc(fields));
   }
@@ -55,11 +55,13 @@ export class GrpcResponse implements CallHandler {
   onTrailers(fields: CallFields): void {
     if (fields["grpc-status"] === undefined) return;
     const isCut = this.#frames.isInside;
-    this.#finish(isCut ? new GrpcError(grpcStatus.internal, "half a message") : statusOf(fields));
+    this.#finish(
+      isCut ? new GrpcError(grpcStatus.internal, "incomplete message") : statusOf(fields),
+    );
   }
 
   onClose(reset: number, error: Error | undefined): void {
-    // As a rule all has been said: errors take their time to make.
+    // Usually the response has already ended; creating errors takes time.
     if (this.#isOver) return;
     if (reset !== 0) {
       const isUnseen = reset === REFUSED_STREAM && !this.#hasHead;
@@ -75,7 +77,7 @@ export class GrpcResponse implements CallHandler {
 
   #misread(error: GrpcError): void {
     this.#finish(error);
-    this.#breakOff();
+    this.#abort();
   }
 
   #finish(error: GrpcError | undefined): void {
@@ -93,14 +95,14 @@ function notGrpc(fields: CallFields): GrpcError {
 
 function statusOf(fields: CallFields): GrpcError | undefined {
   const text = String(fields["grpc-status"]);
-  // What is no number says nothing good.
+  // A status that is not a number counts as unknown.
   const code = /^\d+$/.test(text) ? Number(text) : grpcStatus.unknown;
   if (code === grpcStatus.ok) return undefined;
   const message = decoded(String(fields["grpc-message"] ?? ""));
   return new GrpcError(code, message);
 }
 
-/** Percent-encoded UTF-8; what is malformed stays as it is. */
+/** Decodes percent-encoded UTF-8; returns malformed strings unchanged. */
 function decoded(message: string): string {
   try {
     return decodeURIComponent(message);

@@ -1,10 +1,10 @@
 import { grpcStatus } from "../http/grpc-status.ts";
 
-/** A call that failed: its status and what it says; for logs, never for clients. */
+/** A failed call with its status and message; for logs, never for clients. */
 export class GrpcError extends Error {
   override readonly name = "GrpcError";
   readonly code: number;
-  /** The server never saw the call: it may be made again. */
+  /** Whether the server has not processed the call, so that it may be retried. */
   readonly isUnseen: boolean;
 
   constructor(code: number, message: string, isUnseen = false) {
@@ -14,7 +14,7 @@ export class GrpcError extends Error {
   }
 }
 
-/** The status of a call that ended with an error code of HTTP/2 (RFC 9113 7; grpc.io, PROTOCOL-HTTP2, errors). */
+/** Returns the status of a call that ended with an HTTP/2 error code (RFC 9113 7; grpc.io, PROTOCOL-HTTP2, errors). */
 export function statusOfReset(reset: number): number {
   switch (reset) {
     case REFUSED_STREAM:
@@ -30,7 +30,7 @@ export function statusOfReset(reset: number): number {
   }
 }
 
-/** The server has not looked at the call (RFC 9113 8.7). */
+/** The server has not processed the call (RFC 9113 8.7). */
 export const REFUSED_STREAM = 7;
 const CANCEL = 8;
 const ENHANCE_YOUR_CALM = 11;

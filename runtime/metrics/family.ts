@@ -1,13 +1,13 @@
 import type { CounterMetric, GaugeMetric, HistogramMetric, Metric } from "./metric.ts";
 
-/** How often a value lay below each of some bounds. */
+/** Counts values in buckets. */
 export class Histogram {
   readonly #bounds: readonly number[];
-  /** One for each bound, then those above. */
+  /** One count per bound, followed by the count of larger values. */
   readonly #counts: Float64Array;
   #sum = 0;
 
-  /** `bounds`: the upper ends, in rising order. */
+  /** `bounds`: the upper ends of the buckets, ascending. */
   constructor(bounds: readonly number[]) {
     this.#bounds = bounds;
     this.#counts = new Float64Array(bounds.length + 1);
@@ -21,8 +21,8 @@ export class Histogram {
   }
 
   /**
-   * The value that a share (0..1) of the values does not exceed: linear within a bucket, as Prometheus estimates it; 0
-   * before the first value, the last bound for what lies above.
+   * Returns the quantile for a share from 0 to 1, with linear interpolation within a bucket, as Prometheus estimates it.
+   * Returns 0 before the first value, and the last bound for larger values.
    */
   quantile(share: number): number {
     const rank = this.#counts.reduce((sum, count) => sum + count, 0) * share;
@@ -37,7 +37,7 @@ export class Histogram {
     return this.#bounds.at(-1) ?? 0;
   }
 
-  /** Its samples in the Prometheus text format; `labels`: `a="b",c="d"`. */
+  /** Returns the samples in the Prometheus text format; `labels`: `a="b",c="d"`. */
   samples(name: string, labels: string): string {
     const before = labels === "" ? "" : `${labels},`;
     const place = labels === "" ? "" : `{${labels}}`;
@@ -51,13 +51,13 @@ export class Histogram {
   }
 }
 
-/** One level for each label: those that were asked for once are found again without a new string. */
+/** One level per label, so that known label values are found without building a string. */
 interface Branch<Value> {
   readonly below: Map<string, Branch<Value>>;
   value: Value | undefined;
 }
 
-/** What is kept for each set of label values. */
+/** Values by sets of label values. */
 export class LabelTree<Value> {
   readonly #create: (labels: readonly string[]) => Value;
   readonly #root: Branch<Value> = { below: new Map(), value: undefined };
@@ -66,7 +66,7 @@ export class LabelTree<Value> {
     this.#create = create;
   }
 
-  /** The one of these label values; it is made when it is asked for first. */
+  /** Returns the value for these label values; creates it on first use. */
   at(labels: readonly string[]): Value {
     let branch = this.#root;
     for (const label of labels) {
@@ -85,7 +85,7 @@ export class LabelTree<Value> {
 /** The content type of the Prometheus text format. */
 export const EXPOSITION_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
-/** A counter of one set of label values: whoever has it adds to `value`. */
+/** A counter for one set of label values; its owner increments `value`. */
 export class Sample {
   value = 0;
 
@@ -94,14 +94,14 @@ export class Sample {
   }
 }
 
-/** Gives the values of a metric when they are asked for: each with the values of its labels. */
+/** Reads the values of a metric on scraping, each with its label values. */
 export type Reader = () => Iterable<readonly [labels: readonly string[], value: number]>;
 
 interface Written {
   samples(name: string, labels: string): string;
 }
 
-/** What is counted of one metric. */
+/** The series of one metric. */
 export class Family<Series extends Written = Written> {
   readonly metric: Metric;
   readonly #series: LabelTree<Series>;
@@ -117,23 +117,23 @@ export class Family<Series extends Written = Written> {
     });
   }
 
-  /** The one with these values of the labels; it is made when it is asked for first. */
+  /** Returns the series with these label values; creates it on first use. */
   at(values: readonly string[]): Series {
     return this.#series.at(values);
   }
 
-  /** Reads values from there too, until the function that is returned is called. */
+  /** Adds a reader of further values. Returns a function that removes it. */
   read(reader: Reader): () => void {
     this.#readers.add(reader);
     return () => this.#readers.delete(reader);
   }
 
-  /** In the Prometheus text format 0.0.4. */
+  /** Returns the family in the Prometheus text format 0.0.4. */
   exposition(): string {
     const { name, kind, help } = this.metric;
     let text = `# HELP ${name} ${help}\n# TYPE ${name} ${kind}\n`;
     for (const { labels, series } of this.#labelled) text += series.samples(name, labels);
-    // Of two who know the same thing the one that came last counts.
+    // If two readers return the same series, the newer reader wins.
     const read = new Map<string, number>();
     for (const reader of this.#readers) {
       for (const [values, value] of reader()) read.set(labelText(this.metric, values), value);
@@ -143,12 +143,12 @@ export class Family<Series extends Written = Written> {
   }
 }
 
-/** Makes the family of a metric that is counted in samples. */
+/** Creates the family of a counter or gauge. */
 export function sampleFamily(metric: CounterMetric | GaugeMetric): Family<Sample> {
   return new Family(metric, () => new Sample());
 }
 
-/** The same of one that is counted in histograms. */
+/** Creates the family of a histogram. */
 export function histogramFamily(metric: HistogramMetric): Family<Histogram> {
   return new Family(metric, () => new Histogram(metric.bounds));
 }
@@ -161,7 +161,7 @@ function labelText({ labels }: Metric, values: readonly string[]): string {
   return labels.map((name, index) => `${name}="${escaped(values[index] ?? "")}"`).join(",");
 }
 
-/** A label value: backslash, quote and line feed are escaped. */
+/** Escapes backslash, quote and line feed in a label value. */
 function escaped(value: string): string {
   return value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
 }

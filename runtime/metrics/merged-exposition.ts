@@ -1,15 +1,15 @@
 import type { MergedValue, Metric } from "./metric.ts";
 
-/** What one thread says of a metric. */
+/** The samples of one metric on one thread. */
 export interface FamilyFigures {
   readonly name: string;
   readonly kind: Metric["kind"];
   readonly merged: MergedValue;
-  /** In the Prometheus text format 0.0.4. */
+  /** Returns the family in the Prometheus text format 0.0.4. */
   readonly text: string;
 }
 
-/** The figures of several threads as those of one process, in the Prometheus text format 0.0.4, by name. */
+/** Merges the samples of several threads into those of one process, in the Prometheus text format 0.0.4, sorted by name. */
 export function mergedExposition(threads: readonly (readonly FamilyFigures[])[]): string {
   const families = Map.groupBy(threads.flat(), ({ name }) => name);
   return Array.from(families)
@@ -47,9 +47,9 @@ function joined(before: number, value: number, merged: MergedValue): number {
       return before + value;
     case "same":
       return before;
-    case "least":
+    case "min":
       return Math.min(before, value);
-    case "most":
+    case "max":
       return Math.max(before, value);
   }
 }

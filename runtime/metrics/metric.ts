@@ -8,32 +8,32 @@ export interface GaugeMetric extends Described {
   readonly kind: "gauge";
 }
 
-/** How values are spread: `name` ends in their unit. */
+/** A distribution of values: `name` ends in their unit. */
 export interface HistogramMetric extends Described {
   readonly kind: "histogram";
-  /** The upper ends of the buckets, in rising order. */
+  /** The upper ends of the buckets, ascending. */
   readonly bounds: readonly number[];
 }
 
-/** Something that a gateway counts or measures: a row of the table (`table/`), by Prometheus' conventions for names. */
+/** A metric of a gateway: a row of the table (`table/`), named by Prometheus' conventions. */
 export type Metric = CounterMetric | GaugeMetric | HistogramMetric;
 
-/** The values of a metric's labels, in their order. */
+/** The values of a metric's labels, in order. */
 export type LabelValues<Of extends Metric> = TextForEach<Of["labels"]>;
 
 type TextForEach<Labels extends readonly string[]> = { readonly [At in keyof Labels]: string };
 
 /**
- * What a metric is of several threads that measure it: what each counted is added up, but one may be the same whoever says
- * it, or the worst that any of them saw.
+ * How the values of several threads are merged: their sum, any of them because all are the same, or their minimum or
+ * maximum.
  */
-export type MergedValue = "sum" | "same" | "least" | "most";
+export type MergedValue = "sum" | "same" | "min" | "max";
 
 interface Described {
   readonly name: string;
-  /** Absent: `sum`. */
+  /** `sum` if absent. */
   readonly merged?: MergedValue;
-  /** One sentence: the HELP line, and what the documents say. */
+  /** One sentence, for the HELP line and the reference. */
   readonly help: string;
   /** Names of labels; each has few values. */
   readonly labels: readonly string[];

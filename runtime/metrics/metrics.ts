@@ -8,18 +8,18 @@ import {
 import type { FamilyFigures } from "./merged-exposition.ts";
 import type { CounterMetric, GaugeMetric, HistogramMetric, LabelValues } from "./metric.ts";
 
-/** What one gateway process counts. It outlives a reload of the configuration, as counters must. */
+/** The metrics of one gateway process. They outlive a reload of the configuration, as counters must. */
 export class Metrics {
   readonly #samples = new Map<CounterMetric | GaugeMetric, Family<Sample>>();
   readonly #histograms = new Map<HistogramMetric, Family<Histogram>>();
   readonly #parts = new Map<object, object>();
 
-  /** The counter of these label values: whoever counts keeps it. */
+  /** Returns the counter with these label values; callers hold on to it. */
   counter<const Of extends CounterMetric>(metric: Of, ...labels: LabelValues<Of>): Sample {
     return this.#samplesOf(metric).at(labels);
   }
 
-  /** The histogram of these label values. */
+  /** Returns the histogram with these label values. */
   histogram<const Of extends HistogramMetric>(metric: Of, ...labels: LabelValues<Of>): Histogram {
     let family = this.#histograms.get(metric);
     if (family === undefined) {
@@ -29,7 +29,7 @@ export class Metrics {
     return family.at(labels);
   }
 
-  /** Reads values when somebody asks for them, until the function that is returned is called. */
+  /** Registers a reader that is called on scraping. Returns a function that removes it. */
   read<const Of extends CounterMetric | GaugeMetric>(
     metric: Of,
     reader: () => Iterable<readonly [labels: LabelValues<Of>, value: number]>,
@@ -37,7 +37,7 @@ export class Metrics {
     return this.#samplesOf(metric).read(reader);
   }
 
-  /** The process's own of a class of counters; it is made when it is asked for first. */
+  /** Returns the process's instance of a class of counters; creates it on first use. */
   part<Part extends object>(kind: new (metrics: Metrics) => Part): Part {
     const found = this.#parts.get(kind);
     if (found instanceof kind) return found;
@@ -46,12 +46,12 @@ export class Metrics {
     return made;
   }
 
-  /** Every class of counters that was asked for. */
+  /** Returns all instances of classes of counters. */
   parts(): Iterable<object> {
     return this.#parts.values();
   }
 
-  /** Everything counted, in the Prometheus text format 0.0.4, by name. */
+  /** Returns all metrics in the Prometheus text format 0.0.4, sorted by name. */
   exposition(): string {
     return [...this.#samples.values(), ...this.#histograms.values()]
       .toSorted((a, b) => (a.metric.name < b.metric.name ? -1 : 1))
@@ -59,7 +59,7 @@ export class Metrics {
       .join("");
   }
 
-  /** The same, metric by metric, for whoever puts the figures of several threads together. */
+  /** Returns the same by metric, for merging the samples of several threads. */
   figures(): readonly FamilyFigures[] {
     return [...this.#samples.values(), ...this.#histograms.values()].map((family) => {
       const { name, kind, merged = "sum" } = family.metric;
@@ -77,7 +77,7 @@ export class Metrics {
   }
 }
 
-/** What is counted of each upstream, by its name; it is made when it is asked for first. */
+/** The counters of each upstream, by its name; created on first use. */
 export class UpstreamCounts<Counts> {
   readonly #create: (upstream: string) => Counts;
   readonly #upstreams = new Map<string, Counts>();
@@ -95,7 +95,7 @@ export class UpstreamCounts<Counts> {
     return counts;
   }
 
-  /** Reads one value of each, labelled with its upstream. */
+  /** Returns a reader of one value per upstream, labelled with its name. */
   reader(value: (counts: Counts) => number): () => (readonly [labels: [string], value: number])[] {
     return () => Array.from(this.#upstreams, ([name, counts]) => [[name], value(counts)] as const);
   }

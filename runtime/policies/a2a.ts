@@ -4,18 +4,18 @@ import { type Exchange, logFields } from "../http/exchange.ts";
 import type { ResponseChanges } from "./transformations/message-changes.ts";
 import { transformWholeResponse } from "./transformations.ts";
 
-/** Where an agent's card is, below the path of the agent (A2A 1.0 8.2; the other one until 0.2). */
+/** The path of an agent's card, relative to the agent (A2A 1.0 8.2; the other one until 0.2). */
 const CARD_PATH = /\/\.well-known\/agent(?:-card)?\.json$/;
 
-/** The methods whose result is a card (0.3, 1.0). */
+/** The methods that return a card (0.3, 1.0). */
 const CARD_METHODS: ReadonlySet<string> = new Set([
   "agent/getAuthenticatedExtendedCard",
   "GetExtendedAgentCard",
 ]);
 
 /**
- * Shows an agent at the gateway: a card of at most `limit` bytes gives the gateway's address, and the log has the method of
- * JSON-RPC. The body of the request is there already.
+ * Exposes an agent at the gateway: rewrites the addresses in its card (at most `limit` bytes) and logs the JSON-RPC method.
+ * Requires that the request's body is buffered.
  */
 export function proxyAgent(exchange: Exchange, limit: number): void {
   logFields(exchange.record).set("protocol", "a2a");
@@ -36,7 +36,7 @@ export function proxyAgent(exchange: Exchange, limit: number): void {
   });
 }
 
-/** The method of a JSON-RPC request, at most 64 characters of it; undefined for anything else. */
+/** Returns the method of a JSON-RPC request, truncated to 64 characters; `undefined` for other requests. */
 function methodOf({ method, bufferedBody }: Exchange): string | undefined {
   if (method !== "POST" || bufferedBody === undefined) return undefined;
   const called = objectOf(bufferedBody)?.method;
@@ -59,8 +59,8 @@ function changeCard(
 }
 
 /**
- * A card whose agent is at `base`: that is what its own address becomes, interfaces below it stay below it, and others of
- * the same server stay at their paths. What is at another server is not behind the gateway, and stays.
+ * Rewrites a card for an agent at `base`. The agent's own address becomes `base`, interfaces below it stay below it, and
+ * others on the same server keep their paths. Addresses on other servers are not behind the gateway and stay unchanged.
  */
 function withAddress(card: JsonMembers, base: string): JsonMembers {
   const { signatures: _signed, ...rest } = card;
@@ -74,7 +74,7 @@ function withAddress(card: JsonMembers, base: string): JsonMembers {
   const moved = (url: unknown): unknown => {
     if (typeof url !== "string" || !URL.canParse(url)) return url;
     const { protocol, host, pathname, search } = new URL(url);
-    // An origin says nothing where the scheme is not the web's.
+    // Only for web schemes, URL's origin identifies a server.
     if (protocol !== own.protocol || host !== own.host) return url;
     if (pathname === own.pathname) return `${base}${search}`;
     const folder = own.pathname.replace(/\/?$/, "/");

@@ -8,23 +8,23 @@ import { refuse } from "../http/refuse.ts";
 import { startupError } from "../process/startup-error.ts";
 import { WatchedFile } from "../process/watched-file.ts";
 
-/** The keys of a route and where they stand in a request. */
+/** The keys of a route and their location in a request. */
 export interface ApiKeySettings {
   readonly location: CredentialLocation;
   readonly keys: readonly ApiKeySource[];
 }
 
-/** A key's SHA-256 digest (hex) and its holder's metadata; a file's may change while the gateway runs. */
+/** A key's SHA-256 digest (hex) and its holder's metadata; those from a file may change while the gateway runs. */
 export type ApiKeySource = KnownKey | WatchedFile<KnownKey>;
 
 interface KnownKey {
   readonly digest: string;
   readonly metadata: JsonObject;
-  /** Which models its holder may ask for; undefined: any. */
+  /** The models that its holder may use; `undefined` for any. */
   readonly models: ModelTest | undefined;
 }
 
-/** A key that the environment gives. `models`: those that its holder may ask for. Throws StartupError when it is empty. */
+/** Returns a key from the environment. `models`: the models that its holder may use. Throws StartupError if it is empty. */
 export function plaintextKey(
   key: string,
   metadata: JsonObject,
@@ -34,7 +34,7 @@ export function plaintextKey(
   return sha256Key(keyDigest(key), metadata, models);
 }
 
-/** A key by its SHA-256 digest, hex. */
+/** Returns a key by its SHA-256 digest in hex. */
 export function sha256Key(
   digest: string,
   metadata: JsonObject,
@@ -43,7 +43,7 @@ export function sha256Key(
   return { digest, metadata, models: models && allowedModels(models) };
 }
 
-/** A key in a file, in one of the forms of an entry. Throws StartupError. */
+/** Opens a file with a key, in one of the formats of an entry. Throws StartupError. */
 export function keyFile(
   path: string,
   metadata: JsonObject,
@@ -56,13 +56,13 @@ export function keyFile(
   });
 }
 
-/** The keys of a route, ready to be looked up. */
+/** The keys of a route, for lookups. */
 export interface ApiKeys {
   readonly location: CredentialLocation;
   find(key: string): KnownKey | undefined;
 }
 
-/** Makes the table of keys. */
+/** Creates the table of keys. */
 export function openApiKeys({ location, keys }: ApiKeySettings): ApiKeys {
   const known = new Map<string, KnownKey>();
   const files: WatchedFile<KnownKey>[] = [];
@@ -72,7 +72,7 @@ export function openApiKeys({ location, keys }: ApiKeySettings): ApiKeys {
   }
   return {
     location,
-    // Only digests are compared: who guesses keys can't choose them, so how long it takes tells nothing of a key.
+    // Only digests are compared. An attacker cannot choose them, so the time of a comparison reveals nothing about a key.
     find: (key) => {
       const digest = keyDigest(key);
       let found = known.get(digest);
@@ -85,7 +85,7 @@ export function openApiKeys({ location, keys }: ApiKeySettings): ApiKeys {
   };
 }
 
-/** Strict: the metadata of a valid key; undefined when the request was answered (401). */
+/** Strict mode: returns the metadata of a valid key, or `undefined` if the request was refused (401). */
 export function requireApiKey(exchange: Exchange, keys: ApiKeys): JsonObject | undefined {
   const key = credentialIn(exchange, keys.location, "apiKey");
   if (key === undefined) {
@@ -98,14 +98,17 @@ export function requireApiKey(exchange: Exchange, keys: ApiKeys): JsonObject | u
   return consume(exchange, keys, known);
 }
 
-/** Optional: as strict for a request with a key; null for one without. */
+/** Optional mode: like strict mode if the request has a key; otherwise returns null. */
 export function acceptApiKey(exchange: Exchange, keys: ApiKeys): JsonObject | null | undefined {
   return credentialIn(exchange, keys.location, "apiKey") === undefined
     ? null
     : requireApiKey(exchange, keys);
 }
 
-/** Permissive: the metadata of a valid key, else null; nothing is refused. A key that is not valid goes upstream. */
+/**
+ * Permissive mode: returns the metadata of a valid key, otherwise null; refuses nothing. An invalid key is forwarded
+ * upstream.
+ */
 export function observeApiKey(exchange: Exchange, keys: ApiKeys): JsonObject | null {
   const key = credentialIn(exchange, keys.location, "apiKey");
   const known = key === undefined ? undefined : keys.find(key);
@@ -118,7 +121,7 @@ function refuseKey(exchange: Exchange, why: string, shown: string): undefined {
   refuse(exchange, 401, "APIKeyAuth", `api key authentication failure: ${shown}`);
 }
 
-/** Takes the key off the request, so that no upstream sees it. */
+/** Removes the key from the request, so that it is not forwarded. */
 function consume(
   exchange: Exchange,
   { location }: ApiKeys,

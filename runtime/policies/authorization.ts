@@ -3,8 +3,8 @@ import { refuse } from "../http/refuse.ts";
 import type { RuleVerdict } from "./rule-verdict.ts";
 
 /**
- * Answers a request that the route's rules do not allow; the log says which one forbids it. `challenge`: what `StepUp` says
- * to a client that lacks nothing but scopes.
+ * Refuses a request that the route's rules deny; the log names the rule. `challenge`: the result of `StepUp` for a client
+ * that lacks only scopes.
  */
 export function denyForbidden(exchange: Exchange, { rule }: RuleVerdict, challenge?: string): void {
   logFields(exchange.record).set("rule", rule);

@@ -10,14 +10,14 @@ import type {
 import { UnsentRequest, WrappedUpstream } from "../http/upstream/wrapped-upstream.ts";
 import type { RuleVerdict } from "./rule-verdict.ts";
 
-/** Makes an upstream one that gets only the requests that its own rules allow; the log says which one forbids another. */
+/** Wraps an upstream so that it receives only requests that its own rules allow; the log names the rule that denies one. */
 export function guardedBy(
   authorize: (exchange: Exchange) => RuleVerdict,
 ): (server: Upstream) => Upstream {
   return (server) => new GuardedUpstream(server, authorize);
 }
 
-/** An upstream with rules of its own; what the gateway asks for itself is not theirs. */
+/** An upstream with its own rules; requests of the gateway itself are not checked. */
 class GuardedUpstream extends WrappedUpstream {
   readonly #authorize: (exchange: Exchange) => RuleVerdict;
 
@@ -46,5 +46,5 @@ const denied: UpstreamFailure = {
   kind: "protocol",
   isOfRequest: true,
   isDenied: true,
-  detail: "the backend's own rules forbid it",
+  detail: "denied by the backend's own rules",
 };

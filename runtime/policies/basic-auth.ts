@@ -8,20 +8,20 @@ import { refuse } from "../http/refuse.ts";
 import { startupError } from "../process/startup-error.ts";
 import { WatchedFile } from "../process/watched-file.ts";
 
-/** Who may log in. */
+/** The users of a route, and where their logins are sent. */
 export interface BasicAuthSettings {
-  /** What `WWW-Authenticate` says (RFC 7617 2). */
+  /** The realm in `WWW-Authenticate` (RFC 7617 2). */
   readonly realm: string;
   readonly location: CredentialLocation;
   readonly passwords: PasswordFile | WatchedFile<PasswordFile>;
 }
 
-/** The user that logged in. */
+/** A user who has logged in. */
 export interface BasicUser {
   readonly username: string;
 }
 
-/** A route's users. */
+/** The users of a route, ready for use. */
 export interface BasicAuth {
   readonly realm: string;
   readonly location: CredentialLocation;
@@ -29,22 +29,22 @@ export interface BasicAuth {
   readonly logins: VerifiedLogins;
 }
 
-/** Users and hashes in the form of an htpasswd file. Throws StartupError. */
+/** Parses users and hashes in htpasswd format. Throws StartupError. */
 export function htpasswd(text: string): PasswordFile {
   try {
     return new PasswordFile(text);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw startupError(`the passwords of basicAuth can't be used: ${reason}`);
+    throw startupError(`invalid passwords of basicAuth: ${reason}`);
   }
 }
 
-/** An htpasswd file, read again when it changes. Throws StartupError. */
+/** Opens an htpasswd file, which is reread when it changes. Throws StartupError. */
 export function htpasswdFile(path: string): WatchedFile<PasswordFile> {
   return new WatchedFile(path, (text) => new PasswordFile(text));
 }
 
-/** Makes the users of a route. */
+/** Prepares the users of a route. */
 export function openBasicAuth({ realm, location, passwords }: BasicAuthSettings): BasicAuth {
   return {
     realm,
@@ -54,26 +54,29 @@ export function openBasicAuth({ realm, location, passwords }: BasicAuthSettings)
   };
 }
 
-/** Strict: the user; undefined when the request was answered (401; 503 when too many logins wait for their check). */
+/**
+ * Strict mode: returns the user, or `undefined` if the request was refused (401, or 503 if too many password checks are
+ * queued).
+ */
 export async function requireBasicAuth(
   exchange: Exchange,
   auth: BasicAuth,
 ): Promise<BasicUser | undefined> {
   const login = loginOf(exchange, auth);
   if (login === undefined)
-    return refuseLogin(exchange, auth, `no user and password in ${locationName(auth.location)}`);
+    return refuseLogin(exchange, auth, `no valid login in ${locationName(auth.location)}`);
   const verdict = await verdictOn(login, exchange, auth);
   if (verdict === "busy") {
-    const busy = "too many logins wait for their check";
+    const busy = "too many logins are queued";
     logFields(exchange.record).set("error", busy);
     refuse(exchange, 503, "BasicAuth", `authentication failure: ${busy}`, ["retry-after", "1"]);
     return undefined;
   }
-  if (!verdict) return refuseLogin(exchange, auth, "a wrong user or password");
+  if (!verdict) return refuseLogin(exchange, auth, "wrong user or password");
   return consume(exchange, login, auth);
 }
 
-/** Optional: as strict for a request with a login; null for one without. */
+/** Optional mode: like strict mode if the request has a login; otherwise returns null. */
 export async function acceptBasicAuth(
   exchange: Exchange,
   auth: BasicAuth,
@@ -83,7 +86,10 @@ export async function acceptBasicAuth(
     : requireBasicAuth(exchange, auth);
 }
 
-/** Permissive: the user of a right login, else null; nothing is refused. A wrong login goes upstream. */
+/**
+ * Permissive mode: returns the user of a valid login, otherwise null; refuses nothing. An invalid login is forwarded
+ * upstream.
+ */
 export async function observeBasicAuth(
   exchange: Exchange,
   auth: BasicAuth,
@@ -111,16 +117,16 @@ function consume(exchange: Exchange, { username }: Login, { location }: BasicAut
 /** `why` is for the log. */
 function refuseLogin(exchange: Exchange, { realm }: BasicAuth, why: string): undefined {
   logFields(exchange.record).set("error", why);
-  refuse(exchange, 401, "BasicAuth", "authentication failure: a valid login is needed", [
+  refuse(exchange, 401, "BasicAuth", "authentication failure: a valid login is required", [
     "www-authenticate",
     `Basic realm="${realm.replace(/["\\]/g, "\\$&")}", charset="UTF-8"`,
   ]);
 }
 
-/** Bytes of a login: hashing a longer one would cost more than it may. */
+/** Maximum number of bytes of a login, which limits the cost of hashing. */
 const MAX_LOGIN = 1024;
 
-/** User and password (RFC 7617 2): at the first colon; control characters are in neither. */
+/** Returns user and password (RFC 7617 2), split at the first colon; control characters are not allowed. */
 function loginOf(exchange: Exchange, { location }: BasicAuth): Login | undefined {
   const encoded = credentialIn(exchange, location, "basicAuth");
   if (encoded === undefined) return undefined;

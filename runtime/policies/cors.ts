@@ -1,10 +1,10 @@
 import type { Exchange } from "../http/exchange.ts";
 
-/** What browsers get, as header values ready to send; undefined: the header is not sent. */
+/** The CORS response headers with their values; `undefined` if a header is not sent. */
 export interface CorsResponse {
-  /** `Access-Control-Allow-Methods`: names joined by `, `, or `*`: the method that was asked for. */
+  /** `Access-Control-Allow-Methods`: names joined by `, `, or `*` for the requested method. */
   readonly allowMethods: string | undefined;
-  /** `Access-Control-Allow-Headers`: names joined by `, `, or `*`: the headers that were asked for. */
+  /** `Access-Control-Allow-Headers`: names joined by `, `, or `*` for the requested headers. */
   readonly allowHeaders: string | undefined;
   /** `Access-Control-Expose-Headers`: names joined by `, `. */
   readonly exposeHeaders: string | undefined;
@@ -14,43 +14,44 @@ export interface CorsResponse {
   readonly maxAge: string | undefined;
 }
 
-/** Which pages may call, and what they get. */
+/** The allowed origins and their response headers. */
 export interface CorsSettings extends CorsResponse {
-  /** Origins as browsers write them: lower case, without the scheme's own port. `null` is the opaque origin. */
+  /** Origins as browsers write them: lower case, without the scheme's default port. `null` is the opaque origin. */
   readonly allowOrigins: ReadonlySet<string>;
-  /** `https://*.example.com` as its two ends. */
+  /** `https://*.example.com`, split at the star. */
   readonly allowOriginPatterns: readonly OriginPattern[];
 }
 
-/** The text before and after the `*` of an origin: the star stands for one or more host labels, never for a port. */
+/** The parts of an origin before and after `*`, which matches one or more host labels but no port. */
 export interface OriginPattern {
   /** `https://` */
   readonly start: string;
-  /** `.example.com`, `.example.com:8443`, or empty for any host on the scheme's own port. */
+  /** `.example.com`, `.example.com:8443`, or empty for any host on the scheme's default port. */
   readonly end: string;
 }
 
 /**
- * CORS for the listed origins (WHATWG Fetch, 3.3). True: the request was answered (a preflight, or any OPTIONS of an
- * allowed origin). Other requests go on; their response, wherever it is made, carries the headers.
+ * Applies CORS for the listed origins (WHATWG Fetch, 3.3). Returns true if the request was answered (a preflight, or any
+ * OPTIONS of an allowed origin). Other requests continue; the headers are added to their response, whether the gateway or
+ * an upstream sends it.
  *
- * The policy alone decides who may read the response: a grant in the upstream's own headers is replaced or removed.
+ * Only the policy decides who may read the response: CORS headers of the upstream are replaced or removed.
  */
 export function applyCors(exchange: Exchange, cors: CorsSettings): boolean {
   exchange.addResponseHeader("vary", "Origin");
   const origin = exchange.header("origin");
   if (origin === undefined) return false;
-  return allowsOrigin(cors, origin) ? admit(exchange, cors, origin) : turnAway(exchange);
+  return allowsOrigin(cors, origin) ? admit(exchange, cors, origin) : refuseOrigin(exchange);
 }
 
-/** `applyCors` for `allowOrigins: ["*"]`: every page may call. */
+/** Does the same for `allowOrigins: ["*"]`. */
 export function applyCorsToAnyOrigin(exchange: Exchange, cors: CorsResponse): boolean {
   exchange.addResponseHeader("vary", "Origin");
   const origin = exchange.header("origin");
   return origin === undefined ? false : admit(exchange, cors, origin);
 }
 
-/** Whether a page of that origin may call. `origin` is the header's value. */
+/** Whether pages of an origin may send requests. `origin` is the header's value. */
 export function allowsOrigin(cors: CorsSettings, origin: string): boolean {
   if (cors.allowOrigins.has(origin)) return true;
   const canonical = canonicalOrigin(origin);
@@ -63,7 +64,7 @@ function admit(exchange: Exchange, cors: CorsResponse, origin: string): boolean 
   if (cors.allowCredentials) {
     exchange.setResponseHeader("access-control-allow-credentials", "true");
   } else {
-    // An upstream's own `true` would turn the echoed origin into a grant that the policy does not give.
+    // An upstream's own `true` combined with the echoed origin would allow more than the policy.
     exchange.removeResponseHeader("access-control-allow-credentials");
   }
   if (cors.exposeHeaders !== undefined) {
@@ -88,7 +89,9 @@ function respondToPreflight(exchange: Exchange, cors: CorsResponse): void {
   exchange.respond(200, response);
 }
 
-/** With credentials `*` is the name of a header, not a wildcard (Fetch 3.3.5): what was asked for is echoed instead. */
+/**
+ * With credentials, `*` is the name of a header and not a wildcard (Fetch 3.3.5), so the requested value is echoed instead.
+ */
 function grant(
   response: string[],
   name: string,
@@ -102,7 +105,7 @@ function grant(
   else if (!cors.allowCredentials) response.push(name, "*");
 }
 
-function turnAway(exchange: Exchange): boolean {
+function refuseOrigin(exchange: Exchange): boolean {
   exchange.removeResponseHeader("access-control-allow-origin");
   if (exchange.method !== "OPTIONS") return false;
   if ((exchange.header("access-control-request-method") ?? "") === "") return false;
@@ -110,7 +113,9 @@ function turnAway(exchange: Exchange): boolean {
   return true;
 }
 
-/** RFC 6454 4: scheme and host compare in lower case, the scheme's own port is left out. Browsers send it so. */
+/**
+ * Normalizes an origin (RFC 6454 4): scheme and host in lower case, without the scheme's default port, as browsers send it.
+ */
 function canonicalOrigin(origin: string): string {
   const lower = origin.toLowerCase();
   if (lower.startsWith("https://") && lower.endsWith(":443")) return lower.slice(0, -4);

@@ -2,13 +2,13 @@ import { type Exchange, logFields } from "../http/exchange.ts";
 import { refuse } from "../http/refuse.ts";
 import { crossSitePage } from "./csrf/cross-site.ts";
 
-/** Whose pages may send requests, besides the gateway's own. */
+/** The sites whose pages may send requests, in addition to the gateway's own. */
 export interface CsrfSettings {
-  /** Origins as browsers write them: lower case, without the scheme's own port. */
+  /** Origins as browsers write them: lower case, without the scheme's default port. */
   readonly additionalOrigins: ReadonlySet<string>;
 }
 
-/** True: the request was refused, because a page of another site has sent it. */
+/** Refuses a request from a page of another site; returns whether it did. */
 export function refuseCrossSite(exchange: Exchange, { additionalOrigins }: CsrfSettings): boolean {
   const { original } = exchange;
   const head = {

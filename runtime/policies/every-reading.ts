@@ -10,8 +10,8 @@ import type { McpRuleInput, ReceivedItem } from "./mcp-authorization.ts";
 import { allowed, type RuleVerdict } from "./rule-verdict.ts";
 
 /**
- * What rules say about a request that repeats what they read: they have to allow every reading, so that a deny rule matches
- * if it matches one line, and an allow or require rule only if it matches all of them.
+ * Evaluates rules for a request with repeated headers or parameters. All readings must be allowed: a deny rule matches if
+ * it matches one of the repeated lines, an allow or require rule only if it matches all of them.
  */
 export function judgeReadings(
   request: RepeatingRequest,
@@ -28,7 +28,7 @@ export function judgeReadings(
 
 const TOO_MANY: RuleVerdict = { isAllowed: false, rule: "too many repeated headers or parameters" };
 
-/** Asks the rules about an MCP item, for every reading of a request that repeats what they read. */
+/** Evaluates the rules about an MCP item for every reading of the request. */
 export function judgeItem(
   input: ReceivedItem,
   judge: (input: McpRuleInput) => RuleVerdict,
@@ -41,8 +41,8 @@ export function judgeItem(
 }
 
 /**
- * Whether a policy acts on a request by a condition. Throws `AmbiguousRequest` if readings of the request disagree: servers
- * may read another line than the condition.
+ * Whether a condition holds for a request. Throws `AmbiguousRequest` if the readings of the request disagree: servers may
+ * read another line than the condition.
  */
 export function isMetByAll(
   request: RepeatingRequest,

@@ -27,13 +27,13 @@ import {
 import type { VerdictCache } from "./ext-authz/verdict-cache.ts";
 import { plainValues } from "./transformations/plain-values.ts";
 
-/** What holds for an authorization server, whatever it speaks. */
+/** The settings that are independent of the server's protocol. */
 interface Authorizer {
-  /** The status of a request without a verdict, or that it passes. */
+  /** The status of a request without a verdict, or whether it is allowed. */
   readonly failure: number | "allow";
-  /** Absent: the server does not get the body. */
+  /** Absent if the server does not receive the body. */
   readonly body?: BodyForwarding;
-  /** Absent: each request is asked about. */
+  /** Absent if verdicts are not cached. */
   readonly cache?: VerdictCache;
 }
 
@@ -42,7 +42,7 @@ export interface GrpcAuthorizer extends Authorizer {
   readonly server: GrpcChannel;
   /** Milliseconds. */
   readonly deadline: number;
-  /** Lower-case names of the headers that it gets; absent: all. */
+  /** Lower-case names of the headers that it receives; absent for all. */
   readonly requestHeaders?: readonly string[];
   readonly contextExtensions: Readonly<Record<string, string>>;
 }
@@ -50,19 +50,19 @@ export interface GrpcAuthorizer extends Authorizer {
 /** An authorization server that speaks HTTP. */
 export interface HttpAuthorizer extends Authorizer, HttpAuthorizationServer {}
 
-/** What the expressions of a route make of a request. */
+/** The values of a route's expressions for a request. */
 interface Keyed {
-  /** The values that share a verdict. */
+  /** The key of the cached verdict. */
   readonly key?: readonly unknown[];
 }
 
-/** What a gRPC server is asked besides the request. */
+/** Further contents of a check request. */
 export interface GrpcQuestion extends Keyed {
   /** Objects by namespace. */
   readonly metadata?: JsonObject;
 }
 
-/** Asks the server, and does what it says. False: the request was refused. */
+/** Asks the server and applies its verdict. Returns false if the request was refused. */
 export async function authorizeOverGrpc(
   exchange: Exchange,
   authorizer: GrpcAuthorizer,
@@ -95,7 +95,7 @@ export async function authorizeOverGrpc(
   });
 }
 
-/** The same over HTTP. */
+/** Does the same over HTTP. */
 export async function authorizeOverHttp(
   exchange: Exchange,
   authorizer: HttpAuthorizer,
@@ -106,7 +106,7 @@ export async function authorizeOverHttp(
   );
 }
 
-/** What Envoy's JWT filter leaves for an authorization server. */
+/** Returns the metadata that Envoy's JWT filter provides to authorization servers. */
 export function jwtMetadata(claims: JsonObject | null): JsonObject {
   return claims === null ? {} : { "envoy.filters.http.jwt_authn": { jwt_payload: claims } };
 }
@@ -122,9 +122,9 @@ async function authorize(
 ): Promise<boolean> {
   const body = forwarding && (await forwardedBody(exchange, forwarding));
   if (exchange.headersSent || exchange.isOver) return false;
-  const isKept = cache !== undefined && key !== undefined;
+  const isCached = cache !== undefined && key !== undefined;
   const onAbort = exchange.onAbort.bind(exchange);
-  const found = await (isKept
+  const found = await (isCached
     ? cache.verdict(key, (whenAllLeft) => ask(body, whenAllLeft), onAbort)
     : ask(body, onAbort));
   if (exchange.isOver) return false;

@@ -13,23 +13,25 @@ import { RequestPhase } from "./ext-proc/request-phase.ts";
 import { ResponsePhase } from "./ext-proc/response-phase.ts";
 import { plainValues } from "./transformations/plain-values.ts";
 
-/** A processor (Envoy's external processing protocol), and what it gets of a request and its response. */
+/** A processor (Envoy's external processing protocol), and what it receives of a request and its response. */
 export interface Processor extends SessionSettings {
-  /** The most bytes of a body that it gets in one piece. */
+  /** Maximum number of bytes of a body that is sent in one piece. */
   readonly maxBody: number;
 }
 
-/** What expressions give a processor besides. */
+/** Values of expressions for a processor. */
 export interface ProcessorContext {
   /** Objects by namespace, in every message. */
   readonly metadata?: JsonObject;
   /** Attributes of the first message. */
   readonly request?: JsonObject;
-  /** Attributes of the message with the head of the response. */
+  /** Returns the attributes of the message with the response head. */
   readonly response?: (response: ResponseVariables) => JsonObject;
 }
 
-/** Shows the request to a processor, and later its response. False: the client has a response, or has left. */
+/**
+ * Sends the request to a processor, and later its response. Returns false if the client has a response or has disconnected.
+ */
 export async function processExternally(
   exchange: Exchange,
   processor: Processor,
@@ -55,7 +57,7 @@ export async function processExternally(
   return rereadBody(exchange, maxBody);
 }
 
-/** Expressions that read the body read what the processor made of it. */
+/** Reads the body again, so that expressions see the processor's changes. */
 async function rereadBody(exchange: Exchange, limit: number): Promise<boolean> {
   if (exchange.bufferedBody === undefined) return true;
   exchange.bufferedBody = undefined;

@@ -1,11 +1,11 @@
 import type { Exchange } from "../http/exchange.ts";
 
-/** The upstream sees the Host that the client sent. */
+/** Forwards the Host header that the client sent. */
 export function keepHost(exchange: Exchange): void {
   exchange.upstreamHost = exchange.host;
 }
 
-/** The upstream sees its own name. */
+/** Sets the Host header to the upstream's own name. */
 export function useUpstreamHost(exchange: Exchange): void {
   exchange.upstreamHost = null;
 }

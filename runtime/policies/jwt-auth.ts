@@ -19,7 +19,10 @@ export {
   openJwt,
 } from "../auth/jwt/verifier.ts";
 
-/** Strict: the claims of a valid token; undefined when the request was answered (401; 503 without keys to check with). */
+/**
+ * Strict mode: returns the claims of a valid token, or `undefined` if the request was refused (401, or 503 without keys to
+ * verify it).
+ */
 export function requireJwt(exchange: Exchange, verifier: JwtVerifier): MaybePromise<Authenticated> {
   const token = tokenIn(exchange, verifier.location);
   if (token === undefined) return refuseMissing(exchange, verifier.location, bearer);
@@ -27,7 +30,7 @@ export function requireJwt(exchange: Exchange, verifier: JwtVerifier): MaybeProm
   return thenMaybe(verdict, (found) => admit(exchange, found, verifier.location, bearer));
 }
 
-/** Optional: as strict for a request with a token; null for one without. */
+/** Optional mode: like strict mode if the request has a token; otherwise returns null. */
 export function acceptJwt(
   exchange: Exchange,
   verifier: JwtVerifier,
@@ -35,7 +38,10 @@ export function acceptJwt(
   return tokenIn(exchange, verifier.location) === undefined ? null : requireJwt(exchange, verifier);
 }
 
-/** Permissive: the claims of a valid token, else null; nothing is refused. A token that is not valid goes upstream. */
+/**
+ * Permissive mode: returns the claims of a valid token, otherwise null; refuses nothing. An invalid token is forwarded
+ * upstream.
+ */
 export async function observeJwt(
   exchange: Exchange,
   verifier: JwtVerifier,

@@ -11,39 +11,39 @@ import { keptKey } from "./local-rate-limit/kept-file.ts";
 import { KeptUses } from "./local-rate-limit/kept-uses.ts";
 import { interval } from "./local-rate-limit/windows.ts";
 
-/** A token bucket: each request takes a token, and each interval brings some back. */
+/** A token bucket: each request takes a token, and each interval adds some. */
 export interface RateLimitSettings extends Omit<BucketLimit, "window"> {
   /** Milliseconds. */
   readonly interval: number;
-  /** Where the configuration has it, for the log. */
+  /** Its place in the configuration, for the log. */
   readonly origin: string;
 }
 
-/** A bucket for each caller. */
+/** Settings of a limit with a bucket per caller. */
 export interface KeyedRateLimitSettings extends RateLimitSettings {
-  /** Callers that are remembered; beyond it the one that was not seen for longest is forgotten. */
+  /** Maximum number of remembered callers; the least recently seen one is dropped. */
   readonly maxKeys: number;
 }
 
-/** A limit that a restart does not reset. */
+/** Settings of a limit that a restart does not reset. */
 export interface KeptRateLimitSettings extends BucketLimit {
-  /** What its state is written down as: no other limit of the gateway has it. */
+  /** The name of its persisted state, unique among the limits of the gateway. */
   readonly name: string;
-  /** As of a limit that is not kept. */
+  /** Its place in the configuration, for the log. */
   readonly origin: string;
 }
 
-/** The same with a bucket for each caller. */
+/** Settings of such a limit with a bucket per caller. */
 export interface KeptKeyedRateLimitSettings extends KeptRateLimitSettings {
-  /** As of a limit that is not kept. */
+  /** Maximum number of remembered callers; the least recently seen one is dropped. */
   readonly maxKeys: number;
 }
 
-/** What is known of a limit whoever asks. */
+/** The parts of a limit that are independent of the caller. */
 interface LimitFacts {
   readonly capacity: number;
   readonly origin: string;
-  /** Models, as clients name them, whose calls had no cost: the operator hears of each once. */
+  /** Models, as clients name them, whose calls had no cost; each is logged once. */
   readonly unpriced: Set<string>;
 }
 
@@ -52,24 +52,24 @@ export interface RateLimit extends LimitFacts {
   bucket(gateway: GatewayContext): LimitBucket;
 }
 
-/** A limit for each key. */
+/** A limit per key. */
 export interface KeyedRateLimit extends LimitFacts {
-  /** That of a key. Callers without one (an expression that fails) share one. */
+  /** Returns the bucket of a key. Callers without one (a failed expression) share a bucket. */
   bucket(gateway: GatewayContext, key: unknown): LimitBucket;
 }
 
-/** A limit that all requests share, in memory. */
+/** Opens a limit that all requests share, in memory. */
 export function openRateLimit({ interval: length, ...settings }: RateLimitSettings): RateLimit {
   const bucket = new Bucket({ ...settings, window: interval(length) });
   return { ...limitFacts(settings), bucket: () => bucket };
 }
 
-/** A limit for each key, in memory. */
+/** Opens a limit per key, in memory. */
 export function openKeyedRateLimit(settings: KeyedRateLimitSettings): KeyedRateLimit {
   return new MemoryLimit(settings);
 }
 
-/** A limit that all requests share, also those before a restart. */
+/** Opens a limit that all requests share, across restarts. */
 export function openKeptRateLimit({ name, ...limit }: KeptRateLimitSettings): RateLimit {
   return {
     ...limitFacts(limit),
@@ -77,7 +77,7 @@ export function openKeptRateLimit({ name, ...limit }: KeptRateLimitSettings): Ra
   };
 }
 
-/** A limit for each key that a restart does not reset. What keys say is not written down, only a hash of it. */
+/** Opens a limit per key that a restart does not reset. Only hashes of the keys are persisted. */
 export function openKeptKeyedRateLimit({
   name,
   maxKeys,
@@ -89,8 +89,8 @@ export function openKeptKeyedRateLimit({
 }
 
 /**
- * A limit whose buckets are found by what `keyFor` makes of a key's text, which is never empty; the bucket of the empty one is
- * that of callers without a key.
+ * Returns a limit whose buckets are found by the result of `keyFor`, which is never empty. The bucket of the empty key
+ * belongs to callers without a key.
  */
 export function keyedLimit(
   settings: Omit<LimitFacts, "unpriced">,
@@ -106,12 +106,12 @@ export function keyedLimit(
   };
 }
 
-/** True: no token was left, and the request was answered with 429. */
+/** Takes a token; if none is left, refuses the request with 429 and returns true. */
 export function refuseOverLimit(exchange: Exchange, limit: RateLimit): boolean {
   return refuseEmpty(exchange, limit.bucket(exchange.gateway), limit);
 }
 
-/** The same for the bucket of a key. */
+/** Does the same with the bucket of a key. */
 export function refuseOverKeyedLimit(
   exchange: Exchange,
   limit: KeyedRateLimit,
@@ -120,12 +120,12 @@ export function refuseOverKeyedLimit(
   return refuseEmpty(exchange, limit.bucket(exchange.gateway, key), limit);
 }
 
-/** What a call takes of a limit: its tokens, or what an expression makes of them. */
+/** Returns the cost of a model call: its tokens, or the value of an expression. */
 export type CallCost = (call: LlmCall) => unknown;
 
 /**
- * True: no token of models was left, and the request was answered with 429. What the request uses is counted when it is
- * over, so a limit holds for the requests after it. `cost`: what it takes, by default all of its tokens.
+ * Refuses the request with 429 and returns true if no model token is left. The usage of the request is counted when it
+ * ends, so the limit applies to later requests. `cost`: by default all tokens of a call.
  */
 export function refuseOverTokenLimit(
   exchange: Exchange,
@@ -135,7 +135,7 @@ export function refuseOverTokenLimit(
   return refuseSpent(exchange, limit.bucket(exchange.gateway), limit, cost);
 }
 
-/** The same for the bucket of a key. */
+/** Does the same with the bucket of a key. */
 export function refuseOverKeyedTokenLimit(
   exchange: Exchange,
   limit: KeyedRateLimit,
@@ -145,12 +145,12 @@ export function refuseOverKeyedTokenLimit(
   return refuseSpent(exchange, limit.bucket(exchange.gateway, key), limit, cost);
 }
 
-/** A limit of tokens before the route is chosen: it holds for requests that turn out to be for a model. */
+/** Registers a token limit before routing; it applies if the request turns out to be for a model. */
 export function limitTokensOfCalls(exchange: Exchange, limit: RateLimit, cost?: CallCost): void {
   askBeforeCall(exchange, () => !refuseOverTokenLimit(exchange, limit, cost));
 }
 
-/** The same for the bucket of a key. */
+/** Does the same with the bucket of a key. */
 export function limitKeyedTokensOfCalls(
   exchange: Exchange,
   limit: KeyedRateLimit,
@@ -160,7 +160,7 @@ export function limitKeyedTokensOfCalls(
   askBeforeCall(exchange, () => !refuseOverKeyedTokenLimit(exchange, limit, key, cost));
 }
 
-/** Buckets by key, the one that was used last at the end. */
+/** Buckets by key, most recently used last. */
 class MemoryLimit implements KeyedRateLimit {
   readonly capacity: number;
   readonly origin: string;
@@ -190,10 +190,10 @@ class MemoryLimit implements KeyedRateLimit {
   }
 }
 
-/** Characters of a key that are kept as they are: a table of long ones would be large. */
+/** Maximum length of a key that is stored as it is; longer ones are stored as digests. */
 const MAX_KEY = 64;
 
-/** A text that no key has stands for none. */
+/** Returns the key as a string; callers without one get the empty string, which no key has. */
 function keyOf(value: unknown): string {
   const text = fieldText(value);
   if (text === undefined) return "";
@@ -223,13 +223,13 @@ function refuseSpent(
   return false;
 }
 
-/** Takes what one request uses out of a bucket. */
+/** Charges the usage of one request to a bucket. */
 class BucketCounter implements TokenCounter {
   readonly #exchange: Exchange;
   readonly #bucket: LimitBucket;
   readonly #limit: LimitFacts;
   readonly #cost: CallCost;
-  /** What was taken before it was known. */
+  /** The amount that was charged in advance. */
   #expected = 0;
 
   constructor(
@@ -245,7 +245,7 @@ class BucketCounter implements TokenCounter {
   }
 
   expect(call: LlmCall): boolean {
-    // What its cost depends on may not be known yet: then nothing is expected.
+    // The expression may depend on values that are not known yet; nothing is charged in advance then.
     const amount = this.#amount(call) ?? 0;
     const wait = this.#bucket.waitFor(amount);
     if (wait > 0) return !refuseFor(this.#exchange, wait, this.#limit);
@@ -266,27 +266,27 @@ class BucketCounter implements TokenCounter {
     this.#expected = 0;
   }
 
-  /** Undefined: the cost fails, or is none. */
+  /** Returns the cost; `undefined` if it failed or is not a non-negative number. */
   #amount(call: LlmCall): number | undefined {
     const amount = Number(numberOf(this.#cost(call)) ?? Number.NaN);
     return Number.isFinite(amount) && amount >= 0 ? amount : undefined;
   }
 
-  /** Clients name models: not every name may fill the log. */
+  /** Warns once per model. Clients choose the names, so their number is limited. */
   #warn(model: string): void {
     const { unpriced } = this.#limit;
     if (unpriced.has(model) || unpriced.size >= MAX_UNPRICED) return;
     unpriced.add(model);
     const { gateway, record } = this.#exchange;
     const name = JSON.stringify(model.slice(0, MAX_KEY));
-    gateway.warn(`a call of ${name} on route ${record.route} has no cost: it was not counted`);
+    gateway.warn(`did not count a call of ${name} on route ${record.route}: it has no cost`);
   }
 }
 
-/** Models without a price that the operator hears of. */
+/** Maximum number of models without a price that are logged. */
 const MAX_UNPRICED = 100;
 
-/** What is known of a limit before anything is taken from it. */
+/** Returns the parts of a limit that are independent of the caller. */
 export function limitFacts({ capacity, origin }: Omit<LimitFacts, "unpriced">): LimitFacts {
   return { capacity, origin, unpriced: new Set() };
 }

@@ -11,8 +11,8 @@ import type { Exchange } from "../http/exchange.ts";
 import { type MaybePromise, thenMaybe } from "../process/maybe-promise.ts";
 
 /**
- * Strict, as `requireJwt`; the 401 also says where the protected-resource metadata is, which is how MCP clients find
- * the authorization server (RFC 9728 5.1).
+ * Strict mode, like `requireJwt`. The 401 also contains the URL of the protected-resource metadata, by which MCP clients
+ * find the authorization server (RFC 9728 5.1).
  */
 export function requireMcpJwt(
   exchange: Exchange,
@@ -24,7 +24,10 @@ export function requireMcpJwt(
   return thenMaybe(verdict, (found) => admit(exchange, found, verifier.location, discovery));
 }
 
-/** Optional: as strict for a request with a token; null for one without. Permissive is `observeJwt`. */
+/**
+ * Optional mode: like strict mode if the request has a token; otherwise returns null. For permissive mode, see
+ * `observeJwt`.
+ */
 export function acceptMcpJwt(
   exchange: Exchange,
   verifier: JwtVerifier,

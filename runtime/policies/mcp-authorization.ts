@@ -2,7 +2,7 @@ import type { JwtVariable, McpVariables, RequestVariables } from "../cel/variabl
 import type { RepeatingRequest } from "../http/request-readings.ts";
 import type { RuleVerdict } from "./rule-verdict.ts";
 
-/** What an MCP authorization rule reads. */
+/** The variables of an MCP authorization rule. */
 export interface McpRuleInput {
   readonly request: RequestVariables;
   readonly jwt: JwtVariable;
@@ -10,18 +10,18 @@ export interface McpRuleInput {
   readonly mcp: McpVariables;
 }
 
-/** What MCP backends ask rules with: an item, and the request as it was received. */
+/** The variables for an item, with the request as it was received. */
 export interface ReceivedItem extends McpRuleInput {
   readonly request: RepeatingRequest;
 }
 
 /**
- * Whether an item may be listed and called: the same question both times, so that what is listed is what is callable.
- * The route's MCP backend asks it; an item it refuses does not exist for the client.
+ * Decides whether an item may be listed and called. Both use the same rule, so that exactly the listed items are callable.
+ * Called by the route's MCP backend; an item that it refuses does not exist for the client.
  */
 export type McpRule = (input: ReceivedItem) => RuleVerdict;
 
-/** The target of the item that a rule is asked about: for targets with rules of their own. */
+/** Returns the target of the item in question, for targets with their own rules. */
 export function targetOf({ tool, prompt, resource }: McpVariables): string | undefined {
   return (tool ?? prompt ?? resource)?.target;
 }

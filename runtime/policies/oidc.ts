@@ -19,8 +19,8 @@ import { queryValue } from "../http/routing/query.ts";
 export { openOidc };
 
 /**
- * The claims of whoever is logged in; undefined when the request was answered: a browser that asks for a page is sent to the
- * provider, and anything else gets a 401. What comes back from the provider, and what ends a session, is answered here too.
+ * Returns the claims of the logged-in user, or `undefined` if the request was answered: a browser that requests a page is
+ * redirected to the provider, other requests get a 401. Responses of the provider and logouts are handled here, too.
  */
 export async function requireLogin(exchange: Exchange, client: OidcClient): Promise<Authenticated> {
   const { redirectUri, logout } = client.settings;
@@ -39,7 +39,10 @@ export async function requireLogin(exchange: Exchange, client: OidcClient): Prom
   return askToLogIn(exchange, client, cookies);
 }
 
-/** The session as it goes on; undefined: it is over. One that is due is renewed, and good until its end where it can't be. */
+/**
+ * Returns the current session; `undefined` if it has ended. A session that is due is renewed; if that fails, it stays valid
+ * until its end.
+ */
 async function current(
   exchange: Exchange,
   client: OidcClient,
@@ -59,7 +62,7 @@ async function current(
   return renewed;
 }
 
-/** Lets the request go on. The id token is its credential, for backends that are meant to see one. */
+/** Admits the request. The id token becomes its credential, for backends that forward one. */
 function admitSession(exchange: Exchange, { session, claims }: KnownSession): Authenticated {
   noteSubject(exchange, claims.sub);
   exchange.strippedCredentials = {
@@ -87,7 +90,7 @@ async function askToLogIn(
   else beginLogin(exchange, cookies, client.settings, endpoints);
 }
 
-/** What the provider says counts once, in the browser that has begun the login. */
+/** Handles the provider's response. It is accepted once, in the browser that has begun the login. */
 async function finishLogin(
   exchange: Exchange,
   client: OidcClient,
@@ -99,7 +102,9 @@ async function finishLogin(
   const login = begunLogin(exchange, cookies, state);
   if (login === undefined || !finished.add(state, endOfLogin(login), gateway)) {
     const reason =
-      login === undefined ? "was not begun in this browser, or is over" : "has come back before";
+      login === undefined
+        ? "was not started in this browser or has expired"
+        : "was already completed";
     refuseLogin(exchange, 400, `this login ${reason}`);
     return;
   }
@@ -111,7 +116,7 @@ async function finishLogin(
   }
   const issuer = queryValue(query, "iss");
   if (issuer === undefined ? endpoints.namesIssuer === true : issuer !== settings.issuer) {
-    refuseLogin(exchange, 400, "the response is not the login server's");
+    refuseLogin(exchange, 400, "the response is from another login server");
     return;
   }
   const code = queryValue(query, "code");
@@ -141,7 +146,10 @@ async function finishLogin(
   }
 }
 
-/** Ends the session here and, unless it is configured otherwise, at the provider. No page of another site can ask for it. */
+/**
+ * Ends the session at the gateway and, unless configured otherwise, at the provider. Pages of other sites cannot request
+ * it.
+ */
 async function endSession(
   exchange: Exchange,
   client: OidcClient,
@@ -183,7 +191,7 @@ function refuseLogin(exchange: Exchange, status: number, problem: string): void 
 }
 
 function refuseUnreachable(exchange: Exchange): void {
-  refuse(exchange, 503, "Oidc", "authentication failure: the login server can't be reached");
+  refuse(exchange, 503, "Oidc", "authentication failure: the login server is not reachable");
 }
 
 function noteSubject(exchange: Exchange, subject: unknown): void {

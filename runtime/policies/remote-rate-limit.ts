@@ -30,25 +30,28 @@ export interface LimitService {
   /** Milliseconds. */
   readonly deadline: number;
   readonly domain: string;
-  /** Requests go on when the service gives no verdict. */
+  /** Whether requests continue if the service returns no verdict. */
   readonly passesOnFailure: boolean;
 }
 
-/** What is counted of a request. */
+/** The counted parts of a request. */
 export interface Counted {
   /** Counted before the backend is called. */
   readonly requests?: readonly CountedUse[];
-  /** Looked at before, and counted when the response is there. */
+  /** Checked before, and counted after the response. */
   readonly tokens?: readonly CountedTokens[];
 }
 
-/** What is counted of a response. */
+/** The counted part of a response. */
 export interface CountedTokens extends Omit<CountedUse, "cost"> {
-  /** What it counts; absent: the tokens of the call. */
+  /** Returns the number to count; absent for the tokens of the call. */
   readonly cost?: (llm: LlmVariable, response: ResponseVariables) => unknown;
 }
 
-/** Counts the request, and later its tokens, all in one call. False: it is over a limit, or the service failed. */
+/**
+ * Counts the request and checks its token limits in one call; counts the tokens later. Returns false if a limit is exceeded
+ * or the service failed.
+ */
 export async function admitCounted(
   exchange: Exchange,
   service: LimitService,
@@ -56,7 +59,7 @@ export async function admitCounted(
 ): Promise<boolean> {
   const descriptors = [
     ...requests.flatMap((use) => descriptorOf(use, use.cost ?? 1) ?? []),
-    // Nothing is known of the tokens yet: whether there are any left is.
+    // The number of tokens is not known yet, so 0 only checks whether any are left.
     ...tokens.flatMap(({ entries, limit }) => descriptorOf({ entries, limit }, 0) ?? []),
   ];
   if (descriptors.length === 0) return true;
@@ -68,7 +71,7 @@ export async function admitCounted(
   return true;
 }
 
-/** The same before the route is chosen: tokens are asked about when the request turns out to be for a model. */
+/** Does the same before routing; token limits are checked if the request turns out to be for a model. */
 export function admitCountedBeforeRouting(
   exchange: Exchange,
   service: LimitService,
@@ -98,7 +101,7 @@ async function ask(
     const { overallCode: code } = response;
     if (code === RateLimitResponse_Code.UNKNOWN) {
       callout.end("failed", "unknown");
-      return new GrpcError(0, "the service says neither OK nor OVER_LIMIT");
+      return new GrpcError(0, "the service returned neither OK nor OVER_LIMIT");
     }
     callout.endWith(code === RateLimitResponse_Code.OK ? "ok" : "denied", grpcStatus.ok);
     return response;
@@ -109,7 +112,7 @@ async function ask(
   }
 }
 
-/** Which limits are exceeded: the domain, and what their descriptors are about; never a value, which may be a client's. */
+/** Names the exceeded limits: the domain and the keys of their descriptors, without values, which may contain client data. */
 function limitsOf(
   { domain }: LimitService,
   descriptors: readonly LimitDescriptor[],
@@ -118,7 +121,7 @@ function limitsOf(
   const over = descriptors.filter(
     (_, index) => statuses[index]?.code === RateLimitResponse_Code.OVER_LIMIT,
   );
-  // A service that says no of none in particular means all of them.
+  // Without a specific exceeded status, all of them count as exceeded.
   const meant = over.length === 0 ? descriptors : over;
   const keys = meant.map(({ entries = [] }) => entries.map(({ key }) => key).join("+"));
   return [domain, ...new Set(keys)].join(" ");
@@ -162,7 +165,7 @@ function applyFailure(
   return passesOnFailure;
 }
 
-/** Nobody waits for it: a count that fails is lost, and the operator hears of it. */
+/** Counts tokens after the response. If that fails, the count is lost and a warning is logged. */
 function countTokens(
   exchange: Exchange,
   service: LimitService,
@@ -177,7 +180,7 @@ function countTokens(
   if (descriptors.length === 0) return;
   void ask(exchange, service, descriptors).then((response) => {
     if (response instanceof GrpcError) {
-      gateway.warn(`tokens of route ${record.route} were not counted: ${response.message}`);
+      gateway.warn(`did not count tokens of route ${record.route}: ${response.message}`);
     }
   });
 }

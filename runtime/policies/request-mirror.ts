@@ -5,16 +5,16 @@ import { sendTraced } from "../http/upstream/traced-request.ts";
 import type { Upstream, UpstreamCall, UpstreamHandler } from "../http/upstream/upstream.ts";
 import { TeeBody } from "./request-mirror/tee-body.ts";
 
-/** Where copies of requests go. */
+/** The destination of copied requests. */
 export interface MirrorSettings {
   readonly upstream: Upstream;
-  /** The part of all requests that is copied, 0 to 1. */
+  /** The share of requests that is copied, 0 to 1. */
   readonly share: number;
-  /** Milliseconds after which a copy that was not answered is given up. */
+  /** Milliseconds after which an unanswered copy is aborted. */
   readonly timeout: number;
 }
 
-/** Sends a copy of the request, with its body; the response is thrown away, and no failure of it is anybody's. */
+/** Sends a copy of the request with its body. Its response and its failures are ignored. */
 export function mirrorRequest(exchange: Exchange, settings: MirrorSettings): void {
   const { upstream, share } = settings;
   if (share < 1 && Math.random() >= share) return;
@@ -40,7 +40,7 @@ function start(
   reader.timer.unref();
 }
 
-/** Reads a response that nobody wants. */
+/** Discards a response. */
 class Discard implements UpstreamHandler {
   timer: NodeJS.Timeout | undefined;
 

@@ -24,34 +24,34 @@ import type {
 } from "../http/upstream/upstream.ts";
 import { timedOut } from "./timeout.ts";
 
-/** When and how often a request is sent again. Times in milliseconds; undefined: no limit. */
+/** Settings for retrying a request. Times are in milliseconds; `undefined` means no limit. */
 export interface RetrySettings {
-  /** Attempts after the first one. */
+  /** Number of attempts after the first one. */
   readonly attempts: number;
-  /** Between an attempt and the next one. */
+  /** Pause before each retry. */
   readonly backoff: number;
   /**
-   * Responses with these statuses are thrown away while attempts are left; those of gRPC that failed before anything was
-   * sent (trailers alone) have the status of HTTP that says the same.
+   * Responses with these statuses are discarded while attempts are left. A trailers-only gRPC failure counts as the
+   * corresponding HTTP status.
    */
   readonly codes: ReadonlySet<number>;
-  /** For all attempts together, to the end of the response. */
+  /** Limit for all attempts together, until the end of the response. */
   readonly requestTimeout: number | undefined;
-  /** For one attempt, to the end of the response. */
+  /** Limit for one attempt, until the end of the response. */
   readonly attemptTimeout: number | undefined;
 }
 
-/** Whether a response is thrown away for its head, while attempts are left. */
+/** Decides from the head whether a response is discarded while attempts are left. */
 export type RetryTest = (response: ResponseVariables) => boolean;
 
-/** Bytes of a request body that are kept for another attempt; a longer body is sent once. */
+/** Maximum number of bytes of a request body that are buffered for a retry; a longer body is sent only once. */
 const KEPT_BODY = 65_536;
 
 /**
- * Like `forward`, and again when the upstream can't be reached, breaks off, takes too long or answers with a status to
- * retry; never once the client has seen a byte of the response. Later attempts carry `x-retry-attempt: N`.
- * A change of the protocol is asked for once. A request of which nothing was sent goes to another server, which is no
- * attempt. `server`: the one to ask, or what chooses one for each attempt.
+ * Forwards like `forward`, and retries if the upstream cannot be reached, disconnects, times out or responds with a status
+ * in `codes`; never after the client has received a byte of the response. Retries carry `x-retry-attempt: N`. Upgrade
+ * requests are not retried. A request of which nothing was sent goes to another server, which does not count as an attempt.
+ * `server`: the upstream, or a choice for each attempt.
  */
 export function forwardRetrying(
   exchange: Exchange,
@@ -77,14 +77,17 @@ function namedCall(exchange: Exchange, upstream: Upstream): UpstreamCall {
   return upstreamCall(exchange, upstream);
 }
 
-/** Where an attempt goes. */
+/** The destination of an attempt. */
 export interface RetryTarget {
   readonly upstream: Upstream;
-  /** What is sent; asked for when the attempt begins. */
+  /** Returns the call; called when the attempt begins. */
   readonly call: () => UpstreamCall;
 }
 
-/** The same to servers that `next` gives; undefined: there is no other one. `choice`: what `next` chooses from. */
+/**
+ * Does the same with the servers from `next`, which returns `undefined` if there is no other one. `choice`: the choice
+ * behind `next`.
+ */
 export function sendRetrying(
   exchange: Exchange,
   next: () => RetryTarget | undefined,
@@ -103,7 +106,7 @@ class Attempts {
   readonly #exchange: Exchange;
   readonly #next: () => RetryTarget | undefined;
   readonly #choice: Pick<ServerChoice, "hasUntried"> | undefined;
-  /** Where the next attempt goes, once that was asked. */
+  /** The destination of the next attempt, if it was already chosen. */
   #target: RetryTarget | undefined;
   readonly #body: ReplayBody | undefined;
   readonly #relay: Relay;
@@ -143,7 +146,7 @@ class Attempts {
     this.#send();
   }
 
-  /** Whether a response is to be thrown away for another one. */
+  /** Whether a response is discarded for a retry. */
   rejects(status: number, headers: readonly string[]): boolean {
     const isFailure =
       this.settings.codes.has(retryStatus(status, headers)) ||
@@ -151,7 +154,7 @@ class Attempts {
     return isFailure && this.hasAnother;
   }
 
-  /** Whether an attempt that failed is followed by another one, whose server is chosen by this question. */
+  /** Whether a failed attempt is followed by another one. Chooses its server. */
   get hasAnother(): boolean {
     const { headersSent, isOver } = this.#exchange;
     return (
@@ -168,7 +171,7 @@ class Attempts {
     return this.#target !== undefined;
   }
 
-  /** Sends the request to another server at once, if nothing of it was sent and there is one that was not tried. */
+  /** Sends the request to another server at once if nothing was sent and an untried server is left. */
   moved(failure: UpstreamFailure): boolean {
     const { headersSent, isOver } = this.#exchange;
     if (!isMovable(failure) || headersSent || isOver || this.#choice?.hasUntried !== true)
@@ -179,7 +182,7 @@ class Attempts {
     return true;
   }
 
-  /** Sends the request again, after the pause. */
+  /** Retries the request after the pause. */
   again(): void {
     this.#count += 1;
     const number = String(this.#count);
@@ -188,21 +191,21 @@ class Attempts {
     this.#pause = setTimeout(() => this.#send(), this.settings.backoff);
   }
 
-  /** This attempt's response is the client's. */
+  /** Forwards this attempt's response to the client. */
   settle(request: UpstreamRequest): Relay {
     this.#body?.keepNothing();
     this.#relay.start(request);
     return this.#relay;
   }
 
-  /** The last attempt failed, or all of them took too long. */
+  /** Ends with the failure of the last attempt, or of all together by timeout. */
   fail(failure: UpstreamFailure): void {
     this.finish();
     this.#body?.keepNothing();
     this.#relay.onError(failure);
   }
 
-  /** Nothing more is waited for. */
+  /** Clears the timers. */
   finish(): void {
     clearTimeout(this.#deadline);
     clearTimeout(this.#pause);
@@ -214,7 +217,7 @@ class Attempts {
     if (this.#body !== undefined) this.#exchange.setRequestBody(this.#body.read());
     const target = this.#target ?? this.#next();
     this.#target = undefined;
-    if (target === undefined) throw new Error("an attempt at nobody");
+    if (target === undefined) throw new Error("an attempt without a server");
     const call = target.call();
     const span = this.#exchange.trace?.beginCall(call.method);
     if (this.#count > 0) span?.number("http.request.resend_count", this.#count);
@@ -227,13 +230,13 @@ class Attempts {
   }
 }
 
-/** The status by which a response is tried again. Only gRPC has one in its head, where no message follows. */
+/** Returns the status that decides about a retry. For gRPC it is in the head if no message follows. */
 function retryStatus(status: number, headers: readonly string[]): number {
   const code = status === 200 ? headerValue(headers, "grpc-status") : undefined;
   return code === undefined ? status : httpStatusOf(code);
 }
 
-/** One attempt: its response is dropped, or passed on from its head. */
+/** One attempt, whose response is discarded or forwarded. */
 class Attempt implements UpstreamHandler {
   readonly #attempts: Attempts;
   #request: UpstreamRequest | undefined;
@@ -255,7 +258,7 @@ class Attempt implements UpstreamHandler {
     }, attemptTimeout);
   }
 
-  /** Breaks it off; nothing more comes of it. */
+  /** Aborts the attempt and ignores its result. */
   drop(reason?: AbortReason): void {
     this.#isOver = true;
     clearTimeout(this.#timer);

@@ -1,14 +1,14 @@
-/** What rules say about a request, a connection or an MCP item. */
+/** The verdict of rules on a request, a connection or an MCP item. */
 export interface RuleVerdict {
   readonly isAllowed: boolean;
-  /** Which rule forbids it, by its place in the configuration: for the log, never for a client. */
+  /** The rule that denies it, by its place in the configuration; for the log, never for clients. */
   readonly rule: string;
 }
 
-/** No rule forbids it, and one allows it where one has to. */
+/** Allowed: no rule denies, and one allows if that is required. */
 export const allowed: RuleVerdict = { isAllowed: true, rule: "" };
 
-/** Makes the verdicts of the rules that forbid something. `policy`: where the configuration has their policy. */
+/** Returns the function that creates a policy's denials. `policy`: its place in the configuration. */
 export function denialsOf(policy: string): (rule: string) => RuleVerdict {
   return (rule) => ({ isAllowed: false, rule: `${policy}: ${rule}` });
 }

@@ -10,8 +10,8 @@ import {
 import type { Exchange } from "../http/exchange.ts";
 
 /**
- * Chooses by what an expression says of the request: the same value, the same server. A request without a value goes to
- * any. Undefined: the request was refused, or its client has left.
+ * Chooses the server by the value of an expression: the same value leads to the same server. A request without a value goes
+ * to any. Returns `undefined` if the request was refused or its client disconnected.
  */
 export async function chooseByKey(
   exchange: Exchange,
@@ -35,7 +35,7 @@ export async function chooseByKey(
   };
 }
 
-/** Nothing, an empty text and what is no plain value say nothing of who asks. */
+/** Returns a value as a string; `undefined` for empty strings and objects, which do not identify a caller. */
 function keyText(key: unknown): string | undefined {
   switch (typeof key) {
     case "string":

@@ -13,32 +13,33 @@ import type { ResponseSink } from "../http/response-sink.ts";
 import { sealSession, unsealSession } from "../process/session-seal.ts";
 import { SECOND } from "../process/units.ts";
 
-/** How clients show the server that they had (Gateway API SessionPersistence). Times in milliseconds. */
+/** How clients identify the server of their session (Gateway API SessionPersistence). Times are in milliseconds. */
 export interface PersistenceSettings {
-  /** Of the cookie, or of the header in lower case. */
+  /** Name of the cookie, or of the header in lower case. */
   readonly name: string;
   readonly kind: "cookie" | "header";
-  /** The route: what another one gave out is not taken. */
+  /** The route; tokens of other routes are not accepted. */
   readonly route: string;
-  /** From the first request on; absent: no limit. */
+  /** Since the first request; absent if unlimited. */
   readonly absoluteTimeout?: number;
-  /** From the last request on; absent: no limit. */
+  /** Since the last request; absent if unlimited. */
   readonly idleTimeout?: number;
-  /** Browsers keep the cookie when they are closed, up to the absolute timeout. */
+  /** Whether browsers store the cookie after they are closed, up to the absolute timeout. */
   readonly isPermanent: boolean;
 }
 
-/** What a token says. Times in seconds since 1970. */
+/** The contents of a token. Times are in seconds since 1970. */
 interface Session {
-  /** The server's. */
+  /** The id of the server. */
   readonly id: string;
   readonly begun: number;
   readonly used: number;
 }
 
 /**
- * Chooses the server that the client's token names, as long as that is one of the route's and does well; any other token
- * is none. A new choice is told to the client with the response. Undefined: the request was refused, or its client has left.
+ * Chooses the server in the client's token, if it belongs to the route and is healthy; invalid tokens are ignored. A new
+ * choice is sent to the client with the response. Returns `undefined` if the request was refused or its client
+ * disconnected.
  */
 export async function chooseInSession(
   exchange: Exchange,
@@ -51,16 +52,16 @@ export async function chooseInSession(
   return new SessionChoice(exchange, servers, settings, token);
 }
 
-/** What no request shows a server, whichever route it takes: the tokens of one route. */
+/** Describes the tokens of one route, which no request may forward to a server, whichever route it takes. */
 export function ownToken(settings: Pick<PersistenceSettings, "kind" | "name" | "route">): OwnToken {
   const { kind, name } = settings;
   if (kind === "header") return { header: name, binding: binding(settings) };
-  // A name that the gateway has made is no server's.
+  // Servers do not use a name that the gateway has generated.
   const isMade = name.startsWith("gwc-session-");
   return isMade ? { cookies: name } : { cookie: name, binding: binding(settings) };
 }
 
-/** The token. What this route does not know goes no further either: the name is its own here. */
+/** Removes and returns the token. Unknown tokens are removed as well: the name is reserved on this route. */
 function stripToken(exchange: Exchange, { kind, name }: PersistenceSettings): string | undefined {
   const shown = exchange.shownTokens;
   if (kind === "header") {
@@ -107,12 +108,12 @@ class SessionChoice implements ServerChoice {
     const isFirst = this.#server === undefined;
     this.#server = own ?? anyServer(asked);
     this.#tried.add(this.#server);
-    if (isFirst) this.#tell();
+    if (isFirst) this.#announce();
     return this.#server.upstream;
   }
 
-  /** The response tells the client its server: that of the last attempt, as a change of the protocol has one. */
-  #tell(): void {
+  /** Adds the server to the response: that of the last attempt, except for an upgrade, which has only one. */
+  #announce(): void {
     const exchange = this.#exchange;
     if (exchange.upgrade === undefined) {
       exchange.interceptResponse((next) => new TokenSink(next, () => this.#notice()));
@@ -122,7 +123,7 @@ class SessionChoice implements ServerChoice {
     if (notice !== undefined) exchange.addResponseHeader(...notice);
   }
 
-  /** The session of a token; undefined when it is not one of this route, or is over. */
+  /** Returns the session of a token; `undefined` if it belongs to another route or has expired. */
   #read(token: string): Session | undefined {
     const { gateway } = this.#exchange;
     const state = unsealSession(gateway.sessionKey, binding(this.#settings), token);
@@ -137,7 +138,7 @@ class SessionChoice implements ServerChoice {
     return isOver ? undefined : session;
   }
 
-  /** What the client is told with the response; nothing when its token goes on being right. */
+  /** Returns the header for the client; `undefined` if its token stays valid. */
   #notice(): readonly [name: string, value: string] | undefined {
     const server = this.#server;
     const { kind, name, idleTimeout, absoluteTimeout, isPermanent } = this.#settings;
@@ -147,7 +148,7 @@ class SessionChoice implements ServerChoice {
     const now = seconds();
     const begun = isSame ? (this.#session?.begun ?? now) : now;
     const { gateway, scheme, record } = this.#exchange;
-    // The gateway itself answers: nobody had the request.
+    // The gateway itself responds, so no server has received the request.
     if (record.reason !== undefined) return undefined;
     const state = `${server.upstream.id} ${begun} ${now}`;
     const token = sealSession(gateway.sessionKey, binding(this.#settings), state);

@@ -11,8 +11,9 @@ import { sendTraced } from "../http/upstream/traced-request.ts";
 import type { Upstream, UpstreamFailure, UpstreamRequest } from "../http/upstream/upstream.ts";
 
 /**
- * Like `forward`, with one upstream or a choice of several; the whole response has to be there `limit` milliseconds after the request was sent. Else the client is
- * sent a 504, or its connection ends when the response has already begun. A change of the protocol has no end to wait for.
+ * Forwards like `forward`, to one upstream or a choice of several, with a limit: if the whole response has not arrived
+ * `limit` milliseconds after the request was sent, the client gets a 504, or is disconnected if the response has begun.
+ * Upgraded connections have no limit.
  */
 export function forwardWithin(
   exchange: Exchange,
@@ -39,17 +40,17 @@ export function forwardWithin(
   relay.start(sendTraced(exchange.trace, upstream, upstreamCall(exchange, upstream), relay));
 }
 
-/** What the log says of a request that took too long. */
+/** The failure of a request that takes too long. */
 export const timedOut: UpstreamFailure = { kind: "timeout", detail: "request timeout" };
 
-/** Passes a response on that has to be there in `limit` milliseconds. */
+/** Forwards a response that must end within `limit` milliseconds. */
 export class TimedRelay extends Relay {
   readonly #exchange: Exchange;
   readonly #limit: number;
   #timer: NodeJS.Timeout | undefined;
   #isOver = false;
 
-  /** `move`: as of `Relay`. */
+  /** `move`: see `Relay`. */
   constructor(exchange: Exchange, limit: number, move?: (failure: UpstreamFailure) => boolean) {
     super(exchange, undefined, move);
     this.#exchange = exchange;

@@ -14,8 +14,8 @@ import { replacedHeaders } from "./transformations/replaced-headers.ts";
 import { HeadFilter, WholeFilter } from "./transformations/transformed-response.ts";
 
 /**
- * Changes the request that goes upstream; what rules and routes see of it besides headers stays. False: it was refused, as its
- * line would not be valid. The client's own must not go on where another one is wanted.
+ * Changes the request to the upstream. Apart from headers, rules and routes still see the original request. Returns false
+ * if the request was refused because its changed line is invalid; the client's original one must not be forwarded instead.
  */
 export function transformRequest(exchange: Exchange, changes: RequestChanges): boolean {
   const line = changedLine(changes);
@@ -29,7 +29,10 @@ export function transformRequest(exchange: Exchange, changes: RequestChanges): b
   return true;
 }
 
-/** Before routing: changes the request as if the client had sent it so. False: it was refused, as above. */
+/**
+ * Changes the request before routing, as if the client had sent it that way. Returns false if the request was refused
+ * because its changed line is invalid.
+ */
 export function transformBeforeRouting(exchange: Exchange, changes: RequestChanges): boolean {
   const line = changedLine(changes);
   if (line === undefined) return refuseChanged(exchange);
@@ -42,14 +45,14 @@ export function transformBeforeRouting(exchange: Exchange, changes: RequestChang
   return true;
 }
 
-/** Headers that are to be replaced never stay as their client sent them. */
+/** If replacing the headers fails, they are removed: the client's own must not be forwarded. */
 function changeRequestHeaders(exchange: Exchange, changes: RequestChanges): void {
   if ("replace" in changes) exchange.replaceRequestHeaders(replacedHeaders(changes.replace) ?? []);
   changeHeaders(editedRequest(exchange), changes);
 }
 
 function refuseChanged(exchange: Exchange): false {
-  refuse(exchange, 400, "BadRequest", "no valid request can be made of it");
+  refuse(exchange, 400, "BadRequest", "the changed request is invalid");
   return false;
 }
 
@@ -58,7 +61,7 @@ function replaceBody(exchange: Exchange, body: Uint8Array): void {
   exchange.setRequestBody(body);
 }
 
-/** Adds values to what later expressions read as `metadata`; undefined ones, failures, are left out. */
+/** Adds values for later expressions under `metadata`; `undefined` ones, which failed, are omitted. */
 export function addMetadata({ attributes }: Exchange, values: JsonObject): void {
   attributes.metadata = Object.assign(
     Object.create(null),
@@ -67,21 +70,21 @@ export function addMetadata({ attributes }: Exchange, values: JsonObject): void 
   );
 }
 
-/** Changes the head of whatever response this exchange gets; its body may be replaced, and is not read. */
+/** Changes the head of the response to the client; its body may be replaced but is not read. */
 export function transformResponse(exchange: Exchange, transform: ResponseTransform): void {
   exchange.interceptResponse((next) => new HeadFilter(exchange, next, transform));
 }
 
 /**
- * The same for expressions that read `response.body`: the response is held until all of it is there. Beyond `limit` bytes,
- * also decoded ones, it is a 502.
+ * Does the same for expressions that read `response.body`: the response is buffered. If it exceeds `limit` bytes, also
+ * decoded, the client gets a 502.
  */
 export function transformWholeResponse(
   exchange: Exchange,
   transform: ResponseTransform,
   limit: number,
 ): void {
-  // Text can be read only as it is; an upstream that compresses all the same is decoded.
+  // Expressions need the uncompressed body; it is decoded if the upstream compresses anyway.
   exchange.removeRequestHeader("accept-encoding");
   exchange.interceptResponse((next) => new WholeFilter(exchange, next, transform, limit));
 }

@@ -7,16 +7,16 @@ import { calloutDuration, calloutsTotal } from "../metrics/table/callouts.ts";
 import type { OnAbort } from "../process/on-abort.ts";
 import { SECOND } from "../process/units.ts";
 
-/** The policy that asks. */
+/** The policy that makes the call. */
 export type CalloutKind = "extAuthz" | "remoteRateLimit" | "extProc" | "promptGuard";
 
 /**
- * `ok`: the request goes on; `denied`: the server will not have it; `failed`: there is no verdict; `cancelled`: nobody
- * waited for it any more.
+ * `ok`: the request continues; `denied`: the server refused the request; `failed`: no verdict; `cancelled`: the client
+ * disconnected.
  */
 export type CalloutResult = "ok" | "denied" | "failed" | "cancelled";
 
-/** A server that a policy asks about a request: counted, logged, and a span where the request is traced. */
+/** A call to a server about a request: counted, logged, and a span if the request is traced. */
 export class Callout {
   readonly span: CallSpan | undefined;
   readonly #exchange: Exchange;
@@ -26,7 +26,7 @@ export class Callout {
   #aborts: (() => void)[] = [];
   #isOver = false;
 
-  /** `target`: the server's `host:port`; `span`: what is called, as spans have it. */
+  /** `target`: the server's `host:port`; `span`: the name of the span. */
   constructor(exchange: Exchange, kind: CalloutKind, target: string, span: string) {
     this.#exchange = exchange;
     this.#kind = kind;
@@ -34,7 +34,7 @@ export class Callout {
     this.span = exchange.trace?.beginCall(span);
   }
 
-  /** What the call carries of the trace: a flat list. */
+  /** The trace headers of the call: a flat list. */
   get metadata(): readonly string[] {
     if (this.span === undefined) return [];
     const state = headerValue(this.#exchange.requestHeaders, "tracestate");
@@ -42,7 +42,7 @@ export class Callout {
     return state === undefined ? own : [...own, "tracestate", state];
   }
 
-  /** The question is cancelled when nobody waits for its result any more, and its calls with it (`onAbort`). */
+  /** Cancels the callout and its calls (`onAbort`) when its result is no longer needed. */
   cancelWith(onAbort: OnAbort): void {
     onAbort(() => {
       const aborts = this.#aborts;
@@ -51,13 +51,13 @@ export class Callout {
     });
   }
 
-  /** Registers a call: nothing of it is kept once the question has ended, as requests may last long. */
+  /** Registers a function that aborts a call. It is dropped when the callout ends, as requests may last long. */
   onAbort(abort: () => void): void {
     if (this.#isOver) abort();
     else this.#aborts.push(abort);
   }
 
-  /** Only the first end counts. `error`: what went wrong, of few values. */
+  /** Ends the callout; only the first call counts. `error`: the kind of failure, one of few values. */
   end(result: CalloutResult, error?: string): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -70,7 +70,7 @@ export class Callout {
   }
 }
 
-/** A question over gRPC, by OpenTelemetry's conventions for its spans. */
+/** Begins a callout over gRPC, with a span by OpenTelemetry's conventions. */
 export function grpcCallout(
   exchange: Exchange,
   kind: CalloutKind,
@@ -97,7 +97,7 @@ class GrpcCallout extends Callout {
     this.span?.number("server.port", Number(target.slice(colon + 1)));
   }
 
-  /** The call has ended with a status of gRPC. */
+  /** Ends the callout with a gRPC status. */
   endWith(result: CalloutResult, status: number): void {
     const name = grpcStatusName(status);
     this.span?.text("rpc.response.status_code", name);

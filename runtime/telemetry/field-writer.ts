@@ -1,13 +1,13 @@
 /**
- * Takes the fields of what telemetry says of a request: an access line, a span. A field whose value is undefined is left
- * out, a long one is cut. Names need no quotes.
+ * Writes the fields of a log line or a span. Fields whose value is `undefined` are omitted, long values are truncated.
+ * Names need no quotes.
  */
 export interface FieldWriter {
-  /** Any text. */
+  /** Any string. */
   text(name: string, value: string | undefined): void;
-  /** Text of ours, which needs no quotes: an address, a version. */
+  /** A string of the gateway that needs no quotes: an address, a version. */
   plain(name: string, value: string): void;
   number(name: string, value: number | undefined): void;
-  /** JSON text: an object or a list, a number, true, false or null; a long one stands as text, cut. */
+  /** JSON text: an object or an array, a number, true, false or null. Long values are truncated and written as strings. */
   json(name: string, value: string): void;
 }

@@ -1,7 +1,7 @@
 import { type Exchange, logFields } from "../http/exchange.ts";
 import { rateLimited } from "../metrics/table/limits.ts";
 
-/** A limit refuses a request: it is counted, and the log says which one. `limit`: where the configuration has it, or what it is about. */
+/** Counts and logs a request that a limit refuses. `limit`: its place in the configuration, or its subject. */
 export function noteRateLimited(
   { record, gateway }: Exchange,
   policy: "localRateLimit" | "remoteRateLimit",

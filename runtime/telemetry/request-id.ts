@@ -1,15 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { type Exchange, logFields } from "../http/exchange.ts";
 
-/** Gives a request its id. */
+/** Assigns an id to a request. */
 export type RequestIds = (exchange: Exchange) => void;
 
-/** What an id may be: what stands in logs of all who see it. */
+/** The valid ids: they appear in many logs. */
 const WELL_FORMED = /^[\w.:/+=@-]{1,128}$/;
 
 /**
- * Takes the id that a request brings in a header (lower case), or makes one where it has none that is well-formed; it goes
- * on to upstreams, and stands in what telemetry says of the request.
+ * Uses the id in a request's header (lower case), or creates one if it is absent or malformed. The id is forwarded to
+ * upstreams and recorded in telemetry.
  */
 export function requestIds(header: string): RequestIds {
   return (exchange) => {

@@ -9,7 +9,7 @@ import {
 } from "../metrics/table/requests.ts";
 import { SECOND } from "../process/units.ts";
 
-/** The methods that are labels of their own; every other one is `OTHER`: a client can't make new series. */
+/** The methods with a label of their own; all others count as `OTHER`, so that clients cannot create series. */
 const METHODS = ["GET", "POST", "PUT", "DELETE", "HEAD", "PATCH", "OPTIONS"];
 
 /** Counts the requests of all routes. */
@@ -23,12 +23,15 @@ export class RequestMetrics {
     metrics.read(requestsActive, () => [[[], this.#active]]);
   }
 
-  /** A request is there. */
+  /** Counts a new request. */
   began(): void {
     this.#active += 1;
   }
 
-  /** It has ended, after `duration` milliseconds; `status` is undefined when the client left unanswered. */
+  /**
+   * Counts a finished request, after `duration` milliseconds; `status` is `undefined` if the client disconnected before the
+   * response.
+   */
   ended(exchange: Exchange, status: number | undefined, duration: number): void {
     this.#active -= 1;
     const { record, original } = exchange;
@@ -57,11 +60,11 @@ export class RequestMetrics {
   }
 }
 
-/** Requests and latencies of one route. */
+/** Request counts and latencies of one route. */
 export class RouteMetrics {
   readonly listener: string;
   readonly route: string;
-  /** Of requests with an end in sight. */
+  /** Latencies of requests that are not streams. */
   readonly latency: Histogram;
   readonly #metrics: Metrics;
   /** By method and status, then by reason. */
@@ -75,7 +78,7 @@ export class RouteMetrics {
     this.latency = metrics.histogram(requestDuration, listener, route);
   }
 
-  /** Of streams, which a route may never have. */
+  /** Durations of streams; created on demand, as most routes have none. */
   get streams(): Histogram {
     this.#streams ??= this.#metrics.histogram(streamDuration, this.listener, this.route);
     return this.#streams;
@@ -99,7 +102,7 @@ export class RouteMetrics {
     counter.value += 1;
   }
 
-  /** All of them, those with a status from 500 up, and what was refused. */
+  /** Returns the number of requests, of those with a status from 500 up, and the refused ones. */
   totals(): RequestTotals {
     let requests = 0;
     let errors = 0;
@@ -116,23 +119,26 @@ export class RouteMetrics {
   }
 }
 
-/** How the requests of a route ended. */
+/** Totals of the requests of a route. */
 export interface RequestTotals {
   readonly requests: number;
   readonly errors: number;
-  /** With a status from 400 to 499, by method, status and reason. */
+  /** Requests with a status from 400 to 499, by method, status and reason. */
   readonly refused: readonly RefusedCount[];
 }
 
-/** Requests of one route that were refused in one way. */
+/** Requests of one route that were refused in the same way. */
 export interface RefusedCount {
   readonly status: number;
-  /** Why the gateway refused them; empty: an upstream did. */
+  /** Why the gateway refused them; empty if an upstream did. */
   readonly reason: string;
   readonly requests: number;
 }
 
-/** Its length says nothing of the gateway or the upstream: it lasts as long as somebody listens. */
+/**
+ * Whether a response is a stream: it lasts as long as the client listens, so its duration does not measure the gateway or
+ * the upstream.
+ */
 function isStream({ responseStatus, responseType, isTunnel }: Exchange): boolean {
   if (responseStatus === 101) return true;
   if (isTunnel) return responseStatus === 200;

@@ -192,7 +192,7 @@ describe("the client of gRPC", () => {
     expect([taken.status, taken.body.length]).toEqual([403, 4_000_000]);
     const refused = await send(`${gateway.url}/large`, "GET");
     expect([refused.status, refused.body.length < 100]).toEqual([403, true]);
-    await gateway.seen(/a message of \d+ bytes/);
+    await gateway.seen(/a message has \d+ bytes/);
   });
 });
 

@@ -127,7 +127,7 @@ describe("a data plane of several threads", () => {
       ...text("second"),
       config: { ...threads(2).config, logging: { audit: { file: "/nowhere/audit.log" } } },
     };
-    expect(await world.push(broken)).toMatch(/the audit log can't be written/);
+    expect(await world.push(broken)).toMatch(/cannot write the audit log/);
     const occupied = {
       ...text("second"),
       config: { ...threads(2).config, statsAddr: `127.0.0.1:${port}` },

@@ -105,7 +105,7 @@ describe("what calls cost", () => {
   it("of a model without a price is nothing, and the operator hears of it", async () => {
     const gateway = await start(temporaryFolder());
     expect(await ask(gateway, "priced", "a", "unknown")).toBe(200);
-    await gateway.seen(/a call of "unknown" on route priced has no cost: it was not counted/);
+    await gateway.seen(/did not count a call of "unknown" on route priced: it has no cost/);
     expect(await statuses(3, () => ask(gateway, "priced", "a", "known"))).toEqual([200, 200, 429]);
   });
 });
@@ -189,7 +189,7 @@ describe("limits by the day and month", () => {
     writeFileSync(fileOf(state), '{"version":1,"limits":{');
     const gateway = await start(state);
     expect(await ask(gateway, "daily")).toBe(200);
-    await gateway.seen(/spending\.limits\.json can't be read and is put aside, limits begin anew/);
+    await gateway.seen(/cannot read \S+spending\.limits\.json; renamed it and reset the limits/);
     await eventually(() => written(state, "daily/tokensPerDay") === 25 || null, "a new one");
   });
 

@@ -102,7 +102,7 @@ describe.each(modes)("extProc with bodies that are %s", (mode) => {
     phases.flatMap((phase) => [
       [phase, "an error", { abort: "INTERNAL" }],
       [phase, "an end", { end: true }],
-      [phase, "a response to nothing", { [other(phase)]: {} }],
+      [phase, "an unexpected response", { [other(phase)]: {} }],
     ]),
   )(
     "never passes on what a processor had when it died at the %s by %s",

@@ -142,7 +142,7 @@ describe.each(modes)("trailers of a request whose body is %s", (mode) => {
   it.each([
     ["an error", { abort: "INTERNAL" }],
     ["an end", { end: true }],
-    ["a response to nothing", { request_headers: {} }],
+    ["an unexpected response", { request_headers: {} }],
   ])("never go on when the processor had them and died: %s", async (_how, script) => {
     got.length = 0;
     const before = broken;

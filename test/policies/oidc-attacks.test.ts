@@ -48,7 +48,7 @@ describe("attacks on logins", () => {
     for (const each of [agent, withCookies(base, cookies)]) {
       const again = await each.ask(callback);
       expect(again.status).toBe(400);
-      expect(again.body).toMatch(/this login (was not begun in this browser|has come back before)/);
+      expect(again.body).toMatch(/this login (was not started in this browser|was already completed)/);
     }
     expect(provider.asked.length).toBe(asked);
   });
@@ -91,7 +91,7 @@ describe("attacks on logins", () => {
     await victim.ask(`${base}/app`);
     const page = await victim.ask(callback);
     expect(page.status).toBe(400);
-    expect(page.body).toContain("was not begun in this browser");
+    expect(page.body).toContain("was not started in this browser");
     expect((await victim.ask(`${base}/app`, { headers: { accept: "*/*" } })).status).toBe(401);
   });
 

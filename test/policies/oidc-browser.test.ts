@@ -62,7 +62,7 @@ describe.skipIf(isBrowserMissing)("a person with a real browser", () => {
     const other = await victim.newPage();
     const response = await other.goto(callback);
     expect(response?.status()).toBe(400);
-    expect(await other.textContent("body")).toContain("was not begun in this browser");
+    expect(await other.textContent("body")).toContain("was not started in this browser");
     expect(await victim.cookies(base)).toEqual([]);
     await Promise.all([attacker.close(), victim.close()]);
   });

@@ -254,7 +254,7 @@ describe("a provider that fails", () => {
     await agent.logIn(`${base}/app`, "alice");
     const asked = await new UserAgent().ask(world.away);
     expect(asked).toMatchObject({ status: 503 });
-    expect(asked.body).toContain("the login server can't be reached");
+    expect(asked.body).toContain("the login server is not reachable");
     const refused = await send(world.away, "GET");
     expect(refused.headers["www-authenticate"]).toMatch(/"__Host-gwc-oidc-/);
     provider.fault = (_, response) => response.writeHead(500).end();

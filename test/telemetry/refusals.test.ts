@@ -95,7 +95,7 @@ it("the log says why a token, a key or a password was refused, and shows none of
     'the claim "exp" is missing',
     "not a signed JWT with an issuer",
     ...["no token in authorization", "no API key in authorization", "an unknown API key"],
-    ...["no user and password in authorization", "a wrong user or password"],
+    ...["no valid login in authorization", "wrong user or password"],
   ]);
   expect(gateway.output).not.toContain("a-guess");
   for (const token of tokens.slice(0, -1)) expect(gateway.output).not.toContain(token);

@@ -3,17 +3,17 @@ import type { CallHandler, CallStream } from "../../process/shared-connection.ts
 import { SECOND } from "../../process/units.ts";
 import type { ResetAllowance } from "./reset-allowance.ts";
 
-/** How long a call that may not be reset now is left to end by itself. */
+/** How long a call that must not be reset now may end by itself. */
 const PATIENCE = 2 * SECOND;
 
-/** One call: a stream of HTTP/2. */
+/** One call: an HTTP/2 stream. */
 export class GrpcCall implements CallStream {
   readonly #stream: ClientHttp2Stream;
   readonly #resets: ResetAllowance;
   #drainListener: (() => void) | undefined;
   #laterReset: NodeJS.Timeout | undefined;
 
-  /** `resets`: those of its connection; `onOver` is called when the stream is gone. */
+  /** `resets`: the allowance of its connection; `onOver` is called when the stream is closed. */
   constructor(
     stream: ClientHttp2Stream,
     handler: CallHandler,
@@ -65,7 +65,10 @@ export class GrpcCall implements CallStream {
     this.#stream.resume();
   }
 
-  /** Most calls have ended by then. Meanwhile what comes is read: it would take the room of other calls. */
+  /**
+   * Cancels later, when most calls have ended by themselves. Discards incoming data meanwhile, as it would use the window
+   * of other calls.
+   */
   #cancelLater(): void {
     this.end();
     this.resume();

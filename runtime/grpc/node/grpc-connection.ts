@@ -10,21 +10,21 @@ import { MINUTE, MiB, SECOND } from "../../process/units.ts";
 import { GrpcCall } from "./grpc-call.ts";
 import { ResetAllowance } from "./reset-allowance.ts";
 
-/** Where calls go and how. */
+/** The server of calls and how it is reached. */
 export interface GrpcTarget {
   /** `host:port`, or `unix:/run/agent.sock`. */
   readonly name: string;
   readonly scheme: string;
   readonly authority: string;
   readonly origin: string;
-  /** The same for targets that may share a connection. */
+  /** Equal for targets that may share a connection. */
   readonly key: string;
   readonly connect: Connect;
-  /** Milliseconds until a connection is there, with the first word of its server. */
+  /** Milliseconds until a connection is established, including the first frame of its server. */
   readonly connectTimeout: number;
 }
 
-/** Reads the settings of a target. Throws StartupError on a malformed URL or a file of TLS that can't be used. */
+/** Reads the settings of a target. Throws StartupError on a malformed URL or an unusable TLS file. */
 export function openGrpcTarget(settings: UpstreamSettings): GrpcTarget {
   const { connectTimeout, keepAlive, tls, tunnel } = settings;
   const server = readServerUrl(settings.url);
@@ -43,41 +43,47 @@ export function openGrpcTarget(settings: UpstreamSettings): GrpcTarget {
   };
 }
 
-/** Opens a connection when the first call asks for it. */
+/** Returns a connection that is opened by the first call. */
 export function openGrpcConnection(target: GrpcTarget): SharedConnection {
   return new GrpcConnection(target);
 }
 
-/** What a server may send on one call, and on all together, before it has to wait. */
+/** Flow-control windows: bytes that a server may send on one call and on all calls before it has to wait. */
 const CALL_WINDOW = 1 * MiB;
 const CONNECTION_WINDOW = 4 * MiB;
 
-/** The first pause after a connection that could not be opened, and the longest; each is twice the one before it. */
+/** The first and the maximum pause after a failed connection attempt; each pause doubles. */
 const FIRST_PAUSE = 100;
 const MAX_PAUSE = 5 * SECOND;
 
-/** How long a connection without calls is kept. */
+/** Time after which a connection without calls is closed. */
 const IDLE_TIME = 5 * MINUTE;
 
-/** How long the response to a PING may take before nobody is thought to be there. */
+/** Maximum time for the response to a PING before the peer counts as dead. */
 const PING_TIME = 5 * SECOND;
 
-/** Connections at most; beyond them calls wait for others to end. */
+/** Maximum number of connections; beyond it, calls wait for others to end. */
 const MAX_SESSIONS = 100;
 
-/** A connection that is there, and how many calls are under way on it. */
+/** An open connection and its number of calls in flight. */
 interface OpenSession {
   readonly session: ClientHttp2Session;
   readonly resets: ResetAllowance;
   calls: number;
-  /** The response to a PING is waited for: late calls come in numbers, and servers end connections on which PINGs do. */
+  /**
+   * Whether a PING is in flight. Only one is sent at a time: late calls occur in numbers, and servers close connections
+   * with many PINGs.
+   */
   isPinging: boolean;
 }
 
-/** As a rule one connection; more when the server takes no more calls on one, as calls may last as long as a client stays. */
+/**
+ * Usually one connection. More are opened if the server accepts no more calls on one, as streams may last as long as their
+ * clients stay.
+ */
 class GrpcConnection implements SharedConnection {
   readonly #target: GrpcTarget;
-  /** The oldest first: the others may become idle. */
+  /** Oldest first, so that the newer ones may become idle. */
   #sessions: readonly OpenSession[] = [];
   #opening: Promise<OpenSession> | undefined;
   #pause = 0;
@@ -102,15 +108,18 @@ class GrpcConnection implements SharedConnection {
     for (const open of this.#sessions) if (!open.isPinging) ping(open);
   }
 
-  /** Takes a connection that has room; where there can't be one more, the least busy one, on which calls wait. */
+  /**
+   * Returns a connection with room, opening one if necessary. At the maximum, returns the least busy one, on which calls
+   * wait.
+   */
   async #withRoom(): Promise<OpenSession> {
     const [least] = this.#sessions.toSorted((a, b) => a.calls - b.calls);
     if (least !== undefined && this.#sessions.length >= MAX_SESSIONS) return take(least);
     const opening = this.#reopen();
     const opened = await (least === undefined ? opening : opening.catch(() => least));
-    // A server that takes no calls at all is asked by one.
+    // If a server accepts no calls, one call has to find that out.
     if (opened === least || opened.calls === 0) return take(opened);
-    // Others have waited for it, too.
+    // Other calls may have waited for the same connection and taken its room.
     const free = this.#sessions.find(hasRoom);
     return free === undefined ? this.#withRoom() : take(free);
   }
@@ -140,7 +149,7 @@ class GrpcConnection implements SharedConnection {
     const open: OpenSession = { session, resets: new ResetAllowance(), calls: 0, isPinging: false };
     this.#sessions = [...this.#sessions, open];
     session.unref();
-    // The calls under way go on; the next one has another connection.
+    // Calls in flight continue; the next call opens another connection.
     const retire = () => {
       this.#sessions = this.#sessions.filter((each) => each !== open);
       if (!session.closed) session.close();
@@ -151,7 +160,7 @@ class GrpcConnection implements SharedConnection {
     return open;
   }
 
-  /** Until the pause is over nobody tries again. */
+  /** Records the failure; nothing reconnects until the pause is over. */
   #fail(error: Error): never {
     this.#pause = Math.min(MAX_PAUSE, Math.max(FIRST_PAUSE, this.#pause * 2));
     this.#failure = { error, until: performance.now() + this.#pause };
@@ -163,7 +172,7 @@ function hasRoom({ session, calls }: OpenSession): boolean {
   return calls < (session.remoteSettings.maxConcurrentStreams ?? Infinity);
 }
 
-/** One more call. An idle connection keeps nobody from ending; one with calls does. */
+/** Counts one more call. An idle connection does not keep the process alive; one with calls does. */
 function take(open: OpenSession): OpenSession {
   if (open.calls === 0) open.session.ref();
   open.calls += 1;

@@ -12,52 +12,48 @@ import { grpcStatus } from "../../http/grpc-status.ts";
 import { SECOND } from "../../process/units.ts";
 import { FrameReader, frameOf } from "../frames.ts";
 import { GrpcError } from "../status.ts";
-import { type UnknownConnectionSettings, UnknownConnections } from "./unknown-connections.ts";
 
-/** A call of messages in both directions, as its server sees it. */
+/** A bidirectional call, on the server's side. */
 export interface ServerCall {
   readonly metadata: IncomingHttpHeaders;
   send(message: Uint8Array): void;
-  /** Ends it: with a status other than success, it has failed. */
+  /** Ends the call with a status; any status other than 0 is a failure. */
   end(status: number, message?: string): void;
-  /** Ends it as not available here, and the connection with it: the caller finds another server over a new one. */
+  /** Ends the call as unavailable and closes its connection, so that the caller connects to another server. */
   sendAway(message: string): void;
-  /**
-   * The caller is known: from now on its messages are read, and its connection is no longer one of those that have to
-   * become known.
-   */
-  know(): void;
+  /** Marks the caller as authenticated: its messages are read from now on, and its connection has no deadline any more. */
+  markKnown(): void;
 }
 
-/** What a server does with the messages of a call. */
+/** Receives the messages of a call. */
 export interface ServerCallHandler {
   onMessage(message: Uint8Array): void;
-  /** The end, once, whoever ended it. */
+  /** The call has ended. Called once, whichever side ended it. */
   onEnd(): void;
 }
 
-/** Which method a server has, and where it listens. */
+/** The method and address of a server. */
 export interface GrpcServerSettings {
   readonly host: string;
-  /** 0: any free one. */
+  /** 0 for any free port. */
   readonly port: number;
-  /** PEM; absent: without TLS. */
+  /** PEM; absent without TLS. */
   readonly tls?: { readonly cert: string; readonly key: string };
   /** `/package.Service/Method`. */
   readonly path: string;
-  /** What connections may do before a call of theirs is known. */
+  /** Limits of connections before the caller of a call is authenticated. */
   readonly unknown: UnknownConnectionSettings;
   readonly accept: (call: ServerCall) => ServerCallHandler;
 }
 
-/** How often a client is asked whether it is there, and how long it may take to say so; milliseconds. */
+/** Milliseconds between two PINGs to a client; a client that has not answered by the next one is disconnected. */
 const PING_EVERY = 20 * SECOND;
-/** Calls of one connection at a time; a client needs one. */
+/** Maximum number of calls per connection at a time; a client needs one. */
 const MAX_CALLS = 10;
-/** How long the caller may go on with a call that the server has ended; milliseconds. */
+/** Milliseconds until a call that the server has ended is closed, even if its caller continues. */
 const FAREWELL = 5 * SECOND;
 
-/** A gRPC server with one method whose messages go both ways (grpc.io, PROTOCOL-HTTP2). */
+/** A gRPC server with one bidirectional method (grpc.io, PROTOCOL-HTTP2). */
 export class GrpcServer {
   readonly #server: Http2Server | Http2SecureServer;
   readonly #unknown: UnknownConnections;
@@ -71,16 +67,16 @@ export class GrpcServer {
     this.#server.on("connection", (socket: Socket) => this.#unknown.add(socket));
     this.#server.on("session", (session) => this.#keep(session));
     this.#server.on("stream", (stream, headers) => {
-      const know = () => {
+      const markKnown = () => {
         const { socket } = stream.session ?? {};
-        if (socket !== undefined) this.#unknown.know(socket);
+        if (socket !== undefined) this.#unknown.markKnown(socket);
       };
-      if (headers[":path"] === path) serve(stream, headers, know, accept);
-      else refuse(stream, grpcStatus.unimplemented, "there is no such method");
+      if (headers[":path"] === path) serve(stream, headers, markKnown, accept);
+      else refuse(stream, grpcStatus.unimplemented, "unknown method");
     });
   }
 
-  /** Opens the port; rejects when it can't. */
+  /** Opens the port; rejects if it cannot. */
   static open(settings: GrpcServerSettings): Promise<GrpcServer> {
     const opened = new GrpcServer(settings);
     return new Promise((resolve, reject) => {
@@ -94,12 +90,12 @@ export class GrpcServer {
     return typeof address === "object" ? (address?.port ?? 0) : 0;
   }
 
-  /** New connections get this certificate; PEM. */
+  /** Sets the certificate for new connections; PEM. */
   useCertificate(pair: { readonly cert: string; readonly key: string }): void {
     if ("setSecureContext" in this.#server) this.#server.setSecureContext(pair);
   }
 
-  /** Takes no more calls, and breaks off those that are open. */
+  /** Stops accepting calls and aborts the open ones. */
   close(): void {
     this.#server.close();
     for (const session of this.#sessions) session.destroy();
@@ -118,7 +114,7 @@ export class GrpcServer {
         isSilent = false;
       });
     }, PING_EVERY);
-    // A connection that breaks closes, too.
+    // A failed connection also closes.
     session.on("error", () => {});
     session.on("close", () => {
       clearInterval(timer);
@@ -130,7 +126,7 @@ export class GrpcServer {
 function serve(
   stream: ServerHttp2Stream,
   metadata: IncomingHttpHeaders,
-  know: () => void,
+  markKnown: () => void,
   accept: GrpcServerSettings["accept"],
 ): void {
   let isOver = false;
@@ -141,7 +137,7 @@ function serve(
       stream.sendTrailers({ "grpc-status": String(status), "grpc-message": encodeURI(message) }),
     );
     stream.end();
-    // What was not read of it goes nowhere.
+    // The rest of the call is discarded.
     stream.off("data", read).resume();
     setTimeout(() => stream.close(), FAREWELL).unref();
   };
@@ -151,7 +147,7 @@ function serve(
   };
   const sendAway = (message: string): void => {
     end(grpcStatus.unavailable, message);
-    // Calls of it that are open go on to their end.
+    // Its open calls continue to their end.
     stream.session?.close();
   };
   const reader = new FrameReader();
@@ -168,13 +164,13 @@ function serve(
     send,
     end,
     sendAway,
-    know: () => {
-      know();
+    markKnown: () => {
+      markKnown();
       stream.on("data", read);
     },
   });
   stream.on("end", () => end(grpcStatus.ok));
-  // A stream that breaks closes, too.
+  // A failed stream also closes.
   stream.on("error", () => {});
   stream.on("close", () => handler.onEnd());
 }
@@ -190,4 +186,53 @@ function refuse(stream: ServerHttp2Stream, status: number, message: string): voi
     },
     { endStream: true },
   );
+}
+
+/** Limits of connections whose caller is not authenticated yet. */
+interface UnknownConnectionSettings {
+  /** Maximum number at a time; beyond it, the oldest is closed. */
+  readonly max: number;
+  /** Milliseconds until a connection must be authenticated. */
+  readonly time: number;
+}
+
+/** Closes connections whose caller does not authenticate in time. */
+class UnknownConnections {
+  readonly #settings: UnknownConnectionSettings;
+  /** By the address and port of the peer, oldest first: with TLS, the socket of the session is another object. */
+  readonly #sockets: Map<string, Socket> = new Map();
+
+  constructor(settings: UnknownConnectionSettings) {
+    this.#settings = settings;
+  }
+
+  /** Starts the deadline of a new connection. */
+  add(socket: Socket): void {
+    const end = endOf(socket);
+    this.#sockets.set(end, socket);
+    const timer = setTimeout(() => this.#drop(end), this.#settings.time);
+    socket.once("close", () => {
+      clearTimeout(timer);
+      if (this.#sockets.get(end) === socket) this.#sockets.delete(end);
+    });
+    const [oldest] = this.#sockets.keys();
+    if (oldest !== undefined && this.#sockets.size > this.#settings.max) this.#drop(oldest);
+  }
+
+  /** Lifts the deadline: the caller is authenticated. */
+  markKnown(socket: Pick<Socket, "remoteAddress" | "remotePort">): void {
+    this.#sockets.delete(endOf(socket));
+  }
+
+  #drop(end: string): void {
+    this.#sockets.get(end)?.destroy();
+    this.#sockets.delete(end);
+  }
+}
+
+function endOf({
+  remoteAddress,
+  remotePort,
+}: Pick<Socket, "remoteAddress" | "remotePort">): string {
+  return `${remoteAddress} ${remotePort}`;
 }

@@ -1,16 +1,16 @@
-/** Calls that are reset at once, and milliseconds until another one may be: nghttp2 ends a connection at 1,000 and 33 a second. */
+/** Burst of resets, and milliseconds per further one. nghttp2 closes a connection at 1,000 and 33 per second. */
 const AT_ONCE = 100;
 const INTERVAL = 50;
 
 /**
- * How many calls of a connection may be reset. Servers end connections on which too many are (CVE-2023-44487), and with
- * them the calls of everybody else: clients that hang up must not bring that about.
+ * Limits the resets of calls on a connection. Servers close connections with too many resets (CVE-2023-44487) and with them
+ * the calls of others, so clients that disconnect must not cause that.
  */
 export class ResetAllowance {
   #left = AT_ONCE;
   #since = performance.now();
 
-  /** False: not now. */
+  /** Returns false if no reset is allowed now. */
   take(): boolean {
     const now = performance.now();
     this.#left = Math.min(AT_ONCE, this.#left + (now - this.#since) / INTERVAL);

@@ -6,7 +6,7 @@ const BOUNDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
 export const calloutsTotal = {
   kind: "counter",
   name: "gwc_callouts_total",
-  help: "Questions to servers of policies; kind: extAuthz, remoteRateLimit, extProc, promptGuard; result: ok, denied, failed, or cancelled, as the client left.",
+  help: "Calls to servers of policies; kind: extAuthz, remoteRateLimit, extProc, promptGuard; result: ok, denied, failed, or cancelled (the client disconnected).",
   labels: ["kind", "target", "result"],
 } as const satisfies CounterMetric;
 
@@ -14,7 +14,7 @@ export const calloutsTotal = {
 export const calloutDuration = {
   kind: "histogram",
   name: "gwc_callout_duration_seconds",
-  help: "Seconds that questions to servers of policies took.",
+  help: "Seconds that calls to servers of policies took.",
   labels: ["kind", "target"],
   bounds: BOUNDS,
 } as const satisfies HistogramMetric;

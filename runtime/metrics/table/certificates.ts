@@ -4,8 +4,8 @@ import type { CounterMetric, GaugeMetric } from "../metric.ts";
 export const certificateExpiry = {
   kind: "gauge",
   name: "gwc_certificate_expiry_timestamp_seconds",
-  merged: "least",
-  help: "When a certificate of a listener expires, since the epoch.",
+  merged: "min",
+  help: "Expiry of a listener's certificate, since the epoch.",
   labels: ["hostname", "file"],
 } as const satisfies GaugeMetric;
 

@@ -4,7 +4,7 @@ import type { CounterMetric } from "../metric.ts";
 export const connectionsTotal = {
   kind: "counter",
   name: "gwc_downstream_connections_total",
-  help: "TCP connections that have ended.",
+  help: "Closed TCP connections.",
   labels: ["listener", "route", "reason"],
 } as const satisfies CounterMetric;
 
@@ -20,7 +20,7 @@ export const connectionSeconds = {
 export const receivedBytes = {
   kind: "counter",
   name: "gwc_downstream_received_bytes_total",
-  help: "Bytes that TCP connections brought from clients.",
+  help: "Bytes received from clients on TCP connections.",
   labels: ["listener", "route"],
 } as const satisfies CounterMetric;
 
@@ -28,6 +28,6 @@ export const receivedBytes = {
 export const sentBytes = {
   kind: "counter",
   name: "gwc_downstream_sent_bytes_total",
-  help: "Bytes that TCP connections took to clients.",
+  help: "Bytes sent to clients on TCP connections.",
   labels: ["listener", "route"],
 } as const satisfies CounterMetric;

@@ -4,7 +4,7 @@ import type { CounterMetric } from "../metric.ts";
 export const otlpExported = {
   kind: "counter",
   name: "gwc_otlp_exported_total",
-  help: "Spans and log records that a collector took.",
+  help: "Spans and log records that a collector accepted.",
   labels: ["signal"],
 } as const satisfies CounterMetric;
 
@@ -12,6 +12,6 @@ export const otlpExported = {
 export const otlpDropped = {
   kind: "counter",
   name: "gwc_otlp_dropped_total",
-  help: "Spans and log records that no collector got.",
+  help: "Spans and log records that were dropped or rejected.",
   labels: ["signal"],
 } as const satisfies CounterMetric;

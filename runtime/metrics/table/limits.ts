@@ -4,6 +4,6 @@ import type { CounterMetric } from "../metric.ts";
 export const rateLimited = {
   kind: "counter",
   name: "gwc_rate_limited_requests_total",
-  help: "Requests that a rate limit refused; limit: where the configuration has it.",
+  help: "Requests that a rate limit refused; limit: its place in the configuration.",
   labels: ["route", "policy", "limit"],
 } as const satisfies CounterMetric;

@@ -23,7 +23,7 @@ export const mcpMessageDuration = {
 export const mcpEras = {
   kind: "counter",
   name: "gwc_mcp_eras_total",
-  help: "Messages of MCP clients that reached a target, by what either side speaks: sessions, stateless, or both of several targets.",
+  help: "Messages of MCP clients that reached a target, by the eras of the client and the target: sessions, stateless, or both with several targets.",
   labels: ["route", "client", "target"],
 } as const satisfies CounterMetric;
 
@@ -31,7 +31,7 @@ export const mcpEras = {
 export const mcpWaitingCalls = {
   kind: "gauge",
   name: "gwc_mcp_waiting_calls",
-  help: "Calls to targets of the other era that wait for what their clients were asked, by what the clients speak.",
+  help: "Calls to targets of the other era that wait for input of their clients, by the era of the clients.",
   labels: ["era"],
 } as const satisfies GaugeMetric;
 
@@ -39,7 +39,7 @@ export const mcpWaitingCalls = {
 export const mcpSessions = {
   kind: "gauge",
   name: "gwc_mcp_sessions_active",
-  help: "MCP sessions that hold something open: processes, event streams.",
+  help: "MCP sessions with open processes or event streams.",
   labels: [],
 } as const satisfies GaugeMetric;
 
@@ -47,7 +47,7 @@ export const mcpSessions = {
 export const mcpProcesses = {
   kind: "gauge",
   name: "gwc_mcp_stdio_processes",
-  help: "Processes of stdio targets that run.",
+  help: "Running processes of stdio targets.",
   labels: ["target"],
 } as const satisfies GaugeMetric;
 
@@ -55,7 +55,7 @@ export const mcpProcesses = {
 export const mcpProcessStarts = {
   kind: "counter",
   name: "gwc_mcp_stdio_starts_total",
-  help: "Processes of stdio targets that were started.",
+  help: "Started processes of stdio targets.",
   labels: ["target"],
 } as const satisfies CounterMetric;
 
@@ -63,6 +63,6 @@ export const mcpProcessStarts = {
 export const mcpProcessFailures = {
   kind: "counter",
   name: "gwc_mcp_stdio_failures_total",
-  help: "Processes of stdio targets that ended by themselves, or could not be started.",
+  help: "Processes of stdio targets that ended by themselves or could not be started.",
   labels: ["target"],
 } as const satisfies CounterMetric;

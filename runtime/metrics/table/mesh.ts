@@ -4,8 +4,8 @@ import type { GaugeMetric } from "../metric.ts";
 export const meshCertificateExpiry = {
   kind: "gauge",
   name: "gwc_mesh_certificate_expiry_timestamp_seconds",
-  merged: "least",
-  help: "When the gateway's own certificate of its mesh expires, since the epoch.",
+  merged: "min",
+  help: "Expiry of the gateway's own mesh certificate, since the epoch.",
   labels: ["trust_domain"],
 } as const satisfies GaugeMetric;
 
@@ -13,7 +13,7 @@ export const meshCertificateExpiry = {
 export const meshCertificateStart = {
   kind: "gauge",
   name: "gwc_mesh_certificate_start_timestamp_seconds",
-  merged: "least",
-  help: "Since when the gateway's own certificate of its mesh is valid, since the epoch.",
+  merged: "min",
+  help: "Start of validity of the gateway's own mesh certificate, since the epoch.",
   labels: ["trust_domain"],
 } as const satisfies GaugeMetric;

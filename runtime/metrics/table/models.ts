@@ -45,7 +45,7 @@ export const modelDuration = {
 export const modelFirstToken = {
   kind: "histogram",
   name: "gen_ai_server_time_to_first_token",
-  help: "Seconds to the first content of streams of models.",
+  help: "Seconds to the first content of a model's stream.",
   labels: [
     "gen_ai_operation_name",
     "gen_ai_provider_name",
@@ -59,7 +59,7 @@ export const modelFirstToken = {
 export const modelPerToken = {
   kind: "histogram",
   name: "gen_ai_server_time_per_output_token",
-  help: "Seconds for each token of streams of models after the first one.",
+  help: "Seconds per token of a model's stream after the first one.",
   labels: [
     "gen_ai_operation_name",
     "gen_ai_provider_name",
@@ -73,8 +73,8 @@ export const modelPerToken = {
 export const providerHealth = {
   kind: "gauge",
   name: "gwc_provider_health",
-  merged: "least",
-  help: "How the last requests to a provider went: 1 is all well.",
+  merged: "min",
+  help: "Success of the last requests to a provider, from 0 to 1.",
   labels: ["route", "provider"],
 } as const satisfies GaugeMetric;
 
@@ -82,7 +82,7 @@ export const providerHealth = {
 export const providerPending = {
   kind: "gauge",
   name: "gwc_provider_pending_requests",
-  help: "Requests to a provider under way.",
+  help: "Requests to a provider in flight.",
   labels: ["route", "provider"],
 } as const satisfies GaugeMetric;
 
@@ -90,7 +90,7 @@ export const providerPending = {
 export const providerEjected = {
   kind: "gauge",
   name: "gwc_provider_ejected_seconds",
-  merged: "most",
-  help: "Seconds for which a provider is not asked.",
+  merged: "max",
+  help: "Seconds until a provider gets requests again.",
   labels: ["route", "provider"],
 } as const satisfies GaugeMetric;

@@ -14,7 +14,7 @@ export const reloads = {
   kind: "counter",
   name: "gwc_config_reloads_total",
   merged: "same",
-  help: "Changes of the configuration that were looked at; result: ok or failed.",
+  help: "Reloads of a changed configuration; result: ok or failed.",
   labels: ["result"],
 } as const satisfies CounterMetric;
 
@@ -23,7 +23,7 @@ export const lastReloadSuccessful = {
   kind: "gauge",
   name: "gwc_config_last_reload_successful",
   merged: "same",
-  help: "1: the configuration that is served is the newest one; 0: that one has mistakes.",
+  help: "1 if the newest configuration is served; 0 if it has mistakes.",
   labels: [],
 } as const satisfies GaugeMetric;
 
@@ -32,7 +32,7 @@ export const lastReloadTime = {
   kind: "gauge",
   name: "gwc_config_last_reload_success_timestamp_seconds",
   merged: "same",
-  help: "When the configuration that is served was loaded, since the epoch.",
+  help: "Load time of the served configuration, since the epoch.",
   labels: [],
 } as const satisfies GaugeMetric;
 
@@ -41,7 +41,7 @@ export const bufferedBytes = {
   kind: "gauge",
   name: "gwc_buffered_bytes",
   merged: "same",
-  help: "Bytes held of messages that are read whole.",
+  help: "Bytes of buffered messages.",
   labels: [],
 } as const satisfies GaugeMetric;
 
@@ -50,7 +50,7 @@ export const bufferedBytesLimit = {
   kind: "gauge",
   name: "gwc_buffered_bytes_limit",
   merged: "same",
-  help: "The most bytes held of such messages: more is a 503.",
+  help: "Maximum bytes of buffered messages; more are answered with 503.",
   labels: [],
 } as const satisfies GaugeMetric;
 
@@ -58,7 +58,7 @@ export const bufferedBytesLimit = {
 export const logLinesDropped = {
   kind: "counter",
   name: "gwc_log_lines_dropped_total",
-  help: "Log lines dropped because nobody read them.",
+  help: "Log lines dropped because their reader was too slow.",
   labels: [],
 } as const satisfies CounterMetric;
 
@@ -66,7 +66,7 @@ export const logLinesDropped = {
 export const eventLoopSeconds = {
   kind: "counter",
   name: "gwc_event_loop_active_seconds_total",
-  help: "Seconds that the event loop was busy: a rate near 1 is a full core.",
+  help: "Seconds that the event loop was busy; a rate near 1 means a full core.",
   labels: ["thread"],
 } as const satisfies CounterMetric;
 

@@ -9,7 +9,7 @@ const STREAM_BOUNDS = [0.1, 1, 5, 15, 60, 300, 900, 3600, 14_400] as const;
 export const requestsTotal = {
   kind: "counter",
   name: "gwc_requests_total",
-  help: "Requests that have ended, by what became of them; reason: why the gateway itself responded.",
+  help: "Finished requests; reason: why the gateway itself responded.",
   labels: ["listener", "route", "method", "status", "reason"],
 } as const satisfies CounterMetric;
 
@@ -17,7 +17,7 @@ export const requestsTotal = {
 export const requestDuration = {
   kind: "histogram",
   name: "gwc_request_duration_seconds",
-  help: "Seconds from a request's head to the end of its response; streams are counted apart.",
+  help: "Seconds from a request's head to the end of its response; streams are counted separately.",
   labels: ["listener", "route"],
   bounds: REQUEST_BOUNDS,
 } as const satisfies HistogramMetric;
@@ -35,7 +35,7 @@ export const streamDuration = {
 export const requestsActive = {
   kind: "gauge",
   name: "gwc_requests_active",
-  help: "Requests and streams under way.",
+  help: "Requests and streams in flight.",
   labels: [],
 } as const satisfies GaugeMetric;
 
@@ -43,7 +43,7 @@ export const requestsActive = {
 export const malformedRequests = {
   kind: "counter",
   name: "gwc_malformed_requests_total",
-  help: "Requests that are no HTTP.",
+  help: "Requests that are not valid HTTP.",
   labels: [],
 } as const satisfies CounterMetric;
 
@@ -51,7 +51,7 @@ export const malformedRequests = {
 export const connectionsDenied = {
   kind: "counter",
   name: "gwc_connections_denied_total",
-  help: "Connections closed at once, as networkAuthorization does not allow their clients.",
+  help: "Connections closed at once because networkAuthorization does not allow the client.",
   labels: [],
 } as const satisfies CounterMetric;
 
@@ -59,6 +59,6 @@ export const connectionsDenied = {
 export const connectionsRefused = {
   kind: "counter",
   name: "gwc_connections_refused_total",
-  help: "Connections closed at once, as their port had too many.",
+  help: "Connections closed at once because the port had too many.",
   labels: [],
 } as const satisfies CounterMetric;

@@ -8,7 +8,7 @@ const BOUNDS = [
 export const upstreamRequests = {
   kind: "counter",
   name: "gwc_upstream_requests_total",
-  help: "Requests to upstreams over HTTP, WebSockets too; result: ok, error (a status from 500 up), connect, timeout, protocol, closed, or aborted, as nobody waited.",
+  help: "HTTP and WebSocket requests to upstreams; result: ok, error (a status from 500 up), connect, timeout, protocol, closed, or aborted (the client disconnected).",
   labels: ["upstream", "result"],
 } as const satisfies CounterMetric;
 
@@ -16,7 +16,7 @@ export const upstreamRequests = {
 export const upstreamRequestsActive = {
   kind: "gauge",
   name: "gwc_upstream_requests_active",
-  help: "Requests to upstreams under way.",
+  help: "Requests to upstreams in flight.",
   labels: ["upstream"],
 } as const satisfies GaugeMetric;
 
@@ -41,7 +41,7 @@ export const upstreamResponseStart = {
 export const upstreamConnections = {
   kind: "counter",
   name: "gwc_upstream_connections_total",
-  help: "Connections to upstreams that were tried; result: ok or failed.",
+  help: "Attempts to connect to upstreams; result: ok or failed.",
   labels: ["upstream", "result"],
 } as const satisfies CounterMetric;
 
@@ -49,7 +49,7 @@ export const upstreamConnections = {
 export const upstreamConnectionsActive = {
   kind: "gauge",
   name: "gwc_upstream_connections_active",
-  help: "Connections to upstreams that are open.",
+  help: "Open connections to upstreams.",
   labels: ["upstream"],
 } as const satisfies GaugeMetric;
 
@@ -57,7 +57,7 @@ export const upstreamConnectionsActive = {
 export const upstreamConnectDuration = {
   kind: "histogram",
   name: "gwc_upstream_connect_duration_seconds",
-  help: "Seconds until a connection to an upstream was there, its name looked up and TLS included.",
+  help: "Seconds to connect to an upstream, including DNS and TLS.",
   labels: ["upstream"],
   bounds: BOUNDS,
 } as const satisfies HistogramMetric;

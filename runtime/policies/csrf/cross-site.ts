@@ -1,6 +1,6 @@
-/** What of a request says whether a page of another site has sent it. */
+/** The parts of a request that tell whether a page of another site has sent it. */
 export interface CrossSiteHead {
-  /** The method, and what policies made of it, if anything. */
+  /** The original method, and the method after policies have changed it. */
   readonly methods: readonly string[];
   /** In canonical form, with the port that the client named. */
   readonly host: string;
@@ -11,15 +11,15 @@ export interface CrossSiteHead {
 }
 
 /**
- * Says which page of another site has sent a request that may change something; `undefined` if none has. Safe methods pass
- * (RFC 9110 9.2.1), and so do requests that no browser sends (without Sec-Fetch-Site and Origin). Sec-Fetch-Site decides
- * where it is sent; else Origin has to be Host's. `allowed`: origins whose pages may send requests besides.
+ * Describes the page of another site that has sent an unsafe request; `undefined` if there is no such page. Safe methods
+ * pass (RFC 9110 9.2.1), and so do requests that no browser sends (without Sec-Fetch-Site and Origin). Sec-Fetch-Site
+ * decides if it is present; otherwise Origin must match Host. `allowed`: further origins whose pages may send requests.
  */
 export function crossSitePage(
   { methods, host, site, origin }: CrossSiteHead,
   allowed: ReadonlySet<string>,
 ): string | undefined {
-  // What a page may send without harm is not made harmful before routing.
+  // Both methods must be safe: policies may have changed it before routing.
   if (methods.every(isSafe)) return undefined;
   if (site === "same-origin" || site === "none") return undefined;
   if (origin === undefined) return site === undefined ? undefined : `Sec-Fetch-Site ${site}`;
@@ -31,9 +31,9 @@ function isSafe(method: string): boolean {
   return method === "GET" || method === "HEAD" || method === "OPTIONS";
 }
 
-/** Whether an origin is Host's; the scheme is not compared, because TLS may end before the gateway. */
+/** Whether an origin matches Host. The scheme is not compared, because TLS may end before the gateway. */
 function isOwn(origin: string, host: string): boolean {
-  // Several lines of Origin, joined, are no origin.
+  // Repeated Origin headers, joined, are not a valid origin.
   const start = /^[a-z][a-z0-9+.-]*:\/\//.exec(origin)?.[0].length;
   if (start === undefined) return false;
   const port = origin.startsWith("https:") ? ":443" : ":80";

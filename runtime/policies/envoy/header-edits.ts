@@ -17,8 +17,8 @@ import { fieldValue } from "../transformations/field-value.ts";
 const ACTIONS = ["append", "addIfAbsent", "overwrite", "overwriteIfPresent"] as const;
 
 /**
- * The headers of a response that may be set. `unset` is what an option does that says nothing: on the wire that can't be
- * told from `APPEND_IF_EXISTS_OR_ADD`.
+ * Returns the edits of a response that are allowed. `unset` is the action of an option without one, which the protocol
+ * cannot distinguish from `APPEND_IF_EXISTS_OR_ADD`.
  */
 export function headerEdits(
   options: readonly HeaderValueOption[],
@@ -34,8 +34,8 @@ export function headerEdits(
 }
 
 /**
- * A header's name in lower case and its value; `undefined` for one that nobody may set. A name with blanks around it means the
- * header without them: its value can't be set.
+ * Returns a header's value and its name in lower case; `undefined` if it must not be set. A name with surrounding spaces
+ * means the header without them, but its value cannot be set.
  */
 export function readHeader(header: HeaderValue): Omit<HeaderEdit, "action"> | undefined {
   const name = editedName(header.key);
@@ -44,36 +44,36 @@ export function readHeader(header: HeaderValue): Omit<HeaderEdit, "action"> | un
   return { name, value: isPadded ? undefined : fieldValue(headerBytes(header)) };
 }
 
-/** The names of headers that a server removes, in lower case, as far as it may. */
+/** Returns the lower-case names of the headers that a server may remove. */
 export function removedNames(names: readonly string[]): readonly string[] {
   return names.flatMap((name) => editedName(name) ?? []);
 }
 
-/** A name in lower case; `undefined` for one that nobody may set, or that no request can have. */
+/** Returns a name in lower case; `undefined` if the header must not be set or cannot occur in a request. */
 function editedName(name: string): string | undefined {
   const found = name.trim().toLowerCase();
   return isSettable(found) ? found : undefined;
 }
 
-/** What a header says, a character for each byte: servers that were written for Envoy fill either field, depending on the protocol. */
+/** Returns a header's value with one character per byte. Servers for Envoy fill either field, depending on the protocol. */
 export function headerBytes({ rawValue, value }: HeaderValue): string {
   return Buffer.from(rawValue.length > 0 ? rawValue : value).toString("latin1");
 }
 
 /**
- * Whether a server may set or remove a header: none that frames the message or belongs to the connection. Host and pseudo
- * headers chose the route: what was authorized is what is sent on.
+ * Whether a server may set or remove a header. Headers that frame the message or belong to the connection are excluded, as
+ * are Host and pseudo headers: they chose the route, and the authorized request must be the forwarded one.
  */
 export function isSettable(name: string): boolean {
   return isToken(name) && name !== "host" && !HOP_BY_HOP.has(name);
 }
 
-/** The headers of a request that a server may be shown: with the protocol that its connection is to change to. */
+/** Returns the request headers for a server, including the protocol of an upgrade. */
 export function shownHeaders({ requestHeaders, upgrade }: Exchange): readonly string[] {
   return upgrade === undefined ? requestHeaders : [...requestHeaders, "upgrade", upgrade];
 }
 
-/** Whether a server is shown a header: what belongs to the client's connection says nothing of the request. */
+/** Whether a server receives a header. Headers of the client's connection do not describe the request. */
 export function isShown(name: string): boolean {
   return !CONNECTION_HEADERS.has(name);
 }
@@ -85,7 +85,7 @@ const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
   "transfer-encoding",
 ]);
 
-/** The headers of a response that a server has for the client: a body without a type is plain text, and nothing else. */
+/** Returns the headers of a server's response to the client; a body without a type is plain text. */
 export function replyHeaders(
   options: readonly HeaderValueOption[],
   hasBody: boolean,
@@ -101,7 +101,7 @@ export function editRequest(exchange: Exchange, edits: readonly HeaderEdit[]): v
   if (edits.length > 0) editHeaders(editedRequest(exchange), edits);
 }
 
-/** Changes whatever response the exchange gets. */
+/** Changes the response to the client. */
 export function editResponse(exchange: Exchange, edits: readonly HeaderEdit[]): void {
   if (edits.length > 0) editHeaders(editedResponse(exchange), edits);
 }

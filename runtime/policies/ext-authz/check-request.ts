@@ -16,9 +16,9 @@ import type { Exchange } from "../../http/exchange.ts";
 import { isShown, shownHeaders } from "../envoy/header-edits.ts";
 import { type ForwardedBody, PARTIAL_BODY_HEADER } from "./forwarded-body.ts";
 
-/** What goes into each question. */
+/** The parts of a check request that do not come from the request itself. */
 export interface CheckContent {
-  /** Lower-case names of the headers that go along, pseudo headers among them; undefined: all. */
+  /** Lower-case names of the headers to send, including pseudo headers; `undefined` for all. */
   readonly requestHeaders: readonly string[] | undefined;
   readonly contextExtensions: Readonly<Record<string, string>>;
   readonly metadata: JsonObject;
@@ -26,9 +26,8 @@ export interface CheckContent {
 }
 
 /**
- * The question about a request, as Envoy asks it (`service.auth.v3.CheckRequest`), in its frame. Each request makes one: it
- * is written field by field, as a quarter of a call's work was to build the message from objects. The numbers are those of
- * the fields.
+ * Builds Envoy's check request (`service.auth.v3.CheckRequest`) in its frame. Every request needs one, so it is encoded
+ * field by field: building the message from objects was a quarter of the work of a call. The numbers are field numbers.
  */
 export function checkRequest(
   exchange: Exchange,
@@ -55,7 +54,7 @@ function socketAddress(address: string, port: number): string {
   return field(1, field(1, fieldOfText(2, address) + fieldOfNumber(3, port)));
 }
 
-/** Who the client's certificate says it is. */
+/** Returns the SPIFFE id of the client's certificate. */
 function spiffeId({ clientCertificate }: Exchange): string {
   const { identity } = clientCertificate ?? {};
   if (identity === undefined) return "";
@@ -89,7 +88,10 @@ function httpRequest(
   return fields.join("");
 }
 
-/** One value for each name (RFC 9110 5.3; cookies as RFC 6265 5.4 joins them), with the pseudo headers of HTTP/2. */
+/**
+ * Returns one value per header name (RFC 9110 5.3; cookies are joined as in RFC 6265 5.4), including the pseudo headers of
+ * HTTP/2.
+ */
 function headersOf(
   exchange: Exchange,
   wanted: readonly string[] | undefined,
@@ -119,7 +121,7 @@ function headersOf(
   return all;
 }
 
-/** A map of texts: an entry is a message of a name and a value, whose bytes `encoded` gives. */
+/** Encodes a map of strings; `encoded` returns the bytes of a value. */
 function mapField(
   number: number,
   entries: Iterable<readonly [string, string]>,
@@ -132,7 +134,7 @@ function mapField(
   return text;
 }
 
-/** A header's value, whose characters are its bytes: UTF-8 stays as it is; what is none is read as Latin-1. */
+/** Encodes a header value whose characters are bytes: valid UTF-8 is kept, other values are read as Latin-1. */
 function headerText(value: string): string {
   const text = utf8(value);
   return text.length > value.length && isUtf8(Buffer.from(value, "latin1")) ? value : text;
@@ -148,7 +150,7 @@ function bodyFields({ bytes, isPart, asBytes }: ForwardedBody): string {
   return size + text;
 }
 
-/** `envoy.config.core.v3.Metadata`; objects alone can stand there (google.protobuf.Struct). */
+/** `envoy.config.core.v3.Metadata`; its values must be objects (google.protobuf.Struct). */
 function metadataContext(metadata: JsonObject): string {
   const objects = Object.entries(metadata).filter(
     (entry): entry is [string, Record<string, never>] =>

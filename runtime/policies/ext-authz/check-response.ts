@@ -6,7 +6,7 @@ import { headerEdits, removedNames, replyHeaders } from "../envoy/header-edits.t
 import type { ServerReply } from "../envoy/server-reply.ts";
 import { type AuthorizationVerdict, plainVerdict } from "./verdict.ts";
 
-/** What a server decided (`service.auth.v3.CheckResponse`). Its status alone says whether the request is allowed. */
+/** Converts a server's response (`service.auth.v3.CheckResponse`). Only its status decides whether the request is allowed. */
 export function verdictOf({
   status,
   httpResponse,

@@ -1,27 +1,30 @@
 import { readBeginning, readWhole } from "../../http/buffer-body.ts";
 import type { Exchange } from "../../http/exchange.ts";
 
-/** How much of a request's body the server gets. */
+/** Settings for sending a request's body to the server. */
 export interface BodyForwarding {
   /** Bytes. */
   readonly maxSize: number;
-  /** A longer body is cut; else it is refused. */
+  /** Whether a longer body is truncated instead of refused. */
   readonly allowsPart: boolean;
-  /** Not as text. */
+  /** Whether the body is sent as bytes instead of a string. */
   readonly asBytes: boolean;
 }
 
-/** The body that the server gets, or its beginning. */
+/** The body for the server, or its beginning. */
 export interface ForwardedBody {
   readonly bytes: Uint8Array;
   readonly isPart: boolean;
   readonly asBytes: boolean;
 }
 
-/** The header that says whether a server has a part of the body, as Envoy names it. */
+/** Envoy's header that tells a server whether it has received only a part of the body. */
 export const PARTIAL_BODY_HEADER = "x-envoy-auth-partial-body";
 
-/** The request's body for the server; it stays there for the backend. Undefined: the request was refused, or the client left. */
+/**
+ * Reads the request's body for the server; the backend still receives it. Returns `undefined` if the request was refused or
+ * the client disconnected.
+ */
 export async function forwardedBody(
   exchange: Exchange,
   { maxSize, allowsPart, asBytes }: BodyForwarding,

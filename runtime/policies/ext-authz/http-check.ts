@@ -17,36 +17,39 @@ import { targetValue } from "../transformations/target-value.ts";
 import { type ForwardedBody, PARTIAL_BODY_HEADER } from "./forwarded-body.ts";
 import { type AuthorizationVerdict, type NoVerdict, plainVerdict } from "./verdict.ts";
 
-/** The longest response of an authorization server. */
+/** Maximum number of bytes of an authorization server's response. */
 const MAX_RESPONSE = 4 * MiB;
 
-/** A server that is asked by plain HTTP. */
+/** An authorization server that is called over plain HTTP. */
 export interface HttpAuthorizationServer {
   readonly server: Upstream;
   /** Milliseconds. */
   readonly deadline: number;
-  /** Lower-case names of the request's headers that it gets. */
+  /** Lower-case names of the request headers that it receives. */
   readonly requestHeaders: readonly string[];
   /**
-   * Lower-case names of its headers that the backend gets: none of them comes from the client. `all`: whichever it sends
-   * that do not describe its own body.
+   * Lower-case names of its response headers that the backend receives; the client's own values are removed. `all`: every
+   * header that does not describe the response's body.
    */
   readonly responseHeaders: readonly string[] | "all";
 }
 
-/** What expressions make of a request for such a server. */
+/** The values of expressions for a request to such a server. */
 export interface HttpQuestion {
-  /** The path and query; absent: those of the request. */
+  /** The path and query; absent for those of the request. */
   readonly path?: unknown;
-  /** Headers in the place of the client's, and `:authority`; one that failed is left out. */
+  /** Headers that replace the client's, and `:authority`; failed values are omitted. */
   readonly headers?: readonly HeaderValue[];
-  /** Where a client goes that got 401 or 403. */
+  /** Returns the redirect target of a client that is refused with 401 or 403. */
   readonly redirect?: () => unknown;
-  /** What later expressions read as `extauthz`. */
+  /** Returns the values for later expressions under `extauthz`. */
   readonly metadata?: (response: ResponseVariables) => JsonObject;
 }
 
-/** Asks a server by a request of the same method: 2xx allows, and any other response is the client's; 5xx is a failure. */
+/**
+ * Asks a server by a request with the same method. 2xx allows, any other status is forwarded to the client as its response,
+ * except 5xx, which is a failure.
+ */
 export async function askOverHttp(
   exchange: Exchange,
   { server, deadline, requestHeaders, responseHeaders }: HttpAuthorizationServer,
@@ -55,13 +58,14 @@ export async function askOverHttp(
   onAbort: OnAbort,
 ): Promise<AuthorizationVerdict | NoVerdict> {
   const target = path === undefined ? exchange.target : targetValue(path);
-  if (target === undefined) return { kind: "none", detail: "the path is no request target" };
+  if (target === undefined)
+    return { kind: "none", detail: "the path is not a valid request target" };
   const made = madeHeaders(headers);
-  // A server may take the first of two: what the gateway says must not stand behind what the client made up.
+  // The server may use the first of two headers, so the client's values must not precede the gateway's.
   const ownNames = new Set(headers.map(([name]) => name.toLowerCase()));
   const sentNames = requestHeaders.filter((name) => !ownNames.has(name));
   const request = {
-    // A tunnel is asked about, not asked for.
+    // The server decides about a tunnel; it does not open one.
     method: exchange.isTunnel ? "GET" : exchange.method,
     url: `${server.origin}${server.basePath}${target}`,
     authority: made.authority,
@@ -110,7 +114,7 @@ function sentHeaders({ requestHeaders: sent }: Exchange, wanted: readonly string
   return kept;
 }
 
-/** What expressions say of the request; an authority that is no host and port is left out like a value that failed. */
+/** Returns the headers from expressions; an invalid authority is omitted like a failed value. */
 function madeHeaders(made: readonly HeaderValue[]): Pick<FetchRequest, "authority" | "headers"> {
   let authority: string | undefined;
   const headers = made.flatMap(([name, value]) => {
@@ -126,7 +130,7 @@ function part(body: ForwardedBody | undefined): string[] {
   return body === undefined ? [] : [PARTIAL_BODY_HEADER, String(body.isPart)];
 }
 
-/** The server's headers, and those that it does not have: a client could name itself in them. */
+/** Returns the server's headers, and the names of absent ones for removal: a client could impersonate somebody with them. */
 function takenHeaders(
   response: ReceivedResponse,
   names: readonly string[] | "all",

@@ -2,20 +2,20 @@ import { fieldText } from "../../cel/values/field-text.ts";
 import type { OnAbort } from "../../process/on-abort.ts";
 import type { AuthorizationVerdict, NoVerdict } from "./verdict.ts";
 
-/** How long verdicts are kept, and how many. */
+/** Lifetime and maximum number of cached verdicts. */
 export interface VerdictCacheSettings {
   /** Milliseconds. */
   readonly ttl: number;
-  /** Beyond it the one that was not asked for longest is forgotten. */
+  /** If exceeded, the least recently used entry is dropped. */
   readonly maxEntries: number;
 }
 
-/** Opens a memory of verdicts. */
+/** Creates a cache of verdicts. */
 export function openVerdictCache(settings: VerdictCacheSettings): VerdictCache {
   return new VerdictCache(settings);
 }
 
-/** Asks the server, until nobody waits for its verdict any more. */
+/** Asks the server; aborted when no request waits for the verdict any more. */
 export type Ask = (onAbort: OnAbort) => Promise<AuthorizationVerdict | NoVerdict>;
 
 interface Entry {
@@ -23,10 +23,10 @@ interface Entry {
   readonly askedAt: number;
 }
 
-/** The part of its time after which a verdict is renewed, while it still holds. */
+/** Share of the lifetime after which a verdict is renewed in the background. */
 const RENEWED_AFTER = 0.8;
 
-/** Verdicts by key. One question at a time is under way for a key; what is no verdict is not kept. */
+/** A cache of verdicts by key. At most one question per key is in flight; failures are not cached. */
 class VerdictCache {
   readonly #settings: VerdictCacheSettings;
   readonly #entries = new Map<string, Entry>();
@@ -37,8 +37,8 @@ class VerdictCache {
   }
 
   /**
-   * The verdict for the values of a key; a value that failed makes it none, and the server is asked. `onAbort`: of who
-   * waits for it.
+   * Returns the verdict for the values of a key. If a value failed, the server is always asked. `onAbort` belongs to the
+   * waiting request.
    */
   async verdict(
     values: readonly unknown[],
@@ -54,7 +54,8 @@ class VerdictCache {
     if (entry === undefined || age >= ttl) return this.#ask(key, ask, onAbort);
     this.#entries.delete(key);
     this.#entries.set(key, entry);
-    // A renewal that fails leaves the verdict to its end; it is made for those to come, whoever leaves.
+    // Later requests need the renewal, so it is not aborted with this one. If it fails, the verdict is used until it
+    // expires.
     if (age > ttl * RENEWED_AFTER) this.#ask(key, ask, () => {}).catch(() => {});
     return entry.verdict;
   }
@@ -68,7 +69,7 @@ class VerdictCache {
   #begin(key: string, ask: Ask): Question {
     const askedAt = performance.now();
     const question = new Question((onAbort) => {
-      // Who comes now asks anew.
+      // A new request must not join the aborted question.
       onAbort(() => this.#forget(key, question));
       return ask(onAbort)
         .then((verdict) => {
@@ -94,7 +95,7 @@ class VerdictCache {
   }
 }
 
-/** A question that is under way, for all who wait for its verdict. */
+/** A question in flight, shared by all requests that wait for its verdict. */
 class Question {
   readonly verdict: Promise<AuthorizationVerdict | NoVerdict>;
   readonly #aborts: (() => void)[] = [];
@@ -104,7 +105,7 @@ class Question {
     this.verdict = ask((abort) => this.#aborts.push(abort));
   }
 
-  /** One more waits for it; when the last one leaves, it is taken back. */
+  /** Adds a waiting request. When the last one leaves, the question is aborted. */
   waitFor(onAbort: OnAbort): void {
     this.#waiting += 1;
     onAbort(() => {

@@ -6,33 +6,33 @@ import { withoutParameter } from "../../http/routing/query.ts";
 import { editRequest, editResponse } from "../envoy/header-edits.ts";
 import { replyFor, type ServerReply } from "../envoy/server-reply.ts";
 
-/** What an authorization server decided about a request. */
+/** The decision of an authorization server about a request. */
 export interface AuthorizationVerdict {
   readonly kind: "verdict";
-  /** How the server said it, for the log: `gRPC status 7`, `status 401`. */
+  /** The status of the server's response, for the log: `gRPC status 7`, `status 401`. */
   readonly status: string;
-  /** What a refused client gets: the server's response, or one of the gateway's own; undefined: the request goes on. */
+  /** The response to a refused client: the server's, or a refusal by the gateway. `undefined` if the request is allowed. */
   readonly denial: ServerReply | "refusal" | undefined;
-  /** Request headers that go, by lower-case name, before others come. */
+  /** Lower-case names of request headers to remove before `headers` are applied. */
   readonly removed: readonly string[];
   readonly headers: readonly HeaderEdit[];
   readonly query: {
     readonly set: readonly (readonly [name: string, value: string])[];
     readonly removed: readonly string[];
   };
-  /** Headers of whatever response the client gets. */
+  /** Headers for the response to the client. */
   readonly responseHeaders: readonly HeaderEdit[];
-  /** What later expressions read as `extauthz`. */
+  /** The values for later expressions under `extauthz`. */
   readonly metadata: JsonObject | undefined;
 }
 
-/** There is no verdict, and why: for the log. */
+/** The reason for a missing verdict, for the log. */
 export interface NoVerdict {
   readonly kind: "none";
   readonly detail: string;
 }
 
-/** A verdict that changes nothing. */
+/** A verdict that allows the request and changes nothing. */
 export const plainVerdict: AuthorizationVerdict = {
   kind: "verdict",
   status: "",
@@ -44,7 +44,7 @@ export const plainVerdict: AuthorizationVerdict = {
   metadata: undefined,
 };
 
-/** Does what the server decided. False: the request was refused. `server`: its `host:port`, for the log. */
+/** Applies a verdict. Returns false if the request was refused. `server`: its `host:port`, for the log. */
 export function applyVerdict(
   exchange: Exchange,
   verdict: AuthorizationVerdict,
@@ -67,7 +67,7 @@ export function applyVerdict(
   return true;
 }
 
-/** There is no verdict: the request goes on, or its client gets the status. */
+/** Handles a missing verdict: the request continues, or is refused with the status. */
 export function applyFailure(
   exchange: Exchange,
   { detail }: NoVerdict,
@@ -86,7 +86,7 @@ function refuseUnapproved(exchange: Exchange, status: number): false {
   return false;
 }
 
-/** Before a route is chosen the query may decide which one it is. */
+/** Changes the query. Before routing it changes the request itself, as routes may depend on the query. */
 function editQuery(exchange: Exchange, { set, removed }: AuthorizationVerdict["query"]): void {
   if (set.length === 0 && removed.length === 0) return;
   const isRouted = exchange.record.route !== undefined;

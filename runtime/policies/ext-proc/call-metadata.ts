@@ -1,12 +1,12 @@
 import type { JsonObject } from "../../cel/variables.ts";
 
-/** What stands in one of these namespaces goes as metadata of the call. */
+/** The namespaces whose values are sent as metadata of the call. */
 export const CALL_NAMESPACES: readonly string[] = [
   "gwc.dev.grpc_initial_metadata",
   "agentgateway.dev.grpc_initial_metadata",
 ];
 
-/** The metadata of a call, a flat list: texts, numbers and bools. What can't be a value there is left out. */
+/** Returns the metadata of a call as a flat list. Values are strings, numbers and booleans; invalid ones are omitted. */
 export function callMetadata(metadata: JsonObject): readonly string[] {
   return CALL_NAMESPACES.flatMap((namespace) => {
     const values = metadata[namespace];

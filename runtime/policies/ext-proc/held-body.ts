@@ -1,12 +1,12 @@
 import type { CountedBuffer } from "../../http/body/counted-buffer.ts";
 
-/** The body of a response while a processor has not said what becomes of it: it gets all of it, or its beginning. */
+/** The buffered body of a response, or its beginning, until the processor has responded to it. */
 export class HeldBody {
   readonly #buffer: CountedBuffer;
   readonly #maxShown: number;
   #isShown = false;
 
-  /** `maxShown`: bytes that the processor gets at most. */
+  /** `maxShown`: maximum number of bytes that the processor receives. */
   constructor(buffer: CountedBuffer, maxShown: number) {
     this.#buffer = buffer;
     this.#maxShown = maxShown;
@@ -16,40 +16,40 @@ export class HeldBody {
     return this.#buffer.length === 0;
   }
 
-  /** The processor can't get all of it. */
+  /** Whether the body is too long for the processor. */
   get isTooLong(): boolean {
     return this.#buffer.length > this.#maxShown;
   }
 
-  /** The processor has got what it gets. */
+  /** Whether the processor has received its part. */
   get isShown(): boolean {
     return this.#isShown;
   }
 
-  /** False: the process holds as much as it may. */
+  /** Returns false if the buffers of the process are full. */
   push(piece: Buffer): boolean {
     return this.#buffer.push(piece);
   }
 
-  /** What the processor gets; what comes from then on follows it as it is. */
+  /** Returns the processor's part; later bytes follow it unchanged. */
   show(): Buffer {
     this.#isShown = true;
     return this.#buffer.bytes().subarray(0, this.#maxShown);
   }
 
-  /** All of it. */
+  /** Returns the whole body. */
   bytes(): Buffer {
     return this.#buffer.bytes();
   }
 
-  /** All of it with something else in the place of what the processor got; undefined: that stays. */
+  /** Returns the whole body with the processor's part replaced; `undefined` keeps that part. */
   changed(shown: Uint8Array | undefined): Uint8Array {
     const whole = this.#buffer.bytes();
     if (shown === undefined) return whole;
     return this.isTooLong ? Buffer.concat([shown, whole.subarray(this.#maxShown)]) : shown;
   }
 
-  /** All of it; nothing is held any more. */
+  /** Returns the whole body and frees the buffer. */
   release(): Buffer {
     const whole = this.#buffer.bytes();
     this.#buffer.release();

@@ -3,7 +3,7 @@ import { EditedList, editHeaders } from "../../http/headers/header-edits.ts";
 import { statusOfText } from "../../http/headers/status-text.ts";
 import { headerBytes, headerEdits, removedNames } from "../envoy/header-edits.ts";
 
-/** The head of a response as a processor changes it. */
+/** Applies a processor's changes to the head of a response. */
 export function mutatedHead<
   Head extends { readonly status: number; readonly headers: readonly string[] },
 >(head: Head, changes: HeaderMutation | undefined): Head {
@@ -15,8 +15,8 @@ export function mutatedHead<
 }
 
 /**
- * The fields of a response's head, or those behind a body, as a processor changes them: flat lists. `areOfClient`: they are
- * those of a request.
+ * Applies a processor's changes to the headers of a response or to trailers: flat lists. `areOfClient`: whether they belong
+ * to a request.
  */
 export function mutatedFields(
   fields: readonly string[],
@@ -30,7 +30,7 @@ export function mutatedFields(
   return edited.list;
 }
 
-/** The status that a processor gives a response: the last that is one, or its own. */
+/** Returns the last valid status that the processor sets, or the original one. */
 function mutatedStatus(status: number, changes: HeaderMutation | undefined): number {
   const wanted = (changes?.setHeaders ?? []).flatMap(({ header }) =>
     header?.key === ":status" ? (statusOfText(headerBytes(header)) ?? []) : [],

@@ -1,16 +1,16 @@
 import type { CommonResponse } from "../../grpc/gen/envoy/service/ext_proc/v3/external_processor_pb.ts";
 import { bodyOf } from "./processor-messages.ts";
 
-/** A piece of a body that goes on. */
+/** A piece of a body. */
 export interface BodyPiece {
   readonly bytes: Uint8Array;
   readonly isLast: boolean;
 }
 
-/** Bytes that may wait for a processor before no more are taken. */
+/** Maximum number of bytes that wait for a processor. */
 const MAX_PENDING = 65_536;
 
-/** The pieces of a body that a processor has and has not responded to, in order. */
+/** The pieces of a body that a processor has not responded to, in order. */
 export class PendingPieces {
   readonly #pieces: BodyPiece[] = [];
   #bytes = 0;
@@ -28,7 +28,7 @@ export class PendingPieces {
     this.#bytes += piece.bytes.length;
   }
 
-  /** What becomes of the oldest piece; undefined: there is none. */
+  /** Removes the oldest piece and returns it with the response applied; `undefined` if no piece waits. */
   take(response: CommonResponse | undefined): BodyPiece | undefined {
     const piece = this.#pieces.shift();
     if (piece === undefined) return undefined;

@@ -1,14 +1,14 @@
 import type { BodySink, BodySource } from "../../http/body/body.ts";
 
-/** Who stops and lets go on what fills a body. */
+/** Controls the source of a body. */
 export interface BodyFlow {
   pause(): void;
   resume(): void;
-  /** Nobody wants it any more. */
+  /** The rest of the body is not needed. */
   discard(): void;
 }
 
-/** A body that comes piece by piece from a processor. Pieces that nobody takes yet are held, a few of them. */
+/** A body that arrives in pieces from a processor. A limited number of pieces is buffered until the body is read. */
 export class ProcessedBody implements BodySource {
   readonly length = undefined;
   readonly #flow: BodyFlow;
@@ -33,7 +33,7 @@ export class ProcessedBody implements BodySource {
     if (this.#heldBytes > MAX_HELD) this.#flow.pause();
   }
 
-  /** No more comes: it is whole, with these trailers behind it, or it will never be. */
+  /** Ends the body: completely with trailers, or aborted. */
   finish(end: "onEnd" | "onAbort", trailers?: readonly string[]): void {
     if (this.#end !== undefined) return;
     this.#end = end;
@@ -63,5 +63,5 @@ export class ProcessedBody implements BodySource {
   }
 }
 
-/** Bytes of pieces that wait for the backend before the processor is stopped. */
+/** Maximum number of bytes that are buffered before the processor is paused. */
 const MAX_HELD = 65_536;

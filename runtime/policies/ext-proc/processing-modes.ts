@@ -1,15 +1,15 @@
 import type { ProcessingMode } from "../../grpc/gen/envoy/extensions/filters/http/ext_proc/v3/processing_mode_pb.ts";
 
 /**
- * How a processor gets the body of a message: not at all; piece by piece, each with a response of its own; whole; its
- * beginning; or piece by piece while it sends its own pieces whenever it likes.
+ * How a processor receives the body of a message: not; in pieces, with a response to each; whole; only its beginning; or in
+ * pieces while it sends its own pieces at any time.
  */
 export type BodyMode = "none" | "streamed" | "buffered" | "bufferedPartial" | "fullDuplex";
 
-/** Whether a processor gets a part of a message: its head, or its trailers. */
+/** Whether a processor receives the head or the trailers of a message. */
 export type PartMode = "send" | "skip";
 
-/** What a processor gets of a request and of its response. */
+/** The parts of a request and its response that a processor receives. */
 export interface ProcessingModes {
   readonly requestHeaders: PartMode;
   readonly requestBody: BodyMode;
@@ -19,7 +19,7 @@ export interface ProcessingModes {
   readonly responseTrailers: PartMode;
 }
 
-/** The numbers of the modes on the wire (`ProcessingMode.BodySendMode`). */
+/** The numbers of the modes in the protocol (`ProcessingMode.BodySendMode`). */
 export const bodyModeNumber = {
   none: 0,
   streamed: 1,
@@ -36,7 +36,7 @@ const BODY_MODES: readonly BodyMode[] = [
   "fullDuplex",
 ];
 
-/** The modes as a processor wants them from here on, where it may. The head of the request is what it looks at. */
+/** Applies the modes that a processor requests. The head of the request has already been sent. */
 export function overriddenModes(modes: ProcessingModes, wanted: ProcessingMode): ProcessingModes {
   return {
     ...modes,
@@ -48,10 +48,10 @@ export function overriddenModes(modes: ProcessingModes, wanted: ProcessingMode):
   };
 }
 
-/** By the numbers on the wire (`ProcessingMode.HeaderSendMode`); the first leaves it as it is. */
+/** By the numbers in the protocol (`ProcessingMode.HeaderSendMode`); the first one changes nothing. */
 const partModes: readonly (PartMode | undefined)[] = [undefined, "send", "skip"];
 
-/** Full duplex is agreed on before the first message: no body begins with it, and none leaves it. */
+/** Full duplex is negotiated before the first message, so that a body can neither switch to it nor leave it. */
 function overridden(mode: BodyMode, wanted: number): BodyMode {
   const other = BODY_MODES[wanted] ?? mode;
   return mode === "fullDuplex" || other === "fullDuplex" ? mode : other;

@@ -31,11 +31,11 @@ export interface ProcessorMessage {
         readonly case: "requestTrailers" | "responseTrailers";
         readonly value: MessageInitShape<typeof HttpTrailersSchema>;
       };
-  /** What expressions say of the message, by namespace. */
+  /** Values of expressions, by namespace. */
   readonly attributes?: Readonly<Record<string, Record<string, never>>>;
 }
 
-/** The head of a request, with the pseudo headers of HTTP/2. */
+/** Builds the message with the head of a request, including the pseudo headers of HTTP/2. */
 export function requestHead(
   exchange: Exchange,
   endOfStream: boolean,
@@ -53,7 +53,7 @@ export function requestHead(
   return { request: { case: "requestHeaders", value }, ...withAttributes(attributes) };
 }
 
-/** The head of a response. */
+/** Builds the message with the head of a response. */
 export function responseHead(
   status: number,
   sent: readonly string[],
@@ -65,7 +65,7 @@ export function responseHead(
   return { request: { case: "responseHeaders", value }, ...withAttributes(attributes) };
 }
 
-/** A piece of a body. */
+/** Builds the message with a piece of a body. */
 export function bodyPiece(
   of: "requestBody" | "responseBody",
   body: Uint8Array,
@@ -74,7 +74,7 @@ export function bodyPiece(
   return { request: { case: of, value: { body, endOfStream } } };
 }
 
-/** What follows a body. */
+/** Builds the message with the trailers of a body. */
 export function trailersMessage(
   of: "requestTrailers" | "responseTrailers",
   trailers: readonly string[],
@@ -83,13 +83,13 @@ export function trailersMessage(
   return { request: { case: of, value } };
 }
 
-/** The body that stands in the place of the sender's, of which the processor wants nothing; undefined: it stays. */
+/** Returns the body that replaces the sender's, if the processor does not want to receive that one; otherwise `undefined`. */
 export function replacedBody(response: CommonResponse | undefined): Uint8Array | undefined {
   const replaces = response?.status === CommonResponse_ResponseStatus.CONTINUE_AND_REPLACE;
   return replaces ? (bodyOf(response) ?? Buffer.alloc(0)) : undefined;
 }
 
-/** The bytes that stand in the place of a body; undefined: it stays. */
+/** Returns the bytes that replace a body; `undefined` if it stays the same. */
 export function bodyOf(response: CommonResponse | undefined): Uint8Array | undefined {
   const { mutation } = response?.bodyMutation ?? {};
   switch (mutation?.case) {
@@ -104,7 +104,7 @@ export function bodyOf(response: CommonResponse | undefined): Uint8Array | undef
   }
 }
 
-/** Whether it is the last piece of a body. */
+/** Whether this is the last piece of a body. */
 export function isLastPiece(response: CommonResponse | undefined): boolean {
   const { mutation } = response?.bodyMutation ?? {};
   return mutation?.case === "streamedResponse" && mutation.value.endOfStream;
@@ -117,12 +117,12 @@ export function mutateRequest(exchange: Exchange, response: CommonResponse | und
   editRequest(exchange, headerEdits(setHeaders, "overwrite"));
 }
 
-/** Servers read it in either field. */
+/** Fills both value fields, because servers read either of them. */
 function pseudoHeader(key: string, value: string) {
   return { key, value, rawValue: Buffer.from(value, "latin1") };
 }
 
-/** Everything but pseudo headers has its bytes in `raw_value` alone. */
+/** Builds the headers, whose bytes are only in `raw_value`. */
 function headerFields(list: readonly string[], skipped: string) {
   const fields: { readonly key: string; readonly rawValue: Uint8Array }[] = [];
   for (let i = 0; i < list.length; i += 2) {
@@ -135,6 +135,6 @@ function headerFields(list: readonly string[], skipped: string) {
 
 function withAttributes(attributes: JsonObject | undefined): Pick<ProcessorMessage, "attributes"> {
   if (attributes === undefined) return {};
-  // Expressions gave plain JSON.
+  // Expressions return plain JSON.
   return { attributes: { "envoy.filters.http.ext_proc": attributes as Record<string, never> } };
 }

@@ -5,6 +5,7 @@ import {
   type CommonResponse,
   ExternalProcessor,
   type HeaderMutation,
+  type ImmediateResponse,
   type ProcessingRequestSchema,
   type ProcessingResponse,
 } from "../../grpc/gen/envoy/service/ext_proc/v3/external_processor_pb.ts";
@@ -12,35 +13,35 @@ import { GrpcError } from "../../grpc/status.ts";
 import { type Exchange, logFields } from "../../http/exchange.ts";
 import { grpcStatus } from "../../http/grpc-status.ts";
 import { type GrpcCallout, grpcCallout } from "../../telemetry/callout.ts";
+import { replyHeaders } from "../envoy/header-edits.ts";
 import { replyFor, type ServerReply } from "../envoy/server-reply.ts";
-import { type ImmediateReply, immediateReply } from "./immediate-reply.ts";
 import { bodyModeNumber, overriddenModes, type ProcessingModes } from "./processing-modes.ts";
 import type { ProcessorMessage } from "./processor-messages.ts";
 
-/** Who hears of what a processor says about a request, or about its response. */
+/** Receives a processor's messages about a request or its response. */
 export interface ProcessingPhase {
-  /** False: no head waits for a response. */
+  /** Returns false if no head waits for a response. */
   onHeaders(response: CommonResponse | undefined): boolean;
-  /** False: no piece of a body does. */
+  /** Returns false if no piece of a body waits for a response. */
   onBody(response: CommonResponse | undefined): boolean;
-  /** False: no trailers do. */
+  /** Returns false if no trailers wait for a response. */
   onTrailers(changes: HeaderMutation | undefined): boolean;
-  /** The processor responds to the client itself: nothing more comes. */
+  /** The processor itself responds to the client. Last call. */
   onImmediate(reply: ServerReply): void;
-  /** Nothing more comes. `passes`: what is not processed may go on as it is. */
+  /** The session has ended. `passes`: unprocessed parts may continue unchanged. */
   onEnd(passes: boolean): void;
-  /** The processor can take more again. */
+  /** The processor accepts more data again. */
   onRoom(): void;
 }
 
-/** What a session is opened with. */
+/** Settings of a session. */
 export interface SessionSettings extends ProcessingModes {
   readonly server: GrpcChannel;
   /** Milliseconds that a message may wait for its response, and the first one for a connection. */
   readonly deadline: number;
-  /** Requests go on when the processor fails, as long as it has got nothing of their bodies. */
+  /** Whether requests continue if the processor fails, as long as it has received no part of their bodies. */
   readonly passesOnFailure: boolean;
-  /** The processor may change the modes while it looks at heads. */
+  /** Whether the processor may change the modes in its response to a head. */
   readonly allowsModeOverride: boolean;
 }
 
@@ -53,17 +54,17 @@ export class ProcessorSession {
   #request: ProcessingPhase | undefined;
   #response: ProcessingPhase | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #isOwing = false;
+  #isDue = false;
   #isPaused = false;
   #callout: GrpcCallout | undefined;
   #hasBegun = false;
   readonly #isFinished = { request: false, response: false };
-  /** What the processor gets, as far as it has not changed that. */
+  /** The parts that the processor receives, including its own changes. */
   modes: ProcessingModes;
-  /** It has got bytes of a body, which can't be taken back. */
+  /** Whether the processor has received bytes of a body, which cannot be undone. */
   hasBody = false;
   isOver = false;
-  /** It is over, and not because all was said: nothing goes on that it has not seen. */
+  /** Whether the session has failed: parts that the processor has not seen must not continue. */
   isBroken = false;
 
   constructor(exchange: Exchange, settings: SessionSettings, metadata: JsonObject) {
@@ -98,13 +99,13 @@ export class ProcessorSession {
       this.#callout?.end("cancelled", "cancelled");
       this.cancel();
     });
-    // A response may be over before its request.
+    // A response may end before its request.
     this.#exchange.onClose(() => {
       if (!this.isOver) this.cancel();
     });
   }
 
-  /** From here on the request's phase hears, or the response's. */
+  /** Routes messages about the request, or about its response, to a handler. */
   begin(phase: "request" | "response", handler: ProcessingPhase): void {
     if (phase === "request") this.#request = handler;
     else {
@@ -113,7 +114,7 @@ export class ProcessorSession {
     }
   }
 
-  /** False: the processor reads slowly; wait for `onDrain`. */
+  /** Returns false if the caller must wait for `onRoom`. */
   send(message: ProcessorMessage): boolean {
     if (this.isOver || this.#stream === undefined) return true;
     const { request, attributes = {} } = message;
@@ -123,14 +124,14 @@ export class ProcessorSession {
       request,
       attributes,
       ...(isFirst && { protocolConfig: this.#protocolConfig() }),
-      // Expressions gave plain JSON.
+      // Expressions return plain JSON.
       metadataContext: { filterMetadata: this.#metadata as Record<string, Record<string, never>> },
     });
   }
 
-  /** Whether the processor owes a response: it has its time for it from now on, but while nobody listens to it. */
-  owes(isDue: boolean): void {
-    this.#isOwing = isDue;
+  /** Sets whether the processor owes a response, and restarts its deadline. The deadline stops while the stream is paused. */
+  setDue(isDue: boolean): void {
+    this.#isDue = isDue;
     clearTimeout(this.#timer);
     if (!isDue || this.#isPaused || this.isOver) return;
     const { deadline } = this.#settings;
@@ -140,7 +141,7 @@ export class ProcessorSession {
     }, deadline);
   }
 
-  /** Stops what comes from the processor until `resume`. */
+  /** Pauses the stream until `resume`. */
   pause(): void {
     this.#isPaused = true;
     this.#stream?.pause();
@@ -148,8 +149,8 @@ export class ProcessorSession {
   }
 
   /**
-   * The same for the backend, which reads the request slowly. Not once its response has begun: it may wait for that to be
-   * read, which comes on the same stream.
+   * Pauses the stream while the backend reads the request slowly. Not once the response has begun: the backend may wait
+   * until its response is read, which arrives on the same stream.
    */
   pauseRequest(): void {
     if (this.#response === undefined) this.pause();
@@ -159,10 +160,10 @@ export class ProcessorSession {
     if (!this.#isPaused) return;
     this.#isPaused = false;
     this.#stream?.resume();
-    this.owes(this.#isOwing);
+    this.setDue(this.#isDue);
   }
 
-  /** Of the request, or of the response, there is nothing more to say; of the other there may be. */
+  /** Marks the request or the response as finished; the session ends with the second one. */
   finish(phase: "request" | "response"): void {
     this.#isFinished[phase] = true;
     if (this.#isFinished.request && this.#isFinished.response && !this.isOver) this.#end();
@@ -173,7 +174,7 @@ export class ProcessorSession {
     this.#stream?.cancel();
   }
 
-  /** The bodies that the processor has to expect. */
+  /** Tells the processor which bodies to expect. */
   #protocolConfig() {
     const { requestBody, responseBody } = this.modes;
     return {
@@ -189,15 +190,15 @@ export class ProcessorSession {
     if (dynamicMetadata !== undefined) {
       attributes.extproc = Object.assign(Object.create(null), attributes.extproc, dynamicMetadata);
     }
-    if (!this.#isHeard(message)) {
+    if (!this.#isExpected(message)) {
       this.#stream?.cancel();
       const what = message.response.case ?? "an empty message";
-      this.#fail(`a response to nothing: ${what}`, grpcStatus.internal);
+      this.#fail(`unexpected response: ${what}`, grpcStatus.internal);
     }
   }
 
-  /** False: nobody waits for it. */
-  #isHeard({ response, modeOverride }: ProcessingResponse): boolean {
+  /** Dispatches a message. Returns false if nothing waits for it. */
+  #isExpected({ response, modeOverride }: ProcessingResponse): boolean {
     switch (response.case) {
       case "requestHeaders":
         this.#override(modeOverride);
@@ -227,7 +228,7 @@ export class ProcessorSession {
     const { status } = reply;
     if (status >= 400) {
       const { name } = this.#settings.server;
-      noteFailure(this.#exchange, `${name} responds in its place (status ${status})`);
+      noteFailure(this.#exchange, `${name} responded instead of the backend (status ${status})`);
     }
     const phase = this.#response ?? this.#request;
     phase?.onImmediate(replyFor(this.#exchange, reply, reply.callStatus));
@@ -245,7 +246,7 @@ export class ProcessorSession {
       return;
     }
     this.#close();
-    this.#hearEnd();
+    this.#notifyEnd();
   }
 
   #fail(detail: string, status: number = grpcStatus.deadlineExceeded): void {
@@ -253,10 +254,10 @@ export class ProcessorSession {
     this.#close();
     this.isBroken = !this.#settings.passesOnFailure;
     noteFailure(this.#exchange, detail);
-    this.#hearEnd();
+    this.#notifyEnd();
   }
 
-  #hearEnd(): void {
+  #notifyEnd(): void {
     const passes = this.#settings.passesOnFailure && !this.hasBody;
     this.#request?.onEnd(passes);
     this.#response?.onEnd(passes);
@@ -274,7 +275,24 @@ export class ProcessorSession {
   }
 }
 
-/** What the log says of a processor that failed. */
+/** Logs the failure of a processor. */
 export function noteFailure({ record }: Exchange, detail: string): void {
   logFields(record).set("error", `external processing: ${detail}`);
+}
+
+/** A response of a processor to the client. */
+interface ImmediateReply extends ServerReply {
+  /** The status of a gRPC call; `undefined` if the processor sets none. */
+  readonly callStatus: number | undefined;
+}
+
+/** Converts the processor's response; the status is 200 unless it sets one. */
+function immediateReply({ status, headers, body, grpcStatus }: ImmediateResponse): ImmediateReply {
+  const code = status?.code ?? 0;
+  return {
+    status: code >= 200 && code <= 599 ? code : 200,
+    headers: replyHeaders(headers?.setHeaders ?? [], body.length > 0),
+    body,
+    callStatus: grpcStatus?.status,
+  };
 }

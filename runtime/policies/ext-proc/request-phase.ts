@@ -29,7 +29,7 @@ import {
 import type { ProcessingPhase, ProcessorSession } from "./processor-session.ts";
 import { TailedBody } from "./tailed-body.ts";
 
-/** What a processor makes of a request. */
+/** Processes a request with a processor. */
 export class RequestPhase implements ProcessingPhase {
   readonly #exchange: Exchange;
   readonly #session: ProcessorSession;
@@ -39,24 +39,24 @@ export class RequestPhase implements ProcessingPhase {
   readonly #pending = new PendingPieces();
   #mode: BodyMode;
   #waitsForHead = false;
-  /** What the processor has of a body that is not streamed. */
+  /** The body that was sent, in modes without streaming. */
   #sent: Pick<BodyBeginning, "replace"> | undefined;
-  #resolve: ((goesOn: boolean) => void) | undefined;
-  /** The processor takes no more. */
+  #resolve: ((continues: boolean) => void) | undefined;
+  /** Whether the processor reads slowly. */
   #isBlocked = false;
-  /** The backend takes no more of what the processor made of the body. */
-  #isTakenSlowly = false;
+  /** Whether the backend reads the processed body slowly. */
+  #isBackendSlow = false;
   #hasAll = false;
-  /** The body that goes on as it comes; its trailers go to the processor first. */
+  /** The body that is forwarded as it arrives; only its trailers go to the processor. */
   #tailed: TailedBody | undefined;
-  /** Trailers have come, and the processor gets them behind what it owes responses to. */
+  /** Whether trailers have arrived that the processor receives after its pending responses. */
   #hasTrailers = false;
   #waitsForTrailers = false;
-  /** Those that the processor has. */
+  /** The trailers that were sent to the processor. */
   #trailers: readonly string[] = [];
   #isFinished = false;
   #isBodyDone = false;
-  /** The backend has responded without the rest of the body. */
+  /** Whether the backend has responded without reading the rest of the body. */
   #isDiscarded = false;
 
   constructor(exchange: Exchange, session: ProcessorSession, maxBody: number) {
@@ -67,23 +67,26 @@ export class RequestPhase implements ProcessingPhase {
     const isBodiless = exchange.isTunnel || exchange.upgrade !== undefined;
     this.#body = isBodiless ? null : exchange.body;
     this.#processed = new ProcessedBody({
-      pause: () => this.#holdUp(),
-      resume: () => this.#letGo(),
+      pause: () => this.#pauseSource(),
+      resume: () => this.#resumeSource(),
       discard: () => this.#discard(),
     });
     session.begin("request", this);
   }
 
-  /** True: the request goes on, as the processor changed it; else its client has a response, or has left. */
+  /**
+   * Resolves to true if the request continues as the processor changed it; to false if its client has a response or has
+   * disconnected.
+   */
   run(attributes: JsonObject | undefined): Promise<boolean> {
     return new Promise((resolve) => {
       this.#resolve = resolve;
       this.#waitsForHead = this.#session.modes.requestHeaders === "send";
       const head = requestHead(this.#exchange, this.#body === null, attributes);
       if (this.#waitsForHead) this.#session.send(head);
-      // A processor may want all of the body before it says anything of the head.
+      // A processor may require the whole body before it responds to the head.
       if (this.#mode === "fullDuplex" && this.#body !== null) this.#stream(this.#body);
-      else this.#session.owes(this.#waitsForHead);
+      else this.#session.setDue(this.#waitsForHead);
       if (!this.#waitsForHead) this.#proceed();
     });
   }
@@ -126,7 +129,7 @@ export class RequestPhase implements ProcessingPhase {
   onImmediate({ status, headers, body }: ServerReply): void {
     this.#exchange.record.reason = "ExtProc";
     this.#exchange.respond(status, headers, body);
-    this.#breakOff();
+    this.#abort();
   }
 
   onEnd(passes: boolean): void {
@@ -138,28 +141,28 @@ export class RequestPhase implements ProcessingPhase {
 
   onRoom(): void {
     this.#isBlocked = false;
-    this.#flowOn();
+    this.#resumeFlow();
   }
 
-  /** The body goes through the processor while the request is under way. */
+  /** Whether the body still passes through the processor. */
   get #isStreaming(): boolean {
     const isStreamed = this.#mode === "fullDuplex" || this.#mode === "streamed";
     return isStreamed && this.#body !== null && !this.#isBodyDone;
   }
 
-  /** The head is done: the body follows, or the request goes on. */
+  /** Continues after the head: with the body, or with the request. */
   #proceed(): void {
     const body = this.#body;
     if (body === null || this.#mode === "none") {
       this.#passOn();
     } else if (this.#mode === "buffered" || this.#mode === "bufferedPartial") {
-      this.#session.owes(false);
+      this.#session.setDue(false);
       void this.#sendHeld(this.#mode);
     } else {
       this.#exchange.setRequestBody(this.#processed);
       this.#finish(true);
       if (this.#mode === "streamed") this.#stream(body);
-      else this.#note();
+      else this.#updateDeadline();
     }
   }
 
@@ -177,7 +180,7 @@ export class RequestPhase implements ProcessingPhase {
     this.#session.hasBody ||= bytes.length > 0;
     const { body } = this.#exchange;
     this.#session.send(bodyPiece("requestBody", bytes, !isPart && !this.#showsTrailersOf(body)));
-    this.#session.owes(true);
+    this.#session.setDue(true);
   }
 
   async #readWhole(): Promise<BodyBeginning | undefined> {
@@ -192,7 +195,7 @@ export class RequestPhase implements ProcessingPhase {
       this.#sendPiece(body, true);
       return;
     }
-    // A processor that looks at each piece by itself gets no empty one where it can be known which is the last.
+    // If the length is known, the last piece is marked, so that the processor gets no empty one at the end.
     let left = this.#mode === "streamed" ? (body.length ?? Infinity) : Infinity;
     body.flow({
       onData: (piece) => {
@@ -211,7 +214,7 @@ export class RequestPhase implements ProcessingPhase {
       },
       onAbort: () => {
         this.#session.cancel();
-        this.#breakOff();
+        this.#abort();
       },
     });
   }
@@ -221,30 +224,30 @@ export class RequestPhase implements ProcessingPhase {
     if (this.#mode === "streamed") this.#pending.push({ bytes, isLast });
     this.#isBlocked = !this.#session.send(bodyPiece("requestBody", bytes, isLast));
     this.#hasAll = isLast;
-    this.#note();
+    this.#updateDeadline();
   }
 
-  /** A piece of the processor's own. */
+  /** Forwards a piece that the processor sends on its own. */
   #takeOwn(response: CommonResponse | undefined): boolean {
     if (this.#body === null || this.#isBodyDone) return false;
-    // Its end is that of the trailers where it has them.
+    // With trailers, the body ends with their response.
     const isLast = isLastPiece(response) && !this.#waitsForTrailers;
     this.#pass(bodyOf(response) ?? Buffer.alloc(0), isLast);
     return true;
   }
 
-  /** What became of a piece that was sent. */
+  /** Forwards the piece that the processor has responded to. */
   #takePending(response: CommonResponse | undefined): boolean {
     const piece = this.#pending.take(response);
     if (piece === undefined) return false;
     this.#pass(piece.bytes, piece.isLast);
-    this.#flowOn();
+    this.#resumeFlow();
     const isDue = this.#hasTrailers && this.#pending.isEmpty;
     if (isDue && isBodySource(this.#body)) this.#sendTrailers(this.#body);
     return true;
   }
 
-  /** What became of the body, or of its beginning. */
+  /** Applies the response to the body or its beginning. */
   #takeWhole(response: CommonResponse | undefined): boolean {
     if (this.#sent === undefined) return false;
     mutateRequest(this.#exchange, response);
@@ -255,7 +258,7 @@ export class RequestPhase implements ProcessingPhase {
     return true;
   }
 
-  /** The body goes on, and behind it the trailers, once the processor has seen them. */
+  /** Forwards the body; its trailers follow once the processor has seen them. */
   #passOn(): void {
     const { body, requestTrailers } = this.#exchange;
     const mayTrail = requestTrailers !== undefined && this.#body !== null && isBodySource(body);
@@ -291,14 +294,14 @@ export class RequestPhase implements ProcessingPhase {
     this.#waitsForTrailers = true;
     this.#trailers = trailers;
     this.#session.send(trailersMessage("requestTrailers", trailers));
-    this.#session.owes(true);
+    this.#session.setDue(true);
   }
 
-  /** The request ends with these trailers. */
+  /** Ends the request with these trailers. */
   #endTrailers(trailers: readonly string[] | undefined): void {
     this.#waitsForTrailers = false;
     this.#isBodyDone = true;
-    this.#session.owes(false);
+    this.#session.setDue(false);
     this.#tailed?.pass(trailers);
     this.#processed.finish("onEnd", trailers);
     this.#session.finish("request");
@@ -309,24 +312,24 @@ export class RequestPhase implements ProcessingPhase {
     this.#isBodyDone = isLast;
     if (isLast)
       this.#processed.finish("onEnd", isBodySource(this.#body) ? this.#body.trailers : []);
-    this.#note();
+    this.#updateDeadline();
     if (isLast) this.#session.finish("request");
   }
 
-  /** Nothing more is asked of the client: the processor's responses to what it has may have to be taken all the same. */
-  #holdUp(): void {
-    this.#isTakenSlowly = true;
+  /** Stops reading from the client. Responses of the processor may still have to be read. */
+  #pauseSource(): void {
+    this.#isBackendSlow = true;
     this.#session.pauseRequest();
     if (isBodySource(this.#body)) this.#body.pause();
   }
 
-  #letGo(): void {
-    this.#isTakenSlowly = false;
+  #resumeSource(): void {
+    this.#isBackendSlow = false;
     this.#session.resume();
-    this.#flowOn();
+    this.#resumeFlow();
   }
 
-  /** Of the body nothing more is wanted; the processor may still have the response. */
+  /** Discards the rest of the body; the processor may still receive the response. */
   #discard(): void {
     this.#isDiscarded = true;
     this.#isBodyDone = true;
@@ -337,41 +340,44 @@ export class RequestPhase implements ProcessingPhase {
   }
 
   get #isHeldUp(): boolean {
-    return this.#isBlocked || this.#isTakenSlowly || this.#pending.isFull;
+    return this.#isBlocked || this.#isBackendSlow || this.#pending.isFull;
   }
 
-  #flowOn(): void {
+  #resumeFlow(): void {
     if (!this.#isStreaming) return;
-    this.#note();
+    this.#updateDeadline();
     if (!this.#isHeldUp && isBodySource(this.#body)) this.#body.resume();
   }
 
-  /** It owes a response to a head or piece it has; of a body of its own, when it has all there is or takes no more. */
-  #note(): void {
+  /**
+   * Updates whether the processor owes a response: to a sent head or piece; in full duplex, once it has everything or reads
+   * slowly.
+   */
+  #updateDeadline(): void {
     const owesOwn = (this.#hasAll || this.#isBlocked) && !this.#isBodyDone;
     const owesPiece = !this.#pending.isEmpty || this.#waitsForTrailers;
-    this.#session.owes(this.#mode === "streamed" ? owesPiece : owesOwn);
+    this.#session.setDue(this.#mode === "streamed" ? owesPiece : owesOwn);
   }
 
-  #finish(goesOn: boolean): void {
+  #finish(continues: boolean): void {
     if (this.#isFinished) return;
     this.#isFinished = true;
-    this.#session.owes(false);
+    this.#session.setDue(false);
     if (!this.#isStreaming && this.#tailed === undefined) this.#session.finish("request");
-    this.#resolve?.(goesOn);
+    this.#resolve?.(continues);
   }
 
   #fail(): void {
     refuse(this.#exchange, 500, "ExtProc", "external processing failed");
-    this.#breakOff();
+    this.#abort();
   }
 
-  /** Nothing of the request goes on any more. */
-  #breakOff(): void {
+  /** Aborts the request. */
+  #abort(): void {
     this.#waitsForTrailers = false;
     this.#finish(false);
     this.#processed.finish("onAbort");
-    this.#tailed?.breakOff();
+    this.#tailed?.abort();
   }
 }
 

@@ -21,11 +21,11 @@ import {
 import type { ProcessingPhase, ProcessorSession } from "./processor-session.ts";
 import { ResponseTrailers } from "./response-trailers.ts";
 
-/** What a processor gets of a response. */
+/** Settings for a response. */
 export interface ShownResponse {
-  /** The most bytes of its body in one piece. */
+  /** Maximum number of bytes of the body in one piece. */
   readonly maxBody: number;
-  /** Attributes in the message with its head. */
+  /** Returns the attributes of the message with the head. */
   readonly attributes: ((response: ResponseVariables) => JsonObject) | undefined;
 }
 
@@ -35,7 +35,7 @@ interface ResponseHead {
   readonly length: number | undefined;
 }
 
-/** What a processor makes of a response of the backend; those of the gateway itself pass. */
+/** Processes a response of the backend with a processor; responses of the gateway itself are not processed. */
 export class ResponsePhase implements ResponseSink, ProcessingPhase {
   readonly #exchange: Exchange;
   readonly #session: ProcessorSession;
@@ -43,11 +43,11 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
   readonly #shown: ShownResponse;
   #mode: BodyMode;
   #head: ResponseHead | undefined;
-  /** Where it is: the processor looks at the head, the body or the trailers; what comes goes on, or nothing does. */
+  /** The part that is being processed; `passing` forwards everything, `over` discards it. */
   #state: "idle" | "head" | "body" | "passing" | "trailers" | "over" = "idle";
   #isBodiless = false;
   #hasEnded = false;
-  /** Bytes of the body that are to come, as announced. */
+  /** Number of announced bytes of the body that are still missing. */
   #left = Infinity;
   #hasSentLast = false;
   readonly #trailers: ResponseTrailers;
@@ -102,7 +102,7 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
     this.#state = "head";
     const more = this.#shown.attributes?.(new ReceivedResponse(status, headers));
     this.#session.send(responseHead(status, headers, this.#isBodiless, more));
-    this.#note();
+    this.#updateDeadline();
   }
 
   write(chunk: string | Uint8Array): boolean {
@@ -119,7 +119,7 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
 
   end(trailers?: readonly string[]): void {
     this.#hasEnded = true;
-    this.#trailers.come(trailers);
+    this.#trailers.set(trailers);
     if (this.#state === "passing") this.#endNext();
     else if (this.#state === "body" || this.#mode === "fullDuplex") this.#sendEnd();
   }
@@ -170,7 +170,7 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
   }
 
   onTrailers(changes: HeaderMutation | undefined): boolean {
-    if (!this.#trailers.areShown || this.#state === "head") return false;
+    if (!this.#trailers.areSent || this.#state === "head") return false;
     this.#finish();
     this.#next.end(this.#trailers.changed(changes));
     return true;
@@ -182,7 +182,7 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
   }
 
   onEnd(passes: boolean): void {
-    if (!this.#isLookedAt) return;
+    if (!this.#isProcessing) return;
     if (passes && this.#state === "head") this.#pass();
     else if (passes && this.#state === "trailers") this.#next.end(this.#trailers.fields);
     else this.#fail();
@@ -190,7 +190,7 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
 
   onRoom(): void {
     this.#isBlocked = false;
-    this.#note();
+    this.#updateDeadline();
     if (!this.#pending.isFull) this.#drained?.();
   }
 
@@ -210,21 +210,21 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
       return true;
     }
     if (this.#state === "body") this.#sendBeginning();
-    // Until the head is done nobody knows what becomes of the body; what follows its beginning waits for that.
+    // Until the head is done, the mode of the body is unknown; bytes after the sent beginning wait for its response.
     return this.#state === "body" && !this.#held.isShown;
   }
 
-  /** The processor has something of it. */
-  get #isLookedAt(): boolean {
+  /** Whether the processor has a part of the response. */
+  get #isProcessing(): boolean {
     return this.#state === "head" || this.#state === "body" || this.#state === "trailers";
   }
 
-  /** The head goes before the body. */
+  /** Whether the head is sent before the body is complete. */
   get #isStreamed(): boolean {
     return this.#mode === "fullDuplex" || this.#mode === "streamed";
   }
 
-  /** The head is done. */
+  /** Continues after the head. */
   #proceed(): void {
     if (this.#head === undefined) return;
     const { status, headers } = this.#head;
@@ -236,15 +236,15 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
     if (this.#isStreamed) this.#next.writeHead(status, headers, undefined);
     if (this.#mode === "streamed" && !this.#held.isEmpty) {
       this.#sendPiece(this.#held.release(), this.#hasEnded || this.#left <= 0);
-      this.#flowOn();
-    } else if (this.#mode === "fullDuplex") this.#note();
+      this.#resumeFlow();
+    } else if (this.#mode === "fullDuplex") this.#updateDeadline();
     else if (this.#hasEnded) this.#sendEnd();
-    else this.#flowOn();
+    else this.#resumeFlow();
   }
 
-  #flowOn(): void {
+  #resumeFlow(): void {
     if (this.#mode === "bufferedPartial") this.#sendBeginning();
-    this.#note();
+    this.#updateDeadline();
     if (!this.#held.isShown && !this.#isBlocked && !this.#pending.isFull) this.#drained?.();
   }
 
@@ -252,12 +252,12 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
     if (this.#isBodiless) return;
     switch (this.#mode) {
       case "fullDuplex":
-        if (this.#trailers.areWanted) this.#sendTrailers();
+        if (this.#trailers.mustBeSent) this.#sendTrailers();
         else this.#sendPiece(Buffer.alloc(0), true);
         break;
       case "streamed":
         if (this.#hasSentLast) break;
-        if (!this.#trailers.areWanted) this.#sendPiece(Buffer.alloc(0), true);
+        if (!this.#trailers.mustBeSent) this.#sendPiece(Buffer.alloc(0), true);
         else if (this.#pending.isEmpty) this.#endNext();
         break;
       default:
@@ -265,7 +265,7 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
     }
   }
 
-  /** The beginning goes as soon as it is there. */
+  /** Sends the beginning as soon as it is complete. */
   #sendBeginning(): void {
     if (this.#mode === "bufferedPartial" && this.#held.isTooLong) {
       this.#sendHeld(false);
@@ -281,8 +281,8 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
     }
     const bytes = this.#held.show();
     this.#session.hasBody ||= bytes.length > 0;
-    this.#session.send(bodyPiece("responseBody", bytes, isWhole && !this.#trailers.areWanted));
-    this.#note();
+    this.#session.send(bodyPiece("responseBody", bytes, isWhole && !this.#trailers.mustBeSent));
+    this.#updateDeadline();
   }
 
   #sendPiece(bytes: Buffer, isLast: boolean): void {
@@ -290,32 +290,32 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
     if (this.#mode === "streamed") this.#pending.push({ bytes, isLast });
     this.#hasSentLast = isLast;
     this.#isBlocked = !this.#session.send(bodyPiece("responseBody", bytes, isLast));
-    this.#note();
+    this.#updateDeadline();
   }
 
   #passPiece(bytes: Uint8Array, isLast: boolean): void {
     if (bytes.length > 0 && !this.#next.write(bytes)) this.#session.pause();
-    if (!isLast || this.#trailers.areShown) {
-      this.#note();
+    if (!isLast || this.#trailers.areSent) {
+      this.#updateDeadline();
       return;
     }
-    // Trailers may follow the last piece that was announced.
+    // Trailers may follow the last announced piece.
     this.#state = "passing";
     if (this.#hasEnded) this.#endNext();
   }
 
-  /** What became of a piece that was sent. */
+  /** Forwards the piece that the processor has responded to. */
   #takePending(response: CommonResponse | undefined): boolean {
     const piece = this.#pending.take(response);
     if (piece === undefined) return false;
     this.#passPiece(piece.bytes, piece.isLast);
     if (piece.isLast) return true;
-    this.#flowOn();
+    this.#resumeFlow();
     if (this.#hasEnded && !this.#hasSentLast && this.#pending.isEmpty) this.#endNext();
     return true;
   }
 
-  /** What became of the body, or of its beginning. */
+  /** Applies the response to the body or its beginning. */
   #takeWhole(head: ResponseHead, response: CommonResponse | undefined): boolean {
     if (!this.#held.isShown) return false;
     const { status, headers } = mutatedHead(head, response?.headerMutation);
@@ -333,23 +333,23 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
     return true;
   }
 
-  /** What there is goes on as it is. */
+  /** Forwards the response unchanged. */
   #pass(): void {
     this.#state = "passing";
     const { status, headers, length } = this.#head ?? { status: 502, headers: [], length: 0 };
     this.#next.writeHead(status, headers, length);
     if (!this.#held.isEmpty) this.#next.write(this.#held.bytes());
-    this.#note();
+    this.#updateDeadline();
     if (this.#hasEnded) this.#endNext();
     else this.#drained?.();
   }
 
-  /** Nothing is left of it but its trailers. */
+  /** Ends the response; its trailers are processed first. */
   #endNext(): void {
-    if (this.#trailers.areWanted) {
+    if (this.#trailers.mustBeSent) {
       this.#state = "trailers";
       this.#sendTrailers();
-    } else if (this.#session.isBroken && this.#trailers.areThere) {
+    } else if (this.#session.isBroken && this.#trailers.arePresent) {
       this.#fail();
     } else {
       this.#finish();
@@ -358,8 +358,8 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
   }
 
   #sendTrailers(): void {
-    this.#trailers.show();
-    this.#note();
+    this.#trailers.send();
+    this.#updateDeadline();
   }
 
   #fail(): void {
@@ -380,22 +380,25 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
     this.#session.finish("response");
   }
 
-  /** It owes a response to a head or a piece it has; of a body of its own, when it has all there is or takes no more. */
-  #note(): void {
-    if (!this.#isLookedAt || this.#state === "trailers") {
-      this.#session.owes(this.#state === "trailers");
+  /**
+   * Updates whether the processor owes a response: to a sent head or piece; in full duplex, once it has everything or reads
+   * slowly.
+   */
+  #updateDeadline(): void {
+    if (!this.#isProcessing || this.#state === "trailers") {
+      this.#session.setDue(this.#state === "trailers");
       return;
     }
     const hasAll = this.#hasEnded || this.#isBlocked || this.#isBodiless;
     switch (this.#mode) {
       case "fullDuplex":
-        this.#session.owes(hasAll);
+        this.#session.setDue(hasAll);
         break;
       case "streamed":
-        this.#session.owes(this.#state === "head" || !this.#pending.isEmpty);
+        this.#session.setDue(this.#state === "head" || !this.#pending.isEmpty);
         break;
       default:
-        this.#session.owes(this.#state === "head" || this.#held.isShown);
+        this.#session.setDue(this.#state === "head" || this.#held.isShown);
     }
   }
 }

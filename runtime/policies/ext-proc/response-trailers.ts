@@ -4,48 +4,48 @@ import { mutatedFields } from "./mutated-response.ts";
 import { trailersMessage } from "./processor-messages.ts";
 import type { ProcessorSession } from "./processor-session.ts";
 
-/** The trailers of a response, and what a processor has to do with them. */
+/** The trailers of a response. */
 export class ResponseTrailers {
   readonly #session: ProcessorSession;
   #fields: readonly string[] | undefined;
-  #isShown = false;
+  #isSent = false;
 
   constructor(session: ProcessorSession) {
     this.#session = session;
   }
 
-  /** As they came, a flat list; undefined: there are none. */
+  /** The received trailers, a flat list; `undefined` if the response has none. */
   get fields(): readonly string[] | undefined {
     return this.#fields;
   }
 
-  /** The response has ended, with these. */
-  come(fields: readonly string[] | undefined): void {
+  /** Sets the trailers at the end of the response. */
+  set(fields: readonly string[] | undefined): void {
     this.#fields = fields;
   }
 
-  /** Whether any have come. */
-  get areThere(): boolean {
+  /** Whether the response has trailers. */
+  get arePresent(): boolean {
     return (this.#fields ?? []).length > 0;
   }
 
-  /** Whether the processor is to get them. */
-  get areWanted(): boolean {
+  /** Whether the trailers must be sent to the processor. */
+  get mustBeSent(): boolean {
     const { isOver, modes } = this.#session;
-    return this.areThere && modes.responseTrailers === "send" && !isOver;
+    return this.arePresent && modes.responseTrailers === "send" && !isOver;
   }
 
-  /** The processor has them. */
-  get areShown(): boolean {
-    return this.#isShown;
+  /** Whether the trailers were sent to the processor. */
+  get areSent(): boolean {
+    return this.#isSent;
   }
 
-  show(): void {
-    this.#isShown = true;
+  send(): void {
+    this.#isSent = true;
     this.#session.send(trailersMessage("responseTrailers", this.#fields ?? []));
   }
 
-  /** What the processor makes of them, as far as that may stand behind a body. */
+  /** Returns the trailers with the processor's changes, without fields that trailers must not contain. */
   changed(changes: HeaderMutation | undefined): readonly string[] {
     return sendableTrailers(mutatedFields(this.#fields ?? [], changes, false));
   }

@@ -1,15 +1,15 @@
 import type { BodySink, BodySource } from "../../http/body/body.ts";
 import { PassedBody } from "../../http/body/passed-body.ts";
 
-/** Who says what becomes of the end of a body. */
+/** Decides about the end of a body. */
 export interface BodyTail {
-  /** All of it has gone on: `pass` or `breakOff` follows. */
+  /** The body was forwarded; `pass` or `abort` must follow. */
   ended(): void;
-  /** Nobody wants the rest. */
+  /** The rest of the body is not needed. */
   discarded(): void;
 }
 
-/** A body that goes on as it comes, and whose end waits for what a processor says of the trailers. */
+/** A body that is forwarded as it arrives; its end waits for the processor's response to the trailers. */
 export class TailedBody extends PassedBody {
   readonly #tail: BodyTail;
   #trailers: readonly string[] | undefined;
@@ -38,17 +38,17 @@ export class TailedBody extends PassedBody {
   }
 
   override onAbort(): void {
-    this.breakOff();
+    this.abort();
   }
 
-  /** It ends, with these trailers in the place of its own where there are any. */
+  /** Ends the body; `trailers` replace its own. */
   pass(trailers?: readonly string[]): void {
     this.#trailers = trailers;
     this.#end()?.onEnd();
   }
 
-  /** It never ends. */
-  breakOff(): void {
+  /** Aborts the body. */
+  abort(): void {
     this.#end()?.onAbort();
   }
 

@@ -1,75 +1,75 @@
 import type { Window } from "./windows.ts";
 
-/** What a bucket holds, and what comes back. */
+/** The size of a bucket and how it is refilled. */
 export interface BucketLimit {
-  /** What it holds at most, and at first. */
+  /** Maximum and initial number of tokens. */
   readonly capacity: number;
-  /** What each interval brings back. */
+  /** Number of tokens that each interval adds. */
   readonly refill: number;
   readonly window: Window;
 }
 
-/** What was taken of a bucket. */
+/** The usage of a bucket. */
 export interface BucketUse {
-  /** More than the bucket holds: the rest is owed. */
+  /** May exceed the capacity; the rest is owed. */
   used: number;
-  /** When the interval began up to which `used` has been made less, in milliseconds; undefined: nothing was asked for. */
+  /** Start of the interval up to which refills are included, in milliseconds; `undefined` before the first use. */
   since: number | undefined;
 }
 
-/** The same of a limit that a restart does not reset. */
+/** The usage of a limit that a restart does not reset. */
 export interface KeptUse extends BucketUse {
-  /** When nothing of it will count any more, in milliseconds. */
+  /** When the usage no longer counts, in milliseconds. */
   until: number;
 }
 
-/** Until when what was used of a limit counts. */
+/** Returns when the usage of a limit no longer counts. */
 export function countsUntil({ window, refill }: BucketLimit, { used, since }: BucketUse): number {
   return window.after(since ?? window.now(), Math.max(0, Math.ceil(used / refill)));
 }
 
-/** What requests and calls take from. */
+/** The operations on a bucket. */
 export type LimitBucket = Pick<Bucket, "take" | "wait" | "waitFor" | "charge">;
 
-/** One bucket, refilled when it is looked at. */
+/** A bucket that is refilled on each access. */
 export class Bucket {
   readonly #limit: BucketLimit;
   readonly #use: BucketUse;
   readonly #changed: (() => void) | undefined;
 
-  /** `changed` is called when something was taken. */
+  /** `changed` is called after the usage has changed. */
   constructor(limit: BucketLimit, use?: BucketUse, changed?: () => void) {
     this.#limit = limit;
     this.#use = use ?? { used: 0, since: undefined };
     this.#changed = changed;
   }
 
-  /** Takes one: 0; or there is none: the milliseconds until the next ones come. */
+  /** Takes a token and returns 0; if none is left, returns the milliseconds until the next refill. */
   take(): number {
     const wait = this.wait();
     if (wait === 0) this.charge(1);
     return wait;
   }
 
-  /** 0: there is something; or the milliseconds until there is. */
+  /** Returns 0 if a token is left, or the milliseconds until there is one. */
   wait(): number {
     const now = this.#refill();
     const left = this.#left;
     return left > 0 ? 0 : this.#until(Math.floor(-left / this.#limit.refill) + 1, now);
   }
 
-  /** 0: so much is there, or all that the bucket can hold; or the milliseconds until it is. */
+  /** Returns 0 if the amount (at most the capacity) is available, or the milliseconds until it is. */
   waitFor(amount: number): number {
     const now = this.#refill();
     const missing = Math.min(amount, this.#limit.capacity) - this.#left;
     return missing <= 0 ? this.wait() : this.#until(Math.ceil(missing / this.#limit.refill), now);
   }
 
-  /** Takes what has been used, and gives back what is negative: what the bucket does not hold is owed. */
+  /** Takes an amount, or gives back a negative one. An amount that exceeds the tokens is owed. */
   charge(amount: number): void {
     if (amount === 0) return;
     this.#refill();
-    // What is given back may have come back by itself.
+    // Tokens that are given back may already have been refilled.
     this.#use.used = Math.max(0, this.#use.used + amount);
     this.#changed?.();
   }
@@ -78,14 +78,14 @@ export class Bucket {
     return this.#limit.capacity - this.#use.used;
   }
 
-  /** What has come back by now. */
+  /** Adds the refills until now. */
   #refill(): number {
     const { refill, window } = this.#limit;
     const now = window.now();
     const { since } = this.#use;
     if (since === undefined) this.#use.since = window.begin(now);
     else {
-      // A clock may be set back: then nothing comes back for as long.
+      // If the clock is set back, nothing is refilled until it has caught up.
       const count = Math.max(0, window.passed(since, now));
       if (count > 0) {
         this.#use.since = window.after(since, count);

@@ -6,21 +6,21 @@ import { limitsFile } from "../../process/state-files.ts";
 import type { KeptUse } from "./bucket.ts";
 import { DIGEST_BYTES } from "./shared-uses.ts";
 
-/** What callers have used of one limit, the one that was seen last at the end; the key of all together is empty. */
+/** The usage of one limit by key, least recently seen first; the empty key stands for all callers together. */
 export type Uses = Map<string, KeptUse>;
 
-/** Milliseconds from a change to its being written: a process that is killed loses no more, and the time to write. */
+/** Milliseconds from a change until it is written: a killed process loses at most this much. */
 export const WRITE_DELAY = 500;
 
 /**
- * The file below GWC_STATE_DIR that says what was used of limits that a restart must not reset. It is replaced as a whole, so
- * that it is never half written.
+ * The file in GWC_STATE_DIR with the usage of limits that a restart must not reset. It is replaced atomically, so that it
+ * is never half written.
  */
 export class KeptFile {
-  /** Undefined: nothing is written down. */
+  /** `undefined` if nothing is persisted. */
   readonly #path: string | undefined;
   readonly #warn: (message: string) => void;
-  /** Writes happen one after the other. */
+  /** Writes are sequential. */
   #writing: Promise<void> = Promise.resolve();
   #hasFailed = false;
 
@@ -28,14 +28,14 @@ export class KeptFile {
     this.#warn = warn;
     this.#path = stateDir && limitsFile(stateDir, env.gateway);
     if (this.#path === undefined)
-      warn("limits by the hour, day and month begin anew at each start: GWC_STATE_DIR is not set");
+      warn("hourly, daily and monthly limits reset on restart: GWC_STATE_DIR is not set");
   }
 
   get isThere(): boolean {
     return this.#path !== undefined;
   }
 
-  /** What it says, by the names of limits. */
+  /** Reads the file, by names of limits. */
   read(): Map<string, Uses> {
     const path = this.#path;
     if (path === undefined) return new Map();
@@ -48,7 +48,7 @@ export class KeptFile {
     }
   }
 
-  /** Writes what counts of that by then, after what is being written. False: it could not be. */
+  /** Writes the current usage after previous writes have ended. Returns false if that fails. */
   async write(limits: ReadonlyMap<string, Uses>): Promise<boolean> {
     const path = this.#path;
     if (path === undefined) return true;
@@ -57,19 +57,19 @@ export class KeptFile {
     return writing;
   }
 
-  /** Resolves when all is written, or could not be. */
+  /** Resolves when all writes have ended. */
   written(): Promise<void> {
     return this.#writing;
   }
 
-  /** A request waits for what is read: it goes on, whatever stands in the way. */
+  /** Moves an unreadable file out of the way. Never throws, because a request waits for the read. */
   #putAside(path: string, why: string): void {
     try {
       renameSync(path, `${path}.unreadable`);
-      this.#warn(`${path} can't be read and is put aside, limits begin anew: ${why}`);
+      this.#warn(`cannot read ${path}; renamed it and reset the limits: ${why}`);
     } catch (error) {
-      const problem = `${why}; it can't be put aside either: ${reason(error)}`;
-      this.#warn(`${path} can't be read, limits begin anew and are in memory alone: ${problem}`);
+      const problem = `${why}; renaming it failed: ${reason(error)}`;
+      this.#warn(`cannot read ${path}; reset the limits, which are only in memory: ${problem}`);
     }
   }
 
@@ -81,14 +81,14 @@ export class KeptFile {
       this.#hasFailed = false;
       return true;
     } catch (error) {
-      if (!this.#hasFailed) this.#warn(`${path} can't be written: ${reason(error)}`);
+      if (!this.#hasFailed) this.#warn(`cannot write ${path}: ${reason(error)}`);
       this.#hasFailed = true;
       return false;
     }
   }
 }
 
-/** What stands for a key: what keys say is not written down. */
+/** Returns the digest of a key, so that the key itself is not persisted. */
 export function keptKey(text: string): string {
   return hash("sha256", text, "buffer").toString("base64url", 0, DIGEST_BYTES);
 }
@@ -103,10 +103,10 @@ function textOf(all: ReadonlyMap<string, Uses>): string {
   return `${JSON.stringify({ version: 1, limits: Object.fromEntries(kept) })}\n`;
 }
 
-/** What a file says. Throws when it is of another kind. */
+/** Parses a file. Throws if its format is unknown. */
 function readLimits(text: unknown): readonly (readonly [name: string, uses: Uses])[] {
   const { version, limits } = members(text);
-  if (version !== 1) throw new Error("it is of another version");
+  if (version !== 1) throw new Error("unknown version");
   return Object.entries(members(limits)).map(([name, uses]) => [
     name,
     new Map(
@@ -115,7 +115,7 @@ function readLimits(text: unknown): readonly (readonly [name: string, uses: Uses
   ]);
 }
 
-/** Files of before have the whole digests. */
+/** Files of earlier versions contain whole digests. */
 function shortKey(key: string): string {
   return Buffer.from(key, "base64url").toString("base64url", 0, DIGEST_BYTES);
 }
@@ -124,11 +124,11 @@ function readUse({ used, since, until }: Readonly<Record<string, unknown>>): Kep
   if (typeof used === "number" && typeof since === "number" && typeof until === "number") {
     return { used, since, until };
   }
-  throw new Error("what was used is no number");
+  throw new Error("the usage is not a number");
 }
 
 function members(value: unknown): Readonly<Record<string, unknown>> {
-  if (typeof value !== "object" || value === null) throw new Error("it is no list of limits");
+  if (typeof value !== "object" || value === null) throw new Error("not a list of limits");
   return Object.fromEntries(Object.entries(value));
 }
 

@@ -3,25 +3,28 @@ import { releaseLock } from "../../process/thread-lock.ts";
 import { KeptFile, type Uses, WRITE_DELAY } from "./kept-file.ts";
 import { DIGEST_BYTES, SharedUses } from "./shared-uses.ts";
 
-/** The table of a limit, as the main thread sees it. */
+/** The table of a limit on the main thread. */
 interface KeptTable {
   readonly memory: SharedArrayBuffer;
   readonly uses: SharedUses;
-  /** Those that have been read. */
+  /** The counter of changes at the last read. */
   changes: number;
 }
 
-/** The main thread, among those that look at a table: none of the others is called so. */
+/** The main thread's number among the threads that lock a table. */
 const MAIN_THREAD = 0xffff;
 
-/** Limits of several threads that a restart must not reset: they count in tables that they share, and the main thread writes. */
+/**
+ * Creates the tables of limits that a restart must not reset, in a process with several threads. All threads count in
+ * shared tables, and the main thread writes them to the file.
+ */
 export function keptTables(gateway: GatewayContext): KeptMemory {
   return new KeptTables(gateway);
 }
 
 class KeptTables implements KeptMemory {
   readonly #file: KeptFile;
-  /** What is written down, or about to be. */
+  /** The usage that is written or about to be. */
   readonly #limits: Map<string, Uses>;
   readonly #tables = new Map<string, KeptTable>();
   #isBehind = false;
@@ -75,10 +78,10 @@ function usesOf(table: SharedUses): Uses {
   return new Map(table.entries().map(({ digest, use }) => [keyOf(digest), { ...use }]));
 }
 
-/** All callers together have no key. */
+/** The digest that stands for all callers together. */
 const noKey: Buffer = Buffer.alloc(DIGEST_BYTES);
 
-/** The digest of a key that is written down, in a table. */
+/** Returns the digest in a table for a persisted key. */
 export function tableDigest(key: string): Buffer {
   return key === "" ? noKey : Buffer.from(key, "base64url");
 }

@@ -2,7 +2,7 @@ import type { GatewayContext, KeptState } from "../../process/gateway-context.ts
 import { Bucket, type BucketLimit, countsUntil } from "./bucket.ts";
 import { KeptFile, type Uses, WRITE_DELAY } from "./kept-file.ts";
 
-/** What was used of limits that a restart must not reset, in a process of one thread: in memory, and in a file. */
+/** The usage of limits that a restart must not reset, in memory and in a file; for a process with one thread. */
 export class KeptUses implements KeptState {
   readonly #limits: Map<string, Uses>;
   readonly #file: KeptFile;
@@ -14,7 +14,7 @@ export class KeptUses implements KeptState {
     this.#limits = this.#file.read();
   }
 
-  /** Those of a process: they outlive a reload of the configuration. */
+  /** Returns the instance of a process; it outlives a reload of the configuration. */
   static of(gateway: GatewayContext): KeptUses {
     const kept = gateway.keptStates.get("limits");
     if (kept instanceof KeptUses) return kept;
@@ -23,7 +23,7 @@ export class KeptUses implements KeptState {
     return opened;
   }
 
-  /** The bucket of a key of the limit `name`, of which at most `maxKeys` are remembered. */
+  /** Returns the bucket of a key of the limit `name`, of which at most `maxKeys` are remembered. */
   bucket(name: string, key: string, limit: BucketLimit, maxKeys: number): Bucket {
     const uses: Uses = this.#limits.get(name) ?? new Map();
     this.#limits.set(name, uses);
@@ -31,7 +31,7 @@ export class KeptUses implements KeptState {
     if (!uses.delete(key) && uses.size >= maxKeys) forgetOne(uses);
     uses.set(key, use);
     return new Bucket(limit, use, () => {
-      // It may have been forgotten while its call was under way.
+      // It may have been dropped while its call was in flight.
       if (!uses.has(key)) uses.set(key, use);
       use.until = countsUntil(limit, use);
       this.#change();
@@ -55,7 +55,10 @@ export class KeptUses implements KeptState {
   }
 }
 
-/** The oldest one of which nothing counts: who makes keys up must not make others forgotten. Else the oldest. */
+/**
+ * Drops the oldest key whose usage no longer counts, so that invented keys do not displace others; otherwise the oldest
+ * one.
+ */
 function forgetOne(uses: Uses): void {
   const now = Date.now();
   const idle = uses.entries().find(([, { until }]) => until <= now);

@@ -1,14 +1,14 @@
 import { Bucket, type BucketLimit, type KeptUse, type LimitBucket } from "./bucket.ts";
 import type { SharedUses } from "./shared-uses.ts";
 
-/** A bucket that other threads take from too: each look at it is whole. */
+/** A bucket that threads share; each operation is atomic. */
 export class SharedBucket implements LimitBucket {
   readonly #uses: SharedUses;
   readonly #digest: Buffer;
   readonly #limit: BucketLimit;
   readonly #changed: ((use: KeptUse) => void) | undefined;
 
-  /** `digest`: that of the key. `changed` is called when something was taken, while no other thread looks at it. */
+  /** `digest`: the digest of the key. `changed` is called under the lock after the usage has changed. */
   constructor(
     uses: SharedUses,
     digest: Buffer,

@@ -14,13 +14,13 @@ import { KeptUses } from "./kept-uses.ts";
 import { SharedBucket } from "./shared-bucket.ts";
 import { SharedUses } from "./shared-uses.ts";
 
-/** A limit that all requests share, whichever thread has them, also those before a restart. */
+/** Opens a limit that all requests on all threads share, across restarts. */
 export function openSharedKeptRateLimit(settings: KeptRateLimitSettings): RateLimit {
   const limit = new SharedKeptLimit(settings, 1);
   return { ...limitFacts(settings), bucket: (gateway) => limit.bucket(gateway, "") };
 }
 
-/** The same with a bucket for each caller. */
+/** Opens such a limit with a bucket per caller. */
 export function openSharedKeptKeyedRateLimit(settings: KeptKeyedRateLimitSettings): KeyedRateLimit {
   const limit = new SharedKeptLimit(settings, settings.maxKeys);
   return keyedLimit(settings, keptKey, (gateway, key) => limit.bucket(gateway, key));

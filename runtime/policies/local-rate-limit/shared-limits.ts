@@ -13,28 +13,28 @@ import { interval, type Window } from "./windows.ts";
 
 /** A limit that all threads of a process count together. */
 export interface SharedRateLimitSettings extends Omit<BucketLimit, "window"> {
-  /** No other limit of the gateway has it. */
+  /** Unique among the limits of the gateway. */
   readonly name: string;
   /** Milliseconds. */
   readonly interval: number;
-  /** Where the configuration has it, for the log. */
+  /** Its place in the configuration, for the log. */
   readonly origin: string;
 }
 
-/** The same with a bucket for each caller. */
+/** A shared limit with a bucket per caller. */
 export interface SharedKeyedRateLimitSettings extends SharedRateLimitSettings {
-  /** Callers that are remembered; beyond it the one that was not seen for longest is forgotten. */
+  /** Maximum number of remembered callers; the least recently seen one is dropped. */
   readonly maxKeys: number;
 }
 
-/** A limit that all requests share, whichever thread has them. */
+/** Opens a limit that all requests on all threads share. */
 export function openSharedRateLimit(settings: SharedRateLimitSettings): RateLimit {
   const limit = new SharedLimit(settings, 1);
   const key = digestOf("");
   return { ...limitFacts(settings), bucket: (gateway) => limit.bucket(gateway, key) };
 }
 
-/** A limit for each key. */
+/** Opens a limit per key. */
 export function openSharedKeyedRateLimit(settings: SharedKeyedRateLimitSettings): KeyedRateLimit {
   const limit = new SharedLimit(settings, settings.maxKeys);
   const keyOf = (text: string): string => `=${text}`;
@@ -65,7 +65,7 @@ class SharedLimit {
   }
 }
 
-/** Intervals from the first request on, by a clock that is the same in every thread and that nobody sets. */
+/** Returns intervals from the first request on, by a monotonic clock that all threads share. */
 function sharedInterval(length: number): Window {
   return { ...interval(length), now: () => Number(process.hrtime.bigint()) / 1e6 };
 }

@@ -1,33 +1,36 @@
 import { withLock } from "../../process/thread-lock.ts";
 import type { KeptUse } from "./bucket.ts";
 
-/** Int32 words before the first place: the lock, how many places are taken, the newest of them, the oldest, and changes. */
+/**
+ * Int32 words before the first place: the lock, the number of used places, the newest and oldest place, and a counter of
+ * changes.
+ */
 const HEAD_WORDS = 5;
 const [takenAt, newestAt, oldestAt, changesAt] = [1, 2, 3, 4];
 
-/** Of a place, in Int32 words: a digest, its neighbours by age, and the next one of its chain; places count from 1. */
+/** The words of a place: a digest, its neighbours by age, and the next place of its chain. Places count from 1. */
 const PLACE_WORDS = 8;
 const [olderAt, newerAt, nextAt] = [4, 5, 6];
 
 /**
- * What the places hold, as Float64 behind them: what was used, since when (0: nothing was asked for), and until when it
- * counts, where that is to be known.
+ * The usage of each place, as Float64 values after the words: the amount, the start of its interval (0: unused), and until
+ * when it counts.
  */
 const USE_NUMBERS = 3;
 
-/** Bytes of a digest that are kept. */
+/** Number of bytes of a digest that are stored. */
 export const DIGEST_BYTES = 16;
 
-/** What a key has used, as others may keep it. */
+/** The usage of a key, for persisting it. */
 export interface UseEntry {
   readonly digest: Buffer;
   readonly use: Readonly<KeptUse>;
 }
 
 /**
- * What callers have used of one limit, in memory that threads share: a table by the digests of their keys. When it is full, it
- * forgets the one that was not seen for longest, of those of which nothing counts if there are any: who makes keys up must
- * not make others forgotten. All of it is read and written under one lock.
+ * The usage of one limit by digests of keys, in memory that threads share. When the table is full, the least recently seen
+ * key is dropped, preferably one whose usage no longer counts, so that invented keys do not displace others. All access is
+ * under one lock.
  */
 export class SharedUses {
   readonly #words: Int32Array;
@@ -38,12 +41,12 @@ export class SharedUses {
   readonly #chains: number;
   readonly #firstPlace: number;
 
-  /** The bytes that a table of so many keys takes. */
+  /** Returns the number of bytes of a table with so many keys. */
   static bytes(most: number): number {
     return useOffset(most) + 8 * USE_NUMBERS * most;
   }
 
-  /** `thread`: which one looks at it, from 0. */
+  /** `thread`: the index of the thread that uses it. */
   constructor(memory: SharedArrayBuffer, most: number, thread: number) {
     this.#memory = memory;
     this.#words = new Int32Array(memory);
@@ -54,30 +57,30 @@ export class SharedUses {
     this.#firstPlace = HEAD_WORDS + this.#chains;
   }
 
-  /** Works on what a key has used, while no other thread does. `digest`: 16 bytes of a digest of the key. */
+  /** Calls `work` with the usage of a key while the table is locked. `digest`: 16 bytes of the key's digest. */
   with<Result>(digest: Buffer, work: (use: KeptUse) => Result): Result {
     return withLock(this.#words, this.#thread, () => work(this.#useAt(this.#placeOf(digest))));
   }
 
-  /** Within `with`: what was used is not what it was. */
+  /** Counts a change; only inside of `with`. */
   change(): void {
     this.#words[changesAt] = this.#word(changesAt) + 1;
   }
 
-  /** Another number each time that something was changed. */
+  /** A number that differs after each change. */
   get changes(): number {
     return Atomics.load(this.#words, changesAt);
   }
 
-  /** Adds entries, the oldest first. Only while no other thread can look at the table. */
+  /** Adds entries, oldest first. Only while no other thread uses the table. */
   fill(entries: readonly UseEntry[]): void {
     for (const { digest, use } of entries.slice(-this.#most))
       Object.assign(this.#useAt(this.#placeOf(digest)), use);
   }
 
-  /** What it holds at this moment, the oldest first. */
+  /** Returns the current entries, oldest first. */
   entries(): readonly UseEntry[] {
-    // Others wait for the time of a copy, not of reading it.
+    // Copies the table, so that other threads wait only for the copy.
     const copy = withLock(this.#words, this.#thread, () => this.#memory.slice(0));
     return new SharedUses(copy, this.#most, this.#thread).#entries();
   }
@@ -112,7 +115,7 @@ export class SharedUses {
     return true;
   }
 
-  /** One that nobody has, or that of an old key. */
+  /** Returns an unused place, or the place of a dropped key. */
   #freePlace(): number {
     const taken = this.#word(takenAt);
     if (taken < this.#most) {
@@ -201,7 +204,7 @@ export class SharedUses {
   }
 }
 
-/** A power of two, at least as many as there are keys. */
+/** Returns a power of two that is at least the number of keys. */
 function chainsOf(most: number): number {
   return 2 ** Math.ceil(Math.log2(Math.max(2, most)));
 }

@@ -1,35 +1,35 @@
-/** When what a limit gives comes back. Times in milliseconds. */
+/** The refill intervals of a limit. Times are in milliseconds. */
 export interface Window {
-  /** The clock that it goes by. */
+  /** The current time of its clock. */
   now(): number;
-  /** When the interval begins that a first request at a moment is in. */
+  /** Returns the start of the interval that a first request at this time belongs to. */
   begin(now: number): number;
-  /** How many intervals have begun since the one that began then. */
+  /** Returns the number of intervals that have begun since the start of another one. */
   passed(since: number, now: number): number;
-  /** When the interval begins that is so many later. */
+  /** Returns the start of a later interval. */
   after(since: number, count: number): number;
 }
 
-/** Intervals from the first request on, by a clock that nobody sets. */
+/** Returns intervals from the first request on, by a monotonic clock. */
 export function interval(length: number): Window {
   return { ...lasting(length), now: () => performance.now(), begin: (now) => now };
 }
 
-/** The same by the clock of the machine: a restart does not begin another one. */
+/** Returns such intervals by the system clock, so that they continue after a restart. */
 export function clockInterval(length: number): Window {
   return { ...lasting(length), now: () => Date.now(), begin: (now) => now };
 }
 
 const DAY_LENGTH = 86_400_000;
 
-/** Days, from midnight UTC on. */
+/** Days from midnight UTC. */
 export const calendarDays: Window = {
   ...lasting(DAY_LENGTH),
   now: () => Date.now(),
   begin: (now) => now - (now % DAY_LENGTH),
 };
 
-/** Months of the calendar, from the first one's midnight UTC on. */
+/** Calendar months in UTC. */
 export const calendarMonths: Window = {
   now: () => Date.now(),
   begin: (now) => monthAt(monthOf(now)),
@@ -44,7 +44,7 @@ function lasting(length: number): Pick<Window, "passed" | "after"> {
   };
 }
 
-/** Months since the year 0. */
+/** Returns the months since the year 0. */
 function monthOf(time: number): number {
   const date = new Date(time);
   return date.getUTCFullYear() * 12 + date.getUTCMonth();

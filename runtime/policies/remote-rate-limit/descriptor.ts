@@ -5,19 +5,19 @@ import type { RateLimitDescriptorSchema } from "../../grpc/gen/envoy/extensions/
 import { RateLimitUnit } from "../../grpc/gen/envoy/type/v3/ratelimit_unit_pb.ts";
 import { plainValues } from "../transformations/plain-values.ts";
 
-/** What is counted together: names and the values of expressions. */
+/** The values that are counted together: keys and the values of expressions. */
 export interface CountedUse {
   readonly entries: readonly (readonly [key: string, value: unknown])[];
-  /** How much it counts. */
+  /** The amount to count. */
   readonly cost?: unknown;
-  /** The limit in the place of the service's own: `{unit, requestsPerUnit}`. */
+  /** Replaces the service's own limit: `{unit, requestsPerUnit}`. */
   readonly limit?: unknown;
 }
 
-/** A descriptor as it goes to the service. */
+/** A descriptor in a request to the service. */
 export type LimitDescriptor = MessageInitShape<typeof RateLimitDescriptorSchema>;
 
-/** The descriptor of a use that counts so much; undefined when a value or the cost could not be had. */
+/** Returns the descriptor of a use with its cost; `undefined` if a value or the cost failed. */
 export function descriptorOf(
   { entries, limit }: Pick<CountedUse, "entries" | "limit">,
   cost: unknown,
@@ -31,12 +31,12 @@ export function descriptorOf(
   return { entries: known, hitsAddend, ...(override && { limit: override }) };
 }
 
-/** The units of a service by their names, in any case. */
+/** The units of the service by lower-case name. */
 const units = new Map(
   Object.entries(RateLimitUnit).map(([name, unit]) => [name.toLowerCase(), unit] as const),
 );
 
-/** What is no limit changes none. */
+/** Returns the limit; an invalid one is ignored. */
 function limitOf(value: unknown): LimitDescriptor["limit"] {
   const { limit } = plainValues({ limit: value });
   if (typeof limit !== "object" || limit === null) return undefined;

@@ -1,6 +1,6 @@
 import type { RateLimitResponse_DescriptorStatus } from "../../grpc/gen/envoy/service/ratelimit/v3/rls_pb.ts";
 
-/** The headers of the limit of which the least is left; none when no limit is known. */
+/** Returns the headers of the limit with the least remaining; none if no limit is known. */
 export function strictestLimit(
   statuses: readonly RateLimitResponse_DescriptorStatus[],
 ): ReadonlyMap<string, string> {

@@ -2,17 +2,14 @@ import type { BodySink, BodySource } from "../../http/body/body.ts";
 import { PassedBody } from "../../http/body/passed-body.ts";
 import type { BufferBudget } from "../../process/buffer-budget.ts";
 
-/** Bytes that a copy may be behind before it is given up. */
+/** Maximum number of bytes that a copy may lag behind before it is aborted. */
 const MAX_BEHIND = 262_144;
 
-/**
- * A body that flows to two readers: the first one sets the pace, the copy follows as it can and is broken off when it
- * falls too far behind.
- */
+/** A body with two readers. The first one sets the pace; the copy is aborted if it lags too far behind. */
 export class TeeBody extends PassedBody {
   readonly copy: BodyCopy;
 
-  /** What the copy holds back counts against `budget`. */
+  /** The buffered bytes of the copy count against `budget`. */
   constructor(source: BodySource, budget: BufferBudget) {
     super(source);
     this.copy = new BodyCopy(source, budget);
@@ -39,7 +36,7 @@ export class TeeBody extends PassedBody {
   }
 }
 
-/** The second reader's side. */
+/** The body for the second reader. */
 class BodyCopy implements BodySource, BodySink {
   readonly length: number | undefined;
   readonly #source: BodySource;

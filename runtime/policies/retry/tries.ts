@@ -6,32 +6,32 @@ import { SECOND } from "../../process/units.ts";
 import type { RetryTest } from "../retry.ts";
 import { RetryBudget } from "./retry-budget.ts";
 
-/** When and how often a call is tried again that is held whole, and what all calls of a route may be tried again together. */
+/** Settings for retrying buffered calls, with the retry budget of all calls of a route. */
 export interface Tries extends RepeatSettings {
   readonly budget: RetryBudget;
 }
 
-/** Opens the budget of a route. */
+/** Creates the budget of a route. */
 export function openTries(settings: RepeatSettings): Tries {
   return { ...settings, budget: new RetryBudget() };
 }
 
-/** What a try came to. */
+/** The result of a failed try. */
 export interface FailedTry {
-  /** Undefined: there was no response. `headers`: a flat list. */
+  /** `undefined` if there was no response. `headers`: a flat list. */
   readonly head: { readonly status: number; readonly headers: readonly string[] } | undefined;
-  /** Another try may do better, whatever the configuration says. */
+  /** Whether another try may succeed, whatever the configuration says. */
   readonly mayTryNext: boolean;
 }
 
-/** The tries of one call. `isWanted`: which responses are tried again besides. */
+/** Returns the tries of one call. `isWanted`: further responses that are retried. */
 export function triedCall(tries: Tries, isWanted?: RetryTest): TriedCall {
   return new TriedCall(tries, isWanted);
 }
 
 export type { TriedCall };
 
-/** How often a call was tried. */
+/** The tries of one call. */
 class TriedCall {
   readonly tries: Tries;
   readonly isWanted: RetryTest | undefined;
@@ -42,7 +42,7 @@ class TriedCall {
     this.isWanted = isWanted;
   }
 
-  /** Whether the call is worth another try for what came of the last one. */
+  /** Whether the call should be retried after a failure. */
   isWorthwhile({ head, mayTryNext }: FailedTry): boolean {
     if (mayTryNext) return true;
     if (head === undefined) return false;
@@ -51,8 +51,8 @@ class TriedCall {
   }
 
   /**
-   * Resolves when it is time for the next try. False: there is none left, or not before `deadline` (milliseconds of the
-   * monotonic clock). `isSame`: the same server is asked again, and may have said when.
+   * Waits until the next try. Returns false if none is left, or not before `deadline` (milliseconds of the monotonic
+   * clock). `isSame`: the same server is tried again, so its Retry-After applies.
    */
   async next(
     exchange: Exchange,
@@ -73,5 +73,5 @@ class TriedCall {
   }
 }
 
-/** Milliseconds that a server may ask for: who is sent away for longer is told so. */
+/** Maximum Retry-After in milliseconds that is waited for; with longer ones, the client gets the response. */
 const MAX_WAIT = 10 * SECOND;

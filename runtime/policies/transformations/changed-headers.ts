@@ -3,7 +3,7 @@ import { type EditedHeaders, editHeader } from "../../http/headers/header-edits.
 import { fieldValue } from "./field-value.ts";
 import type { MessageChanges } from "./message-changes.ts";
 
-/** Adds, sets and removes headers, in this order. What is to be added and has no value at all changes nothing. */
+/** Adds, sets and removes headers, in this order. A failed value is not added. */
 export function changeHeaders(
   headers: EditedHeaders,
   { add, set, remove }: Pick<MessageChanges, "add" | "set" | "remove">,

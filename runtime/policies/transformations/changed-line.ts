@@ -3,8 +3,8 @@ import type { RequestChanges } from "./message-changes.ts";
 import { targetValue } from "./target-value.ts";
 
 /**
- * What the values of pseudo headers make of the request line; one that has no value changes nothing. `undefined` if one has a
- * value that can't be on the wire.
+ * Returns the request line from the values of pseudo headers; absent values change nothing. Returns `undefined` if a value
+ * is invalid.
  */
 export function changedLine(changes: RequestChanges): RequestLineChanges | undefined {
   const { method, path, authority, scheme } = changes;
@@ -22,12 +22,12 @@ export function changedLine(changes: RequestChanges): RequestLineChanges | undef
   return isInvalid ? undefined : line;
 }
 
-/** There was a value, and nothing could be made of it. */
+/** Whether a value is present but invalid. */
 function isLost(value: unknown, made: string | undefined): boolean {
   return value !== undefined && value !== null && made === undefined;
 }
 
-/** CONNECT asks for a tunnel, which no change of a request opens. */
+/** CONNECT requests a tunnel, which a changed request cannot open. */
 function methodValue(value: unknown): string | undefined {
   const isMethod = typeof value === "string" && SERVED_METHODS.has(value) && value !== "CONNECT";
   return isMethod ? value : undefined;

@@ -13,12 +13,12 @@ import type {
 import type { ResponseTransform } from "./message-changes.ts";
 import { changedResponse } from "./transformed-response.ts";
 
-/** A response whose head is changed; its body passes, or another one comes in its place. */
+/** Changes the head of a response; the body is forwarded or replaced. */
 export class ChangedMessage<Handler extends UpstreamHandler> implements UpstreamHandler {
   protected readonly handler: Handler;
   protected readonly exchange: Exchange;
   protected readonly transform: ResponseTransform;
-  /** The body was replaced: what comes is thrown away. */
+  /** Whether the body was replaced, so that the original one is discarded. */
   #isReplaced = false;
 
   constructor(handler: Handler, exchange: Exchange, transform: ResponseTransform) {
@@ -56,7 +56,7 @@ export class ChangedMessage<Handler extends UpstreamHandler> implements Upstream
   }
 }
 
-/** The same where another protocol is asked for: one that is agreed to is as it is. */
+/** Does the same for an upgrade request; the response that switches protocols stays unchanged. */
 export class ChangedSwitch extends ChangedMessage<UpgradeHandler> implements UpgradeHandler {
   #hasSwitched = false;
 
@@ -70,7 +70,7 @@ export class ChangedSwitch extends ChangedMessage<UpgradeHandler> implements Upg
   }
 }
 
-/** A response that is held until it is whole. */
+/** Buffers a whole response before changing it. */
 export class WholeMessage implements UpstreamHandler {
   readonly #handler: UpstreamHandler;
   readonly #exchange: Exchange;
@@ -94,7 +94,7 @@ export class WholeMessage implements UpstreamHandler {
     this.#held = exchange.newBuffer();
   }
 
-  /** The request whose response it is; who breaks it off gets nothing more. */
+  /** Sets the request of this response; after an abort, nothing more is delivered. */
   started(request: UpstreamRequest): UpstreamRequest {
     this.#request = request;
     return {
@@ -114,14 +114,14 @@ export class WholeMessage implements UpstreamHandler {
   onData(chunk: Buffer): boolean {
     if (this.#isOver) return true;
     if (this.#held.length + chunk.length > this.#limit) this.#fail("response too large to change");
-    else if (!this.#held.push(chunk)) this.#fail("no room for the response");
+    else if (!this.#held.push(chunk)) this.#fail("not enough buffer space for the response");
     return true;
   }
 
   onEnd(): void {
     const head = this.#head;
     if (this.#isOver || head === undefined) return;
-    void this.#finish(head, this.#held.bytes()).catch(() => this.#fail("response can't be read"));
+    void this.#finish(head, this.#held.bytes()).catch(() => this.#fail("cannot read the response"));
   }
 
   onError(failure: UpstreamFailure): void {
@@ -136,7 +136,7 @@ export class WholeMessage implements UpstreamHandler {
     const content = await decodeBody(body, coding, this.#limit, this.#exchange.newBuffer());
     if (this.#isOver) return;
     if (typeof content === "string") {
-      this.#fail(`response can't be decoded: ${content}`);
+      this.#fail(`cannot decode the response: ${content}`);
       return;
     }
     head.bufferedBody = content;
@@ -158,7 +158,7 @@ export class WholeMessage implements UpstreamHandler {
   }
 }
 
-/** The head of a response with another body. */
+/** Returns the headers of a response with another body. */
 function framed(headers: readonly string[], body: Uint8Array): readonly string[] {
   return [...withoutHeader(headers, "content-length"), "content-length", String(body.length)];
 }

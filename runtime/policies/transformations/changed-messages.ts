@@ -17,20 +17,20 @@ import { ChangedMessage, ChangedSwitch, WholeMessage } from "./changed-message.t
 import { bodyBytes, type RequestChanges, type ResponseChanges } from "./message-changes.ts";
 import { replacedHeaders } from "./replaced-headers.ts";
 
-/** What becomes of the requests that one upstream gets, and of its responses; absent: nothing. */
+/** The changes of requests to one upstream and of its responses; absent members change nothing. */
 export interface MessagesTransform {
   readonly request?: (exchange: Exchange) => RequestChanges;
   readonly response?: (response: ResponseVariables, exchange: Exchange) => ResponseChanges;
-  /** Bytes up to which a response is held whole, for its body; absent: that is not read. */
+  /** Maximum number of buffered bytes of a response whose body is read; absent if it is not read. */
   readonly wholeResponse?: number;
 }
 
-/** Makes an upstream one whose messages are changed on their way. */
+/** Wraps an upstream so that its messages are changed. */
 export function changedMessages(transform: MessagesTransform): (server: Upstream) => Upstream {
   return (server) => new ChangingUpstream(server, transform);
 }
 
-/** An upstream whose messages are changed; those that the gateway sends for itself are not. */
+/** An upstream with changed messages; requests of the gateway itself stay unchanged. */
 class ChangingUpstream extends WrappedUpstream {
   readonly #transform: MessagesTransform;
 
@@ -65,11 +65,11 @@ class ChangingUpstream extends WrappedUpstream {
     return this.server.upgrade(changed, protocol, switched);
   }
 
-  /** `undefined` if no valid request can be made of it. */
+  /** Returns the changed call; `undefined` if it would be invalid. */
   #request(call: UpstreamCall, exchange: Exchange): UpstreamCall | undefined {
     const changes = this.#transform.request?.(exchange);
     const { wholeResponse } = this.#transform;
-    // Text can be read only as it is; an upstream that compresses all the same is decoded.
+    // Expressions need the uncompressed body; it is decoded if the upstream compresses anyway.
     const headers =
       wholeResponse === undefined ? call.headers : withoutHeader(call.headers, "accept-encoding");
     if (changes === undefined) return { ...call, headers };
@@ -101,9 +101,9 @@ function changedHeaders(
   return edited.list;
 }
 
-/** No valid request can be made of a call: the one of its client must not go on where another one is wanted. */
+/** The failure of an invalid changed call. The client's original request must not be forwarded instead. */
 const invalid: UpstreamFailure = {
   kind: "protocol",
   isOfRequest: true,
-  detail: "transformations make no valid request of it",
+  detail: "transformations produced an invalid request",
 };

@@ -1,8 +1,9 @@
 import { fieldText } from "../../cel/values/field-text.ts";
 
 /**
- * The value of an expression as a header's (RFC 9110 5.5); undefined for none, and for one with CR, LF, NUL or another
- * control character, which could end the header. Text beyond Latin-1 goes as its UTF-8 bytes.
+ * Converts the value of an expression to a header value (RFC 9110 5.5). Returns `undefined` without a value, or if it
+ * contains CR, LF, NUL or another control character, which could end the header. Characters beyond Latin-1 are sent as
+ * UTF-8 bytes.
  */
 export function fieldValue(value: unknown): string | undefined {
   const text = fieldText(value);

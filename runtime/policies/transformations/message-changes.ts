@@ -1,26 +1,26 @@
 import { toJson } from "../../cel/functions/json.ts";
 import type { ResponseVariables } from "../../cel/variables.ts";
 
-/** What becomes of a message. Values are the ones of expressions: undefined is a failure. */
+/** Changes of a message. The values come from expressions; `undefined` means that the expression failed. */
 export interface MessageChanges {
   /**
-   * A map of headers instead of all there are; a failure removes those of a request and leaves those of a response. Comes before
-   * the others.
+   * A map that replaces all headers. If it fails, a request loses its headers and a response keeps them. Applied before the
+   * other changes.
    */
   readonly replace?: unknown;
-  /** Are added to the headers of their name (lower case); one that fails is left out. */
+  /** Added to the headers of the same name (lower case); failed values are omitted. */
   readonly add: readonly HeaderValue[];
-  /** Replace the headers of their name; one that fails removes them. */
+  /** Replace the headers of the same name; a failed value removes them. */
   readonly set: readonly HeaderValue[];
   readonly remove: readonly string[];
-  /** The whole body, when there is this member: text or bytes as they are, anything else as JSON; a failure is empty. */
+  /** Replaces the body if this member is present: strings and bytes as they are, other values as JSON; empty if it failed. */
   readonly body?: unknown;
 }
 
 /** A lower-case name and the value of its expression. */
 export type HeaderValue = readonly [name: string, value: unknown];
 
-/** Changes of a request; a pseudo header that fails stays as it is. A value that it can't have refuses the request. */
+/** Changes of a request. A failed pseudo header changes nothing; an invalid one refuses the request. */
 export interface RequestChanges extends MessageChanges {
   readonly method?: unknown;
   readonly path?: unknown;
@@ -28,15 +28,15 @@ export interface RequestChanges extends MessageChanges {
   readonly scheme?: unknown;
 }
 
-/** Changes of a response; a status that is none from 200 to 599 stays as it is. */
+/** Changes of a response. A status outside 200 to 599 changes nothing. */
 export interface ResponseChanges extends MessageChanges {
   readonly status?: unknown;
 }
 
-/** What a response becomes, by what it is. */
+/** Returns the changes of a response. */
 export type ResponseTransform = (response: ResponseVariables) => ResponseChanges;
 
-/** The bytes of a body that an expression made. */
+/** Converts the value of an expression to the bytes of a body. */
 export function bodyBytes(value: unknown): Uint8Array {
   if (value instanceof Uint8Array) return value;
   const text = typeof value === "string" ? value : (toJson(value) ?? "");

@@ -1,7 +1,7 @@
 import { toJson } from "../../cel/functions/json.ts";
 import type { JsonObject } from "../../cel/variables.ts";
 
-/** The values of expressions as JSON has them; those that failed, or that JSON has not, are left out. */
+/** Converts the values of expressions to JSON values; failed and inexpressible ones are omitted. */
 export function plainValues(values: JsonObject): JsonObject {
   const plain: Record<string, unknown> = Object.create(null);
   for (const [name, value] of Object.entries(values)) {

@@ -4,8 +4,8 @@ import { endToEnd } from "../../http/headers/hop-by-hop.ts";
 import { fieldValue } from "./field-value.ts";
 
 /**
- * The headers that a map of an expression stands for: names to texts, numbers and booleans, or to lists of them. What
- * can't stand on the wire, Host, and what belongs to a connection are left out. Undefined for what is no map.
+ * Converts a map from an expression to headers. Values are strings, numbers, booleans, or lists of them. Invalid fields,
+ * Host, and connection headers are omitted. Returns `undefined` if the value is not a map.
  */
 export function replacedHeaders(value: unknown): HeaderList | undefined {
   const text = toJson(value);

@@ -1,8 +1,8 @@
 import { canonicalTarget } from "../../http/routing/path.ts";
 
 /**
- * The value of an expression as a request target in origin form, in the one form of paths; undefined for what is none:
- * spaces, control characters and `#` (RFC 9112 3.2.1), and what has no such form. Other characters are percent-encoded.
+ * Converts the value of an expression to a canonical request target in origin form. Returns `undefined` if it contains
+ * spaces, control characters or `#` (RFC 9112 3.2.1), or has no canonical form. Other characters are percent-encoded.
  */
 export function targetValue(value: unknown): string | undefined {
   if (typeof value !== "string" || !value.startsWith("/")) return undefined;

@@ -10,12 +10,12 @@ import { changeHeaders } from "./changed-headers.ts";
 import { bodyBytes, type ResponseTransform } from "./message-changes.ts";
 import { replacedHeaders } from "./replaced-headers.ts";
 
-/** Changes heads; the body passes, or another one is sent. */
+/** Changes the head of a response; the body is forwarded or replaced. */
 export class HeadFilter implements ResponseSink {
   readonly #exchange: Exchange;
   readonly #next: ResponseSink;
   readonly #transform: ResponseTransform;
-  /** The body was replaced: what comes is thrown away. */
+  /** Whether the body was replaced, so that the original one is discarded. */
   #isReplaced = false;
 
   constructor(exchange: Exchange, next: ResponseSink, transform: ResponseTransform) {
@@ -69,7 +69,7 @@ export class HeadFilter implements ResponseSink {
   }
 }
 
-/** Holds a response until it is whole. */
+/** Buffers a whole response before changing it. */
 export class WholeFilter implements ResponseSink {
   readonly #exchange: Exchange;
   readonly #next: ResponseSink;
@@ -102,7 +102,7 @@ export class WholeFilter implements ResponseSink {
     const bytes = typeof chunk === "string" ? Buffer.from(chunk) : asBuffer(chunk);
     if (this.#held.length + bytes.length > this.#limit)
       this.#refuse("response too large to change");
-    else if (!this.#held.push(bytes)) this.#refuse("no room for the response");
+    else if (!this.#held.push(bytes)) this.#refuse("not enough buffer space for the response");
     return true;
   }
 
@@ -132,7 +132,7 @@ export class WholeFilter implements ResponseSink {
     const coding = head.header("content-encoding");
     const content = await decodeBody(body, coding, this.#limit, this.#exchange.newBuffer());
     if (typeof content === "string") {
-      this.#refuse(`response can't be decoded: ${content}`);
+      this.#refuse(`cannot decode the response: ${content}`);
       return;
     }
     head.bufferedBody = content;
@@ -147,11 +147,11 @@ export class WholeFilter implements ResponseSink {
     record.reason = "UpstreamFailure";
     logFields(record).set("error", detail);
     const headers = ["content-type", "text/plain; charset=utf-8"];
-    this.#next.respond(502, headers, "upstream gave no valid response");
+    this.#next.respond(502, headers, "upstream returned an invalid response");
   }
 }
 
-/** The response with the changes made; no body: the one there is. */
+/** Applies the changes to a response; `body` is `undefined` if it stays the same. */
 export function changedResponse(
   { original }: Pick<Exchange, "original">,
   response: ReceivedResponse,
@@ -162,7 +162,7 @@ export function changedResponse(
   const edits = new ResponseHeaderEdits();
   changeHeaders(edits, changes);
   const status = statusValue(changes.status) ?? response.status;
-  // These responses have no body (RFC 9110 6.4.1).
+  // Responses without a body (RFC 9110 6.4.1).
   const hasBody = original.method !== "HEAD" && status !== 204 && status !== 304;
   const body = hasBody && "body" in changes ? bodyBytes(changes.body) : undefined;
   if (body !== undefined) edits.remove("content-encoding");

@@ -4,23 +4,23 @@ import type { TelemetryContext } from "../telemetry-context.ts";
 import { type AccessLogLine, accessLogLine, type LogFormat } from "./log-line.ts";
 import type { LogWriter } from "./log-writer.ts";
 
-/** How access lines are written. */
+/** Settings of access log lines. */
 export interface AccessLogSettings {
   readonly format: LogFormat;
-  /** Which requests have a line; absent: all. */
+  /** Decides which requests are logged; absent for all. */
   readonly filter?: LogFilter;
-  /** What a line holds; absent: the default fields. */
+  /** Writes the fields of a line; absent for the default fields. */
   readonly fields?: LogFields;
-  /** Where a record of each line goes as well; absent: nowhere. */
+  /** Exports a record of each line; absent if lines are not exported. */
   readonly export?: LogExport;
 }
 
-/** Where records of access lines go, before the gateway runs. */
+/** The destination of exported records, before the gateway runs. */
 export interface LogExport {
   open(context: TelemetryContext): LogRecorder;
 }
 
-/** Takes a request that has a line, and what writes its fields. */
+/** Records a logged request with the function that writes its fields. */
 export type LogRecorder = (
   exchange: Exchange,
   status: number | undefined,
@@ -28,7 +28,7 @@ export type LogRecorder = (
   fields: LogFields,
 ) => void;
 
-/** Whether a request has a line. */
+/** Decides whether a request is logged. */
 export type LogFilter = (exchange: Exchange, status: number | undefined) => boolean;
 
 /** Writes the fields of a request's line. */
@@ -39,7 +39,7 @@ export type LogFields = (
   duration: number,
 ) => void;
 
-/** Writes one line for each request. Bodies, tokens and query strings are never in it unless an expression reads them. */
+/** Writes one line per request. It contains no bodies, tokens or query strings unless an expression reads them. */
 export class AccessLog {
   readonly #writer: LogWriter;
   readonly #line: AccessLogLine;
@@ -59,7 +59,7 @@ export class AccessLog {
     this.#fields = fields;
   }
 
-  /** `status` is undefined when the client left unanswered; `duration` is in milliseconds. */
+  /** `status` is `undefined` if the client disconnected before the response; `duration` is in milliseconds. */
   request(exchange: Exchange, status: number | undefined, duration: number): void {
     if (this.#filter?.(exchange, status) === false) return;
     const line = this.#line;
@@ -70,7 +70,7 @@ export class AccessLog {
   }
 }
 
-/** What a line holds unless the configuration says otherwise; a generated function of it has the same order. */
+/** Writes the default fields. Generated functions use the same order. */
 function defaultFields(
   line: FieldWriter,
   exchange: Exchange,
@@ -94,14 +94,14 @@ function defaultFields(
   line.plain("duration", `${Math.round(duration)}ms`);
 }
 
-/** Adds what policies and backends noted. */
+/** Writes the fields that policies and backends have set. */
 export function logExtraFields(line: FieldWriter, { fields }: ExchangeRecord): void {
   if (fields === undefined) return;
   const { list } = fields;
   for (let i = 0; i < list.length; i += 2) line.text(list[i] ?? "", list[i + 1]);
 }
 
-/** The same without some. */
+/** Writes the same fields except some. */
 export function logExtraFieldsExcept(
   line: FieldWriter,
   { fields }: ExchangeRecord,

@@ -3,27 +3,27 @@ import { StartupError } from "../../process/startup-error.ts";
 import { LogWriter } from "./log-writer.ts";
 
 /**
- * A file that lines are added to. One that was moved away or removed, as logs are when they are rotated, is opened anew
- * before the next line; one that is cut is written from its beginning.
+ * A file to which lines are appended. If it was moved away or removed (log rotation), it is reopened before the next line;
+ * a truncated one is continued from its start.
  */
 export class AuditFile {
   readonly #path: string;
   #opened: OpenFile;
 
-  /** Throws StartupError when it can't be written. */
+  /** Throws StartupError if the file cannot be written. */
   constructor(path: string) {
     this.#path = path;
     this.#opened = openToAdd(path);
   }
 
-  /** Adds a line, which ends with a line feed. */
+  /** Appends a line, which ends with a line feed. */
   add(line: string): void {
     this.#follow();
     this.#opened.writer.add(line);
     this.#opened.writer.flush();
   }
 
-  /** Writes the rest; nothing more comes. */
+  /** Writes the rest and closes the file. */
   close(): Promise<void> {
     return closeFile(this.#opened);
   }
@@ -34,7 +34,7 @@ export class AuditFile {
       if (statSync(this.#path, { throwIfNoEntry: false })?.ino === before.inode) return;
       this.#opened = openToAdd(this.#path);
     } catch {
-      // Lines that can't be where they belong are better where they were, and no request fails for them.
+      // The old file stays in use, so that no lines are lost and no request fails.
       return;
     }
     void closeFile(before);
@@ -53,7 +53,7 @@ function openToAdd(path: string): OpenFile {
     return { descriptor, inode: fstatSync(descriptor).ino, writer: new LogWriter(descriptor) };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new StartupError(`the audit log can't be written: ${why}`);
+    throw new StartupError(`cannot write the audit log: ${why}`);
   }
 }
 

@@ -8,10 +8,10 @@ import { AuditFile } from "./audit-file.ts";
 import { type AccessLogLine, accessLogLine } from "./log-line.ts";
 import type { LogWriter } from "./log-writer.ts";
 
-/** What the process itself did. */
+/** Actions of the process itself. */
 export type AuditAction = "started" | "configured" | "configuration-refused" | "draining" | "ended";
 
-/** A connection whose bytes would have been passed on. */
+/** The parts of a TCP connection that appear in audit lines. */
 interface AuditedConnection {
   readonly remoteAddress: string;
   readonly remotePort: number;
@@ -21,7 +21,7 @@ interface AuditedConnection {
   };
 }
 
-/** Why a request was refused because of who sent it, or what it asked for. */
+/** Reasons of refusals that depend on the sender of a request or on what it requests. */
 const DENIALS: ReadonlySet<RefusalReason> = new Set([
   "JwtAuth",
   "Oidc",
@@ -36,27 +36,27 @@ const DENIALS: ReadonlySet<RefusalReason> = new Set([
   "PromptGuard",
 ]);
 
-/** What explains a refusal, of the fields that policies noted. */
+/** Fields of policies that explain a refusal. */
 const EXPLANATIONS = ["error", "rule", "limit", "mcp.method.name", "mcp.target"] as const;
 const ITEMS = ["gen_ai.tool.name", "gen_ai.prompt.name", "mcp.resource.uri"] as const;
 
-/** Whoever was not seen on a route for so long logs in anew; milliseconds. */
+/** Milliseconds after which a caller that was not seen on a route counts as a new login. */
 export const LOGIN_TIME: number = HOUR;
-/** Logins that are remembered; the one that is oldest makes room. */
+/** Maximum number of remembered logins; the oldest is dropped first. */
 export const MAX_LOGINS = 10_000;
 
-/** Where audit lines go, before the gateway runs. */
+/** The destination of audit lines, before the gateway runs. */
 export interface AuditStream {
-  /** `stdout`: the process's own log. Throws StartupError when the file can't be written. */
+  /** `stdout`: the process's own log. Throws StartupError if the file cannot be written. */
   open(stdout: LogWriter): AuditLog;
 }
 
-/** Lines in a file of their own, which is added to. */
+/** Returns a stream that appends audit lines to a file. */
 export function auditFile(path: string): AuditStream {
   return { open: () => new AuditLog(new AuditFile(path)) };
 }
 
-/** Lines between those of the access log. */
+/** Writes audit lines to the access log. */
 export const auditToStdout: AuditStream = {
   open: (stdout) =>
     new AuditLog({
@@ -68,20 +68,20 @@ export const auditToStdout: AuditStream = {
     }),
 };
 
-/** Who was seen where. */
+/** The remembered logins. */
 export interface Logins {
-  /** Whether it was not seen for `loginTime`; now it is. */
+  /** Whether a login was not seen within `LOGIN_TIME`; records it. */
   isNew(login: string, gateway: GatewayContext): boolean;
 }
 
-/** Takes the lines. */
+/** Receives the lines. */
 interface AuditSink {
   add(line: string): void;
-  /** Writes the rest; nothing more comes. */
+  /** Writes the rest and closes the sink. */
   close(): Promise<void>;
 }
 
-/** A request that somebody sent from the admin page. */
+/** A request that was sent from the admin page. */
 export interface AdminRequest {
   readonly method: string;
   readonly target: string;
@@ -89,8 +89,8 @@ export interface AdminRequest {
 }
 
 /**
- * Who was refused, who was let in, and what the process did: a JSON object a line. Never a token, a password, a query or a
- * body; a key is shown by the beginning of its digest.
+ * Logs refused requests, logins and actions of the process, one JSON object per line. Never contains tokens, passwords,
+ * queries or bodies; a key is shown by the beginning of its digest.
  */
 export class AuditLog {
   readonly #sink: AuditSink;
@@ -102,12 +102,12 @@ export class AuditLog {
     this.#logins = logins;
   }
 
-  /** Adds a line of another thread's. */
+  /** Adds a line of another thread. */
   add(line: string): void {
     this.#sink.add(line);
   }
 
-  /** A request has ended: it is a line when it was refused, or when it is a client's first one for a while. */
+  /** Logs a finished request if it was refused, or if it is a login: the caller's first request on a route for a while. */
   request(exchange: Exchange, status: number | undefined): void {
     const { record } = exchange;
     const isDenied = isDenial(record.reason, status);
@@ -127,7 +127,7 @@ export class AuditLog {
     this.#end();
   }
 
-  /** A connection has ended: it is a line when it was refused. */
+  /** Logs a closed connection if it was refused. */
   connection({ record, remoteAddress, remotePort, serverName }: AuditedConnection): void {
     if (record.reason === undefined || !DENIALS.has(record.reason)) return;
     const line = this.#line;
@@ -141,7 +141,7 @@ export class AuditLog {
     this.#end();
   }
 
-  /** A client was not allowed to connect. */
+  /** Logs a client that was not allowed to connect. */
   client(
     reason: "Authorization" | "ClientCertificate",
     error: string,
@@ -161,7 +161,7 @@ export class AuditLog {
     this.#end();
   }
 
-  /** The process did something. `config`: the digest of the configuration that it serves. */
+  /** Logs an action of the process. `config`: the digest of the served configuration. */
   action(action: AuditAction, config: string): void {
     const line = this.#line;
     line.begin();
@@ -170,7 +170,7 @@ export class AuditLog {
     this.#end();
   }
 
-  /** Somebody sent a request from the admin page. What became of it is a request's own line, where it is one. */
+  /** Logs a request from the admin page. Its result is logged as the line of a request, if it has one. */
   adminRequest({ method, target, route }: AdminRequest): void {
     const line = this.#line;
     line.begin();
@@ -181,7 +181,7 @@ export class AuditLog {
     this.#end();
   }
 
-  /** Writes the rest; nothing more comes. */
+  /** Writes the rest and closes the sink. */
   close(): Promise<void> {
     return this.#sink.close();
   }
@@ -207,9 +207,9 @@ export class AuditLog {
   }
 }
 
-/** Those of a process of one thread. */
+/** The logins of a process with one thread. */
 class OwnLogins implements Logins {
-  /** When each was seen last, in milliseconds of the monotonic clock. */
+  /** When each login was last seen, in milliseconds of the monotonic clock. */
   readonly #seen = new Map<string, number>();
 
   isNew(login: string): boolean {
@@ -225,12 +225,12 @@ class OwnLogins implements Logins {
   }
 }
 
-/** A page that may not use an MCP route gets a 403; what else breaks the protocol is no denial. */
+/** Whether a refusal is a denial. For MCP, only 403 is (a page of a foreign origin); other refusals are protocol errors. */
 function isDenial(reason: RefusalReason | undefined, status: number | undefined): boolean {
   return reason !== undefined && (DENIALS.has(reason) || (reason === "MCP" && status === 403));
 }
 
-/** Who a request was verified to be from: `alice`, `user bob`, `key 1f0e...`; undefined: nobody. */
+/** Returns the verified identity of a request: `alice`, `user bob`, `key 1f0e...`; `undefined` if it is anonymous. */
 function identityOf({ fields, caller }: ExchangeRecord): string | undefined {
   const subject = fields?.get("jwt.sub");
   const shown = caller?.replace(/\bkey ([0-9a-f]{12})[0-9a-f]+/g, "key $1");

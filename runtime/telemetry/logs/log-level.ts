@@ -1,27 +1,27 @@
-/** How much of a part of the log is written: what is at least as grave. */
+/** Minimum severity of the lines that are written. */
 export type LogLevel = "off" | "error" | "warn" | "info" | "debug" | "trace";
 
 /** The level of each part of the log. */
 export interface LogLevels {
-  /** Lines of requests, which are at `info`. */
+  /** The level of request lines, which are logged at `info`. */
   readonly request: LogLevel;
-  /** What the process says of itself: ports, files, the drain. */
+  /** The level of messages of the process: ports, files, draining. */
   readonly gateway: LogLevel;
-  /** Why connections were broken off; at `debug`. */
+  /** The level of messages about aborted connections, which are logged at `debug`. */
   readonly connection: LogLevel;
 }
 
-/** Every level, the least first. */
+/** All levels in ascending order of verbosity. */
 const ORDER: readonly LogLevel[] = ["off", "error", "warn", "info", "debug", "trace"];
 
-/** Whether a level lets lines of another one through. */
+/** Whether a level includes lines of another level. */
 export function isLevelEnabled(level: LogLevel, line: LogLevel): boolean {
   return ORDER.indexOf(line) <= ORDER.indexOf(level);
 }
 
 /**
- * The levels of a text such as `info` or `warn,request=info`; parts that it does not name keep theirs. Undefined when a
- * word is no level. `other` gets the names that are no parts.
+ * Parses levels such as `info` or `warn,request=info`; parts that are not named keep their level. Returns `undefined` if a
+ * level is unknown. `other` is called with unknown parts.
  */
 export function readLevels(
   text: string,
@@ -29,7 +29,7 @@ export function readLevels(
   other: (name: string) => void,
 ): LogLevels | undefined {
   let read = levels;
-  // A part that is named counts over the level of all.
+  // A named part overrides the level of all parts.
   const directives = text
     .split(",")
     .map((each) => each.trim())
@@ -47,13 +47,13 @@ export function readLevels(
 
 const ALL: readonly (keyof LogLevels)[] = ["request", "gateway", "connection"];
 
-/** The name of the program is all that it says of itself. */
+/** The program's name stands for its own messages, not for requests. */
 function partsOf(name: string): readonly (keyof LogLevels)[] {
   if (name === "gwc" || name === "agentgateway") return ["gateway", "connection"];
   return ALL.filter((part) => part === name);
 }
 
-/** 0: all; 1: the program; 2: a part of it. */
+/** Sort order: 0 for all parts, 1 for the program, 2 for one part. */
 function depth(directive: string): number {
   if (!directive.includes("=")) return 0;
   return /^(gwc|agentgateway)\s*=/.test(directive) ? 1 : 2;

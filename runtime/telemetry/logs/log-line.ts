@@ -1,37 +1,37 @@
 import type { FieldWriter } from "../field-writer.ts";
 
-/** How lines are written: `name=value` fields after a time, or one JSON object a line. */
+/** The format of lines: `name=value` fields after a time, or one JSON object per line. */
 export type LogFormat = "text" | "json";
 
-/** Characters of a field's value: a client chooses paths and headers of some of them, and may choose them long. */
+/** Maximum number of characters of a field's value, as clients may send long paths and headers. */
 const MAX_VALUE = 4096;
 
-/** A value, cut to the most that a field holds. */
+/** Truncates a value to the maximum length of a field. */
 export function shortened(value: string): string {
   return value.length <= MAX_VALUE ? value : `${value.slice(0, MAX_VALUE)}...`;
 }
 
-/** A value as it stands after `name=` in a text line: quoted when it could be read as something else. */
+/** Formats a value for a text line after `name=`; quotes it if it would be ambiguous. */
 export function textValue(value: string): string {
   return PLAIN.test(value) ? value : quoted(value);
 }
 
-/** Letters, digits and what paths, hosts and addresses are made of: nothing that could end the value. */
+/** Letters, digits and the characters of paths, hosts and addresses; none of them can end the value. */
 const PLAIN = /^[\w./:@%+,;~*()[\]{}?!$&'<>|^-]+$/;
 
-/** JSON's quoting, and escapes for what a terminal or a line reader could take as more than text. */
+/** Quotes a string as JSON, with escapes for characters that terminals or line readers interpret. */
 function quoted(value: string): string {
   return visible(JSON.stringify(value));
 }
 
-/** JSON text in which nothing is invisible: such characters stand in its strings only, where an escape may too. */
+/** Escapes invisible characters in JSON text. They occur only in strings, where an escape is valid. */
 export function visible(json: string): string {
   return json.replace(INVISIBLE, escaped);
 }
 
 /**
- * What a reader does not see, or what reorders text: controls above ASCII, format and tag characters, line separators,
- * fillers, variation selectors, lone surrogates.
+ * Characters that are invisible or reorder text: controls above ASCII, format and tag characters, line separators, fillers,
+ * variation selectors, lone surrogates.
  */
 const INVISIBLE =
   /[\u{7f}-\u{9f}\u{ad}\u{61c}\u{115f}\u{1160}\u{200b}-\u{200f}\u{2028}-\u{202e}\u{2060}-\u{206f}\u{2800}\u{3164}\u{d800}-\u{dfff}\u{feff}\u{ffa0}\u{fff0}-\u{fffb}\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}]|\u{34f}|\u{17b4}|\u{17b5}|[\u{180b}-\u{180f}]|[\u{fe00}-\u{fe0f}]|[\u{e0000}-\u{e0fff}]/gu;
@@ -43,17 +43,17 @@ function escaped(character: string): string {
   return text;
 }
 
-/** A JSON string. */
+/** Formats a JSON string. */
 export function jsonValue(value: string): string {
   return PLAIN.test(value) ? `"${value}"` : quoted(value);
 }
 
-/** Makes RFC 3339 times with milliseconds; a second's text is made once. */
+/** Formats RFC 3339 times with milliseconds; the part down to seconds is cached. */
 export class TimeText {
   #second = -1;
   #text = "";
 
-  /** `milliseconds` since the epoch. */
+  /** Formats `milliseconds` since the epoch. */
   format(milliseconds: number): string {
     const second = Math.floor(milliseconds / 1000);
     if (second !== this.#second) {
@@ -69,11 +69,11 @@ export class TimeText {
 export interface AccessLogLine extends FieldWriter {
   /** Starts a new line. */
   begin(): void;
-  /** The line, ended by a line feed. */
+  /** Returns the line, ended by a line feed. */
   end(): string;
 }
 
-/** The lines of a format; one is made at a time. `scope`: the part of the log that they are of. */
+/** Returns the writer of lines in a format; it builds one line at a time. `scope`: the part of the log. */
 export function accessLogLine(
   format: LogFormat,
   scope: "request" | "audit" = "request",
@@ -122,7 +122,7 @@ class TextLine implements AccessLogLine {
 /** A number, true, false, null. */
 const IS_WORD = /^[\w.+-]+$/;
 
-/** One object a line, the same names. */
+/** One JSON object per line, with the same names. */
 class JsonLine implements AccessLogLine {
   readonly #scope: string;
   readonly #time = new TimeText();
@@ -151,7 +151,7 @@ class JsonLine implements AccessLogLine {
   }
 
   json(name: string, value: string): void {
-    // A part of an object is none.
+    // A truncated object is not valid JSON.
     if (shortened(value) !== value) this.text(name, value);
     else this.#line += `,"${name}":${visible(value)}`;
   }
@@ -161,38 +161,38 @@ class JsonLine implements AccessLogLine {
   }
 }
 
-/** Longer values are no name that the next line has again. */
-const LONGEST = 64;
+/** Maximum length of a cached value; longer ones rarely recur. */
+const MAX_LENGTH = 64;
 
-/** A field as a line had it last. */
+/** The last value of a field. */
 interface RepeatedField {
   value: string;
-  /** As it is written; undefined: nobody has asked for it a second time. */
+  /** The formatted field; `undefined` until the value recurs. */
   written: string | undefined;
 }
 
 /**
- * Fields of lines that mostly say the same as in the line before: a route, a model. What was written once is not looked at
- * again, and is one piece of the line.
+ * A cache of fields that rarely change between lines, such as the route or model. A recurring field is formatted once and
+ * is a single string.
  */
 export class RepeatedFields {
   readonly #write: (name: string, value: string) => readonly string[];
   readonly #fields = new Map<string, RepeatedField>();
 
-  /** `write`: the pieces of a field as it is written. */
+  /** `write`: returns the pieces of a formatted field. */
   constructor(write: (name: string, value: string) => readonly string[]) {
     this.#write = write;
   }
 
-  /** A field as it is written; undefined: the line before had another value, or none. */
+  /** Returns the formatted field; `undefined` if the previous line had another value. */
   text(name: string, value: string): string | undefined {
     const last = this.#fields.get(name);
     if (last?.value === value) {
-      // Joined it is one text for V8 as well, which has not to be put together for each line.
+      // Joining flattens it for V8, too, so that it need not be flattened for each line.
       last.written ??= this.#write(name, value).join("");
       return last.written;
     }
-    if (value.length > LONGEST) return undefined;
+    if (value.length > MAX_LENGTH) return undefined;
     if (last === undefined) this.#fields.set(name, { value, written: undefined });
     else {
       last.value = value;

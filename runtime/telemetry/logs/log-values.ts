@@ -11,7 +11,7 @@ import type { FieldWriter } from "../field-writer.ts";
 
 /** The response as it was sent. */
 export class FinalResponse implements LogResponseVariables {
-  /** Undefined when the client left unanswered. */
+  /** `undefined` if the client disconnected before the response. */
   readonly status: number | undefined;
   readonly #headers: readonly string[];
 
@@ -33,7 +33,7 @@ export class FinalResponse implements LogResponseVariables {
   }
 }
 
-/** The MCP message of a request, by what was noted of it; null when it had none. */
+/** Returns the MCP message of a request, from the recorded fields; null if it had none. */
 export function mcpMessage({ record }: Exchange): McpVariables | null {
   const methodName = record.fields?.get("mcp.method.name");
   if (methodName === undefined) return null;
@@ -48,13 +48,13 @@ export function mcpMessage({ record }: Exchange): McpVariables | null {
   };
 }
 
-/** The target is unknown when no server offers the item. */
+/** Returns an item; its target is empty if no server offers it. */
 function calledItem({ fields }: ExchangeRecord, field: string): McpPrimitive | undefined {
   const name = fields?.get(field);
   return name === undefined ? undefined : { name, target: fields?.get("mcp.target") ?? "" };
 }
 
-/** Where a request went; null when it was answered before. */
+/** Returns the backend of a request; null if the request was answered without one. */
 export function calledBackend({ record, refusalFormat }: Exchange): BackendVariable {
   const { upstream, fields } = record;
   if (refusalFormat.protocol === "mcp") {
@@ -67,7 +67,9 @@ export function calledBackend({ record, refusalFormat }: Exchange): BackendVaria
   return upstream === undefined ? null : { name: upstream, type: "static", protocol: "http" };
 }
 
-/** Adds the value of an expression: text as it is, anything else as JSON; undefined, a failure, is left out. */
+/**
+ * Writes the value of an expression: strings unchanged, other values as JSON. `undefined`, a failed expression, is omitted.
+ */
 export function logValue(line: FieldWriter, name: string, value: unknown): void {
   if (typeof value === "string") {
     line.text(name, value);
@@ -75,7 +77,7 @@ export function logValue(line: FieldWriter, name: string, value: unknown): void 
   }
   const json = toJson(value);
   if (json === undefined) return;
-  // Times and bytes.
+  // Times and bytes are JSON strings.
   if (json.startsWith('"')) line.text(name, JSON.parse(json));
   else line.json(name, json);
 }

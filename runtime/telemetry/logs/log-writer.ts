@@ -1,43 +1,42 @@
 import { write, writeSync } from "node:fs";
 
-/** Bytes that are gathered before a write, and how long a line waits at most. */
+/** Maximum number of bytes per batch, and the maximum time that a line waits for its batch. */
 const BATCH_SIZE = 65_536;
 const BATCH_DELAY = 50;
-/** Bytes that wait for a reader that is stuck; further lines are dropped and counted. */
+/** Maximum number of bytes that wait for a blocked reader; further lines are dropped and counted. */
 const MAX_BACKLOG = 16 * 1024 * 1024;
 /** Milliseconds that closing waits for the reader. */
 const CLOSE_TIME = 1000;
-/** Milliseconds until a write is tried again on a pipe that is full. */
+/** Milliseconds until a write to a full pipe is retried. */
 const RETRY_DELAY = 10;
-/** Bytes of UTF-8 that a character makes at most: a surrogate pair makes four. */
+/** Maximum number of UTF-8 bytes per UTF-16 code unit; a surrogate pair has four. */
 const MAX_BYTES = 3;
 
 /**
- * Writes lines to a file descriptor in batches, never waiting for the reader. What is left is written when the
- * process exits.
+ * Writes lines to a file descriptor in batches, without waiting for the reader. The rest is written when the process exits.
  */
 export class LogWriter {
   readonly #to: number | ((lines: string) => void);
-  /** What is gathered, up to `#length`. */
+  /** The current batch, filled up to `#length`. */
   #lines: Buffer = Buffer.allocUnsafeSlow(BATCH_SIZE);
   #length = 0;
-  /** Batches that are full, and their bytes. */
+  /** The full batches, and their bytes. */
   readonly #waiting: Buffer[] = [];
   #waitingBytes = 0;
   #isWriting = false;
-  /** The memory of a batch that was written. */
+  /** The buffer of a written batch, for reuse. */
   #free: Buffer | undefined;
   #timer: NodeJS.Timeout | undefined;
   #dropped = 0;
   readonly #atExit = () => this.#finish();
 
-  /** `to`: a file descriptor, or whoever takes lines and writes them. */
+  /** `to`: a file descriptor, or a function that writes lines. */
   constructor(to: number | ((lines: string) => void)) {
     this.#to = to;
     process.on("exit", this.#atExit);
   }
 
-  /** Lines that were dropped because nobody read. */
+  /** Number of lines that were dropped because the reader was too slow. */
   get dropped(): number {
     return this.#dropped;
   }
@@ -53,12 +52,12 @@ export class LogWriter {
       this.#endBatch(most);
       this.flush();
     }
-    // A line is a string of many pieces: to gather them now costs less than when they have left the processor's cache.
+    // A line is a string of many pieces: flattening it now is cheaper than after they have left the processor's cache.
     this.#length += this.#lines.write(lines, this.#length);
     this.#timer ??= setTimeout(() => this.flush(), BATCH_DELAY);
   }
 
-  /** Starts writing what is there. */
+  /** Starts writing the current batch. */
   flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -74,7 +73,7 @@ export class LogWriter {
     }
   }
 
-  /** Resolves when all that was added is written, as far as the reader takes it within a second. */
+  /** Resolves when everything is written, or after a second if the reader is too slow. */
   async written(): Promise<void> {
     const deadline = Date.now() + CLOSE_TIME;
     this.flush();
@@ -90,7 +89,7 @@ export class LogWriter {
     this.#finish();
   }
 
-  /** Lets what is gathered wait to be written. `most`: the bytes of what is gathered next. */
+  /** Queues the current batch. `most`: number of bytes of the next lines. */
   #endBatch(most: number): void {
     if (this.#length > 0) {
       this.#waiting.push(this.#lines.subarray(0, this.#length));
@@ -102,13 +101,16 @@ export class LogWriter {
     if (most > this.#lines.length) this.#lines = Buffer.allocUnsafeSlow(most);
   }
 
-  /** A batch was handed over: what came meanwhile waits its time, or it would go a line at a time. */
+  /**
+   * Continues after a batch was written. Lines that arrived meanwhile wait for their time, or they would be written one by
+   * one.
+   */
   #written({ buffer }: Buffer): void {
     if (buffer.byteLength === BATCH_SIZE) this.#free = Buffer.from(buffer);
     if (this.#waiting.length > 0 || this.#timer === undefined) this.flush();
   }
 
-  /** `from`: what is before that has been written. */
+  /** Writes a batch from an offset. */
   #write(fd: number, batch: Buffer, from: number): void {
     this.#isWriting = true;
     write(fd, batch, from, (error, written) => {
@@ -126,7 +128,7 @@ export class LogWriter {
     });
   }
 
-  /** At exit. What is being written by then is the system's: writing it again would double it. */
+  /** Writes the rest at exit. The write in flight is left to the system; repeating it would duplicate its lines. */
   #finish(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -140,7 +142,7 @@ export class LogWriter {
   }
 }
 
-/** Writes at once, as far as the reader takes it: a full pipe gets a hundred tries. */
+/** Writes synchronously; retries a full pipe up to a hundred times. */
 function writeAll(fd: number, bytes: Buffer): void {
   let rest = bytes;
   for (let tries = 0; rest.length > 0 && tries < 100; ) {

@@ -2,7 +2,7 @@ import { isLevelEnabled, type LogLevel, type LogLevels } from "./log-level.ts";
 import { jsonValue, type LogFormat, TimeText, textValue } from "./log-line.ts";
 import type { LogWriter } from "./log-writer.ts";
 
-/** What the process says about itself, in the access log's format and stream. */
+/** Messages of the process itself, in the access log's format and stream. */
 export class ProcessLog {
   readonly #writer: LogWriter;
   readonly #format: LogFormat;
@@ -23,7 +23,7 @@ export class ProcessLog {
     if (isLevelEnabled(this.#levels.gateway, "warn")) this.#say("warn", "gateway", message);
   }
 
-  /** Takes why connections were broken off; undefined when nobody wants to know. */
+  /** Returns the function that logs why connections were aborted; `undefined` if the level disables it. */
   get connections(): ((message: string) => void) | undefined {
     if (!isLevelEnabled(this.#levels.connection, "debug")) return undefined;
     return (message) => this.#say("debug", "connection", message);
@@ -40,7 +40,7 @@ export class ProcessLog {
   }
 }
 
-/** The message as it is, unless a control character in it could start a line of its own. */
+/** Returns the message unchanged, unless a control character in it could start a new line. */
 function oneLine(message: string): string {
   return /^[ -~]*$/.test(message) ? message : textValue(message);
 }

@@ -1,7 +1,10 @@
 import { Remembered } from "../../process/remembered.ts";
 import { AuditLog, type AuditStream, LOGIN_TIME, MAX_LOGINS } from "./audit-log.ts";
 
-/** Where the audit lines of one of several threads go: the main thread writes them, and a login is one in all threads. */
+/**
+ * Returns the audit stream of one of several threads: the main thread writes the lines, and a login on one thread counts
+ * for all.
+ */
 export function threadAudit(write: (line: string) => void): AuditStream {
   const seen = new Remembered("audit/logins", MAX_LOGINS);
   const log = new ThreadAuditLog(
@@ -12,6 +15,6 @@ export function threadAudit(write: (line: string) => void): AuditStream {
 }
 
 class ThreadAuditLog extends AuditLog {
-  /** What the process does the main thread says. */
+  /** Does nothing: the main thread logs the actions of the process. */
   override action(): void {}
 }

@@ -2,35 +2,35 @@ import type { FieldWriter } from "../field-writer.ts";
 import { type ItemBuffer, unpooledBytes } from "./item-buffer.ts";
 import type { AttributeFormat, WrittenAttributes } from "./otlp-format.ts";
 
-/** Values that may follow the same attributes; where there are more, none is kept. */
+/** Maximum number of values that are cached after the same attributes; beyond it, none is. */
 const MAX_VALUES = 16;
-/** The longest value that is kept. */
+/** Maximum length of a cached value. */
 const MAX_KEPT = 64;
-/** Runs that are kept; beyond, they are gathered anew. */
+/** Maximum number of cached runs; beyond it, the cache is cleared. */
 const MAX_RUNS = 4096;
 
-/** The attributes of a span so far, as they are written, and those that have followed them. */
+/** The encoded attributes of a span so far, with the runs that continue them. */
 interface Run {
   readonly text: string;
-  /** What stands before the next one. */
+  /** The string before the next attribute. */
   readonly separator: string;
   readonly next: NextRun[];
-  /** Too many values have followed: each is written by itself. */
+  /** Whether too many values have followed, so that each is encoded separately. */
   isVaried: boolean;
-  /** The text, once a list has ended with it. */
+  /** The encoded bytes, created when a list ends with this run. */
   bytes: Buffer | undefined;
-  /** The same with what was the first to stand around it. */
+  /** The same with the first byte sequences that enclosed it. */
   enclosed: EnclosedRun | undefined;
 }
 
-/** A run that is a whole list of attributes, with what stands before and behind it. */
+/** A run that is a complete list of attributes, with the bytes around it. */
 interface EnclosedRun {
   readonly open: Uint8Array;
   readonly close: Uint8Array;
   readonly bytes: Buffer;
 }
 
-/** A run with one more attribute, whose value is in two parts where it is a text. */
+/** A run with one more attribute; a string value is in two parts. */
 interface NextRun {
   readonly name: string;
   readonly value: string | number;
@@ -39,8 +39,8 @@ interface NextRun {
 }
 
 /**
- * Runs of attributes as they are written. Most spans have the same ones as others, but for a few values (paths, clients):
- * what stands before, between and behind those is there already, and the cheapest to write.
+ * A cache of encoded attribute lists. Most spans share all but a few values (paths, clients), so the parts before, between
+ * and after these need not be encoded again.
  */
 export class AttributeRuns {
   readonly format: AttributeFormat;
@@ -54,17 +54,20 @@ export class AttributeRuns {
     this.#later = newRun("", format.separator);
   }
 
-  /** Where a list of attributes begins. */
+  /** The start of a list of attributes. */
   get first(): Run {
     return this.#first;
   }
 
-  /** Where it goes on behind one that is written by itself. */
+  /** The start after an attribute that was encoded separately. */
   get later(): Run {
     return this.#later;
   }
 
-  /** The run with one more attribute, whose value is in two parts where it is a text; undefined: it is written by itself. */
+  /**
+   * Returns the run with one more attribute, whose string value is in two parts; `undefined` if it has to be encoded
+   * separately.
+   */
   after(run: Run, name: string, value: string | number, rest: string): Run | undefined {
     const { next } = run;
     for (let i = 0; i < next.length; i++) {
@@ -81,7 +84,7 @@ export class AttributeRuns {
     return this.#add(run, name, value, rest);
   }
 
-  /** An attribute by itself, behind others. */
+  /** Encodes a single attribute. */
   text(name: string, value: string | number, rest: string): string {
     return typeof value === "string"
       ? this.format.text(name, value + rest)
@@ -109,7 +112,7 @@ function newRun(text: string, separator: string): Run {
 /** The attributes of one span, log record or resource. */
 export class OtlpAttributes implements FieldWriter, WrittenAttributes {
   readonly #runs: AttributeRuns;
-  /** What stands before the run: runs, and behind each what is written by itself. */
+  /** The parts before the current run: runs, each followed by a separately encoded attribute. */
   #before: (Run | string)[] | undefined;
   #lengthBefore = 0;
   #run: Run;
@@ -123,7 +126,7 @@ export class OtlpAttributes implements FieldWriter, WrittenAttributes {
     if (value !== undefined) this.#add(name, value, "");
   }
 
-  /** A text in two parts, of which each is mostly the same as others. */
+  /** Adds a string in two parts, each of which often recurs. */
   joined(name: string, value: string, rest: string): void {
     this.#add(name, value, rest);
   }
@@ -148,7 +151,7 @@ export class OtlpAttributes implements FieldWriter, WrittenAttributes {
     else if (value !== "null") this.#add(name, value, "");
   }
 
-  /** There are none: those of another span can be added. */
+  /** Removes all attributes, so that the object can be reused. */
   clear(): void {
     this.#before = undefined;
     this.#lengthBefore = 0;
@@ -175,7 +178,7 @@ export class OtlpAttributes implements FieldWriter, WrittenAttributes {
       const run = this.#run;
       run.enclosed ??= { open, close, bytes: unpooledBytes(open, bytesOf(run), close) };
       const { enclosed } = run;
-      // Most items with these attributes are alike in all else, but for ids and times: they are copied in one piece.
+      // Most items with these attributes differ only in ids and times, so they are copied in one piece.
       if (enclosed.open === open && enclosed.close === close) return items.piece(enclosed.bytes);
     }
     const at = items.piece(open);
@@ -200,14 +203,14 @@ export class OtlpAttributes implements FieldWriter, WrittenAttributes {
   }
 }
 
-/** A run as bytes, which are kept: a list of attributes has ended with it. */
+/** Returns a run as bytes, which are cached because a list of attributes ends with it. */
 function bytesOf(run: Run): Buffer {
   run.bytes ??= unpooledBytes(Buffer.from(run.text, "latin1"));
   return run.bytes;
 }
 
-/** A list of JSON with nothing but texts in it. */
+/** A JSON array of strings. */
 const IS_TEXTS = /^\[("(?:[^"\\]|\\.)*"(,"(?:[^"\\]|\\.)*")*)?\]$/;
 
-/** A number of JSON. */
+/** A JSON number. */
 const IS_NUMBER = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/;

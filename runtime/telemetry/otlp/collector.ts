@@ -2,12 +2,12 @@ import type { GatewayContext } from "../../process/gateway-context.ts";
 import type { Exporter } from "./export-queue.ts";
 import type { OtlpFormat, OtlpSignal } from "./otlp-format.ts";
 
-/** Where one signal goes: an OTLP server, and how it is spoken to. */
+/** The OTLP server that receives one signal, and its encoding. */
 export interface Collector {
   readonly format: OtlpFormat;
-  /** Opens the way there, for the process that has this context. */
+  /** Creates the exporter for a process. */
   exporter(signal: OtlpSignal, gateway: GatewayContext): Exporter;
 }
 
-/** Milliseconds that a collector has for a batch. */
+/** Maximum milliseconds for sending a batch. */
 export const EXPORT_DEADLINE = 10_000;

@@ -6,77 +6,78 @@ import type { OtlpEnvelope } from "./otlp-format.ts";
 
 /** Sends items to a collector. */
 export interface Exporter {
-  /** Where it sends them, for the log. */
+  /** The destination, for the log. */
   readonly name: string;
-  /** Sends a request of OTLP. Resolves in any case, after some seconds at most. */
+  /** Sends an OTLP request. Never rejects; resolves after at most a few seconds. */
   send(request: Buffer): Promise<ExportResult>;
 }
 
-/** What became of a batch. */
+/** The result of sending a batch. */
 export type ExportResult =
-  /** `rejected`: how many of it the collector did not take. */
+  /** `rejected`: the number of items that the collector rejected. */
   | { readonly kind: "taken"; readonly rejected: number; readonly detail: string }
-  /** The collector may take it another time; `after`: milliseconds that it asks for. */
+  /** A retry may succeed; `after`: the delay that the collector requests, in milliseconds. */
   | { readonly kind: "again"; readonly after: number | undefined; readonly detail: string }
   | { readonly kind: "refused"; readonly detail: string };
 
-/** What the queues of a process share. */
+/** The context that the queues of a process share. */
 export interface ExportContext {
   readonly figures: ExportFigures;
   readonly warn: (message: string) => void;
-  /** The queues that hold something: they are flushed before the process ends. */
+  /** The queues with items; they are flushed before the process ends. */
   readonly pending: Set<ExportQueue>;
 }
 
-/** Items of a batch, and how long one waits for its batch at most. */
+/** Number of items per batch, and the maximum time that an item waits for its batch. */
 const BATCH_SIZE = 512;
 const BATCH_DELAY = 5 * SECOND;
-/** Items that wait, and bytes of them and of those under way; what comes then is dropped and counted. */
+/** Maximum number of queued items, and of bytes that are queued or in flight; further items are dropped and counted. */
 const MAX_ITEMS = 2048;
 const MAX_BYTES = 8 * MiB;
 /**
- * Batches under way while the collector takes them: one that is far away would otherwise get 512 items in the time that a
- * response takes, and lose the rest. One that does not take them gets fewer, and at last one by one.
+ * Maximum number of batches in flight while the collector accepts them. With one, a distant collector would get only 512
+ * items per round trip, and the rest would be lost. A failing collector gets fewer, down to one.
  */
 const MAX_IN_FLIGHT = 8;
-/** Milliseconds before a batch is sent again, doubled each time; after so many tries it is dropped. */
+/** Milliseconds before a batch is retried, doubled each time; it is dropped after the maximum number of tries. */
 const FIRST_PAUSE = SECOND;
 const MAX_PAUSE = 30 * SECOND;
 const MAX_TRIES = 5;
-/** The log says this often that something is lost. */
+/** Minimum time between two warnings about lost items. */
 const WARN_INTERVAL = 60 * SECOND;
 
-/** A batch that is being sent. */
-interface BatchUnderWay extends Indexed {
+/** A batch in flight. */
+interface BatchInFlight extends Indexed {
   readonly batch: ItemBuffer;
-  /** Ends the pause before another try. */
+  /** Ends the pause before the next try. */
   wake: (() => void) | undefined;
   ended: Promise<void> | undefined;
 }
 
 /**
- * What waits for a collector: bounded, and sent in batches. Requests never wait for it, whatever the collector does.
+ * A bounded queue of items for a collector, which sends them in batches. Requests never wait for it, whatever the collector
+ * does.
  */
 export class ExportQueue {
   readonly #what: string;
   readonly #exporter: Exporter;
   readonly #envelope: OtlpEnvelope;
   readonly #context: ExportContext;
-  /** Those that wait: full ones, and one that is being filled. */
+  /** The queued batches: full ones, and one that is being filled. */
   readonly #batches: ItemBuffer[] = [];
-  /** Room for the next one, as it was large enough for another. */
+  /** The buffer of a sent batch, for reuse. */
   #spare: ItemBuffer | undefined;
   #items = 0;
   #bytes = 0;
   #timer: NodeJS.Timeout | undefined;
-  readonly #underWay = new SwapSet<BatchUnderWay>();
-  /** So many may be, as the last one fared. */
+  readonly #inFlight = new SwapSet<BatchInFlight>();
+  /** Current limit of batches in flight, adapted to the results. */
   #maxInFlight = 1;
   #isEnding = false;
-  /** The log was told just now that something is lost. */
+  /** Whether a warning was logged within the interval. */
   #hasWarned = false;
 
-  /** `what`: what the items are, for the log: `spans`. */
+  /** `what`: the name of the items in the log, for example `spans`. */
   constructor(what: string, exporter: Exporter, envelope: OtlpEnvelope, context: ExportContext) {
     this.#what = what;
     this.#exporter = exporter;
@@ -84,46 +85,49 @@ export class ExportQueue {
     this.#context = context;
   }
 
-  /** Nothing can be added: who asks before making an item spares the work. */
+  /** Whether no item can be added; callers check this before they create one. */
   get isFull(): boolean {
     return this.#items >= MAX_ITEMS || this.#bytes > MAX_BYTES;
   }
 
-  /** An item is not made, as there is no room for it. */
+  /** Counts an item as dropped that was not created because the queue is full. */
   drop(): void {
     this.#lose(1, "its queue is full");
   }
 
-  /** Where an item is added; undefined: there is no room, and it is dropped. `added` follows. */
+  /**
+   * Returns the buffer for an item; `undefined` if the queue is full and the item is dropped. The caller then calls
+   * `added`.
+   */
   get room(): ItemBuffer | undefined {
     if (!this.isFull) return this.#batchWithRoom();
     this.drop();
     return undefined;
   }
 
-  /** An item was added to what `room` gave. */
+  /** Counts an item that was added to the buffer from `room`. */
   added(batch: ItemBuffer): void {
     if (this.#items === 0) this.#context.pending.add(this);
     this.#items += 1;
     this.#bytes += batch.countItem();
-    this.#goOn();
+    this.#sendFull();
   }
 
-  /** Sends what is there, once, and resolves when that has ended: nothing more will come. */
+  /** Sends everything once and resolves when that has ended; no items follow. */
   async flush(): Promise<void> {
     this.#isEnding = true;
     const sent: (Promise<void> | undefined)[] = [];
-    this.#underWay.visit((each) => each.wake?.());
+    this.#inFlight.visit((each) => each.wake?.());
     while (this.#items > 0) this.#sendNext();
-    this.#underWay.visit((each) => sent.push(each.ended));
+    this.#inFlight.visit((each) => sent.push(each.ended));
     await Promise.all(sent);
   }
 
-  /** Sends the batches that are full, as many as may be under way; the one that is being filled has its time for that. */
-  #goOn(): void {
-    while (this.#items >= BATCH_SIZE && this.#underWay.size < this.#maxInFlight) this.#sendNext();
+  /** Sends the full batches, up to the limit; an incomplete one waits for its time. */
+  #sendFull(): void {
+    while (this.#items >= BATCH_SIZE && this.#inFlight.size < this.#maxInFlight) this.#sendNext();
     if (this.#items === 0 || this.#timer !== undefined) return;
-    if (this.#underWay.size >= this.#maxInFlight) return;
+    if (this.#inFlight.size >= this.#maxInFlight) return;
     this.#timer = setTimeout(() => this.#sendNext(), BATCH_DELAY);
     this.#timer.unref();
   }
@@ -134,22 +138,22 @@ export class ExportQueue {
     const batch = this.#batches.shift();
     if (batch === undefined) return;
     this.#items -= batch.count;
-    const sent: BatchUnderWay = { place: 0, batch, wake: undefined, ended: undefined };
-    this.#underWay.add(sent);
+    const sent: BatchInFlight = { place: 0, batch, wake: undefined, ended: undefined };
+    this.#inFlight.add(sent);
     sent.ended = this.#send(sent).then(() => this.#ended(sent));
   }
 
-  #ended(sent: BatchUnderWay): void {
+  #ended(sent: BatchInFlight): void {
     const { batch } = sent;
-    this.#underWay.delete(sent);
+    this.#inFlight.delete(sent);
     this.#bytes -= batch.length;
     batch.clear();
     this.#spare = batch;
-    this.#goOn();
-    if (this.#items === 0 && this.#underWay.size === 0) this.#context.pending.delete(this);
+    this.#sendFull();
+    if (this.#items === 0 && this.#inFlight.size === 0) this.#context.pending.delete(this);
   }
 
-  async #send(sent: BatchUnderWay): Promise<void> {
+  async #send(sent: BatchInFlight): Promise<void> {
     const { count } = sent.batch;
     const request = this.#envelope.around(sent.batch);
     for (let tries = 1; ; tries++) {
@@ -197,7 +201,7 @@ export class ExportQueue {
   }
 }
 
-function pause(sent: BatchUnderWay, milliseconds: number): Promise<void> {
+function pause(sent: BatchInFlight, milliseconds: number): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, Math.min(milliseconds, MAX_PAUSE)).unref();
     sent.wake = resolve;

@@ -7,21 +7,21 @@ import { type Collector, EXPORT_DEADLINE } from "./collector.ts";
 import type { ExportResult } from "./export-queue.ts";
 import { otlpProtobuf } from "./protobuf-format.ts";
 
-/** Where a collector takes one signal over OTLP/gRPC. */
+/** The OTLP/gRPC destination of one signal. */
 export interface GrpcCollectorSettings {
   readonly channel: GrpcChannel;
   /** Further metadata: a flat list. */
   readonly metadata?: readonly string[];
 }
 
-/** Sends spans. */
+/** Exports spans. */
 export function grpcTraceCollector(settings: GrpcCollectorSettings): Collector {
   return grpcCollector(TraceService.method.export, settings, ({ partialSuccess }) =>
     taken(partialSuccess?.rejectedSpans, partialSuccess?.errorMessage),
   );
 }
 
-/** Sends log records. */
+/** Exports log records. */
 export function grpcLogCollector(settings: GrpcCollectorSettings): Collector {
   return grpcCollector(LogsService.method.export, settings, ({ partialSuccess }) =>
     taken(partialSuccess?.rejectedLogRecords, partialSuccess?.errorMessage),
@@ -53,10 +53,10 @@ function grpcCollector<Request extends DescMessage, Response extends DescMessage
   };
 }
 
-/** The statuses after which a batch may be sent again (OTLP/gRPC, Failures). */
+/** The statuses after which a batch may be retried (OTLP/gRPC, Failures). */
 const PASSING: readonly number[] = [1, 4, 8, 10, 11, 14, 15];
 
 function taken(rejected: bigint | undefined, message: string | undefined): ExportResult {
-  const detail = message === undefined || message === "" ? "a part was rejected" : message;
+  const detail = message === undefined || message === "" ? "some items were rejected" : message;
   return { kind: "taken", rejected: Number(rejected ?? 0n), detail };
 }

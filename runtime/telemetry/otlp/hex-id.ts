@@ -3,19 +3,19 @@ import { viewOf } from "./item-buffer.ts";
 /** An id of a trace or a span: lower-case hex digits. */
 export interface HexId {
   readonly text: string;
-  /** The same as ASCII, from `at` on: bytes are copied faster than the characters of a text. */
+  /** The digits as ASCII, starting at `at`: bytes are copied faster than characters of a string. */
   readonly digits: DataView;
   readonly at: number;
-  /** What the digits stand for, from half of `at` on. */
+  /** The decoded bytes, starting at half of `at`. */
   readonly bytes: DataView;
 }
 
-/** An id that somebody else has made. */
+/** Returns an id from a client. */
 export function hexId(text: string): HexId {
   return new GivenId(text);
 }
 
-/** A format writes the digits or the bytes: the others are not made. */
+/** A format writes either the digits or the bytes, so each is created on demand. */
 class GivenId implements HexId {
   readonly text: string;
   readonly at = 0;

@@ -7,7 +7,7 @@ import { type Collector, EXPORT_DEADLINE } from "./collector.ts";
 import type { ExportResult } from "./export-queue.ts";
 import { otlpJson } from "./json-format.ts";
 
-/** Where a collector takes one signal over OTLP/HTTP. */
+/** The OTLP/HTTP destination of one signal. */
 export interface HttpCollectorSettings {
   readonly upstream: Upstream;
   /** The path of the signal: `/v1/traces`. */
@@ -16,10 +16,10 @@ export interface HttpCollectorSettings {
   readonly headers?: readonly string[];
 }
 
-/** Bytes of a response. */
+/** Maximum number of bytes of a response. */
 const MAX_BYTES = 65_536;
 
-/** Sends items as JSON (OTLP/HTTP). */
+/** Exports items as JSON (OTLP/HTTP). */
 export function httpCollector({ upstream, path, headers = [] }: HttpCollectorSettings): Collector {
   const url = `${upstream.origin}${upstream.basePath}${path}`;
   const head = ["content-type", "application/json", ...headers];
@@ -44,7 +44,7 @@ export function httpCollector({ upstream, path, headers = [] }: HttpCollectorSet
   };
 }
 
-/** The statuses after which a batch may be sent again (OTLP/HTTP, Failures): every other one would come again. */
+/** The statuses after which a batch may be retried (OTLP/HTTP, Failures); any other one would recur. */
 const PASSING: readonly number[] = [429, 502, 503, 504];
 
 function resultOf({ status, headers, body }: FetchedResponse, rejected: string): ExportResult {
@@ -55,7 +55,7 @@ function resultOf({ status, headers, body }: FetchedResponse, rejected: string):
   return { kind: "again", after: seconds > 0 ? seconds * SECOND : undefined, detail };
 }
 
-/** A collector may take a part of a batch (`partialSuccess`); a response that is no JSON says nothing of it. */
+/** Reads how many items a collector rejected (`partialSuccess`); a response that is not JSON does not tell. */
 function partOf(text: string, field: string): ExportResult {
   let response: unknown;
   try {
@@ -64,7 +64,7 @@ function partOf(text: string, field: string): ExportResult {
   const part = member(response, "partialSuccess");
   const count = Number(member(part, field) ?? 0);
   const message = member(part, "errorMessage");
-  const detail = typeof message === "string" ? message : "a part was rejected";
+  const detail = typeof message === "string" ? message : "some items were rejected";
   return { kind: "taken", rejected: Math.max(count, 0), detail };
 }
 

@@ -1,19 +1,19 @@
 /**
- * Items of a batch as bytes, one behind the other: in one place, and off the heap. What stands before and behind them in a
- * request is written around them: half a megabyte is not copied for it.
+ * The encoded items of a batch, contiguous and off the heap. The parts of a request before and after them are written
+ * around them, so that half a megabyte need not be copied.
  */
 export class ItemBuffer {
   readonly #room: number;
   #bytes = Buffer.allocUnsafe(FIRST_SIZE);
-  /** The same. */
+  /** A view of the same bytes. */
   #view = viewOf(this.#bytes);
-  /** Bytes, with the room. */
+  /** Bytes in use, including the room. */
   #length: number;
-  /** Where the last item that was counted ends. */
+  /** End of the last counted item. */
   #counted: number;
   count = 0;
 
-  /** `room`: bytes that are free before the items. */
+  /** `room`: bytes to leave free before the items. */
   constructor(room = 0) {
     this.#room = room;
     this.#length = room;
@@ -21,7 +21,7 @@ export class ItemBuffer {
     this.#makeRoom(0);
   }
 
-  /** An item is complete. Gives its bytes. */
+  /** Counts a complete item. Returns its number of bytes. */
   countItem(): number {
     const bytes = this.#length - this.#counted;
     this.#counted = this.#length;
@@ -33,14 +33,14 @@ export class ItemBuffer {
     return this.#length - this.#room;
   }
 
-  /** All of them, until the next one comes. */
+  /** Returns all items; valid until the next one is added. */
   get bytes(): Buffer {
     return this.#bytes.subarray(this.#room, this.#length);
   }
 
   /**
-   * All of them between two texts (Latin-1), until there are none any more. `before` takes the place of their first
-   * `replaced` bytes, too.
+   * Returns all items between two strings (Latin-1); valid until `clear`. `before` also overwrites the first `replaced`
+   * bytes of the items.
    */
   between(before: string, behind: string, replaced = 0): Buffer {
     const end = this.#length;
@@ -52,21 +52,21 @@ export class ItemBuffer {
     return this.#bytes.subarray(from, end + behind.length);
   }
 
-  /** A text whose characters are bytes (Latin-1). */
+  /** Appends a string whose characters are bytes (Latin-1). */
   text(text: string): void {
     const { length } = text;
     this.#makeRoom(length);
     if (length > MAX_LOOP) {
       this.#bytes.write(text, this.#length, "latin1");
     } else {
-      // A call of the runtime costs as much as a hundred characters.
+      // A native call costs as much as a hundred characters.
       const bytes = this.#bytes;
       for (let i = 0, at = this.#length; i < length; i++, at++) bytes[at] = text.charCodeAt(i);
     }
     this.#length += length;
   }
 
-  /** Gives the place of the bytes, for who writes over some of them. */
+  /** Appends bytes. Returns their offset, for overwriting some of them. */
   piece(bytes: Uint8Array): number {
     const { length } = bytes;
     const at = this.#length;
@@ -77,13 +77,13 @@ export class ItemBuffer {
     return at;
   }
 
-  /** Writes some bytes of another place over what is there, four at a time: `count` is a multiple of that. */
+  /** Overwrites bytes, four at a time: `count` is a multiple of four. */
   put(at: number, from: DataView, start: number, count: number): void {
     const view = this.#view;
     for (let i = 0; i < count; i += 4) view.setUint32(at + i, from.getUint32(start + i));
   }
 
-  /** Writes 32 bits over what is there, the lowest first. */
+  /** Overwrites 32 bits, little-endian. */
   putWord(at: number, value: number): void {
     this.#view.setUint32(at, value, true);
   }
@@ -94,14 +94,14 @@ export class ItemBuffer {
     this.#length += 1;
   }
 
-  /** A number of protobuf that is not negative. */
+  /** Appends a non-negative protobuf varint. */
   varint(value: number): void {
     let rest = value;
     for (; rest >= 128; rest = Math.floor(rest / 128)) this.byte((rest % 128) | 128);
     this.byte(rest);
   }
 
-  /** There are none any more: the next batch has the place of this one. */
+  /** Removes all items, so that the next batch reuses the buffer. */
   clear(): void {
     this.#length = this.#room;
     this.#counted = this.#room;
@@ -119,8 +119,8 @@ export class ItemBuffer {
 }
 
 /**
- * Copies pieces into one buffer with memory of its own, for bytes that are cached. A small buffer that Node.js makes is a part
- * of a slab that it shares with others: cached, it would keep the whole slab.
+ * Copies pieces into one buffer with memory of its own, for bytes that are cached. Node.js allocates small buffers from a
+ * shared slab: a cached one would keep the whole slab alive.
  */
 export function unpooledBytes(...pieces: readonly Uint8Array[]): Buffer {
   const bytes = Buffer.allocUnsafeSlow(pieces.reduce((sum, { length }) => sum + length, 0));
@@ -132,7 +132,7 @@ export function unpooledBytes(...pieces: readonly Uint8Array[]): Buffer {
   return bytes;
 }
 
-/** Bytes as numbers of several. */
+/** Returns a view for reading and writing multi-byte numbers. */
 export function viewOf({ buffer, byteOffset, length }: Uint8Array): DataView {
   return new DataView(buffer, byteOffset, length);
 }

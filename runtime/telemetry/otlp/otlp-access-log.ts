@@ -6,7 +6,7 @@ import { ExportQueue } from "./export-queue.ts";
 import { logSignal } from "./otlp-format.ts";
 import { resourceText } from "./resource.ts";
 
-/** Sends a log record of each request that has an access line to a collector, with the same fields. */
+/** Exports a log record for each request with an access log line, with the same fields. */
 export function otlpAccessLog(collector: Collector): LogExport {
   const { format } = collector;
   return {

@@ -1,16 +1,16 @@
 import type { ItemBuffer } from "./item-buffer.ts";
 import type { SpanHead, SpanKind } from "./span-head.ts";
 
-/** One of OpenTelemetry's signals, in the words of OTLP's messages. */
+/** One of OpenTelemetry's signals, with its field names in OTLP messages. */
 export interface OtlpSignal {
   readonly resources: "resourceSpans" | "resourceLogs";
   readonly scopes: "scopeSpans" | "scopeLogs";
   readonly items: "spans" | "logRecords";
-  /** How a response calls the items that it rejects. */
+  /** The field with the number of rejected items in a response. */
   readonly rejected: "rejectedSpans" | "rejectedLogRecords";
 }
 
-/** Spans. */
+/** The signal of spans. */
 export const traceSignal: OtlpSignal = {
   resources: "resourceSpans",
   scopes: "scopeSpans",
@@ -18,7 +18,7 @@ export const traceSignal: OtlpSignal = {
   rejected: "rejectedSpans",
 };
 
-/** Log records. */
+/** The signal of log records. */
 export const logSignal: OtlpSignal = {
   resources: "resourceLogs",
   scopes: "scopeLogs",
@@ -26,12 +26,12 @@ export const logSignal: OtlpSignal = {
   rejected: "rejectedLogRecords",
 };
 
-/** What has attributes. */
+/** The kinds of messages with attributes. */
 export type AttributeOwner = "resource" | "span" | "logRecord";
 
-/** How one attribute is written. */
+/** Encodes single attributes. */
 export interface AttributeFormat {
-  /** What stands between two. */
+  /** The string between two attributes. */
   readonly separator: string;
   text(name: string, value: string): string;
   number(name: string, value: number): string;
@@ -39,27 +39,27 @@ export interface AttributeFormat {
   list(name: string, values: readonly string[]): string;
 }
 
-/** Attributes as they are written. */
+/** Encoded attributes. */
 export interface WrittenAttributes {
-  /** Bytes. */
+  /** Number of bytes. */
   readonly length: number;
   writeTo(items: ItemBuffer): void;
-  /** Writes them between what stands around those of many items. Gives the place where it begins. */
+  /** Writes them between two byte sequences that many items share. Returns the offset of the first. */
   writeBetween(items: ItemBuffer, open: Uint8Array, close: Uint8Array): number;
 }
 
-/** What stands around the items of a request. */
+/** The parts of a request around its items. */
 export interface OtlpEnvelope {
-  /** Bytes that it needs before them, at most. */
+  /** Maximum number of bytes before the items. */
   readonly room: number;
-  /** The request with these items, one or more: theirs are its bytes. */
+  /** Returns the request with these items (at least one), which shares their buffer. */
   around(items: ItemBuffer): Buffer;
 }
 
-/** How OTLP is written. Every character of a text that is made stands for one byte (Latin-1). */
+/** An encoding of OTLP. Every character of a returned string stands for one byte (Latin-1). */
 export interface OtlpFormat {
   attributes(owner: AttributeOwner): AttributeFormat;
-  /** Adds an item. Times in milliseconds since the epoch; `error`: what went wrong; undefined: nothing. */
+  /** Adds a span. Times are in milliseconds since the epoch; `error` is `undefined` if the span succeeded. */
   span(
     items: ItemBuffer,
     head: SpanHead,
@@ -69,7 +69,7 @@ export interface OtlpFormat {
     attributes: WrittenAttributes,
     error: string | undefined,
   ): void;
-  /** Adds an item. */
+  /** Adds a log record. */
   logRecord(
     items: ItemBuffer,
     time: number,
@@ -78,6 +78,6 @@ export interface OtlpFormat {
     traceId: string | undefined,
     spanId: string | undefined,
   ): void;
-  /** How items become what goes to a collector. `resource`: attributes. */
+  /** Returns the parts of a request around its items. `resource`: encoded attributes. */
   envelope(signal: OtlpSignal, resource: string): OtlpEnvelope;
 }

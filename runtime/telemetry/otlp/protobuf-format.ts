@@ -6,7 +6,7 @@ import type { AttributeFormat, AttributeOwner, OtlpFormat } from "./otlp-format.
 import { type SpanForm, SpanForms } from "./span-forms.ts";
 import type { SpanHead, SpanKind } from "./span-head.ts";
 
-/** OTLP's protobuf (opentelemetry-proto 1) as gRPC carries it: the numbers are those of its fields. */
+/** OTLP's protobuf encoding (opentelemetry-proto 1) for gRPC; the numbers are field numbers. */
 export function otlpProtobuf(): OtlpFormat {
   const forms = new SpanForms(spanForm);
   return {
@@ -58,7 +58,7 @@ export function otlpProtobuf(): OtlpFormat {
   };
 }
 
-/** A span up to its attributes. */
+/** Builds a span up to its attributes. */
 function spanForm(name: string, kind: SpanKind, flags: string, isPart: boolean): SpanForm {
   const parent = isPart ? `\x22\x08${eightBytes}` : "";
   const ids = `\x0a\x10${eightBytes}${eightBytes}\x12\x08${eightBytes}${parent}`;
@@ -69,12 +69,12 @@ function spanForm(name: string, kind: SpanKind, flags: string, isPart: boolean):
   return { bytes, start: open.length, end: between.length };
 }
 
-/** A place for an id or a time. */
+/** A placeholder for an id or a time. */
 const eightBytes = "\0".repeat(8);
 const noTime = Buffer.alloc(8);
 const nothing = Buffer.alloc(0);
 
-/** The places of a span's ids in its form. */
+/** The offsets of a span's ids in its form. */
 const places = { traceId: 2, spanId: 20, parentId: 30 };
 
 function linkOf({ traceId, spanId }: NonNullable<SpanHead["link"]>): string {
@@ -85,7 +85,7 @@ function statusOf(error: string): string {
   return field(15, `${field(2, utf8(error))}\x18\x02`);
 }
 
-/** Of the frame, of its message and of the scope, with lengths of up to five bytes. */
+/** Bytes of the frame, and of the tags and lengths (up to five bytes) of its message and scope. */
 const LENGTHS_AND_TAGS = 5 + 2 * 6;
 
 const attributeFormats: Readonly<Record<AttributeOwner, AttributeFormat>> = {
@@ -94,7 +94,7 @@ const attributeFormats: Readonly<Record<AttributeOwner, AttributeFormat>> = {
   logRecord: attributeFormat(6),
 };
 
-/** `number`: that of the field with attributes in what has them. */
+/** Returns the format of attributes in the field with this number. */
 function attributeFormat(number: number): AttributeFormat {
   const attribute = (name: string, value: string) =>
     field(number, field(1, utf8(name)) + field(2, value));
@@ -119,12 +119,12 @@ function numberValue(value: number): string {
   return `\x18${value < 0 ? negative(value) : varint(value)}`;
 }
 
-/** What hex digits stand for. */
+/** Decodes hex digits. */
 function bytesOf(hex: string): string {
   return Buffer.from(hex, "hex").toString("latin1");
 }
 
-/** Writes a time over eight bytes that are there; microseconds are exact, and the rest are zeros. */
+/** Overwrites eight bytes with a time; microseconds are exact, the rest are zeros. */
 function putNanoseconds(items: ItemBuffer, at: number, milliseconds: number): void {
   const microseconds = Math.floor(milliseconds * 1000);
   const upper = Math.floor(microseconds / 2 ** 32);

@@ -7,22 +7,22 @@ import { AttributeRuns, OtlpAttributes } from "./attributes.ts";
 import { ItemBuffer } from "./item-buffer.ts";
 import type { OtlpFormat } from "./otlp-format.ts";
 
-/** Adds what the configuration says of the gateway, once, when it starts. */
+/** Writes the configured resource attributes, once at startup. */
 export type ResourceAttributes = (resource: FieldWriter, env: EnvVariables) => void;
 
-/** Whose resource it is. */
+/** The gateway that the resource describes. */
 interface ResourceContext {
   /** The gateway's name. */
   readonly name: string;
   readonly gateway: { readonly env: EnvVariables; readonly metrics: Metrics };
 }
 
-/** What tells a process from others of the gateway that have no name of their own; it outlives a reload. */
+/** A random id that distinguishes processes of the gateway without a pod name; it outlives a reload. */
 class InstanceId {
   readonly text = randomUUID();
 }
 
-/** What the gateway says of itself to a collector: attributes. */
+/** Returns the encoded attributes that describe the gateway to a collector. */
 export function resourceText(
   format: OtlpFormat,
   { name, gateway: { env, metrics } }: ResourceContext,
@@ -46,7 +46,7 @@ export function resourceText(
   return bytes.bytes.toString("latin1");
 }
 
-/** Hands fields on, and notes their names: what the configuration says stands in the place of what is said anyway. */
+/** Forwards fields and records their names, so that configured attributes replace the built-in ones. */
 function noting(names: Set<string>, to: FieldWriter): FieldWriter {
   const noted = (name: string): string => {
     names.add(name);

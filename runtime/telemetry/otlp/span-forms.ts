@@ -1,14 +1,14 @@
 import { SERVER, type SpanHead, type SpanKind } from "./span-head.ts";
 
-/** A span up to its attributes, as it is written, with places for what no other span has. */
+/** An encoded span up to its attributes, with placeholders for ids and times. */
 export interface SpanForm {
   readonly bytes: Uint8Array;
-  /** Where the times stand. */
+  /** Offsets of the times. */
   readonly start: number;
   readonly end: number;
 }
 
-/** Makes the form of the spans that have a name. `isPart`: of another span, whose id has a place too. */
+/** Builds the form of the spans with a name. `isPart`: whether they have a parent, whose id needs a placeholder. */
 export type MakeSpanForm = (
   name: string,
   kind: SpanKind,
@@ -16,10 +16,10 @@ export type MakeSpanForm = (
   isPart: boolean,
 ) => SpanForm;
 
-/** Forms that are kept: most spans have one of few names. */
+/** Maximum number of cached forms; most spans have one of few names. */
 const MAX_KEPT = 256;
 
-/** The forms of spans, made once for all that have the same. */
+/** A cache of span forms. */
 export class SpanForms {
   readonly #make: MakeSpanForm;
   readonly #kept = [new Forms(), new Forms(), new Forms(), new Forms()] as const;
@@ -29,7 +29,7 @@ export class SpanForms {
     this.#make = make;
   }
 
-  /** That of a span. */
+  /** Returns the form of a span. */
   of({ flags, parentId }: SpanHead, name: string, kind: SpanKind): SpanForm {
     const isPart = parentId !== undefined;
     const [server, call, serverPart, callPart] = this.#kept;
@@ -48,7 +48,7 @@ export class SpanForms {
 /** Forms by flags and name. */
 class Forms {
   readonly #byFlags = new Map<string, Map<string, SpanForm>>();
-  /** What was asked for last is mostly asked for next. */
+  /** The last result, as consecutive spans often have the same form. */
   #last: { readonly name: string; readonly flags: string; readonly form: SpanForm } | undefined;
 
   of(name: string, flags: string): SpanForm | undefined {

@@ -1,24 +1,24 @@
 import type { HexId } from "./hex-id.ts";
 
-/** Where a span belongs, and when it began. */
+/** The ids and the start of a span. */
 export interface SpanHead {
-  /** 32 digits. */
+  /** 32 hex digits. */
   readonly traceId: HexId;
-  /** 16 of them. */
+  /** 16 hex digits. */
   readonly spanId: HexId;
   /** Two hex digits (W3C Trace Context). */
   readonly flags: string;
-  /** The span that it is a part of; undefined: a trace begins with it. */
+  /** The parent span; `undefined` for the root of a trace. */
   readonly parentId: HexId | undefined;
   /** Milliseconds since the epoch, with fractions. */
   readonly start: number;
-  /** A span of another trace that it has to do with: its ids as hex digits. Absent: none. */
+  /** A linked span of another trace, with its ids as hex digits; absent if there is no link. */
   readonly link?: { readonly traceId: string; readonly spanId: string } | undefined;
 }
 
-/** Who a span is about: this server, or another one that it calls (OTLP's numbers). */
+/** The kind of a span, as OTLP's numbers. */
 export type SpanKind = 2 | 3;
-/** A request that is served. */
+/** A request that the gateway serves. */
 export const SERVER: SpanKind = 2;
 /** A request to another server. */
 export const CLIENT: SpanKind = 3;

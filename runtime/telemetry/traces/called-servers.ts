@@ -1,18 +1,18 @@
-/** How spans call a server. */
+/** A server as attributes of a span. */
 export interface CalledServer {
   readonly address: string;
-  /** Undefined: it is reached through a socket of the system. */
+  /** `undefined` for a Unix domain socket. */
   readonly port: number | undefined;
 }
 
-/** Servers that are kept; beyond, they are gathered anew. */
+/** Maximum number of cached servers; beyond it, the cache is cleared. */
 const MAX_SERVERS = 1024;
 
-/** The servers that a gateway calls, by their names as upstreams have them. */
+/** The servers that a gateway calls, by their upstream names. */
 export class CalledServers {
   readonly #servers = new Map<string, CalledServer>();
 
-  /** `name`: `host:port`, or `unix:/run/agent.sock`. */
+  /** Returns a server. `name`: `host:port`, or `unix:/run/agent.sock`. */
   of(name: string): CalledServer {
     const known = this.#servers.get(name);
     if (known !== undefined) return known;

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import {
   type Exchange,
   type ExchangeRecord,
@@ -10,13 +11,13 @@ import type { Collector } from "../otlp/collector.ts";
 import { exportFigures } from "../otlp/export-metrics.ts";
 import { ExportQueue } from "../otlp/export-queue.ts";
 import { type HexId, hexId } from "../otlp/hex-id.ts";
+import { viewOf } from "../otlp/item-buffer.ts";
 import { traceSignal } from "../otlp/otlp-format.ts";
 import { type ResourceAttributes, resourceText } from "../otlp/resource.ts";
 import { SERVER, type SpanHead } from "../otlp/span-head.ts";
 import { CalledServers } from "./called-servers.ts";
 import type { Sampling } from "./sampling.ts";
 import { type CallingTrace, LostSpan, OpenSpan, type SpanOutput } from "./span.ts";
-import { SpanNames } from "./span-names.ts";
 import { defaultAttributes, methodInName, type SpanAttributes } from "./span-values.ts";
 import {
   isRecorded,
@@ -25,28 +26,27 @@ import {
   readTraceContext,
   type TraceContext,
 } from "./trace-context.ts";
-import { TraceIds } from "./trace-ids.ts";
 import type { SentContext, Tracer, Tracing } from "./tracing.ts";
 
-/** What is traced, what spans say, and where they go. */
+/** The sampling, attributes and destination of spans. */
 export interface TracingSettings {
   readonly collector: Collector;
-  /** Of requests that belong to no trace yet. */
+  /** The sampling of requests without a trace. */
   readonly randomSampling: Sampling;
-  /** Of requests whose sender records their trace. */
+  /** The sampling of requests whose sender records their trace. */
   readonly clientSampling: Sampling;
-  /** What the spans of requests say; absent: the default attributes. */
+  /** The attributes of request spans; absent for the default ones. */
   readonly attributes?: SpanAttributes;
-  /** What the gateway says of itself beside what it always does; absent: nothing. */
+  /** Additional resource attributes; absent for only the built-in ones. */
   readonly resource?: ResourceAttributes;
-  /** The paths of routes as patterns, by listener and route. */
+  /** The path patterns of routes, by listener and route. */
   readonly paths: RoutePaths;
 }
 
 /** `{ shop: { catalogue: "/catalogue/*" } }` */
 export type RoutePaths = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
-/** Traces requests as W3C Trace Context and OpenTelemetry say, and sends the spans to a collector over OTLP. */
+/** Traces requests by W3C Trace Context and OpenTelemetry, and exports the spans to a collector over OTLP. */
 export function otlpTracing(settings: TracingSettings): Tracing {
   const { collector, resource } = settings;
   const { format } = collector;
@@ -98,7 +98,7 @@ class OtlpTracer implements Tracer {
     if (parent === undefined) return;
     const { trace } = exchange;
     if (trace instanceof RequestTrace && trace.hasCalls) {
-      // Other servers know it as it is.
+      // Other servers already know the current trace.
       if (isRecorded(parent)) trace.link = parent;
       return;
     }
@@ -112,14 +112,14 @@ class OtlpTracer implements Tracer {
 
   #join(exchange: Exchange, parent: TraceContext): void {
     exchange.record.traceId = parent.traceId;
-    // Who does not record a trace does not want spans of it.
+    // A sender that does not record its trace wants no spans of it.
     if (isRecorded(parent) && this.#settings.clientSampling(exchange)) {
       this.#trace(exchange, parent);
     }
   }
 
   #trace(exchange: Exchange, parent: TraceContext | undefined): void {
-    // A state belongs to the context beside it (3.3).
+    // A tracestate belongs to the traceparent that was sent with it (3.3).
     if (parent === undefined && exchange.mayHaveTraceContext) dropState(exchange);
     const trace = new RequestTrace(exchange, parent, this.#options);
     const { record } = exchange;
@@ -136,23 +136,23 @@ function dropState(exchange: Exchange): void {
 interface TraceOptions {
   readonly ids: TraceIds;
   readonly names: SpanNames;
-  /** Those of the span that ends: one at a time. */
+  /** The attributes of the span that is ending; reused, as only one ends at a time. */
   readonly written: OtlpAttributes;
   readonly output: SpanOutput;
   readonly attributes: SpanAttributes;
   readonly paths: RoutePaths;
 }
 
-/** The span of a request, and those of its calls. */
+/** The span of a request and of its calls. */
 class RequestTrace implements ExchangeTrace, SpanHead, CallingTrace {
   readonly traceId: HexId;
   readonly spanId: HexId;
   readonly parentId: HexId | undefined;
   readonly flags: string;
   readonly start: number;
-  /** Calls are a part of it. */
+  /** Whether the request has made calls in this trace. */
   hasCalls = false;
-  /** What the client says of its own trace, when it came too late. */
+  /** The client's own trace context, if it was found after the first call. */
   link: TraceContext | undefined;
   readonly #exchange: Exchange;
   readonly #options: TraceOptions;
@@ -168,7 +168,7 @@ class RequestTrace implements ExchangeTrace, SpanHead, CallingTrace {
     this.#options = options;
   }
 
-  /** What was noted of its failure. */
+  /** The recorded error of the request. */
   get error(): string | undefined {
     return this.#exchange.record.fields?.get("error.type");
   }
@@ -200,12 +200,12 @@ class RequestTrace implements ExchangeTrace, SpanHead, CallingTrace {
   }
 
   now(): number {
-    // Steps of the system's clock don't show within a trace.
+    // Monotonic, so that adjustments of the system clock do not show within a trace.
     return this.start + performance.now() - this.#exchange.started;
   }
 }
 
-/** Why a response is not complete that has begun. */
+/** Reasons for which a response that has begun is incomplete. */
 const FAULTS: ReadonlySet<RefusalReason> = new Set([
   "UpstreamFailure",
   "Timeout",
@@ -213,7 +213,10 @@ const FAULTS: ReadonlySet<RefusalReason> = new Set([
   "Internal",
 ]);
 
-/** What went wrong here or behind the gateway, of few values; a status from 400 to 499 is the client's fault. */
+/**
+ * Returns the error of the gateway or its upstreams, one of few values; `undefined` for a status from 400 to 499, which is
+ * the client's error.
+ */
 function errorOf(
   { reason, fields }: ExchangeRecord,
   status: number | undefined,
@@ -223,4 +226,72 @@ function errorOf(
   if (noted !== undefined) return noted;
   if (status >= 500) return reason ?? String(status);
   return reason !== undefined && FAULTS.has(reason) ? reason : undefined;
+}
+
+/** Number of random bytes per system call: one call per id would cost more than the span. */
+const SUPPLY = 16_384;
+
+/** Generates random ids. */
+class TraceIds {
+  #bytes = viewOf(Buffer.alloc(0));
+  #text = "";
+  #digits = this.#bytes;
+  #at = 0;
+
+  /** Returns an id of 32 hex digits. */
+  traceId(): HexId {
+    return this.#take(32);
+  }
+
+  /** Returns an id of 16 hex digits. */
+  spanId(): HexId {
+    return this.#take(16);
+  }
+
+  #take(count: number): HexId {
+    if (this.#at + count > this.#digits.byteLength) this.#refill();
+    const digits = this.#digits;
+    const at = this.#at;
+    this.#at += count;
+    // All-zero ids are invalid (W3C Trace Context 3.2.2.3).
+    if (areZeros(digits, at, at + count)) return this.#take(count);
+    return { text: this.#text.slice(at, at + count), digits, at, bytes: this.#bytes };
+  }
+
+  /** Replaces the buffers; open spans still refer to the previous ones. */
+  #refill(): void {
+    const bytes = randomBytes(SUPPLY);
+    this.#bytes = viewOf(bytes);
+    this.#text = bytes.toString("hex");
+    this.#digits = viewOf(Buffer.from(this.#text, "latin1"));
+    this.#at = 0;
+  }
+}
+
+function areZeros(digits: DataView, from: number, to: number): boolean {
+  for (let i = from; i < to; i++) if (digits.getUint8(i) !== 0x30) return false;
+  return true;
+}
+
+/** Maximum number of cached methods per route. */
+const MAX_METHODS = 16;
+
+/** The names of request spans, as one string object for all spans with the same name. */
+class SpanNames {
+  readonly #byRoute = new Map<string, Map<string, string>>();
+
+  /** Returns `GET /items/*`, or the method for a request without a route. */
+  of(method: string, route: string | undefined): string {
+    if (route === undefined) return method;
+    let names = this.#byRoute.get(route);
+    if (names === undefined) {
+      names = new Map();
+      this.#byRoute.set(route, names);
+    }
+    const known = names.get(method);
+    if (known !== undefined) return known;
+    const name = `${method} ${route}`;
+    if (names.size < MAX_METHODS) names.set(method, name);
+    return name;
+  }
 }

@@ -1,20 +1,23 @@
 import { Double, Uint } from "../../cel/values/values.ts";
 import type { Exchange } from "../../http/exchange.ts";
 
-/** Whether a request is traced. */
+/** Decides whether a request is traced. */
 export type Sampling = (request: Exchange) => boolean;
 
-/** Every request is. */
+/** Traces every request. */
 export function always(): boolean {
   return true;
 }
 
-/** No request is. */
+/** Traces no request. */
 export function never(): boolean {
   return false;
 }
 
-/** What an expression says: true or false, or the share of the requests, 0 to 1. One that fails traces nothing. */
+/**
+ * Converts the value of an expression: true or false, or the share of requests from 0 to 1. A failed expression traces
+ * nothing.
+ */
 export function isSampled(value: unknown): boolean {
   if (typeof value === "boolean") return value;
   const share = value instanceof Double || value instanceof Uint ? value.value : value;

@@ -1,7 +1,7 @@
 import type { Exchange, ExchangeRecord } from "../../http/exchange.ts";
 import type { FieldWriter } from "../field-writer.ts";
 
-/** Writes the attributes of a request's span. `route`: the path of its route, as a pattern; undefined: it has none. */
+/** Writes the attributes of a request's span. `route`: the path pattern of its route; `undefined` if it has none. */
 export type SpanAttributes = (
   span: FieldWriter,
   request: Exchange,
@@ -9,10 +9,7 @@ export type SpanAttributes = (
   route: string | undefined,
 ) => void;
 
-/**
- * What a span says unless the configuration says otherwise, by OpenTelemetry's conventions for HTTP servers; a generated
- * function of it has the same order.
- */
+/** Writes the default attributes, by OpenTelemetry's conventions for HTTP servers. Generated functions use the same order. */
 export function defaultAttributes(
   span: FieldWriter,
   request: Exchange,
@@ -44,34 +41,37 @@ const methods: ReadonlyMap<string, string> = new Map(
   ]),
 );
 
-/** The method, unless it is one of a client's own making: the same text for all, which is found faster than another one. */
+/**
+ * Returns the method, or `_OTHER` for an unknown one. Returns the same string object for all requests, which makes later
+ * lookups faster.
+ */
 export function methodName(method: string): string {
   return methods.get(method) ?? "_OTHER";
 }
 
-/** The method, if it is one of a client's own making. */
+/** Returns the method if it is unknown. */
 export function otherMethod(method: string): string | undefined {
   return methods.has(method) ? undefined : method;
 }
 
-/** What spans are called by: they would have too many names by methods of clients' own making. */
+/** Returns the method for span names; unknown methods share one name, as clients could invent any number. */
 export function methodInName(method: string): string {
   return methods.get(method) ?? "HTTP";
 }
 
-/** `1.1` of `HTTP/1.1`. */
+/** Returns `1.1` for `HTTP/1.1`. */
 export function protocolVersion(version: string): string {
   return version.slice("HTTP/".length);
 }
 
-/** Adds what policies and backends noted. */
+/** Writes the fields that policies and backends have set. */
 export function spanFields(span: FieldWriter, { fields }: ExchangeRecord): void {
   if (fields === undefined) return;
   const { list } = fields;
   for (let i = 0; i < list.length; i += 2) add(span, list[i] ?? "", list[i + 1] ?? "");
 }
 
-/** The same without some. */
+/** Writes the same fields except some. */
 export function spanFieldsExcept(
   span: FieldWriter,
   { fields }: ExchangeRecord,
@@ -87,7 +87,7 @@ function add(span: FieldWriter, name: string, value: string): void {
   else span.text(name, value);
 }
 
-/** Attributes of generative AI that are numbers. */
+/** Whether an attribute of generative AI is a number. */
 function isNumber(name: string): boolean {
   return name.startsWith("gen_ai.usage.") || NUMBERS.has(name);
 }

@@ -8,7 +8,7 @@ import type { CalledServers } from "./called-servers.ts";
 import { methodInName, methodName, otherMethod } from "./span-values.ts";
 import { traceparent, traceparentLine } from "./trace-context.ts";
 
-/** How the spans of a process are written, and where they go. */
+/** The format and destination of the spans of a process. */
 export interface SpanOutput {
   readonly format: OtlpFormat;
   readonly runs: AttributeRuns;
@@ -16,18 +16,18 @@ export interface SpanOutput {
   readonly servers: CalledServers;
 }
 
-/** The trace of a request as its calls see it. */
+/** The trace of a request, for its calls. */
 export interface CallingTrace {
   readonly traceId: HexId;
   readonly spanId: HexId;
   readonly flags: string;
-  /** What was noted of the request's failure. */
+  /** The recorded error of the request. */
   readonly error: string | undefined;
   /** Milliseconds since the epoch. */
   now(): number;
 }
 
-/** The span of a call, which goes to the queue when it ends. */
+/** The span of a call, which is queued when it ends. */
 export class OpenSpan extends OtlpAttributes implements CallSpan, SpanHead {
   readonly isRecording = true;
   readonly spanId: HexId;
@@ -39,7 +39,7 @@ export class OpenSpan extends OtlpAttributes implements CallSpan, SpanHead {
   #status = 0;
   #isOver = false;
 
-  /** `hasItsError`: the request's failure is the call's. */
+  /** `hasItsError`: whether the request's error is also the call's. */
   constructor(
     trace: CallingTrace,
     spanId: HexId,
@@ -108,7 +108,7 @@ export class OpenSpan extends OtlpAttributes implements CallSpan, SpanHead {
   }
 }
 
-/** The span of a call that begins while the queue is full: it is passed on as any other, says nothing, and is dropped. */
+/** The span of a call that begins while the queue is full. Its context is propagated as usual, but the span is dropped. */
 export class LostSpan implements CallSpan {
   readonly isRecording = false;
   readonly #trace: CallingTrace;

@@ -1,14 +1,17 @@
 import type { Exchange } from "../../http/exchange.ts";
 import type { TelemetryContext } from "../telemetry-context.ts";
 
-/** What of the requests of a gateway is traced. */
+/** Decides which requests of a gateway are traced. */
 export interface Tracing {
   open(context: TelemetryContext): Tracer;
-  /** Once a gateway has opened it: what a request's body says of its trace, where its headers do not. */
+  /**
+   * Continues the trace context in a request's body if its headers have none. Requires that a gateway has opened the
+   * tracing.
+   */
   continueTrace(exchange: Exchange, sent: SentContext): void;
 }
 
-/** A context as a client has written it beside its headers. */
+/** A trace context from a message in a request's body. */
 export interface SentContext {
   readonly traceparent: string;
   readonly tracestate: string | undefined;
@@ -16,6 +19,6 @@ export interface SentContext {
 
 /** Traces the requests of a gateway. */
 export interface Tracer {
-  /** Decides whether a request is traced; its trace is the exchange's from here on. */
+  /** Decides whether a request is traced, and sets the exchange's trace. */
   begin(exchange: Exchange): void;
 }
