@@ -30,7 +30,7 @@ export interface LimitNode {
   /** What a call takes when it is over; undefined: its tokens. */
   readonly cost: CompiledExpression | undefined;
   /** A restart does not reset it. */
-  readonly isKept: boolean;
+  readonly isPersisted: boolean;
   readonly origin: Origin;
 }
 
@@ -151,8 +151,8 @@ function resolveLimits(
     const count = (names.get(name) ?? 0) + 1;
     names.set(name, count);
     const unique = count === 1 ? name : `${name}${count}`;
-    const isKept = typeof interval !== "number" || interval >= UNITS.Hours;
-    const settings = { counts, capacity, refill, interval, key, cost, isKept, origin };
+    const isPersisted = typeof interval !== "number" || interval >= UNITS.Hours;
+    const settings = { counts, capacity, refill, interval, key, cost, isPersisted, origin };
     return [{ name: unique, ...settings }];
   });
   return resolved.length < acting.length ? undefined : resolved.toSorted(compareLimits);

@@ -1,7 +1,7 @@
 import type { Handover } from "../http/engine/handover/handover.ts";
 import type { Mesh } from "../mesh/mesh-membership.ts";
 import type { ConnectionSettings } from "../net/connection-settings.ts";
-import type { GatewayContext, KeptMemory } from "../process/gateway-context.ts";
+import type { GatewayContext, PersistedMemory } from "../process/gateway-context.ts";
 import type { AccessLogSettings } from "../telemetry/logs/access-log.ts";
 import type { AuditStream } from "../telemetry/logs/audit-log.ts";
 import type { LogLevels } from "../telemetry/logs/log-level.ts";
@@ -32,7 +32,7 @@ export interface Gateway {
   /** How several threads serve requests that need what one of them holds, by the index of each; absent: none does. */
   readonly handover?: (thread: number) => Handover;
   /** What several threads count together and write down; absent: nothing. */
-  readonly keptMemory?: (context: GatewayContext) => KeptMemory;
+  readonly persistedMemory?: (context: GatewayContext) => PersistedMemory;
   /** More than so many could not divide a limit among them; absent: none is divided but that of connections. */
   readonly maxThreads?: number;
   /** Bytes of messages that are held at once because somebody reads them whole; absent: a quarter of the memory there is. */

@@ -5,8 +5,8 @@ import { BufferBudget } from "../process/buffer-budget.ts";
 import { type Indexed, SwapSet } from "../process/deadlines.ts";
 import type {
   GatewayContext,
-  KeptState,
   LiveSession,
+  PersistedState,
   SharedDocument,
   SharedThreads,
 } from "../process/gateway-context.ts";
@@ -28,7 +28,7 @@ export class LiveContext implements GatewayContext {
   readonly documents: Map<string, SharedDocument> = new Map();
   readonly connections: Map<string, SharedConnection> = new Map();
   readonly stateDir: string | undefined;
-  readonly keptStates: Map<string, KeptState> = new Map();
+  readonly persistedStates: Map<string, PersistedState> = new Map();
   readonly metrics: Metrics;
   readonly buffers: BufferBudget;
   readonly bodyRates: BodyRates = new BodyRates();
@@ -83,7 +83,7 @@ export class LiveContext implements GatewayContext {
 
   /** Writes down what a restart must not forget. */
   async flush(): Promise<void> {
-    await Promise.all(Array.from(this.keptStates.values(), (state) => state.flush()));
+    await Promise.all(Array.from(this.persistedStates.values(), (state) => state.flush()));
   }
 
   /** Ends every live session: children, streams. */

@@ -7,8 +7,8 @@ import { refuse } from "../http/refuse.ts";
 import type { GatewayContext } from "../process/gateway-context.ts";
 import { noteRateLimited } from "../telemetry/rate-limited.ts";
 import { Bucket, type BucketLimit, type LimitBucket } from "./local-rate-limit/bucket.ts";
-import { keptKey } from "./local-rate-limit/kept-file.ts";
-import { KeptUses } from "./local-rate-limit/kept-uses.ts";
+import { persistedKey } from "./local-rate-limit/limits-file.ts";
+import { PersistedUses } from "./local-rate-limit/persisted-uses.ts";
 import { interval } from "./local-rate-limit/windows.ts";
 
 /** A token bucket: each request takes a token, and each interval adds some. */
@@ -26,7 +26,7 @@ export interface KeyedRateLimitSettings extends RateLimitSettings {
 }
 
 /** Settings of a limit that a restart does not reset. */
-export interface KeptRateLimitSettings extends BucketLimit {
+export interface PersistedRateLimitSettings extends BucketLimit {
   /** The name of its persisted state, unique among the limits of the gateway. */
   readonly name: string;
   /** Its place in the configuration, for the log. */
@@ -34,7 +34,7 @@ export interface KeptRateLimitSettings extends BucketLimit {
 }
 
 /** Settings of such a limit with a bucket per caller. */
-export interface KeptKeyedRateLimitSettings extends KeptRateLimitSettings {
+export interface PersistedKeyedRateLimitSettings extends PersistedRateLimitSettings {
   /** Maximum number of remembered callers; the least recently seen one is dropped. */
   readonly maxKeys: number;
 }
@@ -70,21 +70,21 @@ export function openKeyedRateLimit(settings: KeyedRateLimitSettings): KeyedRateL
 }
 
 /** Opens a limit that all requests share, across restarts. */
-export function openKeptRateLimit({ name, ...limit }: KeptRateLimitSettings): RateLimit {
+export function openPersistedRateLimit({ name, ...limit }: PersistedRateLimitSettings): RateLimit {
   return {
     ...limitFacts(limit),
-    bucket: (gateway) => KeptUses.of(gateway).bucket(name, "", limit, 1),
+    bucket: (gateway) => PersistedUses.of(gateway).bucket(name, "", limit, 1),
   };
 }
 
 /** Opens a limit per key that a restart does not reset. Only hashes of the keys are persisted. */
-export function openKeptKeyedRateLimit({
+export function openPersistedKeyedRateLimit({
   name,
   maxKeys,
   ...limit
-}: KeptKeyedRateLimitSettings): KeyedRateLimit {
-  return keyedLimit(limit, keptKey, (gateway, key) =>
-    KeptUses.of(gateway).bucket(name, key, limit, maxKeys),
+}: PersistedKeyedRateLimitSettings): KeyedRateLimit {
+  return keyedLimit(limit, persistedKey, (gateway, key) =>
+    PersistedUses.of(gateway).bucket(name, key, limit, maxKeys),
   );
 }
 

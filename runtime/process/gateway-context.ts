@@ -19,7 +19,7 @@ export interface GatewayContext {
   /** The directory of what a restart must not forget, GWC_STATE_DIR; undefined: nothing is written down. */
   readonly stateDir: string | undefined;
   /** What is written down there, by what it is. */
-  readonly keptStates: Map<string, KeptState>;
+  readonly persistedStates: Map<string, PersistedState>;
   /** What is counted. */
   readonly metrics: Metrics;
   /** What messages that are read whole may take, together. */
@@ -52,11 +52,11 @@ export interface SharedThreads {
   /** Memory that all of them have under this name: zeros, when it is asked for first. */
   memory(name: string, bytes: number): SharedArrayBuffer;
   /** Memory for as many keys, which is written down: what was before a restart is in it. */
-  keptMemory(name: string, keys: number): SharedArrayBuffer;
+  persistedMemory(name: string, keys: number): SharedArrayBuffer;
 }
 
 /** What threads share and a restart must not forget, as the main thread sees it, which is the only one that writes it down. */
-export interface KeptMemory extends KeptState {
+export interface PersistedMemory extends PersistedState {
   /** What all of them have under this name. */
   memory(name: string, keys: number): SharedArrayBuffer;
   /** A thread has ended, whatever it was doing with one of them. */
@@ -70,7 +70,7 @@ export interface LiveSession {
 }
 
 /** State that is written down when it changes. */
-export interface KeptState {
+export interface PersistedState {
   /** Resolves when all changes so far are written, or could not be. */
   flush(): Promise<void>;
 }

@@ -3,7 +3,7 @@ import type { Program } from "../../compiler/ir/program.ts";
 import type { Json } from "../../compiler/model/json.ts";
 import { backendTemplateOf } from "../backends/index.ts";
 import { clientPorts } from "../modules/client-ports.ts";
-import { keptState } from "../modules/kept-state.ts";
+import { persistedState } from "../modules/persisted-state.ts";
 import { templateOf } from "../policies/index.ts";
 import { agentMounts, agentVariables, agentVolumes } from "./agent-pod.ts";
 import { meshPod } from "./mesh-pod.ts";
@@ -53,7 +53,7 @@ export function podTemplate(
       { name: "tmp", emptyDir: {} },
       ...(agent === undefined ? [] : agentVolumes(deployment, agent)),
       ...meshPod(program.mesh).volumes,
-      ...(keptState(program) !== undefined ? [{ name: "state", emptyDir: {} }] : []),
+      ...(persistedState(program) !== undefined ? [{ name: "state", emptyDir: {} }] : []),
       ...(isPacked
         ? [
             { name: "bundle", emptyDir: {} },
@@ -124,7 +124,7 @@ function gatewayContainer(
   ];
   const resources = deployment.resources ?? DEFAULT_RESOURCES;
   const pullPolicy = deployment.pullPolicy ?? agent?.pullPolicy;
-  const hasState = keptState(program) !== undefined;
+  const hasState = persistedState(program) !== undefined;
   const mesh = meshPod(program.mesh);
   return {
     name: GATEWAY_CONTAINER,

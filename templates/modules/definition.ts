@@ -15,9 +15,9 @@ import { bytes, changed, milliseconds } from "../code/units.ts";
 import { ACCESS_LOG_PATH } from "./access-log.ts";
 import { handlerOf } from "./bind.ts";
 import { connectionRules } from "./connection-rules.ts";
-import { keptState } from "./kept-state.ts";
 import type { MainNames } from "./main-names.ts";
 import { handlerWithoutTokens, ownTokens } from "./own-tokens.ts";
+import { persistedState } from "./persisted-state.ts";
 import {
   type DivisionContext,
   divisionOfConnections,
@@ -60,7 +60,7 @@ function heldState(binds: readonly BindNode[]): Readonly<Record<string, Printabl
   const limits = backends.flatMap((node) => maxThreads(node) ?? []);
   return {
     handover,
-    keptMemory: keptState({ binds }),
+    persistedMemory: persistedState({ binds }),
     maxThreads: limits.length === 0 ? undefined : Math.min(...limits),
   };
 }

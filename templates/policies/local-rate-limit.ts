@@ -22,9 +22,9 @@ type Limit = PolicySettings["localRateLimit"]["cases"][number]["value"][number];
 
 /** `localRateLimit`: one check for each limit, its key and its cost as functions. */
 export const localRateLimitTemplate: PolicyTemplate<"localRateLimit"> = {
-  keptState: ({ cases }) =>
-    cases.some(({ value }) => value.some(({ isKept }) => isKept))
-      ? imported(`${MODULE}/kept-tables`, "keptTables")
+  persistedState: ({ cases }) =>
+    cases.some(({ value }) => value.some(({ isPersisted }) => isPersisted))
+      ? imported(`${MODULE}/persisted-tables`, "persistedTables")
       : undefined,
   asksBeforeCalls: ({ cases }) =>
     cases.some(({ value }) => value.some(({ counts }) => counts === "tokens")),
@@ -54,13 +54,13 @@ function limitCode(
   const caller = key && valueFunction(`key${Label}`, key, scope.expressions, scope.variables);
   const price = cost && costFunction(`cost${Label}`, cost, scope);
   const keyed = key === undefined ? "" : "Keyed";
-  const kept = limit.isKept ? "Kept" : "";
+  const persisted = limit.isPersisted ? "Persisted" : "";
   const open = scope.hasThreads
     ? imported(
-        `${MODULE}/shared-${limit.isKept ? "kept-" : ""}limits`,
-        `openShared${kept}${keyed}RateLimit`,
+        `${MODULE}/shared-${limit.isPersisted ? "persisted-" : ""}limits`,
+        `openShared${persisted}${keyed}RateLimit`,
       )
-    : imported(MODULE, `open${kept}${keyed}RateLimit`);
+    : imported(MODULE, `open${persisted}${keyed}RateLimit`);
   const what = counts === "tokens" ? "TokenLimit" : "Limit";
   const isLater = counts === "tokens" && scope.phase === "PreRouting";
   const ask = imported(
@@ -81,14 +81,14 @@ function limitCode(
 }
 
 function settingsOf(
-  { name: label, capacity, refill, interval, key, isKept, origin }: Limit,
+  { name: label, capacity, refill, interval, key, isPersisted, origin }: Limit,
   { id, trace, hasThreads }: RouteScope,
 ): Readonly<Record<string, Printable | undefined>> {
   return {
-    name: isKept || hasThreads ? `${id}/${label}` : undefined,
+    name: isPersisted || hasThreads ? `${id}/${label}` : undefined,
     capacity,
     refill,
-    ...(isKept
+    ...(isPersisted
       ? { window: windowCode(interval) }
       : { interval: typeof interval === "number" ? milliseconds(interval) : undefined }),
     maxKeys: key === undefined ? undefined : MAX_KEYS,

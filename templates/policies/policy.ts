@@ -81,7 +81,7 @@ export interface PolicyTemplate<Kind extends PolicyKind> {
   /** The function that opens what tells clients which scopes they lack (`StepUp`): rules after it ask for one. */
   readonly openStepUp?: ImportSymbol;
   /** How threads share what it writes down so that a restart does not forget it; undefined: it writes nothing down. */
-  readonly keptState?: (settings: PolicySettings[Kind]) => ImportSymbol | undefined;
+  readonly persistedState?: (settings: PolicySettings[Kind]) => ImportSymbol | undefined;
   /** It seals what clients show again: all pods need one key. */
   readonly hasSessions?: true;
   /** The cookie or header that clients show again (`OwnToken`), which no backend of the gateway gets. `id` is the route's. */

@@ -11,9 +11,9 @@ for (const isTls of [false, true])
     const tls = selfSigned(["127.0.0.1"], 1);
     const server = await GrpcServer.open({
       ...{ host: "127.0.0.1", port: 0, path: "/any.Service/Call", ...(isTls ? { tls } : {}) },
-      unknown: { most: 2, time: 500 },
-      accept: ({ metadata, know, send }) => {
-        if (metadata.authorization === "good") setImmediate(know);
+      unknown: { max: 2, time: 500 },
+      accept: ({ metadata, markKnown, send }) => {
+        if (metadata.authorization === "good") setImmediate(markKnown);
         return { onMessage: send, onEnd: () => {} };
       },
     });

@@ -48,7 +48,9 @@ describe("attacks on logins", () => {
     for (const each of [agent, withCookies(base, cookies)]) {
       const again = await each.ask(callback);
       expect(again.status).toBe(400);
-      expect(again.body).toMatch(/this login (was not started in this browser|was already completed)/);
+      expect(again.body).toMatch(
+        /this login (was not started in this browser|was already completed)/,
+      );
     }
     expect(provider.asked.length).toBe(asked);
   });

@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 import { expect, it } from "vitest";
 import { LiveContext } from "../../runtime/gateway/live-context.ts";
-import { keptTables } from "../../runtime/policies/local-rate-limit/kept-tables.ts";
+import { persistedTables } from "../../runtime/policies/local-rate-limit/persisted-tables.ts";
 import { SharedUses } from "../../runtime/policies/local-rate-limit/shared-uses.ts";
 import { releaseLock } from "../../runtime/process/thread-lock.ts";
 import { Metrics } from "../../runtime/metrics/metrics.ts";
@@ -94,7 +94,7 @@ it("a table that is written down is as it was written last when a thread has end
   const env = { podName: "", namespace: "", gateway: "shop" };
   const settings = { sessionKey: Buffer.alloc(32), env, maxBufferedBytes: 1, stateDir };
   const context = () => new LiveContext(settings, new Metrics(), () => {});
-  const tables = keptTables(context());
+  const tables = persistedTables(context());
   const memory = tables.memory("route/perDayByKey", 4);
   const { uses } = open(4, 1, memory);
   const use = (used: number) => {
@@ -111,6 +111,6 @@ it("a table that is written down is as it was written last when a thread has end
   expect(take(uses, "a")).toBe(5);
   use(7);
   await tables.flush();
-  const restarted = keptTables(context()).memory("route/perDayByKey", 4);
+  const restarted = persistedTables(context()).memory("route/perDayByKey", 4);
   expect(take(open(4, 0, restarted).uses, "a")).toBe(7);
 });

@@ -225,7 +225,10 @@ describe("of a response", () => {
     expect((await send(`${gateway.url}/response-body`, "GET")).status).toBe(502);
     responseWith(gzipSync(Buffer.alloc(100_000_000)), { "content-encoding": "gzip" });
     const { status, body } = await send(`${gateway.url}/response-body`, "GET");
-    expect({ status, body }).toEqual({ status: 502, body: "upstream returned an invalid response" });
+    expect({ status, body }).toEqual({
+      status: 502,
+      body: "upstream returned an invalid response",
+    });
   });
 
   it("responses of the gateway itself are changed too", async () => {

@@ -30,8 +30,8 @@ import { serveChat } from "gwc/runtime/llm/serve";
 import { respondTokenEstimate } from "gwc/runtime/llm/token-count";
 import { openApiKeys, plaintextKey, requireApiKey } from "gwc/runtime/policies/api-key";
 import {
-  openKeptKeyedRateLimit,
-  openKeptRateLimit,
+  openPersistedKeyedRateLimit,
+  openPersistedRateLimit,
   openKeyedRateLimit,
   refuseOverKeyedTokenLimit,
   refuseOverTokenLimit,
@@ -69,7 +69,7 @@ function keyTokensPerMinuteByKey(apiKey: ApiKeyVariable): unknown {
 }
 
 // gateway.yaml llm.policies.localRateLimit[0]
-const budgetPerMonthByKey = openKeptKeyedRateLimit({
+const budgetPerMonthByKey = openPersistedKeyedRateLimit({
   name: "llm/budgetPerMonthByKey",
   capacity: 50,
   refill: 50,
@@ -105,7 +105,7 @@ function costBudgetPerMonthByKey(llm: LlmCall): unknown {
 }
 
 // gateway.yaml llm.policies.localRateLimit[1]
-const tokensPerDay = openKeptRateLimit({
+const tokensPerDay = openPersistedRateLimit({
   name: "llm/tokensPerDay",
   capacity: 20000000,
   refill: 20000000,

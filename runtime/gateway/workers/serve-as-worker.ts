@@ -118,7 +118,7 @@ class ServingThread {
       buffers,
       speaks,
       memory: (name, bytes) => askForMemory(name, { bytes }),
-      keptMemory: (name, keptKeys) => askForMemory(name, { keptKeys }),
+      persistedMemory: (name, keptKeys) => askForMemory(name, { keptKeys }),
       log: (lines) => say({ kind: "lines", lines }),
       handoverOf: (gateway) => this.#handover.of(gateway),
       allClosed: () => {

@@ -1,4 +1,4 @@
-import type { GatewayContext, KeptMemory } from "../../process/gateway-context.ts";
+import type { GatewayContext, PersistedMemory } from "../../process/gateway-context.ts";
 import { releaseLock } from "../../process/thread-lock.ts";
 import type { Gateway } from "../definition.ts";
 import { MAX_THREADS } from "./worker-count.ts";
@@ -10,24 +10,24 @@ export class SharedMemory {
   readonly buffers: Float64Array = new Float64Array(new SharedArrayBuffer(8 * MAX_THREADS));
   readonly #context: GatewayContext;
   readonly #byName = new Map<string, SharedArrayBuffer>();
-  #openKept: Gateway["keptMemory"];
+  #openPersisted: Gateway["persistedMemory"];
   /** What of it is written down, from the first one that asks on. */
-  #kept: KeptMemory | undefined;
+  #kept: PersistedMemory | undefined;
 
   constructor(context: GatewayContext) {
     this.#context = context;
   }
 
   /** Threads are about to serve this. */
-  expect({ keptMemory }: Gateway): void {
+  expect({ persistedMemory }: Gateway): void {
     // Requests under way may still be of one before.
-    this.#openKept ??= keptMemory;
+    this.#openPersisted ??= persistedMemory;
   }
 
   /** What all of them have under a name. */
   of(name: string, size: MemorySize): SharedArrayBuffer {
     if ("keptKeys" in size) {
-      this.#kept ??= this.#openKept?.(this.#context);
+      this.#kept ??= this.#openPersisted?.(this.#context);
       if (this.#kept === undefined)
         throw new Error("a thread asks for memory that nobody writes down");
       return this.#kept.memory(name, size.keptKeys);

@@ -17,7 +17,7 @@ const list = ownMessage('{"jsonrpc":"2.0","id":"gwc-list","method":"tools/list"}
 
 /**
  * A request of a client with a session to a target without sessions. If the target's result requests input, the client gets
- * requests on the stream of its own request, and the target is called again with the answers.
+ * requests on the stream of its own request, and the target is called again with the responses.
  */
 export class BridgedCall implements BridgedRequest {
   readonly #context: BridgedContext;

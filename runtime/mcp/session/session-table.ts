@@ -102,7 +102,7 @@ class Sessions implements SessionTable {
     this.#remembered.set(session.id, session);
     if (this.#remembered.size <= MAX_REMEMBERED) return;
     for (const [id, { targets }] of this.#remembered) {
-      // Its client has to answer a request; the answer needs this object.
+      // Its client has to respond to a request, which needs this object.
       if (targets.some((target) => target?.kind === "stateless" && target.calls.size > 0)) continue;
       this.#remembered.delete(id);
       return;

@@ -349,10 +349,7 @@ export class RequestPhase implements ProcessingPhase {
     if (!this.#isHeldUp && isBodySource(this.#body)) this.#body.resume();
   }
 
-  /**
-   * Updates whether the processor owes a response: to a sent head or piece; in full duplex, once it has everything or reads
-   * slowly.
-   */
+  /** Updates whether the processor owes a response; in full duplex, once it has everything or reads slowly. */
   #updateDeadline(): void {
     const owesOwn = (this.#hasAll || this.#isBlocked) && !this.#isBodyDone;
     const owesPiece = !this.#pending.isEmpty || this.#waitsForTrailers;

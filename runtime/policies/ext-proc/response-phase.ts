@@ -380,10 +380,7 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
     this.#session.finish("response");
   }
 
-  /**
-   * Updates whether the processor owes a response: to a sent head or piece; in full duplex, once it has everything or reads
-   * slowly.
-   */
+  /** Updates whether the processor owes a response; in full duplex, once it has everything or reads slowly. */
   #updateDeadline(): void {
     if (!this.#isProcessing || this.#state === "trailers") {
       this.#session.setDue(this.#state === "trailers");

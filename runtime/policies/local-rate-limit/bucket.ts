@@ -18,7 +18,7 @@ export interface BucketUse {
 }
 
 /** The usage of a limit that a restart does not reset. */
-export interface KeptUse extends BucketUse {
+export interface PersistedUse extends BucketUse {
   /** When the usage no longer counts, in milliseconds. */
   until: number;
 }

@@ -1,4 +1,4 @@
-import { Bucket, type BucketLimit, type KeptUse, type LimitBucket } from "./bucket.ts";
+import { Bucket, type BucketLimit, type LimitBucket, type PersistedUse } from "./bucket.ts";
 import type { SharedUses } from "./shared-uses.ts";
 
 /** A bucket that threads share; each operation is atomic. */
@@ -6,14 +6,14 @@ export class SharedBucket implements LimitBucket {
   readonly #uses: SharedUses;
   readonly #digest: Buffer;
   readonly #limit: BucketLimit;
-  readonly #changed: ((use: KeptUse) => void) | undefined;
+  readonly #changed: ((use: PersistedUse) => void) | undefined;
 
   /** `digest`: the digest of the key. `changed` is called under the lock after the usage has changed. */
   constructor(
     uses: SharedUses,
     digest: Buffer,
     limit: BucketLimit,
-    changed?: (use: KeptUse) => void,
+    changed?: (use: PersistedUse) => void,
   ) {
     this.#uses = uses;
     this.#digest = digest;

@@ -1,5 +1,5 @@
 import { withLock } from "../../process/thread-lock.ts";
-import type { KeptUse } from "./bucket.ts";
+import type { PersistedUse } from "./bucket.ts";
 
 /**
  * Int32 words before the first place: the lock, the number of used places, the newest and oldest place, and a counter of
@@ -24,7 +24,7 @@ export const DIGEST_BYTES = 16;
 /** The usage of a key, for persisting it. */
 export interface UseEntry {
   readonly digest: Buffer;
-  readonly use: Readonly<KeptUse>;
+  readonly use: Readonly<PersistedUse>;
 }
 
 /**
@@ -58,7 +58,7 @@ export class SharedUses {
   }
 
   /** Calls `work` with the usage of a key while the table is locked. `digest`: 16 bytes of the key's digest. */
-  with<Result>(digest: Buffer, work: (use: KeptUse) => Result): Result {
+  with<Result>(digest: Buffer, work: (use: PersistedUse) => Result): Result {
     return withLock(this.#words, this.#thread, () => work(this.#useAt(this.#placeOf(digest))));
   }
 
@@ -165,7 +165,7 @@ export class SharedUses {
     else this.#set(newer, olderAt, older);
   }
 
-  #useAt(place: number): KeptUse {
+  #useAt(place: number): PersistedUse {
     const uses = this.#uses;
     const at = USE_NUMBERS * (place - 1);
     return {

@@ -3,11 +3,11 @@ import { readFileSync, renameSync } from "node:fs";
 import { rename, writeFile } from "node:fs/promises";
 import type { GatewayContext } from "../../process/gateway-context.ts";
 import { limitsFile } from "../../process/state-files.ts";
-import type { KeptUse } from "./bucket.ts";
+import type { PersistedUse } from "./bucket.ts";
 import { DIGEST_BYTES } from "./shared-uses.ts";
 
 /** The usage of one limit by key, least recently seen first; the empty key stands for all callers together. */
-export type Uses = Map<string, KeptUse>;
+export type Uses = Map<string, PersistedUse>;
 
 /** Milliseconds from a change until it is written: a killed process loses at most this much. */
 export const WRITE_DELAY = 500;
@@ -16,7 +16,7 @@ export const WRITE_DELAY = 500;
  * The file in GWC_STATE_DIR with the usage of limits that a restart must not reset. It is replaced atomically, so that it
  * is never half written.
  */
-export class KeptFile {
+export class LimitsFile {
   /** `undefined` if nothing is persisted. */
   readonly #path: string | undefined;
   readonly #warn: (message: string) => void;
@@ -89,7 +89,7 @@ export class KeptFile {
 }
 
 /** Returns the digest of a key, so that the key itself is not persisted. */
-export function keptKey(text: string): string {
+export function persistedKey(text: string): string {
   return hash("sha256", text, "buffer").toString("base64url", 0, DIGEST_BYTES);
 }
 
@@ -120,7 +120,7 @@ function shortKey(key: string): string {
   return Buffer.from(key, "base64url").toString("base64url", 0, DIGEST_BYTES);
 }
 
-function readUse({ used, since, until }: Readonly<Record<string, unknown>>): KeptUse {
+function readUse({ used, since, until }: Readonly<Record<string, unknown>>): PersistedUse {
   if (typeof used === "number" && typeof since === "number" && typeof until === "number") {
     return { used, since, until };
   }

@@ -1,25 +1,25 @@
-import type { GatewayContext, KeptState } from "../../process/gateway-context.ts";
+import type { GatewayContext, PersistedState } from "../../process/gateway-context.ts";
 import { Bucket, type BucketLimit, countsUntil } from "./bucket.ts";
-import { KeptFile, type Uses, WRITE_DELAY } from "./kept-file.ts";
+import { LimitsFile, type Uses, WRITE_DELAY } from "./limits-file.ts";
 
 /** The usage of limits that a restart must not reset, in memory and in a file; for a process with one thread. */
-export class KeptUses implements KeptState {
+export class PersistedUses implements PersistedState {
   readonly #limits: Map<string, Uses>;
-  readonly #file: KeptFile;
+  readonly #file: LimitsFile;
   #timer: NodeJS.Timeout | undefined;
   #hasChanged = false;
 
   private constructor(gateway: GatewayContext) {
-    this.#file = new KeptFile(gateway);
+    this.#file = new LimitsFile(gateway);
     this.#limits = this.#file.read();
   }
 
   /** Returns the instance of a process; it outlives a reload of the configuration. */
-  static of(gateway: GatewayContext): KeptUses {
-    const kept = gateway.keptStates.get("limits");
-    if (kept instanceof KeptUses) return kept;
-    const opened = new KeptUses(gateway);
-    gateway.keptStates.set("limits", opened);
+  static of(gateway: GatewayContext): PersistedUses {
+    const known = gateway.persistedStates.get("limits");
+    if (known instanceof PersistedUses) return known;
+    const opened = new PersistedUses(gateway);
+    gateway.persistedStates.set("limits", opened);
     return opened;
   }
 

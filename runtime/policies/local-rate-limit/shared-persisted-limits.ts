@@ -1,38 +1,40 @@
 import type { GatewayContext } from "../../process/gateway-context.ts";
 import {
-  type KeptKeyedRateLimitSettings,
-  type KeptRateLimitSettings,
   type KeyedRateLimit,
   keyedLimit,
   limitFacts,
+  type PersistedKeyedRateLimitSettings,
+  type PersistedRateLimitSettings,
   type RateLimit,
 } from "../local-rate-limit.ts";
 import { type BucketLimit, countsUntil, type LimitBucket } from "./bucket.ts";
-import { keptKey } from "./kept-file.ts";
-import { tableDigest } from "./kept-tables.ts";
-import { KeptUses } from "./kept-uses.ts";
+import { persistedKey } from "./limits-file.ts";
+import { tableDigest } from "./persisted-tables.ts";
+import { PersistedUses } from "./persisted-uses.ts";
 import { SharedBucket } from "./shared-bucket.ts";
 import { SharedUses } from "./shared-uses.ts";
 
 /** Opens a limit that all requests on all threads share, across restarts. */
-export function openSharedKeptRateLimit(settings: KeptRateLimitSettings): RateLimit {
-  const limit = new SharedKeptLimit(settings, 1);
+export function openSharedPersistedRateLimit(settings: PersistedRateLimitSettings): RateLimit {
+  const limit = new SharedPersistedLimit(settings, 1);
   return { ...limitFacts(settings), bucket: (gateway) => limit.bucket(gateway, "") };
 }
 
 /** Opens such a limit with a bucket per caller. */
-export function openSharedKeptKeyedRateLimit(settings: KeptKeyedRateLimitSettings): KeyedRateLimit {
-  const limit = new SharedKeptLimit(settings, settings.maxKeys);
-  return keyedLimit(settings, keptKey, (gateway, key) => limit.bucket(gateway, key));
+export function openSharedPersistedKeyedRateLimit(
+  settings: PersistedKeyedRateLimitSettings,
+): KeyedRateLimit {
+  const limit = new SharedPersistedLimit(settings, settings.maxKeys);
+  return keyedLimit(settings, persistedKey, (gateway, key) => limit.bucket(gateway, key));
 }
 
-class SharedKeptLimit {
+class SharedPersistedLimit {
   readonly #name: string;
   readonly #limit: BucketLimit;
   readonly #maxKeys: number;
   #uses: SharedUses | undefined;
 
-  constructor({ name, ...limit }: KeptRateLimitSettings, maxKeys: number) {
+  constructor({ name, ...limit }: PersistedRateLimitSettings, maxKeys: number) {
     this.#name = name;
     this.#limit = limit;
     this.#maxKeys = maxKeys;
@@ -41,9 +43,9 @@ class SharedKeptLimit {
   bucket(gateway: GatewayContext, key: string): LimitBucket {
     const { threads } = gateway;
     if (threads === undefined)
-      return KeptUses.of(gateway).bucket(this.#name, key, this.#limit, this.#maxKeys);
+      return PersistedUses.of(gateway).bucket(this.#name, key, this.#limit, this.#maxKeys);
     this.#uses ??= new SharedUses(
-      threads.keptMemory(this.#name, this.#maxKeys),
+      threads.persistedMemory(this.#name, this.#maxKeys),
       this.#maxKeys,
       threads.index,
     );

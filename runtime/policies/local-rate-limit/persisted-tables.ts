@@ -1,10 +1,10 @@
-import type { GatewayContext, KeptMemory } from "../../process/gateway-context.ts";
+import type { GatewayContext, PersistedMemory } from "../../process/gateway-context.ts";
 import { releaseLock } from "../../process/thread-lock.ts";
-import { KeptFile, type Uses, WRITE_DELAY } from "./kept-file.ts";
+import { LimitsFile, type Uses, WRITE_DELAY } from "./limits-file.ts";
 import { DIGEST_BYTES, SharedUses } from "./shared-uses.ts";
 
 /** The table of a limit on the main thread. */
-interface KeptTable {
+interface PersistedTable {
   readonly memory: SharedArrayBuffer;
   readonly uses: SharedUses;
   /** The counter of changes at the last read. */
@@ -18,19 +18,19 @@ const MAIN_THREAD = 0xffff;
  * Creates the tables of limits that a restart must not reset, in a process with several threads. All threads count in
  * shared tables, and the main thread writes them to the file.
  */
-export function keptTables(gateway: GatewayContext): KeptMemory {
-  return new KeptTables(gateway);
+export function persistedTables(gateway: GatewayContext): PersistedMemory {
+  return new PersistedTables(gateway);
 }
 
-class KeptTables implements KeptMemory {
-  readonly #file: KeptFile;
+class PersistedTables implements PersistedMemory {
+  readonly #file: LimitsFile;
   /** The usage that is written or about to be. */
   readonly #limits: Map<string, Uses>;
-  readonly #tables = new Map<string, KeptTable>();
+  readonly #tables = new Map<string, PersistedTable>();
   #isBehind = false;
 
   constructor(gateway: GatewayContext) {
-    this.#file = new KeptFile(gateway);
+    this.#file = new LimitsFile(gateway);
     this.#limits = this.#file.read();
     if (this.#file.isThere) setInterval(() => void this.flush(), WRITE_DELAY).unref();
   }
@@ -67,7 +67,7 @@ class KeptTables implements KeptMemory {
     return this.#file.written();
   }
 
-  #fill(name: string, table: KeptTable): void {
+  #fill(name: string, table: PersistedTable): void {
     const uses = this.#limits.get(name) ?? new Map();
     table.uses.fill(Array.from(uses, ([key, use]) => ({ digest: tableDigest(key), use })));
     table.changes = table.uses.changes;

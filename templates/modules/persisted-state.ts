@@ -4,7 +4,7 @@ import type { ImportSymbol } from "../code/hole.ts";
 import { templateOf } from "../policies/index.ts";
 
 /** How threads share what policies write down so that a restart does not forget it; undefined: none writes anything down. */
-export function keptState({ binds }: Pick<Program, "binds">): ImportSymbol | undefined {
+export function persistedState({ binds }: Pick<Program, "binds">): ImportSymbol | undefined {
   const listeners = binds.flatMap((bind) => bind.listeners);
   const uses = listeners.flatMap(({ preRouting, routes }) => [
     ...(preRouting?.policies ?? []),
@@ -17,5 +17,5 @@ function stateOf<Kind extends PolicyKind>({
   kind,
   settings,
 }: PolicyUse<Kind>): ImportSymbol | undefined {
-  return templateOf<Kind>(kind).keptState?.(settings);
+  return templateOf<Kind>(kind).persistedState?.(settings);
 }
