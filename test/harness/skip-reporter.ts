@@ -20,5 +20,7 @@ export class SkipReporter implements Reporter {
 function reasonOf(test: TestCase): string {
   const result = test.result();
   const note = result.state === "skipped" ? result.note : undefined;
-  return note ?? `${test.module.relativeModuleId}: ${test.fullName}`;
+  // A suite that is skipped as a whole has its reason in its name.
+  const [, inName] = /\(left out: (.+?)\)(?: >|$)/.exec(test.fullName) ?? [];
+  return note ?? inName ?? `${test.module.relativeModuleId}: ${test.fullName}`;
 }

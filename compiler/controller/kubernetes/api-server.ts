@@ -1,6 +1,4 @@
-import type { ClientRequest, IncomingMessage } from "node:http";
-import { Agent as PlainAgent, request as plainRequest } from "node:http";
-import { Agent, request as tlsRequest } from "node:https";
+import { type Dispatcher, EnvHttpProxyAgent, errors } from "undici";
 import type { KubernetesAccess } from "./access.ts";
 import { FIELD_MANAGER } from "./field-managers.ts";
 
@@ -10,14 +8,14 @@ export interface ApiRequest {
   /** With its query. */
   readonly path: string;
   readonly body?: unknown;
-  /** Of the body; `application/json` when absent. */
+  /** Media type of the body; `application/json` when absent. */
   readonly contentType?: string;
 }
 
-/** What the API server says to a request. */
+/** The API server's response to a request. */
 export interface ApiResponse {
   readonly status: number;
-  /** JSON; a text that is none stays a text. */
+  /** Parsed JSON, or the string if it is not JSON. */
   readonly body: unknown;
 }
 
@@ -34,127 +32,108 @@ export class WatchRefused extends Error {
 
 /** Milliseconds that a request may take. */
 const REQUEST_TIME = 30_000;
-/** The longest line of a watch, in characters: an object of etcd's limit with all escapes. */
+/** Maximum length of a line of a watch, in characters: an object of etcd's limit with all escapes. */
 const MAX_LINE = 16 * 1024 * 1024;
-/** A connection whose other end is gone says so within this time, in milliseconds. */
+/** Milliseconds until TCP probes find that the other end of a silent connection is gone. */
 const PROBE_TIME = 15_000;
 
-/** The Kubernetes API over HTTP/1.1: a connection for each watch, few for everything else. */
+/**
+ * Calls the Kubernetes API over HTTP/1.1, with one connection for each watch and a few for everything else. Uses the
+ * proxies of the environment (`HTTPS_PROXY`, `NO_PROXY`), as kubectl does.
+ */
 export class ApiServer {
   readonly #access: KubernetesAccess;
-  readonly #agent: Agent | PlainAgent;
+  readonly #dispatcher: Dispatcher;
 
   constructor(access: KubernetesAccess) {
     this.#access = access;
     const { ca, cert, key } = access;
-    const settings = { keepAlive: true, keepAliveMsecs: PROBE_TIME, maxFreeSockets: 8 };
-    this.#agent =
-      access.server.protocol === "https:"
-        ? new Agent({
-            ...settings,
-            ...(ca === undefined ? {} : { ca }),
-            ...(cert === undefined ? {} : { cert }),
-            ...(key === undefined ? {} : { key }),
-          })
-        : new PlainAgent(settings);
-  }
-
-  /** Rejects when there is no response: whatever the server says is a response. */
-  request(request: ApiRequest): Promise<ApiResponse> {
-    return new Promise((resolve, reject) => {
-      const sent = this.#open(request, (response) => {
-        const pieces: Buffer[] = [];
-        response.on("data", (piece: Buffer) => pieces.push(piece));
-        response.on("error", reject);
-        response.on("end", () => {
-          const text = Buffer.concat(pieces).toString("utf8");
-          resolve({ status: response.statusCode ?? 0, body: jsonOrText(text) });
-        });
-      });
-      sent.setTimeout(REQUEST_TIME, () => sent.destroy(new Error("no response in time")));
-      sent.on("error", reject);
-      sent.end(request.body === undefined ? undefined : JSON.stringify(request.body));
+    const tls = {
+      ...(ca !== undefined && { ca }),
+      ...(cert !== undefined && { cert }),
+      ...(key !== undefined && { key }),
+    };
+    this.#dispatcher = new EnvHttpProxyAgent({
+      connect: { ...tls, keepAlive: true, keepAliveInitialDelay: PROBE_TIME },
+      requestTls: tls,
     });
   }
 
+  /** Sends a request and returns the response of any status. Rejects if no whole response arrives in time. */
+  async request(request: ApiRequest): Promise<ApiResponse> {
+    try {
+      const { statusCode, body } = await this.#send(request, REQUEST_TIME);
+      return { status: statusCode, body: jsonOrText(await body.text()) };
+    } catch (error) {
+      throw isTimeout(error) ? new Error("no response in time") : error;
+    }
+  }
+
   /**
-   * Follows a watch until the server ends it. Rejects with WatchRefused, with what broke the connection, or when nothing
-   * came for `silence` milliseconds.
+   * Follows a watch until the server ends it. Rejects with WatchRefused, with the error of the connection, or if nothing
+   * arrives for `silence` milliseconds. An error that `onEvent` throws ends the watch.
    */
-  watch(
+  async watch(
     path: string,
     onEvent: (event: unknown) => void,
     { silence, signal }: { readonly silence: number; readonly signal: AbortSignal },
   ): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const sent = this.#open({ method: "GET", path }, (response) => {
-        const status = response.statusCode ?? 0;
-        if (status !== 200) {
-          response.resume();
-          reject(new WatchRefused(status, `status ${status}`));
-          return;
-        }
-        readLines(response, (line) => onEvent(JSON.parse(line)));
-        response.on("end", resolve);
-        // A response that breaks off has an error, or closes without an end.
-        response.on("error", reject);
-        response.on("close", () => reject(new Error("the connection was closed")));
-      });
-      sent.setTimeout(silence, () => sent.destroy(new Error(`silent for ${silence} ms`)));
-      sent.on("error", reject);
-      const abort = () => sent.destroy(new Error("stopped"));
-      signal.addEventListener("abort", abort, { once: true });
-      sent.on("close", () => signal.removeEventListener("abort", abort));
-      sent.end();
-    });
+    try {
+      const { statusCode, body } = await this.#send({ method: "GET", path }, silence, signal);
+      if (statusCode !== 200) {
+        await body.dump();
+        throw new WatchRefused(statusCode, `status ${statusCode}`);
+      }
+      for await (const line of linesOf(body.setEncoding("utf8"))) onEvent(JSON.parse(line));
+    } catch (error) {
+      throw isTimeout(error) ? new Error(`silent for ${silence} ms`) : error;
+    }
   }
 
-  /** Ends idle connections. */
+  /** Closes idle connections at once, and the others after their responses. */
   close(): void {
-    this.#agent.destroy();
+    void this.#dispatcher.close();
   }
 
-  #open(
+  /** `timeout`: milliseconds until the head, and between two pieces of the body. */
+  #send(
     { method, path, body, contentType = "application/json" }: ApiRequest,
-    onResponse: (response: IncomingMessage) => void,
-  ): ClientRequest {
+    timeout: number,
+    signal?: AbortSignal,
+  ): Promise<Dispatcher.ResponseData> {
     const { server, token } = this.#access;
     const bearer = token();
-    const send = server.protocol === "https:" ? tlsRequest : plainRequest;
-    const base = server.pathname.replace(/\/$/, "");
-    return send(
-      {
-        agent: this.#agent,
-        host: server.hostname.replace(/^\[|\]$/g, ""),
-        port: server.port,
-        method,
-        path: `${base}${path}`,
-        headers: {
-          accept: "application/json",
-          "user-agent": FIELD_MANAGER,
-          ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }),
-          ...(body === undefined ? {} : { "content-type": contentType }),
-        },
+    return this.#dispatcher.request({
+      origin: server.origin,
+      path: `${server.pathname.replace(/\/$/, "")}${path}`,
+      method,
+      headers: {
+        accept: "application/json",
+        "user-agent": FIELD_MANAGER,
+        ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }),
+        ...(body !== undefined && { "content-type": contentType }),
       },
-      onResponse,
-    );
+      body: body === undefined ? null : JSON.stringify(body),
+      headersTimeout: timeout,
+      bodyTimeout: timeout,
+      signal: signal ?? null,
+    });
   }
 }
 
-/** Cuts a response into lines. What `onLine` throws breaks the response. */
-function readLines(response: IncomingMessage, onLine: (line: string) => void): void {
+function isTimeout(error: unknown): boolean {
+  return error instanceof errors.HeadersTimeoutError || error instanceof errors.BodyTimeoutError;
+}
+
+/** Splits a response into lines, without empty ones. Throws if a line is longer than `MAX_LINE`. */
+async function* linesOf(pieces: AsyncIterable<string>): AsyncGenerator<string> {
   let rest = "";
-  response.setEncoding("utf8");
-  response.on("data", (piece: string) => {
+  for await (const piece of pieces) {
     const lines = (rest + piece).split("\n");
     rest = lines.pop() ?? "";
-    try {
-      if (rest.length > MAX_LINE) throw new Error("a line without end");
-      for (const line of lines) if (line !== "") onLine(line);
-    } catch (error) {
-      response.destroy(error instanceof Error ? error : new Error(String(error)));
-    }
-  });
+    if (rest.length > MAX_LINE) throw new Error("a line without end");
+    for (const line of lines) if (line !== "") yield line;
+  }
 }
 
 function jsonOrText(text: string): unknown {
