@@ -120,7 +120,7 @@ describe("who may import whom", () => {
     runtime:
       /^(node:|@bufbuild\/protobuf(\/|$)|jose$|re2js$|bcryptjs$|apache-md5$|unix-crypt-td-js$)/,
     templates: /^$/,
-    compiler: /^(node:|yaml$|ajv$|ajv-formats$|@marcbachmann\/cel-js$|ts-morph$|esbuild$|re2js$)/,
+    compiler: /^(node:|yaml$|ajv$|ajv-formats$|@marcbachmann\/cel-js$|ts-morph$|esbuild$|re2js$|undici$)/,
     out: /^$/,
   };
   const values: Readonly<Record<string, readonly string[]>> = {
