@@ -2,6 +2,7 @@ import { nodesOf } from "../../templates/code/syntax.ts";
 import { messages } from "../diagnostics/messages/index.ts";
 import type { CompiledExpression } from "../model/expressions.ts";
 import type { Rule, RuleCase } from "../model/rules.ts";
+import { BoundedResults } from "./bounded-results.ts";
 import { failsWithout } from "./check/absent-data.ts";
 import { checkExpression } from "./check/check.ts";
 import type { CheckedExpression } from "./check/checked-expression.ts";
@@ -84,20 +85,12 @@ function checkedIn(text: string, phase: CelPhase): CheckedExpression | undefined
 }
 
 /** Rules that were compiled: many routes have the same ones, and so have both sides of a comparison. */
-const compiledRules = new Map<string, RuleResult>();
-
-/** More than this are forgotten: a controller compiles for months. */
-const MAX_RULES = 10_000;
+const compiledRules = new BoundedResults<RuleResult>();
 
 /** Compiles a rule for a phase of the gateway: what it says of each kind of item. */
 export function compileRule(text: string, phase: CelPhase, action: Rule["action"]): RuleResult {
   const key = `${phase} ${action} ${text}`;
-  const known = compiledRules.get(key);
-  if (known !== undefined) return known;
-  const compiled = compiledRule(text, phase, action);
-  if (compiledRules.size >= MAX_RULES) compiledRules.clear();
-  compiledRules.set(key, compiled);
-  return compiled;
+  return compiledRules.of(key, () => compiledRule(text, phase, action));
 }
 
 function compiledRule(text: string, phase: CelPhase, action: Rule["action"]): RuleResult {
