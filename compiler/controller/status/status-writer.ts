@@ -5,6 +5,7 @@ import type { ApiServer } from "../kubernetes/api-server.ts";
 import { recordOf, textField } from "../kubernetes/json-fields.ts";
 import { ownerOf } from "../model/gateway-owner.ts";
 import type { WatchedObjects } from "../model/watched-objects.ts";
+import { FairQueue } from "./fair-queue.ts";
 import { leftStatus } from "./left-status.ts";
 import { isSameStatus, mergedStatus } from "./merged-status.ts";
 import { MistakeEvents } from "./mistake-events.ts";
@@ -49,7 +50,7 @@ export class StatusWriter {
   #wanted: ReadonlyMap<string, WantedStatus> | undefined;
   /** What objects were found to say already: most of them every time. */
   readonly #agreed: WeakMap<ApiObject, Pick<WantedStatus, "status" | "generation">> = new WeakMap();
-  readonly #waiting: Map<string, ApiObject> = new Map();
+  readonly #waiting = new FairQueue<ApiObject>();
   readonly #busy: Set<string> = new Set();
   /** What was written last over which version: the watch has not brought it yet. */
   readonly #written: Map<string, { readonly over: string | undefined; readonly status: unknown }> =
@@ -82,15 +83,16 @@ export class StatusWriter {
     if (!this.isLeading || this.#wanted === undefined) return;
     for (const name of NAMES)
       for (const object of this.#objects.ofKind(name))
-        if (this.#difference(object) !== undefined) this.#waiting.set(idOf(object), object);
+        if (this.#difference(object) !== undefined)
+          this.#waiting.add(object.metadata.namespace ?? "", idOf(object), object);
     this.#write();
   }
 
   #write(): void {
-    for (const [id, object] of this.#waiting) {
-      if (this.#busy.size >= AT_ONCE) return;
-      if (this.#busy.has(id)) continue;
-      this.#waiting.delete(id);
+    while (this.#busy.size < AT_ONCE) {
+      const next = this.#waiting.take((id) => !this.#busy.has(id));
+      if (next === undefined) return;
+      const [id, object] = next;
       this.#busy.add(id);
       void this.#writeOne(object).finally(() => {
         this.#busy.delete(id);
