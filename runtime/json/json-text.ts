@@ -160,7 +160,7 @@ export function stringOf(
 }
 
 /** Returns the start of the next member or element after one that ends at `end`, or the position of the closing bracket. */
-export function nextItem(text: string, end: number): number {
+function nextItem(text: string, end: number): number {
   const i = skipSpace(text, end);
   return text.charCodeAt(i) === COMMA ? skipSpace(text, i + 1) : i;
 }
@@ -196,17 +196,9 @@ function isEscaped(text: string, at: number): boolean {
   return (at - i) % 2 === 1;
 }
 
-/** Returns the end of the list that contains the element ending at `at`. */
-export function endOfList(text: string, at: number): number {
-  return endOfContainer(text, at, Number.POSITIVE_INFINITY, 1);
-}
-
-/**
- * Returns the end of an object or list. Counts brackets instead of recursing, because the sender chooses the depth. `open`
- * is the number of brackets that are open before `at`.
- */
-function endOfContainer(text: string, at: number, maxDepth: number, open = 0): number {
-  let depth = open;
+/** Returns the end of an object or list. Counts brackets instead of recursing, because the sender chooses the depth. */
+function endOfContainer(text: string, at: number, maxDepth: number): number {
+  let depth = 0;
   let i = at;
   while (i < text.length) {
     const code = text.charCodeAt(i);

@@ -68,7 +68,7 @@ export function parseDuration(text: string): Duration | undefined {
 }
 
 /** Creates a duration of nanoseconds; `undefined` beyond 64 bits. */
-export function durationOfNanos(nanos: bigint): Duration | undefined {
+function durationOfNanos(nanos: bigint): Duration | undefined {
   const seconds = nanos / BigInt(NANOS);
   return durationOf(Number(seconds), Number(nanos - seconds * BigInt(NANOS)));
 }

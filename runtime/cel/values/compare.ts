@@ -70,7 +70,7 @@ export function compare(left: unknown, right: unknown): number | undefined {
 }
 
 /** Compares strings by code points, whose order differs from that of UTF-16 units. */
-export function compareText(left: string, right: string): number {
+function compareText(left: string, right: string): number {
   const length = Math.min(left.length, right.length);
   for (let at = 0; at < length; at += 1) {
     const first = left.charCodeAt(at);

@@ -10,6 +10,7 @@ import type { Lookup } from "../../net/connector.ts";
 import { responseTo } from "../trial-server.ts";
 import { mcpServerOf } from "./mcp-targets.ts";
 
+export { Http1ClientRequest } from "../../http/upstream/node/http1-upstream.ts";
 export { http2Destination } from "../../http/upstream/node/http2-upstream.ts";
 
 /** Replaces the upstreams of http/upstream/node: the trial responds immediately. */

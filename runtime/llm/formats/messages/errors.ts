@@ -28,7 +28,7 @@ const TYPES: { readonly [Kind in LlmErrorKind]: string } = {
 };
 
 /** Returns the body of an error for Anthropic's clients. */
-export function messagesError({ kind, message }: LlmError): string {
+function messagesError({ kind, message }: LlmError): string {
   return JSON.stringify({
     type: "error",
     error: { type: TYPES[kind], message: worded(kind, message) },
