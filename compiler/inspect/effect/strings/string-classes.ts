@@ -103,8 +103,8 @@ function constantEnds(features: readonly StringFeature[]): readonly string[] {
   return [FOREIGN, `/${FOREIGN}`, ...features.map(({ text }) => text), ...away];
 }
 
-/** Paths as rules and routes see them: see runtime/http/routing/path.ts. */
-/** Matches canonical paths (runtime/http/routing/path.ts). */
+/** Pattern of canonical paths, as rules and routes see them (runtime/http/routing/path.ts). */
+export const CANONICAL_PATH = "^/(?:[!-.0-\\[\\]-~]+/)*[!-.0-\\[\\]-~]*$";
 
 function isConstant(kind: StringFeature["kind"]): boolean {
   return kind === "equals" || kind === "startsWith";
