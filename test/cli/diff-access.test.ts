@@ -61,7 +61,7 @@ it.each<readonly [string, Parts, Parts]>([
   ["a refusal under a condition is removed", some(isDelete), {}],
   ["one of two refusals under conditions is removed", some(isDelete, isPut), some(isDelete)],
   ["a refusal has another condition", some(isDelete), some(isPut)],
-  ["paths go on as they were sent", paths("canonical"), paths("verbatim")],
+  ["paths are forwarded as sent", paths("canonical"), paths("verbatim")],
   ["protection against other sites' pages is removed", csrf(), {}],
   ["an origin may send requests", csrf("https://a.test"), csrf("https://a.test", "https://b.test")],
   ["responses are for every origin", {}, shares("*")],
@@ -80,7 +80,7 @@ it.each<readonly [string, Parts, Parts]>([
   ["a response comes before the backend", {}, response],
   ["a redirect comes before the backend", {}, redirect],
   ["a refusal under a condition is added", some(isDelete), some(isDelete, isPut)],
-  ["paths go on in canonical form", paths("verbatim"), paths("canonical")],
+  ["paths are forwarded in canonical form", paths("verbatim"), paths("canonical")],
   ["responses are for no origin any more", shares("*"), {}],
 ])("gwc diff ends with 4 and says CLOSES when %s", (_, before, after) => {
   const { code, stdout } = compare(before, after);

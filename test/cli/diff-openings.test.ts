@@ -99,25 +99,25 @@ const openings: readonly (readonly [what: string, from: string, to: string, says
     "any model",
     "openAI: {model: gpt-4o}",
     "openAI: {}",
-    "any model that clients ask for, not gpt-4o alone",
+    "any model that clients request, not only gpt-4o",
   ],
   [
     "clients' credentials for a provider",
     '{key: "${OPENAI_KEY}"}',
     "{passthrough: {}}",
-    "credentials of clients go on to the server",
+    "client credentials are forwarded to the server",
   ],
   [
     "no guard of prompts",
     "              ai: {promptGuard: {request: [{regex: {action: reject, rules: [{builtin: creditCard}]}}]}}\n",
     "",
-    "requests: creditCard: rejected -> passed on",
+    "requests: creditCard: rejected -> passed",
   ],
   [
     "a certificate that nobody checks",
     "{hostname: web.internal}",
     "{insecure: true}",
-    "the server's certificate is checked: full -> none",
+    "server certificate verification: full -> none",
   ],
   [
     "metrics for everybody",
@@ -129,7 +129,7 @@ const openings: readonly (readonly [what: string, from: string, to: string, says
     "clients without certificates",
     ", root: /ca.pem",
     "",
-    "certificates of clients, of known authorities, removed",
+    "client certificate verification removed",
   ],
   [
     "no TLS",
@@ -220,15 +220,15 @@ it("a name whose TLS is passed on from now on is served unread, not refused", ()
       .map((line) => line.replace(/ +/g, " "));
   const [both, one] = [port(served("a"), served("b")), port(passed("a"), served("b"))];
   expect(said(both, one)).toEqual([
-    "OPENS route a (a.test:3443 /) served by http://10.0.0.1:80 -> connections passed on, unread",
-    "OPENS port 3443 (connections) no names passed on -> passes connections on",
+    "OPENS route a (a.test:3443 /) served by http://10.0.0.1:80 -> connections forwarded unread",
+    "OPENS port 3443 (connections) no names forwarded -> forwards connections",
   ]);
   expect(said(one, both)).toEqual([
-    "CLOSES route a (a.test:3443 /) connections passed on, unread -> served by http://10.0.0.1:80",
-    "CLOSES port 3443 (connections) passes connections on -> no names passed on",
+    "CLOSES route a (a.test:3443 /) connections forwarded unread -> served by http://10.0.0.1:80",
+    "CLOSES port 3443 (connections) forwards connections -> no names forwarded",
   ]);
   expect(said(port(served("a")), port(passed("a")))[0]).toBe(
-    "OPENS port 3443 served -> connections passed on, unread",
+    "OPENS port 3443 served -> connections forwarded unread",
   );
 });
 
@@ -245,7 +245,7 @@ describe("TLS of one server name of a port", () => {
 
   it.each(["HTTPS", "TLS"])("%s: certificates of its clients open when they go", (protocol) => {
     const [strict, open] = [port(protocol, ", root: /ca.pem"), port(protocol, "")];
-    const says = "certificates of clients, of known authorities,";
+    const says = "client certificate verification";
     expect(firstLine(diffOf(strict, open))).toMatch(/^2 differences: 1 OPENS/);
     expect(diffOf(strict, open)).toContain(`${says} removed`);
     expect(diffOf(open, strict)).toMatch(/^CLOSES /m);
@@ -256,7 +256,7 @@ describe("TLS of one server name of a port", () => {
   it("HTTPS: an older version opens", () => {
     const [newer, older] = [", minTLSVersion: '1.3'", ""];
     expect(firstLine(diffOf(port("HTTPS", newer), port("HTTPS", older)))).toContain(
-      "TLS from TLSv1.3 -> TLSv1.2",
+      "minimum TLS version: TLSv1.3 -> TLSv1.2",
     );
   });
 });

@@ -148,7 +148,7 @@ OPENS   route tools (:3000 /mcp)   hidden -> callable
     );
     expect(said).toContain("401 -> served\n        when    jwt == null, no item");
     expect(said).toContain('hidden -> callable\n        when    mcp.tool.name == "echo"');
-    expect(said).toContain("was     without jwt nobody passed");
+    expect(said).toContain("was     refused without jwt");
   });
 
   it("an issuer and an audience added, an origin widened open", () => {
@@ -227,7 +227,7 @@ describe("a bundle's manifest as a side", () => {
       "OPENS   route api (path prefix /v1)   match path prefix /v1 added",
     );
     workspace.write("gateway.yaml", base.replace("10s", "5s"));
-    expect(await run()).toContain("timeout: its settings are others");
+    expect(await run()).toContain("timeout: settings changed");
   });
 
   it("refuses one of a version that said less, and one with a rule that is none", async () => {

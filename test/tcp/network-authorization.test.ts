@@ -239,10 +239,10 @@ tests:
   it("whom a change lets in is told, for requests and for connections", async () => {
     const wider = await said("diff", "narrow.yaml", "wide.yaml");
     expect(wider).toContain("OPENS   route web (:8080 /)   403 -> served");
-    expect(wider).toContain("OPENS   route wire (:8081 connections)   closed -> passed on");
+    expect(wider).toContain("OPENS   route wire (:8081 connections)   closed -> forwarded");
     expect(wider).toContain("e.g.    a connection from 11.0.0.0");
     const closed = await said("diff", "open.yaml", "narrow.yaml");
-    expect(closed).toContain("CLOSES  route wire (:8081 connections)   passed on -> closed");
+    expect(closed).toContain("CLOSES  route wire (:8081 connections)   forwarded -> closed");
     expect(closed).not.toContain("CHANGES");
   });
 

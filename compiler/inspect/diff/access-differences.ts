@@ -9,18 +9,18 @@ import type { PairRegion } from "./pair-region.ts";
 import type { RoutedRequest } from "./route-pairs.ts";
 
 /**
- * Who may do what now and might not before, or the other way round. `targets`: the servers of an MCP route, whose items
- * rules may tell apart; `chainsFor` gives what decides before and after, of one of them.
+ * Finds requests that are allowed on only one side. `targets` are the servers of an MCP route, for which rules may differ;
+ * `chainsFor` returns the chains before and after for one of them.
  */
 export function accessDifferences(
   subject: string,
   targets: readonly string[],
   chainsFor: (target: string | undefined) => readonly [AccessChain, AccessChain],
-  /** A request that reaches the route: what rules do not ask for is as it has it. */
+  /** A request that reaches the route; examples take parts that rules do not read from it. */
   sent?: RoutedRequest,
-  /** The requests that do. */
+  /** The requests that reach the route. */
   region?: () => PairRegion | undefined,
-  /** What is left to all questions of the command. */
+  /** Remaining steps of the command. */
   work: Work = workOfCommand(),
 ): { readonly differences: readonly Difference[]; readonly undecided: readonly string[] } {
   const isMcp = targets.length > 0;
@@ -40,7 +40,7 @@ export function accessDifferences(
   return { differences, undecided };
 }
 
-/** Nobody may more or less than before, but who may not is told another reason. */
+/** Reports changed reasons of refusals if access itself is unchanged. */
 function refusalDifferences(
   subject: string,
   before: AccessChain,
@@ -50,7 +50,7 @@ function refusalDifferences(
     new Set(identities.flatMap((each) => (each.isRequired ? each.variable : [])));
   const [old, now] = [required(before), required(after)];
   const change = (variable: string, text: string) =>
-    plainDifference("changes", subject, `refused all the same, without ${variable}: ${text}`);
+    plainDifference("changes", subject, `still refused without ${variable}: ${text}`);
   return [
     ...[...now].filter((each) => !old.has(each)).map((variable) => change(variable, "403 -> 401")),
     ...[...old].filter((each) => !now.has(each)).map((variable) => change(variable, "401 -> 403")),
@@ -84,7 +84,7 @@ function isNoItem({ mcp }: RequestData): boolean {
   return !["tool", "prompt", "resource"].some((kind) => Object(mcp)[kind] !== undefined);
 }
 
-/** The status with which the side that refuses does so. */
+/** Returns the status of the refusal. */
 function statusOf(before: ChainDecision, after: ChainDecision): string {
   const refusal = before.isAllowed ? after : before;
   return refusal.reason.kind === "identity" ? "401" : "403";
@@ -98,12 +98,12 @@ function placeOf({ reason }: ChainDecision): SidePlace | undefined {
 }
 
 function reasonText({ isAllowed, reason }: ChainDecision): string {
-  if (reason.kind === "identity") return `without ${reason.variable} nobody passed`;
+  if (reason.kind === "identity") return `refused without ${reason.variable}`;
   if (reason.kind === "rule") return ruleReason(reason.rule, isAllowed);
-  return isAllowed ? "no rule objected" : "no rule allowed it";
+  return isAllowed ? "no rule refused it" : "no rule allowed it";
 }
 
-/** `tools/call get-x  as {"sub": "test-user"}` */
+/** Formats `tools/call get-x  as {"sub": "test-user"}`. */
 function exampleText(
   data: RequestData,
   isItem: boolean,
@@ -144,12 +144,12 @@ function exampleText(
   return [head, ...headers, ...query, ...body, ...who].join("  ");
 }
 
-/** A body that is made to be long is as long as it says: its end tells nobody more. */
+/** Abbreviates a body that is only long to exceed a size. */
 function shortBody(body: string): string {
   return body.length <= 100 ? body : `${body.slice(0, 60)}... (${body.length} characters)`;
 }
 
-/** `//shop.example.com`, where it matters which host is asked. */
+/** Formats `//shop.example.com` if the host matters. */
 function hostText(asked: unknown, sent: RoutedRequest | undefined): string {
   if (asked !== undefined) return `//${asked}`;
   return sent === undefined || sent.isAnyHost ? "" : `//${sent.host}`;

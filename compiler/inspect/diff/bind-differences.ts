@@ -16,22 +16,22 @@ import { changesBeforeRouting } from "./request-changes.ts";
 import { policyDifferences } from "./route-differences.ts";
 import { routePairs } from "./route-pairs.ts";
 
-/** What a port for requests does differently; what can't be decided is added to `open`. */
+/** Compares an HTTP port; adds undecided questions to `open`. */
 export function bindDifferences(
   port: number,
   before: BindNode | undefined,
   after: BindNode | undefined,
-  /** Whether connections of the port are passed on, before and after. */
-  passesOn: readonly [before: boolean, after: boolean],
+  /** Whether the port forwards connections as TCP, before and after. */
+  forwards: readonly [before: boolean, after: boolean],
   open: OpenQuestions,
 ): readonly Difference[] {
   if (settingsKey(before) === settingsKey(after)) return [];
   const subject = `port ${port}`;
-  const [wasPassedOn, isPassedOn] = passesOn;
+  const [wasForwarded, isForwarded] = forwards;
   if (before === undefined && after !== undefined) {
     const by: SidePlace = { side: "after", origin: after.origin, text: "a new port" };
-    if (wasPassedOn)
-      return [plainDifference("closes", subject, "connections passed on, unread -> served", by)];
+    if (wasForwarded)
+      return [plainDifference("closes", subject, "connections forwarded unread -> served", by)];
     const opened = listenerPairs(before, after).flatMap((pair) =>
       openListener(port, pair, by, open),
     );
@@ -40,8 +40,8 @@ export function bindDifferences(
   }
   if (before !== undefined && after === undefined) {
     const by: SidePlace = { side: "before", origin: before.origin, text: "the port" };
-    return isPassedOn
-      ? [plainDifference("opens", subject, "served -> connections passed on, unread", by)]
+    return isForwarded
+      ? [plainDifference("opens", subject, "served -> connections forwarded unread", by)]
       : [plainDifference("closes", subject, "served -> nothing listens", by)];
   }
   const tls = [before, after].some(isDivided) ? ([before?.tls, after?.tls] as const) : undefined;
@@ -62,12 +62,12 @@ export function bindDifferences(
   return [...listeners, ...settings];
 }
 
-/** TLS of a port before and after, where it is not the same for all listeners; undefined: it is the same. */
+/** TLS of a port before and after, if it differs between listeners; `undefined` if it does not. */
 type DividedTls = readonly [before: TlsNode | undefined, after: TlsNode | undefined] | undefined;
 
 /**
- * What is so of a port whatever its listeners do, but for its proxies and what it passes on; `divided`: TLS is compared for
- * each listener.
+ * Returns the settings of a port that are independent of its listeners, except the PROXY protocol. With `divided`, TLS is
+ * compared for each listener instead.
  */
 function settingsOf(bind: BindNode | undefined, divided: DividedTls): object {
   const {
@@ -82,7 +82,7 @@ function settingsOf(bind: BindNode | undefined, divided: DividedTls): object {
   return { ...rest, ...(divided ? {} : { tls }), address: address ?? "every address" };
 }
 
-/** What a listener serves on a port that was not there. */
+/** Reports what a listener serves on a new port. */
 function openListener(
   port: number,
   pair: ListenerPair,
@@ -122,19 +122,19 @@ function listenerDifferences(
   if (before === undefined || after === undefined)
     return routes.length > 0 ? routes : edgeDifferences(`listener ${where}`, pair);
   const own = ownDifferences(`listener ${where}`, before, after, tls);
-  const said = new Set(own.map(changeKey));
-  const rest = routes.filter((each) => !said.has(changeKey(each)));
+  const reported = new Set(own.map(changeKey));
+  const rest = routes.filter((each) => !reported.has(changeKey(each)));
   if (rest.length + own.length > 0) return [...rest, ...own];
   return unroutedDifferences(`listener ${where}`, before, after, open);
 }
 
-/** What the policies of a listener do for hosts that had none, or have none any more, and that no route takes. */
+/** Reports the policies of a new or removed listener, for hosts without routes. */
 function edgeDifferences(
   listener: string,
   { before, after, isPassedOn }: ListenerPair,
 ): readonly Difference[] {
   const node = after ?? before;
-  const nobody = isPassedOn ? "connections passed on, unread" : "404";
+  const other = isPassedOn ? "connections forwarded unread" : "404";
   const kinds = policiesBefore(node).map(({ kind }) => kind);
   if (node === undefined || kinds.length === 0) return [];
   const isServing = kinds.some((kind) => policyOf(kind).servesPreflights === true);
@@ -142,22 +142,22 @@ function edgeDifferences(
   const by: SidePlace = { side: after ? "after" : "before", origin: node.origin, text: listener };
   return [
     after === undefined
-      ? plainDifference(isServing ? "closes" : "changes", listener, `${text} -> ${nobody}`, by)
-      : plainDifference(isServing ? "opens" : "changes", listener, `${nobody} -> ${text}`, by),
+      ? plainDifference(isServing ? "closes" : "changes", listener, `${text} -> ${other}`, by)
+      : plainDifference(isServing ? "opens" : "changes", listener, `${other} -> ${text}`, by),
   ];
 }
 
-/** Of two patterns that cover a host the one that covers fewer. */
+/** Returns the narrower of two patterns that cover the same host. */
 function narrower(a: string, b: string): string {
   return a.length > b.length ? a : b;
 }
 
-/** A policy of a listener that is another one is so for each of its routes. */
+/** Identifies a change, so that a listener's change is not repeated for each of its routes. */
 function changeKey({ direction, change }: Difference): string {
   return `${direction} ${change}`;
 }
 
-/** What a listener does itself. */
+/** Compares the policies and settings of a listener. */
 function ownDifferences(
   listener: string,
   before: ListenerNode,
@@ -171,7 +171,7 @@ function ownDifferences(
   return [...policies, ...rest];
 }
 
-/** What is so of a listener besides its policies and routes; `ofPort`: TLS that it has without its own. */
+/** Returns the settings of a listener besides policies and routes; `ofPort` is the TLS that it has without its own. */
 function ownSettings(listener: ListenerNode, ofPort: TlsNode | undefined): object {
   const { id: _, name: __, hostname: ___, admission: ____, ...rest } = listener;
   const { preRouting: _____, routes: ______, table: _______, handshake: ________, ...own } = rest;
@@ -179,7 +179,7 @@ function ownSettings(listener: ListenerNode, ofPort: TlsNode | undefined): objec
   return { ...settings, tls: tlsOf(listener, ofPort), paths: pathHandling };
 }
 
-/** What a listener decides before it looks for a route is seen where there is none, too. */
+/** Reports changed refusals by a listener's policies for requests without a route. */
 function unroutedDifferences(
   listener: string,
   before: ListenerNode,
@@ -192,7 +192,7 @@ function unroutedDifferences(
   if (old === undefined || now === undefined) return [];
   const { differences, undecided } = chainDiff(old, now, false, undefined, work);
   if (differences.length + undecided.length === 0) return [];
-  const change = "requests that no route takes are refused for another reason";
+  const change = "requests without a route are refused for another reason";
   return [plainDifference("changes", listener, change, placeOf(after, listener))];
 }
 

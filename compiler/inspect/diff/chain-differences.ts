@@ -24,37 +24,37 @@ import {
 } from "./pair-region.ts";
 import { shortList } from "./short-list.ts";
 
-/** Requests that a chain allows now and did not before, or the other way round. */
+/** Requests that only one of two chains allows. */
 export interface ChainDifference {
   readonly direction: "opens" | "closes";
   readonly term: Term;
-  /** There are more requests than the term says. */
+  /** Whether there are more such requests than the term describes. */
   readonly isPartial: boolean;
-  /** A request for which it is so: it was executed on both. */
+  /** An example request, which was executed on both chains. */
   readonly example: RequestData;
-  /** Of what rules do not ask for it says nothing that leads to the route; else all that matches ask for is in it. */
+  /** Whether the example meets the matches of the route; otherwise it has only what rules read. */
   readonly isPlaced: boolean;
   readonly before: ChainDecision;
   readonly after: ChainDecision;
 }
 
-/** What two chains decide differently. */
+/** Result of comparing two chains. */
 export interface ChainDiff {
   readonly differences: readonly ChainDifference[];
-  /** Conditions on which a difference would depend that was not found by trying. */
+  /** Unsolved conditions on which a difference may depend. */
   readonly undecided: readonly string[];
-  /** False: it was given up because of what other questions took. */
+  /** False if the comparison was aborted because other questions used up the steps of the command. */
   readonly isFinal?: boolean;
 }
 
-/** A computed difference that is none when it is executed: a mistake of ours, never one of the configuration. */
+/** Thrown if a computed difference is not confirmed by execution, which is a bug in gwc. */
 export class UnconfirmedDifference extends Error {}
 
 const NONE: ChainDiff = { differences: [], undecided: [] };
 
 /**
- * What two chains decide differently; `isMcp`: requests are about items. With a region: of its requests alone. `work`: what is
- * left to all questions of the command, of which this is one.
+ * Compares two chains. `isMcp` means that requests are for items; `pairRegion` limits the requests; `work` has the remaining
+ * steps of the command, from which this question takes its own.
  */
 export function chainDiff(
   before: AccessChain,
@@ -77,7 +77,7 @@ export function chainDiff(
   return found;
 }
 
-/** The chains of many routes differ in names alone: what comes of the first such change is what comes of the others. */
+/** Solves a change once for all chains that differ only in names. */
 function solveOnce(
   before: AccessChain,
   after: AccessChain,
@@ -101,10 +101,10 @@ interface SolvedLikeness {
   readonly found: ChainDiff;
 }
 
-/** By what chains are but for their names. */
+/** Solved changes by the structure of the chains without names. */
 const likes = new Map<string, SolvedLikeness>();
 
-/** Differences with other names, each executed as the first ones were; undefined: one of them is none. */
+/** Renames solved differences and executes each example again; `undefined` if one is not confirmed. */
 function renamedDiff(
   { likeness, found }: SolvedLikeness,
   own: ChainLikeness,
@@ -114,7 +114,7 @@ function renamedDiff(
   const differences = found.differences.map((each) => {
     const example = dataWithNames(each.example, likeness, own);
     const [old, now] = [runChain(before, example), runChain(after, example)];
-    const isSo =
+    const isConfirmed =
       old.isAllowed === (each.direction === "closes") &&
       now.isAllowed === (each.direction === "opens") &&
       (ways === undefined || isWithinRegion(ways, example));
@@ -122,16 +122,16 @@ function renamedDiff(
       text: withNames(text, likeness, own),
       sign,
     }));
-    return isSo ? { ...each, term, example, before: old, after: now } : undefined;
+    return isConfirmed ? { ...each, term, example, before: old, after: now } : undefined;
   });
   const whole = differences.filter((each) => each !== undefined);
   return whole.length < differences.length ? undefined : { differences: whole, undecided: [] };
 }
 
-/** Many routes have the same rules: what comes of a change of them is worked out once. */
+/** Solved changes by chains: many routes have the same rules. */
 const solved = new Map<string, ChainDiff>();
 
-/** The same differences, decided by rules that stand elsewhere. */
+/** Evaluates known differences on chains with the same rules at other locations. */
 function decidedBy({ differences, ...rest }: ChainDiff, before: AccessChain, after: AccessChain) {
   const own = differences.map((each) => ({
     ...each,
@@ -168,7 +168,7 @@ function undecided(rules: readonly Rule[]): ChainDiff {
   return { differences: [], undecided: texts.length === 0 ? [] : [what] };
 }
 
-/** Where two chains differ, and a request that shows it, before it is said which ones do. */
+/** A direction in which two chains differ, with a first example. */
 interface ShownDirection {
   readonly change: string;
   readonly direction: ChainDifference["direction"];
@@ -202,7 +202,7 @@ function modelDiff(
     const isPlaced = region !== undefined;
     const words = withinSteps(() => directionInWords(model, node, change, given, [before, after]));
     if (words === undefined) {
-      // What differs is known, and saying it took too long: the request that shows it stands for all of them.
+      // The difference is known but too expensive to describe: report it with its example only.
       if (each.found !== undefined)
         differences.push({ direction, term: [], isPartial: true, isPlaced, ...each.found });
       for (const text of opaqueTexts(model, each.path)) open.add(text);
@@ -222,7 +222,7 @@ function modelDiff(
   return { differences, undecided: [...open] };
 }
 
-/** The requests that are opened, or closed, in the words of the rules. */
+/** Describes the opened or closed requests by conditions of the rules. */
 function directionInWords(
   model: RuleModel,
   node: NodeId,
@@ -246,8 +246,8 @@ const DIRECTIONS = [
 ] as const;
 
 /**
- * A request on a path that both chains were run on and that the second opens or closes; undefined: it depends on what is not
- * solved. What is tried for that may flip the other way round, which is another difference.
+ * Finds a request on a path that the second chain opens or closes, confirmed on both chains; `undefined` if it depends on
+ * unsolved conditions. Tried requests that flip in the other direction belong to another difference.
  */
 function confirmed(
   model: RuleModel,
@@ -266,7 +266,7 @@ function confirmed(
   const found = searchWitness(model, path, flips);
   if (found === undefined) {
     if (opaqueTexts(model, path).length === 0 && !hasLists(model, path))
-      throw new UnconfirmedDifference("a computed difference is none when it is executed");
+      throw new UnconfirmedDifference("execution does not confirm a computed difference");
     return undefined;
   }
   const example = complete(found);
@@ -282,7 +282,7 @@ function opaqueTexts(model: RuleModel, path: Path): readonly string[] {
   });
 }
 
-/** Whether a path asks for sizes of lists, which the elements that it asks for may contradict. */
+/** Whether a path has sizes of lists, which its required elements may contradict. */
 function hasLists(model: RuleModel, path: Path): boolean {
   return [...path.keys()].some((level) => model.variables[level]?.kind === "size");
 }

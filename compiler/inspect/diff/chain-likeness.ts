@@ -5,21 +5,19 @@ import type { PairRegion } from "./pair-region.ts";
 import { type RuleTemplate, ruleTemplate } from "./rule-template.ts";
 
 /**
- * Two chains, and where their requests come from, with places for the names in them. Where the keys are equal, the names
- * of one can be put into the places of the other's: what is true of one pair of chains is then true of the other. Names
- * are asked for in two ways alone, whether a string is one and whether it begins with one, so that the classes of strings
- * follow from which names are equal and which begin with which (Effective access: of constants and prefixes each end, and
- * one step away from it, are all there is).
+ * Two chains and their region, with placeholders for names. If two keys are equal, results for one pair of chains hold for
+ * the other after renaming. Rules test names only by equality and as prefixes, so the classes of strings depend only on
+ * which names are equal and which are prefixes of others.
  */
 export interface ChainLikeness {
   readonly key: string;
   readonly names: readonly string[];
 }
 
-/** More names than this are compared with one another no more. */
+/** Maximum number of names, as all pairs are compared. */
 const MAX_NAMES = 32;
 
-/** Undefined: there is something else in the chains than names. */
+/** Computes the likeness of two chains; `undefined` if they test more than names. */
 export function chainLikeness(
   chains: readonly [AccessChain, AccessChain],
   phase: string,
@@ -50,10 +48,10 @@ export function chainLikeness(
   return { key: `${JSON.stringify(structure)} ${relations(names, words)}`, names };
 }
 
-/** A character that leads from every name out of all of them. */
+/** A character that no name contains. */
 const FOREIGN = "~";
 
-/** What is no name: a name that is equal to it, or one that begins with it, is another case. */
+/** Lists the words that are not names, but to which names may be related. */
 function wordsOf(
   rules: readonly RuleTemplate[],
   matches: readonly { readonly headers: readonly { readonly name: string }[] }[],
@@ -64,7 +62,7 @@ function wordsOf(
 
 const PATH = new RegExp(CANONICAL_PATH, "u");
 
-/** Which names and words are equal or begin with one another, and which names can be paths, or begin some. */
+/** Encodes which names and words are equal or prefixes of each other, and which names are paths or prefixes of paths. */
 function relations(names: readonly string[], words: readonly string[]): string {
   const all = [...names, ...words];
   const pairs = names.flatMap((name) =>
@@ -78,7 +76,7 @@ function relations(names: readonly string[], words: readonly string[]): string {
   return `${pairs.join("")} ${paths.join(" ")}`;
 }
 
-/** A text in which names stand as literals, with others in their places. */
+/** Replaces names in the string literals of an expression. */
 export function withNames(text: string, from: ChainLikeness, to: ChainLikeness): string {
   const tokens = new Map(
     from.names.map((name, at) => [JSON.stringify(name), JSON.stringify(to.names[at] ?? name)]),
@@ -86,7 +84,7 @@ export function withNames(text: string, from: ChainLikeness, to: ChainLikeness):
   return text.replace(/"(?:[^"\\]|\\.)*"/g, (token) => tokens.get(token) ?? token);
 }
 
-/** Data in which strings are names, or begin with some, with others in their places. */
+/** Replaces names in the strings of data, where they may be prefixes. */
 export function dataWithNames(
   data: RequestData,
   from: ChainLikeness,
@@ -103,11 +101,9 @@ export function dataWithNames(
 }
 
 function stringWithNames(text: string, from: ChainLikeness, to: ChainLikeness): string {
-  const [longest] = from.names
+  const [match] = from.names
     .map((name, at) => ({ name, at }))
     .filter(({ name }) => text.startsWith(name))
     .toSorted((a, b) => b.name.length - a.name.length);
-  return longest === undefined
-    ? text
-    : `${to.names[longest.at] ?? ""}${text.slice(longest.name.length)}`;
+  return match === undefined ? text : `${to.names[match.at] ?? ""}${text.slice(match.name.length)}`;
 }

@@ -6,34 +6,34 @@ import { type NodeId, type Operation, operation } from "../effect/diagram/diagra
 import type { RuleModel } from "../effect/model/rule-model.ts";
 import { runRules } from "../effect/rules/run-rules.ts";
 
-/** What a chain of policies decides by identities and rules, as far as one server's items are concerned. */
+/** The identities and rules of a chain of policies that apply to one server's items. */
 export interface AccessChain {
-  /** The identities that it looks for, and whether somebody has to be known. */
+  /** Identities that the chain checks, and whether each is required. */
   readonly identities: readonly { readonly variable: string; readonly isRequired: boolean }[];
-  /** What rules decide one after the other: a request passes when each of them lets it pass. */
+  /** Stages of rules, all of which must allow a request. */
   readonly stages: readonly RuleStage[];
 }
 
-/** The rules of one policy, over requests or over items. */
+/** Rules of one policy, for requests or MCP items. */
 export interface RuleStage {
   readonly phase: "request" | "mcp";
   readonly rules: readonly Rule[];
 }
 
-/** Why a chain lets a request pass, or not. */
+/** Reason for a chain's decision. */
 export type ChainReason =
   | { readonly kind: "identity"; readonly variable: string }
   | { readonly kind: "rule"; readonly rule: Rule }
-  /** No rule decides. */
+  /** No rule applies. */
   | { readonly kind: "default" };
 
-/** What a chain decides. */
+/** Decision of a chain. */
 export interface ChainDecision {
   readonly isAllowed: boolean;
   readonly reason: ChainReason;
 }
 
-/** What policies decide; `target`: the server whose items are meant. */
+/** Creates the chain of policies for the items of a server. */
 export function chainOf(policies: readonly PolicyUse[], target: string | undefined): AccessChain {
   const checks = policies.flatMap(accessOf);
   return {
@@ -47,12 +47,12 @@ export function chainOf(policies: readonly PolicyUse[], target: string | undefin
   };
 }
 
-/** Every rule of a chain. */
+/** Lists all rules of a chain. */
 export function rulesOfChain({ stages }: AccessChain): readonly Rule[] {
   return stages.flatMap(({ rules }) => rules);
 }
 
-/** The same decision for the same chain, whatever its places: rules as they are written. */
+/** Returns a key that is equal for chains with the same rules, wherever they are located. */
 export function chainKey({ identities, stages }: AccessChain): string {
   return JSON.stringify([
     identities.map(({ variable, isRequired }) => [variable, isRequired]),
@@ -77,7 +77,7 @@ export function runChain(chain: AccessChain, data: RequestData): ChainDecision {
   return last;
 }
 
-/** Nobody is known by credentials that a chain does not look for. */
+/** Removes identities that the chain does not check. */
 function seenBy({ identities }: AccessChain, data: RequestData): RequestData {
   const hidden = IDENTITIES.filter((root) => !identities.some(({ variable }) => variable === root));
   return { ...data, ...Object.fromEntries(hidden.map((root) => [root, null])) };
@@ -89,7 +89,7 @@ function hasItem({ mcp }: RequestData): boolean {
   return ["tool", "prompt", "resource"].some((kind) => Object(mcp)[kind] !== undefined);
 }
 
-/** A chain as a diagram of `+` and `-`. */
+/** Returns the decision of a chain as a diagram of `+` and `-`. */
 export function chainDiagram(chain: AccessChain, model: RuleModel): NodeId {
   const { diagrams } = model;
   const [passed, refused] = [diagrams.terminal("+"), diagrams.terminal("-")];
@@ -126,7 +126,7 @@ function both(): Operation {
   return operation((a, b) => (a === "-" ? a : b));
 }
 
-/** One diagram where the value at a path is of some classes, another elsewhere; the other where nobody asks for it. */
+/** Returns `there` for the classes of a path that `isMeant` selects, else `elsewhere`; also if no rule reads the path. */
 function select(
   model: RuleModel,
   path: readonly string[],

@@ -3,16 +3,16 @@ import type { Work } from "../effect/work/work.ts";
 import { mayBothPaths } from "./path-overlap.ts";
 import type { TableOfHost } from "./table-side.ts";
 
-/** What is different in the tables of a host. */
+/** Differences between the tables of a host. */
 export interface ChangedEntries {
-  /** Entries that one side alone has, or has in another place: whoever meets none of them gets the same on both sides. */
+  /** Entries that are on one side only or moved; requests that match none of them are treated the same on both sides. */
   readonly changed: readonly RouteEntry[];
-  /** Of each side those that a request which meets some of them may meet, in order. */
+  /** Entries of each side that may match the same requests as a changed one, in order. */
   readonly before: readonly RouteEntry[];
   readonly after: readonly RouteEntry[];
 }
 
-/** More comparisons than this are not made to leave entries out. */
+/** Maximum number of comparisons for excluding unaffected entries. */
 const MAX_COMPARISONS = 1_000_000;
 
 /** Compares the tables of a host. */
@@ -23,8 +23,8 @@ export function changedEntries(
 ): ChangedEntries {
   const count = before.lines.length + after.lines.length;
   work.spend(10 * count);
-  const kept = keptLines(before.lines, after.lines);
-  const stays = [new Set(kept.map(([at]) => at)), new Set(kept.map(([, at]) => at))] as const;
+  const same = unchangedLines(before.lines, after.lines);
+  const stays = [new Set(same.map(([at]) => at)), new Set(same.map(([, at]) => at))] as const;
   const changed = [
     ...before.entries.filter((_, at) => !stays[0].has(at)),
     ...after.entries.filter((_, at) => !stays[1].has(at)),
@@ -43,8 +43,8 @@ export function changedEntries(
   };
 }
 
-/** Lines that both sides have in the same order, by their places: a longest increasing subsequence. */
-function keptLines(
+/** Returns the index pairs of lines that both sides have in the same order: a longest increasing subsequence. */
+function unchangedLines(
   before: readonly string[],
   after: readonly string[],
 ): readonly (readonly [number, number])[] {
@@ -69,7 +69,7 @@ interface Chain {
   readonly before: Chain | undefined;
 }
 
-/** Of pairs in the order of their first numbers as many as there are whose second ones increase, too. */
+/** Returns a longest subsequence of pairs, sorted by their first numbers, whose second numbers increase. */
 function longestIncreasing(
   pairs: readonly (readonly [number, number])[],
 ): readonly (readonly [number, number])[] {

@@ -2,16 +2,16 @@ import { changedFields, flatFields } from "../../ir/settings-text.ts";
 import { type ChangeDirection, listChanges, type SettingsChange } from "../../model/access.ts";
 import { isLoopback } from "../../model/loopback.ts";
 
-/** What is different in settings, field by field: first what is known to let more or fewer in, then the rest. */
+/** Compares settings field by field; changes whose effect on access is known come first. */
 export function changedSettings(before: unknown, after: unknown): readonly SettingsChange[] {
   const [old, now] = [flatFields(before), flatFields(after)];
-  const said = new Set<string>();
+  const reported = new Set<string>();
   const known: SettingsChange[] = [];
   for (const [root, { gaining, what }] of partsOf([...old.keys(), ...now.keys()])) {
     const isBelow = (field: string): boolean => field.startsWith(`${root}.`);
     const [fields, fieldsNow] = [[...old.keys()].filter(isBelow), [...now.keys()].filter(isBelow)];
     if (fields.length > 0 && fieldsNow.length > 0) continue;
-    for (const field of [...fields, ...fieldsNow]) said.add(field);
+    for (const field of [...fields, ...fieldsNow]) reported.add(field);
     known.push(
       fields.length === 0
         ? { direction: gaining, text: `${what} added` }
@@ -21,34 +21,34 @@ export function changedSettings(before: unknown, after: unknown): readonly Setti
   for (const { name, what } of LISTS) {
     // Items of a part that came or went as a whole have been reported with it.
     const isItem = ([field]: readonly [string, string]): boolean =>
-      name.test(field) && !said.has(field);
+      name.test(field) && !reported.has(field);
     const [items, itemsNow] = [old, now].map((fields) => [...fields].filter(isItem));
-    for (const [field] of [...(items ?? []), ...(itemsNow ?? [])]) said.add(field);
+    for (const [field] of [...(items ?? []), ...(itemsNow ?? [])]) reported.add(field);
     const values = (some: typeof items) => (some ?? []).map(([, value]) => value);
     known.push(...listChanges(what, values(items), values(itemsNow), "opens"));
   }
   for (const field of new Set([...old.keys(), ...now.keys()])) {
     const [from, to] = [old.get(field), now.get(field)];
-    if (from === to || said.has(field)) continue;
+    if (from === to || reported.has(field)) continue;
     const found = FIELDS.find(({ name }) => name.test(field))?.weigh(from, to);
     if (found === undefined) continue;
-    said.add(field);
+    reported.add(field);
     known.push(found);
   }
-  const rest = changedFields(old, now, (field) => !said.has(field));
+  const rest = changedFields(old, now, (field) => !reported.has(field));
   return [...known, ...rest.map((text) => ({ direction: "changes" as const, text }))];
 }
 
 const OPPOSITE = { opens: "closes", closes: "opens", changes: "changes" } as const;
 
-/** A part of settings that is said as a whole when one side alone has it. */
+/** A part of settings that is reported as a whole if only one side has it. */
 interface KnownPart {
-  /** What having it does. */
+  /** Effect of adding it. */
   readonly gaining: ChangeDirection;
   readonly what: string;
 }
 
-/** The parts that fields belong to, by their paths; of parts in one another all. */
+/** Returns the parts that contain fields, by path; nested parts are all included. */
 function partsOf(fields: readonly string[]): ReadonlyMap<string, KnownPart> {
   const parts = new Map<string, KnownPart>();
   for (const field of fields)
@@ -70,26 +70,26 @@ const PARTS: readonly {
   {
     root: /^(?:mode\.|listeners\.\d+\.)?tls\.clients(?=\.)/,
     gaining: "closes",
-    what: "certificates of clients, of known authorities,",
+    what: "client certificate verification",
   },
 ];
 
-/** Lists of which each item lets more through, by the paths of their items. */
+/** Lists whose items each allow more, by the paths of their items. */
 const LISTS: readonly { readonly name: RegExp; readonly what: string }[] = [
   {
     name: /(?:^|\.)tls\.clients\.authorities\.\d+\.file$/,
-    what: "clients' certificates: the authority",
+    what: "client certificate CA",
   },
-  { name: /(?:^|\.)allowPrivate\.\d+$/, what: "private addresses that clients can reach:" },
+  { name: /(?:^|\.)allowPrivate\.\d+$/, what: "reachable private address" },
 ];
 
-/** A field by the end of its path, and what another value of it does; undefined: nobody knows. */
+/** A field, by the end of its path, and the effect of changing it; `undefined` if that is unknown. */
 interface KnownField {
   readonly name: RegExp;
   readonly weigh: (from: string | undefined, to: string | undefined) => SettingsChange | undefined;
 }
 
-/** How much of a server's certificate is checked, the least first. */
+/** Levels of certificate verification, weakest first. */
 const VERIFICATION = ["none", "chain", "full"];
 
 const FIELDS: readonly KnownField[] = [
@@ -98,7 +98,7 @@ const FIELDS: readonly KnownField[] = [
     weigh: (from = "", to = "") => {
       if (!VERIFICATION.includes(from) || !VERIFICATION.includes(to)) return undefined;
       const isLess = VERIFICATION.indexOf(to) < VERIFICATION.indexOf(from);
-      const text = `the server's certificate is checked: ${from} -> ${to}`;
+      const text = `server certificate verification: ${from} -> ${to}`;
       return { direction: isLess ? "opens" : "closes", text };
     },
   },
@@ -106,34 +106,34 @@ const FIELDS: readonly KnownField[] = [
     name: /^paths$/,
     weigh: (from, to) =>
       to === "verbatim"
-        ? { direction: "opens", text: `paths go on as they were sent: ${from} -> ${to}` }
+        ? { direction: "opens", text: `paths are forwarded as sent: ${from} -> ${to}` }
         : {
             direction: "closes",
-            text: `paths go on as rules and routes see them: ${from} -> ${to}`,
+            text: `paths are forwarded in canonical form: ${from} -> ${to}`,
           },
   },
   {
     name: /(?:^|\.)tls\.clients\.mode$/,
     weigh: (from, to) => ({
       direction: to === "required" ? "closes" : "opens",
-      text: `certificates of clients: ${from} -> ${to}`,
+      text: `client certificates: ${from} -> ${to}`,
     }),
   },
   {
     name: /(?:^|\.)isPassthrough$/,
-    weigh: (from, to) => passing(from === "true", to === "true"),
+    weigh: (from, to) => forwarding(from === "true", to === "true"),
   },
   {
     name: /(?:^|\.)clientKey$/,
-    weigh: (from, to) => passing(from !== undefined, to !== undefined),
+    weigh: (from, to) => forwarding(from !== undefined, to !== undefined),
   },
   {
     name: /(?:^|\.)groups\.\d+\.\d+\.model$/,
     weigh: (from, to) => {
       if (to === undefined)
-        return { direction: "opens", text: `any model that clients ask for, not ${from} alone` };
+        return { direction: "opens", text: `any model that clients request, not only ${from}` };
       if (from === undefined)
-        return { direction: "closes", text: `${to} alone, not any model that clients ask for` };
+        return { direction: "closes", text: `only ${to}, not any model that clients request` };
       return undefined;
     },
   },
@@ -141,7 +141,7 @@ const FIELDS: readonly KnownField[] = [
     name: /(?:^|\.)tls\.minVersion$/,
     weigh: (from, to) => {
       if (from === undefined || to === undefined) return undefined;
-      const text = `TLS from ${from} -> ${to}`;
+      const text = `minimum TLS version: ${from} -> ${to}`;
       return { direction: to < from ? "opens" : "closes", text };
     },
   },
@@ -156,19 +156,19 @@ const FIELDS: readonly KnownField[] = [
   },
 ];
 
-function passing(before: boolean, after: boolean): SettingsChange | undefined {
-  const text = "credentials of clients";
+function forwarding(before: boolean, after: boolean): SettingsChange | undefined {
+  const text = "client credentials";
   if (before === after) return undefined;
   return after
-    ? { direction: "opens", text: `${text} go on to the server` }
-    : { direction: "closes", text: `${text} do not go on to the server` };
+    ? { direction: "opens", text: `${text} are forwarded to the server` }
+    : { direction: "closes", text: `${text} are not forwarded to the server` };
 }
 
 function hostOf(address: string): string {
   return address.replace(/:\d+$/, "");
 }
 
-/** Whether an address stands for all of the machine. */
+/** Whether an address covers all interfaces. */
 function isAny(address: string): boolean {
   return address === "every address" || ["", "0.0.0.0", "[::]", "*"].includes(hostOf(address));
 }

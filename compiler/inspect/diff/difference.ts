@@ -1,44 +1,44 @@
 import type { Origin } from "../../diagnostics/diagnostic.ts";
 import type { ChangeDirection } from "../../model/access.ts";
 
-/** A place in one of the two configurations. */
+/** A location in one of the two configurations. */
 export interface SidePlace {
   readonly side: "before" | "after";
   readonly origin: Origin;
-  /** What stands there. */
+  /** Source at the location. */
   readonly text: string;
 }
 
-/** Something that a change of the configuration changes for those who send requests. */
+/** An effect of a configuration change on requests. */
 export interface Difference {
   readonly direction: ChangeDirection;
-  /** Of what: `route tools (:3000 /mcp)`. */
+  /** Affected part: `route tools (:3000 /mcp)`. */
   readonly subject: string;
-  /** What becomes of it: `hidden -> callable`. */
+  /** Old and new state: `hidden -> callable`. */
   readonly change: string;
-  /** The conditions under which it is so; none: always. */
+  /** Conditions of the affected requests; empty for all requests. */
   readonly when: readonly string[];
   readonly unless: readonly string[];
-  /** What decides now. */
+  /** The rule or part that decides now. */
   readonly by: SidePlace | undefined;
-  /** What decided before, as a phrase. */
+  /** Phrase for what decided before. */
   readonly was: string | undefined;
-  /** The rule that did. */
+  /** The rule that decided before. */
   readonly wasBy: Origin | undefined;
-  /** A request that shows it. */
+  /** An example request. */
   readonly example: string | undefined;
 }
 
-/** What two configurations do differently. */
+/** Result of comparing two configurations. */
 export interface ProgramDiff {
   readonly differences: readonly Difference[];
-  /** What could not be decided, each with why. */
+  /** Undecided questions, each with its reason. */
   readonly undecided: readonly string[];
-  /** Routes whose text is different. */
+  /** Number of routes whose configuration changed. */
   readonly changedRoutes: number;
 }
 
-/** A difference of which no more is known than what it is. */
+/** Creates a difference without conditions and example. */
 export function plainDifference(
   direction: ChangeDirection,
   subject: string,
@@ -58,7 +58,7 @@ export function plainDifference(
   };
 }
 
-/** What opens access first, then what closes it. */
+/** Sorts differences: opened access first, then closed access. */
 export function byRisk(differences: readonly Difference[]): readonly Difference[] {
   return differences.toSorted((a, b) => RISK[a.direction] - RISK[b.direction]);
 }

@@ -2,9 +2,9 @@ import { execFileSync } from "node:child_process";
 import path from "node:path";
 import { type FileText, fileText, type Host } from "../../host.ts";
 
-/** A host whose files are those of a revision; undefined when git knows no such revision, or there is no repository. */
+/** Creates a host that reads files of a git revision; `undefined` if the revision is unknown or there is no repository. */
 export function gitHost(revision: string, host: Host): Host | undefined {
-  // a revision is no option of git
+  // Otherwise git would read the revision as an option.
   if (revision.startsWith("-")) return undefined;
   const found = git(["rev-parse", "--verify", "--quiet", `${revision}^{commit}`]);
   const commit = found?.trim();
@@ -12,7 +12,7 @@ export function gitHost(revision: string, host: Host): Host | undefined {
   return {
     ...host,
     readText: (file): FileText => {
-      // What lies outside of the repository has no revisions: it is as it is.
+      // Files outside of the repository have no revisions.
       if (!isInRepository(file)) return host.readText(file);
       const blob = gitBytes(["cat-file", "blob", `${commit}:./${posix(file)}`]);
       if (blob === undefined) return { kind: "problem", problem: `it is not in ${revision}` };
@@ -22,25 +22,25 @@ export function gitHost(revision: string, host: Host): Host | undefined {
       if (!isInRepository(folder)) return host.filesIn(folder);
       const tree = git(["ls-tree", "-r", "--name-only", "-z", commit, "--", `${posix(folder)}/`]);
       const files = tree?.split("\0").filter((file) => /\.(ya?ml|json)$/i.test(file)) ?? [];
-      const visible = files.filter((file) => !file.split("/").some(isForOthers));
+      const visible = files.filter((file) => !file.split("/").some(isIgnored));
       return visible.length === 0 ? undefined : visible.toSorted();
     },
   };
 }
 
-/** Whether a file lies in the repository of the working directory, whether it is there or not. */
+/** Whether a path, which need not exist, is in the repository of the working directory. */
 export function isInRepository(file: string): boolean {
   const root = git(["rev-parse", "--show-toplevel"])?.trim();
   if (root === undefined || file === "-") return false;
   return !path.relative(root, path.resolve(file)).startsWith("..");
 }
 
-/** A path from the working directory, as git takes it. */
+/** Formats a path relative to the working directory, for git. */
 function posix(file: string): string {
   return path.relative("", file).split(path.sep).join("/") || ".";
 }
 
-function isForOthers(name: string): boolean {
+function isIgnored(name: string): boolean {
   return name === "node_modules" || /^\.(?!\.?$)/.test(name);
 }
 

@@ -9,7 +9,7 @@ import { shownText } from "../../model/texts.ts";
 import { changedSettings } from "./changed-settings.ts";
 import { type Difference, plainDifference } from "./difference.ts";
 
-/** What guards let pass now, or no more: which texts, at which servers of a backend, in requests and in responses. */
+/** Compares the prompt guards of a backend: patterns and external guards, per server, for requests and responses. */
 export function guardDifferences(
   subject: string,
   old: BackendNode,
@@ -17,7 +17,7 @@ export function guardDifferences(
 ): readonly Difference[] {
   const [servers, serversNow] = [guardedServers(old), guardedServers(node)];
   const changed = serversNow.map(({ name, guard }, at) => {
-    // A new one is beside those that were there before.
+    // A new server is compared with one that existed before.
     const found = servers.find((each) => each.name === name) ?? servers[at] ?? servers[0];
     const changes = found === undefined ? [] : guardChanges(found.guard, guard);
     return { name, changes, found: found?.guard, guard };
@@ -25,10 +25,10 @@ export function guardDifferences(
   const isSame = new Set(changed.map(({ changes }) => settingsKey(changes))).size === 1;
   const shown = isSame ? changed.slice(0, 1) : changed;
   return shown.flatMap(({ name, changes, found, guard }) => {
-    const kept = guard ?? found;
-    const by = kept && {
+    const shownGuard = guard ?? found;
+    const by = shownGuard && {
       side: guard === undefined ? ("before" as const) : ("after" as const),
-      origin: kept.origin,
+      origin: shownGuard.origin,
       text: "promptGuard",
     };
     return changes.map(({ direction, text }) =>
@@ -57,7 +57,7 @@ const NO_GUARD = { request: [], response: [], guardsStreams: true };
 function streamsChange(areGuarded: boolean): SettingsChange {
   return areGuarded
     ? { direction: "closes", text: "responses: streams are guarded" }
-    : { direction: "opens", text: "responses: streams are not guarded any more" };
+    : { direction: "opens", text: "responses: streams are no longer guarded" };
 }
 
 function phaseChanges(
@@ -89,21 +89,21 @@ function phaseChanges(
   ];
 }
 
-/** What is done about what is looked for, or by who is asked. */
+/** Effect of the guards for one pattern or external guard. */
 interface Effect {
   readonly words: readonly string[];
-  /** By the part of a request that it is done in: the more, the safer. */
+  /** Strength by part of the request. */
   readonly parts: Map<TextPart, number>;
 }
 
-/** What is done at least, first, to what is done at most. */
-const PATTERN_WORDS = ["passed on", "masked", "rejected"];
-const SERVER_WORDS = ["not asked", "asked, passed on when it fails", "asked"];
-const [SOME, MOST] = [1, 2];
+/** Actions by increasing strength. */
+const PATTERN_WORDS = ["passed", "masked", "rejected"];
+const SERVER_WORDS = ["not called", "called, passed on failure", "called"];
+const [WEAK, STRONG] = [1, 2];
 const PARTS: readonly TextPart[] = ["systemPrompt", "messages", "toolInput", "toolOutput"];
 const NOWHERE: Effect["parts"] = new Map();
 
-/** By the patterns that are looked for and the servers that are asked: the most that some guard does. */
+/** Returns the strongest effect of all guards for each pattern and external guard. */
 function effectsOf(guards: readonly GuardNode[]): ReadonlyMap<string, Effect> {
   const effects = new Map<string, Effect>();
   for (const guard of guards)
@@ -124,7 +124,7 @@ function namesOf(guard: GuardNode): readonly string[] {
 
 function strengthOf(guard: GuardNode): number {
   const isWeak = guard.kind === "regex" ? guard.rejection === undefined : guard.passesOnFailure;
-  return isWeak ? SOME : MOST;
+  return isWeak ? WEAK : STRONG;
 }
 
 function effectText(words: readonly string[], parts: Effect["parts"]): string {
@@ -149,7 +149,7 @@ function isReordered(before: readonly string[], after: readonly string[]): boole
   return isOther && before.toSorted().join("\n") === after.toSorted().join("\n");
 }
 
-/** What else is set of guards that are there on both sides: what clients get, how servers are reached. */
+/** Compares other settings of guards that both sides have: rejections, connections. */
 function settingsChanges(
   phase: string,
   before: readonly GuardNode[],
@@ -175,7 +175,7 @@ function isSameGuard(a: GuardNode, b: GuardNode): boolean {
   return a.kind === b.kind && namesOf(b).some((name) => names.has(name));
 }
 
-/** Without what its effects say. */
+/** Returns the settings of a guard that its effects do not cover. */
 function restOf(guard: GuardNode, isRejectionMeant: boolean): object {
   if (guard.kind !== "regex") return { ...guard, scope: undefined, passesOnFailure: undefined };
   const { patterns } = guard;

@@ -1,24 +1,24 @@
 import type { BindNode, ListenerNode } from "../../ir/program.ts";
 import { holderOf } from "../routing/match-request.ts";
 
-/** The listeners that answer the same hosts before and after; undefined: none does. */
+/** The listeners that serve the same hosts before and after; `undefined` if there is no listener. */
 export interface ListenerPair {
   readonly before: ListenerNode | undefined;
   readonly after: ListenerNode | undefined;
-  /** Where there is none, TLS for the hosts is passed on, and whoever is behind it answers. */
+  /** Whether TLS for the hosts is passed through on a side without a listener. */
   readonly isPassedOn: boolean;
-  /** A host of each kind that listeners and routes tell apart. */
+  /** An example host for each class that listeners and routes distinguish. */
   readonly hosts: readonly HostExample[];
 }
 
-/** A host that requests may be for. */
+/** An example host. */
 export interface HostExample {
   readonly host: string;
-  /** No pattern names any host: it stands for every one. */
+  /** Whether it represents every host, because no pattern names one. */
   readonly isAny: boolean;
 }
 
-/** Which listeners of a port answer which hosts: a host that gets a listener of its own had another one before. */
+/** Pairs the listeners of a port by the hosts that they serve. */
 export function listenerPairs(
   before: BindNode | undefined,
   after: BindNode | undefined,
@@ -46,9 +46,9 @@ export function listenerPairs(
 }
 
 /**
- * A host that fits a pattern and no narrower one. A narrower pattern covers a name of one more label only if it is that
- * name; every name under `*` is also covered by the wildcard of its domain, so another domain is tried: `other.example`
- * where there is `*.test`. Each pattern excludes one candidate at most, so the search ends.
+ * Returns a host that matches a pattern but no narrower one. A narrower pattern covers a name of one more label only if it is
+ * that name; names under `*` are also covered by wildcards of their domain, so another domain is tried: `other.example` if
+ * there is `*.test`. Each pattern excludes at most one candidate, so the search terminates.
  */
 function hostOf(pattern: string, patterns: ReadonlySet<string>): string {
   if (!pattern.startsWith("*")) return pattern;

@@ -2,12 +2,12 @@ import { backendOf } from "../../backends/index.ts";
 import type { BackendKind, BackendNode } from "../../ir/backends.ts";
 import { type Difference, plainDifference, type SidePlace } from "./difference.ts";
 
-/** A backend without what its lock says. */
+/** Returns a backend without its lock. */
 export function withoutLock<Kind extends BackendKind>(node: BackendNode<Kind>): BackendNode<Kind> {
   return backendOf(node.kind).toolLock?.without(node) ?? node;
 }
 
-/** What becomes of the items of a backend because of their lock: which are approved, or that there is one. */
+/** Compares the locks of a backend: approved items, or an added or removed lock. */
 export function lockDifferences<Kind extends BackendKind>(
   subject: string,
   found: BackendNode,
@@ -15,7 +15,7 @@ export function lockDifferences<Kind extends BackendKind>(
 ): readonly Difference[] {
   const form = backendOf(node.kind).toolLock;
   if (form === undefined || found.kind !== node.kind) return [];
-  // `as`: they are of one kind
+  // `as`: both have the same kind, checked above.
   const [old, now] = [form.of(found as BackendNode<Kind>), form.of(node)];
   const by = (side: SidePlace["side"], lock: typeof now): SidePlace | undefined =>
     lock && { side, origin: lock.origin, text: lock.file };
@@ -34,7 +34,7 @@ export function lockDifferences<Kind extends BackendKind>(
       plainDifference(
         "opens",
         subject,
-        "tools, prompts, resources and instructions not locked any more: as servers have them",
+        "tools, prompts, resources and instructions no longer locked: servers may change them",
         by("before", old),
       ),
     ];

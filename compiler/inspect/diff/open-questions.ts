@@ -1,9 +1,9 @@
 import type { Work } from "../effect/work/work.ts";
 
-/** What all parts of a comparison share. */
+/** State shared by all parts of a comparison. */
 export interface OpenQuestions {
-  /** What could not be decided, each with why: whoever finds such a thing adds it. */
+  /** Undecided questions, each with its reason; every part adds its own. */
   readonly undecided: string[];
-  /** What is left to all questions together. */
+  /** Remaining steps of the command. */
   readonly work: Work;
 }

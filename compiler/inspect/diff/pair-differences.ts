@@ -8,14 +8,14 @@ import { routeDifferences, servedBy } from "./route-differences.ts";
 import type { RoutePair } from "./route-pairs.ts";
 import { shortList } from "./short-list.ts";
 
-/** What becomes different for the requests of a pair of routes: they are served or not, by another route, or otherwise. */
+/** Compares a pair of routes for the requests that reach them: whether they are served, by which route, and how. */
 export function pairDifferences(
   { before, after, requests, region }: RoutePair,
   where: string,
   { before: oldListener, after: newListener, isPassedOn }: Omit<ListenerPair, "hosts">,
   open: OpenQuestions,
 ): readonly Difference[] {
-  const nobody = isPassedOn ? PASSED_ON : NOT_FOUND;
+  const other = isPassedOn ? PASSTHROUGH : NOT_FOUND;
   const paths = [...new Set(requests.map(({ path }) => path))];
   const at = `${where} ${pathsOf(after ?? before, after ? newListener : oldListener) ?? shortList(paths)}`;
   const [request] = requests;
@@ -23,11 +23,11 @@ export function pairDifferences(
   if (before === undefined && after !== undefined) {
     const by: SidePlace = { side: "after", origin: after.origin, text: `route ${after.name}` };
     const guards = newListener === undefined ? [] : [guardsText(newListener, after)];
-    const change = `${nobody.text} -> ${answeredBy(newListener, after)}`;
+    const change = `${other.text} -> ${answeredBy(newListener, after)}`;
     return [
       {
         ...plainDifference(
-          isRefusing(whole(newListener, after)) ? nobody.gainedRefusal : nobody.gained,
+          isRefusing(whole(newListener, after)) ? other.gainedRefusal : other.gained,
           `route ${after.name} (${at})`,
           change,
           by,
@@ -39,11 +39,11 @@ export function pairDifferences(
   }
   if (before !== undefined && after === undefined) {
     const by: SidePlace = { side: "before", origin: before.origin, text: `route ${before.name}` };
-    const change = `${answeredBy(oldListener, before)} -> ${nobody.text}`;
+    const change = `${answeredBy(oldListener, before)} -> ${other.text}`;
     return [
       {
         ...plainDifference(
-          isRefusing(whole(oldListener, before)) ? nobody.lostRefusal : nobody.lost,
+          isRefusing(whole(oldListener, before)) ? other.lostRefusal : other.lost,
           `route ${before.name} (${at})`,
           change,
           by,
@@ -68,7 +68,7 @@ export function pairDifferences(
     open.work,
   );
   open.undecided.push(...found.undecided.map((text) => `${subject} depends on ${text}`));
-  // A route by another name that does the same is the same.
+  // A renamed route that does the same is not a difference.
   const isOther = before.id !== after.id && found.differences.length + found.undecided.length > 0;
   const taken: readonly Difference[] = isOther
     ? [
@@ -86,12 +86,12 @@ export function pairDifferences(
   return [...found.differences, ...taken];
 }
 
-/** A route with the policies that its listener has before it. */
+/** Prepends the listener's policies to a route. */
 function whole(listener: ListenerNode | undefined, route: RouteNode): RouteNode {
   return { ...route, policies: [...policiesBefore(listener), ...route.policies] };
 }
 
-/** What is there where no listener is, and what it is to gain a route in its place, or to lose one to it. */
+/** Directions of gaining and losing a route where requests otherwise get 404. */
 const NOT_FOUND = {
   text: "404",
   gained: "opens",
@@ -99,16 +99,16 @@ const NOT_FOUND = {
   gainedRefusal: "changes",
   lostRefusal: "changes",
 } as const;
-/** No policy sees what is passed on. */
-const PASSED_ON = {
-  text: "connections passed on, unread",
+/** Directions where TLS is otherwise passed through, which no policy sees. */
+const PASSTHROUGH = {
+  text: "connections forwarded unread",
   gained: "closes",
   lost: "opens",
   gainedRefusal: "closes",
   lostRefusal: "opens",
 } as const;
 
-/** `GET //shop.example.com/cart  x-env: dev`; `authority`: for which host, as it is written before the path. */
+/** Formats `GET //shop.example.com/cart  x-env: dev`; `authority` is written before the path. */
 export function requestText(
   { method, path, headers, query }: RoutePair["requests"][number],
   authority: string,
@@ -120,7 +120,7 @@ export function requestText(
   return [`${method} ${authority}${path}`, ...all].join("");
 }
 
-/** The paths of a route, as its matches have them. */
+/** Formats the paths in the matches of a route. */
 function pathsOf(
   route: RouteNode | undefined,
   listener: ListenerNode | undefined,
@@ -129,7 +129,7 @@ function pathsOf(
   return paths && shortList([...new Set(paths)]);
 }
 
-/** Tables are read once: each of their routes may be different. */
+/** Cached paths by listener, since each of its routes may differ. */
 const knownPaths = new WeakMap<ListenerNode, ReadonlyMap<string, readonly string[]>>();
 
 function pathsByRoute(listener: ListenerNode): ReadonlyMap<string, readonly string[]> {
@@ -146,12 +146,12 @@ function pathsByRoute(listener: ListenerNode): ReadonlyMap<string, readonly stri
   return paths;
 }
 
-/** Who answers the requests of a route. */
+/** Describes what serves the requests of a route. */
 export function answeredBy(listener: ListenerNode | undefined, route: RouteNode): string {
   return servedBy(whole(listener, route));
 }
 
-/** `always: no authentication, no rules`, or the policies that stand before a route. */
+/** Formats the policies before a route, or `always: no authentication, no rules`. */
 export function guardsText(
   listener: Pick<ListenerNode, "admission" | "preRouting">,
   route: RouteNode,

@@ -9,19 +9,19 @@ import type { Work } from "../effect/work/work.ts";
 import { matchesPath, matchesValue } from "../routing/match-request.ts";
 import { mayBothPaths } from "./path-overlap.ts";
 
-/** The requests of a pair of routes: those that go one of these ways. */
+/** The requests of a pair of routes: a union of ways. */
 export type PairRegion = readonly RegionWay[];
 
-/** What requests must be, and must not be, to go from one entry of a table to another one. */
+/** Matches that requests must meet and must not meet to reach one entry before and another after. */
 export interface RegionWay {
   readonly meets: readonly RouteMatch[];
   readonly misses: readonly RouteMatch[];
 }
 
-/** More conditions than this are not looked at: what rules decide is said for all requests then. */
+/** Maximum number of conditions; beyond it, rules are compared for all requests. */
 const MAX_CONDITIONS = 80;
 
-/** How requests of both entries come to both routes, as far as paths, methods and headers say it. */
+/** Returns the requests that reach one route before and another after, by path, method and headers. */
 export function waysOf(
   before: readonly RouteEntry[],
   after: readonly RouteEntry[],
@@ -41,7 +41,7 @@ export function waysOf(
   );
 }
 
-/** What requests must be to meet an entry of a table, and must not be. */
+/** Matches that requests must meet and must not meet to reach an entry. */
 interface EntryWay {
   readonly meets: RouteMatch;
   readonly misses: readonly RouteMatch[];
@@ -70,11 +70,11 @@ interface PlacedEntry extends RouteEntry {
 
 interface EntryIndex {
   readonly byRoute: ReadonlyMap<string, readonly PlacedEntry[]>;
-  /** By the first step of their path; undefined: of those that may begin with any. */
+  /** By the first segment of their path; `undefined` for paths that may start with any. */
   readonly byStart: ReadonlyMap<string | undefined, readonly PlacedEntry[]>;
 }
 
-/** A table is asked about each of its routes: it may have thousands. */
+/** Cached indexes, since a table may have thousands of routes. */
 const indexes = new WeakMap<readonly RouteEntry[], EntryIndex>();
 
 function indexOf(entries: readonly RouteEntry[]): EntryIndex {
@@ -89,21 +89,21 @@ function indexOf(entries: readonly RouteEntry[]): EntryIndex {
   return index;
 }
 
-/** The first step of a path: two paths of which none begins with any and that differ in it have no request in common. */
+/** Returns the first segment of a path; paths with different first segments share no request. `undefined` if it is open. */
 function startOf({ kind, value }: PathMatch): string | undefined {
   return kind === "regex" || value === "/" ? undefined : value.split("/", 2)[1];
 }
 
-/** A region whose conditions are read, so that it can be computed with. */
+/** A region as conditions for a rule model. */
 export interface ReadRegion {
   /** All its conditions. */
   readonly conditions: readonly RuleCondition[];
-  /** `1` for the requests in it. */
+  /** Creates a diagram that is `1` for requests in the region. */
   readonly diagram: (model: RuleModel) => NodeId;
   readonly has: (data: RequestData) => boolean;
 }
 
-/** A region, where rules ask for what it is about. */
+/** Returns a region if rules read paths, methods or headers; `undefined` if they do not, so that it is irrelevant. */
 export function askedRegion(
   region: (() => PairRegion | undefined) | undefined,
   rules: readonly Rule[],
@@ -111,7 +111,7 @@ export function askedRegion(
   return rules.some(({ text }) => ASKED.test(text)) ? region?.() : undefined;
 }
 
-/** Whether requests are of a region. */
+/** Whether a request is in a region. */
 export function isWithinRegion(ways: PairRegion, data: RequestData): boolean {
   return ways.some(
     ({ meets, misses }) =>
@@ -119,7 +119,7 @@ export function isWithinRegion(ways: PairRegion, data: RequestData): boolean {
   );
 }
 
-/** Reads a region; undefined: it has too many conditions. */
+/** Converts a region to conditions; `undefined` if there are too many. */
 export function readRegion(ways: PairRegion, work: Work): ReadRegion | undefined {
   const conditions = new Map<string, RuleCondition>();
   const known = (match: RouteMatch): RuleCondition => {
@@ -153,7 +153,7 @@ export function readRegion(ways: PairRegion, work: Work): ReadRegion | undefined
   };
 }
 
-/** Whether a request is as a match asks, whatever it says of hosts and query parameters. */
+/** Whether a request meets a match, without its hosts and query parameters. */
 function isMet({ path, method, headers }: RouteMatch, data: RequestData): boolean {
   const textAt = (...steps: readonly string[]): string | undefined => {
     const found = dataAt(["request", ...steps], data);
@@ -168,7 +168,7 @@ function isMet({ path, method, headers }: RouteMatch, data: RequestData): boolea
 
 const ASKED = /request\.(path|method|headers)/;
 
-/** A match as a condition of CEL; what it says of hosts and query parameters is not in it. */
+/** Formats a match as a CEL condition, without its hosts and query parameters. */
 function matchCondition({ path, method, headers }: RouteMatch): string {
   const quoted = (text: string) => JSON.stringify(text);
   const value = ({ name, value: each }: ValueMatch) => {

@@ -2,7 +2,7 @@ import type { RouteEntry } from "../../ir/program.ts";
 import type { Work } from "../effect/work/work.ts";
 import { matchesPath } from "../routing/match-request.ts";
 
-/** Gives the entries whose match takes a path, in order. Constants are looked up: there may be thousands of them. */
+/** Returns a function that finds the entries that match a path, in order. Constants are looked up, as there may be thousands. */
 export function pathIndex(
   entries: readonly RouteEntry[],
   work: Work,
@@ -29,7 +29,7 @@ export function pathIndex(
   };
 }
 
-/** `/a` and `/a/b` of `/a/b/c`. */
+/** Returns `/a` and `/a/b` for `/a/b/c`. */
 function startsOf(path: string): readonly string[] {
   const starts: string[] = [];
   for (let at = path.indexOf("/", 1); at > 0; at = path.indexOf("/", at + 1))

@@ -1,6 +1,6 @@
 import type { PathMatch } from "../../model/matches.ts";
 
-/** Whether a path may be as two matches ask; of patterns it is assumed. */
+/** Whether a path may meet two matches; assumed to be true for patterns. */
 export function mayBothPaths(a: PathMatch, b: PathMatch): boolean {
   if (a.kind === "regex" || b.kind === "regex") return true;
   return isWithin(a, b) || isWithin(b, a);

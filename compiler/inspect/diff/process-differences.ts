@@ -4,7 +4,7 @@ import type { LiteralSecret } from "../../model/literal-secrets.ts";
 import { changedSettings } from "./changed-settings.ts";
 import { type Difference, plainDifference } from "./difference.ts";
 
-/** Variables and files that have to be there when the gateway starts. */
+/** Compares the variables and files that the gateway needs to start. */
 export function needDifferences(before: Program, after: Program): readonly Difference[] {
   const names = (program: Program) =>
     new Map(
@@ -34,7 +34,7 @@ export function needDifferences(before: Program, after: Program): readonly Diffe
   ];
 }
 
-/** Credentials that both sides write out in the same place, and that are others; they are in no program, and shown nowhere. */
+/** Reports changed literal credentials, without showing them; programs do not contain them. */
 export function credentialDifferences(
   before: readonly LiteralSecret[],
   after: readonly LiteralSecret[],
@@ -43,13 +43,13 @@ export function credentialDifferences(
   return after.flatMap(({ variable, value, at }) => {
     if ((old.get(variable) ?? value) === value) return [];
     const by = { side: "after", origin: at, text: "a credential" } as const;
-    return plainDifference("changes", "to start", `${variable} is another credential`, by);
+    return plainDifference("changes", "to start", `${variable} has another value`, by);
   });
 }
 
-/** What holds for the whole process: where it tells of itself, limits, logs and traces. */
+/** Compares the settings of the process: admin addresses, limits, logs and traces. */
 export function processDifferences(before: Program, after: Program): readonly Difference[] {
-  // Whom rules about connections let in is said of each port.
+  // Rules for connections are compared for each port.
   const whole = ({
     name: _,
     inputs: __,

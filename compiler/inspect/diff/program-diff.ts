@@ -8,7 +8,7 @@ import { routeKey } from "./route-key.ts";
 import { shortList } from "./short-list.ts";
 import { tcpDifferences } from "./tcp-differences.ts";
 
-/** What two programs do differently, the riskiest first. */
+/** Compares two programs; the riskiest differences come first. */
 export function programDiff(
   before: Program,
   after: Program,
@@ -19,8 +19,8 @@ export function programDiff(
   const ports = new Set([...before.binds, ...after.binds].map(({ port }) => port));
   const requests = [...ports].flatMap((port) => {
     const [old, now] = [before, after].map(({ binds }) => binds.find((each) => each.port === port));
-    const passesOn = ({ tcp }: Program) => tcp.some((each) => each.port === port);
-    return bindDifferences(port, old, now, [passesOn(before), passesOn(after)], open);
+    const forwards = ({ tcp }: Program) => tcp.some((each) => each.port === port);
+    return bindDifferences(port, old, now, [forwards(before), forwards(after)], open);
   });
   const served = [before, after].map(({ binds }) => new Set(binds.map(({ port }) => port)));
   const differences = [
@@ -36,7 +36,7 @@ export function programDiff(
   };
 }
 
-/** The same difference in many routes is one. */
+/** Merges equal differences of at least 3 routes. */
 function grouped(differences: readonly Difference[]): readonly Difference[] {
   const groups = Map.groupBy(differences, ({ direction, change, when, unless, by, was }) =>
     JSON.stringify([direction, change, when, unless, by?.text, was]),
@@ -49,7 +49,7 @@ function grouped(differences: readonly Difference[]): readonly Difference[] {
   });
 }
 
-/** How many routes are written as none was before; what they do may be the same. */
+/** Counts routes whose configuration is new; their effect may be unchanged. */
 function changedRoutes(before: Program, after: Program): number {
   const texts = ({ binds }: Program) =>
     binds.flatMap(({ listeners }) => listeners.flatMap(({ routes }) => routes)).map(routeKey);

@@ -4,13 +4,13 @@ import { changedSettings } from "./changed-settings.ts";
 
 type ProxyProtocol = BindNode["proxyProtocol"];
 
-/** Whose word for a client's address a port takes, by which rules about addresses and limits go. */
+/** Compares which proxies may set the client address, on which rules and limits depend. */
 export function proxyChanges(
   before: ProxyProtocol,
   after: ProxyProtocol,
 ): readonly SettingsChange[] {
   const believed = listChanges(
-    "clients' addresses as proxies say them, from",
+    "trusted PROXY protocol source",
     sourcesOf(before),
     sourcesOf(after),
     "opens",
@@ -19,16 +19,16 @@ export function proxyChanges(
   if (before === undefined || after === undefined) return believed;
   const { isOptional: wasOptional, trustedSources: _, ...old } = before;
   const { isOptional, trustedSources: __, ...now } = after;
-  const unspoken: readonly SettingsChange[] =
+  const optional: readonly SettingsChange[] =
     wasOptional === isOptional
       ? []
       : isOptional === true
-        ? [{ direction: "opens", text: `${UNSPOKEN} are taken` }]
-        : [{ direction: "closes", text: `${UNSPOKEN} are closed` }];
-  return [...believed, ...unspoken, ...changedSettings({ proxies: old }, { proxies: now })];
+        ? [{ direction: "opens", text: `${WITHOUT_HEADER} are accepted` }]
+        : [{ direction: "closes", text: `${WITHOUT_HEADER} are closed` }];
+  return [...believed, ...optional, ...changedSettings({ proxies: old }, { proxies: now })];
 }
 
-const UNSPOKEN = "connections that no proxy speaks for";
+const WITHOUT_HEADER = "connections without a PROXY header";
 const EVERYBODY = "every address";
 
 function sourcesOf(settings: ProxyProtocol): readonly string[] {

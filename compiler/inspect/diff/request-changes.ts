@@ -6,22 +6,22 @@ import { policyOf } from "../../policies/index.ts";
 import { changesRequest, reroutingPolicy } from "../routing/may-reroute.ts";
 import type { ListenerPair } from "./listener-pairs.ts";
 
-/** Policies that make something else of requests than before, which rules behind them read: what comes of it is not solved. */
+/** Lists changed policies that modify requests before later rules read them; their effect is not solved. */
 export function changesBeforeRules(
   before: readonly PolicyUse[],
   after: readonly PolicyUse[],
 ): readonly string[] {
   const [old, now] = [readChanges(before), readChanges(after)];
   if (usesKey(old) === usesKey(now)) return [];
-  // Who has to pass one more policy that refuses gets no further by it.
+  // An additional policy that only refuses more cannot open access.
   const isMore = ({ kind }: PolicyUse) =>
     policyOf(kind).direction === "closes" && !old.some((each) => each.kind === kind);
   if (usesKey(old) === usesKey(now.filter((use) => !isMore(use)))) return [];
   const kinds = [...new Set([...old, ...now].map(({ kind }) => kind))];
-  return kinds.map((kind) => `what ${kind} makes of requests before rules read them`);
+  return kinds.map((kind) => `changes that ${kind} makes to requests before rules`);
 }
 
-/** Listeners whose policies may lead requests to other routes than before, by what they make of them. */
+/** Lists changed policies of a listener that modify requests before routing, which may choose other routes. */
 export function changesBeforeRouting({ before, after }: ListenerPair): readonly string[] {
   const changing = (listener: ListenerNode | undefined) =>
     listener !== undefined && reroutingPolicy(listener) !== undefined
@@ -30,14 +30,14 @@ export function changesBeforeRouting({ before, after }: ListenerPair): readonly 
   const [old, now] = [changing(before), changing(after)];
   if (usesKey(old) === usesKey(now)) return [];
   const kinds = [...new Set([...old, ...now].map(({ kind }) => kind))];
-  return kinds.map((kind) => `what ${kind} makes of requests before their route is chosen`);
+  return kinds.map((kind) => `changes that ${kind} makes to requests before routing`);
 }
 
 function usesKey(uses: readonly PolicyUse[]): string {
   return settingsKey(uses.map(({ kind, settings }) => [kind, settings]));
 }
 
-/** The policies that change something which rules behind them read. */
+/** Returns the policies that change parts which later rules read. */
 function readChanges(policies: readonly PolicyUse[]): readonly PolicyUse[] {
   return policies.filter((use, at) => {
     const changes = changesRequest(use);
@@ -54,7 +54,7 @@ function readChanges(policies: readonly PolicyUse[]): readonly PolicyUse[] {
   });
 }
 
-/** The paths that the rules of a policy read. */
+/** Lists the paths that the rules of a policy read. */
 function readsOf(use: PolicyUse): readonly (readonly string[])[] {
   return accessOf(use).flatMap((check) =>
     check.kind === "rules" ? check.rules.flatMap(({ expression }) => expression.reads) : [],

@@ -5,7 +5,7 @@ import type { ChangeDirection } from "../../model/access.ts";
 import { type PolicyKind, policyOf } from "../../policies/index.ts";
 import type { RequestEnd } from "../../policies/policy.ts";
 
-/** The responses that a policy gives by itself; undefined: it gives none. */
+/** Returns the responses that a policy sends itself; `undefined` if it never does. */
 export function endsOf<Kind extends PolicyKind>({
   kind,
   settings,
@@ -13,7 +13,7 @@ export function endsOf<Kind extends PolicyKind>({
   return policyOf(kind).ends?.(settings);
 }
 
-/** Whether every request is refused behind all policies that decide who may. */
+/** Whether every request is refused regardless of access rules. */
 export function isRefusing({
   policies,
   refusal,
@@ -22,9 +22,8 @@ export function isRefusing({
 }
 
 /**
- * What it does to access that policies which respond by themselves are others: whoever is refused gets nothing, whoever
- * gets a response of the gateway does not get to the backend. What conditions say is not solved: where it matters which
- * of them holds, it opens.
+ * Returns the effect on access of changed policies that respond themselves. A refusal is the most restrictive end, then a
+ * response of the gateway, then the backend. Conditions are not solved: if the result depends on them, access opens.
  */
 export function endDirection(
   before: readonly PolicyUse[],
@@ -42,12 +41,12 @@ export function endDirection(
   const [keys, keysNow] = [from.map(endKey), to.map(endKey)];
   if (keys.join() === keysNow.join()) return "changes";
   const added = to.filter((end) => !keys.includes(endKey(end)));
-  // In front of the backend every further response keeps requests from it.
+  // If requests reached the backend before, every added response restricts access to it.
   const isClosing = from.length === 0 || added.every(({ isRefusal }) => isRefusal);
   return isWithin(keys, keysNow) && isClosing ? "closes" : "opens";
 }
 
-/** What the ends of a policy do, for people: `refuses`. */
+/** Describes the ends of a policy: `refuses`. */
 export function endsText(ends: readonly RequestEnd[] = []): string {
   return {
     refused: "refuses",
@@ -57,10 +56,10 @@ export function endsText(ends: readonly RequestEnd[] = []): string {
   }[reach(ends)];
 }
 
-/** How far every request gets, the nearest end first. */
+/** Ends of requests, the most restrictive first. */
 const REACHED = ["refused", "response", "backend"];
 
-/** How far requests get; `some`: it depends on conditions. */
+/** Returns how far requests get; `some` if it depends on conditions. */
 function reach(ends: readonly RequestEnd[] = []): "refused" | "response" | "backend" | "some" {
   if (ends.length === 0) return "backend";
   const refusals = ends.filter(({ isRefusal }) => isRefusal).length;
@@ -72,7 +71,7 @@ function endKey({ condition, isRefusal }: RequestEnd): string {
   return settingsKey([condition ?? null, isRefusal]);
 }
 
-/** Whether texts are among others, in their order. */
+/** Whether strings are a subsequence of others. */
 function isWithin(some: readonly string[], all: readonly string[]): boolean {
   let at = 0;
   for (const each of all) if (each === some[at]) at += 1;

@@ -19,15 +19,15 @@ import { changesBeforeRules } from "./request-changes.ts";
 import { endDirection, endsOf, endsText } from "./request-ends.ts";
 import type { RoutedRequest } from "./route-pairs.ts";
 
-/** Policies, and what is behind them. */
+/** Policies and the backends after them. */
 export type Served = Pick<RouteNode, "policies" | "backends" | "refusal">;
 
-/** What two routes do differently for the requests that reach them. */
+/** Compares two routes for the requests that reach them. */
 export function routeDifferences(
   subject: string,
   before: Served,
   after: Served,
-  /** One of those requests. */
+  /** An example of those requests. */
   sent: RoutedRequest | undefined,
   region: (() => PairRegion | undefined) | undefined,
   work: Work,
@@ -64,7 +64,7 @@ export function routeDifferences(
   };
 }
 
-/** What a backend was before: the one with the same MCP servers, else the one at its place among those of its kind. */
+/** Finds the previous version of a backend: the one with the same MCP servers, else the one at the same index of its kind. */
 function formerOf(
   node: BackendNode,
   before: readonly BackendNode[],
@@ -78,7 +78,7 @@ function formerOf(
   return same ?? before.filter(ofKind)[after.filter(ofKind).indexOf(node)];
 }
 
-/** What a policy that is gained or lost does to who may. */
+/** Returns the effect on access of adding or removing a policy. */
 export function policyDirection(kind: PolicyKind, what: "lost" | "gained"): ChangeDirection {
   const direction = policyOf(kind).direction ?? "changes";
   return what === "gained" ? direction : OPPOSITE[direction];
@@ -86,7 +86,7 @@ export function policyDirection(kind: PolicyKind, what: "lost" | "gained"): Chan
 
 const OPPOSITE = { opens: "closes", closes: "opens", changes: "changes" } as const;
 
-/** Policies that are gained, lost, or set otherwise. What identities and rules decide is said by their differences. */
+/** Reports added, removed and changed policies, except identities and rules, which are compared by their decisions. */
 export function policyDifferences(
   subject: string,
   before: readonly PolicyUse[],
@@ -101,8 +101,8 @@ export function policyDifferences(
     .filter(({ kind }) => !before.some((each) => each.kind === kind))
     .filter((use) => !decidesAll(use))
     .map((use) => goneOrNew(subject, use, "gained", ends));
-  // A route's own acts in the place of its listener's: the last ones of a kind are compared, then those before them.
-  const kept = [...new Set(after.map(({ kind }) => kind))].flatMap((kind) => {
+  // A route's policy replaces its listener's, so policies of a kind are compared from the last one backwards.
+  const changed = [...new Set(after.map(({ kind }) => kind))].flatMap((kind) => {
     const [olds, uses] = [before, after].map((all) => all.filter((each) => each.kind === kind));
     return (uses ?? []).toReversed().flatMap((use, at) => {
       const old = olds?.at(-1 - at);
@@ -112,13 +112,13 @@ export function policyDifferences(
   return [
     ...lost,
     ...gained,
-    ...kept,
+    ...changed,
     ...clientHeaderDifferences(subject, before, after),
     ...sharingDifferences(subject, before, after),
   ];
 }
 
-/** Headers that clients can say themselves now, or no more: servers may take them for the gateway's word. */
+/** Reports headers that clients can newly set or no longer set, although servers may trust them as set by the gateway. */
 function clientHeaderDifferences(
   subject: string,
   before: readonly PolicyUse[],
@@ -149,14 +149,14 @@ function ownHeaders<Kind extends PolicyKind>({
   return policyOf(kind).ownHeaders?.(settings) ?? [];
 }
 
-/** Headers of responses by which pages of other origins may read them now, or no more. */
+/** Reports changed response headers that let pages of other origins read responses. */
 function sharingDifferences(
   subject: string,
   before: readonly PolicyUse[],
   after: readonly PolicyUse[],
 ): readonly Difference[] {
   const shared = (policies: readonly PolicyUse[]) => policies.flatMap(sharesResponses);
-  return listChanges("responses have", shared(before), shared(after), "opens").map(
+  return listChanges("response header", shared(before), shared(after), "opens").map(
     ({ direction, text }) => plainDifference(direction, subject, text),
   );
 }
@@ -168,7 +168,7 @@ function sharesResponses<Kind extends PolicyKind>({
   return policyOf(kind).sharesResponses?.(settings) ?? [];
 }
 
-/** Preflights that are refused now before anything responds to them, or were. */
+/** Reports preflights that are newly refused, or no longer refused, before a policy answers them. */
 function preflightDifferences(
   subject: string,
   before: readonly PolicyUse[],
@@ -189,7 +189,7 @@ function preflightDifferences(
   ];
 }
 
-/** The first policy that refuses preflights before they are served; "": none does; undefined: nothing serves them. */
+/** Returns the first policy that refuses preflights before they are answered; "" if no policy does, `undefined` if none answers them. */
 function guardOfPreflights(policies: readonly PolicyUse[]): PolicyKind | "" | undefined {
   const end = policies.findIndex(({ kind }) => policyOf(kind).servesPreflights === true);
   if (end < 0) return undefined;
@@ -224,7 +224,7 @@ function changedPolicy<Kind extends PolicyKind>(
   use: PolicyUse<Kind>,
   ends: ChangeDirection,
 ): readonly Difference[] {
-  // `as`: it was found by the kind
+  // `as`: it was found by its kind.
   const old = found as PolicyUse<Kind>;
   if (settingsKey(old.settings) === settingsKey(use.settings)) return [];
   const by: SidePlace = { side: "after", origin: use.origin, text: use.kind };
@@ -246,7 +246,7 @@ function changedPolicy<Kind extends PolicyKind>(
   );
 }
 
-/** A route without a backend refuses what its policies let through. */
+/** Reports that a route starts or stops refusing all requests for lack of a backend. */
 function refusalDifference(subject: string, before: Served, after: Served): Difference {
   const direction =
     after.refusal === undefined ? "opens" : before.refusal === undefined ? "closes" : "changes";
@@ -262,7 +262,7 @@ const REFUSED = {
   noBackend: "refused: 500, no backend",
 } as const;
 
-/** Who answers the requests that policies let through. */
+/** Describes what serves requests that pass the policies. */
 export function servedBy({ policies, backends, refusal }: Served): string {
   if (refusal !== undefined) return REFUSED[refusal];
   if (backends.length > 0) return `served by ${backendText(backends)}`;
@@ -270,7 +270,7 @@ export function servedBy({ policies, backends, refusal }: Served): string {
   return `served by ${responding?.kind ?? NO_BACKEND}`;
 }
 
-/** Where requests go, and how that is reached. */
+/** Compares the destinations of requests and their connection settings. */
 function backendDifferences(
   subject: string,
   before: readonly BackendNode[],
@@ -287,14 +287,14 @@ function backendDifferences(
   const settings = changedSettings(before, after).filter(
     ({ direction }) => old === now || direction !== "changes",
   );
-  const said = [...servers, ...settings].map(({ direction, text }) =>
+  const changes = [...servers, ...settings].map(({ direction, text }) =>
     plainDifference(direction, subject, `backend: ${text}`, by),
   );
-  if (old === now) return said;
-  return [...said, plainDifference("changes", subject, `goes to ${old} -> ${now}`, by)];
+  if (old === now) return changes;
+  return [...changes, plainDifference("changes", subject, `goes to ${old} -> ${now}`, by)];
 }
 
-/** Several backends may have a server of one name. */
+/** Numbers repeated names, since several backends may have servers of the same name. */
 function eachOnce(names: readonly string[]): readonly string[] {
   return names.map((name, at) => {
     const before = names.slice(0, at).filter((each) => each === name).length;

@@ -5,7 +5,7 @@ import { settingsKey } from "../../ir/settings-text.ts";
 
 const keys = new WeakMap<RouteNode, string>();
 
-/** The same for routes that do the same, whatever they are called; short, for it is compared in every row of a table. */
+/** Returns a key that is equal for routes with the same effect, regardless of names; a digest, as tables compare it for every entry. */
 export function routeKey(route: RouteNode | undefined): string {
   if (route === undefined) return "";
   const known = keys.get(route);
@@ -15,7 +15,7 @@ export function routeKey(route: RouteNode | undefined): string {
   return key;
 }
 
-/** The same for policies that do the same. */
+/** Returns a key that is equal for policies with the same effect. */
 export function policiesKey(policies: readonly PolicyUse[]): string {
   return policies.length === 0 ? "" : digest(policies);
 }

@@ -11,20 +11,20 @@ import { pathIndex } from "./path-index.ts";
 import { shortList } from "./short-list.ts";
 import { type TableSide, tableSide } from "./table-side.ts";
 
-/** Requests that go to one route before and to another one, or the same, after; undefined: nowhere. */
+/** Requests that reach one route before and another (or a changed) one after; `undefined` if they reach no route. */
 export interface RoutePair {
   readonly before: RouteNode | undefined;
   readonly after: RouteNode | undefined;
-  /** Requests that do, one for each kind of path and host. */
+  /** Example requests, one for each class of paths and hosts. */
   readonly requests: readonly RoutedRequest[];
-  /** Which requests do, as conditions; undefined: there are too many of them. */
+  /** Returns the conditions of these requests; `undefined` if there are too many. */
   readonly region: () => PairRegion | undefined;
 }
 
-/** A request as far as routing sees it. */
+/** Parts of a request that routing reads. */
 export interface RoutedRequest {
   readonly host: string;
-  /** It stands for hosts that neither listeners nor routes name. */
+  /** Whether it represents all hosts that neither listeners nor routes name. */
   readonly isAnyHost: boolean;
   readonly path: string;
   readonly method: string;
@@ -32,25 +32,25 @@ export interface RoutedRequest {
   readonly query: Readonly<Record<string, string>>;
 }
 
-/** What routing does differently, and what can't be worked out. */
+/** Result of comparing routing, with undecided questions. */
 export interface RoutePairs {
   readonly pairs: readonly RoutePair[];
   readonly undecided: readonly string[];
 }
 
-/** More combinations of methods, headers and parameters than this are not tried. */
+/** Maximum number of combinations of methods, headers and parameters. */
 const MAX_COMBINATIONS = 2_000;
 
-/** Requests of a pair beyond these show nothing new. */
+/** Maximum number of example requests for a pair. */
 const MAX_REQUESTS = 50;
 
-/** Tables of hosts that lead to a pair; of more it is not said which requests do. */
+/** Maximum number of host tables of a pair; beyond it, its conditions are not computed. */
 const MAX_TABLES = 20;
 
 /**
- * Where requests go before and after: all pairs of routes that are different in what they do, with what their listeners
- * do before them. Hosts, paths and values are taken apart into classes that no match tells apart, and one of each is
- * looked up in both tables. Each host is a question of its own.
+ * Finds all pairs of routes with different effects, including the policies of their listeners. Hosts, paths and values are
+ * divided into classes that no match distinguishes, and an example of each is looked up in both tables. Each host is a
+ * question of its own.
  */
 export function routePairs(
   { before, after, hosts }: ListenerPair,
@@ -66,7 +66,7 @@ export function routePairs(
     else undecided.push(...open);
   }
   if (tooMany.length > 0)
-    undecided.push(`routes of ${shortList(tooMany)}: too many cases to look at all of them`);
+    undecided.push(`routes of ${shortList(tooMany)}: too many cases to check all`);
   const found = [...pairs.values()].map((pair) => ({
     before: pair.before,
     after: pair.after,
@@ -76,16 +76,16 @@ export function routePairs(
   return { pairs: found, undecided };
 }
 
-/** A pair while its requests are gathered. */
+/** A pair under construction. */
 interface FoundPair {
   readonly before?: RouteNode;
   readonly after?: RouteNode;
   readonly requests: RoutedRequest[];
-  /** What requests of its hosts are looked up in, each once. */
+  /** Distinct tables of its hosts. */
   readonly tables: Map<string, readonly [readonly RouteEntry[], readonly RouteEntry[]]>;
 }
 
-/** Adds what becomes different for a host to `pairs`. Gives what can't be worked out. */
+/** Adds the differences for a host to `pairs`; returns undecided questions. */
 function hostPairs(
   { host, isAny }: HostExample,
   [old, now]: readonly [TableSide, TableSide],
@@ -127,7 +127,7 @@ function hostPairs(
   return undecided;
 }
 
-/** Which requests are of a pair, as conditions; undefined: there are too many of them. */
+/** Returns the conditions of a pair's requests; `undefined` if there are too many. */
 function regionOf({ before, after, tables }: FoundPair, work: Work): PairRegion | undefined {
   if (tables.size > MAX_TABLES) return undefined;
   return withinSteps(() =>
@@ -137,7 +137,7 @@ function regionOf({ before, after, tables }: FoundPair, work: Work): PairRegion 
   );
 }
 
-/** A path of each kind that matches tell apart. */
+/** Returns an example path for each class that matches distinguish. */
 function pathsOf(
   entries: readonly RouteEntry[],
   work: Work,
@@ -162,7 +162,7 @@ function pathFeatures({ kind, value }: PathMatch): readonly StringFeature[] {
   ];
 }
 
-/** The entries of a path up to the first that takes every request for it. */
+/** Returns the entries of a path up to the first that matches every request for it. */
 function upToFinal(entries: readonly RouteEntry[]): readonly RouteEntry[] {
   const end = entries.findIndex(
     ({ match }) => match.method === undefined && match.headers.length + match.query.length === 0,
@@ -172,7 +172,7 @@ function upToFinal(entries: readonly RouteEntry[]): readonly RouteEntry[] {
 
 type RouteConditions = Pick<RoutedRequest, "method" | "headers" | "query">;
 
-/** A request for each combination of what rows ask for; undefined: there are too many. */
+/** Returns a request for each combination of conditions; `undefined` if there are too many. */
 function requestsFor(
   rows: readonly RouteEntry[],
   work: Work,
@@ -200,7 +200,7 @@ function requestsFor(
 
 type Values = Readonly<Record<string, string>>;
 
-/** Every combination of values, and of none, that conditions tell apart; undefined: there are too many. */
+/** Returns every combination of values, including absence, that conditions distinguish; `undefined` if there are too many. */
 function valuesOf(matches: readonly ValueMatch[], work: Work): readonly Values[] | undefined {
   let all: readonly Values[] = [{}];
   for (const [name, conditions] of Map.groupBy(matches, (each) => each.name)) {

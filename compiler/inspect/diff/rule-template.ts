@@ -4,19 +4,19 @@ import { parseExpression } from "../../cel/parse/parse.ts";
 import { Problems } from "../../cel/parse/problems.ts";
 import { pathOf } from "../effect/data/data-path.ts";
 
-/** A rule with places for the names in it: users, roles, tools and paths that it compares with. */
+/** A rule with placeholders for the names that it compares with: users, roles, tools and paths. */
 export interface RuleTemplate {
-  /** The same for rules that differ in those names alone. */
+  /** Equal for rules that differ only in names. */
   readonly text: string;
   readonly names: readonly string[];
-  /** All other words of the rule: fields, and strings that are no such names. */
+  /** All other words of the rule: fields and other strings. */
   readonly words: readonly string[];
 }
 
-/** Rules are asked about for each route that has them, of both sides. */
+/** Cached templates, since many routes on both sides share rules. */
 const known = new Map<string, RuleTemplate | undefined>();
 
-/** The template of a rule; undefined: it asks for more than whether strings are names, or begin with some. */
+/** Returns the template of a rule; `undefined` if it tests more than equality and prefixes of names. */
 export function ruleTemplate(text: string): RuleTemplate | undefined {
   if (known.has(text)) return known.get(text);
   const made = templateOf(text);
@@ -40,7 +40,7 @@ function templateOf(text: string): RuleTemplate | undefined {
   };
 }
 
-/** No rule has such a variable. */
+/** Creates a placeholder, which no rule has as a variable. */
 function placeAt(index: number, span: LiteralNode["span"]): Node {
   return { kind: "name", span, name: `$${index}` };
 }
@@ -53,7 +53,7 @@ type Part =
   | { readonly kind: "name"; readonly literal: LiteralNode }
   | { readonly kind: "word"; readonly text: string };
 
-/** The names and words of an expression; `elements`: variables of macros that are elements of claims. */
+/** Collects the names and words of an expression; `elements` are variables of macros over claims. */
 function partsOf(node: Node, elements: readonly string[]): readonly Part[] | undefined {
   const below = (nodes: readonly Node[], inner = elements) => {
     const found = nodes.map((each) => partsOf(each, inner));
@@ -113,7 +113,7 @@ function isString(node: Node): node is LiteralNode {
   return node.kind === "literal" && node.literal.kind === "string";
 }
 
-/** Whether an expression is a claim, a name of an MCP item, or the path: strings of any kind may be there. */
+/** Whether an expression is a claim, the name of an MCP item, or the path, which may be any string. */
 function isNamed(node: Node, elements: readonly string[]): boolean {
   const path = pathOf(node);
   const [root = "", field] = path ?? [];

@@ -16,18 +16,18 @@ import {
 } from "./difference.ts";
 import { policyDirection } from "./route-differences.ts";
 
-/** One side of a comparison that knows no more than what a `manifest.json` says. */
+/** A side of a comparison that is known only from its `manifest.json`. */
 export interface SummarySide {
   readonly summary: GatewaySummary;
-  /** The file that it was read from. */
+  /** Source file. */
   readonly file: string;
 }
 
 type RouteSummary = GatewaySummary["routes"][number];
 
 /**
- * What two gateways do differently as far as their summaries tell: their rules are solved as those of configurations
- * are; of the settings of a policy it is known whether they are the same.
+ * Compares two gateways by their summaries. Rules are solved as for configurations; of policy settings only equality is
+ * known.
  */
 export function summaryDiff(before: SummarySide, after: SummarySide): ProgramDiff {
   const work = workOfCommand();
@@ -51,7 +51,7 @@ function originOf({ file }: SummarySide): Origin {
   return { file, document: 0, path: [] };
 }
 
-/** Ports and host names that are new or gone, and what stands before routing there. */
+/** Reports added, removed and changed listeners. */
 function listenerChanges(before: GatewaySummary, after: GatewaySummary): readonly Difference[] {
   const named = ({ listeners, connections }: GatewaySummary) =>
     new Map([
@@ -70,13 +70,13 @@ function listenerChanges(before: GatewaySummary, after: GatewaySummary): readonl
   return [...new Set([...old.keys(), ...now.keys()])].flatMap((subject): readonly Difference[] => {
     const [from, to] = [old.get(subject), now.get(subject)];
     if (from === to) return [];
-    if (from === undefined) return [plainDifference("opens", subject, "not there -> open")];
-    if (to === undefined) return [plainDifference("closes", subject, "open -> gone")];
-    return [plainDifference("changes", subject, "its address, protocol or policies are others")];
+    if (from === undefined) return [plainDifference("opens", subject, "absent -> open")];
+    if (to === undefined) return [plainDifference("closes", subject, "open -> absent")];
+    return [plainDifference("changes", subject, "address, protocol or policies changed")];
   });
 }
 
-/** Routes of both sides: those that are reached by the same requests, else those of one name. */
+/** Pairs routes by the requests that reach them, else by name. */
 function routePairsOf(
   { routes: before }: GatewaySummary,
   { routes: after }: GatewaySummary,
@@ -138,7 +138,7 @@ function routeChanges(
   };
 }
 
-/** What decides about a route's requests: the policies of its listener, then its own. */
+/** Returns the chains for a route's requests: its listener's, then its own. */
 function whole(
   route: RouteSummary,
   side: SummarySide,
@@ -172,7 +172,7 @@ function compiled(
   return { action, text, expression, cases, origin };
 }
 
-/** Policies that are gained, lost, or set otherwise; what identities and rules decide is said by their differences. */
+/** Reports added, removed and changed policies, except identities and rules, which are compared by their decisions. */
 function policyChanges(
   subject: string,
   before: RouteSummary,
@@ -187,11 +187,11 @@ function policyChanges(
         from === undefined ? (["gained", "added"] as const) : (["lost", "removed"] as const);
       return [plainDifference(policyDirection(kind, what), subject, `${kind} ${text}`)];
     }
-    return [plainDifference("changes", subject, `${kind}: its settings are others`)];
+    return [plainDifference("changes", subject, `${kind}: settings changed`)];
   });
 }
 
-/** Settings that are others, of policies that may open access by them: a manifest does not say what they are. */
+/** Lists changed settings that may open access; a manifest does not contain them. */
 function unknownSettings(
   subject: string,
   before: RouteSummary,
@@ -201,7 +201,7 @@ function unknownSettings(
     const [from, to] = [before.policies[policy.kind], after.policies[policy.kind]];
     if (from === to || from === undefined || to === undefined || to === "rules") return [];
     return "direction" in policy || "ends" in policy || "changesRequest" in policy
-      ? `${subject}: the settings of ${policy.kind}, which a manifest does not have`
+      ? `${subject}: the settings of ${policy.kind}, which a manifest does not contain`
       : [];
   });
 }

@@ -6,24 +6,24 @@ import { policiesKey, routeKey } from "./route-key.ts";
 
 /** The routing table of a listener, on one side of a comparison. */
 export interface TableSide {
-  /** What a request for a host is looked up in. */
+  /** Returns the table for requests to a host. */
   readonly entriesFor: (host: string) => TableOfHost;
-  /** The route of an entry; undefined for no entry. */
+  /** Returns the route of an entry; `undefined` for no entry. */
   readonly routeOf: (entry: RouteEntry | undefined) => RouteNode | undefined;
-  /** The same for requests with which the same is done: by the listener, and by their route. */
+  /** Returns a key that is equal for routes with the same effect, including the listener's policies. */
   readonly keyOf: (route: RouteNode | undefined) => string;
 }
 
-/** The entries that requests for a host are compared with, in order. */
+/** The entries for requests to a host, in order. */
 export interface TableOfHost {
   readonly entries: readonly RouteEntry[];
-  /** For each entry a text that is the same for those that match and do the same. */
+  /** A string per entry, equal for entries with the same match and effect. */
   readonly lines: readonly string[];
-  /** The same for tables of the same lines. */
+  /** Equal for tables with the same lines. */
   readonly key: string;
 }
 
-/** Reads the table of a listener; undefined: there is none, and it is empty. */
+/** Reads the table of a listener; empty if the listener is `undefined`. */
 export function tableSide(listener: ListenerNode | undefined): TableSide {
   const { routes: all, table } = answersItself(listener) ?? listener ?? { routes: [], table: [] };
   const routes = new Map(all.map((route) => [route.id, route]));
@@ -49,12 +49,12 @@ export function tableSide(listener: ListenerNode | undefined): TableSide {
 }
 
 interface PlacedGroup extends TableOfHost {
-  /** Its place in the table. */
+  /** Index in the table. */
   readonly at: number;
   readonly shared: string;
 }
 
-/** Every pattern that covers a host: itself, the wildcards of its domains, and the one for every name. */
+/** Lists all patterns that cover a host: itself, the wildcards of its domains, and `*`. */
 function patternsFor(host: string): readonly string[] {
   const labels = host.split(".");
   const wildcards = labels.slice(1).map((_, at) => `*.${labels.slice(at + 1).join(".")}`);
@@ -73,7 +73,7 @@ function digest(lines: readonly string[]): string {
   return hash.digest("base64url");
 }
 
-/** A listener whose own policies answer every request, as if it had a route for all of them. */
+/** Returns a catch-all table for a listener whose own policies answer every request. */
 function answersItself(
   listener: ListenerNode | undefined,
 ): { readonly routes: readonly RouteNode[]; readonly table: readonly HostEntries[] } | undefined {

@@ -10,11 +10,11 @@ import { isDivided, tlsOf } from "./divided-tls.ts";
 import type { OpenQuestions } from "./open-questions.ts";
 import { proxyChanges } from "./proxy-changes.ts";
 
-/** What ports do differently that pass connections on; what can't be decided is added to `open`. */
+/** Compares the ports that forward connections; adds undecided questions to `open`. */
 export function tcpDifferences(
   before: readonly TcpBindNode[],
   after: readonly TcpBindNode[],
-  /** The ports that serve requests, before and after. */
+  /** HTTP ports before and after. */
   [wasServed, isServed]: readonly ReadonlySet<number>[],
   open: OpenQuestions,
 ): readonly Difference[] {
@@ -25,12 +25,12 @@ export function tcpDifferences(
     if (settingsKey(old) === settingsKey(now)) return [];
     const by = now && ({ side: "after", origin: now.origin, text: subject } as const);
     if (old === undefined) {
-      const before = wasServed?.has(port) === true ? "no names passed on" : "nothing listened";
-      return [plainDifference("opens", subject, `${before} -> passes connections on`, by)];
+      const before = wasServed?.has(port) === true ? "no names forwarded" : "nothing listened";
+      return [plainDifference("opens", subject, `${before} -> forwards connections`, by)];
     }
     if (now === undefined) {
-      const left = isServed?.has(port) === true ? "no names passed on" : "nothing listens";
-      return [plainDifference("closes", subject, `passes connections on -> ${left}`)];
+      const left = isServed?.has(port) === true ? "no names forwarded" : "nothing listens";
+      return [plainDifference("closes", subject, `forwards connections -> ${left}`)];
     }
     const areDivided = [old, now].some(isDivided);
     const settings = [
@@ -41,7 +41,7 @@ export function tcpDifferences(
   });
 }
 
-/** Who may connect to routes of both sides. */
+/** Compares access to the routes that both sides have. */
 function whoMayConnect(
   before: TcpBindNode,
   after: TcpBindNode,
@@ -59,17 +59,17 @@ function whoMayConnect(
   });
 }
 
-/** Nobody sends a request there, and nobody is told a status. */
+/** Rephrases a difference for connections, which have no requests and statuses. */
 function ofConnection(found: Difference): Difference {
   const { direction, example } = found;
   return {
     ...found,
-    change: direction === "opens" ? "closed -> passed on" : "passed on -> closed",
+    change: direction === "opens" ? "closed -> forwarded" : "forwarded -> closed",
     ...(example && { example: example.replace(/^GET \/ */, "a connection ").trim() }),
   };
 }
 
-/** The routes of a port by name, each with what decides about its connections. */
+/** Returns the policies for the connections of each route, by route name. */
 function routesOf({ listeners }: TcpBindNode): ReadonlyMap<string, readonly PolicyUse[]> {
   return new Map(
     listeners.flatMap(({ admission, routes }) =>
@@ -78,7 +78,7 @@ function routesOf({ listeners }: TcpBindNode): ReadonlyMap<string, readonly Poli
   );
 }
 
-/** Without what is said by who may connect, and of proxies; `isByListener`: TLS is compared for each listener. */
+/** Returns the settings of a port without access policies and PROXY protocol; with `isByListener`, TLS is compared for each listener. */
 function withoutAccess(
   { listeners, proxyProtocol: _, mode, ...bind }: TcpBindNode,
   isByListener: boolean,

@@ -7,10 +7,10 @@ import { printableDiff } from "./printable-diff.ts";
 import { diffSarif } from "./sarif.ts";
 import { diffText } from "./text.ts";
 
-/** How differences are written. */
+/** Output format of a diff. */
 export type DiffFormat = "text" | "json" | "markdown" | "sarif" | "github";
 
-/** A diff in a format. */
+/** Renders a diff in a format. */
 export function diffReport(format: DiffFormat, found: ProgramDiff, files: DiffFiles): string {
   if (format === "json") return diffJson(found, files);
   const diff = printableDiff(found);

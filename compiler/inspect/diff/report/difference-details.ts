@@ -7,13 +7,13 @@ import {
 import type { Difference, SidePlace } from "../difference.ts";
 import { DIRECTION_LABEL } from "./verdict.ts";
 
-/** The files of both sides, for places. */
+/** Files of both sides, for locations. */
 export interface DiffFiles {
   readonly before: readonly SourceFile[];
   readonly after: readonly SourceFile[];
 }
 
-/** What there is to say of a difference, each with its label. */
+/** Returns the labeled details of a difference. */
 export function differenceDetails(
   { when, unless, by, was, wasBy, example }: Difference,
   files: DiffFiles,
@@ -31,20 +31,20 @@ export function differenceDetails(
   return details.flatMap(([name, text]) => (text === undefined ? [] : [[name, text] as const]));
 }
 
-/** `gateway.yaml:27:15  jwt.sub == "a"`; places of the old configuration say so. */
+/** Formats `gateway.yaml:27:15  jwt.sub == "a"`; locations in the old configuration are marked with `base`. */
 function sideText({ side, origin, text }: SidePlace, files: DiffFiles): string {
   const base = side === "before" ? "base " : "";
   return `${base}${locationText(locate(origin, files[side]))}  ${text}${side === "before" ? "  (removed)" : ""}`;
 }
 
-/** A difference as the text of an annotation. */
+/** Formats a difference as the message of an annotation. */
 export function differenceMessage(difference: Difference, files: DiffFiles): string {
   const { subject, change, direction } = difference;
   const details = differenceDetails(difference, files).map(([name, text]) => `${name} ${text}`);
   return [`${DIRECTION_LABEL[direction]} ${subject}: ${change}`, ...details].join("\n");
 }
 
-/** Where a difference stands in the new files; undefined: nowhere. */
+/** Returns the location of a difference in the new files; `undefined` if it has none there. */
 export function differenceLocation({ by }: Difference, files: DiffFiles): Location | undefined {
   return by?.side === "after" ? locate(by.origin, files.after) : undefined;
 }

@@ -3,7 +3,7 @@ import type { ProgramDiff } from "../difference.ts";
 import { type DiffFiles, differenceLocation, differenceMessage } from "./difference-details.ts";
 import { DIRECTION_LABEL, DIRECTION_SEVERITY, diffVerdict } from "./verdict.ts";
 
-/** A diff as GitHub workflow commands; what has no place in the new files has none here. */
+/** Renders a diff as GitHub workflow commands; differences without a location in the new files have no location. */
 export function diffCommands(diff: ProgramDiff, files: DiffFiles): string {
   const lines = diff.differences.map((difference) => {
     const { direction } = difference;

@@ -3,7 +3,7 @@ import type { ProgramDiff, SidePlace } from "../difference.ts";
 import type { DiffFiles } from "./difference-details.ts";
 import { diffVerdict } from "./verdict.ts";
 
-/** A diff for programs. */
+/** Renders a diff as JSON. */
 export function diffJson(diff: ProgramDiff, files: DiffFiles): string {
   const { differences, undecided, changedRoutes } = diff;
   const value = {

@@ -2,7 +2,7 @@ import type { ProgramDiff } from "../difference.ts";
 import { type DiffFiles, differenceDetails } from "./difference-details.ts";
 import { DIRECTION_LABEL, diffVerdict } from "./verdict.ts";
 
-/** A diff as the comment of a pull request. */
+/** Renders a diff as a pull request comment. */
 export function diffMarkdown(diff: ProgramDiff, files: DiffFiles): string {
   const { differences, undecided } = diff;
   const icons = { opens: "🔓", closes: "🔒", changes: "✏️" } as const;
@@ -20,15 +20,15 @@ export function diffMarkdown(diff: ProgramDiff, files: DiffFiles): string {
   return `${[`### ${diffVerdict(diff, plain)}`, ...parts, ...open].join("\n\n")}\n`;
 }
 
-/** Text as it is, unless Markdown could make a link, a picture, a mention or HTML of it. */
+/** Quotes a string as code if Markdown could render it as a link, image, mention or HTML. */
 function plain(text: string): string {
   return /[`*<[\]@~\\]/.test(text) ? codeSpan(text) : text;
 }
 
-/** Text that Markdown leaves alone, whatever backquotes it has. */
+/** Formats a code span for a string that may contain backquotes. */
 function codeSpan(text: string): string {
-  const longest = Math.max(0, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
-  const fence = "`".repeat(longest + 1);
+  const maxRun = Math.max(0, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = "`".repeat(maxRun + 1);
   const line = text.replaceAll("\n", " ");
-  return longest === 0 ? `${fence}${line}${fence}` : `${fence} ${line} ${fence}`;
+  return maxRun === 0 ? `${fence}${line}${fence}` : `${fence} ${line} ${fence}`;
 }

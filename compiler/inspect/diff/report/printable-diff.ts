@@ -2,8 +2,8 @@ import { printable } from "../../../diagnostics/report/display-width.ts";
 import type { Difference, ProgramDiff } from "../difference.ts";
 
 /**
- * A diff each of whose texts is one line that acts on no terminal: names and rules of a configuration are in them, and
- * whoever wrote it may want to be misread.
+ * Escapes all strings of a diff to single lines without control characters: they contain names and rules, whose author may
+ * want to mislead the reader.
  */
 export function printableDiff({ differences, undecided, changedRoutes }: ProgramDiff): ProgramDiff {
   return {

@@ -3,7 +3,7 @@ import type { ProgramDiff } from "../difference.ts";
 import { type DiffFiles, differenceLocation, differenceMessage } from "./difference-details.ts";
 import { DIRECTION_SEVERITY } from "./verdict.ts";
 
-/** A diff as a SARIF log: a rule for each direction, a result for each difference. */
+/** Renders a diff as a SARIF log: a rule for each direction, a result for each difference. */
 export function diffSarif(diff: ProgramDiff, files: DiffFiles): string {
   const rules = (["opens", "closes", "changes"] as const).map((id) => ({
     id,

@@ -2,7 +2,7 @@ import type { Difference, ProgramDiff } from "../difference.ts";
 import { type DiffFiles, differenceDetails } from "./difference-details.ts";
 import { DIRECTION_LABEL, diffVerdict } from "./verdict.ts";
 
-/** A diff for a terminal: the verdict, then each difference with what there is to say of it. */
+/** Renders a diff for a terminal: the verdict, then each difference with its details. */
 export function diffText(diff: ProgramDiff, files: DiffFiles): string {
   const parts = [
     diffVerdict(diff),
@@ -27,7 +27,7 @@ function undecidedText(undecided: readonly string[]): string {
   const lines = undecided.map((text) => `        ${text}`);
   const count = undecided.length === 1 ? "1 question" : `${undecided.length} questions`;
   return [
-    `UNDECIDED  ${count}: no request was found that shows a difference, and none is ruled out`,
+    `UNDECIDED  ${count}: no example request was found, but a difference cannot be excluded`,
     ...lines,
   ].join("\n");
 }

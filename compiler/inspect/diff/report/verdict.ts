@@ -1,12 +1,12 @@
 import type { ProgramDiff } from "../difference.ts";
 
 /**
- * The first line, which says it all: `2 differences: 1 OPENS, 1 CHANGES: route a (:80 /a), 401 -> served; and 1 more`.
- * `said`: how a text of the configuration is written.
+ * Formats the first line: `2 differences: 1 OPENS, 1 CHANGES: route a (:80 /a), 401 -> served; and 1 more`.
+ * `quote` escapes strings of the configuration.
  */
 export function diffVerdict(
   { differences, undecided, changedRoutes }: ProgramDiff,
-  said: (text: string) => string = (text) => text,
+  quote: (text: string) => string = (text) => text,
 ): string {
   const count = differences.length;
   if (count > 0) {
@@ -18,19 +18,19 @@ export function diffVerdict(
     });
     const [riskiest] = differences;
     const what =
-      riskiest === undefined ? "" : `: ${said(riskiest.subject)}, ${said(riskiest.change)}`;
+      riskiest === undefined ? "" : `: ${quote(riskiest.subject)}, ${quote(riskiest.change)}`;
     const more = count === 1 ? "" : `; and ${count - 1} more`;
     return `${count} ${count === 1 ? "difference" : "differences"}: ${kinds.join(", ")}${what}${more}`;
   }
-  if (undecided.length > 0) return `no difference found, and ${undecided.length} not decided`;
+  if (undecided.length > 0) return `no difference found, ${undecided.length} undecided`;
   const routes = changedRoutes === 1 ? "1 route" : `${changedRoutes} routes`;
   const text = changedRoutes === 0 ? "" : `: ${routes} changed in text, decided exactly`;
   return `no request is treated differently${text}`;
 }
 
-/** What a difference does, as a headline has it. */
+/** Headline label of each direction. */
 export const DIRECTION_LABEL = { opens: "OPENS", closes: "CLOSES", changes: "CHANGES" } as const;
 const PLURAL = { opens: "OPEN", closes: "CLOSE", changes: "CHANGE" } as const;
 
-/** How serious a difference is to those who annotate pull requests. */
+/** Severity of each direction in annotations. */
 export const DIRECTION_SEVERITY = { opens: "warning", closes: "note", changes: "note" } as const;
