@@ -12,19 +12,19 @@ cpSync(path.join(root, "templates", "helm", "gwc"), chart, { recursive: true });
 mkdirSync(path.join(chart, "crds"));
 writeFileSync(path.join(chart, "crds", "gwc.dev.yaml"), await definitionsText());
 
-// The same as manifests, for who has no Helm: it writes them where it is at hand (HELM, else `helm`).
+// The same as manifests, for clusters without Helm, which apply `crds` on their own. Needs Helm (HELM, else `helm`).
 const folder = path.dirname(chart);
 const NAMESPACE = "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: gwc-system\n";
 try {
-  writeFileSync(path.join(folder, "gwc.yaml"), `${NAMESPACE}${rendered("--include-crds")}`);
-  // What the webhook adds: these documents in the place of those of the same names.
+  writeFileSync(path.join(folder, "gwc.yaml"), `${NAMESPACE}${rendered()}`);
+  // What the webhook adds: these documents replace those of the same names.
   const without = new Set(rendered().split("---\n"));
   const added = rendered("--set", "webhook.enabled=true").split("---\n");
   const own = added.filter((document) => !without.has(document));
   writeFileSync(path.join(folder, "gwc-webhook.yaml"), `---\n${own.join("---\n")}`);
 } catch (error) {
   if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
-  process.stderr.write("the manifests of out/helm stay as they are: there is no helm here\n");
+  process.stderr.write("helm is not installed: the manifests in out/helm are not rewritten\n");
 }
 
 function rendered(...options: readonly string[]): string {

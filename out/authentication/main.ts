@@ -11,7 +11,7 @@ import { defaultConnections } from "gwc/runtime/net/default-connections";
 import { SECOND } from "gwc/runtime/process/units";
 import { tools } from "./routes/tools.ts";
 
-// gateway.yaml binds[0].listeners[0]
+// gateway.yaml binds[3000].listeners[*]
 function port3000(exchange: Exchange): Handled {
   const { path } = exchange;
   if (path === "/mcp") return dispatch(exchange, "port-3000", "tools", tools);
@@ -29,7 +29,7 @@ function port3000(exchange: Exchange): Handled {
 
 export const gateway: Gateway = {
   name: "authentication",
-  ports: [httpPort({ port: 3000, config: "gateway.yaml binds[0].port", handle: port3000 })],
+  ports: [httpPort({ port: 3000, config: "gateway.yaml binds[3000].port", handle: port3000 })],
   connections: defaultConnections,
   accessLog: { format: "text" },
   addresses: { stats: ":15020", readiness: ":15021" },

@@ -10,7 +10,7 @@ import { defaultConnections } from "gwc/runtime/net/default-connections";
 import { MINUTE, SECOND } from "gwc/runtime/process/units";
 import { httpbin } from "./routes/httpbin.ts";
 
-// Gateway gateways/proxy spec.listeners[0]
+// Gateway gateways/proxy spec.listeners[http]
 function http(exchange: Exchange): Handled {
   const { hostname } = exchange;
   if (hostname === "www.example.com") {
@@ -22,7 +22,11 @@ function http(exchange: Exchange): Handled {
 export const gateway: Gateway = {
   name: "proxy",
   ports: [
-    httpPort({ port: 8080, config: "Gateway gateways/proxy spec.listeners[0].port", handle: http }),
+    httpPort({
+      port: 8080,
+      config: "Gateway gateways/proxy spec.listeners[http].port",
+      handle: http,
+    }),
   ],
   connections: defaultConnections,
   accessLog: { format: "text" },

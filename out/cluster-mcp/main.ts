@@ -11,7 +11,7 @@ import { defaultConnections } from "gwc/runtime/net/default-connections";
 import { MINUTE, SECOND } from "gwc/runtime/process/units";
 import { tools } from "./routes/tools.ts";
 
-// Gateway agents/tools spec.listeners[0]
+// Gateway agents/tools spec.listeners[mcp]
 function mcpListener(exchange: Exchange): Handled {
   const { path } = exchange;
   if (isUnder(path, "/mcp")) return dispatch(exchange, "mcp", "agents/tools", tools);
@@ -23,7 +23,7 @@ export const gateway: Gateway = {
   ports: [
     httpPort({
       port: 3000,
-      config: "Gateway agents/tools spec.listeners[0].port",
+      config: "Gateway agents/tools spec.listeners[mcp].port",
       handle: mcpListener,
     }),
   ],

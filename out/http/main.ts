@@ -15,7 +15,7 @@ import { beta } from "./routes/beta.ts";
 import { site } from "./routes/site.ts";
 import { users } from "./routes/users.ts";
 
-// gateway.yaml binds[0].listeners[0]
+// gateway.yaml listeners[api]
 function api(exchange: Exchange): Handled {
   const { hostname, path } = exchange;
   if (hostname === "api.example.com") {
@@ -36,12 +36,12 @@ function api(exchange: Exchange): Handled {
   return notFound(exchange);
 }
 
-// gateway.yaml binds[0].listeners[1]
+// gateway.yaml listeners[everything-else]
 function everythingElse(exchange: Exchange): Handled {
   return dispatch(exchange, "everything-else", "site", site);
 }
 
-// gateway.yaml binds[0].port
+// gateway.yaml binds[8080].port
 function onPort8080(exchange: Exchange): Handled {
   const { hostname } = exchange;
   if (hostname.endsWith(".example.com")) return api(exchange);
@@ -50,7 +50,7 @@ function onPort8080(exchange: Exchange): Handled {
 
 export const gateway: Gateway = {
   name: "http",
-  ports: [httpPort({ port: 8080, config: "gateway.yaml binds[0].port", handle: onPort8080 })],
+  ports: [httpPort({ port: 8080, config: "gateway.yaml binds[8080].port", handle: onPort8080 })],
   connections: defaultConnections,
   accessLog: { format: "json" },
   addresses: { stats: ":15020", readiness: ":15021" },

@@ -3,7 +3,7 @@
 import { requireAtStart } from "gwc/runtime/process/startup-needs";
 
 requireAtStart([
+  { variable: "OPENAI_API_KEY", config: "gateway.yaml llm.models[gpt-5-mini]" },
   { variable: "RESEARCH_KEY", config: "gateway.yaml llm.policies.apiKey.keys[0]" },
   { variable: "SUPPORT_KEY", config: "gateway.yaml llm.policies.apiKey.keys[1]" },
-  { variable: "OPENAI_API_KEY", config: "gateway.yaml llm.models[0]" },
 ]);

@@ -3,8 +3,5 @@
 import { requireAtStart } from "gwc/runtime/process/startup-needs";
 
 requireAtStart([
-  {
-    variable: "OPENAI_API_KEY",
-    config: "gateway.yaml binds[0].listeners[0].routes[0].backends[0].ai",
-  },
+  { variable: "OPENAI_API_KEY", config: "gateway.yaml routes[chat].backends[0].ai" },
 ]);

@@ -3,6 +3,6 @@
 import { requireAtStart } from "gwc/runtime/process/startup-needs";
 
 requireAtStart([
-  { variable: "ANTHROPIC_API_KEY", config: "gateway.yaml llm.models[0]" },
-  { variable: "OPENAI_API_KEY", config: "gateway.yaml llm.models[1]" },
+  { variable: "ANTHROPIC_API_KEY", config: "gateway.yaml llm.models[fast]" },
+  { variable: "OPENAI_API_KEY", config: "gateway.yaml llm.models[gpt-*]" },
 ]);

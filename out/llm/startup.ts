@@ -4,19 +4,16 @@ import { requireAtStart } from "gwc/runtime/process/startup-needs";
 
 requireAtStart([
   {
-    variable: "TEAM_KEY",
-    config: "gateway.yaml binds[0].listeners[0].routes[0].policies.apiKey.keys[0]",
-  },
-  {
     variable: "ANTHROPIC_API_KEY",
-    config: "gateway.yaml binds[0].listeners[0].routes[0].backends[0].ai.groups[0].providers[0]",
-  },
-  {
-    variable: "OPENAI_API_KEY",
-    config: "gateway.yaml binds[0].listeners[0].routes[0].backends[0].ai.groups[1].providers[0]",
+    config: "gateway.yaml routes[models].backends[0].ai.groups[0].providers[claude]",
   },
   {
     variable: "GEMINI_API_KEY",
-    config: "gateway.yaml binds[0].listeners[0].routes[0].backends[0].ai.groups[1].providers[1]",
+    config: "gateway.yaml routes[models].backends[0].ai.groups[1].providers[gemini]",
   },
+  {
+    variable: "OPENAI_API_KEY",
+    config: "gateway.yaml routes[models].backends[0].ai.groups[1].providers[gpt]",
+  },
+  { variable: "TEAM_KEY", config: "gateway.yaml routes[models].policies.apiKey.keys[0]" },
 ]);

@@ -14,15 +14,15 @@ import { postgres } from "./routes/postgres.ts";
 import { shop } from "./routes/shop.ts";
 import { tenants } from "./routes/tenants.ts";
 
-// gateway.yaml binds[2].listeners[0]
+// gateway.yaml listeners[proxy]
 function proxy(exchange: Exchange): Handled {
   return dispatch(exchange, "proxy", "out", out);
 }
 
-// gateway.yaml binds[0].port
+// gateway.yaml binds[8443].port
 function onPort8443(connection: Connection): void {
   const { serverName = "" } = connection;
-  // gateway.yaml binds[0].listeners[0]
+  // gateway.yaml listeners[secure]
   if (serverName.endsWith(".example.com")) {
     if (serverName === "shop.example.com") {
       return dispatchConnection(connection, "secure", "shop", shop);
@@ -32,9 +32,9 @@ function onPort8443(connection: Connection): void {
   return noSuchServer(connection);
 }
 
-// gateway.yaml binds[1].port
+// gateway.yaml binds[5432].port
 function onPort5432(connection: Connection): void {
-  // gateway.yaml binds[1].listeners[0]
+  // gateway.yaml listeners[database]
   return dispatchConnection(connection, "database", "postgres", postgres);
 }
 
@@ -43,17 +43,17 @@ export const gateway: Gateway = {
   ports: [
     httpPort({
       port: 3128,
-      config: "gateway.yaml binds[2].port",
+      config: "gateway.yaml binds[3128].port",
       isForwardProxy: true,
       handle: proxy,
     }),
     tlsPassthroughPort({
       port: 8443,
-      config: "gateway.yaml binds[0].port",
+      config: "gateway.yaml binds[8443].port",
       handshakeTimeout: 15 * SECOND,
       handle: onPort8443,
     }),
-    tcpPort({ port: 5432, config: "gateway.yaml binds[1].port", handle: onPort5432 }),
+    tcpPort({ port: 5432, config: "gateway.yaml binds[5432].port", handle: onPort5432 }),
   ],
   connections: defaultConnections,
   accessLog: { format: "text" },

@@ -14,12 +14,12 @@ import { SECOND } from "gwc/runtime/process/units";
 import { endTls } from "gwc/runtime/tls/certificates";
 import { site } from "./routes/site.ts";
 
-// gateway.yaml binds[0].listeners[0]
+// gateway.yaml listeners[secure]
 function secure(exchange: Exchange): Handled {
   return dispatch(exchange, "secure", "site", site);
 }
 
-// gateway.yaml binds[0].port
+// gateway.yaml binds[8443].port
 function listenerOnPort8443(hostname: string): Handler | undefined {
   if (hostname === "localhost") return secure;
   return undefined;
@@ -38,7 +38,7 @@ export const gateway: Gateway = {
   ports: [
     httpPort({
       port: 8443,
-      config: "gateway.yaml binds[0].port",
+      config: "gateway.yaml binds[8443].port",
       tls: endTls({
         certificates: [
           {

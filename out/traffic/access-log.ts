@@ -20,7 +20,7 @@ export function isLogged(request: Exchange, status: number | undefined): boolean
   // response.code >= 400 || request.endTime - request.startTime > duration("1s")
   return (
     greaterOrEqual(response.status, 400) === true ||
-    greater(subtract(fromMillis(response?.endTime), fromMillis(request.startTime)), period) === true
+    greater(subtract(fromMillis(response.endTime), fromMillis(request.startTime)), period) === true
   );
 }
 

@@ -25,7 +25,7 @@ import { prices } from "./routes/prices.ts";
 import { reports } from "./routes/reports.ts";
 import { search } from "./routes/search.ts";
 
-// gateway.yaml binds[0].listeners[0]
+// gateway.yaml listeners[shop]
 function routeShop(exchange: Exchange): Handled {
   const { path } = exchange;
   if (isUnder(path, "/catalogue") && matchedHeader(exchange, "x-release") === "beta") {
@@ -45,12 +45,12 @@ function routeShop(exchange: Exchange): Handled {
   return notFound(exchange);
 }
 
-// gateway.yaml binds[0].listeners[0]
+// gateway.yaml listeners[shop]
 function shop(exchange: Exchange): Handled {
   return shopPolicies(exchange, routeShop);
 }
 
-// gateway.yaml binds[0].port
+// gateway.yaml binds[8080].port
 function onPort8080(exchange: Exchange): Handled {
   const { hostname } = exchange;
   if (hostname === "shop.example.com") return shop(exchange);
@@ -59,7 +59,7 @@ function onPort8080(exchange: Exchange): Handled {
 
 export const gateway: Gateway = {
   name: "traffic",
-  ports: [httpPort({ port: 8080, config: "gateway.yaml binds[0].port", handle: onPort8080 })],
+  ports: [httpPort({ port: 8080, config: "gateway.yaml binds[8080].port", handle: onPort8080 })],
   connections: defaultConnections,
   accessLog: { format: "text", filter: isLogged, fields: logFields },
   addresses: { stats: ":15020", readiness: ":15021" },

@@ -4,12 +4,6 @@ import { requireAtStart } from "gwc/runtime/process/startup-needs";
 import { file } from "gwc/runtime/process/startup-values";
 
 requireAtStart([
-  {
-    file: file("admins.htpasswd"),
-    config: "gateway.yaml binds[0].listeners[0].routes[4].policies.basicAuth",
-  },
-  {
-    variable: "PARTNER_KEY",
-    config: "gateway.yaml binds[0].listeners[0].routes[5].policies.apiKey.keys[0]",
-  },
+  { file: file("admins.htpasswd"), config: "gateway.yaml routes[admin].policies.basicAuth" },
+  { variable: "PARTNER_KEY", config: "gateway.yaml routes[partners].policies.apiKey.keys[0]" },
 ]);

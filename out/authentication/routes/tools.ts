@@ -24,17 +24,16 @@ import { allowed, denialsOf, type RuleVerdict } from "gwc/runtime/policies/rule-
 import { env } from "gwc/runtime/process/startup-values";
 import { MINUTE } from "gwc/runtime/process/units";
 
-// gateway.yaml binds[0].listeners[0].routes[0].policies.cors
+// gateway.yaml routes[tools].policies.cors
 const cors: CorsResponse = {
   allowMethods: "GET, POST, DELETE",
   allowHeaders:
     "authorization, content-type, mcp-protocol-version, mcp-method, mcp-name, mcp-session-id",
   exposeHeaders: "Mcp-Session-Id, WWW-Authenticate",
   allowCredentials: false,
-  maxAge: undefined,
 };
 
-// gateway.yaml binds[0].listeners[0].routes[0].policies.mcpAuthentication
+// gateway.yaml routes[tools].policies.mcpAuthentication
 const mcpAuthentication = openJwt({
   location: { header: "authorization", prefix: "Bearer " },
   providers: [
@@ -62,8 +61,8 @@ const oauth = {
   },
 };
 
-// gateway.yaml binds[0].listeners[0].routes[0].policies.authorization
-const denied = denialsOf("gateway.yaml binds[0].listeners[0].routes[0].policies.authorization");
+// gateway.yaml routes[tools].policies.authorization
+const denied = denialsOf("gateway.yaml routes[tools].policies.authorization");
 
 function authorize(jwt: JwtVariable): RuleVerdict {
   // require: jwt.scope.contains("read")
@@ -73,7 +72,7 @@ function authorize(jwt: JwtVariable): RuleVerdict {
 
 const stepUp = openStepUp({ claims: ["scope"], scopes: ["read"] });
 
-// gateway.yaml binds[0].listeners[0].routes[0].backends[0].mcp
+// gateway.yaml routes[tools].backends[0].mcp
 const backend = openMcpBackend({
   route: "tools",
   targets: [
@@ -81,21 +80,18 @@ const backend = openMcpBackend({
       name: "everything",
       command: "npx",
       args: ["-y", "@modelcontextprotocol/server-everything@2026.8.31"],
-      env: {},
     }),
   ],
-  prefix: false,
   failureMode: "failClosed",
-  ruledMethods: [],
   timeouts: defaultMcpTimeouts,
   limits: defaultStdioLimits,
   toStateless,
   toSessions,
 });
 
-const allowedOrigins: OriginSettings = { hostnames: [], allowOrigins: ["*"] };
+const allowedOrigins: OriginSettings = { allowOrigins: ["*"] };
 
-// gateway.yaml binds[0].listeners[0].routes[0]
+// gateway.yaml routes[tools]
 export async function tools(exchange: Exchange): Promise<void> {
   if (isOAuthPath(exchange)) return serveOAuth(exchange, oauth);
   exchange.refusalFormat = jsonRpcRefusal;

@@ -17,17 +17,15 @@ import { openJwt, requireJwt } from "gwc/runtime/policies/jwt-auth";
 import type { McpRuleInput } from "gwc/runtime/policies/mcp-authorization";
 import { allowed, denialsOf, type RuleVerdict } from "gwc/runtime/policies/rule-verdict";
 
-// gateway.yaml binds[0].listeners[0].routes[0].policies.cors
+// gateway.yaml routes[tools].policies.cors
 const cors: CorsResponse = {
-  allowMethods: undefined,
   allowHeaders:
     "authorization, content-type, mcp-protocol-version, mcp-method, mcp-name, mcp-session-id",
   exposeHeaders: "Mcp-Session-Id",
   allowCredentials: false,
-  maxAge: undefined,
 };
 
-// gateway.yaml binds[0].listeners[0].routes[0].policies.jwtAuth
+// gateway.yaml routes[tools].policies.jwtAuth
 const jwtAuth = openJwt({
   location: { header: "authorization", prefix: "Bearer " },
   providers: [
@@ -50,10 +48,8 @@ const jwtAuth = openJwt({
   ],
 });
 
-// gateway.yaml binds[0].listeners[0].routes[0].policies.mcpAuthorization
-const deniedCall = denialsOf(
-  "gateway.yaml binds[0].listeners[0].routes[0].policies.mcpAuthorization",
-);
+// gateway.yaml routes[tools].policies.mcpAuthorization
+const deniedCall = denialsOf("gateway.yaml routes[tools].policies.mcpAuthorization");
 
 function authorizeCall({ jwt, mcp }: McpRuleInput): RuleVerdict {
   // deny: mcp.tool.name == "get-env"
@@ -69,7 +65,7 @@ function authorizeCall({ jwt, mcp }: McpRuleInput): RuleVerdict {
   return deniedCall("no rule allows it");
 }
 
-// gateway.yaml binds[0].listeners[0].routes[0].backends[0].mcp
+// gateway.yaml routes[tools].backends[0].mcp
 const backend = openMcpBackend({
   route: "tools",
   targets: [
@@ -77,21 +73,18 @@ const backend = openMcpBackend({
       name: "everything",
       command: "npx",
       args: ["-y", "@modelcontextprotocol/server-everything@2026.8.31"],
-      env: {},
     }),
   ],
-  prefix: false,
   failureMode: "failClosed",
-  ruledMethods: [],
   timeouts: defaultMcpTimeouts,
   limits: defaultStdioLimits,
   toStateless,
   toSessions,
 });
 
-const allowedOrigins: OriginSettings = { hostnames: [], allowOrigins: ["*"] };
+const allowedOrigins: OriginSettings = { allowOrigins: ["*"] };
 
-// gateway.yaml binds[0].listeners[0].routes[0]
+// gateway.yaml routes[tools]
 export async function tools(exchange: Exchange): Promise<void> {
   exchange.refusalFormat = jsonRpcRefusal;
   if (applyCorsToAnyOrigin(exchange, cors)) return;

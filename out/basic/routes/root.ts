@@ -12,16 +12,14 @@ import { openMcpBackend, stdio } from "gwc/runtime/mcp/transports/backend";
 import { defaultMcpTimeouts, defaultStdioLimits } from "gwc/runtime/mcp/transports/default-limits";
 import { applyCorsToAnyOrigin, type CorsResponse } from "gwc/runtime/policies/cors";
 
-// gateway.yaml binds[0].listeners[0].routes[0].policies.cors
+// gateway.yaml binds[3000].listeners[*].routes[/].policies.cors
 const cors: CorsResponse = {
-  allowMethods: undefined,
   allowHeaders: "content-type, mcp-protocol-version, mcp-method, mcp-name, mcp-session-id",
   exposeHeaders: "Mcp-Session-Id",
   allowCredentials: false,
-  maxAge: undefined,
 };
 
-// gateway.yaml binds[0].listeners[0].routes[0].backends[0].mcp
+// gateway.yaml binds[3000].listeners[*].routes[/].backends[0].mcp
 const backend = openMcpBackend({
   route: "root",
   targets: [
@@ -29,21 +27,18 @@ const backend = openMcpBackend({
       name: "everything",
       command: "npx",
       args: ["-y", "@modelcontextprotocol/server-everything@2026.8.31"],
-      env: {},
     }),
   ],
-  prefix: false,
   failureMode: "failClosed",
-  ruledMethods: [],
   timeouts: defaultMcpTimeouts,
   limits: defaultStdioLimits,
   toStateless,
   toSessions,
 });
 
-const allowedOrigins: OriginSettings = { hostnames: [], allowOrigins: ["*"] };
+const allowedOrigins: OriginSettings = { allowOrigins: ["*"] };
 
-// gateway.yaml binds[0].listeners[0].routes[0]
+// gateway.yaml binds[3000].listeners[*].routes[/]
 export function root(exchange: Exchange): Handled {
   exchange.refusalFormat = jsonRpcRefusal;
   if (applyCorsToAnyOrigin(exchange, cors)) return;

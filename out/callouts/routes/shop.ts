@@ -24,7 +24,7 @@ import { MiB, MILLISECOND, SECOND } from "gwc/runtime/process/units";
 const mapping = { unit: "minute", requestsPerUnit: 100 };
 const mapping2 = { unit: "minute", requestsPerUnit: 3 };
 
-// gateway.yaml binds[0].listeners[0].routes[0].policies.extAuthz
+// gateway.yaml routes[shop].policies.extAuthz
 const extAuthz: GrpcAuthorizer = {
   server: openGrpcChannel({
     url: httpUrl(env("CALLOUTS", "127.0.0.1:9000")),
@@ -46,8 +46,8 @@ function extAuthzKey(request: RequestVariables): unknown[] {
   ];
 }
 
-// gateway.yaml binds[0].listeners[0].routes[0].policies.authorization
-const denied = denialsOf("gateway.yaml binds[0].listeners[0].routes[0].policies.authorization");
+// gateway.yaml routes[shop].policies.authorization
+const denied = denialsOf("gateway.yaml routes[shop].policies.authorization");
 
 function authorize(extauthz: PolicyVariable, request: RequestVariables): RuleVerdict {
   // request.path.startsWith("/orders") || extauthz.role == "admin"
@@ -55,7 +55,7 @@ function authorize(extauthz: PolicyVariable, request: RequestVariables): RuleVer
   return denied("no rule allows it");
 }
 
-// gateway.yaml binds[0].listeners[0].routes[0].policies.remoteRateLimit
+// gateway.yaml routes[shop].policies.remoteRateLimit
 const remoteRateLimit: LimitService = {
   server: openGrpcChannel({
     url: httpUrl(env("CALLOUTS", "127.0.0.1:9000")),
@@ -80,7 +80,7 @@ function countedRequests(extauthz: PolicyVariable): CountedUse[] {
   ];
 }
 
-// gateway.yaml binds[0].listeners[0].routes[0].policies.extProc
+// gateway.yaml routes[shop].policies.extProc
 const extProc: Processor = {
   server: openGrpcChannel({
     url: httpUrl(env("CALLOUTS", "127.0.0.1:9000")),
@@ -98,25 +98,23 @@ const extProc: Processor = {
   maxBody: 2 * MiB,
 };
 
-// gateway.yaml binds[0].listeners[0].routes[0].policies.transformations.request
+// gateway.yaml routes[shop].policies.transformations.request
 function requestChanges(extauthz: PolicyVariable): RequestChanges {
   return {
-    add: [],
     set: [
       // extauthz.user
       ["x-user", extauthz?.user],
     ],
-    remove: [],
   };
 }
 
-// gateway.yaml binds[0].listeners[0].routes[0].backends[0].host
+// gateway.yaml routes[shop].backends[0].host
 const upstream = openUpstream({
   url: baseUrl(httpUrl(env("SHOP", "127.0.0.1:9001"))),
   connectTimeout: 10 * SECOND,
 });
 
-// gateway.yaml binds[0].listeners[0].routes[0]
+// gateway.yaml routes[shop]
 export async function shop(exchange: Exchange): Promise<void> {
   const question = { key: extAuthzKey(exchange) };
   if (!(await authorizeOverGrpc(exchange, extAuthz, question))) return;

@@ -18,7 +18,7 @@ function authorize(request: RequestVariables): RuleVerdict {
   return denied("no rule allows it");
 }
 
-// HTTPRoute default/httpbin spec.rules[0].backendRefs[0]
+// HTTPRoute default/httpbin spec.rules[0].backendRefs[httpbin]
 const upstream = openUpstream({
   url: "http://httpbin.default.svc.cluster.local:8000",
   connectTimeout: 10 * SECOND,

@@ -17,8 +17,6 @@ import { SECOND } from "gwc/runtime/process/units";
 // GatewayPolicy agents/browsers spec.traffic.cors
 const cors: CorsSettings = {
   allowOrigins: new Set(["https://app.example.com"]),
-  allowOriginPatterns: [],
-  allowMethods: undefined,
   allowHeaders: "content-type, mcp-protocol-version, mcp-method, mcp-name, mcp-session-id",
   exposeHeaders: "Mcp-Session-Id",
   allowCredentials: false,
@@ -66,14 +64,13 @@ const backend = openMcpBackend({
   ],
   prefix: true,
   failureMode: "failClosed",
-  ruledMethods: [],
   timeouts: defaultMcpTimeouts,
   limits: defaultMcpLimits,
   toStateless,
   toSessions,
 });
 
-const allowedOrigins: OriginSettings = { hostnames: [], allowOrigins: ["https://app.example.com"] };
+const allowedOrigins: OriginSettings = { allowOrigins: ["https://app.example.com"] };
 
 // HTTPRoute agents/tools spec.rules[0]
 export function tools(exchange: Exchange): Handled {

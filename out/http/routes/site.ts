@@ -8,24 +8,22 @@ import { applyCors, type CorsSettings } from "gwc/runtime/policies/cors";
 import { baseUrl, env, httpUrl } from "gwc/runtime/process/startup-values";
 import { SECOND } from "gwc/runtime/process/units";
 
-// gateway.yaml binds[0].listeners[1].routes[0].policies.cors
+// gateway.yaml routes[site].policies.cors
 const cors: CorsSettings = {
   allowOrigins: new Set(["https://app.example.com"]),
   allowOriginPatterns: [{ start: "https://", end: ".example.org" }],
   allowMethods: "GET, POST",
-  allowHeaders: undefined,
-  exposeHeaders: undefined,
   allowCredentials: true,
   maxAge: "600",
 };
 
-// gateway.yaml binds[0].listeners[1].routes[0].backends[0].host
+// gateway.yaml routes[site].backends[0].host
 const upstream = openUpstream({
   url: baseUrl(httpUrl(env("SITE", "127.0.0.1:8083"))),
   connectTimeout: 10 * SECOND,
 });
 
-// gateway.yaml binds[0].listeners[1].routes[0]
+// gateway.yaml routes[site]
 export function site(exchange: Exchange): void {
   if (applyCors(exchange, cors)) return;
   return forward(exchange, upstream);

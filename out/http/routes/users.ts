@@ -11,8 +11,8 @@ import { allowed, denialsOf, type RuleVerdict } from "gwc/runtime/policies/rule-
 import { baseUrl, env, httpUrl } from "gwc/runtime/process/startup-values";
 import { SECOND } from "gwc/runtime/process/units";
 
-// gateway.yaml binds[0].listeners[0].routes[0].policies.authorization
-const denied = denialsOf("gateway.yaml binds[0].listeners[0].routes[0].policies.authorization");
+// gateway.yaml routes[users].policies.authorization
+const denied = denialsOf("gateway.yaml routes[users].policies.authorization");
 
 function authorize(request: RequestVariables): RuleVerdict {
   // deny: default(request.headers["user-agent"], "").startsWith("curl/7")
@@ -20,13 +20,13 @@ function authorize(request: RequestVariables): RuleVerdict {
   return allowed;
 }
 
-// gateway.yaml binds[0].listeners[0].routes[0].backends[0].host
+// gateway.yaml routes[users].backends[0].host
 const upstream = openUpstream({
   url: baseUrl(httpUrl(env("USERS", "127.0.0.1:8081"))),
   connectTimeout: 10 * SECOND,
 });
 
-// gateway.yaml binds[0].listeners[0].routes[0]
+// gateway.yaml routes[users]
 export function users(exchange: Exchange): void {
   let verdict = authorize(exchange);
   if (exchange.hasReadRepeated) {

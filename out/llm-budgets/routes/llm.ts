@@ -115,7 +115,7 @@ const tokensPerDay = openPersistedRateLimit({
 
 // gateway.yaml llm
 const providers = {
-  // gateway.yaml llm.models[0]
+  // gateway.yaml llm.models[gpt-5]
   "gpt-5": openProvider({
     name: "gpt-5",
     system: "openai",
@@ -123,7 +123,7 @@ const providers = {
     connectTimeout: 10 * SECOND,
     authorization: `Bearer ${env("OPENAI_API_KEY")}`,
   }),
-  // gateway.yaml llm.models[1]
+  // gateway.yaml llm.models[gpt-5-mini]
   "gpt-5-mini": openProvider({
     name: "gpt-5-mini",
     system: "openai",

@@ -33,9 +33,9 @@ import { MiB, MILLISECOND, SECOND } from "gwc/runtime/process/units";
 // Constants of the expressions below.
 const pattern = compilePattern(".+");
 
-// gateway.yaml binds[0].listeners[0].routes[0].backends[0].ai
+// gateway.yaml routes[chat].backends[0].ai
 const providers = {
-  // gateway.yaml binds[0].listeners[0].routes[0].backends[0].ai
+  // gateway.yaml routes[chat].backends[0].ai
   openai: openProvider({
     name: "openai",
     system: "openai",
@@ -45,7 +45,7 @@ const providers = {
   }),
 };
 
-// gateway.yaml binds[0].listeners[0].routes[0].policies.ai.promptGuard
+// gateway.yaml routes[chat].policies.ai.promptGuard
 const promptGuard: PromptGuard = {
   request: [
     patternGuards([
@@ -86,7 +86,7 @@ const promptGuard: PromptGuard = {
   ],
 };
 
-// gateway.yaml binds[0].listeners[0].routes[0].backends[0].ai
+// gateway.yaml routes[chat].backends[0].ai
 const responsesService: ResponsesService = {
   errors: responsesErrors,
   operation: "chat",
@@ -105,7 +105,7 @@ const responsesService: ResponsesService = {
   storedBy: { provider: providers.openai, guard: promptGuard, path: "/v1/responses" },
 };
 
-// gateway.yaml binds[0].listeners[0].routes[0].backends[0].ai
+// gateway.yaml routes[chat].backends[0].ai
 const messagesService: ChatService = {
   errors: messagesErrors,
   operation: "chat",
@@ -125,7 +125,7 @@ const messagesService: ChatService = {
   providerHeader: "x-llm-provider",
 };
 
-// gateway.yaml binds[0].listeners[0].routes[0].backends[0].ai
+// gateway.yaml routes[chat].backends[0].ai
 const completionsService: ChatService = {
   errors: completionsErrors,
   operation: "chat",
@@ -143,7 +143,7 @@ const completionsService: ChatService = {
   providerHeader: "x-llm-provider",
 };
 
-// gateway.yaml binds[0].listeners[0].routes[0]
+// gateway.yaml routes[chat]
 export function chat(exchange: Exchange): Handled {
   exchange.refusalFormat = completionsRefusal;
   if (exchange.path.endsWith("/v1/messages")) exchange.refusalFormat = messagesRefusal;

@@ -33,7 +33,7 @@ import { MiB, SECOND } from "gwc/runtime/process/units";
 
 // gateway.yaml llm
 const providers = {
-  // gateway.yaml llm.models[0]
+  // gateway.yaml llm.models[fast]
   fast: openProvider({
     name: "fast",
     system: "anthropic",
@@ -43,7 +43,7 @@ const providers = {
     headers: ["anthropic-version", "2023-06-01"],
     credential: keyHeader("x-api-key", env("ANTHROPIC_API_KEY")),
   }),
-  // gateway.yaml llm.models[1]
+  // gateway.yaml llm.models[gpt-*]
   "gpt-*": openProvider({
     name: "gpt-*",
     system: "openai",
@@ -51,7 +51,7 @@ const providers = {
     connectTimeout: 10 * SECOND,
     authorization: `Bearer ${env("OPENAI_API_KEY")}`,
   }),
-  // gateway.yaml llm.models[2]
+  // gateway.yaml llm.models[local]
   local: openProvider({
     name: "local",
     system: "openai",

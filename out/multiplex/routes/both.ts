@@ -14,10 +14,8 @@ import { allowed, denialsOf, type RuleVerdict } from "gwc/runtime/policies/rule-
 import { env, httpUrl } from "gwc/runtime/process/startup-values";
 import { SECOND } from "gwc/runtime/process/units";
 
-// gateway.yaml binds[0].listeners[0].routes[0].policies.mcpAuthorization
-const deniedCall = denialsOf(
-  "gateway.yaml binds[0].listeners[0].routes[0].policies.mcpAuthorization",
-);
+// gateway.yaml routes[both].policies.mcpAuthorization
+const deniedCall = denialsOf("gateway.yaml routes[both].policies.mcpAuthorization");
 
 function authorizeCall({ mcp }: McpRuleInput): RuleVerdict {
   // mcp.tool.target == "everything"
@@ -27,7 +25,7 @@ function authorizeCall({ mcp }: McpRuleInput): RuleVerdict {
   return deniedCall("no rule allows it");
 }
 
-// gateway.yaml binds[0].listeners[0].routes[0].backends[0].mcp
+// gateway.yaml routes[both].backends[0].mcp
 const backend = openMcpBackend({
   route: "both",
   targets: [
@@ -35,7 +33,6 @@ const backend = openMcpBackend({
       name: "everything",
       command: "npx",
       args: ["-y", "@modelcontextprotocol/server-everything@2026.8.31"],
-      env: {},
     }),
     streamableHttp({
       name: "second",
@@ -46,16 +43,15 @@ const backend = openMcpBackend({
   ],
   prefix: true,
   failureMode: "failOpen",
-  ruledMethods: [],
   timeouts: defaultMcpTimeouts,
   limits: defaultStdioLimits,
   toStateless,
   toSessions,
 });
 
-const allowedOrigins: OriginSettings = { hostnames: [], allowOrigins: [] };
+const allowedOrigins: OriginSettings = { allowOrigins: [] };
 
-// gateway.yaml binds[0].listeners[0].routes[0]
+// gateway.yaml routes[both]
 export function both(exchange: Exchange): Handled {
   exchange.refusalFormat = jsonRpcRefusal;
   if (refuseForeignOrigin(exchange, allowedOrigins)) return;

@@ -9,8 +9,8 @@ import { denyForbidden } from "gwc/runtime/policies/authorization";
 import { allowed, denialsOf, type RuleVerdict } from "gwc/runtime/policies/rule-verdict";
 import { SECOND } from "gwc/runtime/process/units";
 
-// gateway.yaml binds[2].listeners[0].routes[0].policies.authorization
-const denied = denialsOf("gateway.yaml binds[2].listeners[0].routes[0].policies.authorization");
+// gateway.yaml routes[out].policies.authorization
+const denied = denialsOf("gateway.yaml routes[out].policies.authorization");
 
 function authorize(request: RequestVariables): RuleVerdict {
   // request.host in ["example.com", "www.example.com", "localhost:8081"]
@@ -24,7 +24,7 @@ function authorize(request: RequestVariables): RuleVerdict {
   return denied("no rule allows it");
 }
 
-// gateway.yaml binds[2].listeners[0].routes[0].backends[0].dynamic
+// gateway.yaml routes[out].backends[0].dynamic
 const destinations = new Destinations({
   scheme: "http",
   port: 80,
@@ -32,7 +32,7 @@ const destinations = new Destinations({
   connectTimeout: 10 * SECOND,
 });
 
-// gateway.yaml binds[2].listeners[0].routes[0]
+// gateway.yaml routes[out]
 export function out(exchange: Exchange): void {
   const verdict = authorize(exchange);
   if (!verdict.isAllowed) return denyForbidden(exchange, verdict);

@@ -12,8 +12,8 @@ import { openTcpUpstream } from "gwc/runtime/tcp/upstream";
 // Constants of the expressions below.
 const network = cidr("10.0.0.0/8");
 
-// gateway.yaml binds[1].listeners[0].tcpRoutes[0].policies.authorization
-const denied = denialsOf("gateway.yaml binds[1].listeners[0].tcpRoutes[0].policies.authorization");
+// gateway.yaml tcpRoutes[postgres].policies.authorization
+const denied = denialsOf("gateway.yaml tcpRoutes[postgres].policies.authorization");
 
 function authorize(request: Connection): RuleVerdict {
   // cidr("10.0.0.0/8").containsIP(source.address) || source.address == "127.0.0.1"
@@ -26,14 +26,14 @@ function authorize(request: Connection): RuleVerdict {
   return denied("no rule allows it");
 }
 
-// gateway.yaml binds[1].listeners[0].tcpRoutes[0].backends[0].host
+// gateway.yaml tcpRoutes[postgres].backends[0].host
 const upstream = openTcpUpstream({
   address: env("DATABASE", "127.0.0.1:5433"),
   connectTimeout: 2 * SECOND,
   keepAlive: { time: 1 * MINUTE, interval: 3 * MINUTE, retries: 9 },
 });
 
-// gateway.yaml binds[1].listeners[0].tcpRoutes[0]
+// gateway.yaml tcpRoutes[postgres]
 export function postgres(connection: Connection): void {
   const verdict = authorize(connection);
   if (!verdict.isAllowed) return denyConnection(connection, verdict);

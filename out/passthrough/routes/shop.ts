@@ -10,7 +10,7 @@ import { openTcpUpstream } from "gwc/runtime/tcp/upstream";
 
 const upstreams = weighUpstreams([
   {
-    // gateway.yaml binds[0].listeners[0].tcpRoutes[0].backends[0].host
+    // gateway.yaml tcpRoutes[shop].backends[0].host
     weight: 9,
     upstream: openTcpUpstream({
       address: env("SHOP", "127.0.0.1:9443"),
@@ -18,7 +18,7 @@ const upstreams = weighUpstreams([
     }),
   },
   {
-    // gateway.yaml binds[0].listeners[0].tcpRoutes[0].backends[1].host
+    // gateway.yaml tcpRoutes[shop].backends[1].host
     weight: 1,
     upstream: openTcpUpstream({
       address: env("SHOP_NEXT", "127.0.0.1:9444"),
@@ -27,7 +27,7 @@ const upstreams = weighUpstreams([
   },
 ]);
 
-// gateway.yaml binds[0].listeners[0].tcpRoutes[0]
+// gateway.yaml tcpRoutes[shop]
 export function shop(connection: Connection): void {
   return pass(connection, pickUpstream(upstreams));
 }

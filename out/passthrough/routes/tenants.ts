@@ -7,13 +7,13 @@ import type { Connection } from "gwc/runtime/tcp/connection";
 import { pass } from "gwc/runtime/tcp/proxy";
 import { openTcpUpstream } from "gwc/runtime/tcp/upstream";
 
-// gateway.yaml binds[0].listeners[0].tcpRoutes[1].backends[0].host
+// gateway.yaml tcpRoutes[tenants].backends[0].host
 const upstream = openTcpUpstream({
   address: env("TENANTS", "127.0.0.1:9445"),
   connectTimeout: 10 * SECOND,
 });
 
-// gateway.yaml binds[0].listeners[0].tcpRoutes[1]
+// gateway.yaml tcpRoutes[tenants]
 export function tenants(connection: Connection): void {
   return pass(connection, upstream);
 }

@@ -7,13 +7,13 @@ import { openUpstream } from "gwc/runtime/http/upstream/open-upstream";
 import { baseUrl, env, httpUrl } from "gwc/runtime/process/startup-values";
 import { SECOND } from "gwc/runtime/process/units";
 
-// gateway.yaml binds[0].listeners[0].routes[0].backends[0].host
+// gateway.yaml routes[site].backends[0].host
 const upstream = openUpstream({
   url: baseUrl(httpUrl(env("SITE", "127.0.0.1:8081"))),
   connectTimeout: 10 * SECOND,
 });
 
-// gateway.yaml binds[0].listeners[0].routes[0]
+// gateway.yaml routes[site]
 export function site(exchange: Exchange): void {
   return forward(exchange, upstream);
 }

@@ -9,30 +9,23 @@ import { applyCors, type CorsSettings } from "gwc/runtime/policies/cors";
 import { transformBeforeRouting } from "gwc/runtime/policies/transformations";
 import type { RequestChanges } from "gwc/runtime/policies/transformations/message-changes";
 
-// gateway.yaml binds[0].listeners[0].policies.cors
+// gateway.yaml listeners[shop].policies.cors
 const cors: CorsSettings = {
   allowOrigins: new Set(["https://www.example.com"]),
-  allowOriginPatterns: [],
-  allowMethods: undefined,
-  allowHeaders: undefined,
-  exposeHeaders: undefined,
   allowCredentials: false,
-  maxAge: undefined,
 };
 
-// gateway.yaml binds[0].listeners[0].policies.transformations.request
+// gateway.yaml listeners[shop].policies.transformations.request
 function requestChanges(request: RequestVariables): RequestChanges {
   return {
-    add: [],
     set: [
       // request.headers["cookie"].contains("beta=1") ? "beta" : "stable"
       ["x-release", pick(contains(request.header("cookie"), "beta=1"), "beta", "stable")],
     ],
-    remove: [],
   };
 }
 
-// gateway.yaml binds[0].listeners[0]
+// gateway.yaml listeners[shop]
 export function shopPolicies(exchange: Exchange, route: Handler): Handled {
   exchange.record.listener = "shop";
   if (applyCors(exchange, cors)) return;

@@ -12,15 +12,15 @@ import { allowed, denialsOf, type RuleVerdict } from "gwc/runtime/policies/rule-
 import { baseUrl, env, file, httpUrl } from "gwc/runtime/process/startup-values";
 import { SECOND } from "gwc/runtime/process/units";
 
-// gateway.yaml binds[0].listeners[0].routes[4].policies.basicAuth
+// gateway.yaml routes[admin].policies.basicAuth
 const passwords = openBasicAuth({
   realm: "Shop administration",
   location: { header: "authorization", prefix: "Basic " },
   passwords: htpasswdFile(file("admins.htpasswd")),
 });
 
-// gateway.yaml binds[0].listeners[0].routes[4].policies.authorization
-const denied = denialsOf("gateway.yaml binds[0].listeners[0].routes[4].policies.authorization");
+// gateway.yaml routes[admin].policies.authorization
+const denied = denialsOf("gateway.yaml routes[admin].policies.authorization");
 
 function authorize(basicAuth: BasicAuthVariable, request: RequestVariables): RuleVerdict {
   // deny: request.method != "GET" && basicAuth.username != "root"
@@ -28,16 +28,16 @@ function authorize(basicAuth: BasicAuthVariable, request: RequestVariables): Rul
   return allowed;
 }
 
-// gateway.yaml binds[0].listeners[0].routes[4].policies.csrf
+// gateway.yaml routes[admin].policies.csrf
 const csrf: CsrfSettings = { additionalOrigins: new Set(["https://tools.example.com"]) };
 
-// gateway.yaml binds[0].listeners[0].routes[4].backends[0].host
+// gateway.yaml routes[admin].backends[0].host
 const upstream = openUpstream({
   url: baseUrl(httpUrl(env("ADMIN", "127.0.0.1:8082"))),
   connectTimeout: 10 * SECOND,
 });
 
-// gateway.yaml binds[0].listeners[0].routes[4]
+// gateway.yaml routes[admin]
 export async function admin(exchange: Exchange): Promise<void> {
   const basicAuth = await requireBasicAuth(exchange, passwords);
   if (basicAuth === undefined) return;

@@ -11,31 +11,29 @@ import { rewriteAuthority, rewritePrefix } from "gwc/runtime/policies/url-rewrit
 import { baseUrl, env, httpUrl } from "gwc/runtime/process/startup-values";
 import { SECOND } from "gwc/runtime/process/units";
 
-// gateway.yaml binds[0].listeners[0].routes[3].policies.requestHeaderModifier
+// gateway.yaml routes[catalogue].policies.requestHeaderModifier
 const requestHeaders: HeaderModifier = {
   set: [["x-team", env("TEAM", "blue")]],
-  add: [],
   remove: ["x-debug"],
 };
 
-// gateway.yaml binds[0].listeners[0].routes[3].policies.responseHeaderModifier
+// gateway.yaml routes[catalogue].policies.responseHeaderModifier
 const responseHeaders: HeaderModifier = {
-  set: [],
   add: [["cache-control", "public, max-age=60"]],
   remove: ["server"],
 };
 
-// gateway.yaml binds[0].listeners[0].routes[3].backends[0].host
+// gateway.yaml routes[catalogue].backends[0].host
 const upstream = openUpstream({
   url: baseUrl(httpUrl(env("CATALOGUE", "127.0.0.1:8081"))),
   connectTimeout: 10 * SECOND,
 });
 
-// gateway.yaml binds[0].listeners[0].routes[3]
+// gateway.yaml routes[catalogue]
 export function catalogue(exchange: Exchange): void {
   modifyRequestHeaders(exchange, requestHeaders);
   modifyResponseHeaders(exchange, responseHeaders);
-  // gateway.yaml binds[0].listeners[0].routes[3].policies.urlRewrite
+  // gateway.yaml routes[catalogue].policies.urlRewrite
   rewriteAuthority(exchange, "catalogue.internal");
   rewritePrefix(exchange, ["/catalogue"], "/v2");
   return forward(exchange, upstream);

@@ -20,8 +20,8 @@ import type {
 import { baseUrl, env, httpUrl } from "gwc/runtime/process/startup-values";
 import { MiB, SECOND } from "gwc/runtime/process/units";
 
-// gateway.yaml binds[0].listeners[0].routes[9].policies.authorization
-const denied = denialsOf("gateway.yaml binds[0].listeners[0].routes[9].policies.authorization");
+// gateway.yaml routes[feedback].policies.authorization
+const denied = denialsOf("gateway.yaml routes[feedback].policies.authorization");
 
 function authorize(request: RequestVariables): RuleVerdict {
   // size(json(request.body).text) < 1000
@@ -29,10 +29,9 @@ function authorize(request: RequestVariables): RuleVerdict {
   return denied("no rule allows it");
 }
 
-// gateway.yaml binds[0].listeners[0].routes[9].policies.transformations.request
+// gateway.yaml routes[feedback].policies.transformations.request
 function requestChanges(request: RequestVariables): RequestChanges {
   return {
-    add: [],
     set: [
       // request.headers["referer"]
       ["x-page", request.header("referer")],
@@ -45,15 +44,13 @@ function requestChanges(request: RequestVariables): RequestChanges {
   };
 }
 
-// gateway.yaml binds[0].listeners[0].routes[9].policies.transformations.response
+// gateway.yaml routes[feedback].policies.transformations.response
 function responseChanges(response: ResponseVariables): ResponseChanges {
   return {
-    add: [],
     set: [
       // "shop"
       ["x-answered-by", "shop"],
     ],
-    remove: [],
     // response.code == 201 ? 202 : response.code
     status: response.status === 201 ? 202 : response.status,
     // {"accepted": response.code < 300, "id": json(response.body).id}
@@ -61,13 +58,13 @@ function responseChanges(response: ResponseVariables): ResponseChanges {
   };
 }
 
-// gateway.yaml binds[0].listeners[0].routes[9].backends[0].host
+// gateway.yaml routes[feedback].backends[0].host
 const upstream = openUpstream({
   url: baseUrl(httpUrl(env("FEEDBACK", "127.0.0.1:8089"))),
   connectTimeout: 10 * SECOND,
 });
 
-// gateway.yaml binds[0].listeners[0].routes[9]
+// gateway.yaml routes[feedback]
 export async function feedback(exchange: Exchange): Promise<void> {
   if (!(await bufferBody(exchange, 2 * MiB))) return;
   const verdict = authorize(exchange);

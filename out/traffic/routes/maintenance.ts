@@ -4,14 +4,14 @@
 import type { Exchange } from "gwc/runtime/http/exchange";
 import { type DirectResponse, respondDirectly } from "gwc/runtime/policies/direct-response";
 
-// gateway.yaml binds[0].listeners[0].routes[2].policies.directResponse
+// gateway.yaml routes[maintenance].policies.directResponse
 const response: DirectResponse = {
   status: 503,
   headers: ["retry-after", "3600", "content-type", "text/plain; charset=utf-8"],
   body: "We are back in an hour.",
 };
 
-// gateway.yaml binds[0].listeners[0].routes[2]
+// gateway.yaml routes[maintenance]
 export function maintenance(exchange: Exchange): void {
   return respondDirectly(exchange, response);
 }

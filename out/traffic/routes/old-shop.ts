@@ -5,15 +5,10 @@ import type { Exchange } from "gwc/runtime/http/exchange";
 import { replacePrefix } from "gwc/runtime/http/routing/path";
 import { type RedirectSettings, redirectTo } from "gwc/runtime/policies/request-redirect";
 
-// gateway.yaml binds[0].listeners[0].routes[1].policies.requestRedirect
-const location: RedirectSettings = {
-  scheme: "https",
-  host: "www.example.com",
-  port: undefined,
-  status: 301,
-};
+// gateway.yaml routes[old-shop].policies.requestRedirect
+const location: RedirectSettings = { scheme: "https", host: "www.example.com", status: 301 };
 
-// gateway.yaml binds[0].listeners[0].routes[1]
+// gateway.yaml routes[old-shop]
 export function oldShop(exchange: Exchange): void {
   const target = replacePrefix(exchange.upstreamTarget, ["/shop"], "");
   return redirectTo(exchange, location, target);

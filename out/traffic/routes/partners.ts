@@ -11,7 +11,7 @@ import { allowed, denialsOf, type RuleVerdict } from "gwc/runtime/policies/rule-
 import { baseUrl, env, httpUrl } from "gwc/runtime/process/startup-values";
 import { SECOND } from "gwc/runtime/process/units";
 
-// gateway.yaml binds[0].listeners[0].routes[5].policies.apiKey
+// gateway.yaml routes[partners].policies.apiKey
 const apiKeys = openApiKeys({
   location: { header: "x-api-key", prefix: "" },
   keys: [
@@ -22,8 +22,8 @@ const apiKeys = openApiKeys({
   ],
 });
 
-// gateway.yaml binds[0].listeners[0].routes[5].policies.authorization
-const denied = denialsOf("gateway.yaml binds[0].listeners[0].routes[5].policies.authorization");
+// gateway.yaml routes[partners].policies.authorization
+const denied = denialsOf("gateway.yaml routes[partners].policies.authorization");
 
 function authorize(apiKey: ApiKeyVariable, request: RequestVariables): RuleVerdict {
   // apiKey.partner == "northwind" || request.method == "GET"
@@ -31,13 +31,13 @@ function authorize(apiKey: ApiKeyVariable, request: RequestVariables): RuleVerdi
   return denied("no rule allows it");
 }
 
-// gateway.yaml binds[0].listeners[0].routes[5].backends[0].host
+// gateway.yaml routes[partners].backends[0].host
 const upstream = openUpstream({
   url: baseUrl(httpUrl(env("PARTNERS", "127.0.0.1:8083"))),
   connectTimeout: 10 * SECOND,
 });
 
-// gateway.yaml binds[0].listeners[0].routes[5]
+// gateway.yaml routes[partners]
 export function partners(exchange: Exchange): void {
   const apiKey = requireApiKey(exchange, apiKeys);
   if (apiKey === undefined) return;

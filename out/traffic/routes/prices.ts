@@ -14,13 +14,13 @@ import {
 import { baseUrl, env, httpUrl } from "gwc/runtime/process/startup-values";
 import { MINUTE, SECOND } from "gwc/runtime/process/units";
 
-// gateway.yaml binds[0].listeners[0].routes[8].policies.localRateLimit[1]
+// gateway.yaml routes[prices].policies.localRateLimit[1]
 const perMinuteByKey = openKeyedRateLimit({
   capacity: 60,
   refill: 60,
   interval: 1 * MINUTE,
   maxKeys: 10000,
-  origin: "gateway.yaml binds[0].listeners[0].routes[8].policies.localRateLimit[1]",
+  origin: "gateway.yaml routes[prices].policies.localRateLimit[1]",
 });
 
 function keyPerMinuteByKey(request: RequestVariables): unknown {
@@ -28,21 +28,21 @@ function keyPerMinuteByKey(request: RequestVariables): unknown {
   return request.remoteAddress;
 }
 
-// gateway.yaml binds[0].listeners[0].routes[8].policies.localRateLimit[0]
+// gateway.yaml routes[prices].policies.localRateLimit[0]
 const perSecond = openRateLimit({
   capacity: 1200,
   refill: 1000,
   interval: 1 * SECOND,
-  origin: "gateway.yaml binds[0].listeners[0].routes[8].policies.localRateLimit[0]",
+  origin: "gateway.yaml routes[prices].policies.localRateLimit[0]",
 });
 
-// gateway.yaml binds[0].listeners[0].routes[8].backends[0].host
+// gateway.yaml routes[prices].backends[0].host
 const upstream = openUpstream({
   url: baseUrl(httpUrl(env("PRICES", "127.0.0.1:8088"))),
   connectTimeout: 10 * SECOND,
 });
 
-// gateway.yaml binds[0].listeners[0].routes[8]
+// gateway.yaml routes[prices]
 export function prices(exchange: Exchange): void {
   if (refuseOverKeyedLimit(exchange, perMinuteByKey, keyPerMinuteByKey(exchange))) return;
   if (refuseOverLimit(exchange, perSecond)) return;

@@ -7,16 +7,16 @@ import { forwardWithin } from "gwc/runtime/policies/timeout";
 import { baseUrl, env, httpUrl } from "gwc/runtime/process/startup-values";
 import { MINUTE, SECOND } from "gwc/runtime/process/units";
 
-// gateway.yaml binds[0].listeners[0].routes[7].policies.timeout
+// gateway.yaml routes[reports].policies.timeout
 const timeout = 1 * MINUTE;
 
-// gateway.yaml binds[0].listeners[0].routes[7].backends[0].host
+// gateway.yaml routes[reports].backends[0].host
 const upstream = openUpstream({
   url: baseUrl(httpUrl(env("REPORTS", "127.0.0.1:8087"))),
   connectTimeout: 10 * SECOND,
 });
 
-// gateway.yaml binds[0].listeners[0].routes[7]
+// gateway.yaml routes[reports]
 export function reports(exchange: Exchange): void {
   return forwardWithin(exchange, upstream, timeout);
 }

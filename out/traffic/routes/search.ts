@@ -9,7 +9,7 @@ import { forwardRetrying, type RetrySettings } from "gwc/runtime/policies/retry"
 import { baseUrl, env, httpUrl } from "gwc/runtime/process/startup-values";
 import { MILLISECOND, SECOND } from "gwc/runtime/process/units";
 
-// gateway.yaml binds[0].listeners[0].routes[6].policies.requestMirror.backend.host
+// gateway.yaml routes[search].policies.requestMirror.backend.host
 const mirror: MirrorSettings = {
   upstream: openUpstream({
     url: baseUrl(httpUrl(env("SEARCH_SHADOW", "127.0.0.1:8086"))),
@@ -19,7 +19,7 @@ const mirror: MirrorSettings = {
   timeout: 30 * SECOND,
 };
 
-// gateway.yaml binds[0].listeners[0].routes[6].policies.retry
+// gateway.yaml routes[search].policies.retry
 const retry: RetrySettings = {
   attempts: 2,
   backoff: 100 * MILLISECOND,
@@ -30,7 +30,7 @@ const retry: RetrySettings = {
 
 const upstreams = weighUpstreams([
   {
-    // gateway.yaml binds[0].listeners[0].routes[6].backends[0].host
+    // gateway.yaml routes[search].backends[0].host
     weight: 9,
     upstream: openUpstream({
       url: baseUrl(httpUrl(env("SEARCH", "127.0.0.1:8084"))),
@@ -38,7 +38,7 @@ const upstreams = weighUpstreams([
     }),
   },
   {
-    // gateway.yaml binds[0].listeners[0].routes[6].backends[1].host
+    // gateway.yaml routes[search].backends[1].host
     weight: 1,
     upstream: openUpstream({
       url: baseUrl(httpUrl(env("SEARCH_NEXT", "127.0.0.1:8085"))),
@@ -47,7 +47,7 @@ const upstreams = weighUpstreams([
   },
 ]);
 
-// gateway.yaml binds[0].listeners[0].routes[6]
+// gateway.yaml routes[search]
 export function search(exchange: Exchange): void {
   mirrorRequest(exchange, mirror);
   return forwardRetrying(exchange, chooseWeighted(upstreams), retry);

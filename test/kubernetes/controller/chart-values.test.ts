@@ -83,13 +83,15 @@ describe("the Helm chart", () => {
     expect(definitions).toBe(await definitionsText());
   });
 
-  it("is also there as manifests, which have the same definitions and images to be named", async () => {
+  it("is also there as manifests without the definitions, with images to be named", () => {
     const given = (text: string) => parseAllDocuments(text).map((each) => each.toJS());
     const manifests = given(readFileSync(path.join(root, "out", "helm", "gwc.yaml"), "utf8"));
     expect(manifests[0]).toEqual({
       ...{ apiVersion: "v1", kind: "Namespace", metadata: { name: "gwc-system" } },
     });
-    expect(manifests).toEqual(expect.arrayContaining(given(await definitionsText())));
+    const kinds = manifests.map((each) => each?.kind);
+    expect(kinds).toContain("Deployment");
+    expect(kinds).not.toContain("CustomResourceDefinition");
     const version: unknown = given(readFileSync(path.join(chart, "Chart.yaml"), "utf8"))[0].version;
     expect(JSON.stringify(manifests)).toContain(`"REGISTRY/controller:${version}"`);
     expect(JSON.stringify(manifests)).not.toContain("Helm");
