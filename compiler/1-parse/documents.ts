@@ -13,7 +13,9 @@ import {
 } from "yaml";
 import type { Diagnostics, Origin } from "../diagnostics/diagnostic.ts";
 import type { SourceDocument, SourceFile } from "../diagnostics/source.ts";
+import type { ConfigValue } from "../schema/config-values.ts";
 import { FOREIGN_SPACE, foreignSpace, syntaxProblem } from "./syntax-advice.ts";
+import { plainValue } from "./values.ts";
 
 /** Nodes that one document may have after its aliases are expanded. */
 const NODE_LIMIT = 200_000;
@@ -49,7 +51,15 @@ export function readDocuments(
     if (yaml.errors.length === 0) refuseAliasBomb(yaml, aliases, origin, diagnostics);
     return { yaml, aliases };
   });
-  return { name, path, text, documents };
+  let data: readonly ConfigValue[] | undefined;
+  return {
+    ...{ name, path, text, documents },
+    get data() {
+      const isSound = documents.every(({ yaml }) => yaml.errors.length === 0);
+      data ??= isSound ? documents.map(plainValue) : [];
+      return data;
+    },
+  };
 }
 
 /** The first mistake of a document: what follows it is mostly its consequence. */

@@ -93,7 +93,7 @@ function damaged(name: string, file: string, text: string): ReadFile {
   const start = text.indexOf("\uFFFD");
   const at = { file: name, document: 0, path: [], offsets: [start, start + 1] } as const;
   found.report("not-utf8", at, {});
-  const source = { name, path: file, text, documents: [] };
+  const source = { name, path: file, text, documents: [], data: [] };
   return { source, found: found.list, isBroken: true, forms: [], plain: () => [] };
 }
 
@@ -102,7 +102,7 @@ function withoutNodes({ source, found, isBroken, forms }: ReadFile): ReadFile {
   const { name, path: file, text } = source;
   const documents = isBroken ? [] : plainDocuments(source);
   const lean: SourceFile = {
-    ...{ name, path: file, text },
+    ...{ name, path: file, text, data: documents.map(({ value }) => value) },
     get documents() {
       return readDocuments(name, file, text, new Diagnostics()).documents;
     },

@@ -71,10 +71,16 @@ export function readData(
   return { value: read(value, []), envTemplates, expanded };
 }
 
+const plainValues = new WeakMap<SourceDocument, ConfigValue>();
+
 /** A document as data with every text as it stands: Kubernetes manifests have no variables. */
 export function plainValue(document: SourceDocument): ConfigValue {
+  const known = plainValues.get(document);
+  if (known !== undefined) return known;
   const plain: Context = { aliases: document.aliases, path: [], expand: (text) => text };
-  return toValue(document.yaml.contents as Node | null, plain);
+  const value = toValue(document.yaml.contents as Node | null, plain);
+  plainValues.set(document, value);
+  return value;
 }
 
 /** A value with null at each of the paths. */

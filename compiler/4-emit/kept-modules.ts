@@ -1,21 +1,35 @@
 import { createHash } from "node:crypto";
 import { serialize } from "node:v8";
+import { isHole } from "../../templates/code/hole.ts";
 import type { PrintedModule } from "../../templates/code/print.ts";
 import type { RouteModuleContext } from "../../templates/modules/route.ts";
 import type { TablePart, TablePartContext } from "../../templates/modules/table-part.ts";
+import type { Origin } from "../diagnostics/diagnostic.ts";
+import type { PlaceNames } from "../diagnostics/place-names.ts";
 import type { RouteNode } from "../ir/program.ts";
 import type { ServedHost } from "../ir/routes.ts";
 import type { StartupNode } from "../ir/startup.ts";
 import { KeptByObject, KeptResults } from "../kept-results.ts";
+import { isOrigin } from "./startup-needs.ts";
 
 /** What the module of a route is made of, besides the route. */
-type ModuleContext = Omit<RouteModuleContext, "trace">;
+interface ModuleContext extends Omit<RouteModuleContext, "trace"> {
+  readonly places: PlaceNames;
+}
+
+/** A route's digest, and the documents that its places are named in. */
+interface RouteDigest {
+  readonly digest: string;
+  readonly documents: readonly Origin[];
+}
 
 /** What writing a program leaves to the next time: the modules of routes that did not change, and what they need. */
 export class KeptModules {
   readonly #modules = new KeptResults<PrintedModule>();
   readonly #hosts = new KeptByObject<ServedHost["matches"][number], string>();
-  readonly #routes = new KeptByObject<RouteNode, string>();
+  readonly #routes = new KeptByObject<RouteNode, RouteDigest>();
+  readonly #documents = new KeptByObject<object, number>();
+  #documentCount = 0;
   /** What routes need to start. */
   readonly needs = new KeptByObject<RouteNode, readonly StartupNode[]>();
 
@@ -26,7 +40,7 @@ export class KeptModules {
     context: ModuleContext,
     make: () => PrintedModule,
   ): PrintedModule {
-    const { path, inputs, preRouting, hosts, ...rest } = context;
+    const { path, inputs, preRouting, hosts, places, ...rest } = context;
     const { maxBufferSize, hasThreads, isTraced, logged, ...others } = rest;
     // A module follows from nothing that is not named here.
     others satisfies Readonly<Record<string, never>>;
@@ -34,8 +48,14 @@ export class KeptModules {
       host.hostname,
       ...host.matches.map((each) => this.#hosts.of(each, () => digestOf(each))),
     ]);
+    const { digest, documents } = this.#routes.of(route, () => ({
+      digest: digestOf(route),
+      documents: documentsOf(route),
+    }));
     const from = [
-      this.#routes.of(route, () => digestOf(route)),
+      digest,
+      // A place has the names of list items, of which a route has some only in its documents.
+      ...documents.map((each) => this.#versionOf(places.documentOf(each))),
       ...[path, inputs, matches, maxBufferSize, hasThreads, isTraced, [...logged]],
       preRouting.length === 0 ? "" : digestOf(preRouting),
     ];
@@ -62,6 +82,12 @@ export class KeptModules {
     return this.#modules.of(name, JSON.stringify([inputs, rows]), make);
   }
 
+  /** A number that a document has until its file changes. */
+  #versionOf(document: unknown): number {
+    if (typeof document !== "object" || document === null) return 0;
+    return this.#documents.of(document, () => ++this.#documentCount);
+  }
+
   /** A compilation has ended. */
   turn(): void {
     this.#modules.turn();
@@ -70,4 +96,16 @@ export class KeptModules {
 
 function digestOf(value: unknown): string {
   return createHash("sha256").update(serialize(value)).digest("base64");
+}
+
+/** The documents of all places in a value, one origin for each. */
+function documentsOf(value: object): readonly Origin[] {
+  const found = new Map<string, Origin>();
+  const walk = (each: unknown): void => {
+    if (typeof each !== "object" || each === null || isHole(each)) return;
+    if (isOrigin(each)) found.set(`${each.document} ${each.file}`, each);
+    else for (const child of Object.values(each)) walk(child);
+  };
+  walk(value);
+  return [...found.values()];
 }

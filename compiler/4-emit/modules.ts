@@ -1,6 +1,6 @@
 import { comment } from "../../templates/code/code.ts";
 import type { PrintedModule } from "../../templates/code/print.ts";
-import { type Trace, traceNone, tracePath } from "../../templates/code/trace.ts";
+import type { Trace } from "../../templates/code/trace.ts";
 import { accessLogModule } from "../../templates/modules/access-log.ts";
 import { connectionRulesModule } from "../../templates/modules/connection-rules.ts";
 import { listenerModule } from "../../templates/modules/listener.ts";
@@ -11,13 +11,15 @@ import { startupModule } from "../../templates/modules/startup.ts";
 import { tablePartModule } from "../../templates/modules/table-part.ts";
 import { tcpRouteModule } from "../../templates/modules/tcp-route.ts";
 import { tracingModule } from "../../templates/modules/tracing.ts";
+import type { Origin } from "../diagnostics/diagnostic.ts";
+import { type PlaceNames, placeNames } from "../diagnostics/place-names.ts";
 import { lineAndColumn, locate, type SourceFile } from "../diagnostics/source.ts";
 import type { Program } from "../ir/program.ts";
 import { servedHosts, servedRoutes, servedTcpRoutes } from "../ir/routes.ts";
 import { kebabCase } from "../model/identifiers.ts";
 import { inputNames } from "./input-names.ts";
 import type { KeptModules } from "./kept-modules.ts";
-import { startupNeeds } from "./startup-needs.ts";
+import { namedNeeds } from "./startup-needs.ts";
 import { tableParts } from "./table-parts.ts";
 
 /** How much generated text says about where it comes from. */
@@ -36,8 +38,9 @@ export function emitModules(
   const inputs = inputNames(program);
   const { maxBufferSize } = program;
   const hasThreads = program.process.workers !== undefined;
-  const tracer = traceOf(trace, files);
-  const needs = startupNeeds(program, kept?.needs);
+  const places = placeNames(files);
+  const tracer = traceOf(trace, places, files);
+  const needs = namedNeeds(program, kept?.needs);
   const names = mainNames(program);
   const parts = tableParts(program, names);
   const main = mainModule(program, {
@@ -75,7 +78,7 @@ export function emitModules(
     const make = () => routeModule(route, { ...context, trace: tracer });
     // Lines move while what stands there stays the same.
     if (kept === undefined || trace === "line") return make();
-    return kept.of(`${trace} ${own} ${context.path}`, route, context, make);
+    return kept.of(`${trace} ${own} ${context.path}`, route, { ...context, places }, make);
   });
   const labels = new Map(served.map(({ route }) => [route.id, route.name]));
   const tables = [...parts.values()].flat().map((part) => {
@@ -94,7 +97,7 @@ export function emitModules(
   const rules = program.connectionRules;
   const connections =
     rules === undefined ? [] : [connectionRulesModule(rules, { inputs, trace: tracer })];
-  const startup = needs.length === 0 ? [] : [startupModule(needs, inputs)];
+  const startup = needs.length === 0 ? [] : [startupModule(needs, { inputs, trace: tracer })];
   const rest = [...connections, ...log, ...traces, ...startup];
   return [main, ...tables, ...routes, ...tcpRoutes, ...preRouting, ...rest];
 }
@@ -115,17 +118,13 @@ function routePath(route: string): string {
   return `routes/${kebabCase(route)}.ts`;
 }
 
-function traceOf(level: TraceLevel, files: readonly SourceFile[]): Trace {
-  switch (level) {
-    case "none":
-      return traceNone;
-    case "path":
-      return tracePath;
-    case "line":
-      return (origin) => {
-        const [path] = tracePath(origin);
-        const { text, start } = locate(origin, files);
-        return [comment(`${path?.text ?? ""} (line ${lineAndColumn(text, start).line})`)];
-      };
-  }
+function traceOf(level: TraceLevel, places: PlaceNames, files: readonly SourceFile[]): Trace {
+  const text = (origin: Origin): string => {
+    const place = places.textOf(origin);
+    if (level !== "line") return place;
+    const { text: source, start } = locate(origin, files);
+    return `${place} (line ${lineAndColumn(source, start).line})`;
+  };
+  const comments = (origin: Origin) => (level === "none" ? [] : [comment(text(origin))]);
+  return Object.assign(comments, { text });
 }

@@ -6,11 +6,18 @@ import type { StartupNode } from "../ir/startup.ts";
 import type { KeptByObject } from "../kept-results.ts";
 import type { MountedFile } from "../model/texts.ts";
 
-/**
- * The variables without fallback and the files that a program names, each once, where it is named first. `kept`: those of
- * routes that did not change.
- */
-export function startupNeeds(
+/** The variables without fallback and the files that a program reads, each with the first place that names it. */
+export function startupNeeds(program: Program): readonly StartupNode[] {
+  const needs = new Map<string, StartupNode>();
+  for (const need of namedNeeds(program)) {
+    const key = need.kind === "file" ? `${need.file.kind} ${need.file.file}` : `$${need.name}`;
+    if (!needs.has(key)) needs.set(key, need);
+  }
+  return [...needs.values()];
+}
+
+/** The same, once for each place that names one. `kept`: those of routes that did not change. */
+export function namedNeeds(
   program: Program,
   kept?: KeptByObject<RouteNode, readonly StartupNode[]>,
 ): readonly StartupNode[] {
@@ -24,17 +31,12 @@ export function startupNeeds(
   });
 }
 
-/** `known`: what is needed by a part, where that was found out before. */
+/** `known`: the needs of a part, if they were found before. */
 function needsOf(
   whole: object,
   known: (part: object) => readonly StartupNode[] | undefined,
 ): readonly StartupNode[] {
-  const needs = new Map<string, StartupNode>();
-  const add = (need: StartupNode) => {
-    const key =
-      need.kind === "file" ? `${need.file.kind} ${need.file.file}` : `variable ${need.name}`;
-    if (!needs.has(key)) needs.set(key, need);
-  };
+  const needs: StartupNode[] = [];
   const walk = (value: unknown, around: Origin | undefined): void => {
     // code has no more than what is beside it
     if (typeof value !== "object" || value === null || isHole(value)) return;
@@ -44,20 +46,20 @@ function needsOf(
     }
     const found = known(value);
     if (found !== undefined) {
-      for (const need of found) add(need);
+      for (const need of found) needs.push(need);
       return;
     }
     const fields: Readonly<Record<string, unknown>> = { ...value };
     const { origin: own, env: variable } = fields;
     const origin = isOrigin(own) ? own : around;
     if (origin !== undefined && typeof variable === "string" && !("fallback" in fields))
-      add({ kind: "variable", name: variable, origin });
+      needs.push({ kind: "variable", name: variable, origin });
     if (origin !== undefined)
-      for (const file of filesOf(fields)) add({ kind: "file", file, origin });
+      for (const file of filesOf(fields)) needs.push({ kind: "file", file, origin });
     for (const name in fields) if (!SETTLED.has(name)) walk(fields[name], origin);
   };
   walk(whole, undefined);
-  return [...needs.values()];
+  return needs;
 }
 
 /** What nobody needs at start: places, and what requests are matched with, which is settled when they are compiled. */
@@ -86,6 +88,7 @@ function filesOf(fields: Readonly<Record<string, unknown>>): readonly MountedFil
   });
 }
 
-function isOrigin(value: unknown): value is Origin {
+/** Whether a value of a program is a place of the configuration. */
+export function isOrigin(value: unknown): value is Origin {
   return typeof value === "object" && value !== null && "file" in value && "path" in value;
 }

@@ -20,6 +20,8 @@ export interface SourceFile {
   readonly path: string;
   readonly text: string;
   readonly documents: readonly SourceDocument[];
+  /** The documents as data, variables unexpanded. Empty if the YAML of the file has mistakes. */
+  readonly data: readonly unknown[];
 }
 
 /** One YAML document, and what its aliases stand for. */

@@ -35,7 +35,7 @@ export interface LlmPolicies {
   /** Milliseconds of silence after which a client of a stream gets a sign of life; 15 seconds when absent. */
   readonly streamKeepAlive?: Configured<number | undefined>;
   readonly modelAliases?: Configured<Readonly<Record<string, string>>>;
-  readonly prompts?: Configured<PromptMessages>;
+  readonly prompts?: Configured<Required<PromptMessages>>;
   readonly promptGuard?: Configured<PromptGuardConfig>;
   readonly promptCaching?: Configured<PromptCaching>;
   readonly origin: Origin;

@@ -3,8 +3,8 @@ import { refuse } from "../http/refuse.ts";
 
 /** The origins from which browsers may use an MCP route. */
 export interface OriginSettings {
-  /** The route's hostnames, lower case: `api.example.com`, `*.example.com`. Empty if the route accepts any. */
-  readonly hostnames: readonly string[];
+  /** The route's hostnames, lower case: `api.example.com`, `*.example.com`. `undefined` if the route accepts any. */
+  readonly hostnames?: readonly string[];
   /** The origins of the CORS policy: `https://app.example.com`, `https://*.example.com`, `*`. */
   readonly allowOrigins: readonly string[];
 }
@@ -28,7 +28,7 @@ function isOriginAllowed(origin: string, hostname: string, settings: OriginSetti
   for (const allowed of settings.allowOrigins) if (matchesOrigin(allowed, lower)) return true;
   const page = hostnameOf(lower);
   if (page === undefined) return false;
-  for (const own of settings.hostnames) if (matchesHostname(own, page)) return true;
+  for (const own of settings.hostnames ?? []) if (matchesHostname(own, page)) return true;
   // Without hostnames, a route trusts only names that no foreign DNS server can resolve to it: those of this machine, and
   // addresses.
   if (isLoopback(page)) return isLoopback(hostname);

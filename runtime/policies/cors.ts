@@ -3,15 +3,15 @@ import type { Exchange } from "../http/exchange.ts";
 /** The CORS response headers with their values; `undefined` if a header is not sent. */
 export interface CorsResponse {
   /** `Access-Control-Allow-Methods`: names joined by `, `, or `*` for the requested method. */
-  readonly allowMethods: string | undefined;
+  readonly allowMethods?: string;
   /** `Access-Control-Allow-Headers`: names joined by `, `, or `*` for the requested headers. */
-  readonly allowHeaders: string | undefined;
+  readonly allowHeaders?: string;
   /** `Access-Control-Expose-Headers`: names joined by `, `. */
-  readonly exposeHeaders: string | undefined;
+  readonly exposeHeaders?: string;
   /** Whether pages may send cookies and read the response. */
   readonly allowCredentials: boolean;
   /** `Access-Control-Max-Age`: whole seconds. */
-  readonly maxAge: string | undefined;
+  readonly maxAge?: string;
 }
 
 /** The allowed origins and their response headers. */
@@ -19,7 +19,7 @@ export interface CorsSettings extends CorsResponse {
   /** Origins as browsers write them: lower case, without the scheme's default port. `null` is the opaque origin. */
   readonly allowOrigins: ReadonlySet<string>;
   /** `https://*.example.com`, split at the star. */
-  readonly allowOriginPatterns: readonly OriginPattern[];
+  readonly allowOriginPatterns?: readonly OriginPattern[];
 }
 
 /** The parts of an origin before and after `*`, which matches one or more host labels but no port. */
@@ -56,7 +56,7 @@ export function allowsOrigin(cors: CorsSettings, origin: string): boolean {
   if (cors.allowOrigins.has(origin)) return true;
   const canonical = canonicalOrigin(origin);
   if (canonical !== origin && cors.allowOrigins.has(canonical)) return true;
-  return cors.allowOriginPatterns.some((pattern) => matches(pattern, canonical));
+  return cors.allowOriginPatterns?.some((pattern) => matches(pattern, canonical)) === true;
 }
 
 function admit(exchange: Exchange, cors: CorsResponse, origin: string): boolean {

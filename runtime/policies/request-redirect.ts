@@ -2,9 +2,9 @@ import type { Exchange } from "../http/exchange.ts";
 
 /** The target of a redirect; `undefined` members are taken from the request. */
 export interface RedirectSettings {
-  readonly scheme: "http" | "https" | undefined;
-  readonly host: string | undefined;
-  readonly port: number | undefined;
+  readonly scheme?: "http" | "https";
+  readonly host?: string;
+  readonly port?: number;
   /** 301, 302, 303, 307 or 308. */
   readonly status: number;
 }

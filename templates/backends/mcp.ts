@@ -10,7 +10,7 @@ import {
 import { code, extension, literal } from "../code/code.ts";
 import type { Code, Name, Printable } from "../code/hole.ts";
 import { name as identifier, imported, importedType } from "../code/names.ts";
-import { bytes, changed, milliseconds } from "../code/units.ts";
+import { bytes, changed, milliseconds, nonEmpty } from "../code/units.ts";
 import type {
   AtLeastOne,
   BackendCode,
@@ -83,9 +83,9 @@ function servedCode(
         scope.tries === undefined ? undefined : again,
       ),
     ),
-    prefix: backend.prefixMode === "always" || backend.targets.length > 1,
+    prefix: backend.prefixMode === "always" || backend.targets.length > 1 || undefined,
     failureMode: backend.failureMode,
-    ruledMethods: scope.mcpMethods,
+    ruledMethods: nonEmpty(scope.mcpMethods),
     timeouts: timeouts(backend, scope),
     limits: limits(backend, scope),
     ...(backend.targets.some(mayBeStateless) && { toStateless: code`${toStateless}` }),
@@ -115,7 +115,7 @@ function servedCode(
     ...(backend.toolLock && { toolLock: label("toolLock") }),
   });
   const allowedOrigins = {
-    hostnames: hostnames.includes("*") ? [] : hostnames,
+    hostnames: hostnames.includes("*") ? undefined : hostnames,
     allowOrigins: scope.allowedOrigins,
   };
   const origin = "gwc/runtime/mcp/origin";
@@ -340,9 +340,11 @@ function target(
       return code`${imported("gwc/runtime/mcp/transports/openapi", "openapi")}(${literal(settings)})`;
     }
     case "stdio": {
-      const { command, args, env } = node;
-      const start = node.isEnvironmentCleared ? "stdioInOwnEnvironment" : "stdio";
-      return code`${imported(MODULE, start)}(${literal({ name, command, args, env, ...era })})`;
+      const { command, args, env, isEnvironmentCleared } = node;
+      const start = isEnvironmentCleared ? "stdioInOwnEnvironment" : "stdio";
+      const isSame = !isEnvironmentCleared && Object.keys(env).length === 0;
+      const settings = { name, command, args, env: isSame ? undefined : env, ...era };
+      return code`${imported(MODULE, start)}(${literal(settings)})`;
     }
   }
 }

@@ -1,13 +1,20 @@
 import type { CompiledExpression } from "../../compiler/model/expressions.ts";
+import type { HeaderChangesNode } from "../../compiler/model/header-changes.ts";
 import { code, comment, literal } from "./code.ts";
 import type { Expressions } from "./expression.ts";
-import type { Code } from "./hole.ts";
+import type { Code, Printable } from "./hole.ts";
 import { listExpression } from "./syntax.ts";
+import { nonEmpty } from "./units.ts";
 
 /** A name and the value of an expression. */
 export interface NamedValue {
   readonly name: string;
   readonly value: CompiledExpression;
+}
+
+/** Changes to headers as a setting. */
+export function headerChanges({ set, add, remove }: HeaderChangesNode): Printable {
+  return { set: nonEmpty(set), add: nonEmpty(add), remove: nonEmpty(remove) };
 }
 
 /** Names and values as a list of pairs. */

@@ -35,6 +35,11 @@ export function changed(
   return amount === undefined || amount === byDefault ? undefined : written(amount);
 }
 
+/** A list setting; left out if the list is empty. */
+export function nonEmpty<Item>(list: readonly Item[]): readonly Item[] | undefined {
+  return list.length === 0 ? undefined : list;
+}
+
 function inUnits(
   amount: number,
   units: readonly (readonly [unit: string, size: number])[],

@@ -10,7 +10,7 @@ import { keepAliveSettings } from "../backends/parts/connection.ts";
 import { code, extension, literal } from "../code/code.ts";
 import type { Code, ImportSymbol, Printable } from "../code/hole.ts";
 import { imported, name } from "../code/names.ts";
-import { originText } from "../code/trace.ts";
+import type { Trace } from "../code/trace.ts";
 import { bytes, changed, milliseconds } from "../code/units.ts";
 import { ACCESS_LOG_PATH } from "./access-log.ts";
 import { handlerOf } from "./bind.ts";
@@ -27,15 +27,15 @@ import {
 import { TRACING_PATH } from "./tracing.ts";
 
 /** The gateway that `main.ts` exports: its ports and its settings. */
-export function gatewayValue(program: Program, names: MainNames): Printable {
+export function gatewayValue(program: Program, names: MainNames, trace: Trace): Printable {
   const { name: gatewayName, binds, tcp, connections, process, logLevels, mesh } = program;
   return {
     name: gatewayName,
     ports: [
-      ...binds.map((bind) => httpPort(bind, program, names)),
+      ...binds.map((bind) => httpPort(bind, program, names, trace)),
       ...tcp
         .filter(({ port }) => !binds.some((bind) => bind.port === port))
-        .map((bind) => tcpPort(bind, program, names)),
+        .map((bind) => tcpPort(bind, program, names, trace)),
     ],
     connections: connectionsValue(connections),
     accessLog: accessLogValue(program),
@@ -125,12 +125,12 @@ function isEqual(left: object, right: object): boolean {
 
 const DEFAULTS = imported("gwc/runtime/net/default-connections", "defaultConnections");
 
-function httpPort(bind: BindNode, program: Program, names: MainNames): Code {
+function httpPort(bind: BindNode, program: Program, names: MainNames, trace: Trace): Code {
   const { port, address, proxyProtocol, origin, tls, listeners } = bind;
   const settings = {
     port,
     address,
-    config: originText(origin),
+    config: trace.text(origin),
     connectionRules: program.connectionRules && connectionRules,
     proxyProtocol: proxyProtocol && proxyProtocolCode(proxyProtocol),
     tls: tls && code`${END_TLS}(${literal(tlsValue(tls, listeners))})`,
@@ -196,11 +196,12 @@ function tcpPort(
   { port, address, proxyProtocol, origin, mode, listeners }: TcpBindNode,
   program: Program,
   { connections }: MainNames,
+  trace: Trace,
 ): Code {
   const common = {
     port,
     address,
-    config: originText(origin),
+    config: trace.text(origin),
     connectionRules: program.connectionRules && connectionRules,
     proxyProtocol: proxyProtocol && proxyProtocolCode(proxyProtocol),
     withoutFields: fieldsLeftOut(program),

@@ -51,7 +51,7 @@ export function mainModule(program: Program, context: MainContext): PrintedModul
     ...program.tcp.map((bind) => tcpBindFunction(bind, context)),
     ...ownTokensConstant(ownTokens(program)),
     code`
-      export const gateway: ${importedType("gwc/runtime/gateway/definition", "Gateway")} = ${literal(gatewayValue(program, names))};
+      export const gateway: ${importedType("gwc/runtime/gateway/definition", "Gateway")} = ${literal(gatewayValue(program, names, context.trace))};
     `,
     code`if (import.meta.main) await ${start};`,
   ];

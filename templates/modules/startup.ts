@@ -4,19 +4,22 @@ import { code, comment, literal } from "../code/code.ts";
 import type { Printable } from "../code/hole.ts";
 import { imported } from "../code/names.ts";
 import { type PrintedModule, printModule } from "../code/print.ts";
-import { originText } from "../code/trace.ts";
+import type { Trace } from "../code/trace.ts";
 
 /** The module of what is needed at start, from `main.ts`. */
 export const STARTUP_PATH = "./startup.ts";
 
 /** `startup.ts`: the variables and files without which the gateway does not start, looked for all at once. */
-export function startupModule(needs: readonly StartupNode[], inputs: string): PrintedModule {
-  const list = needs.map((need): Printable => {
-    const config = originText(need.origin);
-    return need.kind === "variable"
-      ? { variable: need.name, config }
-      : { file: mountedFile(need.file), config };
-  });
+export function startupModule(
+  needs: readonly StartupNode[],
+  { inputs, trace }: { readonly inputs: string; readonly trace: Trace },
+): PrintedModule {
+  const list = needsByName(needs, trace).map(
+    ({ need, config }): Printable =>
+      need.kind === "variable"
+        ? { variable: need.name, config }
+        : { file: mountedFile(need.file), config },
+  );
   const check = imported("gwc/runtime/process/startup-needs", "requireAtStart");
   return printModule({
     path: "startup.ts",
@@ -24,4 +27,22 @@ export function startupModule(needs: readonly StartupNode[], inputs: string): Pr
     body: code`${check}(${literal(list)});`,
     declared: [],
   });
+}
+
+interface NamedNeed {
+  readonly need: StartupNode;
+  readonly config: string;
+}
+
+/** Each need once, sorted, with the first of its places by name: the order of routes makes no difference. */
+function needsByName(needs: readonly StartupNode[], trace: Trace): readonly NamedNeed[] {
+  const found = new Map<string, NamedNeed>();
+  for (const need of needs) {
+    const key =
+      need.kind === "file" ? `file ${need.file.kind} ${need.file.file}` : `variable ${need.name}`;
+    const config = trace.text(need.origin);
+    const known = found.get(key);
+    if (known === undefined || config < known.config) found.set(key, { need, config });
+  }
+  return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, each]) => each);
 }

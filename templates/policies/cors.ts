@@ -1,5 +1,6 @@
 import { code, literal } from "../code/code.ts";
 import { imported, importedType } from "../code/names.ts";
+import { nonEmpty } from "../code/units.ts";
 import type { PolicyTemplate } from "./policy.ts";
 
 const MODULE = "gwc/runtime/policies/cors";
@@ -15,15 +16,12 @@ export const corsTemplate: PolicyTemplate<"cors"> = {
     const { isAnyOrigin, origins, originPatterns, response } = settings;
     const type = importedType(MODULE, isAnyOrigin ? "CorsResponse" : "CorsSettings");
     const apply = imported(MODULE, isAnyOrigin ? "applyCorsToAnyOrigin" : "applyCors");
-    const headers = Object.fromEntries(
-      Object.entries(response).map(([key, value]) => [key, value ?? code`undefined`]),
-    );
     const value = isAnyOrigin
-      ? headers
+      ? { ...response }
       : {
           allowOrigins: code`new Set(${literal(origins)})`,
-          allowOriginPatterns: originPatterns,
-          ...headers,
+          allowOriginPatterns: nonEmpty(originPatterns),
+          ...response,
         };
     return {
       declarations: [

@@ -6,7 +6,6 @@ import { capitalized, imported, importedType, name } from "../code/names.ts";
 import { readsBody } from "../code/reads.ts";
 import { ifStatement } from "../code/statements.ts";
 import { call } from "../code/syntax.ts";
-import { tracedText } from "../code/trace.ts";
 import { milliseconds } from "../code/units.ts";
 import { type ValueFunction, valueFunction } from "../code/value-function.ts";
 import { parameter } from "../code/variables.ts";
@@ -92,7 +91,7 @@ function settingsOf(
       ? { window: windowCode(interval) }
       : { interval: typeof interval === "number" ? milliseconds(interval) : undefined }),
     maxKeys: key === undefined ? undefined : MAX_KEYS,
-    origin: tracedText(trace, origin),
+    origin: trace.text(origin),
   };
 }
 

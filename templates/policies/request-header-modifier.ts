@@ -1,4 +1,5 @@
 import { code, literal } from "../code/code.ts";
+import { headerChanges } from "../code/header-list.ts";
 import { imported, importedType } from "../code/names.ts";
 import type { PolicyTemplate } from "./policy.ts";
 
@@ -10,7 +11,7 @@ export const requestHeaderModifierTemplate: PolicyTemplate<"requestHeaderModifie
     declarations: [
       code`
         ${trace(origin)}
-        const requestHeaders: ${importedType("gwc/runtime/http/headers/header-modifier", "HeaderModifier")} = ${literal({ ...settings })};
+        const requestHeaders: ${importedType("gwc/runtime/http/headers/header-modifier", "HeaderModifier")} = ${literal(headerChanges(settings))};
       `,
     ],
     steps: [code`${imported(MODULE, "modifyRequestHeaders")}(exchange, requestHeaders);`],

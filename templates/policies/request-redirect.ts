@@ -10,13 +10,7 @@ const PATH = "gwc/runtime/http/routing/path";
 /** `requestRedirect`: ends the route. */
 export const requestRedirectTemplate: PolicyTemplate<"requestRedirect"> = {
   code: ({ settings: { scheme, host, port, status, path }, origin }, { trace }) => {
-    const nothing = code`undefined`;
-    const settings = {
-      scheme: scheme ?? nothing,
-      host: host ?? nothing,
-      port: port ?? nothing,
-      status,
-    };
+    const settings = { scheme, host, port, status };
     return {
       declarations: [
         code`

@@ -178,9 +178,9 @@ function changesFunction(
   const { expressions } = scope;
   const members: Hole[] = [
     ...(replace === undefined ? [] : [valueMember("replace", replace, expressions)]),
-    code`add: ${headerList(add, expressions)},`,
-    code`set: ${headerList(set, expressions)},`,
-    code`remove: ${literal(remove)},`,
+    ...(add.length === 0 ? [] : [code`add: ${headerList(add, expressions)},`]),
+    ...(set.length === 0 ? [] : [code`set: ${headerList(set, expressions)},`]),
+    ...(remove.length === 0 ? [] : [code`remove: ${literal(remove)},`]),
     ...pseudo.map(({ name: each, value }) => valueMember(each, value, expressions)),
     ...(body === undefined ? [] : [valueMember("body", body, expressions)]),
   ];

@@ -171,8 +171,8 @@ spec:
   });
 
   it.each([
-    ["path", "// a.yaml binds[0].listeners[0].routes[0].policies.cors\n"],
-    ["line", "// a.yaml binds[0].listeners[0].routes[0].policies.cors (line 7)\n"],
+    ["path", "// a.yaml routes[api].policies.cors\n"],
+    ["line", "// a.yaml routes[api].policies.cors (line 7)\n"],
   ])("--trace %s says where a policy comes from", async (level, comment) => {
     const workspace = new Workspace({ "a.yaml": text });
     await gwc(["build", "a.yaml", "-o", "out", "--no-type-check", "--trace", level], {

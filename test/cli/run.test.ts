@@ -146,7 +146,7 @@ describe("gwc run starts", () => {
     const running = new GwcProcess(["run", "-f", workspace.path("gateway.yaml")]);
     expect(await running.exited).toBe(1);
     expect(running.output).toBe(
-      `error: cannot listen on 127.0.0.1:${taken} (gateway.yaml binds[0].port): the port is in use\n`,
+      `error: cannot listen on 127.0.0.1:${taken} (gateway.yaml binds[${taken}].port): the port is in use\n`,
     );
   });
 
@@ -158,7 +158,7 @@ describe("gwc run starts", () => {
     const running = new GwcProcess(["run", "-f", workspace.path("gateway.yaml")]);
     expect(await running.exited).toBe(1);
     expect(running.output).toMatch(
-      /^error: the environment variable GWC_TEST_NOT_SET is not set \(gateway\.yaml binds\[0\].*\)\n$/,
+      /^error: the environment variable GWC_TEST_NOT_SET is not set \(gateway\.yaml routes\[api\].*\)\n$/,
     );
   });
 });

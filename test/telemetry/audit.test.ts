@@ -79,7 +79,7 @@ it("refusals, first requests of a client and what the process did are lines of a
       "http.path": "/admin",
       "http.status": 403,
       reason: "Authorization",
-      rule: "gateway.yaml binds[0].listeners[0].routes[0].policies.authorization: rules[0].deny",
+      rule: "gateway.yaml routes[tools].policies.authorization: rules[0].deny",
     },
     { ...noKey, error: "an unknown API key" },
     { ...noKey, error: "no API key in authorization" },
@@ -193,7 +193,7 @@ it("a connection that rules refuse is a line", async () => {
       route: "postgres",
       reason: "Authorization",
       error:
-        "not allowed by gateway.yaml binds[0].listeners[0].tcpRoutes[0].policies.authorization: no rule allows it",
+        "not allowed by gateway.yaml tcpRoutes[postgres].policies.authorization: no rule allows it",
     },
   ]);
 });

@@ -152,7 +152,7 @@ it("what happened to requests, upstreams, MCP messages, questions and limits is 
     'gwc_mcp_stdio_processes{target="everything"}': 1,
     [`gwc_callouts_total{kind="extAuthz",target="${new URL(upstream).host}",result="ok"}`]: 1,
     [`gwc_callouts_total{kind="extAuthz",target="${new URL(upstream).host}",result="denied"}`]: 1,
-    'gwc_rate_limited_requests_total{route="limited",policy="localRateLimit",limit="gateway.yaml binds[0].listeners[0].routes[3].policies.localRateLimit[0]"}': 1,
+    'gwc_rate_limited_requests_total{route="limited",policy="localRateLimit",limit="gateway.yaml routes[limited].policies.localRateLimit[0]"}': 1,
     gwc_config_last_reload_successful: 1,
   };
   const found = Object.keys(counted).map((sample) => [sample, value(sample)]);

@@ -127,7 +127,7 @@ it("an MCP tool that rules deny and one that is not there are the same to a clie
   expect(lines.map((line) => JSON.parse(line)).map(({ reason, rule }) => [reason, rule])).toEqual([
     [
       "Authorization",
-      "gateway.yaml binds[0].listeners[0].routes[0].policies.mcpAuthorization: no rule allows it",
+      `gateway.yaml binds[${gateway.port}].listeners[*].routes[/].policies.mcpAuthorization: no rule allows it`,
     ],
     ["MCP", undefined],
   ]);
@@ -217,13 +217,13 @@ it("the log says which rule and which limit refused a request, and no client hea
     const found = gateway.output.match(/^\{.*"scope":"request".*$/gm) ?? [];
     return found.length >= bodies.length ? found : null;
   }, "the lines");
-  const at = "gateway.yaml binds[0].listeners[0].routes";
+  const at = "gateway.yaml routes";
   expect(lines.map((line) => JSON.parse(line)).map(({ rule, limit }) => rule ?? limit)).toEqual([
-    `${at}[0].policies.authorization: rules[1].deny`,
-    `${at}[0].policies.authorization: rules[2].require`,
-    `${at}[0].policies.authorization: no rule allows it`,
+    `${at}[rules].policies.authorization: rules[1].deny`,
+    `${at}[rules].policies.authorization: rules[2].require`,
+    `${at}[rules].policies.authorization: no rule allows it`,
     undefined,
-    `${at}[1].policies.localRateLimit[0]`,
+    `${at}[limit].policies.localRateLimit[0]`,
   ]);
   expect(gateway.output).not.toContain("a-secret");
 });

@@ -62,9 +62,8 @@ const REQUEST: readonly VariableDefinition[] = [
     type: TIMESTAMP,
     phases: ["log"],
     doc: "When the response had been sent.",
-    access: ["response", "?endTime"],
+    access: ["response", "endTime"],
     helper: "time/time#fromMillis",
-    mayFail: true,
   },
 ];
 

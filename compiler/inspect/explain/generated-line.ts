@@ -1,4 +1,5 @@
 import type { Checked } from "../../compile.ts";
+import { PlaceNames } from "../../diagnostics/place-names.ts";
 import { placeText } from "./route.ts";
 
 /** Source of a generated line. */
@@ -18,13 +19,16 @@ export function originOfLine(
   const above = text.split("\n").slice(0, line);
   const comments = above.findLastIndex((each, index) => isTrace(each) && !isHeader(above, index));
   if (comments < 0) return undefined;
-  const trace = (above[comments] ?? "").replace(/^\/\/ /, "").replace(/ \(line \d+\)$/, "");
+  // A long place continues on the next line with a dot.
+  const start = above.findLastIndex((each, index) => index <= comments && !each.startsWith("// ."));
+  const lines = above.slice(start, comments + 1).map((each) => each.replace(/^\/\/ /, ""));
+  const trace = lines.join("").replace(/ \(line \d+\)$/, "");
   return { trace, at: checked && placeOf(trace, checked) };
 }
 
 /** Whether a line is a trace comment; comments with a rule's source are indented. */
 function isTrace(line: string): boolean {
-  return /^\/\/ \S+( \S+)? ?\S*$/.test(line);
+  return /^\/\/ [^\s[]+( [^\s[]+)? ?(\["(?:[^"\\]|\\.)*"\]|[^\s"])*( \(line \d+\))?$/.test(line);
 }
 
 /** Whether a comment is in the header of a module, which names inputs and not locations. */
@@ -34,22 +38,14 @@ function isHeader(lines: readonly string[], index: number): boolean {
 
 /** Resolves a trace, which is a resource or file and a path in it, to FILE:LINE:COLUMN. */
 function placeOf(trace: string, { kubernetes, files }: Checked): string | undefined {
-  const words = trace.split(" ");
-  const path = steps(words.at(-1) ?? "");
-  const manifests = kubernetes?.manifests ?? [];
-  const owner = words.slice(0, -1).join(" ");
-  const resource = manifests.find(({ origin }) => origin.resource?.name === owner);
-  if (resource !== undefined) {
-    const { origin } = resource;
-    return placeText({ ...origin, path: [...origin.path, ...path] }, files);
-  }
-  const file = files.find(({ name }) => name === owner);
-  return file && placeText({ file: file.name, document: 0, path }, files);
-}
-
-/** Parses `a.b[0].c`. */
-function steps(path: string): readonly (string | number)[] {
-  return [...path.matchAll(/\[(\d+)\]|\["([^"]+)"\]|([^.[\]]+)/g)].map(([, index, quoted, name]) =>
-    index !== undefined ? Number(index) : (quoted ?? name ?? ""),
-  );
+  const places = new PlaceNames(files);
+  const owners = [
+    ...(kubernetes?.manifests ?? []).map(({ origin }) => ({ name: origin.resource?.name, origin })),
+    ...files.map(({ name }) => ({ name, origin: { file: name, document: 0, path: [] } })),
+  ];
+  const owner = owners.find(({ name }) => trace === name || trace.startsWith(`${name} `));
+  if (owner === undefined) return undefined;
+  const { name = "", origin } = owner;
+  const path = places.pathOf(trace.slice(name.length).trim(), origin);
+  return placeText({ ...origin, path }, files);
 }

@@ -30,9 +30,9 @@ import { serveChat } from "gwc/runtime/llm/serve";
 import { respondTokenEstimate } from "gwc/runtime/llm/token-count";
 import { openApiKeys, plaintextKey, requireApiKey } from "gwc/runtime/policies/api-key";
 import {
+  openKeyedRateLimit,
   openPersistedKeyedRateLimit,
   openPersistedRateLimit,
-  openKeyedRateLimit,
   refuseOverKeyedTokenLimit,
   refuseOverTokenLimit,
 } from "gwc/runtime/policies/local-rate-limit";

@@ -3,14 +3,17 @@ import { type HeaderList, withoutHeader } from "./header-list.ts";
 /** Changes to the headers of a message: lower-case names, each in one place. */
 export interface HeaderModifier {
   /** Replace all of their name. */
-  readonly set: readonly (readonly [name: string, value: string])[];
+  readonly set?: readonly (readonly [name: string, value: string])[];
   /** Stand beside those of their name. */
-  readonly add: readonly (readonly [name: string, value: string])[];
-  readonly remove: readonly string[];
+  readonly add?: readonly (readonly [name: string, value: string])[];
+  readonly remove?: readonly string[];
 }
 
 /** A copy with all changes made to it. */
-export function modifiedHeaders(list: HeaderList, { set, add, remove }: HeaderModifier): string[] {
+export function modifiedHeaders(
+  list: HeaderList,
+  { set = [], add = [], remove = [] }: HeaderModifier,
+): string[] {
   let headers = [...list];
   for (const [name] of set) headers = withoutHeader(headers, name);
   for (const name of remove) headers = withoutHeader(headers, name);

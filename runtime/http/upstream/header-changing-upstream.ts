@@ -37,7 +37,7 @@ export class HeaderChangingUpstream extends WrappedUpstream {
   #changed(call: UpstreamCall): UpstreamCall {
     const { requestHeaders } = this.#changes;
     if (requestHeaders === undefined) return call;
-    const { set, add, remove } = requestHeaders;
+    const { set = [], add = [], remove = [] } = requestHeaders;
     for (const [name] of [...set, ...add]) call.trailers?.note(name);
     for (const name of remove) call.trailers?.note(name);
     return { ...call, headers: modifiedHeaders(call.headers, requestHeaders) };

@@ -7,6 +7,6 @@ export interface PromptMessage {
 
 /** Messages before and after those of a request. */
 export interface PromptMessages {
-  readonly prepend: readonly PromptMessage[];
-  readonly append: readonly PromptMessage[];
+  readonly prepend?: readonly PromptMessage[];
+  readonly append?: readonly PromptMessage[];
 }

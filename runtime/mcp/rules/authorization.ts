@@ -84,7 +84,7 @@ export function isListed(
 export function verdictOnMethod(
   access: McpAuthorization,
   request: Exchange,
-  ruledMethods: readonly string[],
+  ruledMethods: readonly string[] = [],
   methodName: string,
 ): RuleVerdict {
   if (isOpen(access)) return allowed;

@@ -27,11 +27,11 @@ export interface McpBackendSettings {
    * Whether names have prefixes: tools and prompts are called `target_name`, resources `target+uri`. Required with several
    * targets.
    */
-  readonly prefix: boolean;
+  readonly prefix?: boolean;
   /** `failClosed`: the request fails if one target fails; `failOpen`: the other targets respond without it. */
   readonly failureMode: "failClosed" | "failOpen";
   /** Methods that rules name; where there are rules, only these and MCP's own methods pass. */
-  readonly ruledMethods: readonly string[];
+  readonly ruledMethods?: readonly string[];
   readonly timeouts: McpTimeouts;
   readonly limits: McpLimits;
   /** Serves clients with sessions from targets without; absent if all targets have sessions. */
@@ -212,7 +212,7 @@ export interface StdioTargetSettings {
   readonly command: string;
   readonly args: readonly string[];
   /** Adds to the inherited variables, or overrides them. */
-  readonly env: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string>>;
   readonly era?: TargetEraName;
 }
 
@@ -223,11 +223,11 @@ export function stdio({ env, ...settings }: StdioTargetSettings): StdioTarget {
 
 /** Returns the same, except that `env` is the whole environment of the child. */
 export function stdioInOwnEnvironment(settings: StdioTargetSettings): StdioTarget {
-  const { command, args, env, era } = settings;
+  const { command, args, env = {}, era } = settings;
   // A digest: the environment may contain secrets.
   const secret = createHash("sha256").update(JSON.stringify(Object.entries(env).sort()));
   const identity = JSON.stringify(["stdio", command, args, secret.digest("base64url")]);
-  return { kind: "stdio", ...settings, identity, era: new TargetEra(era) };
+  return { kind: "stdio", ...settings, env, identity, era: new TargetEra(era) };
 }
 
 /** The variables that a child inherits; the rest of the gateway's environment may contain secrets. */

@@ -6,7 +6,7 @@ import type { MessageChanges } from "./message-changes.ts";
 /** Adds, sets and removes headers, in this order. A failed value is not added. */
 export function changeHeaders(
   headers: EditedHeaders,
-  { add, set, remove }: Pick<MessageChanges, "add" | "set" | "remove">,
+  { add = [], set = [], remove = [] }: Pick<MessageChanges, "add" | "set" | "remove">,
 ): void {
   for (const [name, value] of add) {
     const text = fieldText(value);

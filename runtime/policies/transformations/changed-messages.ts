@@ -90,7 +90,7 @@ function changedHeaders(
   changes: RequestChanges,
   { trailers }: UpstreamCall,
 ): string[] {
-  const { add, set, remove } = changes;
+  const { add = [], set = [], remove = [] } = changes;
   const host = headerValue(headers, "host") ?? "";
   const kept =
     "replace" in changes ? [...(replacedHeaders(changes.replace) ?? []), "host", host] : headers;

@@ -9,10 +9,10 @@ export interface MessageChanges {
    */
   readonly replace?: unknown;
   /** Added to the headers of the same name (lower case); failed values are omitted. */
-  readonly add: readonly HeaderValue[];
+  readonly add?: readonly HeaderValue[];
   /** Replace the headers of the same name; a failed value removes them. */
-  readonly set: readonly HeaderValue[];
-  readonly remove: readonly string[];
+  readonly set?: readonly HeaderValue[];
+  readonly remove?: readonly string[];
   /** Replaces the body if this member is present: strings and bytes as they are, other values as JSON; empty if it failed. */
   readonly body?: unknown;
 }

@@ -7,6 +7,7 @@ import type { Code, Name, Printable } from "../../code/hole.ts";
 import { logVariables } from "../../code/log-variables.ts";
 import { capitalized, imported, importedType, name } from "../../code/names.ts";
 import type { Trace } from "../../code/trace.ts";
+import { nonEmpty } from "../../code/units.ts";
 import type { BackendScope } from "../backend.ts";
 import { unhealthyFunction } from "../parts/health.ts";
 import { promptGuardCode, type WebhookNode } from "./guards.ts";
@@ -165,8 +166,8 @@ export class AiFunctions {
         form.prompts &&
         prompts &&
         code`${form.prompts}(${literal({
-          prepend: prompts.value.prepend.map((each) => ({ ...each })),
-          append: prompts.value.append.map((each) => ({ ...each })),
+          prepend: nonEmpty(prompts.value.prepend.map((each) => ({ ...each }))),
+          append: nonEmpty(prompts.value.append.map((each) => ({ ...each }))),
         })})`,
     };
     const edit = imported("gwc/runtime/llm/calls/edit-body", "editBody");

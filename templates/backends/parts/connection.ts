@@ -15,6 +15,7 @@ import type { TokenExchangeNode } from "../../../compiler/model/token-exchange.t
 import type { KeepAliveSettings } from "../../../runtime/net/connection-settings.ts";
 import { code, literal } from "../../code/code.ts";
 import { filePath } from "../../code/file-path.ts";
+import { headerChanges } from "../../code/header-list.ts";
 import type { Code, Printable } from "../../code/hole.ts";
 import { imported } from "../../code/names.ts";
 import { milliseconds } from "../../code/units.ts";
@@ -120,8 +121,8 @@ export function connectionSettings({
     tunnel: tunnel && tunnelSettings(tunnel),
     tls: tls && tlsSettings(tls),
     authorization: authorization && credential(authorization),
-    requestHeaders: requestHeaders && { ...requestHeaders },
-    responseHeaders: responseHeaders && { ...responseHeaders },
+    requestHeaders: requestHeaders && headerChanges(requestHeaders),
+    responseHeaders: responseHeaders && headerChanges(responseHeaders),
   };
 }
 

@@ -15,7 +15,7 @@ import type { Code, Expression, Hole } from "../../code/hole.ts";
 import { imported, importedType, name } from "../../code/names.ts";
 import { ifStatement } from "../../code/statements.ts";
 import { binary, call, member, negation, value } from "../../code/syntax.ts";
-import { originText, type Trace, tracedText } from "../../code/trace.ts";
+import type { Trace } from "../../code/trace.ts";
 
 /** Rules as a function body and what it needs. */
 export interface RulesCode {
@@ -54,10 +54,10 @@ export function rulesCode(
   const byAction = (action: Rule["action"]): readonly Rule[] =>
     rules.filter((rule) => rule.action === action);
   const [deny, require, allow] = [byAction("deny"), byAction("require"), byAction("allow")];
-  const texts = rules.map(({ origin }) => tracedText(trace, origin));
-  const place = commonPlace([originText(policy), ...texts]);
+  const texts = rules.map(({ origin }) => trace.text(origin));
+  const place = commonPlace([trace.text(policy), ...texts]);
   const denial = ({ origin }: Rule) =>
-    textCall(name(label), tracedText(trace, origin).slice(place.length).replace(/^[. ]/, ""));
+    textCall(name(label), trace.text(origin).slice(place.length).replace(/^[. ]/, ""));
   const last =
     allow.length === 0
       ? code`return ${ALLOWED};`
@@ -85,7 +85,7 @@ function textCall(callee: Hole, text: string): Code {
 /** What all places begin with, up to a field or a section: rules of several policies may have no more than the file in common. */
 function commonPlace(texts: readonly string[]): string {
   const [first = "", ...others] = texts;
-  const parts = first.split(/(?=[. ])/);
+  const parts = first.match(/[. ]?(?:\["(?:[^"\\]|\\.)*"\]|\[[^\]]*\]|[^.[ ])+/g) ?? [];
   let place = "";
   for (const part of parts) {
     const longer = place + part;

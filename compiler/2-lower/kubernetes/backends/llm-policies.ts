@@ -108,7 +108,7 @@ function readTransforms({ value, origin }: FieldValue): readonly NamedExpression
   });
 }
 
-function readPrompts({ value }: FieldValue): PromptMessages {
+function readPrompts({ value }: FieldValue): Required<PromptMessages> {
   const { prepend = [], append = [] } = validated(llmFields.prompt, value);
   return { prepend: prepend.map(lowerCased), append: append.map(lowerCased) };
 }

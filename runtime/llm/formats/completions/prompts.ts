@@ -2,7 +2,10 @@ import type { JsonBody } from "../../../json/json-body.ts";
 import type { PromptMessage, PromptMessages } from "../prompt-messages.ts";
 
 /** Adds messages to the prompts of chat completions. */
-export function completionsPrompts({ prepend, append }: PromptMessages): (body: JsonBody) => void {
+export function completionsPrompts({
+  prepend = [],
+  append = [],
+}: PromptMessages): (body: JsonBody) => void {
   const [before, after] = [texts(prepend), texts(append)];
   return (body) => {
     if (before !== "") body.prepend("messages", before);
