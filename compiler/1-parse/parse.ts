@@ -26,31 +26,31 @@ import {
 import { type StandaloneFile, standaloneSchema } from "./standalone/standalone.ts";
 import { canonicalJson, readValue, withoutValues } from "./values.ts";
 
-/** What the input says, before anything is looked up: one of the two forms. */
+/** The parsed input in one of the two forms, with unresolved references. */
 export type Parsed = InputFiles & (StandaloneInput | KubernetesInput);
 
 /** The files that were read. */
 export interface InputFiles {
   readonly files: readonly SourceFile[];
   readonly inputs: readonly InputDigest[];
-  /** The folder that file names of the configuration start from. */
+  /** Folder that file names in the configuration are relative to. */
   readonly folder: string;
 }
 
-/** What a file says, as a digest. */
+/** Digest of the content of a file. */
 export interface InputDigest {
   readonly name: string;
-  /** SHA-256, hex, without the values at these places. */
+  /** Returns the SHA-256 in hex, without the values at these places. */
   readonly sha256: (hidden: readonly Origin[]) => string;
 }
 
 /** A standalone file. */
 export interface StandaloneInput {
   readonly kind: "standalone";
-  /** Without the parts that have mistakes (reported). */
+  /** Parts with mistakes (reported) are removed or have placeholders. */
   readonly file: StandaloneFile;
   readonly origin: Origin;
-  /** Where the left-out parts stood. */
+  /** The paths of those parts. */
   readonly broken: readonly ConfigPath[];
 }
 
@@ -61,9 +61,9 @@ export interface KubernetesInput {
 }
 
 /**
- * Reads the input: files, the YAML and JSON files of folders, `-` for standard input. Every file that could be read is
- * in `files` even when it has mistakes, for printing them. What has mistakes is left out, and does not keep the rest from
- * being looked up: all of them are found in one run. `kept`: files that did not change are not read again.
+ * Reads the input: files, the YAML and JSON files of folders, `-` for standard input. Every readable file is in
+ * `files`, even with mistakes, for printing them. Mistakes do not stop later phases from checking the rest, so that one
+ * run finds all of them. `kept` caches unchanged files.
  */
 export function parse(
   paths: readonly string[],
@@ -96,7 +96,7 @@ export function parse(
     const documents = readable.flatMap(({ plain }) => plain());
     reportUnnamed(documents, diagnostics);
     const manifests = readManifests(documents, diagnostics, kept?.manifests);
-    // What they name may stand in the files that can't be read.
+    // References may lead to files that cannot be read.
     if (isIncomplete) return result(undefined);
     const byFile = Map.groupBy(documents, ({ origin }) => origin.file);
     const inputs = readable
@@ -114,11 +114,11 @@ export function parse(
 }
 
 /**
- * The files that a gateway is made of. What has no content counts only when there is nothing else; of a folder without
- * manifests only standalone files count: other tools keep their YAML and JSON there, too.
+ * Selects the files of the gateway. Empty files are used only if there are no others. In a folder without manifests
+ * only standalone files are used, because other tools store YAML and JSON there too.
  */
 function meantFiles(read: readonly ReadFile[], named: ReadonlySet<string>): readonly ReadFile[] {
-  // Nobody knows what a file would be that can't be read, so none is left out.
+  // The form of an unreadable file is unknown, so it is always included.
   const isMeant = ({ source, isBroken }: ReadFile) => isBroken || named.has(source.path);
   const files = read.filter((file) => isMeant(file) || file.forms.some((form) => isContent(form)));
   const filled = files.filter((file) => file.isBroken || !file.forms.every(isEmptyForm));
@@ -140,7 +140,7 @@ function hasManifests({ forms }: ReadFile): boolean {
   return forms.includes("manifest");
 }
 
-/** Documents beside manifests that are none: a mistake when the user named the file, else only worth a note. */
+/** Reports documents among manifests that are not manifests: an error if the user named the file, otherwise a note. */
 function reportOthers(
   files: readonly ReadFile[],
   named: ReadonlySet<string>,
@@ -160,7 +160,7 @@ function reportOthers(
   }
 }
 
-/** What a document lacks to be a manifest, of the two words that say which one it is. */
+/** Returns which of the two identifying fields a manifest lacks; `undefined` if the document is not a manifest. */
 function missingHead(document: SourceDocument | undefined): string | undefined {
   const contents = document?.yaml.contents;
   if (!isMap(contents) || !contents.has("metadata")) return undefined;
@@ -203,7 +203,8 @@ function readFile(
   if (reportOtherTool(file, diagnostics)) return undefined;
   const schema = standaloneSchema();
   const read = readValue(document, origin, schema, host, diagnostics);
-  const { value, broken } = validator(schema, [read.value]).parts(read, origin, diagnostics);
+  const { repaired } = validator(schema, [read.value]);
+  const { value, broken } = repaired(read, origin, diagnostics);
   return value && { kind: "standalone", file: value, origin, broken };
 }
 
@@ -221,12 +222,14 @@ function pathsIn({ file, document }: Origin, places: readonly Origin[]): readonl
   return places.flatMap((at) => (at.file === file && at.document === document ? [at.path] : []));
 }
 
-/** A digest of what a file says rather than of its bytes: comments and quoting don't change what is compiled. */
+/**
+ * Computes a digest of the content of a file rather than of its bytes: comments and quotes do not affect the output.
+ */
 function contentDigest(documents: readonly ConfigValue[]): string {
   return createHash("sha256").update(documents.map(canonicalJson).join("\n")).digest("hex");
 }
 
-/** The same of manifests, whose order says nothing, without the values of Secrets. */
+/** Computes a digest of manifests, whose order is irrelevant, without the values of Secrets. */
 function manifestDigest(documents: readonly ConfigValue[]): string {
   const texts = documents.map((value) => canonicalJson(withoutSecrets(value)));
   return createHash("sha256").update(texts.sort().join("\n")).digest("hex");

@@ -2,6 +2,7 @@ import path from "node:path";
 import type { InputDigest } from "../1-parse/parse.ts";
 import { backends } from "../backends/index.ts";
 import type { ConnectionContext } from "../backends/parts/connection.ts";
+import { isAboutBroken } from "../config/broken-parts.ts";
 import { compareHostnames } from "../config/hostnames.ts";
 import { resolveLevels } from "../config/log-levels.ts";
 import type {
@@ -13,6 +14,7 @@ import type {
 } from "../config/resources.ts";
 import { reportIdle, SectionUse } from "../config/sections.ts";
 import {
+  type ConfigPath,
   Diagnostics,
   type Origin,
   type Place,
@@ -46,6 +48,9 @@ export interface ResolveInput {
   readonly inputs: readonly InputDigest[];
   /** The folder that file names of the configuration start from. */
   readonly folder: string;
+  /** Where a standalone file starts, and the paths of its parts that were removed or replaced. */
+  readonly origin?: Origin;
+  readonly broken?: readonly ConfigPath[];
 }
 
 /** What was declared, in one vocabulary. */
@@ -67,7 +72,7 @@ export function resolve(
   host: Host,
   kept?: KeptResolutions,
 ): WithDiagnostics<Resolved> {
-  const diagnostics = new Diagnostics();
+  const diagnostics = new Diagnostics((found) => isAboutBroken(found, input));
   const literals = new LiteralSecrets();
   const sections = new SectionUse();
   const lookup = { ...fileLookup(input, host, diagnostics), literals, sections };

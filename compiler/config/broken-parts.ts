@@ -1,6 +1,6 @@
-import type { ConfigPath, Origin } from "../diagnostics/diagnostic.ts";
+import type { ConfigPath, Diagnostic, Origin } from "../diagnostics/diagnostic.ts";
 
-/** Whether parts with mistakes were left out of what stands at a place, of other fields than `besides`. */
+/** Whether parts inside a place were removed or replaced because of mistakes, other than in the fields `besides`. */
 export function isPartial(
   { path }: Origin,
   { broken }: { readonly broken: readonly ConfigPath[] },
@@ -12,13 +12,32 @@ export function isPartial(
   return place.isBroken || place.inside.keys().some((field) => !besides.includes(field));
 }
 
-/** A place where something was left out: itself, or what stands inside. */
+/**
+ * Whether a diagnostic follows from a mistake that was reported before: it is about a part that was removed or replaced, or
+ * about a field that is missing next to one.
+ */
+export function isAboutBroken(
+  { at, code }: Pick<Diagnostic, "at" | "code">,
+  { origin, broken = [] }: { readonly origin?: Origin; readonly broken?: readonly ConfigPath[] },
+): boolean {
+  if (broken.length === 0 || at.file !== origin?.file || at.document !== origin.document)
+    return false;
+  let place: BrokenPlace | undefined = rootOf(broken);
+  for (const step of at.path) {
+    if (place === undefined || place.isBroken) break;
+    place = place.inside.get(step);
+  }
+  const isIncomplete = place?.inside.values().some(({ isBroken }) => isBroken) === true;
+  return place?.isBroken === true || (code === "missing-field" && isIncomplete);
+}
+
+/** A place that was removed or replaced, or that contains one. */
 interface BrokenPlace {
   isBroken: boolean;
   readonly inside: Map<ConfigPath[number], BrokenPlace>;
 }
 
-/** A file may have as many mistakes as lines, and is asked about each of its parts. */
+/** Cached trees of broken places: a file may have as many mistakes as lines, and each of its parts is looked up. */
 const roots = new WeakMap<readonly ConfigPath[], BrokenPlace>();
 
 function rootOf(broken: readonly ConfigPath[]): BrokenPlace {

@@ -1,12 +1,12 @@
 import { type MessageCode, type MessageParams, messageOf } from "./messages/index.ts";
 
-/** What a diagnostic says and where; line and column are derived when it is printed. */
+/** A mistake and its place; line and column are computed when it is printed. */
 export type Diagnostic = {
   [Code in MessageCode]: {
     readonly code: Code;
     readonly params: MessageParams<Code>;
     readonly at: Place;
-    /** Other places that belong to the same mistake, each with what it is: `first defined here`. */
+    /** Other places that belong to the same mistake, each with a label: `first defined here`. */
     readonly related?: readonly RelatedPlace[];
   };
 }[MessageCode];
@@ -17,40 +17,40 @@ export interface RelatedPlace {
   readonly label: string;
 }
 
-/** Where a thing stands in the configuration: plain data that survives re-quoting, comments and reordering. */
+/** Place in the configuration: plain data that does not depend on quoting, comments and layout. */
 export interface Origin {
-  /** The file as the user named it, with `/`. */
+  /** File as the user named it, with `/`. */
   readonly file: string;
   /** Index of the YAML document in the file. */
   readonly document: number;
   /** Keys and indices from the document's root. */
   readonly path: ConfigPath;
-  /** The Kubernetes resource it belongs to. */
+  /** Kubernetes resource that it belongs to. */
   readonly resource?: ResourceName;
 }
 
-/** A Kubernetes resource of a document: its name says where it comes from, whatever file it lies in. */
+/** A Kubernetes resource in a document; its name identifies its origin, whatever file it is in. */
 export interface ResourceName {
-  /** `HTTPRoute default/tools` */
+  /** Name of the resource: `HTTPRoute default/tools`. */
   readonly name: string;
-  /** How many steps of a path lead from the document's root to the resource: 2 in a list, else 0. */
+  /** Number of path steps from the root of the document to the resource: 2 in a list, otherwise 0. */
   readonly depth: number;
 }
 
 /** Keys and indices that lead to a value. */
 export type ConfigPath = readonly (string | number)[];
 
-/** The smallest text a diagnostic points at. */
+/** The smallest part of a file that a diagnostic points at. */
 export interface Place extends Origin {
-  /** The key, the value (default), or nothing smaller than the file. */
+  /** The key, the value (default), or only the file. */
   readonly part?: "key" | "value" | "file";
-  /** Offsets inside the decoded scalar value: an expression's part, a pattern's part. */
+  /** Offsets inside the decoded scalar: a part of an expression or a pattern. */
   readonly within?: readonly [start: number, end: number];
-  /** Offsets in the file itself, for text that is no node (a YAML syntax error). */
+  /** Offsets in the file, for text that is not a node (a YAML syntax error). */
   readonly offsets?: readonly [start: number, end: number];
 }
 
-/** What a phase gives back: its value, as far as it got, and every mistake it met. */
+/** Result of a phase: its value, as far as it got, and all mistakes. */
 export interface WithDiagnostics<Value> {
   readonly value: Value | undefined;
   readonly diagnostics: readonly Diagnostic[];
@@ -59,24 +59,25 @@ export interface WithDiagnostics<Value> {
 /** Collects the diagnostics of one phase. */
 export class Diagnostics {
   readonly list: Diagnostic[];
-  readonly #unheard: ReadonlySet<MessageCode>;
+  readonly #isIgnored: (found: Diagnostic) => boolean;
 
-  constructor(list: Diagnostic[] = [], unheard: ReadonlySet<MessageCode> = new Set()) {
+  /** Creates a collector that drops diagnostics for which `isIgnored` returns true. */
+  constructor(isIgnored: (found: Diagnostic) => boolean = () => false, list: Diagnostic[] = []) {
     this.list = list;
-    this.#unheard = unheard;
+    this.#isIgnored = isIgnored;
   }
 
-  /** Collects into the same list, but nothing with one of these codes. */
+  /** Returns a collector with the same list that drops diagnostics with these codes. */
   except(codes: ReadonlySet<MessageCode>): Diagnostics {
-    return new Diagnostics(this.list, new Set([...this.#unheard, ...codes]));
+    return new Diagnostics((found) => codes.has(found.code) || this.#isIgnored(found), this.list);
   }
 
-  /** Adds a diagnostic whose code is known only as one of several. */
+  /** Adds a diagnostic whose code is only known as one of several. */
   add(found: Diagnostic): void {
-    if (!this.#unheard.has(found.code)) this.list.push(found);
+    if (!this.#isIgnored(found)) this.list.push(found);
   }
 
-  /** Adds a diagnostic; its parameters follow from its code. */
+  /** Adds a diagnostic; the type of its parameters depends on its code. */
   report<Code extends MessageCode>(
     code: Code,
     at: Place,
@@ -88,24 +89,24 @@ export class Diagnostics {
   }
 }
 
-/** The place `steps` below an origin. */
+/** Returns the place `steps` below an origin. */
 export function childOf(origin: Origin, ...steps: ConfigPath): Place {
   const { file, document, path, resource } = origin;
   const place = { file, document, path: [...path, ...steps] };
   return resource === undefined ? place : { ...place, resource };
 }
 
-/** The same place, pointing at the key rather than the value. */
+/** Returns the same place, pointing at the key instead of the value. */
 export function keyPlace(place: Place): Place {
   return { ...place, part: "key" };
 }
 
-/** The same text for the same place of the same file. */
+/** Returns the same string for the same place in the same file. */
 export function placeKey({ file, document, path }: Place): string {
   return JSON.stringify([file, document, ...path]);
 }
 
-/** `binds[0].listeners[1].name`: a config path as users write it. */
+/** Formats a path as users write it: `binds[0].listeners[1].name`. */
 export function formatPath(path: ConfigPath): string {
   let text = "";
   for (const step of path) {

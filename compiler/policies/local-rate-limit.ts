@@ -137,15 +137,15 @@ function resolveLimits(
       diagnostics.report("missing-field", origin, { owner: "localRateLimit", key });
     }
     if (typeof interval === "number" && interval < 1) {
-      const bound = { field: `"${needs[1]}"`, bound: "is at least 1ms" };
+      const bound = { field: `"${needs[1]}"`, bound: "must be at least 1ms" };
       diagnostics.report("out-of-range", childOf(origin, needs[1]), bound);
       return [];
     }
     const options = { phase: "request", slot: "value" } as const;
     const key = limit.key && resolveOfRequest(limit.key, options, context);
+    const cost = limit.cost && resolveCost(limit.cost, context);
     if (refill === undefined || interval === undefined) return [];
     if (limit.key !== undefined && key === undefined) return [];
-    const cost = limit.cost && resolveCost(limit.cost, context);
     if (limit.cost !== undefined && cost === undefined) return [];
     const name = nameOf(limit, interval, key !== undefined);
     const count = (names.get(name) ?? 0) + 1;

@@ -3,15 +3,15 @@ import { configValueAt, pointerPath } from "./config-values.ts";
 import type { Subject } from "./report-violation.ts";
 import { schemaAt } from "./schema.ts";
 
-/** Which keywords each value offends against. */
+/** Violated keywords with the JSON pointers of their values. */
 export type Offences = ReadonlySet<string>;
 
-/** The offences of errors, looked up once: a file may have many. */
+/** Collects the violations of all errors once, because a file may have many errors. */
 export function offencesOf(errors: readonly ErrorObject[]): Offences {
   return new Set(errors.map(({ keyword, instancePath }) => `${keyword} ${instancePath}`));
 }
 
-/** Whether an error follows from another one: a mistake is told once, where it was made. */
+/** Whether an error is only a consequence of another one, which is reported instead. */
 export function isConsequence(error: ErrorObject, offences: Offences, subject: Subject): boolean {
   const { keyword, instancePath } = error;
   switch (keyword) {
@@ -24,13 +24,17 @@ export function isConsequence(error: ErrorObject, offences: Offences, subject: S
     case "enum":
       return offences.has(`type ${instancePath}`);
     case "minLength":
+    case "maxLength":
       return offences.has(`format ${instancePath}`) || offences.has(`pattern ${instancePath}`);
     default:
       return false;
   }
 }
 
-/** A field that is missing because it is misspelled, known to another tool, or indented too little: the key is reported. */
+/**
+ * Whether a required field is missing because it is misspelled, known to another tool, or indented too little. The key
+ * itself is reported then.
+ */
 function isMissingByName(
   { keyword, instancePath, params }: ErrorObject,
   subject: Subject,
@@ -49,14 +53,14 @@ function isMissingByName(
   return missing.every((name) => configValueAt(read.value, [...path, name]) === undefined);
 }
 
-/** Whether a field of an object stands beside its key, where it is unknown. */
+/** Whether the missing field of an object was written next to its key, where it is reported as unknown. */
 function isBeside(name: string, instancePath: string, { unknown }: Subject): boolean {
   const slash = instancePath.lastIndexOf("/");
   const advice = unknown.get(instancePath.slice(0, slash))?.advice.get(name);
   return advice?.standsIn !== undefined && advice.standsIn === instancePath.slice(slash + 1);
 }
 
-/** Whether a key is a field of an empty one beside it, which is reported with all of them. */
+/** Whether a key belongs below the empty key before it: all of these are reported together at the empty key. */
 function isOutdented({ instancePath, params }: ErrorObject, { unknown }: Subject): boolean {
   const key = String(params.additionalProperty);
   const outdented = [...(unknown.get(instancePath)?.outdented.values() ?? [])];

@@ -16,22 +16,24 @@ import { meantWord, misplacedFieldHints } from "./suggested-field.ts";
 import type { UnknownKeys } from "./unknown-keys.ts";
 import { formAdvice, typeAdvice } from "./value-advice.ts";
 
-/** What is validated, and what is known of all its mistakes together. */
+/** A validated value, and the facts about all its mistakes. */
 export interface Subject {
   readonly root: Schema;
   readonly read: ReadValue;
   readonly origin: Origin;
   readonly whole: string;
-  /** Checks the value of a field that is not built yet against its shape. */
+  /** Checks the value of an unsupported field against the schema of that field. */
   readonly checkPart: (
     shape: Schema,
     part: ReadValue,
     place: Origin,
     diagnostics: Diagnostics,
   ) => void;
-  /** By the JSON pointers of the objects. */
+  /** Unknown keys by the JSON pointer of their object. */
   readonly unknown: ReadonlyMap<string, UnknownKeys>;
-  /** What came from the environment, by its path. */
+  /** JSON pointers of the values that have mistakes themselves. */
+  readonly mistaken: ReadonlySet<string>;
+  /** Values from the environment, by path. */
   readonly variables: ReadonlyMap<string, ExpandedText>;
 }
 
@@ -45,7 +47,7 @@ export function reportViolation(
   const { value } = subject.read;
   const path = pointerPath(error.instancePath, value);
   const variable = subject.variables.get(formatPath(path));
-  // One mistake, one diagnostic: the variable that is not set has its own.
+  // The unset variable has been reported already.
   if (variable?.isComplete === false) return;
   const reporter = REPORTERS[error.keyword] ?? reportBound;
   reporter({
@@ -61,7 +63,7 @@ export function reportViolation(
   });
 }
 
-/** One violation, with what every report of it needs. */
+/** A violation and everything that its report needs. */
 interface Violation {
   readonly error: ErrorObject;
   readonly subject: Subject;
@@ -70,9 +72,9 @@ interface Violation {
   readonly at: Place;
   readonly schema: Schema | undefined;
   readonly found: unknown;
-  /** What messages call the value. */
+  /** Name of the value in messages. */
   readonly field: string;
-  /** The variable it came from, as written: what it stood for is not shown. */
+  /** Variable that the value comes from, as written. The value itself is not shown. */
   readonly variable: string | undefined;
 }
 
@@ -120,7 +122,7 @@ function reportUnknown({ error, subject, diagnostics, path }: Violation): void {
   });
 }
 
-/** The unknown keys of an object beyond those that are reported each. */
+/** Reports the number of unknown keys of an object that exceed the limit. */
 export function reportMore(
   { path, more }: UnknownKeys,
   { origin, whole }: Subject,
@@ -131,7 +133,7 @@ export function reportMore(
   diagnostics.report("unknown-fields", at, { owner: ownerName(path, whole), count: more });
 }
 
-/** What is not built yet still has a shape, as far as the specification gives it one. */
+/** Reports an unsupported field, and mistakes in its value if the specification defines its shape. */
 function reportLater(
   { unsupported: _, instead, ...shape }: Schema,
   what: string,
@@ -141,7 +143,7 @@ function reportLater(
 ): void {
   const key = String(place.path.at(-1));
   diagnostics.report("not-built-yet", keyPlace(place), { what, field: `"${key}"`, instead });
-  // The value is a part of the one that is validated.
+  // The value is part of the validated one.
   const part: ReadValue = { value: value as ConfigValue, envTemplates: [], expanded: [] };
   if (shape.type !== undefined) subject.checkPart(shape, part, place, diagnostics);
 }
@@ -152,18 +154,26 @@ function reportMissing({ error, subject, diagnostics, path, at }: Violation): vo
   diagnostics.report("missing-field", pointAtOwner(at), { owner, key });
 }
 
-function reportBroken({ subject, diagnostics, path, at, schema, found }: Violation): void {
+function reportBroken({ error, subject, diagnostics, path, at, schema, found }: Violation): void {
   // The keyword applies to objects only.
   const object = found as Readonly<Record<string, unknown>>;
-  for (const { holds, message, field, needs } of schema?.checks ?? []) {
+  const isMistaken = (key: string) => subject.mistaken.has(`${error.instancePath}/${key}`);
+  for (const { holds, message, field, needs, cel } of schema?.checks ?? []) {
     if (holds(object) || isToldMissing(needs, schema, object)) continue;
+    // The rule may hold once the mistake in one of its fields is corrected.
+    if (fieldsOfSelf(cel).some(isMistaken)) continue;
     const isThere = field !== undefined && Object.hasOwn(object, field);
     const place = isThere ? childOf(subject.origin, ...path, field) : pointAtOwner(at);
     diagnostics.report("broken-rule", place, { message });
   }
 }
 
-/** Whether the lack of a field is reported by itself: as one that is required, or as one of a choice of which none is there. */
+/** Returns the fields of `self` that a CEL expression reads. */
+function fieldsOfSelf(cel: string): readonly string[] {
+  return [...cel.matchAll(/\bself\.(\w+)/g)].flatMap(([, name]) => name ?? []);
+}
+
+/** Whether the missing field is reported anyway: as a required field, or as one of a choice without any member. */
 function isToldMissing(
   field: string | undefined,
   schema: Schema | undefined,
@@ -180,7 +190,7 @@ function isToldMissing(
 }
 
 function reportChoice({ error, subject, diagnostics, path, at, schema }: Violation): void {
-  // The table of reporters has only these three here.
+  // The table of reporters calls this function only for these three.
   const rule = error.keyword as "exactlyOneOf" | "atLeastOneOf" | "atMostOneOf";
   const all: readonly string[] = schema?.[rule] ?? [];
   const found = all.filter(
@@ -204,7 +214,7 @@ function reportType(violation: Violation): void {
   const isFile = path.length === 0 && typeof found !== "object";
   const isFileOfItems = path.length === 0 && Array.isArray(found);
   const types = [whole?.type ?? []].flat();
-  // A mapping that is none of those that may stand here.
+  // A mapping with none of the allowed fields.
   const isOther = types.includes("object") && typeName(found) === "a mapping";
   const schema = isOther ? { ...whole, type: types.filter((each) => each !== "object") } : whole;
   diagnostics.report("wrong-type", at, {
@@ -214,19 +224,19 @@ function reportType(violation: Violation): void {
     advice: isFile
       ? "`gwc init` writes a small file that works"
       : isFileOfItems
-        ? "its keys stand at the beginning of lines, without `- `"
+        ? "write its keys at the beginning of lines, without `- `"
         : (indentAdvice(violation) ?? (schema && typeAdvice(schema, found))),
   });
 }
 
-/** What to do with the lines that stand beside an empty key and belong below it. */
+/** Returns the hint for lines that are next to an empty key but belong below it. */
 function indentAdvice({ subject, path, schema, error }: Violation): string | undefined {
   const owner = error.instancePath.slice(0, error.instancePath.lastIndexOf("/"));
   const keys = subject.unknown.get(owner)?.outdented.get(String(path.at(-1)));
   if (keys === undefined) return undefined;
   const names = keys.map((key) => `"${key}"`).join(", ");
   if ([schema?.type].flat().includes("array"))
-    return `${names} belong${keys.length === 1 ? "s" : ""} below it, as an item that begins with \`- \``;
+    return `${names} belong${keys.length === 1 ? "s" : ""} below it, in an item that starts with \`- \``;
   return keys.length === 1
     ? `${names} is a field of it: indent that line further`
     : `${names} are fields of it: indent their lines further`;
@@ -235,7 +245,7 @@ function indentAdvice({ subject, path, schema, error }: Violation): string | und
 function reportEnum({ diagnostics, at, schema, found, field, variable }: Violation): void {
   const types = [schema?.type ?? []].flat();
   const isOther = found === null ? !types.includes("null") : typeof found === "object";
-  // That it is of another type has been told.
+  // The wrong type has been reported.
   if (types.length > 0 && isOther) return;
   const word = typeof found === "object" ? typeName(found) : String(found);
   const allowed = (schema?.enum ?? []).map(String);
@@ -269,7 +279,7 @@ function reportKey({ error, subject, diagnostics, path, schema }: Violation): vo
 }
 
 function reportDuration({ diagnostics, at, schema, field }: Violation): void {
-  const bound = `is at least ${schema?.minimumDuration}`;
+  const bound = `must be at least ${schema?.minimumDuration}`;
   diagnostics.report("out-of-range", at, { field, bound });
 }
 
@@ -277,7 +287,7 @@ function reportBound({ error, diagnostics, at, field }: Violation): void {
   diagnostics.report("out-of-range", at, { field, bound: boundName(error) });
 }
 
-/** A missing field has no place of its own: the key of what should hold it, or the start of the file. */
+/** Returns the place of a missing field: the key of its object, or the start of the file. */
 function pointAtOwner(at: ReturnType<typeof childOf>): ReturnType<typeof childOf> {
   if (at.path.length === 0 && at.resource === undefined) return { ...at, part: "file" };
   if (at.path.length === at.resource?.depth) return childOf(at, "kind");
@@ -288,7 +298,7 @@ function ownerName(path: ConfigPath, whole: string): string {
   return path.length === 0 ? whole : valueName(path);
 }
 
-/** What messages call a value: its key, or its list's with the index. */
+/** Names a value in messages: by its key, or by its list and index. */
 function valueName(path: ConfigPath): string {
   const last = path.at(-1);
   if (typeof last === "string") return last;

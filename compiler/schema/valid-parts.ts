@@ -4,27 +4,27 @@ import type { ConfigValue } from "./config-values.ts";
 import { configValueAt, pointerPath } from "./config-values.ts";
 import { type Schema, schemaAt } from "./schema.ts";
 
-/** What of a value is good. */
-export interface SoundParts {
-  /** The value without the parts that have mistakes; undefined when a mistake belongs to no part. */
-  readonly value: ConfigValue | undefined;
-  /** Where the left-out parts stood. */
+/** A value without the parts that have mistakes. */
+export interface ValidParts<Value> {
+  /** `undefined` if a mistake belongs to no part. */
+  readonly value: Value | undefined;
+  /** The paths of the parts that were removed or replaced. */
   readonly broken: readonly ConfigPath[];
 }
 
 /**
- * Takes the parts with mistakes out of a value (in place): fields are gone, items of a list are undefined, so that the
- * others keep their index. `unknown` are places whose value is not known, whatever stands there.
+ * Removes the parts with mistakes from a value in place: fields are deleted, items of a list become `undefined` so that the
+ * others keep their index. `unknown` are places whose value is not known, such as those of unset variables.
  */
-export function soundParts(
+export function validParts(
   value: ConfigValue,
   schema: Schema,
   validate: ValidateFunction,
   unknown: readonly ConfigPath[],
-): SoundParts {
+): ValidParts<ConfigValue> {
   const broken: ConfigPath[] = [];
   let found = unknown;
-  // What has lost a part may need it: it is another part's turn then.
+  // Removing a part can break the one around it, which is then removed in the next round.
   do {
     for (const part of found.map((path) => partOf(path, schema))) {
       if (part.length === 0) return { value: undefined, broken: [...broken, part] };
@@ -38,7 +38,7 @@ export function soundParts(
   return { value, broken };
 }
 
-/** The smallest part that a path belongs to; empty when it is the whole value. */
+/** Returns the smallest part that contains a path; empty for the whole value. */
 function partOf(path: ConfigPath, schema: Schema): ConfigPath {
   const end = path.findLastIndex((_, index) => schemaAt(schema, path.slice(0, index))?.hasParts);
   return path.slice(0, end + 1);
@@ -52,7 +52,7 @@ function leaveOut(value: ConfigValue, part: ConfigPath): void {
   else Reflect.deleteProperty(parent, last);
 }
 
-/** What a mistake is about; nothing for an item that was left out. */
+/** Returns the path of the value with the mistake; empty for a removed item. */
 function wrongPath(error: ErrorObject, value: ConfigValue): readonly ConfigPath[] {
   const path = pointerPath(error.instancePath, value);
   if (configValueAt(value, path) === undefined) return [];

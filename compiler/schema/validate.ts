@@ -1,41 +1,38 @@
 import type { ErrorObject } from "ajv";
-import {
-  type ConfigPath,
-  type Diagnostics,
-  formatPath,
-  type Origin,
-} from "../diagnostics/diagnostic.ts";
+import { type Diagnostics, formatPath, type Origin } from "../diagnostics/diagnostic.ts";
 import type { ConfigValue, ReadValue } from "./config-values.ts";
 import { configValueAt, pointerPath, withEnvTemplates } from "./config-values.ts";
 import { isConsequence, offencesOf } from "./consequences.ts";
+import { repairedValue } from "./repaired-value.ts";
 import { reportMore, reportViolation } from "./report-violation.ts";
 import { type Schema, schemaAt } from "./schema.ts";
 import { compileSchema } from "./schema-compiler.ts";
 import { type FewUnknownKeys, fewUnknownKeys } from "./unknown-key-limit.ts";
 import { unknownKeys } from "./unknown-keys.ts";
-import { soundParts } from "./valid-parts.ts";
+import { type ValidParts, validParts } from "./valid-parts.ts";
 
-/** Checks values against one schema. Made once per schema and input: compiling it is the expensive part. */
+/** Validator of one schema. Created once per schema and input, because compiling the schema is expensive. */
 export interface Validator<Value> {
-  /** Reports every mistake; gives the value unless there is one (of what is not built yet only its shape counts). */
+  /** Reports every mistake and returns the value, or `undefined` if it has mistakes other than unsupported features. */
   readonly whole: (read: ReadValue, origin: Origin, diagnostics: Diagnostics) => Value | undefined;
-  /** Reports every mistake; gives the parts of the value that have none. */
+  /** Reports every mistake and returns the valid parts of the value. */
   readonly parts: (read: ReadValue, origin: Origin, diagnostics: Diagnostics) => ValidParts<Value>;
-  /** The parts of a value whose mistakes were reported. */
+  /**
+   * Reports every mistake and returns the value with placeholders in place of invalid parts, so that later phases find
+   * the mistakes in the rest. A gateway is never built from such a value.
+   */
+  readonly repaired: (
+    read: ReadValue,
+    origin: Origin,
+    diagnostics: Diagnostics,
+  ) => ValidParts<Value>;
+  /** Returns the valid parts of a value whose mistakes have been reported. */
   readonly sound: (read: ReadValue) => ValidParts<Value>;
 }
 
-/** A value without the parts that have mistakes. */
-export interface ValidParts<Value> {
-  /** Undefined when a mistake belongs to no part. */
-  readonly value: Value | undefined;
-  /** Where the left-out parts stood. */
-  readonly broken: readonly ConfigPath[];
-}
-
 /**
- * Compiles a schema for these values; the validator reports every mistake of one at its smallest node. `whole` is what
- * messages call the value itself.
+ * Compiles a schema for these values. The validator reports every mistake at its smallest node; `whole` is the name of
+ * the value itself in messages.
  */
 export function validator<Value>(
   schema: Schema<Value>,
@@ -56,55 +53,63 @@ export function validator<Value>(
       whole: whole ?? originTitle(origin),
       checkPart,
       unknown: unknownKeys(errors, read, schema),
+      mistaken: new Set(errors.map(({ instancePath }) => instancePath)),
       variables: new Map(read.expanded.map((each) => [formatPath(each.path), each])),
     };
     const offences = offencesOf(errors);
     for (const error of errors) {
-      // A key that is wrong has an error of its own: `propertyNames`.
+      // `propertyNames` has its own error for an invalid key.
       if (error.propertyName !== undefined) continue;
       if (!isConsequence(error, offences, subject)) reportViolation(error, subject, diagnostics);
     }
     for (const keys of subject.unknown.values()) reportMore(keys, subject, diagnostics);
     return errors;
   };
-  // What a schema lets through is what its builders say.
+  // The builders of the schema define the type of a valid value.
   const typed = (read: ReadValue) => withEnvTemplates(read) as Value;
-  const soundOf = (read: FewRead): ValidParts<Value> => {
+  const soundOf = (read: FewRead, repair = validParts): ValidParts<Value> => {
     const unset = read.expanded.filter(({ isComplete }) => !isComplete);
     const unknown = unset.map(({ path }) => path);
-    const { value, broken } = soundParts(read.value, schema, validate, unknown);
+    const { value, broken } = repair(read.value, schema, validate, unknown);
     return { value: value === undefined ? undefined : typed({ ...read, value }), broken };
   };
   const few = (read: ReadValue): FewRead => ({ ...read, ...fewUnknownKeys(read.value, schema) });
+  const reportedParts =
+    (repair: typeof validParts): Validator<Value>["parts"] =>
+    (given, origin, diagnostics) => {
+      const read = few(given);
+      const isSound = reportAll(read, origin, diagnostics).length === 0;
+      const isKnown = read.expanded.every(({ isComplete }) => isComplete);
+      return isSound && isKnown ? { value: typed(read), broken: [] } : soundOf(read, repair);
+    };
   return {
     sound: (read) => soundOf(few(read)),
     whole: (read, origin, diagnostics) => {
       const before = diagnostics.list.length;
       const errors = reportAll(few(read), origin, diagnostics);
       const found = diagnostics.list.slice(before);
-      // An error that is not reported, because it follows from another one, still leaves a field missing.
+      // An error that is not reported because it is a consequence can still leave a field missing.
       const hasShape =
         errors.every((error) => isUnbuilt(error, read.value, schema)) &&
         found.every(({ code }) => code === "not-built-yet");
       return hasShape ? typed(read) : undefined;
     },
-    parts: (given, origin, diagnostics) => {
-      const read = few(given);
-      const isSound = reportAll(read, origin, diagnostics).length === 0;
-      const isKnown = read.expanded.every(({ isComplete }) => isComplete);
-      return isSound && isKnown ? { value: typed(read), broken: [] } : soundOf(read);
-    },
+    parts: reportedParts(validParts),
+    repaired: reportedParts(repairedValue),
   };
 }
 
-/** A value that was read, with few unknown keys. */
+/** A value with a limited number of unknown keys. */
 type FewRead = ReadValue & FewUnknownKeys;
 
 function originTitle({ resource }: Origin): string {
   return resource?.name ?? "the file";
 }
 
-/** A mapping where a list or a mapping of other fields may stand was meant as an entry of the list: that is its one mistake. */
+/**
+ * Treats a mapping in place of a list, or of a mapping with other fields, as a missing list item: that is its only
+ * mistake.
+ */
 function asLists(
   errors: readonly ErrorObject[],
   { value }: ReadValue,
@@ -125,7 +130,7 @@ function asLists(
   });
 }
 
-/** Whether an error is a field or a value that is known and not built yet: the rest of the value has its shape. */
+/** Whether an error is an unsupported field or value: the rest of the value is valid then. */
 function isUnbuilt(error: ErrorObject, value: ConfigValue, root: Schema): boolean {
   const path = pointerPath(error.instancePath, value);
   if (error.keyword === "additionalProperties") {
@@ -140,7 +145,7 @@ function isMapping(value: unknown): value is object {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** A part of a value, whose name is its key. */
+/** Checks a part of a value; its key is its name in messages. */
 function checkPart(shape: Schema, part: ReadValue, place: Origin, diagnostics: Diagnostics): void {
   validator(shape, [part.value], String(place.path.at(-1))).whole(part, place, diagnostics);
 }

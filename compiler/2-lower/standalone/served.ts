@@ -46,7 +46,10 @@ export function lowerServed(
   gateway?: GatewayName,
 ): ServedParts {
   const sections = new SectionUse();
-  const services = new Services(file.services ?? [], childOf(origin, "services"), diagnostics);
+  const services = new Services(file.services ?? [], childOf(origin, "services"), {
+    diagnostics,
+    broken,
+  });
   const attached = new AttachedPolicies(file.policies ?? [], childOf(origin, "policies"), {
     broken,
     diagnostics,

@@ -2,7 +2,14 @@ import type { BackendValue } from "../../1-parse/standalone/backend.ts";
 import type { ServiceReferenceValue, ServiceValue } from "../../1-parse/standalone/services.ts";
 import { type ServicePool, servicePool } from "../../backends/inference-pool/service-pool.ts";
 import { readOwnPolicies } from "../../backends/parts/read-policies.ts";
-import { childOf, type Diagnostics, keyPlace, type Origin } from "../../diagnostics/diagnostic.ts";
+import { isPartial } from "../../config/broken-parts.ts";
+import {
+  type ConfigPath,
+  childOf,
+  type Diagnostics,
+  keyPlace,
+  type Origin,
+} from "../../diagnostics/diagnostic.ts";
 import { suggest } from "../../diagnostics/suggestion.ts";
 import { hostAndPort } from "../../model/host-url.ts";
 
@@ -10,14 +17,16 @@ import { hostAndPort } from "../../model/host-url.ts";
 export class Services {
   readonly #services: readonly Service[];
   readonly #diagnostics: Diagnostics;
+  readonly #isPartial: boolean;
   readonly #used: Set<Service> = new Set();
 
   constructor(
     values: readonly (ServiceValue | undefined)[],
     origin: Origin,
-    diagnostics: Diagnostics,
+    context: { readonly diagnostics: Diagnostics; readonly broken: readonly ConfigPath[] },
   ) {
-    this.#diagnostics = diagnostics;
+    this.#diagnostics = context.diagnostics;
+    this.#isPartial = isPartial(origin, context);
     this.#services = values.flatMap((value, index) =>
       value === undefined ? [] : [{ ...value, origin: childOf(origin, index) }],
     );
@@ -57,6 +66,8 @@ export class Services {
 
   #address({ name, port }: ServiceReferenceValue, origin: Origin): string | undefined {
     const found = this.#services.find((service) => namesOf(service).includes(name));
+    // A service with a mistake may be the one that is meant.
+    if (found === undefined && this.#isPartial) return undefined;
     if (found === undefined) {
       const names = this.#services.flatMap(namesOf);
       const near = suggest(name, names);

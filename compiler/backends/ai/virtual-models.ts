@@ -124,7 +124,9 @@ function resolved(
     const suggestion = suggest(model, models);
     diagnostics.report("unknown-virtual-target", origin, { model, suggestion });
   }
-  if (unknown.length > 0) return undefined;
+  const isKnown = unknown.length === 0;
+  // Conditions are checked all the same.
+  if (!isKnown && routing.kind !== "conditional") return undefined;
   const known = { name, id: camelCase(name), origin };
   const nodeOf = ({ model }: VirtualTarget): TargetNode => ({
     model,
@@ -144,7 +146,7 @@ function resolved(
     const compiled = resolveOfRequest(when, { phase: "llm", slot: "filter" }, context);
     return compiled === undefined ? [] : [{ ...nodeOf(target), when: compiled }];
   });
-  if (conditional.length < routing.targets.length) return undefined;
+  if (!isKnown || conditional.length < routing.targets.length) return undefined;
   return { ...known, routing: { kind: "conditional", targets: conditional } };
 }
 

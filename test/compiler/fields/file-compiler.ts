@@ -18,14 +18,14 @@ export function fileCompiler(
   files: Readonly<Record<string, string>>,
   examples: readonly ConfigValue[],
 ): (config: unknown) => Outcome {
-  const { parts } = validator(standaloneSchema(), examples);
+  const { repaired } = validator(standaloneSchema(), examples);
   const host = memoryHost(files);
   const origin = { file: "gateway.yaml", document: 0, path: [] };
   return (config) => {
     const diagnostics = new Diagnostics();
     const value = structuredClone(config) as ConfigValue;
     const read = { value, envTemplates: variablesIn(value), expanded: [] };
-    const { value: file, broken } = parts(read, origin, diagnostics);
+    const { value: file, broken } = repaired(read, origin, diagnostics);
     if (file === undefined) return outcomeOf(diagnostics.list, () => NOTHING, textOf);
     const input = { files: [], inputs: [], folder: "." };
     const parsed = { kind: "standalone", file, origin, broken, ...input } as const;
