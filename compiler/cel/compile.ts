@@ -25,26 +25,27 @@ import type { Environment } from "./variables/environment.ts";
 import { type CelPhase, itemKinds, phaseEnvironment } from "./variables/variables.ts";
 
 /**
- * What an expression is for. `allow`, `require` and `filter` are JavaScript booleans, true exactly when the expression is
- * true. `deny` is true when the rule denies: it is true, or no bool, or fails. `value` is the value, or undefined.
+ * Use of an expression. `allow`, `require` and `filter` are JavaScript booleans, true exactly if the expression is
+ * true. `deny` is true if the rule denies: if the expression is true, not a bool, or fails. `value` is the value, or
+ * undefined.
  */
 export type CelSlot = "allow" | "deny" | "require" | "filter" | "value";
 
 export type { CelPhase, CelProblem };
 
-/** What `compileExpression` gives: no expression when a problem is an error. */
+/** Result of `compileExpression`: no expression if a problem is an error. */
 export interface CompileResult {
   readonly expression: CompiledExpression | undefined;
   readonly problems: readonly CelProblem[];
 }
 
-/** What an expression is compiled for. */
+/** Purpose of a compiled expression. */
 export interface CompileOptions {
   readonly phase: CelPhase;
   readonly slot: CelSlot;
 }
 
-/** What `compileRule` gives: no expression, and no cases, when a problem is an error. */
+/** Result of `compileRule`: no expression and no cases if a problem is an error. */
 export interface RuleResult extends CompileResult {
   readonly cases: readonly RuleCase[];
 }
@@ -54,7 +55,7 @@ export function compileExpression(text: string, options: CompileOptions): Compil
   return compileIn(text, phaseEnvironment(options.phase), options.slot);
 }
 
-/** The names of what a request need not have, and without which an expression that compiles may fail: `the header "x-id"`. */
+/** Names the optional data of a request without which a valid expression may fail: `the header "x-id"`. */
 export function namesFailingWithout(text: string, phase: CelPhase): readonly string[] {
   const checked = checkedIn(text, phase);
   if (checked === undefined) return [];
@@ -63,7 +64,7 @@ export function namesFailingWithout(text: string, phase: CelPhase): readonly str
   );
 }
 
-/** The maps that an expression which compiles comes to as they are written there. */
+/** Returns the map literals that may be the result of a valid expression. */
 export function writtenMapsOf(text: string, phase: CelPhase): readonly WrittenMap[] {
   const checked = checkedIn(text, phase);
   if (checked === undefined) return [];
@@ -72,22 +73,22 @@ export function writtenMapsOf(text: string, phase: CelPhase): readonly WrittenMa
   return writtenMaps(checked, (node) => constants.literalOf(node));
 }
 
-/** The headers of a request of which the value of an expression that compiles is made, in lower case. */
+/** Returns the request headers that the value of a valid expression is built from, in lower case. */
 export function headersGiving(text: string, phase: CelPhase): readonly string[] {
   const checked = checkedIn(text, phase);
   return checked === undefined ? [] : sentHeaders(checked);
 }
 
-/** An expression that compiles, with its types; undefined: it does not. Its problems have been told. */
+/** Returns a checked expression; `undefined` if it is invalid, which has been reported. */
 function checkedIn(text: string, phase: CelPhase): CheckedExpression | undefined {
   const root = parseExpression(text, new Problems());
   return root && checkExpression(root, phaseEnvironment(phase), new Problems());
 }
 
-/** Rules that were compiled: many routes have the same ones, and so have both sides of a comparison. */
+/** Cache of compiled rules: many routes have the same rules, as do both sides of a comparison. */
 const compiledRules = new BoundedResults<RuleResult>();
 
-/** Compiles a rule for a phase of the gateway: what it says of each kind of item. */
+/** Compiles a rule for a phase of the gateway, with its effect on each kind of item. */
 export function compileRule(text: string, phase: CelPhase, action: Rule["action"]): RuleResult {
   const key = `${phase} ${action} ${text}`;
   return compiledRules.of(key, () => compiledRule(text, phase, action));
@@ -112,14 +113,14 @@ function compiledRule(text: string, phase: CelPhase, action: Rule["action"]): Ru
   return { expression, problems, cases };
 }
 
-/** What a rule that compiles says of each kind of item; `whole`: it is one expression about every item. */
+/** Returns the effect of a valid rule on each kind of item; `whole` is a single expression for every item. */
 export function ruleCases(
   text: string,
   phase: CelPhase,
   action: Rule["action"],
 ): NodeCases | { readonly kind: "whole"; readonly node: Node } {
   const root = parseExpression(text, new Problems());
-  if (root === undefined) throw new Error("a rule that was compiled is no expression");
+  if (root === undefined) throw new Error("a compiled rule is not a valid expression");
   const kinds = itemKinds(phase);
   if (!namesKind(root, kinds)) return { kind: "whole", node: root };
   const whole = inlineBindings(root, (value) => namesKind(value, kinds));
@@ -136,8 +137,8 @@ function kindProblem(kind: Exclude<NodeCases["kind"], "cases">, within: Span): C
 }
 
 /**
- * Compiles what a rule says of some items. TypeScript does not carry what it knows of them into functions, so an
- * expression that makes some does not count on it.
+ * Compiles the effect of a rule on some items. TypeScript does not narrow types inside functions, so an expression with
+ * functions is compiled without known fields.
  */
 function compileCase(
   text: string,
@@ -159,8 +160,8 @@ function compileCase(
 }
 
 /**
- * Compiles an expression over the variables of an environment. `unchecked` compiles in spite of the checker's mistakes:
- * the mistaken parts are errors of the evaluation.
+ * Compiles an expression over the variables of an environment. `unchecked` compiles in spite of type errors: invalid
+ * parts become evaluation errors.
  */
 export function compileIn(
   text: string,
@@ -202,14 +203,14 @@ function requireBool(checked: CheckedExpression, problems: Problems): void {
   }
 }
 
-/** Evaluates a node that reads nothing, by running what it becomes. */
+/** Evaluates a node without inputs by running its code. */
 function valueOfClosed(checked: CheckedExpression, node: Node): unknown {
   const emitter = new Emitter(checked);
   const { expression } = emitter.boxed(node);
   return functionOf(nameLocals(expression, []), [])({});
 }
 
-/** A rule that does not depend on the request was hardly meant; written as `true` or `false` it was. */
+/** Reports a rule that does not depend on the request, unless it is written as `true` or `false`. */
 function reportConstantRule(
   emitted: EmittedValue,
   checked: CheckedExpression,
@@ -226,7 +227,7 @@ function reportConstantRule(
   }
 }
 
-/** A deny rule denies where it fails, so that it denies everybody who does not send what it reads. */
+/** Reports optional data in a deny rule, which denies if it fails and thus denies everyone who does not send it. */
 function reportAbsentData(checked: CheckedExpression, problems: Problems): void {
   for (const { name, test, variable, span } of failsWithout(checked)) {
     const negated = test.startsWith("has(") ? `!${test}` : `!(${test})`;
@@ -234,7 +235,7 @@ function reportAbsentData(checked: CheckedExpression, problems: Problems): void 
   }
 }
 
-/** A client may name a port in Host that the rule does not count on. */
+/** Reports comparisons with a host that ignore a port in Host. */
 function reportPortlessHosts(
   checked: CheckedExpression,
   isDenial: boolean,
@@ -266,7 +267,7 @@ function describe(
 
 function emitSlot(emitter: Emitter, checked: CheckedExpression, slot: CelSlot): EmittedValue {
   if (slot === "value") return emitter.boxed(checked.root);
-  // a deny rule fails closed: it passes only what is known to be false
+  // A deny rule fails closed: it only passes if the result is known to be false.
   if (slot === "deny") return emitter.isNotFalse(checked.root);
   return emitter.isTrue(checked.root);
 }

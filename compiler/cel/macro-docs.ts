@@ -1,4 +1,4 @@
-/** What the reference says of a macro. */
+/** Documentation of a macro for the reference. */
 export interface MacroDoc {
   readonly form: string;
   readonly doc: string;
@@ -9,7 +9,7 @@ export interface MacroDoc {
 export const MACRO_DOCS: readonly MacroDoc[] = [
   {
     form: "has(a.b)",
-    doc: "Whether a field is there. A variable that is null has no fields.",
+    doc: "Whether a field exists. A variable that is null has no fields.",
     example: ["has({'a': 1}.b)", "false"],
   },
   {
@@ -64,7 +64,7 @@ export const MACRO_DOCS: readonly MacroDoc[] = [
   },
   {
     form: "range.transformMapEntry(k, v, {key: value})",
-    doc: "A map of other keys and values. A key that comes twice is an error.",
+    doc: "A map of other keys and values. A duplicate key is an error.",
     example: ["{'a': 1}.transformMapEntry(k, v, {v: k})", "{1: 'a'}"],
   },
   {
@@ -84,7 +84,7 @@ export const MACRO_DOCS: readonly MacroDoc[] = [
   },
   {
     form: "cel.bind(x, value, expression)",
-    doc: "The same, written the other way round.",
+    doc: "The same with the value first.",
     example: ["cel.bind(x, 1 + 2, x * x)", "9"],
   },
   {
@@ -94,7 +94,7 @@ export const MACRO_DOCS: readonly MacroDoc[] = [
   },
   {
     form: "optional.optFlatMap(x, optional)",
-    doc: "The same with an expression that gives an optional.",
+    doc: "The same with an expression that returns an optional.",
     example: ["optional.of({'a': 1}).optFlatMap(x, x.?a).value()", "1"],
   },
 ];

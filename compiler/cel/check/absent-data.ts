@@ -1,19 +1,19 @@
 import { childrenOf, type MacroNode, type Node, type Span } from "../parse/ast.ts";
 import type { CheckedExpression } from "./checked-expression.ts";
 
-/** Something that a request need not have, as an expression reads it. */
+/** Optional data of a request that an expression reads. */
 export interface AbsentData {
-  /** What it is called: `the header "x-id"`, `jwt.role`. */
+  /** Description: `the header "x-id"`, `jwt.role`. */
   readonly name: string;
-  /** The expression that asks for it: `has(jwt.role)`. */
+  /** Expression that tests for it: `has(jwt.role)`. */
   readonly test: string;
-  /** The variable that it belongs to: `jwt`. */
+  /** Variable that it belongs to: `jwt`. */
   readonly variable: string;
-  /** Where it is read first. */
+  /** Place where it is first read. */
   readonly span: Span;
 }
 
-/** The data without which an expression may fail, though all else is there: what each `has()` or `in` did not ask for. */
+/** Returns the optional data without which an expression may fail: everything that no `has()` or `in` tests for. */
 export function failsWithout(checked: CheckedExpression): readonly AbsentData[] {
   const found = new Map<string, AbsentData>();
   const search = (node: Node): void => {
@@ -27,10 +27,10 @@ export function failsWithout(checked: CheckedExpression): readonly AbsentData[] 
     .filter(({ test }) => outcomeOf(checked.root, { checked, test, locals: new Map() }).mayFail);
 }
 
-/** Of more data than this, the rest is not looked at. */
+/** Maximum number of data items that are analyzed. */
 const MAX_DATA = 50;
 
-/** What a node may come to: a bool of either kind, or an error. A value that is no bool may be either. */
+/** Possible results of a node: a bool of either value, or an error. A value that is not a bool may be either. */
 interface Outcome {
   readonly mayHold: boolean;
   readonly mayNot: boolean;
@@ -43,9 +43,9 @@ const FAILS: Outcome = { mayHold: false, mayNot: false, mayFail: true };
 
 interface Context {
   readonly checked: CheckedExpression;
-  /** What is absent, by the expression that asks for it. */
+  /** Absent data, as the expression that tests for it. */
   readonly test: string;
-  /** What the variables of bindings may come to. */
+  /** Possible results of the variables of bindings. */
   readonly locals: ReadonlyMap<string, Outcome>;
 }
 
@@ -84,7 +84,7 @@ function opposite({ mayHold, mayNot, mayFail }: Outcome): Outcome {
   return { mayHold: mayNot, mayNot: mayHold, mayFail };
 }
 
-/** `a && b`: an error only where none is false. */
+/** Combines `a && b`: an error only if no operand is false. */
 function both(parts: readonly Outcome[]): Outcome {
   return {
     mayHold: parts.every(({ mayHold }) => mayHold),
@@ -95,13 +95,13 @@ function both(parts: readonly Outcome[]): Outcome {
   };
 }
 
-/** What fails where a part does. */
+/** Combines parts of which each must succeed. */
 function strict(parts: readonly Outcome[]): Outcome {
   const mustFail = parts.some(({ mayHold, mayNot }) => !mayHold && !mayNot);
   return mustFail ? FAILS : { ...ANY, mayFail: parts.some(({ mayFail }) => mayFail) };
 }
 
-/** `default(a, b)`: the first that is no error. */
+/** Combines `default(a, b)`: the first part that is not an error. */
 function firstOf(parts: readonly Outcome[]): Outcome {
   return parts.reduceRight((rest, part) =>
     part.mayFail
@@ -141,7 +141,7 @@ function ofMacro(node: MacroNode, context: Context): Outcome {
   return { ...whole, mayFail: whole.mayFail || bodies.some(({ mayFail }) => mayFail) };
 }
 
-/** The header, claim or other data that a node reads; undefined for one that a request always has. */
+/** Returns the header, claim or other data that a node reads; `undefined` if a request always has it. */
 function dataOf(node: Node, checked: CheckedExpression): AbsentData | undefined {
   const { span } = node;
   const declared = checked.declarationOf(node)?.path;
@@ -156,7 +156,7 @@ function dataOf(node: Node, checked: CheckedExpression): AbsentData | undefined 
   return key === undefined ? undefined : entryOf(node.operand, key, span, checked);
 }
 
-/** The data whose presence a node asks for, as `AbsentData.test`. */
+/** Returns the data that a node tests for, as in `AbsentData.test`. */
 function testOf(node: Node, checked: CheckedExpression): string | undefined {
   if (node.kind === "presence") {
     const declared = checked.declarationOf(node)?.path;
@@ -170,7 +170,7 @@ function testOf(node: Node, checked: CheckedExpression): string | undefined {
   return entryOf(container, text, node.span, checked)?.test;
 }
 
-/** An entry of the headers, or of the claims and other JSON that came with a request. */
+/** Returns an entry of the headers, or of the claims and other JSON of a request. */
 function entryOf(
   operand: Node,
   key: string,
@@ -192,7 +192,7 @@ function entryOf(
   return { name, test, variable, span };
 }
 
-/** What a request may lack of the gateway's own variables. */
+/** Pattern of the gateway's variables that a request may lack. */
 const OPTIONAL = /^(?:request\.body|source\.(?!address$|port$).+)$/;
 
 function textOf(node: Node): string | undefined {

@@ -11,7 +11,7 @@ import type { Checker } from "./check.ts";
 import { dashedField } from "./dashed-field.ts";
 import { FOREIGN_FUNCTIONS } from "./foreign-functions.ts";
 
-/** The type of a call, with the forms of the function that its arguments may fit. */
+/** Returns the type of a call, and records the overloads that its arguments may match. */
 export function checkCall(checker: Checker, node: CallNode): Type {
   const dashed = dashedField(node, (name) => checker.isVariable(name));
   if (dashed !== undefined) {
@@ -41,7 +41,7 @@ export function checkCall(checker: Checker, node: CallNode): Type {
   return ERROR;
 }
 
-/** `math.abs` for a call of a function in a namespace: its target is a name, and no variable. */
+/** Returns `math.abs` for a call of a function in a namespace, whose target is a name but not a variable. */
 function namespacedName(checker: Checker, node: CallNode): string | undefined {
   if (!node.isMethod) return undefined;
   const [target] = node.args;
@@ -55,7 +55,7 @@ function namespacedName(checker: Checker, node: CallNode): string | undefined {
 /** Functions whose second argument is a pattern. */
 const PATTERN_FUNCTIONS: ReadonlySet<string> = new Set(["matches", "regexReplace"]);
 
-/** A pattern that is written down is checked now; its mistakes are marked inside the literal. */
+/** Checks a literal pattern at build time; its mistakes are marked inside the literal. */
 function checkPatternArgument(checker: Checker, node: Node | undefined): void {
   if (node?.kind !== "literal" || node.literal.kind !== "string") return;
   const { offsets = [], span } = node;
@@ -76,7 +76,7 @@ function declarationOf(
   return operatorNamed(node.name === "-" && node.args.length === 1 ? "negate" : operator);
 }
 
-/** The forms whose parameters the arguments fit. Several results that differ are `dyn`. */
+/** Finds the overloads whose parameters match the arguments. If their results differ, the type is `dyn`. */
 function resolve(
   checker: Checker,
   overloads: readonly Overload[],
@@ -95,7 +95,7 @@ function resolve(
   return { fitting, result: result ?? ERROR };
 }
 
-/** Equality and membership take any types: values of different types are simply not equal. */
+/** Returns the type of equality and membership, which accept any types: values of different types are not equal. */
 function lenientResult(checker: Checker, node: CallNode, types: readonly Type[]): Type | undefined {
   const [left, right] = types;
   if (left === undefined || right === undefined) return undefined;
@@ -115,7 +115,7 @@ function lenientResult(checker: Checker, node: CallNode, types: readonly Type[])
   return container.kind === "list" || container.kind === "map" ? BOOL : undefined;
 }
 
-/** The name of what is compared with a text, where it has one. */
+/** Returns the `name` field of a value that is compared with a string, if it has one. */
 function nameField(checker: Checker, { args }: CallNode): string | undefined {
   const names = args.flatMap((arg) => {
     const path = checker.nodes.declarationOf(arg)?.path;
@@ -132,7 +132,7 @@ function reportUnknown(checker: Checker, node: CallNode, namespaced: string | un
   checker.problems.report("cel-unknown-function", node.nameSpan, { name, suggestion, advice });
 }
 
-/** Forms of a function that a message lists. */
+/** Maximum number of overloads in a message. */
 const MAX_CANDIDATES = 6;
 
 function reportMismatch(
@@ -143,7 +143,7 @@ function reportMismatch(
   isMethod: boolean,
 ): void {
   const names = types.map((type) => checker.format(type));
-  // forms that begin as the call does are what was meant, if there are any
+  // Prefers overloads whose first parameter matches.
   const near = declaration.overloads.filter(({ params: [first] }) => {
     return first !== undefined && types[0] !== undefined && first.kind === types[0].kind;
   });
@@ -161,7 +161,7 @@ function reportMismatch(
   });
 }
 
-/** `string.startsWith(int)`, `int + string`. */
+/** Formats a call with types: `string.startsWith(int)`, `int + string`. */
 function writeCall(
   node: CallNode,
   declaration: FunctionDeclaration,

@@ -12,7 +12,7 @@ import {
 } from "../types/types.ts";
 import type { Checker } from "./check.ts";
 
-/** The type of a macro; its variables are in scope while its expressions are checked. */
+/** Returns the type of a macro; its variables are in scope in its expressions. */
 export function checkMacro(checker: Checker, node: MacroNode): Type {
   const range = checker.resolved(checker.checkValue(node.range));
   const types = variableTypes(checker, node, range);
@@ -20,7 +20,7 @@ export function checkMacro(checker: Checker, node: MacroNode): Type {
   return checker.withVariables(variables, () => resultType(checker, node, range, types));
 }
 
-/** What the macro's variables stand for: elements, keys, indices, values. */
+/** Returns the types of the macro's variables: elements, keys, indices, values. */
 function variableTypes(checker: Checker, node: MacroNode, range: Type): readonly Type[] {
   switch (node.macro) {
     case "bind":
@@ -40,7 +40,7 @@ function variableTypes(checker: Checker, node: MacroNode, range: Type): readonly
   }
 }
 
-/** The types that a range gives: `item` to one variable, `key` and `value` to two. */
+/** Returns the types that a range provides: `item` for one variable, `key` and `value` for two. */
 function rangeTypes(
   checker: Checker,
   node: MacroNode,
@@ -124,7 +124,7 @@ function resultType(
   }
 }
 
-/** The last expression; a test before it is checked. */
+/** Returns the last expression of a macro; checks the condition before it. */
 function bodyOf(checker: Checker, first: Node, second: Node | undefined): Node {
   if (second === undefined) return first;
   checker.requireBool(first);

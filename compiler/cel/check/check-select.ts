@@ -15,7 +15,7 @@ import {
 import { membersOf } from "../variables/environment.ts";
 import type { Checker } from "./check.ts";
 
-/** The type of `operand.field`. */
+/** Returns the type of `operand.field`. */
 export function checkSelect(checker: Checker, node: Extract<Node, { kind: "select" }>): Type {
   const operand = checker.check(node.operand);
   const member = memberType(checker, node, operand);
@@ -29,7 +29,7 @@ export function checkSelect(checker: Checker, node: Extract<Node, { kind: "selec
   return node.isOptional && selected.kind !== "optional" ? optionalOf(selected) : selected;
 }
 
-/** The type of `has(operand.field)`: bool, if the field could be there. */
+/** Returns the type of `has(operand.field)`: bool, if the field may exist. */
 export function checkPresence(checker: Checker, node: Extract<Node, { kind: "presence" }>): Type {
   const operand = checker.check(node.operand);
   const member = memberType(checker, node, operand);
@@ -43,7 +43,7 @@ export function checkPresence(checker: Checker, node: Extract<Node, { kind: "pre
   return BOOL;
 }
 
-/** The type of `operand[index]`. */
+/** Returns the type of `operand[index]`. */
 export function checkIndex(checker: Checker, node: Extract<Node, { kind: "index" }>): Type {
   const operand = checker.resolved(checker.checkValue(node.operand));
   const index = checker.checkValue(node.index);
@@ -57,7 +57,7 @@ export function checkIndex(checker: Checker, node: Extract<Node, { kind: "index"
   return node.isOptional && element.kind !== "optional" ? optionalOf(element) : element;
 }
 
-/** The declared field of one of the gateway's objects; undefined when the operand is none. */
+/** Returns the declared field of one of the gateway's objects; `undefined` for other operands. */
 function memberType(
   checker: Checker,
   node: Extract<Node, { kind: "select" | "presence" }>,
@@ -90,7 +90,7 @@ function memberType(
   return ERROR;
 }
 
-/** The type of `value.field`; undefined when such a value has no fields. */
+/** Returns the type of `value.field`; `undefined` if such a value has no fields. */
 function fieldType(checker: Checker, type: Type, field: string): Type | undefined {
   switch (type.kind) {
     case "map":
@@ -102,7 +102,7 @@ function fieldType(checker: Checker, type: Type, field: string): Type | undefine
   }
 }
 
-/** What an index into a value gives; undefined for a value or an index of a wrong type. */
+/** Returns the type of an indexed element; `undefined` if the value or the index has a wrong type. */
 function elementType(checker: Checker, operand: Type, index: Type): Type | undefined {
   switch (operand.kind) {
     case "list": {
@@ -120,12 +120,12 @@ function elementType(checker: Checker, operand: Type, index: Type): Type | undef
   }
 }
 
-/** A part of what is in an optional is optional itself. */
+/** Makes the type of a part of an optional value optional. */
 function inOptional(part: Type | undefined): Type | undefined {
   return part === undefined || part.kind === "optional" ? part : optionalOf(part);
 }
 
-/** A part of what may be anything; undefined for a value that has no parts. */
+/** Returns the type of a part of a value of unknown type; `undefined` if the value has no parts. */
 function partOfAny({ kind }: Type): Type | undefined {
   if (kind === "error") return ERROR;
   return kind === "dyn" || kind === "param" ? DYN : undefined;

@@ -25,7 +25,7 @@ import { checkMacro } from "./check-macro.ts";
 import { checkIndex, checkPresence, checkSelect } from "./check-select.ts";
 import { type CheckedExpression, CheckedNodes } from "./checked-expression.ts";
 
-/** Finds the type of every node; each mistake is reported once. */
+/** Computes the type of every node and reports each mistake once. */
 export function checkExpression(
   root: Node,
   environment: Environment,
@@ -42,14 +42,14 @@ interface LocalVariable {
   readonly type: Type;
 }
 
-/** Checks the nodes of one expression. What it asks of calls, macros and selections is in files of their own. */
+/** Checks the nodes of one expression. Calls, macros and selections are checked in separate files. */
 export class Checker {
-  /** What is known of each node. */
+  /** Results by node. */
   readonly nodes: CheckedNodes;
   readonly environment: Environment;
   readonly problems: Problems;
   readonly #substitution = new Substitution();
-  /** The variables of the macros around, innermost last. */
+  /** Variables of enclosing macros, the innermost last. */
   #scope: readonly LocalVariable[] = [];
 
   constructor(root: Node, environment: Environment, problems: Problems) {
@@ -58,14 +58,14 @@ export class Checker {
     this.problems = problems;
   }
 
-  /** The type of a node and of all below it. */
+  /** Returns the type of a node and checks everything below it. */
   check(node: Node): Type {
     const type = this.#typeOf(node);
     this.nodes.type(node, type);
     return type;
   }
 
-  /** The type of a node that is used as a value: an object that only groups fields is refused. */
+  /** Returns the type of a node that is used as a value: an object that only groups fields is refused. */
   checkValue(node: Node): Type {
     const type = this.check(node);
     const declaration = this.nodes.declarationOf(node);
@@ -111,14 +111,14 @@ export class Checker {
     }
   }
 
-  /** Checks a node that must be a bool. */
+  /** Checks that a node is a bool. */
   requireBool(node: Node): void {
     const type = this.checkValue(node);
     if (this.fits([type], [BOOL])) return;
     this.problems.report("cel-not-bool", node.span, { type: this.format(type) });
   }
 
-  /** Checks what sees new variables of a macro. */
+  /** Runs a check with additional variables of a macro in scope. */
   withVariables(variables: readonly LocalVariable[], check: () => Type): Type {
     const around = this.#scope;
     this.#scope = [...around, ...variables];
@@ -127,37 +127,37 @@ export class Checker {
     return type;
   }
 
-  /** Whether a name is that of a variable here. */
+  /** Whether a name is a variable in this scope. */
   isVariable(name: string): boolean {
     return this.#local(name) !== undefined || this.environment.declarations.has(name);
   }
 
-  /** The type of what macros and indices go over, with its parameters put in. */
+  /** Returns the type of an operand of macros and indices, with its type parameters resolved. */
   resolved(type: Type): Type {
     return this.#substitution.resolve(type);
   }
 
-  /** The types with their parameters renamed to fresh ones, each consistently. */
+  /** Returns the types with fresh type parameters, renamed consistently. */
   instantiate(types: readonly Type[]): readonly Type[] {
     return this.#substitution.instantiate(types);
   }
 
-  /** Whether each of `types` fits where `expected` is wanted. */
+  /** Whether each type is assignable to the expected one. */
   fits(types: readonly Type[], expected: readonly Type[]): boolean {
     return this.#substitution.assign(types, expected);
   }
 
-  /** A type as messages write it. */
+  /** Formats a type for messages. */
   format(type: Type): string {
     return formatType(this.#substitution.resolve(type, true));
   }
 
-  /** Whether all are numbers, so that they compare by value though their types differ. */
+  /** Whether all types are numbers, which are compared by value although their types differ. */
   isNumeric(...types: readonly Type[]): boolean {
     return types.every((type) => NUMERIC.has(this.resolved(type).kind));
   }
 
-  /** The type that all have; a fresh parameter for none. */
+  /** Returns the common type of all; a fresh parameter for an empty list. */
   #join(types: readonly Type[]): Type {
     const [first, ...rest] = types;
     if (first === undefined) return this.#substitution.fresh();
@@ -176,7 +176,9 @@ export class Checker {
     return ERROR;
   }
 
-  /** A dotted name that is declared as a whole, or names a type: `google.protobuf.Timestamp`, `int`. */
+  /**
+   * Returns the type of a dotted name that is declared as a whole or names a type: `google.protobuf.Timestamp`, `int`.
+   */
   #qualified(node: Node): Type | undefined {
     if (node.kind !== "select" && node.kind !== "name") return undefined;
     const name = dottedName(node);

@@ -5,28 +5,31 @@ import { ERROR, type Type } from "../types/types.ts";
 import type { Substitution } from "../types/unify.ts";
 import type { Declaration } from "../variables/environment.ts";
 
-/** A call that the checker understood: the function, and its forms that the arguments may fit. */
+/** A resolved call: the function, and the overloads that the arguments may match. */
 export interface ResolvedCall {
   readonly declaration: FunctionDeclaration;
   readonly overloads: readonly Overload[];
-  /** The arguments: the target of a method first, the namespace of `math.abs(x)` left out. */
+  /** The arguments: the target of a method first, without the namespace of `math.abs(x)`. */
   readonly args: readonly Node[];
 }
 
-/** What the checker found out about an expression. */
+/** Results of checking an expression. */
 export interface CheckedExpression {
   readonly root: Node;
   typeOf(node: Node): Type;
-  /** The gateway's variable or field that a node names. */
+  /** Returns the gateway's variable or field that a node refers to. */
   declarationOf(node: Node): Declaration | undefined;
   callOf(node: CallNode): ResolvedCall | undefined;
-  /** The type that a node names: `int`. */
+  /** Returns the type that a node refers to: `int`. */
   typeNameOf(node: Node): string | undefined;
-  /** Whether a mistake of this very node was reported, so that there is no code for it. */
+  /** Whether a mistake of this node itself was reported, so that no code can be generated for it. */
   isMistake(node: Node): boolean;
 }
 
-/** The same while it is found out: the checker says each thing once, and what is known can be asked at any time. */
+/**
+ * Results while the expression is being checked: the checker records each fact once, and known facts can be read at any
+ * time.
+ */
 export class CheckedNodes implements CheckedExpression {
   readonly root: Node;
   readonly #substitution: Substitution;
@@ -61,28 +64,28 @@ export class CheckedNodes implements CheckedExpression {
     return this.#mistakes.has(node);
   }
 
-  /** The node has this type. */
+  /** Records the type of a node. */
   type(node: Node, type: Type): void {
     this.#types.set(node, type);
     if (type.kind === "error" && this.#isOwnMistake(node)) this.#mistakes.add(node);
   }
 
-  /** The node names this variable or field of the gateway. */
+  /** Records the gateway's variable or field that a node refers to. */
   declare(node: Node, declaration: Declaration): void {
     this.#declarations.set(node, declaration);
   }
 
-  /** The node is a call of this function. */
+  /** Records the function of a call. */
   resolveCall(node: CallNode, call: ResolvedCall): void {
     this.#calls.set(node, call);
   }
 
-  /** The node names a type. */
+  /** Records the type that a node refers to. */
   nameType(node: Node, typeName: string): void {
     this.#typeNames.set(node, typeName);
   }
 
-  /** Whether an error is the node's own, or of a part that may not even be evaluated: a branch, a default. */
+  /** Whether an error belongs to the node itself, or to a part that may not be evaluated: a branch, a default. */
   #isOwnMistake(node: Node): boolean {
     if (node.kind === "call") return (this.#calls.get(node)?.overloads.length ?? 0) === 0;
     return node.kind === "name" || node.kind === "select" || node.kind === "index";

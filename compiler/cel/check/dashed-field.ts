@@ -1,15 +1,15 @@
 import type { Node, Span } from "../parse/ast.ts";
 
-/** A field whose name has a `-` in it, as people write it after a dot: CEL reads `request.headers.x-user` as a difference. */
+/** A field name with `-` after a dot: CEL parses `request.headers.x-user` as a subtraction. */
 export interface DashedField {
-  /** The whole name: `x-user`. */
+  /** Complete name: `x-user`. */
   readonly name: string;
   readonly span: Span;
-  /** What it is meant to be a field of. */
+  /** Node that the field should belong to. */
   readonly owner: Node;
 }
 
-/** The dashed field that a difference stands for: no space is in it, and a part of it is no variable. */
+/** Returns the dashed field that a subtraction means: it has no spaces, and a part of it is not a variable. */
 export function dashedField(
   node: Node,
   isVariable: (name: string) => boolean,
@@ -32,7 +32,7 @@ export function dashedField(
   return { name: [field, ...parts].join("-"), span: [fieldSpan[0], end], owner };
 }
 
-/** The name that a node begins with: `user` of `user.startsWith("a")`. */
+/** Returns the name that a node begins with: `user` in `user.startsWith("a")`. */
 function firstName(node: Node): Extract<Node, { kind: "name" }> | undefined {
   switch (node.kind) {
     case "name":

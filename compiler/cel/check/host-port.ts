@@ -1,15 +1,15 @@
 import { childrenOf, type Node, type Span } from "../parse/ast.ts";
 import type { CheckedExpression } from "./checked-expression.ts";
 
-/** A host that a rule compares `request.host` with, which has no port where a client may name one. */
+/** A host that a rule compares with `request.host`, without the port that a client may add. */
 export interface PortlessHost {
   readonly host: string;
   readonly span: Span;
 }
 
 /**
- * The comparisons with a host that a client passes by naming a port beside it (`Host: a.example:80`): equalities of rules
- * that deny, inequalities of others. Where a rule says that the two are equal to let a request pass, a port only fails it.
+ * Returns the comparisons that a client bypasses by adding a port (`Host: a.example:80`): equalities in deny rules,
+ * inequalities in other rules. If a rule requires equality to allow a request, a port only makes it fail.
  */
 export function portlessHosts(
   checked: CheckedExpression,

@@ -2,8 +2,8 @@ import { childrenOf, type Node } from "../parse/ast.ts";
 import type { CheckedExpression } from "./checked-expression.ts";
 
 /**
- * The headers of a request of which the value of an expression is made, in lower case. What only decides between values
- * is none of them: a bool, whatever is compared there, has two.
+ * Returns the request headers that the value of an expression is built from, in lower case. Headers that only select
+ * between values do not count, because the result of a comparison has only two values.
  */
 export function sentHeaders(checked: CheckedExpression): readonly string[] {
   const search = (node: Node): readonly string[] => {
@@ -14,7 +14,7 @@ export function sentHeaders(checked: CheckedExpression): readonly string[] {
   return [...new Set(search(checked.root))];
 }
 
-/** The header that a node reads; undefined for other nodes. */
+/** Returns the header that a node reads; `undefined` for other nodes. */
 function headerOf(node: Node, checked: CheckedExpression): readonly string[] | undefined {
   if (node.kind !== "select" && node.kind !== "index") return undefined;
   if (checked.declarationOf(node.operand)?.path !== "request.headers") return undefined;

@@ -2,25 +2,25 @@ import type { LiteralValue, Node, Span } from "../parse/ast.ts";
 import { formatType } from "../types/types.ts";
 import type { CheckedExpression } from "./checked-expression.ts";
 
-/** A map that is written out in an expression, which may come to it. */
+/** A map literal that may be the result of an expression. */
 export interface WrittenMap {
   readonly span: Span;
   readonly entries: readonly WrittenEntry[];
 }
 
-/** An entry of one. */
+/** An entry of a map literal. */
 export interface WrittenEntry {
-  /** Undefined: it is known when there is a request. */
+  /** `undefined` if it depends on the request. */
   readonly key: LiteralValue | undefined;
   readonly keySpan: Span;
-  /** Undefined: it is known when there is a request. */
+  /** `undefined` if it depends on the request. */
   readonly value: LiteralValue | undefined;
-  /** Of the value: `int`. */
+  /** Type of the value: `int`. */
   readonly type: string;
   readonly valueSpan: Span;
 }
 
-/** The maps that an expression comes to as they are written there, in one branch or another. */
+/** Returns the map literals that may be the result of an expression, in any branch. */
 export function writtenMaps(
   checked: CheckedExpression,
   literalOf: (node: Node) => LiteralValue | undefined,

@@ -1,7 +1,7 @@
 import type { PickedParameters } from "../../model/expressions.ts";
 import type { Declaration } from "../variables/environment.ts";
 
-/** What an expression reads, as far as it was emitted: what the route has to collect for it. */
+/** Data that the emitted part of an expression reads, which the route must collect. */
 export class DataReads {
   readonly #variables = new Set<string>();
   readonly #parameters = {
@@ -10,35 +10,35 @@ export class DataReads {
   };
   #paths: ReadonlyMap<string, readonly string[]> = new Map();
 
-  /** The variables of the emitted function that its code reads: `request`. */
+  /** Variables of the emitted function that its code reads: `request`. */
   get variables(): ReadonlySet<string> {
     return this.#variables;
   }
 
-  /** The paths that are read, each once, in the order of their names. */
+  /** Paths that are read, each once, sorted. */
   get paths(): readonly (readonly string[])[] {
     return [...this.#paths.keys()].sort().flatMap((key) => [this.#paths.get(key) ?? []]);
   }
 
-  /** The cookies and query parameters that are read by name. */
+  /** Cookies and query parameters that are read by name. */
   get parameters(): PickedParameters | undefined {
     const { cookies, query } = this.#parameters;
     if (cookies.size + query.size === 0) return undefined;
     return { cookies: namesIn(cookies), query: namesIn(query) };
   }
 
-  /** The expression reads a cookie or query parameter of a text; `undefined`: its name is known only at run time. */
+  /** Records a cookie or query parameter; `undefined` if its name is only known at run time. */
   parameter(kind: keyof PickedParameters, name: string | undefined): void {
     this.#parameters[kind].add(name);
   }
 
-  /** The expression reads a declared variable, or what is below it. */
+  /** Records a declared variable, or a path below it. */
   declared({ path, variable }: Declaration, below: readonly string[] = []): void {
     this.#read([...path.split("."), ...below]);
     if (variable !== undefined) this.#variables.add(variable);
   }
 
-  /** Emits a part of a chain of selections: what is read is the chain's path, whatever the part notes. */
+  /** Emits a part of a chain of selections, and records only the path of the whole chain. */
   only<Result>(path: readonly string[], emit: () => Result): Result {
     const before = this.#paths;
     const emitted = emit();

@@ -10,7 +10,7 @@ import { constantString } from "./emit-literal.ts";
 import { operatorValue } from "./emit-operator.ts";
 import { type EmittedValue, simple, test } from "./emitted-value.ts";
 
-/** An operator, a function or a method as a value. */
+/** Emits an operator, a function or a method as a value. */
 export function emitCall(emitter: Emitter, node: CallNode): EmittedValue {
   const operator = operatorValue(emitter, node);
   if (operator !== undefined) return operator;
@@ -25,7 +25,7 @@ export function emitCall(emitter: Emitter, node: CallNode): EmittedValue {
   );
 }
 
-/** The call of the function's helper with its arguments as they were emitted. */
+/** Emits a call of the helper of a function with its emitted arguments. */
 function helperCall(emitter: Emitter, node: CallNode, args: readonly EmittedValue[]): EmittedValue {
   const declaration = emitter.checked.callOf(node)?.declaration;
   if (declaration === undefined) throw new Error(`call of "${node.name}" was not resolved`);
@@ -35,14 +35,14 @@ function helperCall(emitter: Emitter, node: CallNode, args: readonly EmittedValu
   });
 }
 
-/** Undefined before anything is emitted: arguments inside each other are not to be emitted again and again. */
+/** Returns `undefined` before anything is emitted, because nested arguments must not be emitted repeatedly. */
 type Special = (
   emitter: Emitter,
   node: CallNode,
   args: CallNode["args"],
 ) => EmittedValue | undefined;
 
-/** Functions that have a shorter form when their arguments are known well enough. */
+/** Functions that have a shorter form if enough is known about their arguments. */
 const SPECIAL: ReadonlyMap<string, Special> = new Map<string, Special>([
   ["startsWith", stringMethod("startsWith")],
   ["endsWith", stringMethod("endsWith")],
@@ -56,7 +56,7 @@ const SPECIAL: ReadonlyMap<string, Special> = new Map<string, Special>([
   ["query", parameterOf("query")],
 ]);
 
-/** A method of CEL strings that JavaScript strings have, too. */
+/** Emits a CEL string method that JavaScript strings have too. */
 function stringMethod(method: string): Special {
   return (emitter, node, args) => {
     const codes = args.map((arg) => emitter.value(arg));
@@ -74,7 +74,9 @@ function stringMethod(method: string): Special {
   };
 }
 
-/** `text.matches(pattern)` with a constant pattern: string operations, or a pattern compiled once. */
+/**
+ * Emits `text.matches(pattern)` with a constant pattern: as string operations, or with a pattern that is compiled once.
+ */
 function matchesCall(
   emitter: Emitter,
   _node: CallNode,
@@ -94,7 +96,7 @@ function matchesCall(
   return emitter.call("functions/pattern#testText", [text, matches], { ts: "boolean" });
 }
 
-/** `text.regexReplace(pattern, replacement)` with a constant pattern, compiled once. */
+/** Emits `text.regexReplace(pattern, replacement)` with a constant pattern that is compiled once. */
 function replaceCall(
   emitter: Emitter,
   _node: CallNode,
@@ -109,7 +111,7 @@ function replaceCall(
   return emitter.call("functions/pattern#replacePattern", operands, { ts: "string" });
 }
 
-/** `header.cookie(name)`, `uri.query(name)`: the helper is called, and the name is noted. */
+/** Emits `header.cookie(name)` or `uri.query(name)` as a helper call, and records the name. */
 function parameterOf(kind: keyof PickedParameters): Special {
   return (emitter, _node, [, name]) => {
     emitter.reads.parameter(kind, name && constantString(emitter, name));
@@ -117,7 +119,7 @@ function parameterOf(kind: keyof PickedParameters): Special {
   };
 }
 
-/** `header.split()`, without a separator. */
+/** Emits `header.split()` without a separator. */
 function splitCall(
   emitter: Emitter,
   _node: CallNode,
@@ -128,7 +130,7 @@ function splitCall(
   return emitter.call("functions/http#splitHeader", [emitter.value(header)]);
 }
 
-/** `default(value, fallback)`: `??` where null, which is a value, can't occur. */
+/** Emits `default(value, fallback)` as `??` if null, which is a value, cannot occur. */
 function defaultCall(
   emitter: Emitter,
   node: CallNode,
@@ -141,7 +143,7 @@ function defaultCall(
   return fallbacks(codes, value.ts === fallback.ts ? value.ts : "unknown");
 }
 
-/** `coalesce(a, b, ...)` is `a ?? b ?? ...`. */
+/** Emits `coalesce(a, b, ...)` as `a ?? b ?? ...`. */
 function coalesceCall(
   emitter: Emitter,
   _node: CallNode,
@@ -159,7 +161,7 @@ function fallbacks(codes: readonly EmittedValue[], ts: EmittedValue["ts"]): Emit
   return { expression: binary("??", operands), ts, mayFail: codes.at(-1)?.mayFail ?? true };
 }
 
-/** What TypeScript knows of a helper's result. */
+/** Returns the TypeScript type of a helper's result. */
 function tsTypeOf(type: Type): EmittedValue["ts"] {
   switch (type.kind) {
     case "bool":

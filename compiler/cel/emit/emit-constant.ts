@@ -3,7 +3,7 @@ import type { Node } from "../parse/ast.ts";
 import type { Emitter } from "./emit.ts";
 import { type EmittedValue, helper, literalIn, simple } from "./emitted-value.ts";
 
-/** A constant that is no literal is made once, when the module is loaded; `emitted` makes it. */
+/** Emits a constant that is not a literal, which is created once when the module is loaded; `emitted` creates it. */
 export function constantValue(emitter: Emitter, node: Node, emitted: EmittedValue): EmittedValue {
   const { expression } = emitted;
   if (expression.kind === "constant" || expression.kind === "value") return emitted;
@@ -11,7 +11,7 @@ export function constantValue(emitter: Emitter, node: Node, emitted: EmittedValu
   return simple(constant(CONSTANT_NAMES.get(kind) ?? "constant", expression), "other");
 }
 
-/** A type as a value: `int`. */
+/** Emits a type as a value: `int`. */
 export function typeValue(typeName: string): EmittedValue {
   const last = typeName.split(".").at(-1) ?? "";
   const proposal = `${last.charAt(0).toLowerCase()}${last.slice(1)}Type`;
@@ -19,7 +19,7 @@ export function typeValue(typeName: string): EmittedValue {
   return simple(constant(proposal, made), "other");
 }
 
-/** A double in the form of a number as helpers and containers take it: told from an int. */
+/** Boxes a double that is a JavaScript number, so that helpers and containers can distinguish it from an int. */
 export function boxDouble(emitter: Emitter, emitted: EmittedValue): EmittedValue {
   if (emitted.isRawDouble !== true) return emitted;
   const number = literalIn(emitted);
@@ -34,7 +34,7 @@ export function boxDouble(emitter: Emitter, emitted: EmittedValue): EmittedValue
   return emitter.call("values/values#double", [emitted], { ts: "unknown", mayFail });
 }
 
-/** What constants are called by their type. */
+/** Names of constants by type. */
 const CONSTANT_NAMES: ReadonlyMap<string, string> = new Map([
   ["list", "items"],
   ["map", "mapping"],

@@ -13,7 +13,7 @@ import type { LiteralValue, Node } from "../parse/ast.ts";
 import type { Emitter } from "./emit.ts";
 import { type EmittedValue, helper, simple } from "./emitted-value.ts";
 
-/** A constant. */
+/** Emits a literal. */
 export function emitLiteral(literal: LiteralValue): EmittedValue {
   switch (literal.kind) {
     case "null":
@@ -45,7 +45,7 @@ function emitInt(int: bigint): EmittedValue {
   return { ...simple(value(number), "number"), range: [number, number] };
 }
 
-/** A list: a constant of the module when it is constant, checked for errors when an element may be one. */
+/** Emits a list: as a constant of the module if it is constant, with a check for errors if an element may be one. */
 export function emitList(emitter: Emitter, node: Extract<Node, { kind: "list" }>): EmittedValue {
   const elements = node.elements.map((element) => emitter.boxed(element));
   if (elements.some(({ mayFail }) => mayFail)) {
@@ -58,7 +58,7 @@ export function emitList(emitter: Emitter, node: Extract<Node, { kind: "list" }>
   return { expression, ts: "other", mayFail: false };
 }
 
-/** A map: a plain object when its keys are known strings, else a Map. */
+/** Emits a map: as a plain object if its keys are known strings, otherwise as a Map. */
 export function emitMap(emitter: Emitter, node: Extract<Node, { kind: "map" }>): EmittedValue {
   const entries = node.entries.map(({ key, value: content }) => ({
     key,
@@ -81,7 +81,7 @@ export function emitMap(emitter: Emitter, node: Extract<Node, { kind: "map" }>):
   return { expression, ts: "other", mayFail: false };
 }
 
-/** The string that a node is, when it is a constant one. */
+/** Returns the string of a constant string node; `undefined` for other nodes. */
 export function constantString(emitter: Emitter, node: Node): string | undefined {
   const literal = node.kind === "literal" ? node.literal : emitter.constantOf(node);
   return literal?.kind === "string" ? literal.value : undefined;

@@ -7,8 +7,8 @@ type Logical = Extract<Node, { kind: "logical" }>;
 type Conditional = Extract<Node, { kind: "conditional" }>;
 
 /**
- * `&&` and `||` as a test: of `a && b` being true, `a` and `b` are; of it being false, either is. The opposite of a
- * conjunction is the disjunction of the opposites.
+ * Emits `&&` and `||` as a test. `a && b` is true if both are; it is false if either is. The opposite of a conjunction
+ * is the disjunction of the opposites.
  */
 export function logicalTest(
   emitter: Emitter,
@@ -23,7 +23,7 @@ export function logicalTest(
   return joined(isConjunction ? "&&" : "||", codes);
 }
 
-/** `&&` and `||` as a value: JavaScript's own where no operand can fail. */
+/** Emits `&&` and `||` as a value: with the operators of JavaScript if no operand can fail. */
 export function logicalValue(emitter: Emitter, node: Logical): EmittedValue {
   const isConjunction = node.operator === "&&";
   const operands = chained(emitter, node, isConjunction, (operand) => emitter.value(operand));
@@ -33,7 +33,7 @@ export function logicalValue(emitter: Emitter, node: Logical): EmittedValue {
   });
 }
 
-/** `test ? a : b` as a test. */
+/** Emits `test ? a : b` as a test. */
 export function conditionalTest(
   emitter: Emitter,
   node: Conditional,
@@ -48,7 +48,7 @@ export function conditionalTest(
   );
 }
 
-/** `test ? a : b` as a value. */
+/** Emits `test ? a : b` as a value. */
 export function conditionalValue(emitter: Emitter, node: Conditional): EmittedValue {
   const emitted = branches(emitter, node, (branch) => emitter.value(branch));
   const { test } = emitted;
@@ -67,7 +67,7 @@ export function conditionalValue(emitter: Emitter, node: Conditional): EmittedVa
   );
 }
 
-/** Whether a code is a boolean and never an error. */
+/** Whether a value is a boolean and never an error. */
 function isSure(code: EmittedValue): boolean {
   return code.ts === "boolean" && !code.mayFail;
 }

@@ -4,7 +4,7 @@ import { childrenOf, type MacroNode, type Node } from "../parse/ast.ts";
 import type { Emitter } from "./emit.ts";
 import { type EmittedValue, simple } from "./emitted-value.ts";
 
-/** A macro as a value. */
+/** Emits a macro as a value. */
 export function emitMacro(emitter: Emitter, node: MacroNode): EmittedValue {
   const range = rangeCode(emitter, node, emitter.boxed(node.range));
   const bodies = node.bodies.map((body) =>
@@ -12,7 +12,7 @@ export function emitMacro(emitter: Emitter, node: MacroNode): EmittedValue {
   );
   const [first, second] = bodies;
   if (first === undefined) throw new Error(`macro "${node.macro}" lacks its expression`);
-  // the test of map(item, test, change) comes last
+  // The condition of map(item, condition, transformation) is the last argument.
   const args = second === undefined ? [range, first] : [range, second, first];
   const helper =
     (node.variables.length === 2 && ENTRY_HELPERS.get(node.macro)) || HELPERS[node.macro];
@@ -20,7 +20,7 @@ export function emitMacro(emitter: Emitter, node: MacroNode): EmittedValue {
   return emitter.call(helper, args, isBool ? { ts: "boolean" } : {});
 }
 
-/** `exists` and `all` as tests: `some` and `every`, with the same test inside. */
+/** Emits `exists` and `all` as tests: `some` and `every`, with a test inside. */
 export function macroTest(
   emitter: Emitter,
   node: MacroNode,
@@ -58,24 +58,24 @@ const HELPERS = {
   optFlatMap: "values/optional#optFlatMap",
 } as const;
 
-/** The forms with two variables of macros that also have one with one. */
+/** Macros with two variables that also have a form with one. */
 const ENTRY_HELPERS: ReadonlyMap<string, string> = new Map([
   ["all", "collections/entries#allEntries"],
   ["exists", "collections/entries#existsEntry"],
   ["existsOne", "collections/entries#existsOneEntry"],
 ]);
 
-/** Macros that go over many items; the others bind one value. */
+/** Macros that iterate over items; the others bind one value. */
 const LOOPS: ReadonlySet<string> = new Set(
   "all exists existsOne filter map transformList transformMap transformMapEntry sortBy mapValues filterKeys".split(
     " ",
   ),
 );
 
-/** How many items loops inside each other may go over, all together. */
+/** Maximum total number of iterations of nested loops. */
 const MAX_STEPS = 1_000_000;
 
-/** What a loop goes over. Loops inside each other multiply, so that each of them is bounded. */
+/** Emits the range of a loop, with a limit inside other loops because their iterations multiply. */
 function rangeCode(emitter: Emitter, node: MacroNode, range: EmittedValue): EmittedValue {
   const depth = emitter.scope.loopDepth + loopHeight(node);
   if (!LOOPS.has(node.macro) || depth < 2) return range;
@@ -87,7 +87,7 @@ function rangeCode(emitter: Emitter, node: MacroNode, range: EmittedValue): Emit
   return range.isJson ? { ...call, isJson: true } : call;
 }
 
-/** How many loops a node has inside each other. */
+/** Returns the nesting depth of the loops in a node. */
 function loopHeight(node: Node): number {
   if (node.kind !== "macro" || !LOOPS.has(node.macro)) {
     return Math.max(0, ...childrenOf(node).map(loopHeight));
@@ -95,7 +95,7 @@ function loopHeight(node: Node): number {
   return Math.max(loopHeight(node.range), 1 + Math.max(0, ...node.bodies.map(loopHeight)));
 }
 
-/** An arrow function of the macro's variables. */
+/** Emits an arrow function with the macro's variables as parameters. */
 function bodyOf(
   emitter: Emitter,
   node: MacroNode,
@@ -116,14 +116,14 @@ function bodyOf(
   const { expression } = isLoop ? emitter.scope.inLoop(() => nest(0)) : nest(0);
   const used = new Set(nodesOf(expression));
   const last = parameters.findLastIndex((parameter) => used.has(parameter));
-  // a parameter that is not used begins with an underscore, or is left out at the end
+  // An unused parameter begins with an underscore, or is omitted at the end.
   const named = parameters
     .slice(0, last + 1)
     .map((parameter) => (used.has(parameter) ? parameter : local(`_${parameter.proposal}`)));
   return { expression: arrow(named, expression) };
 }
 
-/** What is known of a macro's variable. */
+/** Returns the known properties of a macro's variable. */
 function variableValue(node: MacroNode, range: EmittedValue): Partial<EmittedValue> {
   if (node.macro === "bind" || node.macro === "with") {
     const { opposite: _opposite, ...known } = range;

@@ -15,10 +15,13 @@ import {
   test,
 } from "./emitted-value.ts";
 
-/** Up to so many strings, `x in [...]` is a chain of comparisons; above, a Set. */
+/** Maximum number of strings in `x in [...]` that become a chain of comparisons; larger lists become a Set. */
 const CHAIN_LENGTH = 16;
 
-/** A comparison as a test: shorter than its value where an error and a wrong value need not be told apart. */
+/**
+ * Emits a comparison as a test, which is shorter than its value because an error and a false result need not be
+ * distinguished.
+ */
 export function comparisonTest(
   emitter: Emitter,
   node: CallNode,
@@ -36,7 +39,7 @@ export function comparisonTest(
   }
 }
 
-/** A comparison, a membership or an arithmetic operator as a value; undefined for other calls. */
+/** Emits a comparison, a membership test or an arithmetic operator as a value; `undefined` for other calls. */
 export function operatorValue(emitter: Emitter, node: CallNode): EmittedValue | undefined {
   switch (node.name) {
     case "==":
@@ -89,12 +92,12 @@ function equalityValue(emitter: Emitter, node: CallNode): EmittedValue {
 }
 
 function strictEquality(emitter: Emitter, left: EmittedValue, right: EmittedValue): EmittedValue {
-  // a constant reads better on the right
+  // A constant is easier to read on the right.
   const isTurned = isLiteral(left) && !isLiteral(right);
   return isTurned ? emitter.strict(right, left) : emitter.strict(left, right);
 }
 
-/** Whether `===` says what CEL's equality says, for values that are there. */
+/** Whether `===` is equivalent to equality in CEL for values that are not errors. */
 function canCompareStrictly(left: EmittedValue, right: EmittedValue): boolean {
   if (literalIn(left) === null || literalIn(right) === null) return true;
   if (left.ts === "string" || left.ts === "boolean") {
@@ -133,7 +136,7 @@ function orderValue(
     });
   }
   const operands = [left.expression, right.expression];
-  // NaN is neither less nor greater
+  // NaN is neither less nor greater.
   if (hasDouble) return test(binary(operator, operands));
   return test(binary(operator, operands), binary(OPPOSITES[operator], operands));
 }
@@ -152,7 +155,7 @@ function membershipTest(
   return equality(includes(emitter, container, item).expression, value(false));
 }
 
-/** Whether an item is one of some strings, or with `wanted` false whether it is none. */
+/** Emits whether an item is one of some strings, or with `wanted` false whether it is not. */
 function isAmong(
   emitter: Emitter,
   names: readonly string[],
@@ -168,7 +171,7 @@ function isAmong(
   return wanted ? has : negated(has);
 }
 
-/** The strings of a list of nothing but constant strings. */
+/** Returns the strings of a list of constant strings; `undefined` for other lists. */
 function stringElements(emitter: Emitter, node: Node): readonly string[] | undefined {
   if (node.kind !== "list") return undefined;
   const names: string[] = [];
@@ -209,7 +212,7 @@ function notValue(emitter: Emitter, node: CallNode): EmittedValue {
   return emitter.call("values/logic#not", [code], { ts: "boolean" });
 }
 
-/** The two operands of an operator, as values. */
+/** Emits the two operands of an operator as values. */
 function operandsOf(emitter: Emitter, node: CallNode): readonly [EmittedValue, EmittedValue] {
   const [left, right] = node.args;
   if (left === undefined || right === undefined) throw new Error(`"${node.name}" lacks an operand`);
@@ -222,7 +225,10 @@ const ARITHMETIC_HELPERS = {
   "*": "values/numbers#multiply",
 } as const;
 
-/** Sums and products: JavaScript's own where the range of the result is known to be safe, or both are doubles. */
+/**
+ * Emits sums and products: with the operators of JavaScript if the result is known to be in the safe range, or if both
+ * operands are doubles.
+ */
 function arithmeticValue(
   emitter: Emitter,
   node: CallNode,
@@ -232,7 +238,7 @@ function arithmeticValue(
   const [left, right] = operandsOf(emitter, node);
   const range = rangeOf(operator, left, right);
   const isDouble = left.isRawDouble === true && right.isRawDouble === true;
-  // what is bound may be put together again and again, and get too long
+  // A bound string may be concatenated repeatedly and become too long.
   const isText =
     operator === "+" &&
     [left, right].every(({ ts, expression }) => ts === "string" && expression.kind !== "local");
@@ -256,7 +262,7 @@ function negationValue(emitter: Emitter, node: CallNode): EmittedValue {
   return emitter.call("values/numbers#negate", [code]);
 }
 
-/** The range of a result of ints, when it is within the safe integers. */
+/** Returns the range of an int result if it is within the safe integers. */
 function rangeOf(
   operator: "+" | "-" | "*",
   left: EmittedValue,
@@ -270,13 +276,13 @@ function rangeOf(
     "-": [a - d, b - c],
     "*": [a * c, a * d, b * c, b * d],
   }[operator].map((end) => end + 0);
-  // a product with zero could be -0, which is no int
+  // A product with zero could be -0, which is not an int.
   if (operator === "*" && (a < 0 || c < 0)) return undefined;
   const range = [Math.min(...ends), Math.max(...ends)] as const;
   return range.every(Number.isSafeInteger) ? range : undefined;
 }
 
-/** Quotients and remainders: JavaScript's own for doubles only. */
+/** Emits quotients and remainders: with the operators of JavaScript only for doubles. */
 function divisionValue(emitter: Emitter, node: CallNode): EmittedValue {
   const [left, right] = operandsOf(emitter, node);
   const isDouble = left.isRawDouble === true && right.isRawDouble === true;

@@ -5,7 +5,7 @@ import type { Emitter } from "./emit.ts";
 import { constantString } from "./emit-literal.ts";
 import { type EmittedValue, simple, test } from "./emitted-value.ts";
 
-/** `operand.field`, `operand.?field`. */
+/** Emits `operand.field` or `operand.?field`. */
 export function emitSelect(
   emitter: Emitter,
   node: Extract<Node, { kind: "select" }>,
@@ -22,7 +22,7 @@ export function emitSelect(
   return emitter.call("values/optional#optionalAt", [emitter.box(owner), stringValue(field)]);
 }
 
-/** `operand[index]`, `operand[?index]`. */
+/** Emits `operand[index]` or `operand[?index]`. */
 export function emitIndex(emitter: Emitter, node: Extract<Node, { kind: "index" }>): EmittedValue {
   if (node.isOptional) {
     return emitter.call("values/optional#optionalAt", [
@@ -41,7 +41,7 @@ export function emitIndex(emitter: Emitter, node: Extract<Node, { kind: "index" 
   });
 }
 
-/** `has(operand.field)`: a boolean where absence is known to be no error, else the helper's. */
+/** Emits `has(operand.field)`: as a boolean if absence cannot be an error, otherwise with a helper. */
 export function emitPresence(
   emitter: Emitter,
   node: Extract<Node, { kind: "presence" }>,
@@ -49,7 +49,7 @@ export function emitPresence(
   const declaration = emitter.checked.declarationOf(node);
   if (declaration?.code !== undefined) {
     const code = emitter.declared(declaration);
-    // comparing an object with undefined would narrow the paths below it, for TypeScript, to nothing
+    // Comparing an object with undefined would make TypeScript narrow the paths below it to never.
     return declaration.type.kind === "object" && code.mayFail
       ? emitter.call("values/select#isPresent", [code], { ts: "boolean", mayFail: false })
       : presenceOf(code);
@@ -68,7 +68,7 @@ export function emitPresence(
   });
 }
 
-/** Whether there is a value, as a boolean. */
+/** Emits a boolean for whether there is a value. */
 export function presenceOf({ expression, mayFail }: EmittedValue): EmittedValue {
   if (!mayFail) return test(value(true));
   const absent = value(undefined);
@@ -98,7 +98,7 @@ function fieldOf(emitter: Emitter, owner: EmittedValue, field: string): EmittedV
   return emitter.call("values/select#field", args, owner.isJson ? { isJson: true } : {});
 }
 
-/** `request.headers["x-id"]` asks the request for that one header; names have no case. */
+/** Emits `request.headers["x-id"]` as a request for that single header; names are case-insensitive. */
 export function headerCode(emitter: Emitter, operand: Node, key: string): EmittedValue | undefined {
   const declaration = emitter.checked.declarationOf(operand);
   if (declaration === undefined || !declaration.path.endsWith(".headers")) return undefined;
@@ -109,7 +109,7 @@ export function headerCode(emitter: Emitter, operand: Node, key: string): Emitte
   return { expression, ts: "string", mayFail: true };
 }
 
-/** A property of a JSON object or null; a name that every object inherits is read through a helper. */
+/** Emits a property of a JSON object or null; a name that all objects inherit is read with a helper. */
 function ownCode(emitter: Emitter, root: EmittedValue, field: string): EmittedValue {
   if (field in Object.prototype) {
     return emitter.call("values/select#own", [root, stringValue(field)], { isJson: true });
@@ -122,7 +122,7 @@ function stringValue(text: string): EmittedValue {
   return simple(value(text), "string");
 }
 
-/** The value that a field is selected from. Of a chain `jwt.a.b`, the whole path is read and no shorter one. */
+/** Emits the value that a field is selected from. For a chain `jwt.a.b`, only the whole path is recorded as read. */
 function ownerValue(emitter: Emitter, operand: Node, field: string): EmittedValue {
   const path = pathOf(emitter, operand);
   if (path === undefined) return emitter.value(operand);

@@ -25,10 +25,10 @@ import { MacroScope } from "./macro-scope.ts";
 import { Narrowing } from "./narrowing.ts";
 
 /**
- * Turns a checked expression into TypeScript. There are three ways to emit a node: `value` gives the CEL value or
- * undefined for an error; `isTrue` gives a boolean that is true exactly when the node evaluates to true, `isFalse` one
- * that is true exactly when it evaluates to false. In the last two, CEL's rule that `false && error` is false and
- * `true || error` true costs nothing: `&&` and `||` are JavaScript's.
+ * Emits a checked expression as TypeScript. There are three ways to emit a node: `value` returns the CEL value, or
+ * undefined for an error; `isTrue` returns a boolean that is true exactly if the node is true, `isFalse` one that is
+ * true exactly if it is false. For the latter two, CEL's rule that `false && error` is false and `true || error` is
+ * true needs no extra code: `&&` and `||` are those of JavaScript.
  */
 export class Emitter {
   readonly checked: CheckedExpression;
@@ -42,12 +42,12 @@ export class Emitter {
     this.#constants = constants;
   }
 
-  /** The constant that a node evaluates to, when folding found it. */
+  /** Returns the constant result of a node, if folding found one. */
   constantOf(node: Node): LiteralValue | undefined {
     return this.#constants?.literalOf(node);
   }
 
-  /** The value, or undefined for an error. */
+  /** Emits the value, or undefined for an error. */
   value(node: Node): EmittedValue {
     if (this.checked.isMistake(node)) return FAILURE;
     const constant = this.constantOf(node);
@@ -85,32 +85,32 @@ export class Emitter {
     }
   }
 
-  /** A boolean: whether the node evaluates to true. */
+  /** Emits a boolean: whether the node is true. */
   isTrue(node: Node): EmittedValue {
     return this.test(node, true);
   }
 
-  /** A boolean: whether the node evaluates to false. */
+  /** Emits a boolean: whether the node is false. */
   isFalse(node: Node): EmittedValue {
     return this.test(node, false);
   }
 
-  /** A boolean: whether the node evaluates to anything but false; an error is no false. */
+  /** Emits a boolean: whether the node is anything but false; an error is not false. */
   isNotFalse(node: Node): EmittedValue {
     return this.test(node, false, true);
   }
 
-  /** A value in the form that helpers and containers take: a double is told from an int. */
+  /** Emits a value in the form for helpers and containers, in which a double differs from an int. */
   boxed(node: Node): EmittedValue {
     return this.box(this.value(node));
   }
 
-  /** The same for a value that was emitted. */
+  /** Boxes an emitted value. */
   box(emitted: EmittedValue): EmittedValue {
     return boxDouble(this, emitted);
   }
 
-  /** A call of a runtime helper. */
+  /** Emits a call of a runtime helper. */
   call(
     reference: string,
     args: readonly { readonly expression: Expression }[],
@@ -121,7 +121,7 @@ export class Emitter {
     return { expression, ts: "unknown", mayFail: true, ...result };
   }
 
-  /** The code of a declared variable; notes what it needs. */
+  /** Emits a declared variable, and records what it reads. */
   declared(declaration: Declaration): EmittedValue {
     if (declaration.code === undefined) throw new Error(`no code for "${declaration.path}"`);
     this.reads.declared(declaration);
@@ -136,7 +136,7 @@ export class Emitter {
     return this.declared(declaration);
   }
 
-  /** A boolean: whether the node evaluates to `wanted`; with `isOpposite`, whether it does not. */
+  /** Emits a boolean: whether the node evaluates to `wanted`; with `isOpposite`, whether it does not. */
   test(node: Node, wanted: boolean, isOpposite = false): EmittedValue {
     if (this.constantOf(node) === undefined) {
       if (node.kind === "logical") return logicalTest(this, node, wanted, isOpposite);
@@ -148,14 +148,14 @@ export class Emitter {
     return isOpposite ? negated(test) : test;
   }
 
-  /** A test of what is no logical operator. */
+  /** Emits a test of a node that is not a logical operator. */
   #plainTest(node: Node, wanted: boolean): EmittedValue {
     const special =
       this.constantOf(node) === undefined ? this.#specialTest(node, wanted) : undefined;
     if (special !== undefined) return special;
     const emitted = this.value(node);
     if (emitted.ts === "boolean" && !emitted.mayFail) return wanted ? emitted : negated(emitted);
-    // what is no bool is neither true nor false
+    // A value that is not a bool is neither true nor false.
     if (emitted.ts !== "boolean" && emitted.ts !== "unknown") return NEVER;
     const constant = simple(value(wanted), "boolean");
     return this.#isUntyped(node)
@@ -163,7 +163,7 @@ export class Emitter {
       : this.isExactly(emitted, constant);
   }
 
-  /** Nodes whose test is shorter than a comparison of their value. */
+  /** Emits tests that are shorter than a comparison of the value. */
   #specialTest(node: Node, wanted: boolean): EmittedValue | undefined {
     switch (node.kind) {
       case "conditional":
@@ -177,13 +177,13 @@ export class Emitter {
     }
   }
 
-  /** Whether TypeScript, too, knows nothing of a value, so that it may be compared with anything. */
+  /** Whether TypeScript does not know the type of a value either, so that it can be compared with anything. */
   #isUntyped(node: Node): boolean {
     if (this.checked.typeOf(node).kind === "bool") return true;
     return node.kind === "name" || node.kind === "select" || node.kind === "index";
   }
 
-  /** `emitted === other`, as far as TypeScript lets it be written; else as `isExactly`. */
+  /** Emits `emitted === other` if TypeScript accepts it, otherwise `isExactly`. */
   strict(emitted: EmittedValue, other: EmittedValue): EmittedValue {
     const known = this.narrowing.constantOf(emitted);
     const constant = literalIn(other);
@@ -195,13 +195,13 @@ export class Emitter {
     return equality(emitted.expression, other.expression);
   }
 
-  /** The same through a helper, which takes any types and narrows nothing. */
+  /** Emits a strict comparison through a helper, which accepts any types and narrows nothing. */
   isExactly(emitted: EmittedValue, other: EmittedValue): EmittedValue {
     return this.call("values/compare#isSame", [emitted, other], { ts: "boolean", mayFail: false });
   }
 }
 
-/** What a mistaken part of an unchecked expression becomes: an error. */
+/** Code of an invalid part of an unchecked expression: an error. */
 const FAILURE: EmittedValue = { expression: value(undefined), ts: "unknown", mayFail: true };
 
 const ALWAYS: EmittedValue = test(value(true));

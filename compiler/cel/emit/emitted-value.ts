@@ -16,70 +16,69 @@ import {
 } from "../../../templates/code/syntax.ts";
 
 /**
- * What TypeScript knows of a value that is not undefined: nothing (`unknown`), one of these types, or another one. An
- * `int` is a bigint.
+ * TypeScript type of a value that is not undefined: unknown, one of these types, or another one. An `int` is a bigint.
  */
 export type TsType = "boolean" | "string" | "number" | "int" | "bytes" | "unknown" | "other";
 
-/** An expression of TypeScript that gives a CEL value, and what is known of it. */
+/** A TypeScript expression for a CEL value, and its known properties. */
 export interface EmittedValue {
   readonly expression: Expression;
   readonly ts: TsType;
-  /** Whether it may be undefined: an error of the evaluation. */
+  /** Whether it may be undefined, which is an evaluation error. */
   readonly mayFail: boolean;
-  /** Whether it is cheap and short enough to be written twice. */
+  /** Whether it is cheap and short enough to be repeated. */
   readonly isSimple?: boolean;
-  /** Whether it comes from parsed JSON as it is, so that a number in it is a JavaScript number. */
+  /** Whether it comes unchanged from parsed JSON, so that a number in it is a JavaScript number. */
   readonly isJson?: boolean;
-  /** A JSON object or null, and nothing else: `jwt`. */
+  /** Whether it is always a JSON object or null: `jwt`. */
   readonly isJsonRoot?: boolean;
-  /** A double in the form of a JavaScript number, `1` included. */
+  /** Whether it is a double as a JavaScript number, which may be integral. */
   readonly isRawDouble?: boolean;
-  /** The smallest and largest number it can be, when it is an int and that is known. */
+  /** Minimum and maximum of an int, if they are known. */
   readonly range?: readonly [number, number];
-  /** The opposite of a boolean, when there is a shorter way to write it than with `!`. */
+  /** Opposite of a boolean, if there is a shorter form than with `!`. */
   readonly opposite?: Expression;
 }
 
-/** A helper of the CEL runtime: `values/select#field`. */
+/** Returns a helper of the CEL runtime: `values/select#field`. */
 export function helper(reference: string): ImportSymbol {
   const [module = "", symbol = ""] = reference.split("#");
   return imported(`gwc/runtime/cel/${module}`, symbol);
 }
 
-/** A boolean that is always there. */
+/** Creates a boolean that is never an error. */
 export function test(expression: Expression, opposite?: Expression): EmittedValue {
   const known = { expression, ts: "boolean", mayFail: false } as const;
   return opposite === undefined ? known : { ...known, opposite };
 }
 
-/** A name or a literal: always there, and short. */
+/** Creates a name or a literal: short and never an error. */
 export function simple(expression: Expression, ts: TsType): EmittedValue {
   return { expression, ts, mayFail: false, isSimple: true };
 }
 
-/** The literal that a value is; undefined when it is none, or the literal of an error. */
+/** Returns the literal of a value; `undefined` if it is not a literal or the literal of an error. */
 export function literalIn({ expression }: EmittedValue): ValueExpression["value"] {
   return expression.kind === "value" ? expression.value : undefined;
 }
 
-/** Whether a value is a literal; the one of an error is none. */
+/** Whether a value is a literal other than that of an error. */
 export function isLiteral(emitted: EmittedValue): boolean {
   return literalIn(emitted) !== undefined;
 }
 
-/** A set of strings, declared once. */
+/** Creates a set of strings, which is declared once. */
 export function setOf(names: readonly string[], element: "string" | "unknown"): EmittedValue {
   const made = construction(name("Set"), [listExpression(names.map((each) => value(each)))]);
   return simple(constant("names", made, `ReadonlySet<${element}>`), "other");
 }
 
-/** `left === right`, with its opposite. */
+/** Creates `left === right` with its opposite. */
 export function equality(left: Expression, right: Expression): EmittedValue {
   return test(binary("===", [left, right]), binary("!==", [left, right]));
 }
 
-/** Booleans joined by `&&` or `||`. What is constant among them is left out, or decides. */
+/** Joins booleans with `&&` or `||`; constants are omitted, or decide. */
 export function joined(operator: "&&" | "||", all: readonly EmittedValue[]): EmittedValue {
   const decisive = all.find((each) => literalIn(each) === (operator === "||"));
   if (decisive !== undefined) return decisive;
@@ -95,14 +94,14 @@ export function joined(operator: "&&" | "||", all: readonly EmittedValue[]): Emi
   );
 }
 
-/** The opposite of a boolean that is always there. */
+/** Returns the opposite of a boolean that is never an error. */
 export function negated(emitted: EmittedValue): EmittedValue {
   const literal = literalIn(emitted);
   if (typeof literal === "boolean") return { ...emitted, expression: value(!literal) };
   return test(emitted.opposite ?? negation(emitted.expression), emitted.expression);
 }
 
-/** `test ? consequent : alternate`, for a test that is always there. */
+/** Creates `test ? consequent : alternate` for a test that is never an error. */
 export function chosenBy(
   { expression }: EmittedValue,
   consequent: EmittedValue,
@@ -117,7 +116,7 @@ export function chosenBy(
   };
 }
 
-/** `a && b` in a chain of the same operator is two operands. */
+/** Returns the operands of a chain of the same operator. */
 function operandsOf(expression: Expression, operator: Operator): readonly Expression[] {
   return expression.kind === "binary" && expression.operator === operator
     ? expression.operands

@@ -2,7 +2,7 @@ import type { Expression, HoistedConstant, LocalName, Name } from "../../../temp
 import { name } from "../../../templates/code/names.ts";
 import { nodesOf, renamed } from "../../../templates/code/syntax.ts";
 
-/** Words that can't name a variable in a module. */
+/** Words that cannot be the name of a variable in a module. */
 const RESERVED: ReadonlySet<string> = new Set(
   (
     "arguments await break case catch class const continue debugger default delete do else enum eval export extends " +
@@ -13,9 +13,8 @@ const RESERVED: ReadonlySet<string> = new Set(
 );
 
 /**
- * Gives the variables of macros their names: the user's own, with a word or a number after it where it is taken. A
- * module may number the constants of several expressions, so a variable keeps clear of a constant's name with any
- * number.
+ * Names the variables of macros: with the user's name, plus a word or a number if it is taken. A module may number the
+ * constants of several expressions, so a variable avoids the name of a constant with any number.
  */
 export function nameLocals(expression: Expression, variables: Iterable<string>): Expression {
   const everything = [...withInitializers(expression)];
@@ -24,7 +23,7 @@ export function nameLocals(expression: Expression, variables: Iterable<string>):
   return withNames(expression, [...variables, ...imports], new Set(constants.map(stemOf)));
 }
 
-/** The expression and all below it, the initializers of its constants too. */
+/** Traverses an expression, including the initializers of its constants. */
 export function* withInitializers(expression: Expression): Generator<Expression> {
   for (const node of nodesOf(expression)) {
     yield node;
@@ -58,7 +57,7 @@ function withNames(
   });
 }
 
-/** A name without the number after it. */
+/** Returns a name without the number at its end. */
 function stemOf(text: string): string {
   return text.replace(/\d+$/, "");
 }

@@ -2,28 +2,28 @@ import type { LocalName } from "../../../templates/code/hole.ts";
 import { local } from "../../../templates/code/syntax.ts";
 import { type EmittedValue, simple } from "./emitted-value.ts";
 
-/** A variable of a macro in the emitted code. */
+/** A variable of a macro in emitted code. */
 interface EmittedVariable {
   readonly name: string;
   readonly emitted: EmittedValue;
 }
 
-/** The macros around what is being emitted. */
+/** Macros that enclose the part that is being emitted. */
 export class MacroScope {
   #variables: readonly EmittedVariable[] = [];
   #loopDepth = 0;
 
-  /** How many loops are around. */
+  /** Number of enclosing loops. */
   get loopDepth(): number {
     return this.#loopDepth;
   }
 
-  /** The innermost variable of a name. */
+  /** Returns the innermost variable of a name. */
   variable(name: string): EmittedValue | undefined {
     return this.#variables.findLast((variable) => variable.name === name)?.emitted;
   }
 
-  /** Emits what sees a new variable, of which something is known. */
+  /** Runs an emitter with an additional variable and its known properties. */
   withVariable<Result>(
     name: string,
     known: Partial<EmittedValue>,
@@ -38,7 +38,7 @@ export class MacroScope {
     return result;
   }
 
-  /** Emits the inside of a loop. */
+  /** Runs an emitter for the inside of a loop. */
   inLoop<Result>(emit: () => Result): Result {
     this.#loopDepth += 1;
     const result = emit();

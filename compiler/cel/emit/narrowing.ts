@@ -2,15 +2,15 @@ import type { Expression, ValueExpression } from "../../../templates/code/hole.t
 import { nodesOf } from "../../../templates/code/syntax.ts";
 import type { EmittedValue } from "./emitted-value.ts";
 
-/** A reference that was compared, and the constant that it is known to be equal to. */
+/** A compared reference, and the constant that it is known to equal. */
 interface Finding {
   readonly reference: Expression;
   readonly constant: ValueExpression["value"];
 }
 
 /**
- * What TypeScript knows of references from the comparisons before, in a chain of `&&` or `||` or in a branch. Comparing
- * a narrowed reference with another constant would not type-check, though it is only never true.
+ * Types that TypeScript has narrowed by previous comparisons in a chain of `&&` or `||` or in a branch. Comparing a
+ * narrowed reference with another constant would be a type error, although it is only never true.
  */
 export class Narrowing {
   #findings: readonly Finding[] = [];
@@ -20,12 +20,12 @@ export class Narrowing {
     return this.#findings.some(({ reference }) => isSame(reference, expression));
   }
 
-  /** The constant that a reference is known to be equal to here. */
+  /** Returns the constant that a reference is known to equal here. */
   constantOf({ expression }: EmittedValue): ValueExpression["value"] {
     return this.#findings.findLast(({ reference }) => isSame(reference, expression))?.constant;
   }
 
-  /** Runs a part whose findings hold in it only. */
+  /** Runs a part whose comparisons only narrow within it. */
   within<Result>(part: () => Result): Result {
     const before = this.#findings;
     const result = part();
@@ -33,12 +33,12 @@ export class Narrowing {
     return result;
   }
 
-  /** Notes what code compares, for what comes after it where it was true (`===`) or false (`!==`). */
+  /** Records the comparisons of a part that was true (`===`) or false (`!==`) for the parts after it. */
   note({ expression }: EmittedValue, operator: "===" | "!=="): void {
     for (const node of nodesOf(expression)) {
       const [reference, constant] = comparisonIn(node);
       if (reference === undefined || constant === undefined) continue;
-      // a bool that is not true is known to be false
+      // A bool that is not true is known to be false.
       const isBool = constant.kind === "value" && typeof constant.value === "boolean";
       const isKnown = this.#findings.some((finding) => isSame(finding.reference, reference));
       if ((isEqual(node) === (operator === "===") || isBool) && !isKnown) {
@@ -53,7 +53,7 @@ export class Narrowing {
   }
 }
 
-/** Whether an expression is a name, or a property of such a name. */
+/** Whether an expression is a name, or a property of one. */
 export function isReference(expression: Expression): boolean {
   if (expression.kind === "member") return isReference(expression.object);
   return expression.kind === "name" || expression.kind === "local";
@@ -63,7 +63,7 @@ function isEqual(node: Expression): boolean {
   return node.kind === "binary" && node.operator === "===";
 }
 
-/** The operands of a comparison of a reference with something. */
+/** Returns the operands of a comparison with a reference. */
 function comparisonIn(node: Expression): readonly Expression[] {
   if (node.kind !== "binary" || (node.operator !== "===" && node.operator !== "!==")) return [];
   const [left] = node.operands;

@@ -1,26 +1,26 @@
 import { childrenOf, type Node } from "../parse/ast.ts";
 import { entriesOf } from "./run-code.ts";
 
-/** An upper bound of what evaluating a part of an expression takes and gives, in characters and items. */
+/** Upper bound of the work and result of a part of an expression, in characters and items. */
 export interface Cost {
-  /** All of the work, and so the size of the result. */
+  /** Total work, and so the maximum size of the result. */
   readonly total: number;
-  /** How many items a macro over the result visits. */
+  /** Number of items that a macro over the result visits. */
   readonly items: number;
-  /** The size of the largest of these items. */
+  /** Size of the largest item. */
   readonly largest: number;
 }
 
-/** The costs of macro variables by their name. */
+/** Costs of macro variables by name. */
 type Bindings = ReadonlyMap<string, Cost>;
 
 /** Calls whose result may be as large as the product of the sizes of their arguments. */
 const MULTIPLYING: ReadonlySet<string> = new Set(["replace", "join", "format"]);
-/** Operators that keep at most what they are given; other functions may write a character as up to eight. */
+/** Operators whose result is at most as large as their operands; other functions may expand a character to eight. */
 const OPERATORS = /^\W+$|^in$/;
 const MAX_GROWTH = 8;
 
-/** Estimates an expression from its text alone; what `known` has is taken from there. */
+/** Estimates the cost of an expression without evaluating it; `known` has the costs of evaluated parts. */
 export function costOf(
   node: Node,
   known: ReadonlyMap<Node, Cost>,
@@ -64,7 +64,7 @@ export function costOf(
   }
 }
 
-/** The cost of a value that was evaluated. */
+/** Returns the cost of an evaluated value. */
 export function costOfValue(value: unknown): Cost {
   if (typeof value === "string" || value instanceof Uint8Array) return single(value.length);
   const items = Array.isArray(value) ? value : [...(entriesOf(value) ?? [])].flat();
@@ -73,7 +73,7 @@ export function costOfValue(value: unknown): Cost {
   return { total, items: sizes.length, largest: sizes.reduce((a, b) => Math.max(a, b), 1) };
 }
 
-/** A value whose parts are not known. */
+/** Returns the cost of a value without known parts. */
 function single(total: number): Cost {
   return { total: Math.max(1, total), items: Math.max(1, total), largest: Math.max(1, total) };
 }

@@ -2,7 +2,7 @@ import type { RequestVariables, ResponseVariables } from "../../../runtime/cel/v
 
 type Data = Readonly<Record<string, unknown>>;
 
-/** The variables of emitted code, from data that has them as expressions name them. */
+/** Builds the variables of emitted code from data in the form of expressions. */
 export function variablesFrom(data: unknown): Readonly<Record<string, unknown>> {
   const all = objectOf(data);
   return {
@@ -77,12 +77,12 @@ function certificateFrom(source: Data): RequestVariables["clientCertificate"] {
   };
 }
 
-/** `mcp.method` is another name of `mcp.methodName`. */
+/** Handles `mcp.method`, an alias of `mcp.methodName`. */
 function mcpFrom({ method, ...mcp }: Data): Data {
   return method === undefined ? mcp : { methodName: method, ...mcp };
 }
 
-/** Header names have no case; several values are joined as the gateway joins them. */
+/** Builds headers: names are case-insensitive, and several values are joined as in the gateway. */
 function headersFrom(headers: unknown): ReadonlyMap<string, string> {
   return new Map(
     Object.entries(objectOf(headers)).map(([name, value]) => [
@@ -95,7 +95,7 @@ function headersFrom(headers: unknown): ReadonlyMap<string, string> {
 }
 
 function objectOf(value: unknown): Data {
-  // `as`: any object can be read by name
+  // `as`: any object can be read by name.
   return typeof value === "object" && value !== null ? (value as Data) : {};
 }
 
@@ -107,13 +107,13 @@ function numberOf(value: unknown, fallback: number): number {
   return typeof value === "number" ? value : fallback;
 }
 
-/** Text is a body as it is; other JSON is one in JSON. */
+/** Builds a body: a string is used unchanged, other JSON is serialized. */
 function bytesOf(value: unknown): Uint8Array | undefined {
   if (value === undefined) return undefined;
   return Buffer.from(typeof value === "string" ? value : JSON.stringify(value), "utf8");
 }
 
-/** A time as RFC 3339 text, or in milliseconds since 1970. */
+/** Parses a time: an RFC 3339 string, or milliseconds since 1970. */
 function millisOf(value: unknown): number | undefined {
   if (typeof value === "number") return value;
   const millis = typeof value === "string" ? Date.parse(value) : Number.NaN;

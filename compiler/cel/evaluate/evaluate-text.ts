@@ -1,6 +1,6 @@
 import { doubleOf, entriesOf, kindOf, numberOf, quote, toText, typeNameOf } from "./run-code.ts";
 
-/** A value as CEL writes it: `"a"`, `1u`, `[1, 2.0]`, `{"a": b"\x00"}`, `timestamp("…")`. */
+/** Formats a value as a CEL literal: `"a"`, `1u`, `[1, 2.0]`, `{"a": b"\x00"}`, `timestamp("…")`. */
 export function writeValue(value: unknown): string {
   const kind = kindOf(value);
   switch (kind) {
@@ -32,7 +32,7 @@ export function writeValue(value: unknown): string {
   }
 }
 
-/** A value as JSON has it; see `Evaluation.json`. */
+/** Converts a value to JSON; see `Evaluation.json`. */
 export function toJsonValue(value: unknown): unknown {
   const kind = kindOf(value);
   switch (kind) {

@@ -8,32 +8,31 @@ import { variablesFrom } from "./evaluate-data.ts";
 import { toJsonValue, writeValue } from "./evaluate-text.ts";
 import { functionOf, typeNameOf } from "./run-code.ts";
 
-/** What `gwc eval` finds out about an expression. */
+/** Result of `gwc eval`. */
 export type Evaluation =
   | {
       readonly kind: "value";
-      /** The value as CEL writes it. */
+      /** Value as a CEL literal. */
       readonly text: string;
-      /** As JSON: bytes are base64, times are text, ints beyond 2^53 are text. */
+      /** Value as JSON: bytes are base64, times are strings, ints beyond 2^53 are strings. */
       readonly json: unknown;
-      /** The type, as precise as it is known. */
+      /** Type, as precise as it is known. */
       readonly type: string;
       readonly expression: CompiledExpression;
       readonly problems: readonly CelProblem[];
     }
-  /** Evaluating it is an error: a claim that is not there, a wrong type. */
+  /** Evaluation failed: a missing claim, a wrong type. */
   | {
       readonly kind: "error";
       readonly expression: CompiledExpression;
       readonly problems: readonly CelProblem[];
     }
-  /** It does not compile. */
+  /** The expression is invalid. */
   | { readonly kind: "invalid"; readonly problems: readonly CelProblem[] };
 
 /**
- * Compiles an expression and runs what it becomes. `data` has the variables as expressions name them:
- * `{"jwt": {"sub": "a"}, "request": {"path": "/", "headers": {"x-id": "1"}}}`; what it leaves out is absent, and a
- * request without data is `GET /`.
+ * Compiles an expression and runs its code. `data` has the variables in the form of expressions: `{"jwt": {"sub": "a"},
+ * "request": {"path": "/", "headers": {"x-id": "1"}}}`; missing data is absent, and the default request is `GET /`.
  */
 export function evaluateExpression(
   text: string,
@@ -54,7 +53,7 @@ export function evaluateExpression(
   };
 }
 
-/** The code that an expression becomes, with what it needs around it: `gwc eval --emit`. */
+/** Returns the code of an expression, with the code that it depends on: `gwc eval --emit`. */
 export function emittedText({ code, source, variables }: CompiledExpression): string {
   const expressions = new Expressions();
   const result = expressions.use(code);

@@ -4,26 +4,26 @@ import type { Problems } from "../parse/problems.ts";
 import { type Cost, costOf, costOfValue } from "./cost.ts";
 import { doubleOf, kindOf, numberOf } from "./run-code.ts";
 
-/** What is known at build about the parts of an expression that read nothing. */
+/** Results of evaluating the constant parts of an expression at build time. */
 export interface Constants {
-  /** The constant that a node always evaluates to, when it has the form of a literal. */
+  /** Returns the constant result of a node, if it can be written as a literal. */
   literalOf(node: Node): LiteralValue | undefined;
-  /** Whether a node always evaluates to one value that is no literal: a list, a duration, a network. */
+  /** Whether a node always has the same value that cannot be written as a literal: a list, a duration, a network. */
   isConstant(node: Node): boolean;
 }
 
-/** Longer texts stay as they are written. */
+/** Maximum length of a string that becomes a literal. */
 const MAX_TEXT = 1_000;
-/** More elements or bodies than this are not evaluated at build. */
+/** Maximum number of elements or bodies that are evaluated at build time. */
 const MAX_NODES = 2_000;
-/** How many failing parts of an expression are evaluated again to find the one inside that fails. */
+/** Maximum number of failing parts that are evaluated again to find the innermost failing one. */
 const MAX_EVALUATIONS = 10;
-/** Characters and items that a constant may take to evaluate. */
+/** Maximum cost of a constant in characters and items. */
 const MAX_COST = 1_000_000;
 
 /**
- * Evaluates the closed parts of an expression with the code that they would become. A part that always fails is
- * reported, unless something around it makes up for it: `||`, a branch, `default`.
+ * Evaluates the constant parts of an expression with their emitted code. Reports a part that always fails, unless an
+ * enclosing part handles the error: `||`, a branch, `default`.
  */
 export function foldConstants(
   checked: CheckedExpression,
@@ -38,8 +38,8 @@ export function foldConstants(
   let evaluations = 0;
 
   /**
-   * Whether a closed node may be evaluated. What its text alone makes look too costly is judged again by what its parts
-   * are; what is too costly then is reported once.
+   * Whether a constant node may be evaluated. If the estimate is too high, it is repeated with the values of its parts;
+   * if it is still too high, that is reported once.
    */
   const isAffordable = (node: Node): boolean => {
     if (costOf(node, costs).total <= MAX_COST) return true;
@@ -55,7 +55,7 @@ export function foldConstants(
     return false;
   };
 
-  /** Whether evaluating the node always fails. */
+  /** Returns whether evaluating the node always fails. */
   const visit = (node: Node, isAbsorbed: boolean): boolean => {
     if (!closed.has(node) || node.kind === "literal") {
       for (const child of childrenOf(node))
@@ -93,7 +93,7 @@ export function foldConstants(
   };
 }
 
-/** The nodes that read no variable from outside themselves and always give the same. */
+/** Returns the nodes that read no outside variable and always have the same result. */
 function closedNodes(checked: CheckedExpression): ReadonlySet<Node> {
   const closed = new Set<Node>();
   let count = 0;
@@ -110,7 +110,7 @@ function closedNodes(checked: CheckedExpression): ReadonlySet<Node> {
       }
     }
     if (isOpen(checked, node)) free.add(node.kind === "name" ? node.name : "");
-    // nested macros multiply their work
+    // Nested macros multiply their work.
     if (node.kind === "macro" && depth > 0) free.add("");
     if (free.size === 0) closed.add(node);
     return free;
@@ -119,7 +119,7 @@ function closedNodes(checked: CheckedExpression): ReadonlySet<Node> {
   return count > MAX_NODES ? new Set() : closed;
 }
 
-/** Whether a node itself depends on the request, or on chance. */
+/** Whether a node itself depends on the request, or is random. */
 function isOpen(checked: CheckedExpression, node: Node): boolean {
   if (checked.isMistake(node)) return true;
   if (checked.typeNameOf(node) !== undefined) return false;
@@ -127,7 +127,7 @@ function isOpen(checked: CheckedExpression, node: Node): boolean {
   return node.kind === "call" && (checked.callOf(node)?.declaration.isImpure ?? false);
 }
 
-/** Whether an error of a child may be no error of the node. */
+/** Whether a node may succeed although a child fails. */
 function absorbs(checked: CheckedExpression, node: Node, child: Node): boolean {
   switch (node.kind) {
     case "logical":
@@ -164,13 +164,13 @@ function literalOf(value: unknown): LiteralValue | undefined {
   }
 }
 
-/** What fails, as far as the function tells. */
+/** Describes why a node fails, as far as the function is known. */
 function describeFailure(checked: CheckedExpression, node: Node): string {
   if (node.kind === "index" || node.kind === "select") return "this key or index does not exist";
-  if (node.kind === "map") return "a key comes twice in this map, or is of a type that no key has";
+  if (node.kind === "map") return "this map has a duplicate key, or a key of an invalid type";
   if (node.kind !== "call") return "this always fails";
   const isZero = node.args[1]?.kind === "literal" && isZeroLiteral(node.args[1].literal);
-  if ((node.name === "/" || node.name === "%") && isZero) return "this is divided by zero";
+  if ((node.name === "/" || node.name === "%") && isZero) return "this is a division by zero";
   if (/^[-+*/%]$/.test(node.name)) return "the result does not fit into 64 bits";
   const name = checked.callOf(node)?.declaration.name ?? node.name;
   return `${name}() fails with this constant`;

@@ -26,7 +26,7 @@ import type { Expression, ImportSymbol, ValueExpression } from "../../../templat
 import { nodesOf } from "../../../templates/code/syntax.ts";
 import { shapeText } from "./shape-text.ts";
 
-/** The runtime's own modules: what emitted code does at build is what it does at run time. */
+/** Modules of the runtime: emitted code has the same behavior at build time and at run time. */
 const MODULES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   "collections/collections": collections,
   "values/compare": compare,
@@ -53,7 +53,7 @@ const MODULES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   "values/values": values,
 };
 
-/** Makes a function of emitted code: given the variables by name, it gives the value or undefined. */
+/** Creates a function from emitted code that maps variables by name to the value, or to undefined. */
 export function functionOf(
   code: Expression,
   variables: readonly string[],
@@ -77,34 +77,34 @@ export function functionOf(
   return make(...imports.values(), ...literals);
 }
 
-/** By their parameters and their text: rules of many routes differ in names alone. */
+/** Cache of functions by parameters and code: rules of many routes differ only in names. */
 const makers = new Map<string, ReturnType<FunctionConstructor>>();
 
-/** More than this are forgotten: a controller compiles for months. */
+/** Maximum size of the cache: a controller compiles for months. */
 const MAX_MAKERS = 2_000;
 
 function makerOf(parameters: readonly string[], body: string): ReturnType<FunctionConstructor> {
   const key = `${parameters.join()}\n${body}`;
   const known = makers.get(key);
   if (known !== undefined) return known;
-  // emitted code without its annotations is plain JavaScript, and nothing of the user's text is in it
+  // Emitted code without type annotations is plain JavaScript, and contains no text of the user.
   const made = new Function(...parameters, body);
   if (makers.size >= MAX_MAKERS) makers.clear();
   makers.set(key, made);
   return made;
 }
 
-/** How the runtime sees a value: needed to write a folded one down again. */
+/** Conversions of runtime values, for writing folded values as literals. */
 export const { doubleOf, kindOf, numberOf } = values;
 
-/** How the runtime writes values: for showing them. */
+/** Formats runtime values for display. */
 export const { toText } = convert;
-/** A string as a CEL literal. */
+/** Formats a string as a CEL literal. */
 export const { quote } = strings;
-/** The entries of a map. */
+/** Returns the entries of a map. */
 export const { entriesOf } = entries;
 
-/** The name of a value's type: `int`, `google.protobuf.Timestamp`. */
+/** Returns the name of a value's type: `int`, `google.protobuf.Timestamp`. */
 export function typeNameOf(value: unknown): string {
   return types.typeOf(value)?.name ?? "error";
 }

@@ -2,8 +2,8 @@ import type { Expression, ValueExpression } from "../../../templates/code/hole.t
 import { printText } from "../../../templates/code/print.ts";
 
 /**
- * An expression as text to be run, not read: literals are `$0`, `$1` ..., whose values are appended to `literals`. Expressions
- * that differ in nothing else have one text, so that a function is made of it once.
+ * Returns an expression as code to run: literals become `$0`, `$1` ..., and their values are appended to `literals`.
+ * Expressions that only differ in literals have the same code, so that it is compiled once.
  */
 export function shapeText(node: Expression, literals: ValueExpression["value"][]): string {
   const text = (each: Expression) => shapeText(each, literals);
@@ -29,7 +29,7 @@ export function shapeText(node: Expression, literals: ValueExpression["value"][]
     case "list":
       return `[${node.items.map(text).join(",")}]`;
     case "object": {
-      // In brackets a key is no more than that, `__proto__` too.
+      // In brackets any key is a plain key, including `__proto__`.
       const entries = node.entries.map(([key, each]) => `[${JSON.stringify(key)}]:${text(each)}`);
       return `{${entries.join(",")}}`;
     }
@@ -47,7 +47,7 @@ export function shapeText(node: Expression, literals: ValueExpression["value"][]
   }
 }
 
-/** What an operator next to it would take apart. */
+/** Whether an expression needs parentheses next to an operator. */
 function isOperation({ kind }: Expression): boolean {
   return kind === "binary" || kind === "conditional" || kind === "arrow";
 }

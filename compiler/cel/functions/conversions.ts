@@ -4,13 +4,13 @@ import { declareFunctions } from "./declaration.ts";
 export const conversions = declareFunctions({
   bool: {
     helper: "values/convert#toBool",
-    doc: "A bool from text: `true`, `false`, `1`, `0`, `t`, `f`.",
+    doc: "A bool from a string: `true`, `false`, `1`, `0`, `t`, `f`.",
     signatures: ["bool(bool): bool", "bool(string): bool"],
     example: ['bool("true")', "true"],
   },
   int: {
     helper: "values/convert#toInt",
-    doc: "An int of 64 bits; a double loses its fraction, a timestamp gives its seconds.",
+    doc: "An int of 64 bits; a double loses its fraction, a timestamp is converted to seconds.",
     signatures: [
       "int(int): int",
       "int(uint): int",
@@ -39,7 +39,7 @@ export const conversions = declareFunctions({
   },
   string: {
     helper: "values/convert#toText",
-    doc: "Text; bytes must be UTF-8.",
+    doc: "A string; bytes must be UTF-8.",
     signatures: [
       "string(string): string",
       "string(bool): string",
@@ -56,13 +56,13 @@ export const conversions = declareFunctions({
   },
   bytes: {
     helper: "values/convert#toBytes",
-    doc: "The UTF-8 bytes of text.",
+    doc: "The UTF-8 bytes of a string.",
     signatures: ["bytes(bytes): bytes", "bytes(string): bytes"],
     example: ['bytes("é")', 'b"\\303\\251"'],
   },
   dyn: {
     helper: "values/convert#toDyn",
-    doc: "The same value, its type forgotten: the checker accepts it everywhere.",
+    doc: "The same value without its static type: the checker accepts it everywhere.",
     signatures: ["dyn(A): dyn"],
     example: ["dyn(1) == 1", "true"],
   },

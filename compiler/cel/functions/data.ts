@@ -4,13 +4,13 @@ import { declareFunctions } from "./declaration.ts";
 export const dataFunctions = declareFunctions({
   "base64.encode": {
     helper: "functions/encoders#base64Encode",
-    doc: "Bytes, or the UTF-8 of text, in base64.",
+    doc: "Bytes, or a string in UTF-8, as base64.",
     signatures: ["base64.encode(bytes): string", "base64.encode(string): string"],
     example: ['base64.encode(b"hello")', '"aGVsbG8="'],
   },
   "base64.decode": {
     helper: "functions/encoders#base64Decode",
-    doc: "The bytes that base64 text stands for.",
+    doc: "The bytes of a base64 string.",
     signatures: ["base64.decode(string): bytes"],
     example: ['string(base64.decode("aGVsbG8="))', '"hello"'],
   },
@@ -28,37 +28,37 @@ export const dataFunctions = declareFunctions({
   },
   "sha256.encode": {
     helper: "functions/encoders#sha256Encode",
-    doc: "The SHA-256 of bytes or text, in hexadecimal.",
+    doc: "The SHA-256 of bytes or a string, in hexadecimal.",
     signatures: ["sha256.encode(string): string", "sha256.encode(bytes): string"],
     example: ['sha256.encode("a").substring(0, 8)', '"ca978112"'],
   },
   "sha1.encode": {
     helper: "functions/encoders#sha1Encode",
-    doc: "The SHA-1 of bytes or text, in hexadecimal; not for security.",
+    doc: "The SHA-1 of bytes or a string, in hexadecimal; not for security.",
     signatures: ["sha1.encode(string): string", "sha1.encode(bytes): string"],
     example: ['sha1.encode("a").substring(0, 8)', '"86f7e437"'],
   },
   "md5.encode": {
     helper: "functions/encoders#md5Encode",
-    doc: "The MD5 of bytes or text, in hexadecimal; not for security.",
+    doc: "The MD5 of bytes or a string, in hexadecimal; not for security.",
     signatures: ["md5.encode(string): string", "md5.encode(bytes): string"],
     example: ['md5.encode("a").substring(0, 8)', '"0cc175b9"'],
   },
   json: {
     helper: "functions/json#json",
-    doc: "The value of JSON text.",
+    doc: "The value of a JSON string.",
     signatures: ["json(string): dyn", "json(bytes): dyn"],
     example: ['json("{\\"a\\": [1]}").a[0]', "1"],
   },
   toJson: {
     helper: "functions/json#toJson",
-    doc: "A value as JSON text.",
+    doc: "A value as a JSON string.",
     signatures: ["toJson(A): string"],
     example: ["toJson({'a': [1, true]})", '"{\\"a\\":[1,true]}"'],
   },
   default: {
     helper: "values/logic#orElse",
-    doc: "The first value, or the second if the first is an error (a claim that is not there).",
+    doc: "The first value, or the second if the first is an error (a missing claim).",
     signatures: ["default(A, A): A"],
     example: ["default({'a': 1}.b, 0)", "0"],
     isLazy: true,
@@ -79,7 +79,7 @@ export const dataFunctions = declareFunctions({
   },
   merge: {
     helper: "collections/maps#merge",
-    doc: "Two maps as one; the second one's entries win.",
+    doc: "The merged maps; entries of the second have precedence.",
     signatures: ["map(A, B).merge(map(A, B)): map(A, B)"],
     example: ["{'a': 1}.merge({'a': 2}).a", "2"],
   },
@@ -96,7 +96,7 @@ export const dataFunctions = declareFunctions({
   },
   flattenRecursive: {
     helper: "collections/lists#flattenRecursive",
-    doc: "The elements of the lists in a list, however deep.",
+    doc: "The elements of the lists in a list, at any depth.",
     signatures: [
       "list(dyn).flattenRecursive(): list(dyn)",
       "flattenRecursive(list(dyn)): list(dyn)",
@@ -111,26 +111,26 @@ export const dataFunctions = declareFunctions({
   },
   max: {
     helper: "collections/lists#max",
-    doc: "The largest of a list, or of some values.",
+    doc: "The largest value of a list, or of several values.",
     signatures: ["max(list(A)): A", "max(A, A): A", "max(A, A, A): A"],
     example: ["max([1, 3, 2])", "3"],
   },
   min: {
     helper: "collections/lists#min",
-    doc: "The smallest of a list, or of some values.",
+    doc: "The smallest value of a list, or of several values.",
     signatures: ["min(list(A)): A", "min(A, A): A", "min(A, A, A): A"],
     example: ["min(2, 1)", "1"],
   },
   random: {
     helper: "functions/effects#random",
-    doc: "A double between 0 and 1, another one each time.",
+    doc: "A random double between 0 and 1.",
     signatures: ["random(): double"],
     example: ["random() < 1.0", "true"],
     isImpure: true,
   },
   uuid: {
     helper: "functions/effects#uuid",
-    doc: "A new UUID, another one each time.",
+    doc: "A random UUID.",
     signatures: ["uuid(): string"],
     example: ["size(uuid())", "36"],
     isImpure: true,

@@ -2,19 +2,19 @@ import { type Overload, parseSignature } from "../types/signature.ts";
 
 /** A function, method or operator: data for the checker, the emitter and the reference. */
 export interface FunctionDeclaration {
-  /** `startsWith`, `math.abs`, `_+_` is `+`. */
+  /** Name: `startsWith`, `math.abs`; the operator `_+_` is `+`. */
   readonly name: string;
   readonly overloads: readonly Overload[];
-  /** The runtime function that does it: `functions/strings#startsWith`. It takes and gives `undefined` for an error. */
+  /** Runtime function: `functions/strings#startsWith`. It accepts and returns `undefined` for an error. */
   readonly helper: string;
   readonly doc: string;
-  /** An expression and what it gives, both CEL; the reference shows it and a test runs it. */
+  /** An example and its result, both in CEL; the reference shows it and a test runs it. */
   readonly example: readonly [expression: string, value: string];
-  /** True when two calls may differ: such a call is never evaluated at build. */
+  /** Whether two calls may differ: such a call is never evaluated at build time. */
   readonly isImpure: boolean;
-  /** True when its arguments may be evaluated though another one fails. */
+  /** Whether its arguments may be evaluated although another one fails. */
   readonly isLazy: boolean;
-  /** The smallest and largest int that it gives. */
+  /** Minimum and maximum int of its results. */
   readonly range?: readonly [number, number];
 }
 
@@ -28,7 +28,7 @@ interface VariableDefinition {
   readonly range?: readonly [number, number];
 }
 
-/** Declares the functions of one library. */
+/** Declares the functions of a library. */
 export function declareFunctions(
   rows: Readonly<Record<string, VariableDefinition>>,
 ): readonly FunctionDeclaration[] {

@@ -9,7 +9,7 @@ import { standardFunctions } from "./standard.ts";
 import { stringFunctions } from "./strings.ts";
 import { times } from "./times.ts";
 
-/** Every function, by library, in the order of the reference. */
+/** All functions by library, in the order of the reference. */
 export const libraries: readonly {
   readonly title: string;
   readonly functions: readonly FunctionDeclaration[];
@@ -38,17 +38,17 @@ const operatorByName: ReadonlyMap<string, FunctionDeclaration> = new Map(
   operators.map((each) => [each.name, each]),
 );
 
-/** A function by its name, with its namespace: `math.abs`. */
+/** Finds a function by its name, including its namespace: `math.abs`. */
 export function functionNamed(name: string): FunctionDeclaration | undefined {
   return byName.get(name);
 }
 
-/** An operator by its name in the table: `add`. */
+/** Finds an operator by its name in the table: `add`. */
 export function operatorNamed(name: string): FunctionDeclaration | undefined {
   return operatorByName.get(name);
 }
 
-/** Every name of a function. */
+/** Returns the names of all functions. */
 export function functionNames(): readonly string[] {
   return [...byName.keys()];
 }

@@ -2,7 +2,7 @@ import { declareFunctions } from "./declaration.ts";
 
 const NUMBERS = ["int", "uint", "double"] as const;
 
-/** Forms of `math.greatest` and `math.least`: one to five numbers, or a list of them. */
+/** Returns the overloads of `math.greatest` and `math.least`: one to five numbers, or a list of them. */
 function extremes(name: string): readonly string[] {
   const same = NUMBERS.flatMap((type) => [
     `math.${name}(${type}): ${type}`,
@@ -43,31 +43,31 @@ export const mathFunctions = declareFunctions({
   },
   "math.ceil": {
     helper: "functions/math#ceil",
-    doc: "The next whole number up.",
+    doc: "The number rounded up to an integer.",
     signatures: each("ceil", ["double"]),
     example: ["math.ceil(1.2)", "2.0"],
   },
   "math.floor": {
     helper: "functions/math#floor",
-    doc: "The next whole number down.",
+    doc: "The number rounded down to an integer.",
     signatures: each("floor", ["double"]),
     example: ["math.floor(1.8)", "1.0"],
   },
   "math.round": {
     helper: "functions/math#round",
-    doc: "The nearest whole number; halves go away from zero.",
+    doc: "The nearest integer; halves are rounded away from zero.",
     signatures: each("round", ["double"]),
     example: ["math.round(1.5)", "2.0"],
   },
   "math.trunc": {
     helper: "functions/math#trunc",
-    doc: "Without its fraction.",
+    doc: "The number without its fraction.",
     signatures: each("trunc", ["double"]),
     example: ["math.trunc(-1.8)", "-1.0"],
   },
   "math.abs": {
     helper: "functions/math#abs",
-    doc: "Without its sign.",
+    doc: "The absolute value.",
     signatures: each("abs", NUMBERS),
     example: ["math.abs(-3)", "3"],
   },
@@ -85,7 +85,7 @@ export const mathFunctions = declareFunctions({
   },
   "math.isNaN": {
     helper: "functions/math#isNotANumber",
-    doc: "Whether a double is no number.",
+    doc: "Whether a double is NaN.",
     signatures: ["math.isNaN(double): bool"],
     example: ["math.isNaN(0.0 / 0.0)", "true"],
   },
@@ -103,37 +103,37 @@ export const mathFunctions = declareFunctions({
   },
   "math.bitAnd": {
     helper: "functions/math#bitAnd",
-    doc: "The bits that both have.",
+    doc: "Bitwise AND.",
     signatures: pairs("bitAnd"),
     example: ["math.bitAnd(6, 3)", "2"],
   },
   "math.bitOr": {
     helper: "functions/math#bitOr",
-    doc: "The bits that either has.",
+    doc: "Bitwise OR.",
     signatures: pairs("bitOr"),
     example: ["math.bitOr(6, 3)", "7"],
   },
   "math.bitXor": {
     helper: "functions/math#bitXor",
-    doc: "The bits that one has and the other not.",
+    doc: "Bitwise XOR.",
     signatures: pairs("bitXor"),
     example: ["math.bitXor(6, 3)", "5"],
   },
   "math.bitNot": {
     helper: "functions/math#bitNot",
-    doc: "Every bit the other way.",
+    doc: "Bitwise NOT.",
     signatures: each("bitNot", ["int", "uint"]),
     example: ["math.bitNot(1)", "-2"],
   },
   "math.bitShiftLeft": {
     helper: "functions/math#bitShiftLeft",
-    doc: "The bits moved to the left; those beyond 64 are lost.",
+    doc: "Left shift; bits beyond 64 are lost.",
     signatures: ["math.bitShiftLeft(int, int): int", "math.bitShiftLeft(uint, int): uint"],
     example: ["math.bitShiftLeft(1, 4)", "16"],
   },
   "math.bitShiftRight": {
     helper: "functions/math#bitShiftRight",
-    doc: "The bits moved to the right, with zeros coming in.",
+    doc: "Right shift, filled with zeros.",
     signatures: ["math.bitShiftRight(int, int): int", "math.bitShiftRight(uint, int): uint"],
     example: ["math.bitShiftRight(16, 4)", "1"],
   },

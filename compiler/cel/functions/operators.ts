@@ -19,7 +19,7 @@ const ORDERED = [
 
 const named = (name: string, forms: readonly string[]) => forms.map((form) => `${name}${form}`);
 
-/** The operators, under names that signatures can have; `operatorNames` maps them. */
+/** Operators by names that signatures can contain; `operatorNames` maps them. */
 export const operators = declareFunctions({
   equal: {
     helper: "values/compare#equal",
@@ -65,7 +65,7 @@ export const operators = declareFunctions({
   },
   not: {
     helper: "values/logic#not",
-    doc: "The other bool.",
+    doc: "The negated bool.",
     signatures: ["not(bool): bool"],
     example: ["!true", "false"],
   },
@@ -132,7 +132,7 @@ export const operators = declareFunctions({
   },
 });
 
-/** How an operator is written, to its name in the table. */
+/** Names in the table by the spelling of the operator. */
 export const operatorNames: ReadonlyMap<string, string> = new Map([
   ["==", "equal"],
   ["!=", "differs"],

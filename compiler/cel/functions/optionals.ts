@@ -10,7 +10,7 @@ export const optionals = declareFunctions({
   },
   "optional.ofNonZeroValue": {
     helper: "values/optional#ofNonZeroValue",
-    doc: "An optional with a value, none for the zero of its type.",
+    doc: "An optional with a value; empty for the zero value of its type.",
     signatures: ["optional.ofNonZeroValue(A): optional(A)"],
     example: ['optional.ofNonZeroValue("").hasValue()', "false"],
   },
@@ -40,7 +40,7 @@ export const optionals = declareFunctions({
   },
   value: {
     helper: "values/optional#contentOf",
-    doc: "The value of an optional; without one it is an error.",
+    doc: "The value of an optional; an error if it is empty.",
     signatures: ["optional(A).value(): A"],
     example: ["{'a': 1}.?a.value()", "1"],
   },
@@ -52,7 +52,7 @@ export const optionals = declareFunctions({
   },
   orValue: {
     helper: "values/optional#orValue",
-    doc: "The value of an optional, or another one.",
+    doc: "The value of an optional, or another value if it is empty.",
     signatures: ["optional(A).orValue(A): A"],
     example: ["{'a': 1}.?b.orValue(0)", "0"],
   },

@@ -1,6 +1,6 @@
 import { declareFunctions } from "./declaration.ts";
 
-/** The strings extension, and two functions that configurations in the wild use. Indices count code points. */
+/** The strings extension, and two functions that existing configurations use. Indices count code points. */
 export const stringFunctions = declareFunctions({
   charAt: {
     helper: "functions/strings#charAt",
@@ -10,37 +10,37 @@ export const stringFunctions = declareFunctions({
   },
   indexOf: {
     helper: "functions/strings#indexOf",
-    doc: "Where a part first stands, from an index on if one is given; -1 for nowhere.",
+    doc: "The index of the first occurrence of a substring, optionally from an index on; -1 if there is none.",
     signatures: ["string.indexOf(string): int", "string.indexOf(string, int): int"],
     example: ['"hello mellow".indexOf("ello", 2)', "7"],
   },
   lastIndexOf: {
     helper: "functions/strings#lastIndexOf",
-    doc: "Where a part last stands, up to an index if one is given; -1 for nowhere.",
+    doc: "The index of the last occurrence of a substring, optionally up to an index; -1 if there is none.",
     signatures: ["string.lastIndexOf(string): int", "string.lastIndexOf(string, int): int"],
     example: ['"hello mellow".lastIndexOf("ello")', "7"],
   },
   substring: {
     helper: "functions/strings#substring",
-    doc: "The part from an index, up to another if one is given.",
+    doc: "The substring from an index, optionally up to another index.",
     signatures: ["string.substring(int): string", "string.substring(int, int): string"],
     example: ['"tacocat".substring(0, 4)', '"taco"'],
   },
   lowerAscii: {
     helper: "functions/strings#lowerAscii",
-    doc: "With A to Z in lower case.",
+    doc: "The string with A to Z in lower case.",
     signatures: ["string.lowerAscii(): string"],
     example: ['"TacoCÆt".lowerAscii()', '"tacocÆt"'],
   },
   upperAscii: {
     helper: "functions/strings#upperAscii",
-    doc: "With a to z in upper case.",
+    doc: "The string with a to z in upper case.",
     signatures: ["string.upperAscii(): string"],
     example: ['"taco".upperAscii()', '"TACO"'],
   },
   replace: {
     helper: "functions/strings#replace",
-    doc: "With a part replaced everywhere, or so many times.",
+    doc: "The string with a substring replaced, everywhere or a limited number of times.",
     signatures: [
       "string.replace(string, string): string",
       "string.replace(string, string, int): string",
@@ -49,7 +49,7 @@ export const stringFunctions = declareFunctions({
   },
   split: {
     helper: "functions/strings#split",
-    doc: "The parts between separators; at most so many. Without a separator: the members of a header.",
+    doc: "The parts between separators, optionally limited in number. Without a separator: the members of a header.",
     signatures: [
       "string.split(string): list(string)",
       "string.split(string, int): list(string)",
@@ -59,7 +59,7 @@ export const stringFunctions = declareFunctions({
   },
   join: {
     helper: "functions/strings#join",
-    doc: "The strings of a list, one after the other, with a separator if one is given.",
+    doc: "The strings of a list, joined with an optional separator.",
     signatures: [
       "list(string).join(): string",
       "list(string).join(string): string",
@@ -69,7 +69,7 @@ export const stringFunctions = declareFunctions({
   },
   trim: {
     helper: "functions/strings#trim",
-    doc: "Without white space at both ends.",
+    doc: "The string without whitespace at both ends.",
     signatures: ["string.trim(): string"],
     example: ['"  a ".trim()', '"a"'],
   },
@@ -81,31 +81,31 @@ export const stringFunctions = declareFunctions({
   },
   format: {
     helper: "functions/format#format",
-    doc: "With `%s %d %f %e %b %o %x %X` replaced by the list's values in turn.",
+    doc: "The string with `%s %d %f %e %b %o %x %X` replaced by the values of a list.",
     signatures: ["string.format(list(dyn)): string"],
     example: ['"%s has %d".format(["a", 2])', '"a has 2"'],
   },
   "strings.quote": {
     helper: "functions/strings#quote",
-    doc: "The text as a literal, in quotes.",
+    doc: "The string as a quoted literal.",
     signatures: ["strings.quote(string): string"],
     example: ["strings.quote('a\"b').size()", "6"],
   },
   stripPrefix: {
     helper: "functions/strings#stripPrefix",
-    doc: "Without a prefix, if it has that.",
+    doc: "The string without a prefix, if it has that.",
     signatures: ["string.stripPrefix(string): string"],
     example: ['"/api/x".stripPrefix("/api")', '"/x"'],
   },
   stripSuffix: {
     helper: "functions/strings#stripSuffix",
-    doc: "Without a suffix, if it has that.",
+    doc: "The string without a suffix, if it has that.",
     signatures: ["string.stripSuffix(string): string"],
     example: ['"a.json".stripSuffix(".json")', '"a"'],
   },
   regexReplace: {
     helper: "functions/pattern#regexReplace",
-    doc: "With every match of an RE2 pattern replaced; `$1` is the first group.",
+    doc: "The string with every match of an RE2 pattern replaced; `$1` is the first group.",
     signatures: ["string.regexReplace(string, string): string"],
     example: ['"a1b22".regexReplace("[0-9]+", "#")', '"a#b#"'],
   },

@@ -25,7 +25,7 @@ function part(
 export const times = declareFunctions({
   timestamp: {
     helper: "values/convert#toTimestamp",
-    doc: "A timestamp from RFC 3339 text, or from seconds since 1970.",
+    doc: "A timestamp from an RFC 3339 string, or from seconds since 1970.",
     signatures: [
       "timestamp(timestamp): timestamp",
       "timestamp(string): timestamp",
@@ -35,7 +35,7 @@ export const times = declareFunctions({
   },
   duration: {
     helper: "values/convert#toDuration",
-    doc: "A duration from text: `1h30m`, `1.5s`, `250ms`.",
+    doc: "A duration from a string: `1h30m`, `1.5s`, `250ms`.",
     signatures: ["duration(duration): duration", "duration(string): duration"],
     example: ['string(duration("1h30m"))', '"5400s"'],
   },
@@ -45,8 +45,8 @@ export const times = declareFunctions({
   getDayOfMonth: part("getDayOfMonth", "The day of the month; the first is 0.", "0"),
   getDayOfWeek: part("getDayOfWeek", "The day of the week; Sunday is 0.", "0"),
   getDayOfYear: part("getDayOfYear", "The day of the year; the first is 0.", "59"),
-  getHours: part("getHours", "The hour; of a duration all its hours.", "9", true),
-  getMinutes: part("getMinutes", "The minute; of a duration all its minutes.", "5", true),
-  getSeconds: part("getSeconds", "The second; of a duration all its seconds.", "7", true),
+  getHours: part("getHours", "The hour; for a duration, its total hours.", "9", true),
+  getMinutes: part("getMinutes", "The minute; for a duration, its total minutes.", "5", true),
+  getSeconds: part("getSeconds", "The second; for a duration, its total seconds.", "7", true),
   getMilliseconds: part("getMilliseconds", "The milliseconds of the second.", "250", true),
 });

@@ -5,18 +5,18 @@ import { type CelPhase, itemKinds } from "../variables/variables.ts";
 import { inlineBindings } from "./inline-bindings.ts";
 import { namesKind } from "./kind-reader.ts";
 
-/** A text that an expression compares a field of an item with. */
+/** A string that an expression compares with a field of an item. */
 export interface ComparedName {
-  /** `mcp.tool.name`. */
+  /** Path of the field: `mcp.tool.name`. */
   readonly path: string;
   readonly text: string;
-  /** How: `math_` of `startsWith` is the beginning of names. */
+  /** Comparison: `math_` in `startsWith` is the beginning of names. */
   readonly comparison: "equal" | "begins";
-  /** Where the text stands in the expression. */
+  /** Place of the string in the expression. */
   readonly within: Span;
 }
 
-/** The texts that an expression compares the fields of items with, in the order in which they stand. */
+/** Returns the strings that an expression compares with fields of items, in order. */
 export function comparedNames(expression: string, phase: CelPhase): readonly ComparedName[] {
   const kinds = itemKinds(phase);
   const root = parseExpression(expression, new Problems());

@@ -1,16 +1,16 @@
 import type { CallNode, Node, Span } from "../parse/ast.ts";
 
-/** A bool that is written down. */
+/** Creates a bool literal. */
 export function truth(span: Span, value: boolean): Node {
   return { kind: "literal", span, literal: { kind: "bool", value } };
 }
 
-/** The bool that a node is, when it is written down. */
+/** Returns the value of a bool literal; `undefined` for other nodes. */
 export function truthOf(node: Node): boolean | undefined {
   return node.kind === "literal" && node.literal.kind === "bool" ? node.literal.value : undefined;
 }
 
-/** Bools joined by `&&` or `||`; those that are written down are left out, or decide. */
+/** Joins bools with `&&` or `||`; literals are omitted, or decide. */
 export function joinedBy(operator: "&&" | "||", span: Span, operands: readonly Node[]): Node {
   const neutral = operator === "&&";
   if (operands.some((operand) => truthOf(operand) === !neutral)) return truth(span, !neutral);
@@ -20,7 +20,7 @@ export function joinedBy(operator: "&&" | "||", span: Span, operands: readonly N
   return open.length === 1 ? only : { kind: "logical", span, operator, operands: open };
 }
 
-/** The opposite of a bool. */
+/** Returns the opposite of a bool. */
 export function opposite(node: Node): Node {
   const known = truthOf(node);
   if (known !== undefined) return truth(node.span, !known);

@@ -1,14 +1,14 @@
 import { childrenOf, type MacroNode, mapChildren, type Node } from "../parse/ast.ts";
 
 /**
- * The expression with the value of a binding in the place of its variable, for the bindings whose value is asked for.
- * `cel.bind(t, a, t || b)` is `a || b`: the value of a binding may be an error, which is absorbed where it is used.
+ * Replaces the variables of bindings with their values, for selected bindings. `cel.bind(t, a, t || b)` becomes `a ||
+ * b`: an error in the value of a binding is absorbed where the variable is used.
  */
 export function inlineBindings(root: Node, isWanted: (value: Node) => boolean): Node {
   return visit(root, new Map(), isWanted);
 }
 
-/** What is put in the place of variables. */
+/** Replacements of variables. */
 type Values = ReadonlyMap<string, Node>;
 
 function visit(node: Node, values: Values, isWanted: (value: Node) => boolean): Node {
@@ -28,7 +28,7 @@ function visit(node: Node, values: Values, isWanted: (value: Node) => boolean): 
   return changed.kind === "macro" ? { ...changed, variables } : changed;
 }
 
-/** The macro's variables, named so that none of them catches a name of the values put in. */
+/** Renames the macro's variables so that they do not capture names in the replacements. */
 function scopeOf(
   node: MacroNode,
   values: Values,
@@ -49,7 +49,7 @@ function scopeOf(
   return { variables, inner };
 }
 
-/** Every name that is read in a node, of variables of its own macros too. */
+/** Returns every name that a node reads, including variables of its own macros. */
 function namesIn(node: Node): ReadonlySet<string> {
   const seen = new Set<Node>();
   const names = new Set<string>();

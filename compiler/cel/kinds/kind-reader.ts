@@ -2,27 +2,27 @@ import type { CheckedExpression } from "../check/checked-expression.ts";
 import { childrenOf, dottedName, type Node } from "../parse/ast.ts";
 
 /**
- * What is known of the kinds of an item, each by the path of its fields: `mcp.tool`. Of these at most one is there.
- * The others of a phase, which an expression does not name, are absent alike.
+ * Kinds of an item that are known to be present or absent, by path: `mcp.tool`. At most one is present. Kinds of a
+ * phase that an expression does not use are all absent.
  */
 export interface Situation {
   readonly present: readonly string[];
   readonly absent: readonly string[];
 }
 
-/** Tells which kinds of items the parts of an expression are about. */
+/** Determines the kinds of items that parts of an expression depend on. */
 export interface KindReader {
-  /** The kinds without which a part may fail: it reads their fields. */
+  /** Returns the kinds without which a part may fail, because it reads their fields. */
   readBy(node: Node): ReadonlySet<string>;
-  /** The kinds that a part asks for, too: `has(mcp.tool)`. */
+  /** Returns the kinds that a part reads or tests for: `has(mcp.tool)`. */
   namedBy(node: Node): ReadonlySet<string>;
-  /** Whether a part fails for lack of a kind, whatever the rest of the request is. */
+  /** Whether a part fails because a kind is absent, whatever the rest of the request is. */
   failsIn(node: Node, situation: Situation): boolean;
-  /** What `has(mcp.tool)` is; undefined for a node of another form, or where it is not known. */
+  /** Returns the value of `has(mcp.tool)`; `undefined` for other nodes, or if it is not known. */
   presenceIn(node: Node, situation: Situation): boolean | undefined;
 }
 
-/** Whether an expression names one of the kinds at all, by its text alone. */
+/** Whether an expression uses one of the kinds, without checking it. */
 export function namesKind(root: Node, kinds: readonly string[]): boolean {
   const seen = new Set<Node>();
   const search = (node: Node): boolean => {
@@ -36,7 +36,7 @@ export function namesKind(root: Node, kinds: readonly string[]): boolean {
   return search(root);
 }
 
-/** Reads the kinds of a checked expression. */
+/** Returns a reader for a checked expression. */
 export function readKinds(checked: CheckedExpression, kinds: readonly string[]): KindReader {
   const reads = new Map<Node, ReadonlySet<string>>();
   const names = new Map<Node, ReadonlySet<string>>();
@@ -96,12 +96,12 @@ export function readKinds(checked: CheckedExpression, kinds: readonly string[]):
   return { readBy, namedBy, failsIn, presenceIn };
 }
 
-/** Whether a selection of a kind's field asks for it, and does not fail without it. */
+/** Whether a selection of a kind's field tests for the kind and does not fail without it. */
 function asks(node: Node): boolean {
   return node.kind === "presence" || (node.kind === "select" && node.isOptional);
 }
 
-/** The kind that a path belongs to: `mcp.tool` for `mcp.tool.name`. */
+/** Returns the kind that a path belongs to: `mcp.tool` for `mcp.tool.name`. */
 function kindIn(path: string, kinds: readonly string[]): string | undefined {
   return kinds.find((kind) => path === kind || path.startsWith(`${kind}.`));
 }

@@ -2,15 +2,15 @@ import { childrenOf, dottedName, type Node } from "../parse/ast.ts";
 import { parseExpression } from "../parse/parse.ts";
 import { Problems } from "../parse/problems.ts";
 
-/** The OAuth scopes that expressions look for, and where. */
+/** OAuth scopes that expressions look for, and the claims in which they do. */
 export interface NamedScopes {
-  /** The claims that hold a token's scopes, sorted: `scope`. */
+  /** Claims with the scopes of a token, sorted: `scope`. */
   readonly claims: readonly string[];
-  /** What stands beside them in the expressions, in the order in which it does. */
+  /** Strings that expressions compare with these claims, in order. */
   readonly scopes: readonly string[];
 }
 
-/** The scopes that expressions look for in claims; undefined: they read no such claim, or name no scope. */
+/** Returns the scopes that expressions look for in claims; `undefined` if they read no such claim, or no scope. */
 export function namedScopes(expressions: readonly string[]): NamedScopes | undefined {
   const roots = expressions.flatMap((text) => parseExpression(text, new Problems()) ?? []);
   const tests = roots.flatMap(testsIn);
@@ -19,11 +19,11 @@ export function namedScopes(expressions: readonly string[]): NamedScopes | undef
   return scopes.length === 0 ? undefined : { claims, scopes };
 }
 
-/** RFC 6749 3.3; RFC 8693 4.2, and what identity providers call it. */
+/** RFC 6749 3.3; RFC 8693 4.2, and names of identity providers. */
 const CLAIMS: readonly string[] = ["scope", "scopes", "scp"];
 const SCOPE = /^[!#-[\]-~]+$/;
 
-/** The calls and macros about scopes that an expression joins to what it says: `"a" in jwt.scopes`. */
+/** Returns the calls and macros of an expression that test scopes: `"a" in jwt.scopes`. */
 function testsIn(node: Node): readonly Node[] {
   const isTest = (node.kind === "call" && node.name !== "!") || node.kind === "macro";
   if (isTest) return claimsIn(node).length === 0 ? [] : [node];

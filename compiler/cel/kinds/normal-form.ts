@@ -3,12 +3,12 @@ import { type CallNode, childrenOf, type MacroNode, mapChildren, type Node } fro
 import { isNegation, joinedBy, opposite, truthOf } from "./connectives.ts";
 import type { KindReader } from "./kind-reader.ts";
 
-/** More parts than this are not spelled out. */
+/** Maximum number of parts of a normal form. */
 const MAX_PARTS = 10_000;
 
 /**
- * A rule in which what reads the fields of an item stands below `&&`, `||` and `!` only, so that it can be left out for
- * items of other kinds wherever it stands. Parts that read none stay as they are. Undefined when the form is too long.
+ * Returns a rule in which parts that read fields of an item are only below `&&`, `||` and `!`, so that they can be
+ * removed for items of other kinds. Other parts are unchanged. `undefined` if the form is too large.
  */
 export function normalForm(
   root: Node,
@@ -56,7 +56,7 @@ export function normalForm(
     return normal({ kind: "conditional", span: node.span, ...found });
   };
 
-  /** `f(a ? b : c)` is `a ? f(b) : f(c)`, where the choice reads fields of an item. */
+  /** `f(a ? b : c)` becomes `a ? f(b) : f(c)`, if the choice reads fields of an item. */
   const split = (node: Node): Choice | undefined => {
     if (kinds.readBy(node).size === 0) return undefined;
     if (node.kind === "conditional") return node;
@@ -87,8 +87,8 @@ interface Choice {
 }
 
 /**
- * `test ? a : b` for a test of an item of another kind, which is neither true nor false: it is what both branches agree
- * on. So `test ? true : b` is `test || b`, as it is for a test that holds or does not.
+ * Returns `test ? a : b` for a test that may be about an item of another kind and then is neither true nor false: the
+ * result is what both branches have in common. So `test ? true : b` becomes `test || b`, as for an ordinary test.
  */
 function choice(test: Node, consequent: Node, alternate: Node): Node {
   const { span } = test;
@@ -103,7 +103,7 @@ function choice(test: Node, consequent: Node, alternate: Node): Node {
   ]);
 }
 
-/** `a == b` of bools as what it says: both or neither. Undefined for another call. */
+/** Expands `a == b` of bools: both or neither. `undefined` for other calls. */
 function spelledOut(node: CallNode, checked: CheckedExpression): Node | undefined {
   const [left, right] = node.args;
   if (left === undefined || right === undefined) return undefined;
@@ -117,7 +117,7 @@ function spelledOut(node: CallNode, checked: CheckedExpression): Node | undefine
   ]);
 }
 
-/** Whether a node is a bool whatever it reads, unless it fails. The checker knows no parts that were put together here. */
+/** Whether a node is a bool unless it fails. The checker does not know parts that were created here. */
 function isBool(node: Node, checked: CheckedExpression): boolean {
   switch (node.kind) {
     case "logical":
@@ -137,17 +137,17 @@ function isBool(node: Node, checked: CheckedExpression): boolean {
 const QUANTIFIERS: ReadonlySet<string> = new Set(["exists", "all"]);
 const BINDINGS: ReadonlySet<string> = new Set(["bind", "with"]);
 
-/** Whether what a macro gives is what its expression is, or what it is for some element or all of them. */
+/** Whether the result of a macro is that of its expression, for the bound value, some element or all elements. */
 export function isTransparent(node: Node): node is MacroNode {
   return node.kind === "macro" && (QUANTIFIERS.has(node.macro) || isBinding(node));
 }
 
-/** Whether a macro gives what its one expression is. */
+/** Whether the result of a macro is that of its only expression. */
 export function isBinding(node: MacroNode): boolean {
   return BINDINGS.has(node.macro);
 }
 
-/** How many parts a node has, those that stand in several places counted in each. */
+/** Counts the parts of a node; shared parts count in each place. */
 function sizeOf(node: Node, known: Map<Node, number>): number {
   const found = known.get(node);
   if (found !== undefined) return found;

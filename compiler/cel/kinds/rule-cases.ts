@@ -5,27 +5,27 @@ import { type KindReader, readKinds, type Situation } from "./kind-reader.ts";
 import { normalForm } from "./normal-form.ts";
 import { specialize } from "./specialize.ts";
 
-/** What a rule says of the items of one kind, or of every item. */
+/** Effect of a rule on the items of one kind, or on every item. */
 export interface NodeCase {
-  /** Of which items; undefined for every one. */
+  /** Items that it applies to; `undefined` for every item. */
   readonly situation: Situation | undefined;
   readonly node: Node;
 }
 
-/** What a rule says of each kind of item, or why that is nothing. */
+/** Effect of a rule on each kind of item, or the reason why there is none. */
 export type NodeCases =
   | { readonly kind: "cases"; readonly cases: readonly NodeCase[] }
-  /** It is true of no item. */
+  /** The rule is true for no item. */
   | { readonly kind: "never" }
-  /** A require rule that is true of every item that it is about. */
+  /** A require rule that is true for every item that it applies to. */
   | { readonly kind: "always" }
-  /** It takes too much to say. */
+  /** The normal form is too large. */
   | { readonly kind: "too-large" };
 
 /**
- * What a rule says of each kind of item. An allow rule needs no difference: what fails does not allow. A deny rule
- * denies where it fails, so each of its alternatives is held against the kinds that it reads. A require rule is about
- * the kinds under which it can be true, and says nothing of others.
+ * Determines the effect of a rule on each kind of item. An allow rule needs no distinction, because it does not allow
+ * if it fails. A deny rule denies if it fails, so each of its alternatives is limited to the kinds that it reads. A
+ * require rule applies to the kinds for which it can be true, and ignores others.
  */
 export function casesOf(
   checked: CheckedExpression,
@@ -42,7 +42,7 @@ export function casesOf(
   return cases.length === 0 ? { kind: "always" } : { kind: "cases", cases };
 }
 
-/** The alternatives of a deny rule, joined where they are about the same kinds. */
+/** Returns the alternatives of a deny rule, joined by kinds. */
 function denyCases(form: Node, kinds: KindReader): readonly NodeCase[] {
   const groups = Map.groupBy(alternativesOf(form), (part) =>
     [...kinds.readBy(part)].sort().join(" "),
@@ -66,7 +66,7 @@ function requireCases(
   return isOfAll && open.length > 0 ? [{ situation: undefined, node: form }] : open;
 }
 
-/** The kinds of items under which a node can be true, each with what the node says of them. */
+/** Returns the kinds of items for which a node can be true, each with the specialized node. */
 function possibleCases(node: Node, kinds: KindReader): readonly NodeCase[] {
   const cases = situationsOf(node, kinds).map((situation) => ({
     situation,
@@ -76,7 +76,7 @@ function possibleCases(node: Node, kinds: KindReader): readonly NodeCase[] {
   return cases.filter((each) => truthOf(each.node) !== false);
 }
 
-/** One situation for each kind that a node names, and one for all other items. */
+/** Returns a situation for each kind that a node uses, and one for all other items. */
 function situationsOf(node: Node, kinds: KindReader): readonly Situation[] {
   const named = [...kinds.namedBy(node)].sort();
   const without = (kind: string): readonly string[] => named.filter((each) => each !== kind);
@@ -86,7 +86,7 @@ function situationsOf(node: Node, kinds: KindReader): readonly Situation[] {
   ];
 }
 
-/** What `||` joins, also as `!(a && b)`. */
+/** Returns the operands of `||`, also in the form `!(a && b)`. */
 function alternativesOf(node: Node): readonly Node[] {
   if (node.kind === "logical" && node.operator === "||") {
     return node.operands.flatMap(alternativesOf);

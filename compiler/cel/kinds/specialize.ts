@@ -4,8 +4,8 @@ import type { KindReader, Situation } from "./kind-reader.ts";
 import { isBinding, isTransparent } from "./normal-form.ts";
 
 /**
- * What a rule in normal form says of items of one kind. A condition on the fields of another kind is no error but no
- * reason for the rule either, nor is its opposite: each is false where `wanted` is true, and true where that is false.
+ * Specializes a rule in normal form for items of one kind. A condition on fields of another kind, or its opposite, is
+ * not an error but has no effect: it becomes false if `wanted` is true, and true otherwise.
  */
 export function specialize(
   node: Node,
@@ -42,7 +42,7 @@ export function specialize(
   const changed = mapChildren(node, (child) => (child === node.range ? child : inner(child)));
   const [body] = changed.kind === "macro" && changed !== node ? changed.bodies : [];
   const known = body === undefined ? undefined : truthOf(body);
-  // of no element there is anything to say; what is bound does not matter to what is known
+  // The result for zero elements is still open; the value of a binding does not affect a known result.
   return known === !wanted || (known === wanted && isBinding(node))
     ? truth(node.span, known)
     : changed;

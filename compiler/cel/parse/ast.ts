@@ -1,7 +1,7 @@
-/** Where a node stands in the expression: offsets in UTF-16 units, the end exclusive. */
+/** Place of a node in the expression: offsets in UTF-16 units, the end exclusive. */
 export type Span = readonly [start: number, end: number];
 
-/** A constant as it is written: numbers are kept exact. */
+/** A literal; numbers are exact. */
 export type LiteralValue =
   | { readonly kind: "null" }
   | { readonly kind: "bool"; readonly value: boolean }
@@ -17,7 +17,7 @@ export interface MacroVariable {
   readonly span: Span;
 }
 
-/** The macros, by what they do; `exists` and `all` and their like come with one variable or two. */
+/** Macros by their effect; `exists`, `all` and similar ones have one variable or two. */
 export type MacroName =
   | "all"
   | "exists"
@@ -35,7 +35,7 @@ export type MacroName =
   | "optMap"
   | "optFlatMap";
 
-/** A node of a parsed expression. Macros are nodes of their own, not expanded. */
+/** A node of a parsed expression. Macros are nodes and not expanded. */
 export type Node =
   | LiteralNode
   | { readonly kind: "name"; readonly span: Span; readonly name: string }
@@ -88,16 +88,16 @@ export type Node =
     }
   | MacroNode;
 
-/** A constant. */
+/** A literal node. */
 export interface LiteralNode {
   readonly kind: "literal";
   readonly span: Span;
   readonly literal: LiteralValue;
-  /** Of a string: where each unit of its value stands in the expression, and its end. */
+  /** For a string: the offset of each unit of its value in the expression, and of its end. */
   readonly offsets?: readonly number[];
 }
 
-/** A call. `target` tells `a.f(b)` from `f(a, b)`; it is also `args[0]`. */
+/** A call. `target` distinguishes `a.f(b)` from `f(a, b)`; it is also `args[0]`. */
 export interface CallNode {
   readonly kind: "call";
   readonly span: Span;
@@ -107,7 +107,7 @@ export interface CallNode {
   readonly args: readonly Node[];
 }
 
-/** A macro: what it goes over (or binds), the variables it declares, and the expressions that see them. */
+/** A macro: its range or bound value, its variables, and the expressions in their scope. */
 export interface MacroNode {
   readonly kind: "macro";
   readonly span: Span;
@@ -117,7 +117,7 @@ export interface MacroNode {
   readonly bodies: readonly Node[];
 }
 
-/** The nodes directly below a node, in the order they are written. */
+/** Returns the direct children of a node, in source order. */
 export function childrenOf(node: Node): readonly Node[] {
   switch (node.kind) {
     case "literal":
@@ -143,7 +143,7 @@ export function childrenOf(node: Node): readonly Node[] {
   }
 }
 
-/** The node with other nodes directly below it; the node itself when none of them changes. */
+/** Returns the node with changed children, or the node itself if none changes. */
 export function mapChildren(node: Node, change: (child: Node) => Node): Node {
   const before = childrenOf(node);
   const after = before.map(change);
@@ -185,7 +185,7 @@ export function mapChildren(node: Node, change: (child: Node) => Node): Node {
   }
 }
 
-/** `a.b.c`, for a chain of selections that starts at a name. */
+/** Returns `a.b.c` for a chain of selections that starts at a name; `undefined` for other nodes. */
 export function dottedName(node: Node): string | undefined {
   if (node.kind === "name") return node.name;
   if (node.kind !== "select") return undefined;

@@ -1,11 +1,11 @@
 import type { LiteralValue, MacroNode, Node } from "./ast.ts";
 
-/** The names that macros give their variables here, by the names they have in the expression. */
+/** Canonical names of macro variables, by their names in the expression. */
 type Renamed = Readonly<Record<string, string>>;
 
 /**
- * An expression as text that is the same for every layout, quoting and naming of macro variables: equal texts mean the
- * same. Texts that differ may mean the same, too.
+ * Returns an expression as a string that does not depend on layout, quotes and names of macro variables: equal strings
+ * have the same meaning. Different strings may have the same meaning too.
  */
 export function canonicalText(node: Node, names: Renamed = {}, depth = 0): string {
   const text = (each: Node): string => canonicalText(each, names, depth);
@@ -55,13 +55,16 @@ function macroText({ macro, range, variables, bodies }: MacroNode, names: Rename
   return `${subject}.${macro === "existsOne" ? "exists_one" : macro}(${parts.join(", ")})`;
 }
 
-/** `x`, in a macro within it `y`; the second variable of one is `x2`. No variable of requests is called so. */
+/**
+ * Returns the name of a macro variable: `x`, in a nested macro `y`; the second variable is `x2`. No variable of
+ * requests has such a name.
+ */
 function macroName(depth: number, index: number): string {
   const letter = ["x", "y", "z"][depth] ?? `v${depth}_`;
   return index === 0 ? letter : `${letter}${index + 1}`;
 }
 
-/** An expression without the parentheses around all of it. */
+/** Returns an expression without enclosing parentheses. */
 export function withoutParentheses(text: string): string {
   let depth = 0;
   let quote = "";

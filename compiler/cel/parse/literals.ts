@@ -15,8 +15,8 @@ export function isUint64(value: bigint): boolean {
 }
 
 /**
- * The constant that a literal's text means. The text is well-formed: the parser accepted it. Numbers out of range are
- * not refused here, because `-9223372036854775808` is one literal with its sign.
+ * Decodes the source of a literal, which the parser has accepted. Numbers out of range are not refused here, because
+ * `-9223372036854775808` is one literal with its sign.
  */
 export function decodeLiteral(text: string): LiteralValue {
   if (text === "null") return { kind: "null" };
@@ -45,7 +45,7 @@ function decodeQuoted(text: string): LiteralValue {
   return { kind: "bytes", value: isRaw ? Buffer.from(inner, "utf8") : unescapeBytes(inner) };
 }
 
-/** For each UTF-16 unit of a string literal's value, and for its end, the offset in the literal's text. */
+/** Returns the offset in the source for each UTF-16 unit of a string literal's value, and for its end. */
 export function stringOffsets(text: string): readonly number[] {
   const prefix = /^[rR]?/.exec(text)?.[0] ?? "";
   const quotes = /^("""|'''|"|')/.exec(text.slice(prefix.length))?.[0].length ?? 1;
@@ -88,7 +88,7 @@ function unescapeText(inner: string): string {
   });
 }
 
-/** In bytes, `\xff` and `\377` are bytes; any other character stands for its UTF-8 encoding. */
+/** Unescapes a bytes literal: `\xff` and `\377` are bytes; other characters are encoded in UTF-8. */
 function unescapeBytes(inner: string): Uint8Array {
   const pieces: Buffer[] = [];
   let end = 0;

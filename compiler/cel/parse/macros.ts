@@ -1,14 +1,14 @@
 import type { CallNode, MacroName, MacroNode, MacroVariable, Node } from "./ast.ts";
 import type { Problems } from "./problems.ts";
 
-/** One form of a macro: how many of its arguments are variables, and how many expressions follow. */
+/** A form of a macro: the number of variables among its arguments, and of expressions after them. */
 interface MacroForm {
   readonly macro: MacroName;
   readonly variables: 1 | 2;
   readonly bodies: 1 | 2;
 }
 
-/** The method macros by name; a form is chosen by the number of arguments. */
+/** Method macros by name; the number of arguments selects the form. */
 const METHODS: ReadonlyMap<string, readonly MacroForm[]> = new Map(
   Object.entries({
     all: forms("all", [1, 1], [2, 1]),
@@ -29,14 +29,14 @@ const METHODS: ReadonlyMap<string, readonly MacroForm[]> = new Map(
   }),
 );
 
-/** Every name that a macro has, for "did you mean" and the reference. */
+/** Names of all macros, for suggestions and the reference. */
 export const macroNames: readonly string[] = ["has", "bind", ...METHODS.keys()];
 
 function forms(macro: MacroName, ...shapes: readonly (readonly [1 | 2, 1 | 2])[]): MacroForm[] {
   return shapes.map(([variables, bodies]) => ({ macro, variables, bodies }));
 }
 
-/** The macro that a call is, or undefined when it is a plain call. */
+/** Returns the macro of a call; `undefined` for a plain call. */
 export function macroOf(call: CallNode, problems: Problems): Node | undefined {
   if (!call.isMethod) return call.name === "has" ? presenceOf(call, problems) : undefined;
   const [target, ...args] = call.args;

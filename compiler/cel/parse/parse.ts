@@ -7,17 +7,17 @@ import type { Problems } from "./problems.ts";
 import { operatorSpan, Parentheses } from "./spans.ts";
 import { syntaxHint } from "./syntax-hint.ts";
 
-/** The longest expression, in UTF-16 units: the specification's bound of a CELExpression. */
+/** Maximum length of an expression in UTF-16 units: the limit of CELExpression in the specification. */
 export const MAX_LENGTH = 16_384;
-/** How deep an expression may be nested. A chain of `&&`, of `||` or of `+` counts once. */
+/** Maximum nesting depth of an expression. A chain of `&&`, `||` or `+` counts once. */
 export const MAX_DEPTH = 100;
-/** How high its tree may be, long chains of arithmetic operators included. */
+/** Maximum height of the tree, including long chains of arithmetic operators. */
 const MAX_HEIGHT = 1_000;
 
 const grammar = new Environment({
   enableOptionalTypes: true,
   limits: {
-    // the parser counts a call and its arguments as two, and we report our own limit
+    // The parser counts a call and its arguments separately, and gwc reports its own limit.
     maxDepth: 4 * MAX_DEPTH,
     maxAstNodes: MAX_LENGTH,
     maxListElements: MAX_LENGTH,
@@ -26,13 +26,13 @@ const grammar = new Environment({
   },
 });
 
-/** Expressions without a mistake: each is read again for every use of it, from its compilation to its comparison. */
+/** Cache of valid expressions: each is parsed for every use, from its compilation to its comparison. */
 const parsed = new Map<string, Node>();
 
-/** More than this are forgotten: a controller reads expressions for months. */
+/** Maximum size of the cache: a controller parses expressions for months. */
 const MAX_PARSED = 10_000;
 
-/** Reads an expression. Undefined when it is no CEL, or too long, or too deep; each reason is reported. */
+/** Parses an expression; reports and returns `undefined` if it is invalid, too long or nested too deeply. */
 export function parseExpression(text: string, problems: Problems): Node | undefined {
   const known = parsed.get(text);
   if (known !== undefined) return known;
@@ -88,16 +88,16 @@ function reportParseError(
     });
   } else {
     const hint = syntaxHint(text, within);
-    const known = hint && { problem: `there is no \`${hint.word}\` in it`, advice: hint.advice };
+    const known = hint && { problem: `CEL has no \`${hint.word}\``, advice: hint.advice };
     const found = known ?? parseProblem(summary, text, within);
     problems.report("cel-syntax", hint?.within ?? within, found);
   }
 }
 
-/** Operators whose left-leaning chains are long in practice, and count once in the depth. */
+/** Operators that form long left-leaning chains, which count once in the depth. */
 const CHAINED = new Set(["+", "-", "*", "/", "%", "==", "!=", "<", "<=", ">", ">=", "in"]);
 
-/** The parser's tree as ours. */
+/** Converts the parser's tree to gwc's nodes. */
 class Converter {
   readonly #text: string;
   readonly #problems: Problems;
@@ -157,7 +157,7 @@ class Converter {
           span,
           test: childOf(test),
           consequent: childOf(consequent),
-          // `a ? b : c ? d : e` is a chain, too
+          // `a ? b : c ? d : e` is a chain too.
           alternate: this.convert(alternate, depth, height + 1),
         };
       }
@@ -250,7 +250,7 @@ class Converter {
   }
 }
 
-/** The operands of a chain of one logical operator, in order; the tree leans to the left. */
+/** Returns the operands of a chain of a logical operator, in order; the tree leans to the left. */
 function chainOf(tree: ASTNode, operator: "&&" | "||"): readonly ASTNode[] {
   const reversed: ASTNode[] = [];
   let rest = tree;

@@ -7,17 +7,17 @@ type CelCode = keyof typeof celMessages;
 type ParamsOf<Code extends CelCode> =
   (typeof celMessages)[Code] extends DiagnosticMessage<infer Params> ? Params : never;
 
-/** A mistake in an expression or a pattern: a diagnostic that does not know its file yet. */
+/** A mistake in an expression or a pattern: a diagnostic without a file. */
 export type CelProblem = {
   [Code in CelCode]: {
     readonly code: Code;
     readonly params: ParamsOf<Code>;
-    /** Offsets in the text of the expression (or the pattern). */
+    /** Offsets in the expression or pattern. */
     readonly within: Span;
   };
 }[CelCode];
 
-/** Collects the mistakes of one expression. */
+/** Collects the mistakes of an expression. */
 export class Problems {
   readonly #list: CelProblem[] = [];
 
@@ -26,7 +26,7 @@ export class Problems {
   }
 
   report<Code extends CelCode>(code: Code, within: Span, params: ParamsOf<Code>): void {
-    // `as`: the mapped union can't be built from a generic code
+    // `as`: the mapped union cannot be built from a generic code.
     this.add({ code, params, within } as unknown as CelProblem);
   }
 
@@ -35,7 +35,7 @@ export class Problems {
   }
 }
 
-/** Adds what is wrong with an expression to the diagnostics; `origin` is where the expression stands. */
+/** Adds the mistakes of an expression to the diagnostics; `origin` is the place of the expression. */
 export function addProblems(
   problems: readonly CelProblem[],
   origin: Origin,

@@ -1,9 +1,9 @@
 import type { Span } from "./ast.ts";
 
-/** What has brackets of its own: strings and comments, and the parentheses to count. */
+/** Tokens that matter for parentheses: strings and comments, and the parentheses themselves. */
 const BRACKETS = /"""[\s\S]*?"""|'''[\s\S]*?'''|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\/\/.*|[()]/g;
 
-/** The parentheses of an expression, read once. */
+/** Parentheses of an expression, scanned once. */
 export class Parentheses {
   readonly #marks: readonly { readonly at: number; readonly isOpening: boolean }[];
 
@@ -13,7 +13,7 @@ export class Parentheses {
     );
   }
 
-  /** The parser leaves the parentheses around the first and the last operand out: this takes them in. */
+  /** Extends a span to the parentheses around its first and last operand, which the parser omits. */
   around([from, to]: Span): Span {
     const [first, end] = [this.#indexOf(from), this.#indexOf(to)];
     let [open, unopened] = [0, 0];
@@ -27,7 +27,7 @@ export class Parentheses {
     return start === undefined || last === undefined ? [from, to] : [start, last + 1];
   }
 
-  /** The first parenthesis at an offset or after it. */
+  /** Returns the first parenthesis at or after an offset. */
   #indexOf(offset: number): number {
     let [low, high] = [0, this.#marks.length];
     while (low < high) {
@@ -39,7 +39,7 @@ export class Parentheses {
   }
 }
 
-/** Where the operator stands between its operands; parentheses and comments may stand there, too. */
+/** Returns the place of an operator between its operands, among parentheses and comments. */
 export function operatorSpan(text: string, from: number, to: number, operator: string): Span {
   const at = text.indexOf(operator, from);
   return at >= from && at < to ? [at, at + operator.length] : [from, to];

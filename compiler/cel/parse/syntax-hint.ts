@@ -1,50 +1,50 @@
 import type { Span } from "./ast.ts";
 
-/** What was probably meant where reading stopped. */
+/** Hint about the probable meaning of a syntax error. */
 export interface SyntaxHint {
-  /** What is no CEL, as it is written. */
+  /** Invalid word, as written. */
   readonly word: string;
-  /** Where that stands. */
+  /** Place of the word. */
   readonly within: Span;
-  /** What CEL has for it. */
+  /** Equivalent in CEL. */
   readonly advice: string;
 }
 
-/** What other languages write, and CEL for it. */
+/** Words of other languages, and their equivalents in CEL. */
 const WORDS: ReadonlyMap<string, string> = new Map([
-  ["and", "`and` is written `&&`"],
-  ["or", "`or` is written `||`"],
-  ["not", "`not` is written `!`"],
-  ["if", "a choice is written `test ? a : b`"],
-  ["is", "equality is written `==`"],
-  ["like", 'a pattern is tested by `text.matches("pattern")`'],
-  ["contains", 'a text in a text is found by `text.contains("part")`'],
+  ["and", "use `&&` for `and`"],
+  ["or", "use `||` for `or`"],
+  ["not", "use `!` for `not`"],
+  ["if", "use `test ? a : b` for a choice"],
+  ["is", "use `==` for equality"],
+  ["like", 'use `text.matches("pattern")` to match a pattern'],
+  ["contains", 'use `text.contains("part")` to find a substring'],
 ]);
 
-const EQUALITY = "equality is written `==`";
-const INEQUALITY = "inequality is written `!=`";
-const QUOTES = "strings stand in straight quotes";
+const EQUALITY = "use `==` for equality";
+const INEQUALITY = "use `!=` for inequality";
+const QUOTES = "use straight quotes for strings";
 
-/** The longest come first. */
+/** Operators of other languages, the longest first. */
 const MARKS: readonly (readonly [mark: string, advice: string])[] = [
   ["===", EQUALITY],
   ["!==", INEQUALITY],
-  ["=~", 'a pattern is tested by `text.matches("pattern")`'],
+  ["=~", 'use `text.matches("pattern")` to match a pattern'],
   ["<>", INEQUALITY],
-  ["??", "a value for what is absent is given by `default(value, other)`"],
+  ["??", "use `default(value, other)` for a missing value"],
   ["=", EQUALITY],
-  ["&", "`and` is written `&&`"],
-  ["|", "`or` is written `||`"],
+  ["&", "use `&&` for `and`"],
+  ["|", "use `||` for `or`"],
   ["\u201c", QUOTES],
   ["\u201d", QUOTES],
   ["\u2018", QUOTES],
   ["\u2019", QUOTES],
 ];
 
-/** How far back a word is looked for. */
+/** Maximum distance of a word before the error. */
 const NEAR = 40;
 
-/** What was probably meant where reading stopped; undefined when that is not known. */
+/** Returns a hint for the place where parsing stopped; `undefined` if there is none. */
 export function syntaxHint(text: string, [start]: Span): SyntaxHint | undefined {
   for (const [mark, advice] of MARKS) {
     const at = text.lastIndexOf(mark, start);
@@ -63,7 +63,7 @@ export function syntaxHint(text: string, [start]: Span): SyntaxHint | undefined 
 
 const OPERATORS = ["&&", "||", "==", "!=", "<=", ">="];
 
-/** Whether the character at a place is one of an operator of CEL. */
+/** Whether the character at an offset belongs to an operator of CEL. */
 function isOperator(text: string, at: number): boolean {
   return OPERATORS.some((each) => text.startsWith(each, at) || text.startsWith(each, at - 1));
 }

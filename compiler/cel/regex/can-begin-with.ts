@@ -10,7 +10,7 @@ import {
 } from "../../../runtime/patterns/pattern-codes.ts";
 import type { PatternInstruction } from "../../../runtime/patterns/pattern-program.ts";
 
-/** Whether a match of a pattern, which was checked, may begin with a character that has no case. Assertions are taken to hold. */
+/** Whether a match of a valid pattern may begin with a character that has no case. Assertions are assumed to hold. */
 export function canBeginWith(pattern: string, character: string): boolean {
   const { inst: program, start }: { inst: readonly PatternInstruction[]; start: number } =
     RE2JS.compile(pattern).re2Input.prog;
@@ -26,7 +26,7 @@ export function canBeginWith(pattern: string, character: string): boolean {
   return false;
 }
 
-/** Where a program goes on without a character. */
+/** Returns the places that a program reaches from an instruction without a character. */
 function placesBehind({ op, out, arg }: PatternInstruction): readonly number[] {
   if (op === ALTERNATIVE || op === ALTERNATIVE_MATCH) return [out, arg];
   return op === MATCH || op === DEAD_END || op >= RUNE ? [] : [out];

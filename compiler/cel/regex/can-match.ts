@@ -18,12 +18,12 @@ import {
 } from "../../../runtime/patterns/pattern-codes.ts";
 import type { PatternInstruction } from "../../../runtime/patterns/pattern-program.ts";
 
-/** What stands beside a place of a text, as far as assertions ask; "none": the text begins or ends there. */
+/** Character next to a position, as far as assertions distinguish; "none" at the start or end of the string. */
 type Beside = (typeof ALL_BESIDE)[number];
 
 const ALL_BESIDE = ["none", "line-feed", "word", "other"] as const;
 
-/** Whether any text matches: no assertion asks for what another part of the pattern rules out. */
+/** Whether any string matches: no assertion contradicts another part of the pattern. */
 export function canMatch(program: readonly PatternInstruction[], start: number): boolean {
   const open: Step[] = [];
   const seen = new Set<string>();
@@ -44,7 +44,7 @@ export function canMatch(program: readonly PatternInstruction[], start: number):
   return false;
 }
 
-/** A place of the program, and of a text. */
+/** A place in the program, and the character before it. */
 interface Step {
   readonly place: number;
   readonly before: Beside;
@@ -73,11 +73,11 @@ function stepsFrom(instruction: PatternInstruction, { before, next }: Step): rea
   }
 }
 
-/** Whether an instruction takes a character of a kind. */
+/** Whether an instruction accepts a character of a kind. */
 function takes({ op, arg, runes }: PatternInstruction, kind: Exclude<Beside, "none">): boolean {
   if (op === ANY_RUNE) return true;
   if (op === ANY_BUT_LINE_FEED) return kind !== "line-feed";
-  // The other case of a letter may be no part of a word: K, and the sign for kelvin.
+  // The other case of a letter may not be a word character: K, and the Kelvin sign.
   if ((arg & FOLDS_CASE) !== 0) return runes.length > 0 && kind !== "line-feed";
   for (let at = 0; at < runes.length; at += 2) {
     const from = runes[at] ?? 0;
@@ -87,7 +87,7 @@ function takes({ op, arg, runes }: PatternInstruction, kind: Exclude<Beside, "no
   return false;
 }
 
-/** A word is made of ASCII letters, digits and `_`, as in RE2. */
+/** Words consist of ASCII letters, digits and `_`, as in RE2. */
 const kindRanges = {
   "line-feed": [[0x0a, 0x0a]],
   word: [
@@ -106,7 +106,7 @@ const kindRanges = {
   ],
 } as const;
 
-/** What assertions hold between two sides of a place. */
+/** Returns the assertions that hold between two characters. */
 function assertionsBetween(before: Beside, next: Beside): number {
   let holding = (before === "word") === (next === "word") ? NO_WORD_BOUNDARY : WORD_BOUNDARY;
   if (before === "none") holding |= TEXT_BEGINS | LINE_BEGINS;

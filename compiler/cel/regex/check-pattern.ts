@@ -4,15 +4,15 @@ import type { Span } from "../parse/ast.ts";
 import { type CelProblem, Problems } from "../parse/problems.ts";
 import { errorSpan } from "./pattern-scan.ts";
 
-/** The largest program that a pattern may compile to: matching takes time in proportion to it, times the text. */
+/** Maximum size of a compiled pattern: the time of a match is proportional to it and to the length of the string. */
 const MAX_PROGRAM = 1_000;
 
-/** Verdicts on patterns: a route has up to two thousand, and each takes milliseconds in every compilation. */
-const verdicts = new BoundedResults<readonly CelProblem[]>();
+/** Cache of mistakes by pattern: a route has up to two thousand, and each takes milliseconds in every compilation. */
+const cache = new BoundedResults<readonly CelProblem[]>();
 
-/** What is wrong with a pattern: at most one problem, for reading stops at the first. */
+/** Returns the mistakes of a pattern: at most one, because parsing stops at the first. */
 export function checkPattern(pattern: string): readonly CelProblem[] {
-  return verdicts.of(pattern, () => problemsOf(pattern));
+  return cache.of(pattern, () => problemsOf(pattern));
 }
 
 function problemsOf(pattern: string): readonly CelProblem[] {

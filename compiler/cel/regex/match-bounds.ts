@@ -10,18 +10,18 @@ import {
 import type { PatternInstruction } from "../../../runtime/patterns/pattern-program.ts";
 import { canMatch } from "./can-match.ts";
 
-/** What a pattern can match, for one that was checked. */
+/** Extent of the matches of a valid pattern. */
 export interface MatchBounds {
-  /** UTF-16 units of the longest match; undefined: there is no bound. */
+  /** Maximum length of a match in UTF-16 units; `undefined` if it is unlimited. */
   readonly longest: number | undefined;
-  /** Whether it finds something in any text, or in none: matches without a character count for nothing. */
+  /** Whether it matches in every string, or in none; empty matches do not count. */
   readonly extent: "everything" | "nothing" | "some";
 }
 
 const ALTERNATIVES: ReadonlySet<number> = new Set([ALTERNATIVE, ALTERNATIVE_MATCH]);
 const ANY_CHARACTERS: ReadonlySet<number> = new Set([ANY_RUNE, ANY_BUT_LINE_FEED]);
 
-/** Finds out what a pattern can match. */
+/** Computes the extent of the matches of a pattern. */
 export function matchBounds(pattern: string): MatchBounds {
   const compiled = RE2JS.compile(pattern);
   const { inst: program, start }: { inst: readonly PatternInstruction[]; start: number } =
@@ -38,10 +38,10 @@ function finds(pattern: RE2JS, text: string): boolean {
   return false;
 }
 
-/** Texts that no pattern has a reason to find something in all of. */
+/** Sample strings, of which no useful pattern matches all. */
 const SAMPLES = ["a", "Z", "7", " ", ".", "-", "_", '"', "\t", "é", "中", "😀"] as const;
 
-/** The longest way to the end; undefined: it has a loop. */
+/** Returns the longest path to the end; `undefined` if there is a loop. */
 function maxPath(program: readonly PatternInstruction[], start: number): number | undefined {
   const lengths = new Map<number, number | "open">();
   const lengthFrom = (place: number): number | undefined => {
@@ -73,7 +73,7 @@ function lengthAt(
   return other === undefined ? undefined : Math.max(rest, other);
 }
 
-/** The most units of a character: two beyond the basic plane. */
+/** Returns the maximum number of units of a character: two beyond the basic plane. */
 function unitsOf({ op, runes }: PatternInstruction): number {
   return ANY_CHARACTERS.has(op) || (runes.at(-1) ?? 0) > 0xffff ? 2 : 1;
 }

@@ -1,17 +1,17 @@
-/** Where a pattern must match: the whole text, or anywhere in it. */
+/** Extent of a required match: the whole string, or anywhere in it. */
 export type PatternMatch = "full" | "search";
 
-/** One alternative of a pattern that is made of literals. */
+/** An alternative of a pattern that consists of literals. */
 export interface LiteralMatch {
   readonly text: string;
-  /** The text must begin, or end, with the literal; both: equal it. */
+  /** Whether the string must begin, or end, with the literal; with both, be equal to it. */
   readonly isStart: boolean;
   readonly isEnd: boolean;
-  /** The rest of the text must be without line breaks: `.` does not match them. */
+  /** Whether the rest of the string must have no line breaks, which `.` does not match. */
   readonly isOneLine: boolean;
 }
 
-/** A piece of a sequence. */
+/** An element of a sequence. */
 type Piece =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "start" }
@@ -21,10 +21,10 @@ type Piece =
 
 type Sequence = readonly Piece[];
 
-/** More alternatives than this are left to the engine. */
+/** Maximum number of alternatives; patterns with more are matched by the engine. */
 const MAX_ALTERNATIVES = 256;
 
-/** The literals that a pattern consists of; undefined for a pattern that is more than literals. */
+/** Returns the literals of a pattern; `undefined` if it has other elements. */
 export function literalsOf(
   pattern: string,
   match: PatternMatch,
@@ -41,7 +41,7 @@ export function literalsOf(
   return literals;
 }
 
-/** Reads a pattern as alternatives of sequences; groups are multiplied out. */
+/** Parses a pattern as alternatives of sequences; groups are expanded. */
 class Reader {
   readonly #pattern: string;
   #at = 0;
@@ -64,7 +64,7 @@ class Reader {
     return found.length <= MAX_ALTERNATIVES ? found : undefined;
   }
 
-  /** One alternative; several where it holds a group with alternatives. */
+  /** Parses an alternative; returns several if it contains a group with alternatives. */
   #sequences(): readonly Sequence[] | undefined {
     let sequences: readonly Sequence[] = [[]];
     while (!this.isAtEnd && !"|)".includes(this.#pattern.charAt(this.#at))) {
@@ -92,7 +92,7 @@ class Reader {
     return inner !== undefined && this.#take(")") ? inner : undefined;
   }
 
-  /** A literal character: itself, escaped punctuation, or a class of one. */
+  /** Parses a literal character: itself, escaped punctuation, or a class of one. */
   #character(): string | undefined {
     const literal = /[^\\.+*?()|[\]{}^$]|\\([!-/:-@[-`{-~])|\[([^\\^\]\-[:])\]/uy;
     literal.lastIndex = this.#at;
@@ -123,7 +123,7 @@ function literalOf(sequence: Sequence, match: PatternMatch): LiteralMatch | unde
   if (first < 0) return emptyLiteral(pieces);
   const [start, end] = [sideOf(before, "start"), sideOf(after, "end")];
   if (start === undefined || end === undefined || text.includes("\n")) return undefined;
-  // with both sides anchored, a literal between two `.*` may stand anywhere
+  // With both ends anchored, a literal between two `.*` may be anywhere.
   const isOneLine = (start.isAnchored && start.hasAny) || (end.isAnchored && end.hasAny);
   if (isOneLine && start.isAnchored !== end.isAnchored) return undefined;
   return {
@@ -137,7 +137,9 @@ function literalOf(sequence: Sequence, match: PatternMatch): LiteralMatch | unde
 const START: Piece = { kind: "start" };
 const END: Piece = { kind: "end" };
 
-/** Anchors and `.*` on one side of the literal: the anchor outermost, and nothing of the other side. */
+/**
+ * Parses anchors and `.*` on one side of the literal: the anchor outermost, and nothing that belongs to the other side.
+ */
 function sideOf(
   pieces: Sequence,
   anchor: "start" | "end",
@@ -151,7 +153,7 @@ function sideOf(
   return { isAnchored: anchors.length > 0, hasAny: firstAny >= 0 };
 }
 
-/** A sequence without text: `^$`, `.*`, `^.*$` and nothing at all. */
+/** Returns the match of a sequence without literals: `^$`, `.*`, `^.*$` and the empty one. */
 function emptyLiteral(pieces: Sequence): LiteralMatch | undefined {
   const kinds = pieces.map(({ kind }) => kind).join(" ");
   const nothing = { text: "", isStart: false, isEnd: false, isOneLine: false };

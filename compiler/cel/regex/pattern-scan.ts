@@ -1,8 +1,8 @@
 import type { Span } from "../parse/ast.ts";
 
 /**
- * Where in a pattern the mistake stands that the parser of patterns reports: it gives the mistaken text, but not its
- * offset, so the text is looked for where a token begins.
+ * Locates a mistake in a pattern. The parser reports the invalid part without its offset, so that part is searched at
+ * the start of each token.
  */
 export function errorSpan(pattern: string, problem: string, found: string): Span {
   if (problem.startsWith("missing closing )")) return unclosedGroup(pattern);
@@ -28,7 +28,7 @@ function tokensOf(pattern: string): readonly Token[] {
   return [...pattern.matchAll(TOKEN)].map((match) => ({ start: match.index, text: match[0] }));
 }
 
-/** The innermost group that is still open at the end. */
+/** Returns the innermost group that is still open at the end. */
 function unclosedGroup(pattern: string): Span {
   const open: Token[] = [];
   for (const token of tokensOf(pattern)) {
@@ -39,7 +39,7 @@ function unclosedGroup(pattern: string): Span {
   return last === undefined ? [0, pattern.length] : [last.start, last.start + last.text.length];
 }
 
-/** The first `)` that closes nothing. */
+/** Returns the first unmatched `)`. */
 function unopenedGroup(pattern: string): Span {
   let depth = 0;
   for (const { start, text } of tokensOf(pattern)) {

@@ -9,10 +9,10 @@ import { type LiteralMatch, literalsOf, type PatternMatch } from "./pattern-lite
 
 export type { PatternMatch };
 
-/** Up to so many alternatives are written out; above, a Set or the engine. */
+/** Maximum number of alternatives that become comparisons; more become a Set or use the engine. */
 const CHAIN_LENGTH = 16;
 
-/** What a pattern is matched with. */
+/** Use of a pattern. */
 interface PatternUse {
   /** An expression of type string. */
   readonly subject: Expression;
@@ -20,9 +20,9 @@ interface PatternUse {
 }
 
 /**
- * Compiles an RE2 pattern to a TypeScript expression that is true when it matches the local name `subject`. Literals,
- * prefixes, suffixes and alternations of them become string operations; the rest runs on a linear engine. Mistakes
- * carry offsets in the pattern.
+ * Compiles an RE2 pattern to a TypeScript expression that is true if it matches the local variable `subject`. Literals,
+ * prefixes, suffixes and alternatives of them become string operations; others use a linear-time engine. Mistakes have
+ * offsets in the pattern.
  */
 export function compileConstantPattern(
   pattern: string,
@@ -33,12 +33,12 @@ export function compileConstantPattern(
   return { code: patternTest(pattern, { subject: name(subject), match }).expression, problems };
 }
 
-/** The same as a part of more code, for a pattern that was checked. */
+/** Emits the test of a valid pattern as a part of other code. */
 export function patternTest(pattern: string, use: PatternUse): EmittedValue {
   return literalTests(pattern, use) ?? engineTest(pattern, use);
 }
 
-/** A module constant that holds the compiled pattern. */
+/** Returns a module constant with the compiled pattern. */
 export function patternConstant(pattern: string): HoistedConstant {
   return constant("pattern", call(helper("functions/pattern#compilePattern"), [value(pattern)]));
 }
@@ -48,7 +48,7 @@ function engineTest(pattern: string, { subject, match }: PatternUse): EmittedVal
   return test(call(matches, [patternConstant(pattern), subject]));
 }
 
-/** String operations that match what the pattern does, when it is made of literals. */
+/** Returns equivalent string operations if the pattern consists of literals. */
 function literalTests(pattern: string, { subject, match }: PatternUse): EmittedValue | undefined {
   const literals = literalsOf(pattern, match);
   if (literals === undefined) return undefined;

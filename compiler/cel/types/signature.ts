@@ -16,7 +16,7 @@ import {
   UINT,
 } from "./types.ts";
 
-/** One form of a function: what it takes and gives. A method's receiver is its first parameter. */
+/** An overload of a function: its parameter and result types. The receiver of a method is the first parameter. */
 export interface Overload {
   readonly signature: string;
   readonly isMethod: boolean;
@@ -40,8 +40,8 @@ const NAMES: Readonly<Record<string, Type>> = {
 };
 
 /**
- * Reads a signature of a function: `startsWith` has `string.startsWith(string): bool`, `math.abs`, whose name has a
- * namespace, `math.abs(int): int`. One capital letter is a type parameter.
+ * Parses the signature of a function: `startsWith` has `string.startsWith(string): bool`; `math.abs`, whose name has a
+ * namespace, `math.abs(int): int`. A single capital letter is a type parameter.
  */
 export function parseSignature(signature: string, name: string): Overload {
   const match = /^(?:(.+)\.)?(\w+)\(([^:]*)\): (.+)$/.exec(signature);
@@ -57,7 +57,7 @@ export function parseSignature(signature: string, name: string): Overload {
   };
 }
 
-/** Reads a type as signatures write it. */
+/** Parses a type in a signature. */
 export function parseType(text: string): Type {
   const known = NAMES[text];
   if (known !== undefined) return known;
@@ -77,7 +77,7 @@ export function parseType(text: string): Type {
   }
 }
 
-/** Splits at the commas that no parentheses enclose. */
+/** Splits at commas outside parentheses. */
 function splitList(text: string): readonly string[] {
   const parts: string[] = [];
   let depth = 0;
@@ -95,7 +95,7 @@ function splitList(text: string): readonly string[] {
   return parts;
 }
 
-/** Names of types, which are values. */
+/** Types by name; the names are values in CEL. */
 export const typeNames: ReadonlyMap<string, Type> = new Map([
   ["bool", BOOL],
   ["int", INT],

@@ -1,4 +1,4 @@
-/** A type of CEL. Types are plain data and compared by structure. */
+/** A CEL type: plain data, compared by structure. */
 export type Type =
   | { readonly kind: PrimitiveKind }
   | { readonly kind: "list"; readonly element: Type }
@@ -8,12 +8,12 @@ export type Type =
   | { readonly kind: "type"; readonly of: Type }
   /** A variable of the gateway with known fields: `request`. */
   | { readonly kind: "object"; readonly name: string }
-  /** A library's own type: `ip`, `cidr`. */
+  /** A type of a library: `ip`, `cidr`. */
   | { readonly kind: "opaque"; readonly name: string }
-  /** A type parameter: fresh in each use of an overload, `A` in its declaration. */
+  /** A type parameter: `A` in a declaration, fresh in each use of an overload. */
   | { readonly kind: "param"; readonly name: string };
 
-/** The kinds of types that have no parts. */
+/** Types without parts. */
 export type PrimitiveKind =
   | "bool"
   | "int"
@@ -24,9 +24,9 @@ export type PrimitiveKind =
   | "null"
   | "timestamp"
   | "duration"
-  /** Known only at run time. */
+  /** A type that is only known at run time. */
   | "dyn"
-  /** After a mistake: fits everywhere, so that one mistake is reported once. */
+  /** Type of a mistake: it is assignable everywhere, so that the mistake is reported once. */
   | "error";
 
 const primitive = (kind: PrimitiveKind): Type => ({ kind });
@@ -63,7 +63,7 @@ export const optionalOf = (of: Type): Type => ({ kind: "optional", of });
 /** `type(of)`. */
 export const typeOf = (of: Type): Type => ({ kind: "type", of });
 
-/** The types that a type is made of. */
+/** Returns the types that a type consists of. */
 export function partsOf(type: Type): readonly Type[] {
   switch (type.kind) {
     case "list":
@@ -78,7 +78,7 @@ export function partsOf(type: Type): readonly Type[] {
   }
 }
 
-/** The same type over other parts. */
+/** Returns the same type with changed parts. */
 export function mapParts(type: Type, change: (part: Type) => Type): Type {
   switch (type.kind) {
     case "list":
@@ -94,7 +94,7 @@ export function mapParts(type: Type, change: (part: Type) => Type): Type {
   }
 }
 
-/** The type as CEL writes it: `map(string, list(int))`. */
+/** Formats a type as in CEL: `map(string, list(int))`. */
 export function formatType(type: Type): string {
   switch (type.kind) {
     case "list":
@@ -114,7 +114,7 @@ export function formatType(type: Type): string {
   }
 }
 
-/** Whether two types are the same. */
+/** Whether two types are equal. */
 export function isSameType(left: Type, right: Type): boolean {
   return formatType(left) === formatType(right);
 }

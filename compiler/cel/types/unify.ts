@@ -1,20 +1,20 @@
 import { DYN, formatType, isSameType, mapParts, partsOf, type Type } from "./types.ts";
 
 /**
- * What the type parameters of one expression stand for, as far as the checker has found out. Follows the rules of
- * cel-go's checker, so that inferred types agree with it.
+ * Bindings of the type parameters of an expression. They follow the rules of cel-go's checker, so that inferred types
+ * are the same.
  */
 export class Substitution {
   #bindings = new Map<string, Type>();
   #next = 0;
 
-  /** A type parameter that nothing else uses. */
+  /** Returns a new type parameter. */
   fresh(): Type {
     this.#next += 1;
     return { kind: "param", name: `%${this.#next}` };
   }
 
-  /** The types with their parameters renamed to fresh ones, each consistently. */
+  /** Returns the types with fresh type parameters, renamed consistently. */
   instantiate(types: readonly Type[]): readonly Type[] {
     const names = new Map<string, Type>();
     const rename = (type: Type): Type => {
@@ -26,7 +26,7 @@ export class Substitution {
     return types.map(rename);
   }
 
-  /** The type with what is known put in; what stays unknown is `dyn` when `isFinal`. */
+  /** Returns the type with its bound parameters replaced; unbound ones become `dyn` if `isFinal`. */
   resolve(type: Type, isFinal = false): Type {
     if (type.kind !== "param") return mapParts(type, (part) => this.resolve(part, isFinal));
     const bound = this.#bindings.get(type.name);
@@ -34,7 +34,7 @@ export class Substitution {
     return isFinal ? DYN : type;
   }
 
-  /** Whether each of `types` fits where `expected` is wanted. Parameters are bound only when all fit. */
+  /** Whether each type is assignable to the expected one. Parameters are bound only if all are. */
   assign(types: readonly Type[], expected: readonly Type[]): boolean {
     if (types.length !== expected.length) return false;
     const binds = types.some(hasParam) || expected.some(hasParam);
@@ -47,7 +47,7 @@ export class Substitution {
     return fits;
   }
 
-  /** The type that both have: the more general one if one fits the other, else `dyn`. */
+  /** Returns the common type: the more general one if one is assignable to the other, otherwise `dyn`. */
   join(left: Type, right: Type): Type {
     if (!this.assign([left], [right])) return DYN;
     return this.#isMoreGeneral(left, right) ? left : right;
@@ -67,7 +67,7 @@ export class Substitution {
     const parts = partsOf(type);
     const wantedParts = partsOf(wanted);
     if (parts.length === 0) return isSameType(type, wanted);
-    // a type's type is one type, whatever its parameter
+    // The type of a type does not depend on its parameter.
     if (type.kind === "type") return true;
     return parts.every((part, at) => {
       const other = wantedParts[at];
@@ -94,7 +94,7 @@ export class Substitution {
     return partsOf(resolved).some((part) => this.#mentions(part, name));
   }
 
-  /** Whether `left` is the same as `right` or says less. */
+  /** Whether `left` is equal to `right` or more general. */
   #isMoreGeneral(left: Type, right: Type): boolean {
     const first = this.resolve(left);
     const second = this.resolve(right);
@@ -118,7 +118,7 @@ function isDynamic(type: Type): boolean {
   return type.kind === "dyn" || type.kind === "error";
 }
 
-/** Types whose values may be null in their place. */
+/** Whether null is assignable to a type. */
 function isNullable(type: Type): boolean {
   return (
     type.kind === "timestamp" ||

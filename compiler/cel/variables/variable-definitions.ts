@@ -2,9 +2,9 @@ import type { TsType } from "../emit/emitted-value.ts";
 import { DYN, INT, mapOf, STRING, type Type } from "../types/types.ts";
 
 /**
- * The moment at which an expression is evaluated. `request`: the policies of a route before its backend is called;
- * `mcp`: rules over tools, prompts and resources; `llm`: while an LLM request is prepared; `response`: policies on the
- * response; `log`: access log, tracing and metrics, when all is over.
+ * Point in time at which an expression is evaluated. `request`: policies of a route before its backend is called;
+ * `mcp`: rules for tools, prompts and resources; `llm`: preparation of an LLM request; `response`: policies for the
+ * response; `log`: access log, tracing and metrics after the request.
  */
 export type CelPhase = "request" | "mcp" | "llm" | "response" | "log";
 
@@ -16,28 +16,28 @@ const PHASES: Readonly<Record<CelPhase, string>> = {
   log: "the log",
 };
 
-/** Every phase, in the order of a request. */
+/** All phases, in the order of a request. */
 export const CEL_PHASES: readonly CelPhase[] = ["request", "mcp", "llm", "response", "log"];
 
-/** What a phase is called in messages. */
+/** Returns the name of a phase in messages. */
 export function describePhase(phase: CelPhase): string {
   return PHASES[phase];
 }
 
-/** A variable of the emitted function, and its properties; `?` stands before one of what may be absent. */
+/** A variable of the emitted function and its properties; optional ones begin with `?`. */
 export type Access = readonly [variable: string, ...properties: string[]];
 
-/** A variable or a field: data. */
+/** Definition of a variable or a field. */
 export interface VariableDefinition {
   readonly path: string;
   readonly type: Type;
   readonly phases: readonly CelPhase[];
   readonly doc: string;
-  /** How emitted code reads it; none for an object that is no value by itself. */
+  /** Code that reads it; `undefined` for an object that is not a value. */
   readonly access?: Access;
-  /** The method that gives it, of what `access` reads. */
+  /** Method of the value at `access` that returns it. */
   readonly method?: string;
-  /** The helper that makes it of what `access` reads: `time/time#fromMillis`. */
+  /** Helper that computes it from the value at `access`: `time/time#fromMillis`. */
   readonly helper?: string;
   readonly ts?: TsType;
   readonly mayFail?: boolean;
@@ -46,23 +46,23 @@ export interface VariableDefinition {
   readonly range?: readonly [number, number];
 }
 
-/** Every phase. */
+/** All phases. */
 export const ALL = CEL_PHASES;
-/** When a response is there. */
+/** Phases with a response. */
 export const ON_RESPONSE: readonly CelPhase[] = ["response", "log"];
-/** When an MCP message is known. */
+/** Phases with an MCP message. */
 export const MCP: readonly CelPhase[] = ["mcp", "log"];
-/** When an LLM call may be known. */
+/** Phases that may have an LLM call. */
 export const LLM: readonly CelPhase[] = ["llm", "response", "log"];
-/** Headers. */
+/** Type of headers. */
 export const STRINGS = mapOf(STRING, STRING);
-/** Token counts: no model takes or gives a billion. */
+/** Range of token counts: no model handles a billion. */
 const TOKENS: readonly [number, number] = [0, 1_000_000_000];
 
 /** The type of an object with fields. */
 export const objectType = (name: string): Type => ({ kind: "object", name });
 
-/** A string; it may be absent where its owner may. */
+/** Defines a string, which may be absent if its owner may be. */
 export function textVariable(
   path: string,
   access: Access,
@@ -73,7 +73,7 @@ export function textVariable(
   return { path, type: STRING, phases, doc, access, ts: "string", mayFail };
 }
 
-/** A token count of an LLM call. */
+/** Defines a token count of an LLM call. */
 export function countVariable(name: string, doc: string): VariableDefinition {
   return {
     path: `llm.${name}`,
@@ -87,7 +87,7 @@ export function countVariable(name: string, doc: string): VariableDefinition {
   };
 }
 
-/** A JSON object, or null. */
+/** Defines a JSON object or null. */
 export function jsonVariable(
   path: string,
   variable: string,
@@ -97,10 +97,10 @@ export function jsonVariable(
   return { path, type: DYN, phases, doc, access: [variable], isJsonRoot: true, isJson: true };
 }
 
-/** The kinds of MCP items. */
+/** Kinds of MCP items. */
 export const MCP_ITEMS = ["tool", "prompt", "resource"] as const;
 
-/** An MCP item and its fields. */
+/** Defines an MCP item and its fields. */
 export function mcpPrimitive(
   item: (typeof MCP_ITEMS)[number],
   name: string,

@@ -27,7 +27,7 @@ const ITEMS: readonly VariableDefinition[] = [
   ...mcpPrimitive("prompt", "The prompt's name without the target's prefix."),
   ...mcpPrimitive(
     "resource",
-    "The resource's URI. A rule has to allow every form of it: `FILE:///a/../b` is `file:///b`, too.",
+    "The URI of the resource. A rule must allow every form of it: `FILE:///a/../b` is also `file:///b`.",
   ),
 ];
 
@@ -58,7 +58,7 @@ const MODELS: readonly VariableDefinition[] = [
     "llm.responseModel",
     ["llm", "?responseModel"],
     ON_RESPONSE,
-    "The model that answered.",
+    "The model that responded.",
   ),
   textVariable("llm.provider", ["llm", "?provider"], LLM, "The provider: `openai`."),
   countVariable("inputTokens", "Tokens of the prompt."),
@@ -66,7 +66,7 @@ const MODELS: readonly VariableDefinition[] = [
   countVariable("cacheCreationInputTokens", "Prompt tokens written to the provider's cache."),
   countVariable("outputTokens", "Tokens of the completion."),
   countVariable("reasoningTokens", "Completion tokens spent on reasoning."),
-  countVariable("totalTokens", "Tokens in all."),
+  countVariable("totalTokens", "Total tokens."),
   countVariable("countTokens", "The response of a token count request."),
   {
     path: "llm.prompt",
@@ -81,7 +81,7 @@ const MODELS: readonly VariableDefinition[] = [
     path: "llm.completion",
     type: listOf(STRING),
     phases: ON_RESPONSE,
-    doc: "The texts of the completion.",
+    doc: "The text of the completion.",
     access: ["llm", "?completion"],
     mayFail: true,
     isJson: true,
@@ -113,7 +113,7 @@ const RESPONSE: readonly VariableDefinition[] = [
     path: "response.headers",
     type: STRINGS,
     phases: ON_RESPONSE,
-    doc: "The headers by lower-case name; several values are joined by `, `.",
+    doc: "Headers by lower-case name; several values are joined with `, `.",
     access: ["response"],
     method: "headerMap",
   },
@@ -121,7 +121,7 @@ const RESPONSE: readonly VariableDefinition[] = [
     path: "response.body",
     type: BYTES,
     phases: ON_RESPONSE,
-    doc: "The body. The gateway holds the response until all of it is there, up to the buffer limit.",
+    doc: "The body. The gateway buffers the response until it is complete, up to the buffer limit.",
     access: ["response", "bufferedBody"],
     ts: "bytes",
     mayFail: true,
@@ -130,7 +130,7 @@ const RESPONSE: readonly VariableDefinition[] = [
     path: "backend",
     type: objectType("backend"),
     phases: LLM,
-    doc: "Where the request goes.",
+    doc: "The backend of the request.",
     access: ["backend"],
   },
   textVariable("backend.name", ["backend", "?name"], LLM, "The name of the backend."),
@@ -141,8 +141,13 @@ const RESPONSE: readonly VariableDefinition[] = [
     "`ai`, `mcp`, `static`, `dynamic` or `service`.",
   ),
   textVariable("backend.protocol", ["backend", "?protocol"], LLM, "`http`, `tcp`, `mcp` or `llm`."),
-  { path: "env", type: objectType("env"), phases: ALL, doc: "Where the gateway runs." },
-  textVariable("env.podName", ["env", "podName"], ALL, "The pod's name; empty outside Kubernetes."),
+  { path: "env", type: objectType("env"), phases: ALL, doc: "The environment of the gateway." },
+  textVariable(
+    "env.podName",
+    ["env", "podName"],
+    ALL,
+    "The name of the pod; empty outside Kubernetes.",
+  ),
   textVariable(
     "env.namespace",
     ["env", "namespace"],
@@ -152,5 +157,5 @@ const RESPONSE: readonly VariableDefinition[] = [
   textVariable("env.gateway", ["env", "gateway"], ALL, "The gateway's name."),
 ];
 
-/** What is called: MCP items, models, backends, and what they answer. */
+/** Variables of calls: MCP items, models, backends, and their responses. */
 export const CALL_VARIABLES: readonly VariableDefinition[] = [...ITEMS, ...MODELS, ...RESPONSE];

@@ -36,7 +36,7 @@ const REQUEST: readonly VariableDefinition[] = [
     path: "request.headers",
     type: STRINGS,
     phases: ALL,
-    doc: "The headers by lower-case name; several lines are joined by `, `, those of `cookie` by `; `. A rule that decides reads each line as well: see Repeated headers.",
+    doc: "Headers by lower-case name; several lines are joined with `, `, those of `cookie` with `; `. Rules also read each line: see Repeated headers.",
     access: ["request"],
     method: "headerMap",
   },
@@ -44,7 +44,7 @@ const REQUEST: readonly VariableDefinition[] = [
     path: "request.body",
     type: BYTES,
     phases: ALL,
-    doc: "The body. The gateway holds the request until all of it is there, up to the buffer limit.",
+    doc: "The body. The gateway buffers the request until it is complete, up to the buffer limit.",
     access: ["request", "bufferedBody"],
     ts: "bytes",
     mayFail: true,
@@ -137,7 +137,7 @@ const SOURCE: readonly VariableDefinition[] = [
 
 const IDENTITIES: readonly VariableDefinition[] = [
   jsonVariable("jwt", "jwt", ALL, "The claims of the verified token; null without one."),
-  { path: "auth", type: objectType("auth"), phases: ALL, doc: "Who the caller is." },
+  { path: "auth", type: objectType("auth"), phases: ALL, doc: "The identity of the caller." },
   jsonVariable("auth.claims", "jwt", ALL, "The same claims as `jwt`."),
   jsonVariable("apiKey", "apiKey", ALL, "The metadata of the matched API key; null without one."),
   {
@@ -148,17 +148,12 @@ const IDENTITIES: readonly VariableDefinition[] = [
     access: ["basicAuth"],
   },
   textVariable("basicAuth.username", ["basicAuth", "?username"], ALL, "The user's name."),
-  jsonVariable("extauthz", "extauthz", ALL, "What external authorization set; null without it."),
-  jsonVariable("extproc", "extproc", ALL, "What external processing set; null without it."),
-  jsonVariable(
-    "metadata",
-    "metadata",
-    ALL,
-    "What transformations set as metadata; null without any.",
-  ),
+  jsonVariable("extauthz", "extauthz", ALL, "Metadata of external authorization; null without it."),
+  jsonVariable("extproc", "extproc", ALL, "Metadata of external processing; null without it."),
+  jsonVariable("metadata", "metadata", ALL, "Metadata of transformations; null without any."),
 ];
 
-/** The request, its client and who that is. */
+/** Variables of the request, its client and the client's identity. */
 export const REQUEST_VARIABLES: readonly VariableDefinition[] = [
   ...REQUEST,
   ...SOURCE,

@@ -17,10 +17,10 @@ const ROWS = [...REQUEST_VARIABLES, ...CALL_VARIABLES];
 
 export { CEL_PHASES, type CelPhase, describePhase } from "./variable-definitions.ts";
 
-/** The environments that were asked for: every expression of a phase has the same one. */
+/** Cache of environments: all expressions of a phase share one. */
 const environments = new Map<string, Environment>();
 
-/** The variables of a phase; `present` are the fields that are known to be there (`mcp.tool`). */
+/** Returns the variables of a phase; `present` are fields that are known to exist (`mcp.tool`). */
 export function phaseEnvironment(phase: CelPhase, present: readonly string[] = []): Environment {
   const key = [phase, ...present].join(" ");
   const environment = environments.get(key) ?? environmentOf(phase, present);
@@ -28,7 +28,7 @@ export function phaseEnvironment(phase: CelPhase, present: readonly string[] = [
   return environment;
 }
 
-/** The kinds of items that rules of a phase are asked about: an item is of one of them, or of none. */
+/** Returns the kinds of items that rules of a phase are evaluated for: an item is of one of them, or of none. */
 export function itemKinds(phase: CelPhase): readonly string[] {
   return phase === "mcp" ? MCP_ITEMS.map((item) => `mcp.${item}`) : [];
 }
@@ -62,11 +62,11 @@ function emittedValue(
   present: readonly string[],
 ): EmittedValue | undefined {
   if (row.access === undefined) return undefined;
-  // in an MCP rule there is always an MCP message
+  // An MCP rule always has an MCP message.
   const isSure = phase === "mcp" && row.path.startsWith("mcp.");
   const read = readAccess(row.access, isSure ? ["mcp", ...present] : present);
   const isAbsent = row.type.kind === "object" && !present.includes(row.path);
-  // in the log there may be none: the client left before
+  // The log may have no response: the client disconnected before.
   const isUnsure = phase === "log" && row.path === "response.code";
   return {
     expression: wrapped(read.expression, row),
@@ -79,7 +79,7 @@ function emittedValue(
   };
 }
 
-/** The chain of properties; what is known to be `present` is read without `?`. */
+/** Emits the chain of properties; those known to be `present` are read without `?`. */
 function readAccess(
   [root, ...steps]: Access,
   present: readonly string[],
