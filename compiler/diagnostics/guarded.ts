@@ -1,8 +1,8 @@
 import { type Diagnostics, formatPath, type Place, placeKey } from "./diagnostic.ts";
 
 /**
- * Does the work for one object or part of a configuration. An error that is thrown there is a bug of gwc: it is reported at
- * `at`, and everything else is compiled. `undefined` if the work threw an error.
+ * Runs the work for one object or part of a configuration. An error that it throws is a bug of gwc: it is reported at
+ * `at`, and everything else is compiled. Returns `undefined` if the work threw an error.
  */
 export function guarded<Value>(
   at: Place,
@@ -13,7 +13,7 @@ export function guarded<Value>(
     return work();
   } catch (error) {
     const key = placeKey(at);
-    // A part that several others use is read for each of them.
+    // A shared part is processed for each of its users.
     const isKnown = diagnostics.list.some(
       (each) => each.code === "internal-error" && placeKey(each.at) === key,
     );
@@ -23,13 +23,15 @@ export function guarded<Value>(
   }
 }
 
-/** `"GatewayBackend default/tools"`, or the path in a standalone file. */
+/** Names the object of a place: `"GatewayBackend default/tools"`, or the path in a standalone file. */
 function subjectOf({ resource, path, file }: Place): string {
   if (resource !== undefined) return `"${resource.name}"`;
   return path.length === 0 ? `"${file}"` : `"${formatPath(path)}"`;
 }
 
-/** The kind of an error and its place in gwc. Its own message may quote the configuration, so it is left out. */
+/**
+ * Describes the kind of an error and its place in gwc. Its message is omitted because it may quote the configuration.
+ */
 function errorPlace(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
   const place = /at (?:(\S+) \()?[^()]*?([^/\\()]+:\d+):\d+\)?$/m.exec(error.stack ?? "");

@@ -1,23 +1,25 @@
-/** A YAML scalar as it stands in its file. */
+/** A YAML scalar in its file. */
 export interface ScalarToken {
-  /** The source of the node: with its quotes, or with the header of a block and its lines. */
+  /** Source of the node: including its quotes, or the header and lines of a block. */
   readonly text: string;
-  /** Where that begins in the file. */
+  /** Offset of the source in the file. */
   readonly start: number;
   readonly style: "plain" | "single" | "double" | "literal" | "folded";
-  /** The decoded value. Only a block with an explicit indentation (`|2`) needs it, to tell how deep it is. */
+  /**
+   * The decoded value. It is only needed for a block with an explicit indentation (`|2`), to compute the indentation.
+   */
   readonly value?: string;
 }
 
-/** A decoded scalar: for each UTF-16 unit of the value, and for its end, where in the source it comes from. */
+/** A decoded scalar: the source offset of each UTF-16 unit of the value, and of its end. */
 export interface DecodedScalar {
   readonly value: string;
   readonly offsets: readonly number[];
 }
 
 /**
- * Where in the file a place of a decoded scalar value stands. The value's end maps to the end of its last character; an
- * offset beyond is taken as the end.
+ * Returns the offset in the file of an offset in a decoded scalar. The end of the value maps to the end of its last
+ * character; larger offsets are treated as the end.
  */
 export function sourceOffset(token: ScalarToken, valueOffset: number): number {
   const { offsets } = decodeScalar(token);
@@ -25,7 +27,7 @@ export function sourceOffset(token: ScalarToken, valueOffset: number): number {
   return token.start + (offset ?? 0);
 }
 
-/** Decodes a scalar (YAML 1.2.2, chapters 7.3 and 8.1) and keeps where each unit comes from. */
+/** Decodes a scalar (YAML 1.2.2, chapters 7.3 and 8.1) with the source offset of each unit. */
 export function decodeScalar(token: ScalarToken): DecodedScalar {
   switch (token.style) {
     case "plain":
@@ -40,14 +42,14 @@ export function decodeScalar(token: ScalarToken): DecodedScalar {
   }
 }
 
-/** A plain scalar: lines are trimmed and folded. */
+/** Decodes a plain scalar: lines are trimmed and folded. */
 function decodePlain(text: string): DecodedScalar {
   const builder = new ScalarBuilder();
   foldLines(text, 0, (line, from) => builder.copy(line, from), builder);
   return builder.finish(0);
 }
 
-/** A single-quoted scalar: lines are folded, `''` is a quote. */
+/** Decodes a single-quoted scalar: lines are folded, `''` is a quote. */
 function decodeSingle(text: string): DecodedScalar {
   const builder = new ScalarBuilder();
   const inner = text.slice(1, text.endsWith("'") && text.length > 1 ? -1 : undefined);
@@ -64,7 +66,7 @@ function decodeSingle(text: string): DecodedScalar {
   return builder.finish(1);
 }
 
-/** Escape sequences of one character after the backslash (YAML 1.2.2, 5.7). */
+/** Escape sequences with one character after the backslash (YAML 1.2.2, 5.7). */
 const ESCAPES: Readonly<Record<string, string>> = {
   "0": "\0",
   a: "\x07",
@@ -83,7 +85,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
 
 const CODE_LENGTHS: Readonly<Record<string, number>> = { x: 2, u: 4, U: 8 };
 
-/** A double-quoted scalar: lines are folded, backslashes escape characters and line breaks. */
+/** Decodes a double-quoted scalar: lines are folded, backslashes escape characters and line breaks. */
 function decodeDouble(text: string): DecodedScalar {
   const builder = new ScalarBuilder();
   const end = text.endsWith('"') && text.length > 1 ? text.length - 1 : text.length;
@@ -105,13 +107,13 @@ function decodeDouble(text: string): DecodedScalar {
   return builder.finish(1);
 }
 
-/** Adds what the escape sequence at an offset means, and gives its length. */
+/** Adds the character of the escape sequence at an offset, and returns the length of the sequence. */
 function addEscape(builder: ScalarBuilder, text: string, at: number): number {
   const lineBreak = /\\\r?\n[ \t]*/y;
   lineBreak.lastIndex = at;
   const joined = lineBreak.exec(text);
   if (joined !== null) {
-    // the break is escaped, empty lines after it are not
+    // The break is escaped, empty lines after it are not.
     const empty = /(?:\r?\n[ \t]*)+/y;
     empty.lastIndex = at + joined[0].length;
     const lines = empty.exec(text)?.[0] ?? "";
@@ -129,13 +131,13 @@ function addEscape(builder: ScalarBuilder, text: string, at: number): number {
   return 2 + digits;
 }
 
-/** A folded line break is a space; with empty lines after it, it is one break less than there are. */
+/** Adds a folded line break: a space, or one break less than there are with empty lines after it. */
 function addFold(builder: ScalarBuilder, space: string, from: number): void {
   const breaks = space.split("\n").length - 1;
   builder.add(breaks === 1 ? " " : "\n".repeat(breaks - 1), from, space.length);
 }
 
-/** Calls `addLine` with each line of a flow scalar, and adds what the breaks between them fold to. */
+/** Calls `addLine` with each line of a flow scalar, and adds the folded breaks between them. */
 function foldLines(
   text: string,
   start: number,
@@ -152,16 +154,16 @@ function foldLines(
 }
 
 interface Line {
-  /** Leading spaces. */
+  /** Number of leading spaces. */
   readonly indent: number;
-  /** What follows them, without the line break. */
+  /** Rest of the line, without the line break. */
   readonly content: string;
-  /** Where the line begins, and where its break stands. */
+  /** Offsets of the start of the line and of its break. */
   readonly start: number;
   readonly end: number;
 }
 
-/** A block scalar, literal or folded (YAML 1.2.2, 8.1). */
+/** Decodes a block scalar, literal or folded (YAML 1.2.2, 8.1). */
 function decodeBlock(text: string, isFolded: boolean, value: string | undefined): DecodedScalar {
   const header = /^[|>]([-+]?)([1-9]?)([-+]?)[^\n]*\n?/.exec(text);
   const chomp = header?.[1] || header?.[3] || "";
@@ -180,7 +182,10 @@ interface Block {
   readonly start: number;
 }
 
-/** An explicit indentation counts from that of the parent, which the token does not tell: the value decides. */
+/**
+ * Decodes a block with an explicit indentation. It is relative to the parent, which the token does not contain, so it
+ * is derived from the value.
+ */
 function decodeExplicit(block: Block, least: number, value: string | undefined): DecodedScalar {
   const indents = block.lines.filter(({ content }) => content !== "").map(({ indent }) => indent);
   const most = Math.max(least, Math.min(...indents));
@@ -205,7 +210,7 @@ function linesOf(text: string, from: number): readonly Line[] {
   return lines;
 }
 
-/** The indentation of the first line with content; without one, of the longest line. */
+/** Returns the indentation of the first line with content, or else of the longest line. */
 function detectedIndent(lines: readonly Line[]): number {
   const first = lines.find(({ content }) => content !== "");
   return first?.indent ?? Math.max(0, ...lines.map(({ indent }) => indent));
@@ -235,7 +240,7 @@ function addLiteral(builder: ScalarBuilder, lines: readonly Line[], indent: numb
   });
 }
 
-/** A break between two lines of text is a space, or, with empty lines between, as many breaks as there are of these. */
+/** Adds a break between two lines: a space, or as many breaks as there are empty lines between them. */
 function addFolded(builder: ScalarBuilder, lines: readonly Line[], indent: number): void {
   const isEmpty = (line: Line) => line.content === "" && line.indent <= indent;
   const isMore = (line: Line) => line.indent > indent || line.content.startsWith("\t");
@@ -264,20 +269,20 @@ function addLine(builder: ScalarBuilder, line: Line, indent: number): void {
   builder.copy(" ".repeat(line.indent - kept) + line.content, line.start + kept);
 }
 
-/** Collects a decoded value with the offsets of its units. */
+/** Builds a decoded value with the offsets of its units. */
 class ScalarBuilder {
   #value = "";
   readonly #offsets: number[] = [];
   #end = 0;
 
-  /** Adds text whose units all come from one place: an escape sequence, a folded line break. */
+  /** Adds characters that all come from one place: an escape sequence, a folded line break. */
   add(text: string, from: number, length: number): void {
     for (let at = 0; at < text.length; at += 1) this.#offsets.push(from);
     this.#value += text;
     this.#end = from + length;
   }
 
-  /** Adds text as it stands in the source. */
+  /** Adds characters unchanged from the source. */
   copy(text: string, from: number): void {
     for (let at = 0; at < text.length; at += 1) this.#offsets.push(from + at);
     this.#value += text;
@@ -288,7 +293,7 @@ class ScalarBuilder {
     return this.#value;
   }
 
-  /** `empty`: where an empty value ends. */
+  /** Returns the result; `empty` is the end of an empty value. */
   finish(empty: number): DecodedScalar {
     const end = this.#offsets.length === 0 ? empty : this.#end;
     return { value: this.#value, offsets: [...this.#offsets, end] };

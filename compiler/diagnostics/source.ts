@@ -14,9 +14,9 @@ import { sourceOffset } from "./locate.ts";
 
 /** One input file: its text and its YAML documents. */
 export interface SourceFile {
-  /** The file's name in generated text: relative to the inputs' common folder, with `/`. */
+  /** Name in generated code: relative to the common folder of the inputs, with `/`. */
   readonly name: string;
-  /** The path as the user gave it, for diagnostics. */
+  /** Path as the user gave it, for diagnostics. */
   readonly path: string;
   readonly text: string;
   readonly documents: readonly SourceDocument[];
@@ -24,25 +24,25 @@ export interface SourceFile {
   readonly data: readonly unknown[];
 }
 
-/** One YAML document, and what its aliases stand for. */
+/** A YAML document, and the targets of its aliases. */
 export interface SourceDocument {
   readonly yaml: Document;
   readonly aliases: ReadonlyMap<Alias, Node>;
 }
 
-/** Text of a file that a diagnostic points at. */
+/** A range in a file that a diagnostic points at. */
 export interface Location {
   readonly path: string;
   readonly text: string;
-  /** Offsets into the text. */
+  /** Offsets in the text. */
   readonly start: number;
   readonly end: number;
-  /** From 1. */
+  /** Starts at 1. */
   readonly line: number;
   readonly column: number;
 }
 
-/** Finds the text of a place: the smallest node that still exists on its path. */
+/** Locates a place: the smallest existing node on its path. */
 export function locate(place: Place, files: readonly SourceFile[]): Location {
   const file = files.find((each) => each.name === place.file);
   if (file === undefined) {
@@ -52,12 +52,12 @@ export function locate(place: Place, files: readonly SourceFile[]): Location {
   return { path: file.path, text: file.text, start, end, ...placeOf(start, file) };
 }
 
-/** A location as editors and terminals take it: `gateway.yaml:27:15`. */
+/** Formats a location for editors and terminals: `gateway.yaml:27:15`. */
 export function locationText({ path, line, column }: Location): string {
   return `${path}:${line}:${column}`;
 }
 
-/** What stands at a place, as data. */
+/** Returns the value at a place as data. */
 export function valueAt(place: Place, files: readonly SourceFile[]): unknown {
   const file = files.find((each) => each.name === place.file);
   const document = file?.documents[place.document];
@@ -66,14 +66,14 @@ export function valueAt(place: Place, files: readonly SourceFile[]): unknown {
   return isWhole ? node.toJS(document.yaml) : undefined;
 }
 
-/** Line and column, both from 1, of an offset. */
+/** Converts an offset to line and column, both starting at 1. */
 export function lineAndColumn(text: string, offset: number): { line: number; column: number } {
   const before = text.slice(0, offset);
   const lineStart = before.lastIndexOf("\n") + 1;
   return { line: before.split("\n").length, column: offset - lineStart + 1 };
 }
 
-/** Where the lines of a file start, and the pairs of its mappings: found once, for a file may have many mistakes. */
+/** Caches of line starts and mapping pairs of files, because a file may have many mistakes. */
 const lineStarts = new WeakMap<SourceFile, readonly number[]>();
 const pairsByKey = new WeakMap<Node, ReadonlyMap<string, Pair>>();
 
@@ -115,7 +115,7 @@ function rangeOf(place: Place, file: SourceFile): readonly [number, number] {
 interface FoundNode {
   readonly node: Node;
   readonly key: Node | undefined;
-  /** The whole path was found. */
+  /** Whether the whole path exists. */
   readonly isWhole: boolean;
 }
 
@@ -147,7 +147,7 @@ function child(node: Node, step: string | number): FoundNode | undefined {
   return { node: (pair.value ?? key) as Node, key, isWhole: true };
 }
 
-/** The pairs by their keys; of two with one key the first. */
+/** Indexes pairs by key; the first one of duplicates. */
 function pairsOf(items: readonly Pair[]): ReadonlyMap<string, Pair> {
   const pairs = new Map<string, Pair>();
   for (const item of items) {
@@ -157,7 +157,7 @@ function pairsOf(items: readonly Pair[]): ReadonlyMap<string, Pair> {
   return pairs;
 }
 
-/** What locate.ts calls the styles that YAML writes a text in. */
+/** Scalar styles of the YAML parser by their names in locate.ts. */
 export const SCALAR_STYLES = {
   PLAIN: "plain",
   QUOTE_SINGLE: "single",
@@ -174,7 +174,7 @@ function scalarToken(text: string, node: Node): Parameters<typeof sourceOffset>[
   return { text: text.slice(start, end), start, style, value: String(node.value) };
 }
 
-/** The end of a node without the blank space and line breaks that YAML counts in. */
+/** Returns the end of a node without trailing spaces and line breaks, which YAML includes. */
 function trimmedEnd(text: string, start: number, end: number): number {
   return start + text.slice(start, end).trimEnd().length;
 }

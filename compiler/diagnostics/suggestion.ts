@@ -1,10 +1,10 @@
-/** The known word nearest to a misspelled one, when it is near enough to be meant. */
+/** Finds the known word nearest to a misspelled one; `undefined` if none is near enough. */
 export function suggest(word: string, known: readonly string[]): string | undefined {
   const lower = word.toLowerCase();
   let best: string | undefined;
   let bestDistance = Math.max(1, Math.floor(word.length / 3)) + 1;
   for (const candidate of known) {
-    // no distance is smaller than the difference of the lengths
+    // No distance is smaller than the difference of the lengths.
     if (Math.abs(candidate.length - word.length) >= bestDistance) continue;
     const distance = editDistance(lower, candidate.toLowerCase(), bestDistance);
     if (distance < bestDistance) {
@@ -16,8 +16,8 @@ export function suggest(word: string, known: readonly string[]): string | undefi
 }
 
 /**
- * Optimal string alignment distance: insertions, deletions, substitutions, and swapped neighbours. From `limit` on it
- * does not matter how large it is.
+ * Computes the optimal string alignment distance: insertions, deletions, substitutions, and swapped neighbors.
+ * Distances from `limit` on are not computed exactly.
  */
 function editDistance(a: string, b: string, limit: number): number {
   let beforeLast: number[] = [];

@@ -4,7 +4,7 @@ import { type Pace, start } from "./duel.ts";
 
 /** Chat through a gateway beside the same bytes through a plain proxy. */
 export interface LlmCosts {
-  /** What is asked for. */
+  /** Type of the requested token. */
   readonly name: string;
   readonly costs: readonly Cost[];
 }

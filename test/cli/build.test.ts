@@ -101,7 +101,7 @@ spec:
     const { code, stdout, stderr } = await gwc(["build", "all.yaml", "--no-type-check"], at);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr).toMatch(
-      /^error\[bundle-too-large\]: the compressed bundle has \d+ KiB, and a ConfigMap takes 1024/m,
+      /^error\[bundle-too-large\]: the compressed bundle has \d+ KiB, but a ConfigMap holds at most 1024/m,
     );
     const image = ["build", "all.yaml", "--no-type-check", "--image", "registry.test/proxy:1"];
     expect((await gwc(image, at)).code).toBe(0);
@@ -214,7 +214,7 @@ describe("a server over stdio in the image", () => {
     });
     expect(code).toBe(0);
     expect(stderr).toContain(
-      'warning[not-in-image]: the image of the generated Dockerfile has no "docker"',
+      'warning[not-in-image]: the image of the generated Dockerfile does not contain "docker"',
     );
     expect(stderr).toContain('has no "./server.mjs"');
     expect(await gwc(["check"], { cwd: workspace.folder })).toMatchObject({ code: 0, stdout: "" });

@@ -21,7 +21,7 @@ describe("gwc check", () => {
     const workspace = new Workspace({ "gateway.yaml": bad });
     const { code, stdout } = await gwc(["check", "gateway.yaml"], { cwd: workspace.folder });
     expect(code).toBe(1);
-    expect(stdout).toBe(`error[out-of-range]: "port" is out of range: it is at most 65535
+    expect(stdout).toBe(`error[out-of-range]: "port" must be at most 65535
  --> gateway.yaml:3:11
 3 |   - port: 99999
   |           ^^^^^
@@ -63,7 +63,7 @@ error[unknown-field]: routes[0] has no field "nam"
     const situation = { cwd: workspace.folder, env: { GITHUB_ACTIONS: "true" } };
     expect((await gwc(["check", "a.yaml"], situation)).stdout).toBe(
       "::error file=a.yaml,line=3,endLine=3,col=11,endColumn=16,title=gwc out-of-range::" +
-        '"port" is out of range: it is at most 65535\n' +
+        '"port" must be at most 65535\n' +
         "::error file=a.yaml,line=6,endLine=6,col=13,endColumn=16,title=gwc unknown-field::" +
         'routes[0] has no field "nam"%0Ahint: did you mean "name"?\n',
     );

@@ -226,7 +226,7 @@ describe("gwc check", () => {
     ["{", "is no lock of tools"],
   ])("refuses %j as a lock", (lock, problem) => {
     expect(checked(lock)).toEqual([
-      ["bad-tool-lock", `"gwc.lock.yaml" can't be used: it ${problem}`],
+      ["bad-tool-lock", `"gwc.lock.yaml" cannot be used: it ${problem}`],
     ]);
   });
 
@@ -234,9 +234,9 @@ describe("gwc check", () => {
     expect(checked(lockText([target("b", "streamable: http://b:1/mcp")]))).toEqual([
       [
         "gone-lock-target",
-        '"gwc.lock.yaml" has items of "b" (streamable: http://b:1/mcp), which is no server of this configuration',
+        '"gwc.lock.yaml" has items of "b" (streamable: http://b:1/mcp), which is not a server in this configuration',
       ],
-      ["unlocked-target", '"gwc.lock.yaml" has no server "a": all that it offers is withheld'],
+      ["unlocked-target", '"gwc.lock.yaml" has no server "a": all its items are hidden'],
     ]);
     const [, moved] = checked(lockText([target("a", "streamable: http://old:1/mcp")]));
     expect(moved?.[1]).toContain('as "streamable: http://old:1/mcp", and here it is');

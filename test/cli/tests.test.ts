@@ -321,7 +321,7 @@ describe("a test that shows nothing is a mistake", () => {
       "unoffered-item",
       "list: tools, as: {jwt: {}}",
       "listed: [raed]",
-      '"raed" can\'t be listed: it is none of the tools that the servers of the route offer',
+      '"raed" cannot be listed: the servers of the route do not offer it among their tools',
     ],
     [
       "unreachable-test",
@@ -375,7 +375,7 @@ describe("a test that shows nothing is a mistake", () => {
   it("its name is its own: same-test-name", async () => {
     const test = "{name: a, request: GET http://a/x, expect: {status: 404}}";
     expect(await found(`tests: [${test},\n ${test}]\n`)).toEqual([
-      'same-test-name 2: another test of the file is called "a"',
+      'same-test-name 2: another test in the file is named "a"',
     ]);
   });
 

@@ -184,7 +184,7 @@ it("targets that are not there, and what can't act there, are mistakes", () => {
   ).toEqual([expect.stringContaining('misplaced-field: "mcpAuthorization" acts on MCP messages')]);
   const twice = [cors("https://a.test"), cors("https://b.test")];
   expect(told(...twice.map((policy) => ({ target: { gateway: {} }, policy })))).toEqual([
-    '1 attached-twice: "cors" is said twice of one target',
+    '1 attached-twice: "cors" is configured twice for the same target',
   ]);
 });
 

@@ -104,15 +104,15 @@ it("what variables of the pod say of the log is checked, and stands above the ra
     complaints(checkManifests(gateway(parameters.join(", ")))).map((each) =>
       each.replace(/^\d+ /, ""),
     );
-  expect(said(env("RUST_LOG", "verbose"))).toEqual(['log-level: "verbose" is no log level']);
+  expect(said(env("RUST_LOG", "verbose"))).toEqual(['log-level: "verbose" is not a log level']);
   expect(said(env("LOG_FORMAT", "xml"))).toEqual([
     `unknown-value: the variable "LOG_FORMAT" can't be "xml"`,
   ]);
   expect(said(env("RUST_LOG", "info"), raw)).toEqual([
-    'raw-config-overridden: "config.logging.level" of rawConfig has no effect: RUST_LOG of env wins',
+    'raw-config-overridden: "config.logging.level" of rawConfig has no effect: RUST_LOG of env has precedence',
   ]);
   expect(said(env("LOG_FORMAT", "JSON"), raw)).toEqual([
-    'raw-config-overridden: "config.logging.format" of rawConfig has no effect: LOG_FORMAT of env wins',
+    'raw-config-overridden: "config.logging.format" of rawConfig has no effect: LOG_FORMAT of env has precedence',
   ]);
   const { program } = checkManifests(
     gateway("env: [{name: RUST_LOG, value: debug}, {name: LOG_FORMAT, value: JSON}]"),
@@ -127,7 +127,9 @@ it("an audit log in a file that the pod can't write is told of, unless a volume 
     complaints(checkManifests(gateway(parameters.join(", ")))).map((each) =>
       each.replace(/^\d+ /, ""),
     );
-  const told = (file: string) => [`audit-file-read-only: pods can't write the audit log "${file}"`];
+  const told = (file: string) => [
+    `audit-file-read-only: pods cannot write the audit log "${file}"`,
+  ];
   expect(said(raw("/var/log/audit.log"))).toEqual(told("/var/log/audit.log"));
   expect(said(raw("audit.log"))).toEqual(told("audit.log"));
   expect(said(raw("/tmp/audit.log"))).toEqual([]);

@@ -93,7 +93,7 @@ it("a data plane runs code of its own controller for its own Gateway, and nothin
   );
   // What comes next has its bytes anew: each generation is sent by its version.
   expect(await refused(renamed(sets("other", "third", own)))).toBe(
-    "the generation is one of default/other",
+    "the generation belongs to default/other",
   );
   const later: Signer = {
     ...own,
@@ -104,7 +104,7 @@ it("a data plane runs code of its own controller for its own Gateway, and nothin
   );
   const forged = new Map(sets("front", "fourth", own));
   forged.set(resourceTypes.module, forgedModules(forged.get(resourceTypes.module)));
-  expect(await refused(forged)).toMatch(/a module is not what its digest \w+ says/);
+  expect(await refused(forged)).toMatch(/a module does not match its digest \w+/);
   expect(await body()).toBe("first");
   // Code of the disk has to be signed, too.
   await agent.stop("SIGKILL");

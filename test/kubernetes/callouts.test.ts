@@ -231,7 +231,7 @@ describe("policies on the server that is asked", () => {
     const both = `${toBackend("shop")}, ${toBackend("asked", "/asked")}`;
     const rules = "authorization: {policy: {matchExpressions: ['source.port > 1']}}";
     const warning =
-      'not-for-calls: "authorization" does not act on the calls of GatewayPolicy "default/asks" to this server';
+      'not-for-calls: "authorization" does not apply to the calls of GatewayPolicy "default/asks" to this server';
     expect(said(both, rules)).toEqual([warning, warning]);
     // Of one that no client's request reaches nothing is left that they could act on.
     expect(said(toBackend("shop"), rules)).toEqual([

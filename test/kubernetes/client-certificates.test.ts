@@ -135,7 +135,7 @@ it("a port asks curl for a certificate as the Gateway says of it, and shows back
 
 it.each([
   [
-    "validation of clients without TLS that ends here",
+    "validation of clients without terminated TLS",
     "{name: a, port: 8080, protocol: HTTP}",
     "tls: {frontend: {default: {validation: {caCertificateRefs: [{name: ca}]}}}}",
     /misplaced-field: "validation"/,

@@ -279,7 +279,7 @@ describe("what can't be meant", () => {
         ),
         object("Secret", "s", "ca.crt"),
       ],
-      said: ["wrong-reference-kind: a reference to a Secret can't stand here"],
+      said: ["wrong-reference-kind: a reference to a Secret is not allowed here"],
     },
     {
       what: "a CA bundle without certificates",
@@ -306,22 +306,22 @@ describe("what can't be meant", () => {
         ),
       ],
       said: [
-        'policy-conflict: "tls" has no effect on the backend: GatewayPolicy "default/web" says it too, and wins',
+        'policy-conflict: "tls" has no effect on the backend: GatewayPolicy "default/web" also sets it and has precedence',
       ],
     },
     {
       what: "a key that is written out",
       documents: [policy("web", "auth: {key: abc}")],
       said: [
-        'literal-secret: "key" looks like a secret and is written out: a bundle reads it from the variable GWC_GATEWAYPOLICY_DEFAULT_WEB_SPEC_BACKEND_AUTH_KEY',
+        'literal-secret: "key" looks like a secret: a bundle reads it from the variable GWC_GATEWAYPOLICY_DEFAULT_WEB_SPEC_BACKEND_AUTH_KEY instead',
       ],
     },
     {
       what: "credentials of AWS for a Service of the cluster's own",
       documents: [policy("web", "auth: {aws: {}}")],
       said: [
-        "unknown-aws-scope: the host of this backend does not say which region of AWS it is",
-        "unknown-aws-scope: the host of this backend does not say which service of AWS it is",
+        "unknown-aws-scope: the AWS region cannot be derived from the host of this backend",
+        "unknown-aws-scope: the AWS service cannot be derived from the host of this backend",
       ],
     },
     {
@@ -332,7 +332,7 @@ describe("what can't be meant", () => {
     {
       what: "HTTP/1.1 over ALPN that does not offer it",
       documents: [policy("web", "tls: {alpnProtocols: [h2]}, http: {version: HTTP1}")],
-      said: ['alpn-version: HTTP1 needs "http/1.1" in ALPN, which is not offered'],
+      said: ['alpn-version: HTTP1 requires "http/1.1" in alpn'],
     },
     {
       what: "a Secret without the credential",

@@ -336,7 +336,7 @@ it("refuses overlays of which no Deployment comes", () => {
   expect(laid(pod("{name: gateway, $patch: delete}"))).toThrow(/take away the container "gateway"/);
   expect(laid("{selector: {matchLabels: {a: b}}}")).toThrow(/cannot change the selector/);
   expect(laid("{replicas: many}")).toThrow(
-    /wrong-type: "replicas" must be a whole number, not a text/,
+    /wrong-type: "replicas" must be a whole number, not a string/,
   );
   expect(laid("{replicas: -1}")).toThrow(/"replicas" is no less than 0/);
   expect(laid(pod("{name: gateway, env: [{value: a}]}"))).toThrow(
@@ -382,11 +382,11 @@ it("takes log levels, the typed ones over those of the raw configuration", () =>
 it("refuses a grace period that is shorter than the drain", () => {
   const short = "deployment: {spec: {template: {spec: {terminationGracePeriodSeconds: 5}}}}";
   expect(() => build("", `shutdown: {min: 0, max: 10}, ${short}`)).toThrow(
-    /grace-too-short: pods would be killed after 5 s, while their streams may last 10 s/,
+    /grace-too-short: pods would be killed after 5 s, but draining them can take 10 s/,
   );
   const told = "env: [{name: TERMINATION_GRACE_PERIOD_SECONDS, value: '300'}]";
   expect(() => build("", `shutdown: {min: 0, max: 10}, ${told}`)).toThrow(
-    /grace-too-short: pods would be killed after 15 s, while their streams may last 295 s/,
+    /grace-too-short: pods would be killed after 15 s, but draining them can take 295 s/,
   );
 });
 

@@ -66,10 +66,10 @@ it("a Gateway of another controller is left alone, and several of ours are sever
     "{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {name: theirs}, spec: {gatewayClassName: them, listeners: [{name: a, port: 1, protocol: HTTP}]}}",
   ];
   expect(complaintsAbout(...foreign)).toEqual([
-    'foreign-gateway: Gateway "default/theirs" is left to its controller, "example.com/them"',
+    'foreign-gateway: Gateway "default/theirs" belongs to another controller, "example.com/them"',
   ]);
   expect(complaints(checkManifests(foreign.join("\n---\n")))).toContain(
-    "1 no-gateway: there is no Gateway of gwc's in these manifests",
+    "1 no-gateway: these manifests contain no Gateway for gwc",
   );
   const second = listener("{name: a, port: 9090, protocol: HTTP}");
   const text = [world, backend, second].join("\n---\n");

@@ -60,7 +60,7 @@ it.each([
   {
     what: "a PreRouting policy on a route",
     document: policy(target("HTTPRoute", "web"), "traffic: {phase: PreRouting, cors: {}}"),
-    said: ['wrong-phase: phase: PreRouting can\'t target HTTPRoute "default/web"'],
+    said: ['wrong-phase: phase: PreRouting cannot target HTTPRoute "default/web"'],
   },
   {
     what: "a PreRouting policy about the call of a backend, once for all listeners",
@@ -68,13 +68,13 @@ it.each([
       target("Gateway", "gw"),
       "traffic: {phase: PreRouting, timeouts: {request: 1s}}",
     ),
-    said: ['not-before-routing: "timeouts" can\'t run before the route is chosen'],
+    said: ['not-before-routing: "timeouts" cannot run before the route is chosen'],
   },
   {
     what: "a policy on a kind that takes none",
     document: policy(target("ReferenceGrant", "g"), cors),
     said: [
-      "wrong-reference-kind: a reference to a gateway.networking.k8s.io/ReferenceGrant can't stand here",
+      "wrong-reference-kind: a reference to a gateway.networking.k8s.io/ReferenceGrant is not allowed here",
     ],
   },
   {
@@ -141,7 +141,7 @@ it.each([
       "parentRefs: [{kind: ListenerSet, name: set}], rules: [{matches: [{path: {value: /web/}}], backendRefs: [{name: web, port: 80}]}]",
     ).replace("metadata: {", 'metadata: {creationTimestamp: "2027-01-01T00:00:00Z", '),
     said: [
-      'shadowed-route: "default/web" is never chosen on this listener: "default/younger" answers every request that it matches',
+      'shadowed-route: "default/web" is never chosen on this listener: "default/younger" handles every request that it matches',
     ],
   },
   {
@@ -176,7 +176,7 @@ it.each([
       "r",
       "parentRefs: [{name: gw}], rules: [{matches: [{path: {value: /r}}], filters: [{type: CORS}], backendRefs: [{name: web, port: 80}]}]",
     ),
-    said: ['broken-rule: "cors" stands with type: CORS, and only with it'],
+    said: ['broken-rule: "cors" and type: CORS require each other'],
   },
   {
     what: "kinds of routes that a listener can't take",
@@ -184,8 +184,8 @@ it.each([
       "{name: s, port: 8443, protocol: HTTP, allowedRoutes: {kinds: [{kind: HTTPRoute}, {kind: TCPRoute}, {group: a.b, kind: HTTPRoute}]}}",
     ),
     said: [
-      "wrong-route-kind: a listener of HTTP takes no TCPRoute",
-      "wrong-route-kind: a listener of HTTP takes no a.b/HTTPRoute",
+      "wrong-route-kind: a listener with protocol: HTTP does not accept TCPRoute",
+      "wrong-route-kind: a listener with protocol: HTTP does not accept a.b/HTTPRoute",
     ],
   },
   {
@@ -195,8 +195,8 @@ it.each([
       "name: tls, labels: {a: {b: c}}",
     ),
     said: [
-      'wrong-type: "a" must be a text or empty, not a mapping',
-      'wrong-type: "protocol" must be a text, not a mapping',
+      'wrong-type: "a" must be a string or empty, not a mapping',
+      'wrong-type: "protocol" must be a string, not a mapping',
     ],
   },
   {
@@ -246,7 +246,7 @@ it.each([
       '{apiVersion: gateway.networking.k8s.io/v1, kind: ReferenceGrant, metadata: {name: g, namespace: other}, spec: {from: [{group: gateway.networking.k8s.io, kind: Gateway, namespace: default}], to: [{group: "", kind: Secret}]}}',
     ].join("\n---\n"),
     said: [
-      'secret-elsewhere: Secret "other/far" is in another namespace than the Gateway, so it can\'t be mounted',
+      'secret-elsewhere: Secret "other/far" is in another namespace than the Gateway, so it cannot be mounted',
     ],
   },
   {
@@ -255,12 +255,14 @@ it.each([
       target("HTTPRoute", "web"),
       "traffic: {jwtAuthentication: {providers: [{issuer: i, jwks: {remote: {jwksPath: /k, backendRef: {group: gwc.dev, kind: GatewayBackend, name: many}}}}]}}",
     )}\n---\n{apiVersion: gwc.dev/v1alpha1, kind: GatewayBackend, metadata: {name: many}, spec: {mcp: {targets: [{name: a, static: {host: a, port: 1}}]}}}`,
-    said: ['ambiguous-key-server: GatewayBackend "default/many" is no server with one address'],
+    said: [
+      'ambiguous-key-server: GatewayBackend "default/many" is not a server with a single address',
+    ],
   },
   {
     what: "a kind that is no part of a gateway",
     document: "{apiVersion: apps/v1, kind: Deployment, metadata: {name: d}}",
-    said: ["skipped-kind: Deployment is no kind that a gateway is made of; skipped"],
+    said: ["skipped-kind: Deployment is not part of a gateway; skipped"],
   },
   {
     what: "a misspelled kind of ours",
@@ -280,7 +282,7 @@ it.each([
   {
     what: "a resource that nests too deep",
     document: `{apiVersion: gwc.dev/v1alpha1, kind: GatewayParameters, metadata: {name: deep}, spec: {deployment: {spec: ${"{a: ".repeat(98)}{}${"}".repeat(98)}}}}`,
-    said: ["nested-too-deep: the resource nests lists and objects over more than 100 levels"],
+    said: ["nested-too-deep: the resource is nested more than 100 levels deep"],
   },
   {
     what: "a resource that is declared twice",
@@ -304,7 +306,7 @@ it.each([
       ),
       "{apiVersion: gwc.dev/v1alpha1, kind: GatewayBackend, metadata: {name: m}, spec: {mcp: {targets: [{name: t, static: {host: m, port: 80}}]}}}",
     ].join("\n---\n"),
-    said: ['backend-without-grpc: calls of gRPC can\'t go to GatewayBackend "default/m"'],
+    said: ['backend-without-grpc: gRPC calls cannot be sent to GatewayBackend "default/m"'],
   },
   {
     what: "names that no service and no method has",
@@ -343,7 +345,7 @@ it.each([
         "parentRefs: [{name: gw}], rules: [{matches: [{path: {value: /r}}], backendRefs: [{group: gwc.dev, kind: GatewayBackend, name: one}]}]",
       ),
     said: [
-      'target-without-port: Service "default/s" is selected as an MCP server, but none of its 2 ports says that it speaks MCP',
+      'target-without-port: Service "default/s" is selected as an MCP server, but none of its 2 ports has an appProtocol of MCP',
     ],
   },
   {

@@ -56,7 +56,7 @@ it("what is left of a rule takes no request from another one", () => {
   const broken = `{matches: [{path: {value: nowhere}}], ${backendRefs("web")}}`;
   const whole = `{${backendRefs("web")}}`;
   expect(said(route(`${broken}, ${whole}`))).toEqual([
-    "broken-rule: an exact path or a prefix starts with a slash",
+    "broken-rule: an exact path or a prefix must start with a slash",
   ]);
   expect(said(route(`${whole}, ${whole}`))).toEqual([expect.stringContaining("shadowed-route")]);
 });

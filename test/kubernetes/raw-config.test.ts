@@ -122,12 +122,12 @@ spec:
 `;
   const checked = checkManifests(manifests({ own, more }));
   expect(complaints(checked)).toEqual([
-    '28 raw-config-overridden: "config.logging.format" of rawConfig has no effect: logging.format wins',
-    '28 raw-config-overridden: "config.logging.level" of rawConfig has no effect: logging.level wins',
-    '29 raw-config-overridden: "config.connectionTerminationDeadline" of rawConfig has no effect: shutdown wins',
-    '30 raw-config-overridden: "config.workerThreads" of rawConfig has no effect: WORKER_THREADS of env wins',
-    '32 raw-config-overridden: "frontendPolicies.http" of rawConfig has no effect: frontend.http of a policy wins',
-    '34 raw-config-overridden: "port 8080" of rawConfig has no effect: listener "http" of the Gateway wins',
+    '28 raw-config-overridden: "config.logging.format" of rawConfig has no effect: logging.format has precedence',
+    '28 raw-config-overridden: "config.logging.level" of rawConfig has no effect: logging.level has precedence',
+    '29 raw-config-overridden: "config.connectionTerminationDeadline" of rawConfig has no effect: shutdown has precedence',
+    '30 raw-config-overridden: "config.workerThreads" of rawConfig has no effect: WORKER_THREADS of env has precedence',
+    '32 raw-config-overridden: "frontendPolicies.http" of rawConfig has no effect: frontend.http of a policy has precedence',
+    '34 raw-config-overridden: "port 8080" of rawConfig has no effect: listener "http" of the Gateway has precedence',
   ]);
   expect(checked.program?.binds.map(({ port, listeners }) => [port, listeners.length])).toEqual([
     [8080, 1],

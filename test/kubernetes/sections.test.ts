@@ -50,7 +50,7 @@ it("they are one on a backend that no route uses, too", () => {
 it("a policy of a route that calls no backend can't say how one is reached", () => {
   const connection = policy("HTTPRoute", "away", "backend: {tcp: {connectTimeout: 1s}}");
   expect(said(redirect, connection)).toEqual([
-    'misplaced-field: "tcp.connectTimeout" acts on connections to backends, and here are none',
+    'misplaced-field: "tcp.connectTimeout" applies to connections to backends, but this place has none',
   ]);
 });
 
@@ -93,7 +93,7 @@ it("authorities beside a certificate that is not verified are a mistake", () => 
   const tls = "tls: {insecureSkipVerify: All, caCertificateRefs: [{name: ca}]}";
   const wrong = backend("s", `static: {host: s, port: 80}, policies: {${tls}}`);
   expect(said(route("r", "/r", to("s")), wrong)).toEqual([
-    'broken-rule: "caCertificateRefs" verifies nothing beside "insecureSkipVerify: All"',
+    'broken-rule: "caCertificateRefs" has no effect with "insecureSkipVerify: All"',
   ]);
 });
 
@@ -140,7 +140,7 @@ it("so are parameters that no Gateway has", () => {
     "{apiVersion: gwc.dev/v1alpha1, kind: GatewayParameters, metadata: {name: u}, spec: {logging: {level: loud}, mesh: {network: a}}}";
   expect(said(...plain, parameters)).toEqual([
     expect.stringMatching(/^not-built-yet: "network"/),
-    'log-level: "loud" is no log level',
+    'log-level: "loud" is not a log level',
   ]);
 });
 
@@ -148,7 +148,7 @@ it("a ListenerSet that names another kind than a Gateway belongs to none", () =>
   const set =
     "{apiVersion: gateway.networking.k8s.io/v1, kind: ListenerSet, metadata: {name: l}, spec: {parentRef: {group: a.test, kind: Other, name: g}, listeners: [{name: b, port: 8081, protocol: HTTP}]}}";
   expect(said(...plain, set)).toEqual([
-    "wrong-reference-kind: a reference to a a.test/Other can't stand here",
+    "wrong-reference-kind: a reference to a a.test/Other is not allowed here",
   ]);
 });
 
@@ -168,7 +168,7 @@ it("a limit of tokens may stand on routes of which some use models", () => {
   const ofGateway = policy("Gateway", "g", limits);
   expect(said(...models, ...mcp, ...plain, ofGateway)).toEqual([]);
   expect(said(...mcp, ...plain, ofGateway)).toEqual([
-    'misplaced-field: "tokens" acts on requests to models whose tokens are counted, and here are none',
+    'misplaced-field: "tokens" applies to requests to models whose tokens are counted, but this place has none',
   ]);
   // Whether a backend with a mistake would use any is not known.
   const wrong = [models[0] ?? "", backend("l", "ai: {provider: {openai: {}}, groups: []}")];

@@ -103,6 +103,6 @@ it("who checks tokens for the only server checks them for its route; one of seve
   expect(alone.said).toEqual([]);
   expect(alone.policies).toEqual(["mcpAuthentication"]);
   expect(targetsOf(`${checked}, {name: two, static: {host: b, port: 80}}`).said).toEqual([
-    '19 not-built-yet: "authentication" is not built yet: this gwc knows authentication of one target, but cannot enforce it',
+    '19 not-built-yet: "authentication" is not supported yet: this version of gwc cannot enforce authentication of one target',
   ]);
 });

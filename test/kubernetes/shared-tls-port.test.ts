@@ -65,7 +65,7 @@ it("the port is opened once, in the image, the Service and the pod", () => {
   expect(text.match(/"containerPort":8443/g)).toHaveLength(1);
 });
 
-it("HTTPS, TLS that ends here and TLS that is passed on may share a port, and HTTP may not", () => {
+it("HTTPS, terminated TLS and TLS that is passed on may share a port, and HTTP may not", () => {
   const three = (...others: readonly string[]) =>
     gatewayWith(
       '{name: web, port: 8443, protocol: HTTPS, hostname: "*.example.com", tls: {certificateRefs: [{name: cert}]}}',

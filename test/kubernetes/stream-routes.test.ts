@@ -183,7 +183,9 @@ it.each([
   {
     what: "HTTPS that is passed on",
     parts: [gateway("{name: a, port: 8443, protocol: HTTPS, tls: {mode: Passthrough}}")],
-    said: ["https-passthrough: an HTTPS listener can't pass TLS on: it would see no requests"],
+    said: [
+      "https-passthrough: an HTTPS listener cannot pass TLS through: it needs the decrypted requests",
+    ],
   },
   {
     what: "a certificate for TLS that is passed on",
@@ -192,7 +194,7 @@ it.each([
         "{name: tls, port: 8443, protocol: TLS, tls: {mode: Passthrough, certificateRefs: [{name: c}]}}",
       ),
     ],
-    said: ["broken-rule: TLS that is passed on needs no certificate here"],
+    said: ["broken-rule: with mode: Passthrough no certificate is needed"],
   },
   {
     what: "a certificate without TLS",
@@ -202,9 +204,7 @@ it.each([
   {
     what: "a host name without TLS",
     parts: [gateway("{name: tcp, port: 5432, protocol: TCP, hostname: a.test}")],
-    said: [
-      "name-without-tls: a TCP connection names no host, so this would never be compared with anything",
-    ],
+    said: ["name-without-tls: a TCP connection has no hostname, so this would never match"],
   },
   {
     what: "a TCPRoute on TLS that is passed on",
@@ -226,7 +226,7 @@ it.each([
       gatewayApi("TCPRoute", "s", `parentRefs: [{name: gw}], ${toService}`),
     ],
     said: [
-      'unreachable-route: the route "default/s" is never chosen: "default/r" answers every request that it matches',
+      'unreachable-route: the route "default/s" is never chosen: "default/r" handles every request that it matches',
     ],
   },
   {
@@ -254,7 +254,7 @@ it.each([
       tcpRoute(),
       policyOn("Gateway", "gw", rules('request.path == "/"')),
     ],
-    said: ['needs-source: "request.path" is not known of a connection: only "source" is'],
+    said: ['needs-source: "request.path" is not available for a connection: only "source" is'],
   },
   {
     what: "a backend whose policies are about requests",
@@ -293,7 +293,7 @@ it.each([
       tlsRoute("", `rules: [{backendRefs: [${to("any")}]}]`),
       ours("GatewayBackend", "any", "dynamicForwardProxy: {}"),
     ],
-    said: ['open-proxy: whoever reaches the route "default/r" may reach any host through it'],
+    said: ['open-proxy: clients can reach any host through the route "default/r"'],
   },
   {
     what: "an open proxy of requests",
@@ -306,7 +306,7 @@ it.each([
       ),
       ours("GatewayBackend", "any", "dynamicForwardProxy: {allowPrivate: [10.0.0.0/8]}"),
     ],
-    said: ['open-proxy: whoever reaches the route "default/r" may reach any host through it'],
+    said: ['open-proxy: clients can reach any host through the route "default/r"'],
   },
   {
     what: "a destination that nobody names",
@@ -316,7 +316,7 @@ it.each([
       ours("GatewayBackend", "any", "dynamicForwardProxy: {}"),
     ],
     said: [
-      "no-destination: a TCP connection names no host that a dynamic backend could connect to",
+      "no-destination: a TCP connection has no hostname that a dynamic backend could connect to",
     ],
   },
   {

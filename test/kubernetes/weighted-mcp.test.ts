@@ -91,7 +91,7 @@ it("rules of the route that would not hold for a Service are told at the referen
     ["Gateway", "gw"],
   ] as const) {
     expect(told(...parts, rules(kind, name, "a"))).toEqual([
-      `10 not-for-all-backends: "authorization" would not hold for this backend, which gets a share of the route's requests: it acts on MCP messages`,
+      `10 not-for-all-backends: "authorization" would not apply to this backend, which gets a share of the route's requests: it only applies to MCP messages`,
     ]);
   }
   const zero = [route(mcp("one"), plain("web", 0)), ...parts.slice(1)];
@@ -126,7 +126,7 @@ it("targets of one name with different rules can't be told apart, which is said"
   expect(told(...parts)).toEqual([]);
   expect(told(...parts, rules("HTTPRoute", "tools", "a"))).toEqual([]);
   expect(told(...parts, rules("GatewayBackend", "two", "a"))).toEqual([
-    '10 backends-differ: "authorization" of the target "tools" is not that of the target with this name behind the same rule',
+    '10 backends-differ: "authorization" of the target "tools" differs from that of another target with this name in the same rule',
   ]);
 });
 
@@ -135,6 +135,6 @@ it("tokens that only one backend of a rule asks for are a mistake", () => {
     "policies: {mcp: {authentication: {issuer: 'https://issuer.test', jwks: {jwksPath: /keys, backendRef: {name: web, port: 80}}}}}, ";
   const parts = [backend("one", url, "tools", own), backend("two", url), service("web", "80")];
   expect(told(route(mcp("one"), mcp("two")), ...parts)).toEqual([
-    '10 backends-differ: "authentication" of this backend is not that of the others that share its rule',
+    '10 backends-differ: "authentication" of this backend differs from that of the other backends in its rule',
   ]);
 });

@@ -144,7 +144,7 @@ describe("who may connect", () => {
 
   it.each([
     ["HTTPS", () => https],
-    ["TLS that ends here", () => ended],
+    ["terminated TLS", () => ended],
   ])("holds for %s", async (_, port) => {
     expect(await askOverTls(port(), ALLOWED)).toEqual(answered);
     for (const address of [DENIED, OUTSIDE]) expect(await askOverTls(port(), address)).toBe("");

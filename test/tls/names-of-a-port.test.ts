@@ -101,7 +101,7 @@ async function greeter(name: string): Promise<number> {
   return port;
 }
 
-describe("TLS that ends here and TLS that is passed on share a port", () => {
+describe("terminated TLS and TLS that is passed on share a port", () => {
   it("without HTTPS: the most specific hostname has a connection, and its bytes arrive", async () => {
     const [plain, wild] = [await greeter("plain"), await greeter("wild")];
     const secure = await startSecure(folder, "secure", ["passed.test", "x.deep.test"]);

@@ -1,17 +1,17 @@
 import { didYouMean, message } from "./message.ts";
 
-/** What other gateways call a client's address. */
+/** Names of a client's address in other gateways. */
 const ADDRESS_WORDS = /^(?:ip|(?:client|remote|source|peer)_?(?:ip|addr|address))$/i;
 
-/** Mistakes in CEL expressions. */
+/** Diagnostics about CEL expressions. */
 export const celMessages = {
   "cel-syntax": message<{ problem: string; advice: string | undefined }>({
     severity: "error",
     text: ({ problem }) => `the expression is not valid CEL: ${problem}`,
     hint: ({ advice }) => advice,
     explanation:
-      "The text could not be read as a Common Expression Language expression. The marked place is where reading " +
-      "stopped. Strings need quotes, `and` is written `&&`, equality is `==`.",
+      "The string is not a Common Expression Language expression. The marker shows where parsing stopped. Strings need " +
+      "quotes, `and` is written `&&`, and equality is `==`.",
   }),
   "cel-too-long": message<{ limit: number }>({
     severity: "error",
@@ -30,14 +30,14 @@ export const celMessages = {
     severity: "error",
     text: ({ limit }) =>
       `this constant may take more than ${limit} characters and items to evaluate`,
-    hint: () => "write its value down, or repeat less",
+    hint: () => "write the result as a literal, or use fewer repetitions",
     explanation:
-      "Constant parts of an expression are evaluated when the configuration is compiled. Calls that grow their result, " +
-      "such as a chain of `replace`, double the work with each one, so the work has a bound.",
+      "Constant parts of an expression are evaluated when the configuration is compiled. Calls whose results grow, " +
+      "such as a chain of `replace`, double the work with each call, so the work is limited.",
   }),
   "cel-number-range": message<{ type: string }>({
     severity: "error",
-    text: ({ type }) => `the number does not fit into ${type === "uint" ? "a uint" : "an int"}`,
+    text: ({ type }) => `the number is out of range for ${type === "uint" ? "a uint" : "an int"}`,
     explanation:
       "An int has 64 bits with a sign (-9223372036854775808 to 9223372036854775807), a uint 64 bits without " +
       "(0u to 18446744073709551615u). Larger numbers are written as doubles: 1e20.",
@@ -46,30 +46,31 @@ export const celMessages = {
     severity: "error",
     text: ({ name }) => `"${name}" is not a variable here`,
     hint: ({ name, suggestion, known }) =>
-      didYouMean(suggestion) ?? `a text stands in quotes: "${name}"; variables here: ${known}`,
+      didYouMean(suggestion) ?? `put strings in quotes: "${name}"; variables here: ${known}`,
     explanation:
-      "An expression may read the variables of the phase it runs in. A rule of a route knows the request and the " +
-      "identities that the route's policies establish; only an MCP rule knows the tool.",
+      "An expression can use the variables of the phase in which it runs. A rule of a route can use the request and " +
+      "the identities that policies of the route set; only an MCP rule can use the tool.",
   }),
   "cel-dashed-field": message<{ name: string; owner: string | undefined }>({
     severity: "error",
-    text: ({ name }) => `"${name}" is read as a difference: a name after a dot has no "-"`,
+    text: ({ name }) =>
+      `"${name}" is parsed as a subtraction: a name after a dot cannot contain "-"`,
     hint: ({ name, owner = "…" }) => `write ${owner}["${name}"]`,
     explanation:
-      "After a dot stands a name of letters, digits and `_`. `-` ends it, and subtracts what follows. A key of any other form " +
-      'stands in brackets and quotes: `request.headers["x-user"]`.',
+      "A field name after a dot consists of letters, digits and `_`. `-` ends it and is the subtraction operator. " +
+      'Write other keys in brackets and quotes: `request.headers["x-user"]`.',
   }),
   "cel-wrong-phase": message<{ name: string; phase: string; phases: string }>({
     severity: "error",
-    text: ({ name, phase }) => `"${name}" does not exist yet in ${phase}`,
+    text: ({ name, phase }) => `"${name}" is not available yet in ${phase}`,
     hint: ({ name, phases }) => {
-      const use = `"${name}" can be used in ${phases}`;
+      const use = `use "${name}" in ${phases}`;
       if (name !== "llm") return use;
-      return `the model that a request asks for is json(request.body).model; ${use}`;
+      return `the requested model is json(request.body).model; ${use}`;
     },
     explanation:
-      "Each expression is evaluated at one moment of a request. What happens later is not known then: a rule that " +
-      "decides whether a request passes can't read its response. `gwc explain cel` lists the variables of each phase.",
+      "Each expression is evaluated at one point of a request. Later data is not available: a rule that decides " +
+      "whether a request is allowed cannot read its response. `gwc explain cel` lists the variables of each phase.",
   }),
   "cel-unknown-field": message<{
     owner: string;
@@ -81,87 +82,88 @@ export const celMessages = {
     text: ({ owner, field }) => `"${owner}" has no field "${field}"`,
     hint: ({ owner, field, suggestion, known }) => {
       const isOfClient = /^(?:request|source)$/.test(owner) && ADDRESS_WORDS.test(field);
-      if (isOfClient) return "the client's address is `source.address`";
-      return didYouMean(suggestion) ?? `fields of it: ${known}`;
+      if (isOfClient) return "use `source.address` for the client's address";
+      return didYouMean(suggestion) ?? `its fields: ${known}`;
     },
     explanation:
-      "The fields of the gateway's own variables (request, source, mcp, ...) are known, so a misspelled one is found " +
-      "when the configuration is compiled. Claims are not known in advance: a claim that is absent is an error of " +
-      "the evaluation, and the rule does not match.",
+      "The fields of the gateway's variables (request, source, mcp, ...) are known, so misspelled ones are reported " +
+      "when the configuration is compiled. Claims are not known in advance: reading an absent claim is an evaluation " +
+      "error, and the rule does not match.",
   }),
   "cel-not-selectable": message<{ type: string; field: string }>({
     severity: "error",
     text: ({ type, field }) => `a value of type ${type} has no field "${field}"`,
-    explanation: "Fields can be selected on maps, JSON objects and the gateway's variables only.",
+    explanation: "Only maps, JSON objects and the gateway's variables have fields.",
   }),
   "cel-object-as-value": message<{ name: string }>({
     severity: "error",
-    text: ({ name }) => `"${name}" is not a value by itself`,
+    text: ({ name }) => `"${name}" cannot be used as a value`,
     hint: ({ name }) => `select one of its fields: \`${name}.…\``,
     explanation:
-      "Variables such as request and source are views of the running request. Their fields are values, they are not.",
+      "Variables such as request and source are views of the current request. Only their fields are values.",
   }),
   "cel-unknown-function": message<{
     name: string;
     suggestion: string | undefined;
-    /** What CEL has for a function of another language. */
+    /** Hint about the CEL equivalent of a function in another language. */
     advice: string | undefined;
   }>({
     severity: "error",
     text: ({ name }) => `there is no function "${name}"`,
     hint: ({ suggestion, advice }) =>
       advice ?? didYouMean(suggestion) ?? "`gwc explain cel` lists all functions",
-    explanation: "Functions and methods are those of the reference that `gwc explain cel` prints.",
+    explanation: "`gwc explain cel` lists the available functions and methods.",
   }),
   "cel-no-overload": message<{ call: string; candidates: string }>({
     severity: "error",
     text: ({ call }) => `no form of the function takes these types: ${call}`,
     hint: ({ call, candidates }) => {
       if (call === "string in string")
-        return 'a list stands in brackets: `name in ["a", "b"]`; a text in a text: `text.contains("a")`';
-      if (call.startsWith("!")) return "what is compared stands in parentheses: `!(a == b)`";
+        return 'for a list use brackets: `name in ["a", "b"]`; for a substring: `text.contains("a")`';
+      if (call.startsWith("!")) return "put the comparison in parentheses: `!(a == b)`";
       const isOfNumbers = /^(?:int|uint|double) [-+*/%] (?:int|uint|double)$/.test(call);
       return isOfNumbers
-        ? "both numbers are of one type: `double(a) * 0.5`, `int(a) + 1`"
-        : `it takes ${candidates}`;
+        ? "convert both numbers to the same type: `double(a) * 0.5`, `int(a) + 1`"
+        : `available forms: ${candidates}`;
     },
     explanation:
-      "The arguments' types are known, and no form of the function or operator accepts them. Convert with string(), " +
-      "int(), uint(), double() or timestamp(); int and double are compared with each other but not added.",
+      "The types of the arguments are known, and no overload of the function or operator accepts them. Convert with " +
+      "string(), int(), uint(), double() or timestamp(). int and double can be compared but not added.",
   }),
   "cel-has-argument": message<Record<string, never>>({
     severity: "error",
-    text: () => "has() takes a field selection",
-    hint: () => 'write has(jwt.sub); for a key that is no name, write `"x-key" in request.headers`',
+    text: () => "has() requires a field selection",
+    hint: () =>
+      'write has(jwt.sub); for a key that is not an identifier, write `"x-key" in request.headers`',
     explanation:
-      "has(a.b) asks whether `b` is there. It takes exactly one argument, and that ends with `.name`.",
+      "has(a.b) tests whether `b` exists. It takes exactly one argument, which must end with `.name`.",
   }),
   "cel-macro-variable": message<{ macro: string }>({
     severity: "error",
-    text: ({ macro }) => `${macro}() takes a plain name as its variable`,
+    text: ({ macro }) => `${macro}() requires a plain name as its variable`,
     hint: ({ macro }) => `for example \`list.${macro}(item, …)\``,
     explanation:
-      "The first arguments of a macro (two, in the two-variable forms) name the variables that its expression uses.",
+      "The first argument of a macro (the first two in the two-variable forms) names the variable of its expression.",
   }),
   "cel-not-bool": message<{ type: string }>({
     severity: "error",
-    text: ({ type }) => `this must be true or false, and it is of type ${type}`,
+    text: ({ type }) => `this must be a bool, not ${type}`,
     hint: () => "compare it with something: `… == …`",
     explanation:
-      "Rules, filters and conditions are true or false. A rule of another type would never match, whatever the request.",
+      "Rules, filters and conditions must be bool expressions. A rule of another type would never match.",
   }),
   "cel-wrong-result": message<{ expected: string; is: string }>({
     severity: "error",
-    text: ({ expected, is }) => `this must be ${expected}, and it is ${is}`,
+    text: ({ expected, is }) => `this must be ${expected}, not ${is}`,
     explanation:
-      "What an expression comes to is used as the field says. A result of another kind would be left out, or refuse each request.",
+      "The field requires a result of another kind. This one would be ignored, or every request would be refused.",
   }),
   "cel-always": message<{ result: string }>({
     severity: "warning",
     text: ({ result }) => `this rule is ${result} for every request`,
-    hint: ({ result }) => `correct it, or write \`${result}\` if that is meant`,
+    hint: ({ result }) => `correct it, or write \`${result}\` if that is intended`,
     explanation:
-      "The value of the expression does not depend on the request. If that is meant, write `true` or `false`, which " +
+      "The value of the expression does not depend on the request. If that is intended, write `true` or `false`, which " +
       "are not reported.",
   }),
   "cel-never-denies": message<Record<string, never>>({
@@ -169,57 +171,57 @@ export const celMessages = {
     text: () => "this deny rule can never deny",
     hint: () => "correct the rule, or remove it",
     explanation:
-      "The expression is false for every request. A deny rule that cannot deny gives a false sense of protection, so " +
-      "it is an error, not a warning.",
+      "The expression is false for every request. A deny rule that never denies gives a false sense of protection, so " +
+      "this is an error, not a warning.",
   }),
   "cel-denies-absent": message<{ name: string; test: string; negated: string; variable: string }>({
     severity: "warning",
-    text: ({ name }) => `this also denies whatever comes without ${name}`,
+    text: ({ name }) => `this also denies requests without ${name}`,
     hint: ({ test, negated }) =>
-      `to let that pass write \`${test} && …\`; if it is meant, say so: \`${negated} || …\``,
+      `to allow them write \`${test} && …\`; to deny them explicitly write \`${negated} || …\``,
     explanation:
-      "Reading what a request does not have is an error, and a deny rule with an error denies: " +
-      '`deny: request.headers["x-test"] == "1"` denies every request without that header. `has()` and `in` ask first.',
+      "Reading a value that a request does not have is an error, and a deny rule with an error denies: `deny: " +
+      'request.headers["x-test"] == "1"` denies every request without that header. Test with `has()` or `in` first.',
   }),
   "cel-host-without-port": message<{ host: string; pattern: string }>({
     severity: "warning",
-    text: ({ host }) => `a request that names a port beside the host is not "${host}"`,
-    hint: ({ pattern }) => `\`request.host.matches(${pattern})\` is the host with any port`,
+    text: ({ host }) => `this does not match "${host}" with a port`,
+    hint: ({ pattern }) => `use \`request.host.matches(${pattern})\` to match any port`,
     explanation:
-      "`request.host` is what the client sent in Host, with its port if it named one. `Host: a.example:8080` comes to the " +
-      "same listener as `Host: a.example`, and passes `deny: request.host == \"a.example\"`. A listener's or route's " +
-      "hostname has no port: there it can't be passed by.",
+      "`request.host` is the Host header of the client, including the port if there is one. `Host: a.example:8080` is " +
+      'routed to the same listener as `Host: a.example`, and is not denied by `deny: request.host == "a.example"`. ' +
+      "Hostnames of listeners and routes ignore the port, so they cannot be bypassed this way.",
   }),
   "cel-no-item": message<Record<string, never>>({
     severity: "error",
-    text: () => "this can be true of no MCP item",
+    text: () => "this cannot be true for any MCP item",
     hint: () =>
-      "an item is a tool, a prompt or a resource: join conditions on different kinds with `||`",
+      "an item is a tool, a prompt or a resource: combine conditions on different kinds with `||`",
     explanation:
-      "A rule is asked about one tool, prompt or resource at a time. A condition on the name of another kind is false, " +
-      "so conditions on two kinds that are joined with `&&` are never true together.",
+      "A rule is evaluated for one tool, prompt or resource at a time. A condition on another kind is false, so " +
+      "conditions on two kinds combined with `&&` are never both true.",
   }),
   "cel-never-objects": message<Record<string, never>>({
     severity: "error",
-    text: () => "this require rule never objects: it is true of every item that it is about",
-    hint: () => "to refuse items of another kind, deny them: `deny: !has(mcp.tool)`",
+    text: () => "this require rule has no effect: it is true for every item that it applies to",
+    hint: () => "to refuse items of other kinds, write `deny: !has(mcp.tool)`",
     explanation:
-      "A require rule is about the kinds of MCP items under which it can be true, and leaves the others alone: " +
-      "`require: has(mcp.tool)` asks of every tool to be a tool.",
+      "A require rule applies to the kinds of MCP items for which it can be true, and ignores the others: `require: " +
+      "has(mcp.tool)` requires every tool to be a tool.",
   }),
   "cel-too-many-cases": message<Record<string, never>>({
     severity: "error",
-    text: () => "this rule has too many cases to tell what it says of each kind of MCP item",
+    text: () => "this rule has too many cases to analyze for each kind of MCP item",
     hint: () => "split it into several rules",
     explanation:
-      "What a rule says of tools, of prompts and of resources is worked out when the configuration is compiled. Choices " +
-      "and bindings over the fields of items multiply: a rule may come to ten thousand parts.",
+      "The effect of a rule on tools, prompts and resources is computed when the configuration is compiled. " +
+      "Alternatives and bindings over fields of items multiply; the limit is ten thousand parts.",
   }),
   "cel-never-equal": message<{
     left: string;
     right: string;
     result: string;
-    /** The field that was meant of a value that has fields: `mcp.tool.name`. */
+    /** Field that was probably meant, if the value has fields: `mcp.tool.name`. */
     meant: string | undefined;
   }>({
     severity: "warning",
@@ -234,25 +236,25 @@ export const celMessages = {
     text: ({ problem }) => problem,
     explanation:
       "This part of the expression is constant, and evaluating it is an error: a division by zero, a number out of " +
-      "range, text that is no number, date or duration. It would fail on every request.",
+      "range, or a string that is not a number, date or duration. It would fail for every request.",
   }),
   "cel-pattern": message<{ problem: string }>({
     severity: "error",
     text: ({ problem }) => `the regular expression is not valid: ${problem}`,
     hint: ({ problem }) =>
       problem === "missing argument to repetition operator"
-        ? "a star repeats what stands before it: `.*` is any text"
+        ? "a star repeats the preceding element: `.*` matches anything"
         : "patterns are RE2: no backreferences, no lookahead or lookbehind",
     explanation:
-      "Regular expressions use the RE2 syntax and are matched in time linear to the text. Backreferences, lookahead, " +
-      "lookbehind and possessive quantifiers do not exist in it, because they make a match exponentially slow.",
+      "Regular expressions use RE2 syntax and match in linear time. RE2 has no backreferences, lookahead, lookbehind " +
+      "or possessive quantifiers because they can make a match exponentially slow.",
   }),
   "cel-pattern-size": message<{ limit: number }>({
     severity: "error",
     text: ({ limit }) => `the regular expression is too large: more than ${limit} instructions`,
     hint: () => "use smaller repetition counts",
     explanation:
-      "Counted repetitions multiply: `(a{1,100}){1,100}` has ten thousand steps. A pattern has a bound on its size, so " +
-      "that matching it has a bound on its time.",
+      "Counted repetitions multiply: `(a{1,100}){1,100}` has ten thousand steps. The size of a pattern is limited so " +
+      "that its match time is limited.",
   }),
 };

@@ -1,42 +1,43 @@
 import { message } from "./message.ts";
 
-/** Connections with clients and backends that can't be as configured. */
+/** Diagnostics about connections with clients and backends. */
 export const connectionMessages = {
   "proxy-of-anyone": message<Record<never, never>>({
     severity: "warning",
-    text: () => "every client may say that a connection is another one's",
+    text: () => "every client can claim any source address with the PROXY protocol",
     hint: () =>
-      "name the proxies: frontendPolicies.proxyProtocol.trustedSources (addresses or ranges)",
+      "list the proxies in frontendPolicies.proxyProtocol.trustedSources (addresses or ranges)",
     explanation:
-      "What the PROXY protocol says of a client is what rules, limits and logs see of its address. Where the port can be reached by others than the proxies, those can choose any address.",
+      "Rules, limits and logs use the client address that the PROXY protocol reports. If the port is reachable by " +
+      "others than the proxies, they can claim any address.",
   }),
   "tls-versions": message<{ min: string; max: string }>({
     severity: "error",
     text: ({ min, max }) => `the lowest TLS version (${min}) is above the highest (${max})`,
-    explanation: "No handshake could succeed: there is no version between the two.",
+    explanation: "No handshake could succeed because no version is in the range.",
   }),
   "tls-suites": message<{ version: string }>({
     severity: "error",
-    text: ({ version }) => `none of these cipher suites belongs to ${version}, which is allowed`,
+    text: ({ version }) => `${version} is allowed, but none of these cipher suites belongs to it`,
     hint: ({ version }) => `add a suite of ${version}, or change the lowest and highest version`,
     explanation:
-      "TLS 1.2 and TLS 1.3 have suites of their own (`TLS_ECDHE_...` and `TLS13_...`). A version that is allowed but has " +
-      "no suite would fail every handshake without a word.",
+      "TLS 1.2 and TLS 1.3 have separate suites (`TLS_ECDHE_...` and `TLS13_...`). If an allowed version has no suite, " +
+      "every handshake with it fails.",
   }),
   "alpn-version": message<{ version: string; protocol: string }>({
     severity: "error",
-    text: ({ version, protocol }) => `${version} needs "${protocol}" in ALPN, which is not offered`,
-    hint: ({ protocol }) => `add "${protocol}" to alpn, or leave alpn out`,
+    text: ({ version, protocol }) => `${version} requires "${protocol}" in alpn`,
+    hint: ({ protocol }) => `add "${protocol}" to alpn, or remove alpn`,
     explanation:
-      "What is spoken over TLS is what the handshake agrees on (ALPN): a version that is not offered is never agreed on.",
+      "The TLS handshake negotiates the HTTP version (ALPN): a version that is not offered is never negotiated.",
   }),
   "grpc-over-http1": message<Record<never, never>>({
     severity: "error",
-    text: () => "this server speaks gRPC, which there is none of over HTTP/1.1",
-    hint: () => "leave version out, or say HTTP2",
+    text: () => "this server uses gRPC, which requires HTTP/2",
+    hint: () => "remove `version`, or set it to HTTP2",
     explanation:
-      "Authorization servers and OTLP collectors with protocol grpc, processors, limit services and endpoint pickers are called over gRPC. " +
-      "gRPC stands on HTTP/2, and is spoken over nothing else.",
+      "Authorization servers and OTLP collectors with protocol grpc, processors, limit services and endpoint pickers " +
+      "are called over gRPC, which requires HTTP/2.",
   }),
   "repeated-base-path": message<{
     base: string;
@@ -46,146 +47,152 @@ export const connectionMessages = {
   }>({
     severity: "error",
     text: ({ base, path, repeated }) =>
-      `requests would go to "${base}${path}": "${repeated}" stands there twice`,
-    hint: ({ repeated, field }) => `take "${repeated}" out of \`${field}\``,
+      `requests would be sent to "${base}${path}", with "${repeated}" twice`,
+    hint: ({ repeated, field }) => `remove "${repeated}" from \`${field}\``,
     explanation:
-      "Paths of an API (a provider's, or the `pathOverride` in their place; `/v1/traces` of a collector) are put behind the path of the server's URL. Clients of OpenAI's API are given a base URL that ends in `/v1`; here the paths have it already.",
+      "API paths (those of a provider or its `pathOverride`; `/v1/traces` for a collector) are appended to the path of " +
+      "the server URL. Clients of OpenAI's API use a base URL that ends with `/v1`; here the paths already contain it.",
   }),
   "grpc-with-path": message<{ path: string; overHttp: string | undefined }>({
     severity: "error",
-    text: ({ path }) => `this server speaks gRPC, which has no place for the path "${path}"`,
+    text: ({ path }) => `this server uses gRPC, which does not support the path "${path}"`,
     hint: ({ overHttp }) =>
-      overHttp === undefined ? "take it out" : `take it out, or send over HTTP (${overHttp})`,
+      overHttp === undefined ? "remove it" : `remove it, or use HTTP (${overHttp})`,
     explanation:
-      "The path of a call over gRPC is the name of its method, such as `/envoy.service.auth.v3.Authorization/Check`, and no other stands before it.",
+      "The path of a gRPC call is the name of its method, such as `/envoy.service.auth.v3.Authorization/Check`. It " +
+      "cannot have a prefix.",
   }),
   "mixed-passthrough": message<Record<never, never>>({
     severity: "error",
-    text: () => "one backend of this route gets the client's token and another one does not",
-    hint: () => "put backendAuth on the route, or the backends on routes of their own",
+    text: () => "only some backends of this route get the client's token",
+    hint: () => "move backendAuth to the route, or the backends to separate routes",
     explanation:
-      "The token is put back before one of the backends is chosen. A backend that it is not meant for must not see it.",
+      "The token is restored before a backend is chosen. A backend that should not get the token must not see it.",
   }),
   "open-proxy": message<{ route: string; names: boolean }>({
     severity: "error",
-    text: ({ route }) => `whoever reaches the route "${route}" may reach any host through it`,
+    text: ({ route }) => `clients can reach any host through the route "${route}"`,
     hint: ({ names }) =>
       names
         ? "list its hostnames, or add authorization to its policies"
         : `add "authorization" to its policies, for example rules: ['request.host in ["api.example.com", "api.example.com:443"]']; the host of CONNECT has its port`,
     explanation:
-      "A dynamic backend connects to the host that the client names. Without an `authorization` rule on its route the " +
-      "gateway would be an open proxy. For TLS connections `hostnames` say the same: no other destination is reached. Addresses that are not public are refused in any case; `allowPrivate` opens some.",
+      "A dynamic backend connects to the host that the client chooses. Without an `authorization` rule on its route " +
+      "the gateway would be an open proxy. For TLS connections, `hostnames` limit the destinations in the same way. " +
+      "Non-public addresses are always refused unless `allowPrivate` allows them.",
   }),
   "dynamic-credential": message<Record<never, never>>({
     severity: "error",
-    text: () => "the gateway's own credential would go to whatever host the client names",
-    hint: () => "give the hosts that are meant a route and a host backend of their own",
+    text: () => "the gateway's own credential would be sent to any host that a client chooses",
+    hint: () => "add a route with a `host` backend for each intended host",
     explanation:
-      "A dynamic backend connects to the host that the client names: a client could have the key sent to a server of its " +
-      "own. `passthrough` is possible, because the client's token is the client's to give.",
+      "A dynamic backend connects to the host that the client chooses, so a client could have the key sent to its own " +
+      "server. `passthrough` is allowed because the token already belongs to the client.",
   }),
   "unknown-aws-scope": message<{ what: "region" | "service"; hint?: string }>({
     severity: "error",
-    text: ({ what }) => `the host of this backend does not say which ${what} of AWS it is`,
+    text: ({ what }) => `the AWS ${what} cannot be derived from the host of this backend`,
     hint: ({ what, hint }) => hint ?? `add "${what}" to backendAuth.aws`,
     explanation:
-      "A signed request is good for one service in one region. Hosts such as `SERVICE.REGION.amazonaws.com` name both; for " +
-      "another host, or one that is only known when the gateway starts, `region` and `service` say it.",
+      "A signature is valid for one service in one region. Hosts such as `SERVICE.REGION.amazonaws.com` contain both. " +
+      "For other hosts, and for hosts that are only known when the gateway starts, set `region` and `service`.",
   }),
   "misplaced-field": message<{ field: string; actsOn: string; found: string | undefined }>({
     severity: "error",
     text: ({ field, actsOn, found }) =>
       found === undefined
-        ? `${field} acts on ${actsOn}, and here are none`
-        : `${field} acts on ${actsOn}, and here ${found === "one" ? "is" : "are"} only ${found}`,
+        ? `${field} applies to ${actsOn}, but this place has none`
+        : `${field} applies to ${actsOn}, and there ${found === "one" ? "is" : "are"} only ${found} here`,
     hint: ({ found }) =>
       found === "connections"
         ? "use a listener with protocol: HTTP or HTTPS, or remove it"
-        : "remove it, or move it to where they are",
+        : "remove it, or move it to where it applies",
     explanation:
-      "Each section acts on something: requests, the messages of MCP, how a backend is connected to. Where there is none of " +
-      "it the section would be a promise that nobody keeps. A route that answers by itself calls no backend; an MCP endpoint " +
-      "speaks to its servers by itself, so one request of a client may become several or none; a session of Realtime goes on " +
-      "while it is open, so it is no call, and models are listed by the gateway itself; a child process is not " +
-      "connected to; the bytes of TCP and TLS routes are passed on as they come, so only who may connect (`authorization` over " +
-      "`source`) and how the backend is reached (`tcp`, `backendTLS`) can be decided. What stands on a Gateway or a whole " +
-      "route holds where it can act, and is told when that is nowhere.",
+      "Each section applies to something: requests, MCP messages, connections to a backend. Where that does not exist, " +
+      "the section would not be enforced. A route that responds itself calls no backend. An MCP endpoint calls its " +
+      "servers itself, so one client request can become several calls or none. A Realtime session stays open, so it is " +
+      "not a single call, and model lists are answered by the gateway. A child process has no connection. The bytes of " +
+      "TCP and TLS routes are passed through, so only who may connect (`authorization` over `source`) and how the " +
+      "backend is reached (`tcp`, `backendTLS`) can be configured. A section on a Gateway or a whole route applies " +
+      "where it can, and is reported if that is nowhere.",
   }),
   "not-for-calls": message<{ field: string; user: string }>({
     severity: "warning",
-    text: ({ field, user }) => `${field} does not act on the calls of ${user} to this server`,
-    hint: () => "what has to hold for them, too, the server itself has to do",
+    text: ({ field, user }) => `${field} does not apply to the calls of ${user} to this server`,
+    hint: () => "enforce it in the server itself if it must apply to them too",
     explanation:
-      "A server may get requests of clients and calls that the gateway makes by itself: for authorization, limits, processing, " +
-      "guards, keys, copies of requests and traces. How it is reached (`tcp`, `tls`, `http`, `auth`, `tunnel`) and the headers that " +
-      "requests to it get hold for both. Health, rules and transformations are about requests of clients.",
+      "A server may receive client requests and calls by the gateway itself: for authorization, limits, processing, " +
+      "guards, keys, mirrored requests and traces. Connection settings (`tcp`, `tls`, `http`, `auth`, `tunnel`) and " +
+      "added request headers apply to both. Health, rules and transformations apply only to client requests.",
   }),
   "wrong-routes": message<{ field: string; protocol: string; instead: string }>({
     severity: "error",
     text: ({ field, protocol }) => `a listener with protocol: ${protocol} has no "${field}"`,
-    hint: ({ instead }) => `write them under "${instead}"`,
+    hint: ({ instead }) => `use "${instead}" instead`,
     explanation:
-      "Listeners of HTTP and HTTPS response requests, by `routes`. Listeners of TCP and TLS pass connections on, by `tcpRoutes`.",
+      "HTTP and HTTPS listeners handle requests with `routes`. TCP and TLS listeners forward connections with " +
+      "`tcpRoutes`.",
   }),
   "name-without-tls": message<Record<never, never>>({
     severity: "error",
-    text: () => "a TCP connection names no host, so this would never be compared with anything",
-    hint: () => "set protocol: TLS, or remove the host name",
+    text: () => "a TCP connection has no hostname, so this would never match",
+    hint: () => "set protocol: TLS, or remove the hostname",
     explanation:
-      "Only TLS says whom a client wants to reach (SNI, RFC 6066). Without TLS every connection of a port goes one way.",
+      "Only TLS carries the name of the requested server (SNI, RFC 6066). Without TLS, all connections to a port go to " +
+      "the same place.",
   }),
   "https-passthrough": message<Record<never, never>>({
     severity: "error",
-    text: () => "an HTTPS listener can't pass TLS on: it would see no requests",
+    text: () => "an HTTPS listener cannot pass TLS through: it needs the decrypted requests",
     hint: () => "set protocol: TLS, and attach a TLSRoute",
     explanation:
-      "HTTPS is answered by routes of requests, so the gateway has to end TLS. Connections whose TLS goes on to the backend " +
-      "belong to a listener of TLS (Gateway API, `tls.mode: Passthrough`).",
+      "HTTPS listeners route requests, so the gateway must terminate TLS. Use a TLS listener to pass encrypted " +
+      "connections through to the backend (Gateway API, `tls.mode: Passthrough`).",
   }),
   "log-of-requests": message<Record<never, never>>({
     severity: "warning",
-    text: () => "lines of TCP and TLS connections are not filtered, and have no added fields",
+    text: () => "filters and added fields do not apply to access lines of TCP and TLS connections",
     explanation:
-      "Filters and fields of the access log are expressions over a request and its response. A connection whose bytes are passed " +
-      "on has neither: each has its line, with the usual fields of connections less those that `remove` names.",
+      "Filters and fields of the access log are expressions over a request and its response. A passed-through " +
+      "connection has neither: it is logged with the standard connection fields, except for those in `remove`.",
   }),
   "no-destination": message<Record<never, never>>({
     severity: "error",
-    text: () => "a TCP connection names no host that a dynamic backend could connect to",
-    hint: () => "set protocol: TLS: the server name is the destination then",
+    text: () => "a TCP connection has no hostname that a dynamic backend could connect to",
+    hint: () => "set protocol: TLS to use the server name as the destination",
     explanation:
-      "A dynamic backend takes its destination from the client: from Host of a request, from the server name (SNI) of a TLS " +
-      "connection. A TCP connection has neither.",
+      "A dynamic backend takes its destination from the client: the Host of a request, or the server name (SNI) of a " +
+      "TLS connection. A TCP connection has neither.",
   }),
   "needs-source": message<{ variable: string; isOfPolicy?: boolean }>({
     severity: "error",
-    text: ({ variable }) => `"${variable}" is not known of a connection: only "source" is`,
+    text: ({ variable }) => `"${variable}" is not available for a connection: only "source" is`,
     hint: ({ isOfPolicy }) =>
       isOfPolicy === true
-        ? "a policy of a Gateway also holds for its TCP and TLS listeners: add the sectionName of an HTTP listener to the targetRef, or target the routes"
+        ? "a policy of a Gateway also applies to its TCP and TLS listeners: add the sectionName of an HTTP listener to the targetRef, or target the routes"
         : undefined,
     explanation:
-      "A rule about a connection is decided before anything of what it carries is read. It can ask where the connection " +
-      "comes from: `source.address`, `source.port`; those of `networkAuthorization` also what a client certificate says, where " +
-      "TLS ends here. Which server it wants is what `hostnames` decide.",
+      "Rules for connections are evaluated before any data is read. They can use the source (`source.address`, " +
+      "`source.port`); `networkAuthorization` can also use the client certificate if the gateway terminates TLS. To " +
+      "match the requested server, use `hostnames`.",
   }),
   "unpinned-package": message<{ name: string; stem: string }>({
     severity: "note",
     text: ({ name }) =>
-      `"${name}" is fetched in whatever version is the newest when the server starts`,
-    hint: ({ stem }) => `name the version: ${stem}@1.2.3`,
+      `"${name}" has no version: the newest one is fetched when the server starts`,
+    hint: ({ stem }) => `add a version: ${stem}@1.2.3`,
     explanation:
-      "A runner such as npx or uvx fetches a package when a session begins. Without a version another release, reviewed by " +
-      "nobody here, may run tomorrow with the rights of the gateway.",
+      "A runner such as npx or uvx fetches a package when a session begins. Without a version, a newer, unreviewed " +
+      "release may run tomorrow with the permissions of the gateway.",
   }),
   "not-in-image": message<{ what: string }>({
     severity: "warning",
-    text: ({ what }) => `the image of the generated Dockerfile has no "${what}"`,
-    hint: () => "build an image FROM it that has; in this one the server does not start",
+    text: ({ what }) => `the image of the generated Dockerfile does not contain "${what}"`,
+    hint: () =>
+      "build an image FROM it that contains it; in the generated one the server cannot start",
     explanation:
-      "The image has Node.js with npm and npx, and where a server needs them Python and uv. Other commands and files are " +
-      "not in it: a Dockerfile of your own may begin with the image that gwc's builds, and add them. `gwc run` and " +
-      "`node gateway.mjs` use the commands of the machine.",
+      "The image contains Node.js with npm and npx, and Python and uv if a server needs them. It contains no other " +
+      "commands or files: use your own Dockerfile that starts FROM the image that gwc's Dockerfile builds, and add " +
+      "them. `gwc run` and `node gateway.mjs` use the commands of the machine.",
   }),
 };

@@ -14,7 +14,7 @@ import { testMessages } from "./tests.ts";
 import { tracingMessages } from "./tracing.ts";
 import { yamlMessages } from "./yaml.ts";
 
-/** Every diagnostic gwc can give: code to severity, message, hint and explanation. Codes are permanent. */
+/** Table of all diagnostics by code: severity, message, hint and explanation. Codes are permanent. */
 export const messages = {
   ...yamlMessages,
   ...shapeMessages,
@@ -39,7 +39,7 @@ export type MessageCode = keyof typeof messages;
 export type MessageParams<Code extends MessageCode> =
   (typeof messages)[Code] extends DiagnosticMessage<infer Params> ? Params : never;
 
-/** A table row by code, with its parameters' type forgotten: for printing. */
+/** Returns the row of a code for printing, without the types of its parameters. */
 export function messageOf(code: MessageCode): DiagnosticMessage<never> {
   return messages[code] as DiagnosticMessage<never>;
 }

@@ -1,21 +1,24 @@
 import { didYouMean, message } from "./message.ts";
 
-/** Mistakes in backends of models. */
+/** Diagnostics about AI backends. */
 export const llmMessages = {
   "unserved-route-type": message<{ type: string; provider: string }>({
     severity: "error",
     text: ({ type, provider }) => `"${provider}" cannot serve ${type} requests`,
-    hint: () => "take the path out of `routes`, or the provider out of this backend",
+    hint: () => "remove the path from `routes`, or the provider from this backend",
     explanation:
-      "Every path of `routes` carries one kind of request, and every provider of the backend has to serve it: in the format of the client, or by translation. A pair that cannot be served is known at build, so that no client finds out.",
+      "Each path in `routes` has one type of request, and every provider of the backend must support it, either in the " +
+      "client's format or by translation. Unsupported pairs are reported at build time, so that clients never run into " +
+      "them.",
   }),
   "routes-of-provider": message<{ name: string; field: string }>({
     severity: "error",
     text: ({ name, field }) =>
-      `"${field}" holds for every provider of a route, and stands at "${name}" alone`,
+      `"${field}" applies to all providers of a route, but is set only on "${name}"`,
     hint: ({ field }) => `move \`${field}\` to the policies of the backend or of the route`,
     explanation:
-      "What a client speaks is known from the path, before a provider is chosen, and a response names its provider or does not whoever responded: such fields hold for all providers of a route.",
+      "The client's format is derived from the path before a provider is chosen, and the header with the provider's " +
+      "name is set on every response or on none. Such fields apply to all providers of a route.",
   }),
   "foreign-model": message<{
     model: string;
@@ -24,20 +27,22 @@ export const llmMessages = {
     other: string | undefined;
   }>({
     severity: "warning",
-    text: ({ model, provider }) => `"${model}" is no name of a model of ${provider}`,
+    text: ({ model, provider }) => `"${model}" does not look like a model of ${provider}`,
     hint: ({ prefixes, other }) =>
       other === undefined
-        ? `names of its models begin with ${prefixes.join(", ")}; another server that speaks as it does is named by \`hostOverride\` (\`host\` in manifests)`
-        : `it may be one of ${other}`,
+        ? `its model names begin with ${prefixes.join(", ")}; for another server with the same API, set \`hostOverride\` (\`host\` in manifests)`
+        : `it looks like a model of ${other}`,
     explanation:
-      "The names of a provider's models begin alike. A name that does not is mostly one of another provider, and the provider would refuse every request. Servers that speak as a provider does have names of their own and are not judged.",
+      "The model names of a provider have common prefixes. A name without one usually belongs to another provider, and " +
+      "every request would fail. Models of compatible servers have their own names and are not checked.",
   }),
   "assumed-region": message<{ name: string; region: string }>({
     severity: "warning",
-    text: ({ name, region }) => `"${name}" names no region: ${region} is asked`,
+    text: ({ name, region }) => `"${name}" has no region: ${region} is used`,
     hint: () => "set `region` (`awsRegion` in the `params` of `llm`)",
     explanation:
-      "Models, prices and quotas differ by region, and keys of one region may not hold in another, so the region is better said than assumed. The variables of the process where the gateway runs do not change it.",
+      "Models, prices and quotas differ by region, and keys may be limited to one, so set the region explicitly. The " +
+      "environment variables of the gateway's process do not change it.",
   }),
   "alias-of-alias": message<{
     alias: string;
@@ -47,137 +52,151 @@ export const llmMessages = {
     severity: "warning",
     text: ({ alias, model, circle }) =>
       circle === undefined
-        ? `"${alias}" stands for "${model}", which is an alias too`
-        : `aliases lead in a circle: ${circle.join(" -> ")}`,
+        ? `"${alias}" is an alias of "${model}", which is an alias too`
+        : `aliases form a circle: ${circle.join(" -> ")}`,
     hint: ({ circle }) =>
       circle === undefined
-        ? "name the provider's model: names are replaced once"
-        : "name a provider's model in one of them: names are replaced once",
+        ? "use the provider's model name: aliases are resolved once"
+        : "use a provider's model name in one of them: aliases are resolved once",
     explanation:
-      "A name that a client asks for is looked up in `modelAliases` once, and what it stands for goes to the provider as it is. An alias of an alias would have to be known to the provider by that name.",
+      "The requested name is looked up in `modelAliases` once, and the result is sent to the provider. The provider " +
+      "would have to know the second alias as a model.",
   }),
   "idle-aliases": message<Record<never, never>>({
     severity: "warning",
-    text: () => "no model is looked up in these aliases: the model of every request is fixed",
+    text: () => "these aliases have no effect: the provider has a fixed model",
     hint: () => "remove them, or remove the `model` of the provider",
     explanation:
-      "A provider with a `model` is asked for that one whatever the client names, so there is no name left that an alias could stand for.",
+      "A provider with `model` always uses that model, whatever the client requests, so aliases have no effect.",
   }),
   "fixed-request-field": message<{ field: "model" | "stream" }>({
     severity: "error",
-    text: ({ field }) => `"${field}" of a request is read before its fields are set`,
+    text: ({ field }) => `"${field}" of a request cannot be set: it is read before`,
     hint: ({ field }) =>
       field === "model"
-        ? "give models other names in `modelAliases`, or by an expression in `transformations` where the provider has no `model`"
-        : "take it out: clients say whether they take a stream",
+        ? "rename models with `modelAliases`, or with `transformations` if the provider has no `model`"
+        : "remove it: clients choose whether they want a stream",
     explanation:
-      "Who is asked and where follows from the model of a request, and how its response is read from `stream`. Fields that the configuration sets go to the provider alone: another model or a stream there would be what nobody expects.",
+      "The provider is chosen by the `model` of a request, and the response is parsed according to `stream`. Fields " +
+      "that the configuration sets are only sent to the provider, so changing these two would be inconsistent.",
   }),
   "misspelt-request-field": message<{ name: string; suggestion: string }>({
     severity: "warning",
-    text: ({ name }) => `requests to models have no field "${name}"`,
+    text: ({ name }) => `model requests have no field "${name}"`,
     hint: ({ suggestion }) => didYouMean(suggestion),
     explanation:
-      "Fields that the configuration sets go to the provider as they are called: one with a mistake in its name is refused there with every request, or does nothing. Fields that a server has beyond its API are not judged.",
+      "Fields that the configuration sets are sent to the provider under their names: a misspelled one makes the " +
+      "provider refuse every request, or has no effect. Extensions of a server's API are not checked.",
   }),
   "untranslated-request-field": message<{ name: string; refused: readonly string[] }>({
     severity: "warning",
     text: ({ name, refused }) =>
-      `every request is refused for "${name}" that is translated: ${refused.join(", ")}`,
-    hint: () => "set it for providers alone that are asked in the client's format, or take it out",
+      `translated requests are refused because of "${name}": ${refused.join(", ")}`,
+    hint: () => "set it only for providers with the client's format, or remove it",
     explanation:
-      "Fields are set before a request is translated. What the provider's format cannot say is a 400 that names the field, as if the client had sent it.",
+      "Fields are set before a request is translated. A field that the provider's format does not support is answered " +
+      "with a 400 that names the field, as if the client had sent it.",
   }),
   "dropped-request-field": message<{ name: string }>({
     severity: "warning",
     text: ({ name }) =>
-      `"${name}" reaches no provider: it is a hint that their formats do not have`,
-    hint: () => "take it out",
+      `"${name}" is dropped from every request: the formats of the providers do not have it`,
+    hint: () => "remove it",
     explanation:
-      "Hints without which a completion is right are left out where a request is translated. This one is left out of every request of the route.",
+      "Optional hints are dropped when a request is translated. This one is dropped from every request of the route.",
   }),
   "unknown-prompt-role": message<{ role: string; roles: readonly string[] }>({
     severity: "warning",
-    text: ({ role }) => `"${role}" is no role that a prompt begins or ends with`,
+    text: ({ role }) => `"${role}" is not a valid role for an added message`,
     hint: ({ roles }) => `one of: ${roles.join(", ")}`,
     explanation:
-      "A message that the configuration adds is one of the system's, the user's or the model's. Providers refuse requests with other roles, and results of tools without the call before them.",
+      "Messages that the configuration adds have the role of the system, the user or the model. Providers refuse " +
+      "requests with other roles, and tool results without the preceding call.",
   }),
   "no-model-known": message<Record<never, never>>({
     severity: "warning",
-    text: () => "no model of this route is known: the list that clients get is empty",
-    hint: () => "give a provider its `model`, or name models in `modelAliases`",
+    text: () => "no models of this route are known: clients get an empty list",
+    hint: () => "set `model` of a provider, or add models to `modelAliases`",
     explanation:
-      "Requests of the route type `Models` get the models that the configuration names: those that providers are fixed to, and the aliases. What else a provider has is not asked for.",
+      "Requests of the route type `Models` return the models in the configuration: the fixed models of providers and " +
+      "the aliases. Providers are not asked for their models.",
   }),
   "guard-cannot-act": message<{ type: string }>({
     severity: "error",
-    text: ({ type }) => `"promptGuard" cannot act on ${type} requests of this route`,
-    hint: ({ type }) => `give the paths of ${type} a route of their own, without guards`,
+    text: ({ type }) => `"promptGuard" cannot inspect ${type} requests of this route`,
+    hint: ({ type }) => `move the ${type} paths to a separate route without guards`,
     explanation:
-      "Guards read the texts of requests and responses. What passes as it is (`Passthrough`), or as frames of a WebSocket (`Realtime`), is not read: a guard beside it would protect nothing there, and a client could go around it.",
+      "Guards inspect the text of requests and responses. `Passthrough` traffic and WebSocket frames (`Realtime`) are " +
+      "not parsed, so a guard would protect nothing there and clients could bypass it.",
   }),
   "guard-pattern-extent": message<{ extent: "everything" | "nothing" }>({
     severity: "warning",
     text: ({ extent }) =>
-      extent === "nothing" ? "no text matches this pattern" : "every text matches this pattern",
+      extent === "nothing" ? "this pattern never matches" : "this pattern matches everything",
     hint: ({ extent }) =>
       extent === "nothing"
-        ? "look for anchors and word boundaries in its middle"
-        : "write what a match has to hold",
+        ? "check for anchors and word boundaries inside it"
+        : "make it more specific",
     explanation:
-      "A pattern that nothing matches guards nothing; one that every text matches masks or rejects all there is. Both are valid, and neither is what a guard is for.",
+      "A pattern that never matches guards nothing; a pattern that matches everything masks or rejects all text. Both " +
+      "are valid, but neither is useful.",
   }),
   "idle-guard-field": message<{ field: string; actsOn: string }>({
     severity: "warning",
-    text: ({ field, actsOn }) => `"${field}" acts on ${actsOn}, and here is none`,
+    text: ({ field, actsOn }) => `"${field}" applies to ${actsOn}, but this place has none`,
     hint: () => "remove it",
     explanation:
-      "What clients get for a rejection means nothing at a guard that masks, and a window nothing where every pattern has a bound.",
+      "The rejection response has no effect on a guard that masks, and the window has none if all patterns have a " +
+      "maximum length.",
   }),
   "unguarded-streams": message<Record<never, never>>({
     severity: "warning",
-    text: () => "who asks for a stream goes around the guards of responses",
-    hint: () => "take `streaming: Disabled` out: streams are guarded as they pass",
+    text: () => "clients can bypass response guards by requesting a stream",
+    hint: () => "remove `streaming: Disabled`: streams are then guarded chunk by chunk",
     explanation:
-      "Whether a response is a stream is for its client to say. Where streams are not guarded, a client gets what the guards would have masked or rejected by setting `stream` in its request.",
+      "Clients choose whether a response is streamed. If streams are not guarded, a client gets the text that guards " +
+      "would mask or reject by setting `stream` in its request.",
   }),
   "unbounded-guard-pattern": message<{ window: number }>({
     severity: "warning",
     text: ({ window }) =>
-      `a match of this pattern may have any length: in streams ${window} characters at most wait for its end`,
-    hint: () => "bound its repetitions (`{1,64}` in the place of `+`), or set `window`",
+      `matches of this pattern have no maximum length: in streams, only the last ${window} characters are held back`,
+    hint: () => "limit its repetitions (`{1,64}` instead of `+`), or set `window`",
     explanation:
-      "A stream goes on while it is looked at, so what may be the beginning of a match has to wait until it is one or cannot become one. A pattern with a bound waits for its longest match at most, and a masked stream reads as the masked whole text. A pattern without a bound waits for `window` characters: the beginning of a longer match goes out before it is known to be one.",
+      "A stream is inspected while it is forwarded, so text that may be the start of a match is held back until the " +
+      "match is complete or impossible. A bounded pattern holds back at most its longest match, and masks a stream " +
+      "exactly like the whole text. An unbounded pattern holds back `window` characters: the start of a longer match " +
+      "is sent before the match is complete.",
   }),
   "cost-reads-response": message<Record<never, never>>({
     severity: "error",
-    text: () => '"cost" reads `response`, which is over when a call is counted',
-    hint: () => "read `llm`: its tokens, its models, its provider",
+    text: () => '"cost" cannot read `response`: it is no longer available when a call is counted',
+    hint: () => "use `llm`: its tokens, models and provider",
     explanation:
-      "What a call takes of a limit is counted when its last token is known: `llm` says what it used. The head of the HTTP response is nothing that a price depends on.",
+      "Usage is counted when the last token has arrived. `llm` contains what the call used; the head of the HTTP " +
+      "response does not affect its price.",
   }),
   "moderation-without-key": message<Record<never, never>>({
     severity: "error",
-    text: () => "OpenAI's moderation is asked without a key, and would refuse every request",
-    hint: () => "name the key in `policies`: `backendAuth` (`auth` in manifests)",
+    text: () => "OpenAI's moderation API is called without a key and would refuse every request",
+    hint: () => "add the key in `policies`: `backendAuth` (`auth` in manifests)",
     explanation:
-      "A moderation that refuses to be asked lets nothing pass, or, with `failOpen`, everything. The key of the provider is not shown to it by itself: the two may have different owners. Another server (`host`) may need none.",
+      "If the moderation API refuses the call, all requests are rejected, or all pass with `failOpen`. The provider's " +
+      "key is not reused because it may have another owner. Another server (`host`) may not need a key.",
   }),
   "repeated-model": message<{ name: string }>({
     severity: "error",
-    text: ({ name }) => `clients know another model as "${name}"`,
-    hint: () => "give one of them another name",
-    explanation:
-      "A virtual model stands for others: what clients ask for is either one of `models` or one of `virtualModels`.",
+    text: ({ name }) => `another model is already named "${name}"`,
+    hint: () => "rename one of them",
+    explanation: "Each name that clients can request is either in `models` or in `virtualModels`.",
   }),
   "unknown-virtual-target": message<{ model: string; suggestion: string | undefined }>({
     severity: "error",
-    text: ({ model }) => `no model is called "${model}"`,
+    text: ({ model }) => `there is no model "${model}"`,
     hint: ({ suggestion }) =>
-      didYouMean(suggestion) ?? "name it under `models`, there may be a `*` at an end",
+      didYouMean(suggestion) ?? "add it to `models`; a `*` at either end is a wildcard",
     explanation:
-      "A virtual model is served by `models`: each of its targets is one of them, found as for a client that asks for it.",
+      "Each target of a virtual model is one of `models`, matched like a client request for it.",
   }),
   "unknown-allowed-model": message<{
     model: string;
@@ -185,24 +204,27 @@ export const llmMessages = {
     known: readonly string[];
   }>({
     severity: "warning",
-    text: ({ model }) => `no model that clients can ask for here is called "${model}"`,
-    hint: ({ suggestion, known }) => didYouMean(suggestion) ?? `models here: ${known.join(", ")}`,
+    text: ({ model }) => `there is no model "${model}" that clients can request here`,
+    hint: ({ suggestion, known }) =>
+      didYouMean(suggestion) ?? `available models: ${known.join(", ")}`,
     explanation:
-      "`allowedModels` of a key names models as clients do: by the names of `models` and `virtualModels`, not by those that " +
-      "the provider has for them. A name that stands for none of them allows nothing.",
+      "`allowedModels` of a key uses the names that clients use: those of `models` and `virtualModels`, not those of " +
+      "the provider. An unknown name allows nothing.",
   }),
   "early-virtual-target": message<{ model: string }>({
     severity: "error",
-    text: ({ model }) => `"${model}" has no condition, so that no model behind it is ever asked`,
-    hint: () => "give it a `when`, or put it at the end",
+    text: ({ model }) => `"${model}" has no condition, so the models after it are never used`,
+    hint: () => "add `when`, or move it to the end",
     explanation:
-      "The models of a conditional virtual model are tried in their order, and one without a condition takes every request that is left.",
+      "The models of a conditional virtual model are tried in order, and one without a condition takes all remaining " +
+      "requests.",
   }),
   "duplicate-provider": message<{ name: string }>({
     severity: "error",
-    text: ({ name }) => `two providers are called "${name}"`,
-    hint: () => "give each a `name` of its own",
+    text: ({ name }) => `two providers are named "${name}"`,
+    hint: () => "set a different `name` for each",
     explanation:
-      "A provider's name stands in logs, in metrics, and in the response header that tells who responded, so it is unique within its backend. Without `name` a provider is called after its kind.",
+      "The name of a provider appears in logs, metrics and the response header that identifies it, so it must be " +
+      "unique within its backend. The default name is its kind.",
   }),
 };

@@ -1,6 +1,6 @@
 import { didYouMean, message } from "./message.ts";
 
-/** Logs that can't be as configured. */
+/** Diagnostics about logs. */
 export const logMessages = {
   "unknown-log-field": message<{
     name: string;
@@ -11,96 +11,98 @@ export const logMessages = {
     text: ({ name }) => `access lines have no field "${name}"`,
     hint: ({ suggestion, known }) => didYouMean(suggestion) ?? `fields of every line: ${known}`,
     explanation:
-      "`remove` leaves fields out of access lines. A misspelled name would leave nothing out, and what should not be " +
-      "logged would be.",
+      "`remove` removes fields from access lines. A misspelled name removes nothing, so a value that should stay " +
+      "private would be logged.",
   }),
   "log-field-name": message<{ name: string }>({
     severity: "error",
-    text: ({ name }) => `"${name}" can't be the name of a log field`,
+    text: ({ name }) => `"${name}" is not a valid name of a log field`,
     hint: () => 'use letters, digits, "_", "-", ".", "/", ":" and "@", such as "user.team"',
     explanation:
-      "In text lines a field is NAME=VALUE between blanks: a name with blanks, quotes or `=` could be read as something " +
-      "else.",
+      "Access lines in text format consist of NAME=VALUE pairs separated by spaces. A name with spaces, quotes or `=` " +
+      "would make them ambiguous.",
   }),
   "duplicate-log-field": message<{ name: string }>({
     severity: "error",
     text: ({ name }) => `the log field "${name}" is added twice`,
     hint: () => "remove one of them",
-    explanation: "A line has one field of a name, so one of the two expressions would never count.",
+    explanation:
+      "A line has one field of each name, so one of the two expressions would be ignored.",
   }),
   "reserved-log-field": message<{ name: string }>({
     severity: "error",
-    text: ({ name }) => `"${name}" is what every line says of itself`,
+    text: ({ name }) => `"${name}" is a reserved field that every line already has`,
     hint: ({ name }) => `give the field another name, such as "request.${name}"`,
     explanation:
-      "A line in JSON begins with `level`, `time` and `scope`. A second member of one of these names would be read in its " +
-      "place by some, and not by others.",
+      "A JSON line begins with `level`, `time` and `scope`. Parsers disagree on which of two members with the same " +
+      "name they use.",
   }),
   "log-filter-twice": message<Record<never, never>>({
     severity: "warning",
-    text: () => '"config.logging.filter" has no effect beside "frontendPolicies.accessLog.filter"',
+    text: () =>
+      '"config.logging.filter" has no effect: "frontendPolicies.accessLog.filter" replaces it',
     hint: () => "remove one of them, or join them with &&",
     explanation:
-      "Both say which requests have a line. `frontendPolicies.accessLog` stands above the settings of the process; fields " +
-      "that are added and left out are joined, but a filter replaces the other one.",
+      "Both select the requests that are logged. `frontendPolicies.accessLog` has precedence over the settings of the " +
+      "process: added and removed fields are combined, but its filter replaces the other one.",
   }),
   "log-body": message<{ name: string }>({
     severity: "error",
-    text: ({ name }) => `"${name}" can't be read for the access log`,
+    text: ({ name }) => `"${name}" is not available to the access log`,
     hint: () => "log a header, a claim or a field of the MCP or LLM call instead",
     explanation:
-      "A line is written when all is over; by then bodies have passed through and are gone. Holding every body for the " +
-      "log would cost its memory on each request, and bodies hold what must not be in logs.",
+      "An access line is written after the request is complete, when its bodies have already been streamed. Buffering " +
+      "each body for the log would cost memory on every request, and bodies contain data that must not be logged.",
   }),
   "completion-not-kept": message<Record<never, never>>({
     severity: "error",
-    text: () => '"llm.completion" can\'t be read: the text of a completion is not kept',
-    hint: () => "read llm.responseModel, llm.outputTokens or another fact of the call",
+    text: () => '"llm.completion" is not available: completions are not stored',
+    hint: () => "use llm.responseModel, llm.outputTokens or another property of the call",
     explanation:
-      "Completions pass through as they are made, and when an expression could read one it has left. Holding every one " +
-      "would cost its memory on each request.",
+      "Completions are streamed to the client as they are generated, so they are gone by the time an expression could " +
+      "read them. Buffering each one would cost memory on every request.",
   }),
   "log-level": message<{ word: string; levels: string }>({
     severity: "error",
-    text: ({ word }) => `"${word}" is no log level`,
-    hint: ({ levels }) => `levels: ${levels}; of one part of the log: request=warn`,
+    text: ({ word }) => `"${word}" is not a log level`,
+    hint: ({ levels }) => `levels: ${levels}; for one part of the log: request=warn`,
     explanation:
-      "Log levels are written as RUST_LOG has them: a level for everything, and levels of single parts, between commas " +
-      "(`info,request=off,connection=debug`). Spans and fields of spans do not exist here.",
+      "Log levels have the syntax of RUST_LOG: a level for everything and levels for single parts, separated by commas " +
+      "(`info,request=off,connection=debug`). Filters on spans and their fields are not supported.",
   }),
   "lines-not-written": message<{ level: string }>({
     severity: "warning",
     text: ({ level }) =>
-      `requests have no lines: they are logged at "info", and the level is "${level}"`,
-    hint: () => "write info,gateway=warn where only the process is to say less",
+      `requests are not logged: access lines have the level "info", and the configured level is "${level}"`,
+    hint: () => "write info,gateway=warn to reduce only the log of the process",
     explanation:
-      "A level below `info` for `request` (or for all) leaves out the access log: neither lines nor records of OTLP are made, " +
-      "whatever `accessLog` says. RUST_LOG may say otherwise where the gateway starts.",
+      "A level above `info` for `request` (or for everything) disables the access log: neither lines nor OTLP records " +
+      "are written, whatever `accessLog` configures. RUST_LOG can override the level when the gateway starts.",
   }),
   "audit-file-read-only": message<{ file: string }>({
     severity: "warning",
-    text: ({ file }) => `pods can't write the audit log "${file}"`,
+    text: ({ file }) => `pods cannot write the audit log "${file}"`,
     hint: () =>
-      "mount a volume there by the overlay deployment, or leave file out: lines then stand between those of the access log",
+      "mount a volume there with a deployment overlay, or remove `file` to write audit lines to the access log",
     explanation:
-      "The file system of the gateway's container is read-only but for /tmp, which ends with the pod. A gateway that can't " +
-      "write its audit log does not start. An overlay may mount a volume at the file's folder.",
+      "The file system of the gateway's container is read-only except for /tmp, which is deleted with the pod. A " +
+      "gateway that cannot write its audit log does not start. An overlay can mount a volume at the file's folder.",
   }),
   "log-module": message<{ module: string; suggestion: string | undefined; known: string }>({
     severity: "error",
     text: ({ module }) => `the log has no part "${module}"`,
     hint: ({ suggestion, known }) => didYouMean(suggestion) ?? `parts: ${known}`,
     explanation:
-      "`request` are the lines of requests, `gateway` is what the process says of itself, `connection` (at `debug`) why " +
-      "connections were broken off. Identifiers of the reference's modules and libraries stand for the part that does their " +
-      "work; any other name would silently set nothing.",
+      "`request` is the access log, `gateway` is the log of the process, and `connection` (at `debug`) logs why " +
+      "connections were closed. Names of modules and libraries of agentgateway refer to the part that does their work; " +
+      "any other name would silently have no effect.",
   }),
   "log-credential": message<{ what: string; field: string }>({
     severity: "warning",
     text: ({ what, field }) => `the log field "${field}" would show ${what}, which may be a secret`,
-    hint: () => "log what a policy found out instead: jwt.sub, basicAuth.username, request.path",
+    hint: () => "log the verified identity instead: jwt.sub, basicAuth.username, request.path",
     explanation:
-      "Whoever reads the log could use what stands in it: tokens, keys, cookies and query strings are left out of access " +
-      "lines for that reason. A header or a query string that an expression adds is written as it is.",
+      "Anyone who reads the log could use the credentials in it, so tokens, keys, cookies and query strings are " +
+      "excluded from access lines. A header or query string that an expression adds is logged unchanged.",
   }),
 };

@@ -1,23 +1,23 @@
-/** One row of the message table. `Params` is what the texts need; a missing parameter does not compile. */
+/** One row of the message table. `Params` are the parameters of its strings; a missing one does not compile. */
 export interface DiagnosticMessage<Params> {
   readonly severity: Severity;
-  /** What is wrong: one sentence, names in double quotes, no full stop. */
+  /** States what is wrong: one sentence, names in double quotes, no full stop. */
   readonly text: (params: Params) => string;
-  /** What to do, spelled out; nothing when the message says it all. */
+  /** Says what to do; `undefined` if the message already does. */
   readonly hint?: (params: Params) => string | undefined;
-  /** The long text of `gwc explain CODE`: why it is refused and what to write instead, in Markdown. */
+  /** Output of `gwc explain CODE` in Markdown: why it is refused and what to write instead. */
   readonly explanation: string;
 }
 
-/** Declares a row, so that its parameters are checked where it is reported. */
+/** Declares a row, so that the compiler checks its parameters wherever the code is reported. */
 export function message<Params>(row: DiagnosticMessage<Params>): DiagnosticMessage<Params> {
   return row;
 }
 
-/** `did you mean "jwtAuth"?`, or nothing. */
+/** Returns `did you mean "jwtAuth"?`, or `undefined` if there is no suggestion. */
 export function didYouMean(suggestion: string | undefined): string | undefined {
   return suggestion === undefined ? undefined : `did you mean "${suggestion}"?`;
 }
 
-/** How bad a diagnostic is. `--strict` makes errors of warnings. */
+/** Severity of a diagnostic. `--strict` turns warnings into errors. */
 export type Severity = "error" | "warning" | "note";

@@ -1,15 +1,15 @@
 import { didYouMean, message } from "./message.ts";
 
-/** What is said of credentials for pages of any origin, wherever that stands. */
+/** Message and hint for credentials that are allowed for every origin, in files and manifests. */
 const OPEN_CREDENTIALS = {
-  text: () => "every page of the web may read what this route tells its visitors",
-  hint: () => "name the origins in allowOrigins, or leave allowCredentials out",
+  text: () => "any website can read the responses of this route with its visitors' credentials",
+  hint: () => "list the origins in allowOrigins, or remove allowCredentials",
 };
 
-/** What transformations set instead of a literal text. */
+/** Names of the parts that `transformations` can set instead of a literal string. */
 const SET_BY = { header: "the header", path: '":path"', host: '":authority"' };
 
-/** Policies that do not fit together, or not where they stand. */
+/** Diagnostics about policies that conflict, or that cannot apply where they are. */
 export const policyMessages = {
   "literal-template": message<{
     template: string;
@@ -17,7 +17,7 @@ export const policyMessages = {
     place: "header" | "path" | "host" | "body";
   }>({
     severity: "warning",
-    text: ({ template }) => `this text is sent as it is: nothing replaces "${template}"`,
+    text: ({ template }) => `this string is sent unchanged: "${template}" is not replaced`,
     hint: ({ place, expression }) => {
       const value = expression === undefined ? "" : `: ${expression}`;
       return place === "body"
@@ -25,83 +25,86 @@ export const policyMessages = {
         : `set ${SET_BY[place]} with transformations, whose values are expressions${value}`;
     },
     explanation:
-      "Headers, paths, hosts and bodies of these policies are literal text. Values that depend on a request are CEL " +
-      "expressions, which `transformations` and `bodyExpression` take. `${NAME}` is a variable of the environment.",
+      "Headers, paths, hosts and bodies of these policies are literal strings. For values that depend on a request, " +
+      "use CEL expressions in `transformations` and `bodyExpression`. `${NAME}` is a variable of the environment.",
   }),
   "one-credential-place": message<{ one: string; other: string; place: string }>({
     severity: "error",
     text: ({ one, other, place }) =>
-      `"${one}" and "${other}" both read ${place}: nobody passes both`,
+      `"${one}" and "${other}" both read ${place}: no request can pass both`,
     hint: ({ other }) =>
-      `give "${other}" a place of its own (location), make both optional and decide by rules, or use two routes`,
+      `set another location for "${other}", make both optional and add rules, or use two routes`,
     explanation:
-      "A header, cookie or query parameter of a request holds one credential. Where two policies require different kinds " +
-      "of credentials in the same place, every request is refused by one of them. The two may come from different levels: a " +
+      "A header, cookie or query parameter carries one credential. If two policies require different kinds of " +
+      "credentials in the same place, one of them refuses every request. They may be configured on different levels: a " +
       "listener or Gateway, and a route.",
   }),
   "mcp-prefixed-name": message<{ name: string; form: string }>({
     severity: "warning",
-    text: ({ name }) => `rules see names without the target's prefix, so "${name}" is none`,
+    text: ({ name }) =>
+      `rules see names without the prefix of the target, so "${name}" never matches`,
     hint: ({ form }) => `write \`${form}\``,
     explanation:
-      "Where several MCP servers stand behind one endpoint, clients see the tool `add` of the target `math` as " +
-      "`math_add`. Rules see what the target calls it, and the target beside it: `mcp.tool.name`, `mcp.tool.target`.",
+      "If an endpoint has several MCP servers, clients see the tool `add` of the target `math` as `math_add`. Rules " +
+      "see the target's own name for it and the target separately: `mcp.tool.name`, `mcp.tool.target`.",
   }),
   "mcp-unknown-target": message<{ name: string; suggestion: string }>({
     severity: "warning",
-    text: ({ name }) => `no MCP target behind this route is called "${name}"`,
+    text: ({ name }) => `this route has no MCP target "${name}"`,
     hint: ({ suggestion }) => `did you mean "${suggestion}"?`,
     explanation:
-      "`mcp.tool.target` is the name of a target of the route's backend. Compared with another name it is never equal.",
+      "`mcp.tool.target` is the name of a target of the route's backend, so a comparison with another name is always " +
+      "false.",
   }),
   "verbatim-path-rule": message<{ listener: string }>({
     severity: "warning",
     text: ({ listener }) =>
-      `this rule reads paths that the listener "${listener}" passes on as they were sent: a backend may read others`,
+      `this rule sees normalized paths, but the listener "${listener}" forwards them unchanged: a backend may interpret them differently`,
     hint: () =>
-      "check that the backend resolves dots, slashes and encodings as gwc does, or rule on something else",
+      "check that the backend resolves dots, slashes and encodings as gwc does, or use another condition",
     explanation:
-      "Routes and rules see a path in its one form: `/a/../admin` and `/%61dmin` are `/admin`. With `pathHandling: verbatim` " +
-      "the backend gets what the client sent, with encoded slashes in it, and decides for itself what that means.",
+      "Routes and rules see normalized paths: `/a/../admin` and `/%61dmin` are both `/admin`. With `pathHandling: " +
+      "verbatim` the backend receives what the client sent, including encoded slashes, and may interpret it " +
+      "differently.",
   }),
   "health-reads": message<Record<never, never>>({
     severity: "error",
-    text: () => "whether a provider is healthy is seen from the head of its response alone",
-    hint: () => "read response.code or response.headers",
+    text: () => "health expressions can only read the head of a response",
+    hint: () => "use response.code or response.headers",
     explanation:
-      "What holds for a provider holds for all requests: an expression about its health can't depend on who asks, and a " +
-      "response is passed on before its body is there.",
+      "Health is shared by all requests, so an expression about it cannot depend on the client, and a response is " +
+      "forwarded before its body is complete.",
   }),
   "head-only": message<Record<never, never>>({
     severity: "error",
-    text: () => "whether to try again is decided before the body of a response is there",
-    hint: () => "read response.code or response.headers",
+    text: () => "retries are decided before the response body is available",
+    hint: () => "use response.code or response.headers",
     explanation:
-      "A response is passed on as it arrives. Once a byte of it has reached the client there is no other attempt, so its " +
-      "body can't be waited for.",
+      "Responses are streamed. Once a byte has reached the client, the request cannot be retried, so the decision " +
+      "cannot wait for the body.",
   }),
   "early-fallback": message<Record<never, never>>({
     severity: "error",
-    text: () => "what follows this entry never acts: it has no condition",
-    hint: () => "give it a condition, or move it to the end",
+    text: () => "the entries after this one are never used: it has no condition",
+    hint: () => "add a condition, or move it to the end",
     explanation:
-      "Of conditional entries the first one acts whose condition is true. One without a condition always does, so it is " +
-      "the last.",
+      "The first conditional entry whose condition is true is used. An entry without a condition always matches, so it " +
+      "must be the last.",
   }),
   "idle-case": message<{ why: "false" | "same" | "others" }>({
     severity: "warning",
     text: ({ why }) => {
-      if (why === "same") return "this entry never acts: one before it has the same condition";
-      if (why === "false") return "this entry never acts: no request meets its condition";
-      return "what follows this entry never acts: every request meets its condition";
+      if (why === "same") return "this entry is never used: an earlier one has the same condition";
+      if (why === "false") return "this entry is never used: no request matches its condition";
+      return "the entries after this one are never used: every request matches its condition";
     },
     hint: ({ why }) =>
       why === "others"
-        ? "correct the condition, or move the entry to the end and leave its condition out"
+        ? "correct the condition, or remove it and move the entry to the end"
         : "correct the condition, or remove the entry",
     explanation:
-      "Of conditional entries the first one acts whose condition is true, and none where none is. An entry that no request " +
-      "comes to asks nobody and limits nobody, though it looks as if it did.",
+      "The first conditional entry whose condition is true is used, or none. An entry that is never used enforces " +
+      "nothing, although it looks as if it did.",
   }),
   "pseudo-header": message<{
     name: string;
@@ -112,88 +115,88 @@ export const policyMessages = {
     severity: "error",
     text: ({ name, side, known, isRemoved }) =>
       isRemoved && known.includes(name)
-        ? `"${name}" can't be removed: every ${side} has one`
-        : `a ${side} has no "${name}"`,
-    hint: ({ known }) => `pseudo headers here are ${known.join(", ")}`,
+        ? `"${name}" cannot be removed: every ${side} needs it`
+        : `a ${side} has no pseudo header "${name}"`,
+    hint: ({ known }) => `available pseudo headers: ${known.join(", ")}`,
     explanation:
-      "Identifiers with a colon are the parts of a request's first line, and the status of a response (RFC 9113 8.3). Each message " +
-      "has exactly one of each of its own.",
+      "Names with a colon are the parts of the request line and the status of a response (RFC 9113 8.3). Each message " +
+      "has every one of its own exactly once.",
   }),
   "needs-host-backend": message<{ policy: string }>({
     severity: "error",
     text: ({ policy }) =>
-      `"${policy}" acts on a plain HTTP backend, and this route has an mcp backend`,
+      `"${policy}" only applies to plain HTTP backends, but this route has an mcp backend`,
     explanation:
-      "An MCP endpoint speaks to its servers by itself: it keeps sessions and streams, and one request of a client can " +
-      "become several or none. The policy is about one request that is passed on, so it would not be enforced.",
+      "An MCP endpoint calls its servers itself: it has sessions and streams, and one client request can become " +
+      "several calls or none. The policy applies to a forwarded request, so it would not be enforced.",
   }),
   "needs-prefix-match": message<{ field: string }>({
     severity: "error",
-    text: ({ field }) => `${field} needs matches by pathPrefix only`,
-    hint: () => "match by pathPrefix, or replace the whole path with `full`",
+    text: ({ field }) => `${field} requires that all matches use pathPrefix`,
+    hint: () => "use pathPrefix, or replace the whole path with `full`",
     explanation:
-      "Replacing a prefix replaces the one that the route matched (Gateway API ReplacePrefixMatch). A path that was " +
-      "matched exactly or by a pattern has none.",
+      "Replacing a prefix replaces the prefix that the route matched (Gateway API ReplacePrefixMatch). A path that was " +
+      "matched exactly or by a pattern has no such prefix.",
   }),
   "duplicate-policy": message<{ first: string; second: string }>({
     severity: "error",
-    text: ({ first, second }) => `"${first}" and "${second}" are two names of one policy`,
+    text: ({ first, second }) => `"${first}" and "${second}" are two names of the same policy`,
     hint: () => "keep one of them",
     explanation:
-      "The file takes the names of the cluster resources too. A policy stands once on a route: which of two would be " +
-      "enforced can't be seen.",
+      "Files accept the policy names of Kubernetes resources too. A route has each policy once: with both names it " +
+      "would be unclear which one is enforced.",
   }),
   "attached-twice": message<{ field: string }>({
     severity: "error",
-    text: ({ field }) => `"${field}" is said twice of one target`,
-    hint: () => "keep one of them, or give one a more specific target",
+    text: ({ field }) => `"${field}" is configured twice for the same target`,
+    hint: () => "keep one of them, or make one target more specific",
     explanation:
-      "A policy with a more specific target counts more: those of the gateway, of a port, of a listener, of a route, and what the " +
-      "route says itself. Of two with one target it can't be seen which is meant.",
+      "A policy with a more specific target has precedence: gateway, port, listener, route, then the policies in the " +
+      "route itself. With two policies on the same target it would be unclear which one applies.",
   }),
   "header-conflict": message<{ name: string }>({
     severity: "error",
     text: ({ name }) => `the header "${name}" is changed twice`,
-    hint: () => "each name stands in one of set, add and remove (in any case of its letters)",
+    hint: () => "use each name in only one of set, add and remove (names are case-insensitive)",
     explanation:
-      "What the header would be depends on the order of the changes, so one name has one change.",
+      "The result would depend on the order of the changes, so each header may be changed once.",
   }),
   "connection-header": message<{ name: string }>({
     severity: "error",
-    text: ({ name }) => `"${name}" is not a policy's to change`,
+    text: ({ name }) => `policies cannot change "${name}"`,
     hint: ({ name }) => (name === "host" ? "use hostRewrite or urlRewrite.authority" : undefined),
     explanation:
-      "Content-Length, Transfer-Encoding, Connection and their like belong to one connection: the gateway makes them for " +
-      "each message (RFC 9110 7.6.1). Changing them would let two servers read one message differently. Host is rewritten " +
-      "by hostRewrite and urlRewrite.",
+      "Content-Length, Transfer-Encoding, Connection and similar headers belong to one connection, and the gateway " +
+      "generates them for each message (RFC 9110 7.6.1). Changing them could make two servers parse one message " +
+      "differently. Rewrite Host with hostRewrite or urlRewrite.",
   }),
   "idle-callout-field": message<{ field: string; actsOn: string }>({
     severity: "error",
-    text: ({ field, actsOn }) => `"${field}" acts on ${actsOn}, and here are none`,
-    hint: () => "take it out",
+    text: ({ field, actsOn }) => `"${field}" applies to ${actsOn}, but this place has none`,
+    hint: () => "remove it",
     explanation:
-      "What goes to a server that a policy asks depends on its protocol, and on what `processingOptions` send: attributes go " +
-      "with the head that they are about, and a processor changes its modes in what it says of a head.",
+      "What is sent to the server of a policy depends on its protocol and on `processingOptions`: attributes are sent " +
+      "with the head that they belong to, and a processor changes its modes in the response to a head.",
   }),
   "nothing-processed": message<Record<never, never>>({
     severity: "error",
-    text: () => "the processor gets nothing of a request and nothing of its response",
+    text: () => "the processor is not sent any part of a request or response",
     hint: () => "send it a head or a body, or remove the policy",
     explanation:
-      "With each of `processingOptions` at `skip` or `none` a call is made for each request, and nothing is said in it.",
+      "If all `processingOptions` are `skip` or `none`, the processor is called for every request without any data.",
   }),
   "unsent-header": message<{ name: string; side: "call" | "request" | "response" }>({
     severity: "warning",
     text: ({ name, side }) =>
       side === "response"
-        ? `the backend never gets "${name}" of the server's response`
-        : `the server never gets "${name}" of a request`,
+        ? `"${name}" of the server's response is never sent to the backend`
+        : `"${name}" of a request is never sent to the server`,
     hint: ({ name, side }) =>
-      side === "call" && name.toLowerCase() === "host" ? 'write ":authority"' : "take it out",
+      side === "call" && name.toLowerCase() === "host" ? 'write ":authority"' : "remove it",
     explanation:
-      "Content-Length, Connection and their like belong to one connection and say nothing of a request (RFC 9110 7.6.1). A " +
-      "server that is asked over HTTP is asked by its own name in Host (`addRequestHeaders` may say another as " +
-      "`:authority`); one that is asked over gRPC finds the client's in `:authority`.",
+      "Content-Length, Connection and similar headers belong to one connection, not to a request (RFC 9110 7.6.1). A " +
+      "server that is called over HTTP gets its own name in Host (`addRequestHeaders` can set another as " +
+      "`:authority`); a server that is called over gRPC gets the client's in `:authority`.",
   }),
   "body-not-allowed": message<{ status: number }>({
     severity: "error",
@@ -202,156 +205,159 @@ export const policyMessages = {
   }),
   "two-token-checks": message<Record<never, never>>({
     severity: "error",
-    text: () => '"jwtAuth" and "mcpAuthentication" both check the bearer token of this route',
-    hint: () => 'keep "mcpAuthentication": it checks tokens and also serves the OAuth metadata',
+    text: () => '"jwtAuth" and "mcpAuthentication" both verify the bearer token on this route',
+    hint: () => 'keep "mcpAuthentication": it verifies tokens and also serves the OAuth metadata',
     explanation:
-      "The first check takes the token out of the request, so the second would refuse every request. " +
+      "The first policy removes the token from the request, so the second would refuse every request. " +
       "`mcpAuthentication` is `jwtAuth` plus the metadata endpoints that MCP clients look for.",
   }),
   "login-and-token": message<{ policy: string }>({
     severity: "error",
-    text: ({ policy }) => `"oidc" and "${policy}" both say who sends the requests of this route`,
-    hint: ({ policy }) => `give programs with tokens a route of their own, with "${policy}"`,
+    text: ({ policy }) => `"oidc" and "${policy}" both authenticate the requests of this route`,
+    hint: ({ policy }) => `add a separate route with "${policy}" for programs that send tokens`,
     explanation:
-      "Both fill `jwt`: `oidc` with the login of a browser, the other policy with a bearer token, which it requires or " +
-      "lets through. A request would have to have both.",
+      "Both set `jwt`: `oidc` from the login of a browser, the other policy from a bearer token. A request would need " +
+      "both.",
   }),
   "two-server-choices": message<Record<never, never>>({
     severity: "error",
-    text: () => '"sessionAffinity" and "sessionPersistence" both choose the server of this route',
+    text: () => '"sessionAffinity" and "sessionPersistence" both select the server of a request',
     hint: () => "keep one of them",
     explanation:
-      "`sessionPersistence` keeps a client where it was, by what the gateway gave it; `sessionAffinity` computes the server " +
-      "from the request. Where they differ one of them would not be kept.",
+      "`sessionPersistence` routes a client to the same server by a cookie or header that the gateway issued; " +
+      "`sessionAffinity` derives the server from the request. If they disagreed, one of them would be ignored.",
   }),
   "open-credentials": message<Record<never, never>>({
     ...OPEN_CREDENTIALS,
     severity: "error",
     explanation:
-      "With allowOrigins `*` and allowCredentials any page that a user visits sends requests with this user's cookies, and " +
-      "reads the responses. Browsers forbid a literal `*` here for that reason; a gateway that echoes the origin instead " +
-      "goes around it.",
+      "With allowOrigins `*` and allowCredentials, any website that a user visits can send requests with the user's " +
+      "cookies and read the responses. Browsers reject a literal `*` here for that reason, but a gateway that echoes " +
+      "the origin bypasses this protection.",
   }),
   "open-credentials-by-request": message<Record<never, never>>({
     ...OPEN_CREDENTIALS,
     severity: "warning",
     explanation:
-      "Manifests say this in the words of Gateway API, which has allowOrigins `*` and allowCredentials together and asks " +
-      "a gateway to allow each page by its origin (its test HTTPRouteCORSAllowCredentialsBehavior). So it builds, and " +
-      "`--strict` refuses it, as files are refused: any page that a user visits reads the responses with this user's cookies.",
+      "Gateway API allows allowOrigins `*` together with allowCredentials, and requires that a gateway echoes the " +
+      "origin (conformance test HTTPRouteCORSAllowCredentialsBehavior). So manifests get a warning, which `--strict` " +
+      "turns into an error as in files: any website that a user visits can read the responses with the user's cookies.",
   }),
   "credential-expression": message<{ variable: string }>({
     severity: "error",
-    text: ({ variable }) => `"${variable}" is not known where a credential is looked for`,
-    hint: () => 'read "request" or "source"',
+    text: ({ variable }) => `"${variable}" is not available when credentials are extracted`,
+    hint: () => 'use "request" or "source"',
     explanation:
-      "Who the client is follows from its credential, so an expression that finds the credential reads the request and " +
-      "the connection only.",
+      "The identity of the client is derived from its credential, so the expression that extracts the credential can " +
+      "only read the request and the connection.",
   }),
   "shared-verdict": message<Record<never, never>>({
     severity: "warning",
     text: () =>
-      "this key is the same for every request: whoever is asked about first decides for all",
-    hint: () => 'name who asks and what for: request.headers["authorization"], request.path',
+      "this key is the same for every request: the first decision is reused for all of them",
+    hint: () =>
+      'add the caller and the resource to the key: request.headers["authorization"], request.path',
     explanation:
-      "A verdict that is kept holds for all requests with its key, so the key has to say everything that the authorization server decides by.",
+      "A cached decision is reused for all requests with the same key, so the key must contain everything that the " +
+      "authorization server bases its decision on.",
   }),
   "verdict-of-another": message<{ of: "body" | "caller" }>({
     severity: "warning",
     text: ({ of }) =>
       of === "body"
-        ? "the server is shown the body, and this key says nothing of it: a verdict about one body holds for others"
-        : "nothing in this key tells callers apart: a verdict about one holds for all",
+        ? "the server receives the body, but the key does not contain it: a decision about one body is reused for others"
+        : "the key does not identify the caller: a decision about one is reused for all",
     hint: ({ of }) =>
       of === "body"
-        ? "add request.body, or do not send the body"
-        : 'add what the server knows them by: request.headers["authorization"], source.address',
+        ? "add request.body to the key, or do not send the body"
+        : 'add what identifies callers: request.headers["authorization"], source.address',
     explanation:
-      "A verdict that is kept holds for all requests with its key, so the key has to say everything that the authorization " +
-      "server decides by: whoever comes later with the same key gets it, and the headers that the server set with it.",
+      "A cached decision is reused for all requests with the same key, including the headers that the server set with " +
+      "it. The key must contain everything that the authorization server bases its decision on.",
   }),
   "repeated-key": message<Record<never, never>>({
     severity: "error",
-    text: () => "this key stands here twice",
+    text: () => "this key is listed twice",
     hint: () => "remove one of them",
     explanation:
-      "A key has one holder. Of two entries with one key the second one would decide what is known of its holder and which models it may ask for, and the first one nothing.",
+      "A key has one holder. Of two entries with the same key only the second one would be used for the holder's " +
+      "metadata and allowed models.",
   }),
   "repeated-descriptor": message<{ isSame: boolean; unit: "requests" | "tokens" }>({
     severity: "warning",
     text: ({ isSame, unit }) =>
       isSame
-        ? `each of the ${unit} counts twice: this descriptor stands here once before`
-        : "the service counts this together with the descriptor before that has the same entries",
+        ? `this descriptor is listed twice: all ${unit} are counted twice`
+        : "the service counts this together with the earlier descriptor that has the same entries",
     hint: ({ isSame }) =>
       isSame
         ? "remove one of them"
-        : 'tell them apart by an entry of their own, such as { key: "counts", value: \'"tokens"\' }',
+        : 'add a distinct entry, such as { key: "counts", value: \'"tokens"\' }',
     explanation:
-      "A limit service counts by a descriptor's entries alone, in their order. Of two with the same ones in one call each " +
-      "adds to the same count: a limit is reached in half the time, requests are added to tokens, and of two limits of " +
-      "their own it can't be seen which holds.",
+      "A limit service counts by the entries of a descriptor, in their order. Two descriptors with the same entries in " +
+      "one call increment the same counter: the limit is reached in half the time, requests are added to tokens, and " +
+      "it is unclear which of two limits applies.",
   }),
   "counted-before-routing": message<Record<never, never>>({
     severity: "warning",
-    text: () => "the service has counted this before: the listener's policy has the same entries",
-    hint: () => "remove one of them: each request counts twice",
+    text: () => "the service counts this twice: the listener's policy has the same entries",
+    hint: () => "remove one of them",
     explanation:
-      "A limit of a listener that acts before routing counts in a call of its own, and so does that of the route. With the " +
-      "same domain and entries both add to one count. Policies of a listener that act behind routing give way to those of " +
-      "the route, and count nothing twice.",
+      "A listener's limit before routing and the limit of the route are separate calls to the service. With the same " +
+      "domain and entries, both increment the same counter. Policies of a listener that apply after routing are " +
+      "replaced by those of the route, so they do not count twice.",
   }),
   "limits-nobody": message<{ variable: string; policies: string }>({
     severity: "warning",
     text: ({ variable, policies }) =>
-      `"${variable}" is null for every request, so this descriptor limits nobody: no "${policies}" stands on this route`,
-    hint: () => 'check credentials on this route, or limit by "source.address"',
+      `"${variable}" is null for every request, so this descriptor never applies: this route has no "${policies}"`,
+    hint: () => 'authenticate requests on this route, or use "source.address"',
     explanation:
-      "A descriptor is left out when one of its values can't be had, and a request without descriptors is not limited. A " +
-      "limit by what a token says holds for callers with a token alone: let the route refuse others, or give them a " +
-      "descriptor of their own.",
+      "A descriptor is omitted if one of its values is missing, and a request without descriptors is not limited. A " +
+      "limit by a claim applies only to callers with a token: let the route refuse others, or add a separate " +
+      "descriptor for them.",
   }),
   "limits-no-stranger": message<{ variable: string; policies: string }>({
     severity: "warning",
     text: ({ variable, policies }) =>
-      `callers without "${variable}" are not limited: "${policies}" lets them pass`,
-    hint: () => 'let the mode be strict, or add a descriptor of "source.address"',
+      `callers without "${variable}" are not limited: "${policies}" allows them`,
+    hint: () => 'set the mode to strict, or add a descriptor with "source.address"',
     explanation:
-      "A descriptor is left out when one of its values can't be had, and a request without descriptors is not limited. " +
-      "Where credentials are optional whoever shows none escapes a limit by what they say. A descriptor that needs no " +
-      "identity limits everybody.",
+      "A descriptor is omitted if one of its values is missing, and a request without descriptors is not limited. If " +
+      "credentials are optional, callers without credentials bypass a limit that is based on them. A descriptor that " +
+      "needs no identity limits everyone.",
   }),
   "limits-who-says-so": message<{ name: string }>({
     severity: "warning",
     text: ({ name }) => `requests without ${name} are not limited`,
-    hint: () =>
-      'add a descriptor of "source.address", or let the expression give a value in its place',
+    hint: () => 'add a descriptor with "source.address", or add a fallback value to the expression',
     explanation:
-      "A descriptor is left out when one of its values can't be had, and a request without descriptors is not limited: who " +
-      'leaves the header out escapes a limit by it. `"x-team" in request.headers ? request.headers["x-team"] : "none"` ' +
-      "counts those together, and a descriptor that every request has limits everybody.",
+      "A descriptor is omitted if one of its values is missing, and a request without descriptors is not limited: " +
+      'clients bypass the limit by omitting the header. `"x-team" in request.headers ? request.headers["x-team"] : ' +
+      '"none"` counts those requests together; a descriptor that every request has limits everyone.',
   }),
   "too-early": message<{ variable: string; policies: string }>({
     severity: "error",
     text: ({ variable, policies }) => `"${variable}" is null here: "${policies}" has not run yet`,
     hint: ({ policies }) =>
-      `what runs behind it can read it, and so can the log; \`gwc explain ${policies.replace(/".*/, "")}\` says when it runs`,
+      `policies that run later and the log can read it; \`gwc explain ${policies.replace(/".*/, "")}\` says when it runs`,
     explanation:
-      "Policies run in one order, whatever order they are written in, and this expression is evaluated before the policy " +
-      "that finds out what it reads, or by that policy itself. It would be null for every request: a rule that needs it " +
-      "never allows, a limit by it limits nobody. Of a listener, policies before routing run before all of its routes.",
+      "Policies run in a fixed order, whatever order they are written in. This expression is evaluated before the " +
+      "policy that sets the variable, or by that policy itself, so the variable is null for every request: an allow " +
+      "rule that needs it never matches, and a limit by it limits no one. On a listener, policies before routing run " +
+      "before all of its routes.",
   }),
   "limits-by-choice": message<{ names: readonly string[] }>({
     severity: "warning",
     text: ({ names }) =>
-      `clients choose the header${names.length === 1 ? "" : "s"} ${names.map((name) => `"${name}"`).join(", ")}: with each value they have a limit of their own`,
+      `clients choose the header${names.length === 1 ? "" : "s"} ${names.map((name) => `"${name}"`).join(", ")}: every new value gets a new limit`,
     hint: () =>
-      "take what the gateway knows of them (jwt.sub, apiKey.user, source.address), or let a policy ahead of the limit set the header",
+      "use a verified identity (jwt.sub, apiKey.user, source.address), or set the header in a policy before the limit",
     explanation:
-      "A limit with a `key` counts for each of its values. What a client sends it can also send with another value, and " +
-      "whoever does so with each request is never limited. That a client has no say in is what a policy found out about " +
-      "it, and a header that a policy sets or removes before the limit is asked: `transformations` of the listener, an " +
-      "authorization server. Those of the route itself come after its limits.",
+      "A limit with a `key` counts separately for each value. Clients can send a different value with each request and " +
+      "are then never limited. They cannot choose a verified identity, or a header that a policy sets or removes " +
+      "before the limit: `transformations` of the listener, or an authorization server. Transformations of the route " +
+      "itself run after its limits.",
   }),
   "unknown-identity-field": message<{
     variable: string;
@@ -361,23 +367,23 @@ export const policyMessages = {
   }>({
     severity: "warning",
     text: ({ variable, field }) =>
-      `"${variable}.${field}" is absent from every request: none of "${variable}" has it`,
+      `"${variable}.${field}" never exists: no entry of "${variable}" has it`,
     hint: ({ variable, suggestion, known }) =>
       didYouMean(suggestion) ??
       (known.length === 0
-        ? "say it in `metadata` of the keys that have it"
-        : `there are ${known.map((field) => `${variable}.${field}`).join(", ")}`),
+        ? "add it to `metadata` of the keys"
+        : `known fields: ${known.map((field) => `${variable}.${field}`).join(", ")}`),
     explanation:
-      "`apiKey` in expressions is the `metadata` of the key that a request has. Where all keys stand in the configuration " +
-      "it is known what they may say: a rule that needs anything else never allows, and a deny rule that reads it denies " +
+      "`apiKey` in expressions is the `metadata` of the request's key. If all keys are in the configuration, their " +
+      "fields are known: an allow rule that needs any other field never matches, and a deny rule that reads it denies " +
       "everything.",
   }),
   "absent-identity": message<{ variable: string; policies: string }>({
     severity: "warning",
     text: ({ variable, policies }) =>
-      `"${variable}" is null for every request: no "${policies}" stands on this route`,
+      `"${variable}" is null for every request: this route has no "${policies}"`,
     explanation:
-      "The variable holds what a policy found out about the caller or the request. Without that policy it is always null: a rule that " +
-      "needs it never allows, and a deny rule that reads it denies everything.",
+      "A policy sets this variable. Without the policy it is always null: an allow rule that needs it never matches, " +
+      "and a deny rule that reads it denies everything.",
   }),
 };

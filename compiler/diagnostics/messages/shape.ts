@@ -1,14 +1,14 @@
 import { didYouMean, message } from "./message.ts";
 
-/** Values that do not fit the schema. */
+/** Diagnostics about values that do not match the schema. */
 export const shapeMessages = {
   "unknown-field": message<{
     owner: string;
     key: string;
-    /** What says the same in another way, as a hint. */
+    /** Complete hint that says how to write it instead. */
     instead: string | undefined;
     suggestion: string | undefined;
-    /** Where the key stands, when it is known in another place nearby. */
+    /** Nearby object that has this field; `undefined` if none has. */
     standsIn: string | undefined;
     known: string;
   }>({
@@ -17,38 +17,37 @@ export const shapeMessages = {
     hint: ({ key, instead, suggestion, standsIn, known }) => {
       if (key.startsWith("//")) return "a comment begins with #";
       if (/[\s=("&|]/.test(key))
-        return 'YAML reads a text with ": " in it as a key and its value: put the whole text in single quotes';
+        return 'YAML reads a string with ": " in it as a key and a value: put the whole string in single quotes';
       if (instead !== undefined) return instead;
       if (key === "<<")
-        return "no mappings are merged: write its fields here, or take a whole one (`policies: *common`)";
+        return "merge keys are not supported: write the fields here, or alias the whole mapping (`policies: *common`)";
       if (standsIn !== undefined) return `"${key}" is a field of ${standsIn}`;
       return didYouMean(suggestion) ?? `fields here: ${known}`;
     },
     explanation:
-      "Every key of a configuration is known by name: a misspelled key would otherwise be ignored, and the policy " +
-      "that it names would not be enforced.",
+      "gwc rejects unknown keys: otherwise a misspelled key would be ignored, and the policy that it configures would " +
+      "not be enforced.",
   }),
   "unknown-fields": message<{ owner: string; count: number }>({
     severity: "error",
-    text: ({ owner, count }) => `${owner} has ${count} more keys that are no fields`,
+    text: ({ owner, count }) => `${owner} has ${count} more unknown keys`,
     hint: () => "is this file meant for gwc?",
     explanation:
-      "The first hundred unknown keys of one object are reported each; the others are only counted.",
+      "The first hundred unknown keys of an object are reported one by one; the others are only counted.",
   }),
   "missing-field": message<{ owner: string; key: string }>({
     severity: "error",
     text: ({ owner, key }) => `${owner} needs the field "${key}"`,
-    explanation:
-      "The field has no default: without it the part of the configuration that should hold it means nothing.",
+    explanation: "The field is required and has no default.",
   }),
   "not-built-yet": message<{ what: string; field: string; instead?: string | undefined }>({
     severity: "error",
     text: ({ what, field }) =>
-      `${field} is not built yet: this gwc knows ${what}, but cannot enforce it`,
-    hint: ({ instead }) => instead ?? "remove it, or wait for the version that builds it",
+      `${field} is not supported yet: this version of gwc cannot enforce ${what}`,
+    hint: ({ instead }) => instead ?? "remove it, or wait for a version that supports it",
     explanation:
-      "gwc never accepts a field that it does not enforce. This one belongs to the configuration language, so it is " +
-      "no misspelling, but the gateway that this version compiles would not act on it.",
+      "gwc never accepts a field that it does not enforce. This field is part of the configuration language, so it is " +
+      "not misspelled, but this version of gwc does not implement it.",
   }),
   "wrong-choice": message<{
     owner: string;
@@ -59,7 +58,7 @@ export const shapeMessages = {
     severity: "error",
     text: ({ owner, rule, names, found }) => {
       const list = names.map((name) => `"${name}"`).join(", ");
-      // The others are ways of old to write the same.
+      // The other names are legacy spellings of this one.
       if (names.length === 1 && found.length === 0) return `${owner} needs the field ${list}`;
       const rules = {
         exactlyOneOf: "exactly one of",
@@ -74,35 +73,35 @@ export const shapeMessages = {
       return names.length === 1 ? undefined : "write one of them";
     },
     explanation:
-      "These fields exclude each other or depend on each other: each says a different thing about the same part.",
+      "These fields exclude each other or depend on each other: each configures the same part in a different way.",
   }),
   "broken-rule": message<{ message: string }>({
     severity: "error",
     text: ({ message: rule }) => rule,
     explanation:
-      "Some fields only make sense with certain values of others. The rules are the ones of the resource's definition " +
-      "(`x-kubernetes-validations` in `gwc schema --crd`).",
+      "Some fields are only valid together with certain values of other fields. The rules are those of the resource " +
+      "definition (`x-kubernetes-validations` in `gwc schema --crd`).",
   }),
   "wrong-type": message<{
     field: string;
     expected: string;
     found: string;
-    /** What to write instead. */
+    /** Hint that says what to write instead. */
     advice?: string | undefined;
   }>({
     severity: "error",
     text: ({ field, expected, found }) => `${field} must be ${expected}, not ${found}`,
     hint: ({ advice }) => advice,
     explanation:
-      "The value has another type than the field takes. YAML reads `8080` as a number, `true` as a boolean and `~` as " +
-      "nothing; quotes make a text of each.",
+      "The value has a different type than the field requires. YAML reads `8080` as a number, `true` as a boolean and " +
+      "`~` as null; put the value in quotes to make it a string.",
   }),
   "unknown-value": message<{
     field: string;
-    /** The value in quotes, or what stands for it. */
+    /** The value in quotes, or the description of a value from the environment. */
     found: string;
     allowed: string;
-    /** What says the same in another way, as a hint. */
+    /** Complete hint that says how to write it instead. */
     instead: string | undefined;
     suggestion: string | undefined;
   }>({
@@ -110,24 +109,24 @@ export const shapeMessages = {
     text: ({ field, found }) => `${field} can't be ${found}`,
     hint: ({ instead, suggestion, allowed }) =>
       instead ?? didYouMean(suggestion) ?? `one of: ${allowed}`,
-    explanation: "The field takes one of a few words. They are case-sensitive.",
+    explanation: "The field accepts a fixed set of words. They are case-sensitive.",
   }),
   "out-of-range": message<{ field: string; bound: string }>({
     severity: "error",
-    text: ({ field, bound }) => `${field} is out of range: it ${bound}`,
+    text: ({ field, bound }) => `${field} ${bound}`,
     explanation:
-      "Numbers, lengths of texts and lengths of lists have bounds; the message names the one that was passed.",
+      "Numbers, string lengths and list lengths have limits; the message names the limit that was exceeded.",
   }),
   "bad-format": message<{
     field: string;
     expected: string;
-    /** What to write instead. */
+    /** Hint that says what to write instead. */
     advice?: string | undefined;
   }>({
     severity: "error",
     text: ({ field, expected }) => `${field} must be ${expected}`,
     hint: ({ advice }) => advice,
-    explanation: "The text does not have the form that the field takes.",
+    explanation: "The string does not have the format that the field requires.",
   }),
   "unset-variable": message<{ name: string }>({
     severity: "error",
@@ -135,7 +134,8 @@ export const shapeMessages = {
     hint: ({ name }) => `set it, or give a fallback: \${${name}:-value}`,
     explanation:
       "`${NAME}` in a value is replaced when the configuration is compiled. Fields that hold a URL, a host or a secret " +
-      "keep the reference and read it when the gateway starts; all others need the variable now. `$$` is a dollar sign.",
+      "keep the reference and resolve it when the gateway starts; all other fields need the variable now. `$$` is a " +
+      "dollar sign.",
   }),
   "misplaced-variable": message<{
     name: string;
@@ -145,47 +145,47 @@ export const shapeMessages = {
     text: ({ name, why }) => `the environment variable "${name}" ${MISPLACED[why].text}`,
     hint: ({ name, why }) => MISPLACED[why].hint(name),
     explanation:
-      "The value of a variable is data: it never becomes a part of an expression or of a pattern. In quotes of an " +
-      "expression it is text, whatever it holds; outside of quotes it has to be a number, `true` or `false`. In a pattern " +
-      "its characters stand for themselves. The value is not shown, for it may be a secret.",
+      "The value of a variable is data and never becomes part of an expression or a pattern. Inside quotes in an " +
+      "expression it is a string, whatever it contains; outside quotes it must be a number, `true` or `false`. In a " +
+      "pattern its characters match literally. The value is not shown because it may be a secret.",
   }),
   "literal-password-hash": message<Record<never, never>>({
     severity: "warning",
-    text: () => "these password hashes are written out, so they become part of the bundle",
+    text: () => "these password hashes are literals, so they become part of the bundle",
     hint: () =>
       "use htpasswd: {file: PATH}, or write ${NAME} and set the variable where the gateway runs",
     explanation:
-      "A hash hides a password only as long as nobody tries words against it. A file is read where the gateway runs, and " +
-      "again when it changes, and neither the generated code nor the bundle holds it.",
+      "A hash protects a password only until somebody guesses the password offline. A file is read where the gateway " +
+      "runs, and again when it changes, and is part of neither the generated code nor the bundle.",
   }),
   "literal-secret": message<{ field: string; variable: string; instead: string | undefined }>({
     severity: "warning",
     text: ({ field, variable }) =>
-      `${field} looks like a secret and is written out: a bundle reads it from the variable ${variable}`,
+      `${field} looks like a secret: a bundle reads it from the variable ${variable} instead`,
     hint: ({ instead }) => instead ?? "write ${NAME} and set the variable where the gateway runs",
     explanation:
-      "Secrets never enter generated code or the bundle: both are reviewed, diffed and shipped. `gwc run` uses what is " +
-      "written. A bundle asks for the variable that the warning names when it starts; better is a reference of your own, " +
-      "`${NAME}`, or in manifests a Secret. With `--strict` it is an error.",
+      "Secrets never enter generated code or the bundle, because both are reviewed, diffed and shipped. `gwc run` uses " +
+      "the literal. A bundle requires the variable that the warning names when it starts. Prefer your own reference, " +
+      "`${NAME}`, or in manifests a Secret. With `--strict` this is an error.",
   }),
 };
 
-/** Why a variable cannot stand where it does. */
+/** Messages by reason why a variable cannot be used in a place. */
 const MISPLACED = {
   "outside-quotes": {
-    text: "stands outside of quotes and is no number, true or false",
+    text: "is outside quotes and is not a number, true or false",
     hint: (name: string) => `put it in quotes: "\${${name}}"`,
   },
   "raw-text": {
-    text: "holds characters that a raw string cannot hold",
+    text: "contains characters that a raw string cannot contain",
     hint: () => 'write the string without the "r" before its quote',
   },
   comment: {
-    text: "stands in a comment and has several lines",
+    text: "is in a comment and has several lines",
     hint: () => "remove it from the comment",
   },
   pattern: {
-    text: "holds special characters of patterns, and would be taken literally",
-    hint: () => "write the pattern into the configuration",
+    text: "contains special characters of patterns, which would match literally",
+    hint: () => "write the pattern in the configuration",
   },
 };

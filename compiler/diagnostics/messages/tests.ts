@@ -1,6 +1,6 @@
 import { didYouMean, message } from "./message.ts";
 
-/** What `gwc test` says of tests and of what comes of them. */
+/** Diagnostics of `gwc test`. */
 export const testMessages = {
   "unmet-expectation": message<{
     test: string;
@@ -15,69 +15,67 @@ export const testMessages = {
       `"${test}": ${what} is ${found}${client === undefined ? "" : ` ${client}`}, expected ${expected}`,
     hint: ({ why }) => why,
     explanation:
-      "The request of the test went through the compiled gateway, and something else came out than the test expects. The " +
-      "hint says what the gateway did: which policy or rule decided, or which server was asked. `gwc can` asks the same " +
-      "question without a test.",
+      "The request of the test went through the compiled gateway with a different result than expected. The hint shows " +
+      "which policy or rule decided, or which server was called. `gwc can` answers the same question without a test.",
   }),
   "eras-differ": message<{ test: string; stateless: string; sessions: string }>({
     severity: "error",
     text: ({ test, stateless, sessions }) =>
       `"${test}": an MCP client without sessions is ${stateless}, one with sessions is ${sessions}`,
-    hint: () => "`era: sessions` or `era: stateless` says which clients the test is about",
+    hint: () => "add `era: sessions` or `era: stateless` to limit the test to one kind of client",
     explanation:
-      "MCP clients of the revisions up to 2025-11-25 begin a session before they ask for anything; those of 2026-07-28 say all in " +
-      "one request, and repeat parts of it in headers. A test is sent by both unless it says `era`, and what becomes of it " +
-      "should not depend on the client's revision: a rule that reads headers or bodies of requests is where to look. A session is " +
-      "three requests more for a limit that counts requests.",
+      "MCP clients up to revision 2025-11-25 start a session first; clients of 2026-07-28 send everything in one " +
+      "request and repeat parts of it in headers. Unless a test sets `era`, it runs with both, and the result should " +
+      "not depend on the client's revision: look for a rule that reads headers or bodies of requests. For a limit that " +
+      "counts requests, a session is three more requests.",
   }),
   "unknown-in-test": message<{ what: string; name: string; suggestion: string | undefined }>({
     severity: "error",
     text: ({ what, name }) => `the configuration has no ${what} "${name}"`,
     hint: ({ suggestion }) => didYouMean(suggestion),
     explanation:
-      "Tests name routes, rules and MCP servers of the configuration as they stand there; a rule by its expression, without " +
-      "`deny:` or `require:` before it. A test of something that is not there could never pass, or would show nothing.",
+      "Tests refer to routes, rules and MCP servers by their names in the configuration, and to a rule by its " +
+      "expression, without `deny:` or `require:`. A test of something that does not exist could never pass, or would " +
+      "prove nothing.",
   }),
   "unclear-test-route": message<{ what: string; routes: string; problem: string }>({
     severity: "error",
-    text: ({ what, problem }) => `it is not clear which route ${what} is sent to: ${problem}`,
-    hint: ({ routes }) => (routes === "" ? "send a `request`" : `say \`route\`: ${routes}`),
+    text: ({ what, problem }) => `the route of ${what} is ambiguous: ${problem}`,
+    hint: ({ routes }) => (routes === "" ? "use a `request`" : `add \`route\`: ${routes}`),
     explanation:
-      "A test of a tool, prompt, resource, list or model is sent to the one route with such a backend. Where there are " +
-      "several, the test says which is meant. Where the path of a route is a pattern, only a `request` can say which path " +
-      "is meant.",
+      "A test of a tool, prompt, resource, list or model is sent to the route with such a backend. If there are " +
+      "several, the test must name one. If the path of a route is a pattern, use a `request` to specify the path.",
   }),
   "unoffered-item": message<{ kind: string; name: string; suggestion: string | undefined }>({
     severity: "error",
     text: ({ kind, name }) =>
-      `"${name}" can't be listed: it is none of the ${kind} that the servers of the route offer`,
+      `"${name}" cannot be listed: the servers of the route do not offer it among their ${kind}`,
     hint: ({ suggestion }) =>
-      didYouMean(suggestion) ?? "say what the servers offer under `servers` of the file",
+      didYouMean(suggestion) ?? "add what the servers offer under `servers` in the test file",
     explanation:
-      "No MCP server is asked in a test: a list has what `servers` says that they offer, less what rules hide. Behind several " +
-      "servers, tools and prompts are called `SERVER_NAME`, and resources `SERVER+URI`.",
+      "Tests do not call MCP servers: lists contain what `servers` declares, except for what rules hide. With several " +
+      "servers, tools and prompts are named `SERVER_NAME`, and resources `SERVER+URI`.",
   }),
   "unreachable-test": message<{ url: string; ports: string }>({
     severity: "error",
     text: ({ url }) => `no listener is open for ${url}`,
-    hint: ({ ports }) => `there is port ${ports}`,
+    hint: ({ ports }) => `open ports: ${ports}`,
     explanation:
-      "The URL of a test's `request` says the port that it comes in on. Without a port that is the usual one of its scheme, " +
-      "or else a port that speaks it.",
+      "The URL of a test's `request` contains the port. Without a port, it is the default port of its scheme, or else " +
+      "a port that uses that scheme.",
   }),
   "unused-identity": message<{ kind: string; where: string }>({
     severity: "error",
-    text: ({ kind, where }) => `nothing on ${where} looks for ${kind}`,
-    hint: () => "take it out of the test, or add the policy that does",
+    text: ({ kind, where }) => `no policy on ${where} uses ${kind}`,
+    hint: () => "remove it from the test, or add a policy that uses it",
     explanation:
-      "The test shows a credential that no policy of the route asks for: it says less than it seems to. What the test expects " +
-      "holds for everybody.",
+      "The test sends a credential that no policy of the route uses, so it proves less than it seems to: the result is " +
+      "the same for everyone.",
   }),
   "same-test-name": message<{ name: string }>({
     severity: "error",
-    text: ({ name }) => `another test of the file is called "${name}"`,
-    hint: () => "reports know tests by their names",
-    explanation:
-      "Each test of a file has a name of its own, so that a report says which one failed.",
+    text: ({ name }) => `another test in the file is named "${name}"`,
+    hint: () => "rename one of them: reports identify tests by name",
+    explanation: "Test names are unique within a file so that a report identifies the failed one.",
   }),
 };

@@ -1,63 +1,65 @@
 import { didYouMean, message } from "./message.ts";
 
-/** Mistakes in what is said of tracing. */
+/** Diagnostics about tracing. */
 export const tracingMessages = {
   "tracing-twice": message<Record<never, never>>({
     severity: "warning",
-    text: () => '"config.tracing" has no effect beside "frontendPolicies.tracing"',
+    text: () => '"config.tracing" has no effect: "frontendPolicies.tracing" replaces it',
     hint: () => "remove one of them",
     explanation:
-      "Both say where spans go and which requests are traced. `frontendPolicies.tracing` stands above the settings of the " +
-      "process, as a whole: its fields are not mixed with theirs.",
+      "Both configure where spans are sent and which requests are traced. `frontendPolicies.tracing` replaces " +
+      "`config.tracing` as a whole: their fields are not merged.",
   }),
   "sampling-unknown": message<{ name: string }>({
     severity: "error",
-    text: ({ name }) => `"${name}" is not known when it is decided whether a request is traced`,
-    hint: () => "read the request's method, path, host or headers, or who sent it",
+    text: ({ name }) =>
+      `"${name}" is not available yet when the gateway decides whether to trace a request`,
+    hint: () => "use the request's method, path, host or headers, or its source",
     explanation:
-      "A request is traced from its first moment, or not at all: the decision is made before a route is chosen, before any " +
-      "policy has run and before the body has come. Only the head of the request, its source and `env` are there by then.",
+      "The sampling decision is made when a request arrives: before a route is chosen, before any policy runs and " +
+      "before the body is read. Only the head of the request, its source and `env` are available.",
   }),
   "sampling-type": message<{ type: string }>({
     severity: "error",
-    text: ({ type }) => `sampling is a share or a bool, and this is a ${type}`,
-    hint: () => "write a share from 0.0 to 1.0, true or false, or an expression that gives one",
+    text: ({ type }) => `sampling must be a number or a bool, not a ${type}`,
+    hint: () => "write a number from 0.0 to 1.0, true or false, or an expression that returns one",
     explanation:
-      "The value says how many requests are traced: 0.1 is one of ten, true is every one. Anything else would trace none.",
+      "The value is the fraction of requests that are traced: 0.1 is one in ten, true is every one. With any other " +
+      "value no request would be traced.",
   }),
   "sampling-range": message<{ value: string }>({
     severity: "error",
-    text: ({ value }) => `${value} is no share of the requests: it is 0.0 to 1.0`,
-    hint: () => "write 1.0 or true for every request, 0.1 for one of ten",
+    text: ({ value }) => `the sampling rate must be between 0.0 and 1.0, not ${value}`,
+    hint: () => "write 1.0 or true for every request, 0.1 for one in ten",
     explanation:
-      "The value says how many requests are traced. Whoever writes 10 may mean ten of a hundred, and every request would be " +
-      "traced.",
+      "The value is the fraction of requests that are traced. A 10 that means ten percent would trace every request.",
   }),
   "nothing-traced": message<Record<never, never>>({
     severity: "warning",
-    text: () => "no request is traced: neither randomSampling nor clientSampling takes one",
-    hint: () => "write randomSampling: 0.1 for one of ten requests, or take the tracing out",
+    text: () => "no request is traced: randomSampling and clientSampling are both 0",
+    hint: () => "write randomSampling: 0.1 for one in ten requests, or remove tracing",
     explanation:
-      "`randomSampling` is about requests without a trace (none by default), `clientSampling` about those whose sender records " +
-      "one. With neither no span is ever made.",
+      "`randomSampling` applies to requests without a trace (none by default), `clientSampling` to requests whose " +
+      "sender records one. If both are 0, no span is ever created.",
   }),
   "no-new-traces": message<Record<never, never>>({
     severity: "note",
-    text: () => "only requests are traced whose senders record a trace",
-    hint: () => "write randomSampling: 1.0 to trace all others too, 0.1 for one of ten",
+    text: () => "only requests that arrive with a recorded trace are traced",
+    hint: () => "write randomSampling: 1.0 to trace all other requests too, 0.1 for one in ten",
     explanation:
-      "`randomSampling` says how many of the requests without a trace (a `traceparent`) begin one, and none do by default: " +
-      "behind another gateway that traces this is right. A `curl` or an SDK without tracing leaves no span.",
+      "`randomSampling` is the fraction of requests without a trace (a `traceparent` header) that start one, and is 0 " +
+      "by default. That is right behind another gateway that traces. A `curl` or an SDK without tracing creates no " +
+      "span.",
   }),
   "otlp-port": message<{ port: string; over: string; protocol: string }>({
     severity: "warning",
     text: ({ port, over, protocol }) =>
-      `collectors have OTLP over ${over} at port ${port}, and "${protocol}" is spoken here`,
+      `port ${port} is usually for OTLP over ${over}, but the protocol here is "${protocol}"`,
     hint: ({ over, protocol }) =>
-      `say so (the protocol is ${over}), or use port ${protocol === "grpc" ? "4317" : "4318"}`,
+      `set the protocol to ${over}, or use port ${protocol === "grpc" ? "4317" : "4318"}`,
     explanation:
-      "A collector takes OTLP over gRPC at port 4317 and over HTTP at port 4318, unless it is configured otherwise. What is " +
-      "spoken to the other port is not understood there, and every span and record would be dropped.",
+      "By default a collector receives OTLP over gRPC on port 4317 and over HTTP on port 4318. It does not understand " +
+      "the other protocol on either port, so every span and record would be dropped.",
   }),
   "unknown-span-attribute": message<{
     name: string;
@@ -69,15 +71,15 @@ export const tracingMessages = {
     hint: ({ suggestion, known }) =>
       didYouMean(suggestion) ?? `attributes of every request: ${known}`,
     explanation:
-      "`remove` leaves attributes out of spans. A misspelled name would leave nothing out, and what should not be sent " +
-      "would be. Names of access lines (`http.path`) mean the attribute that says the same (`url.path`).",
+      "`remove` removes attributes from spans. A misspelled name removes nothing, so a value that should stay private " +
+      "would be sent. Names of access log fields (`http.path`) refer to the corresponding attribute (`url.path`).",
   }),
   "resource-of-request": message<{ name: string }>({
     severity: "error",
-    text: ({ name }) => `"${name}" belongs to a request, and a resource is the gateway`,
-    hint: () => "read env, write a constant, or add it to the attributes",
+    text: ({ name }) => `"${name}" belongs to a request, but a resource describes the gateway`,
+    hint: () => "use env or a constant, or move it to `attributes`",
     explanation:
-      "What the gateway says of itself is evaluated once, when it starts, and sent with every batch of spans. What belongs to " +
-      "one request stands in its span: `attributes`.",
+      "Attributes of the resource describe the gateway: they are evaluated once at startup and sent with every batch " +
+      "of spans. Attributes of one request belong in its span: `attributes`.",
   }),
 };

@@ -1,21 +1,21 @@
 import { message } from "./message.ts";
 
-/** Files that cannot be read as YAML. */
+/** Diagnostics about files that cannot be read as YAML. */
 export const yamlMessages = {
   "file-not-found": message<{ file: string; problem: string }>({
     severity: "error",
     text: ({ file, problem }) => `"${file}" cannot be read: ${problem}`,
     explanation:
-      "The file does not exist, is a folder, or may not be read. Paths inside a configuration are relative to the " +
-      "file that names them.",
+      "The file does not exist, is a folder, or is not readable. Paths in a configuration are relative to the file " +
+      "that contains them.",
   }),
   "not-utf8": message<Record<never, never>>({
     severity: "error",
-    text: () => "this is no text in UTF-8",
-    hint: () => "save the file as UTF-8; `iconv -f LATIN1 -t UTF-8 FILE` does it for an older one",
+    text: () => "this file is not valid UTF-8",
+    hint: () => "save it as UTF-8, for example with `iconv -f LATIN1 -t UTF-8 FILE`",
     explanation:
-      "Configuration is text in UTF-8, or in UTF-16 with a byte order mark. Of bytes that are neither, nobody knows which " +
-      "letters were meant, so nothing is built of them. The mark shows the first.",
+      "Configuration files are encoded in UTF-8, or in UTF-16 with a byte order mark. Other bytes could mean different " +
+      "letters, so gwc does not guess. The marker shows the first invalid byte.",
   }),
   "yaml-syntax": message<{ problem: string; advice: string | undefined }>({
     severity: "error",
@@ -25,21 +25,20 @@ export const yamlMessages = {
   }),
   "unrendered-template": message<Record<never, never>>({
     severity: "error",
-    text: () =>
-      "this looks like a template that was not rendered: YAML reads its braces as mappings",
-    hint: () => "give gwc the result: `helm template … | gwc check -`",
+    text: () => "this looks like an unrendered template: YAML reads its braces as mappings",
+    hint: () => "render it first: `helm template … | gwc check -`",
     explanation:
-      "`{{ … }}` belongs to Helm, Jinja and their like, which make YAML of it. gwc reads the YAML; for values that differ " +
-      "by place it has `${NAME}` and `${NAME:-fallback}` inside values.",
+      "`{{ … }}` is template syntax (Helm, Jinja). gwc reads the YAML that a template produces. For values that differ " +
+      "between environments, use `${NAME}` or `${NAME:-fallback}` inside a value.",
   }),
   "other-tool": message<{ what: string; advice: string | undefined }>({
     severity: "error",
-    text: ({ what }) => `this looks like ${what}, and is no file that gwc reads`,
+    text: ({ what }) => `this looks like ${what}, which gwc does not read`,
     hint: ({ advice }) => advice ?? "`gwc init` writes a small file that works",
     explanation:
-      "gwc reads its own files (a mapping with `binds` or `llm`) and Kubernetes manifests (Gateway API and its own kinds). " +
-      "What other gateways are configured with has other words for the same things: `gwc import` makes a file of gwc's of what some of them have " +
-      "(`gwc explain import`), which is then yours to read and change.",
+      "gwc reads standalone files (a mapping with `binds`, `llm` or `mcp`) and Kubernetes manifests (Gateway API and " +
+      "gwc's own kinds). `gwc import` converts the files of some other gateways to a standalone file that you can " +
+      "review and edit (`gwc explain import`).",
   }),
   "duplicate-key": message<{ keys: readonly string[] }>({
     severity: "error",
@@ -48,22 +47,24 @@ export const yamlMessages = {
     hint: ({ keys }) =>
       keys.length === 1
         ? "remove one of them"
-        : "is this a new item, which begins with `- `, or a new document, after a line `---`?",
+        : "start a new item with `- `, or a new document with a line `---`",
     explanation:
-      "YAML mappings have unique keys. A parser that keeps the last one would hide the first, so gwc refuses both.",
+      "Keys of a YAML mapping are unique. A parser that uses the last one would silently drop the first, so gwc " +
+      "refuses both.",
   }),
   "alias-bomb": message<{ limit: number }>({
     severity: "error",
     text: ({ limit }) => `aliases in this document expand to more than ${limit} nodes`,
     hint: () => "write the repeated parts out, or generate the file",
     explanation:
-      "Nested YAML aliases can make a small file expand to billions of nodes. gwc counts before it expands.",
+      "Nested YAML aliases can make a small file expand to billions of nodes. gwc counts the nodes before it expands " +
+      "them.",
   }),
   "empty-file": message<{ file: string }>({
     severity: "error",
-    text: ({ file }) => `"${file}" holds no configuration`,
+    text: ({ file }) => `"${file}" contains no configuration`,
     hint: () => "`gwc init` writes a small file that works",
-    explanation: "The file is empty or holds only comments.",
+    explanation: "The file is empty or contains only comments.",
   }),
   "no-input": message<{ folders: readonly string[] }>({
     severity: "error",
@@ -71,22 +72,23 @@ export const yamlMessages = {
       `there is no configuration in ${folders.map((each) => `"${each}"`).join(", ")}`,
     hint: () => "`gwc init` writes a small file that works",
     explanation:
-      "Of a folder gwc reads the YAML and JSON files, also those of folders in it, without what it wrote itself, schemas, " +
-      "`node_modules` and folders whose names begin with a dot.",
+      "In a folder, gwc reads the YAML and JSON files, including those in subfolders. It skips its own output, JSON " +
+      "schemas, `node_modules` and folders whose names begin with a dot.",
   }),
   "several-documents": message<Record<never, never>>({
     severity: "error",
-    text: () => "a standalone file is one YAML document, and here a second one starts",
-    hint: () => "remove the `---`, or put the second gateway into a file of its own",
+    text: () => "a standalone file has one YAML document, but a second one starts here",
+    hint: () => "remove the `---`, or move the second gateway to its own file",
     explanation:
-      "A standalone file describes one gateway. Only Kubernetes manifests come as several documents in a file.",
+      "A standalone file describes one gateway. Only Kubernetes manifests can have several documents in a file.",
   }),
   "several-files": message<{ file: string }>({
     severity: "error",
-    text: ({ file }) => `a standalone file is a whole gateway, and "${file}" is another one`,
+    text: ({ file }) =>
+      `only one standalone file can be compiled at a time, and "${file}" is a second one`,
     hint: () => "compile each with its own `gwc build`, or put the routes into one file",
     explanation:
-      "A standalone file describes one gateway: two of them would be two gateways. Only Kubernetes manifests are read " +
+      "A standalone file describes one gateway, so two files are two gateways. Only Kubernetes manifests are read " +
       "together, from any number of files.",
   }),
 };

@@ -1,8 +1,8 @@
 import { version } from "../../installation.ts";
 
 /**
- * What to say of a mistake of gwc itself. Messages of errors can quote the configuration or the environment, so only the
- * kind of error and gwc's own places are shown, unless the user asks for more.
+ * Describes an error of gwc itself. Messages of errors can quote the configuration or the environment, so only the kind
+ * of error and its places in gwc are shown, unless the user asks for more.
  */
 export function bugReport(error: unknown, isDebug: boolean): string {
   const name = error instanceof Error ? error.constructor.name : typeof error;
@@ -16,7 +16,7 @@ export function bugReport(error: unknown, isDebug: boolean): string {
     ...(isDebug
       ? []
       : [
-          "They hold nothing of your configuration; GWC_DEBUG=1 adds the error's own message, which may.",
+          "They contain nothing of your configuration; GWC_DEBUG=1 adds the error's own message, which may.",
         ]),
     "",
   ].join("\n");

@@ -1,6 +1,6 @@
 import { styleText } from "node:util";
 
-/** Whether a stream takes colours: a terminal does, unless the user said otherwise (https://no-color.org). */
+/** Whether a stream shows colors: a terminal does, unless the user disables them (https://no-color.org). */
 export function takesColors(
   isTerminal: boolean,
   environment: Readonly<Record<string, string | undefined>>,
@@ -12,10 +12,10 @@ export function takesColors(
 
 type Style = Parameters<typeof styleText>[0];
 
-/** Colours a text, or leaves it as it is. */
+/** Colors a string, or returns it unchanged. */
 export type Paint = (style: Style, text: string) => string;
 
-/** The paint of a stream. */
+/** Returns the paint function of a stream. */
 export function painter(isColored: boolean): Paint {
   return isColored
     ? (style, text) => styleText(style, text, { validateStream: false })

@@ -1,4 +1,4 @@
-/** One character of a terminal line: a grapheme and the columns it takes. */
+/** A character of a terminal line: a grapheme and its width in columns. */
 export interface Cell {
   readonly text: string;
   readonly width: number;
@@ -6,7 +6,7 @@ export interface Cell {
 
 const TAB = 4;
 
-/** Text of a configuration within a message: what could act on a terminal or reorder a line is spelled out. */
+/** Escapes a part of a configuration for a message: characters that could control a terminal or reorder a line. */
 export function printable(text: string): string {
   return text.replace(
     UNPRINTABLE,
@@ -14,10 +14,12 @@ export function printable(text: string): string {
   );
 }
 
-/** Control characters, and those that reorder the text around them. */
+/** Control characters, and characters that reorder the text around them. */
 const UNPRINTABLE = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
-/** A line as a terminal shows it: tabs as spaces, control characters as pictures, wide characters as two columns. */
+/**
+ * Splits a line as a terminal shows it: tabs as spaces, control characters as pictures, wide characters as two columns.
+ */
 export function cells(line: string): readonly { readonly offset: number; readonly cell: Cell }[] {
   let column = 0;
   return graphemes(line).map(({ segment, index }) => {
@@ -27,13 +29,15 @@ export function cells(line: string): readonly { readonly offset: number; readonl
   });
 }
 
-/** Loading what knows the graphemes of all scripts takes longer than the rest of a report: most lines need none of it. */
+/**
+ * Splits a line into graphemes. Loading the segmenter takes longer than the rest of a report, so ASCII lines avoid it.
+ */
 function graphemes(line: string): readonly { readonly segment: string; readonly index: number }[] {
   if (!ASCII.test(line)) return Array.from(new Intl.Segmenter().segment(line));
   return Array.from(line, (segment, index) => ({ segment, index }));
 }
 
-/** Not a line break: two of them can be one grapheme. */
+/** Line breaks are excluded: two of them can be one grapheme. */
 const ASCII = /^[\t\x20-\x7e]*$/;
 
 function cellOf(segment: string, column: number): Cell {
@@ -42,7 +46,7 @@ function cellOf(segment: string, column: number): Cell {
     const width = TAB - (column % TAB);
     return { text: " ".repeat(width), width };
   }
-  // Control characters could move the cursor or colour the terminal; direction marks could reorder the line.
+  // Control characters could move the cursor or color the terminal; direction marks could reorder the line.
   if (code < 32) return { text: String.fromCodePoint(0x2400 + code), width: 1 };
   if (isControl(code) || isDirectionMark(code)) return { text: "\ufffd", width: 1 };
   return { text: segment, width: isWide(segment, code) ? 2 : 1 };
@@ -52,7 +56,7 @@ function isControl(code: number): boolean {
   return code < 32 || (code >= 127 && code < 160);
 }
 
-/** The Unicode characters that reorder text around them (CVE-2021-42574). */
+/** Whether a character reorders the text around it (CVE-2021-42574). */
 function isDirectionMark(code: number): boolean {
   return (
     (code >= 0x202a && code <= 0x202e) ||
@@ -63,7 +67,7 @@ function isDirectionMark(code: number): boolean {
   );
 }
 
-/** East Asian Wide and Fullwidth blocks, and emoji (Unicode TR11, in the large). */
+/** Whether a grapheme is East Asian Wide or Fullwidth, or an emoji (an approximation of Unicode TR11). */
 function isWide(segment: string, code: number): boolean {
   if (code < 0x1100) return false;
   return (

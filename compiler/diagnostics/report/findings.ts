@@ -6,7 +6,7 @@ import { nameList } from "../name-list.ts";
 import { type Location, locate, type SourceFile } from "../source.ts";
 import { printable } from "./display-width.ts";
 
-/** A diagnostic with its texts and places: what every format prints. */
+/** A diagnostic with its strings and locations, which every format prints. */
 export interface Finding {
   readonly code: MessageCode;
   readonly severity: Severity;
@@ -22,12 +22,12 @@ export interface RelatedLocation {
   readonly location: Location;
 }
 
-/** The exit code of a command that found mistakes: 3 if one of them is gwc's own, else 1. */
+/** Returns the exit code for mistakes: 3 if one of them is a bug of gwc, otherwise 1. */
 export function failureCode(findings: readonly Finding[]): 1 | 3 {
   return findings.some(({ code }) => code === "internal-error") ? 3 : 1;
 }
 
-/** The diagnostics of a run in the order of the files' text; the same mistake at the same place once. */
+/** Returns the diagnostics of a run by their order in the files, without duplicates. */
 export function findingsOf(
   diagnostics: readonly Diagnostic[],
   files: readonly SourceFile[],
@@ -45,14 +45,14 @@ export function findingsOf(
     });
 }
 
-/** How many findings of each severity there are. */
+/** Counts the findings of each severity. */
 export function countFindings(findings: readonly Finding[]): Readonly<Record<Severity, number>> {
   const counts = { error: 0, warning: 0, note: 0 };
   for (const { severity } of findings) counts[severity] += 1;
   return counts;
 }
 
-/** `2 errors and 1 warning`, `1 error, 2 warnings and 1 note` */
+/** Formats the counts: `2 errors and 1 warning`, `1 error, 2 warnings and 1 note`. */
 export function totals(findings: readonly Finding[]): string {
   const counts = countFindings(findings);
   const parts = (["error", "warning", "note"] as const)
@@ -64,7 +64,7 @@ export function totals(findings: readonly Finding[]): string {
 function finding(diagnostic: Diagnostic, files: readonly SourceFile[], isStrict: boolean): Finding {
   const { code, at, related = [] } = diagnostic;
   const { severity, text, hint } = messageOf(code);
-  // The table's row and the parameters belong to the same code: `Diagnostics.report` checked it.
+  // `Diagnostics.report` has checked that the parameters belong to the code.
   const params = diagnostic.params as never;
   const advice = hint?.(params);
   return {

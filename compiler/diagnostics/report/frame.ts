@@ -3,9 +3,9 @@ import type { Location } from "../source.ts";
 import { type Cell, cells } from "./display-width.ts";
 import { shownLine } from "./secrets.ts";
 
-/** A source line cut to what fits, and the columns that a mark goes under. */
+/** A source line cut to the available width, and the columns of the marker. */
 export interface FrameLine {
-  /** From 1. */
+  /** Starts at 1. */
   readonly number: number;
   readonly text: string;
   readonly markStart: number;
@@ -13,13 +13,15 @@ export interface FrameLine {
   readonly markWidth: number;
 }
 
-/** Columns of source that a frame shows. */
+/** Width of the source in a frame, in columns. */
 const WIDTH = 96;
-/** Columns before the mark in a line that was cut. */
+/** Columns before the marker in a cut line. */
 const LEAD = 32;
 const CUT: Cell = { text: "…", width: 1 };
 
-/** The source line of a diagnostic with the place to mark. Undefined without source (a file that could not be read). */
+/**
+ * Returns the source line of a diagnostic with its marker; `undefined` without source (a file that could not be read).
+ */
 export function frameLine(location: Location, code: MessageCode): FrameLine | undefined {
   const { text, start, line } = location;
   if (text === "") return undefined;
@@ -59,7 +61,7 @@ function widthBefore(line: Line, offset: number): number {
   return width;
 }
 
-/** The columns from `from` on, as many as fit; what is missing on either side is shown as missing. */
+/** Cuts a line to the columns from `from` on that fit, with ellipses for missing parts. */
 function cut(
   line: Line,
   from: number,

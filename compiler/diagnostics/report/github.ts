@@ -3,7 +3,7 @@ import type { Location } from "../source.ts";
 import type { Finding } from "./findings.ts";
 import { textRegion } from "./json.ts";
 
-/** Findings as GitHub workflow commands: annotations on the lines of a pull request. */
+/** Formats findings as GitHub workflow commands: annotations on the lines of a pull request. */
 export function githubReport(findings: readonly Finding[]): string {
   return findings.map((finding) => `${command(finding)}\n`).join("");
 }
@@ -13,7 +13,7 @@ function command({ code, severity, message, hint, location }: Finding): string {
   return annotation(severity, `gwc ${code}`, text, location);
 }
 
-/** A workflow command that shows a text with a title: on its lines, or on none in particular. */
+/** Formats a workflow command that shows a message with a title, on its lines or without a place. */
 export function annotation(
   severity: Severity,
   title: string,
@@ -31,12 +31,12 @@ function placeProperties(location: Location): readonly string[] {
     `file=${property(location.path)}`,
     `line=${line}`,
     `endLine=${endLine}`,
-    // Columns mean something on one line only.
+    // Columns are only valid within one line.
     ...(line === endLine ? [`col=${column}`, `endColumn=${endColumn}`] : []),
   ];
 }
 
-/** Line breaks would end the command, and `%` starts an escape. */
+/** Escapes a message: line breaks would end the command, and `%` starts an escape. */
 function data(text: string): string {
   return text.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
 }

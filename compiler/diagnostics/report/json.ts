@@ -2,7 +2,7 @@ import type { Location } from "../source.ts";
 import { countFindings, type Finding } from "./findings.ts";
 import type { ReportFacts } from "./report-facts.ts";
 
-/** Findings as one JSON object. `version` is raised when a reader would have to change. */
+/** Formats findings as one JSON object. `version` is increased with incompatible changes. */
 export function jsonReport(findings: readonly Finding[], { files, version }: ReportFacts): string {
   const { error, warning } = countFindings(findings);
   const value = {
@@ -28,7 +28,9 @@ function region(location: Location): Readonly<Record<string, string | number>> {
   return { file: location.path, line, column, endLine, endColumn };
 }
 
-/** Where a location starts and ends; all from 1, the end column is the one after the last character. */
+/**
+ * Returns the start and end of a location. All values start at 1; the end column is the one after the last character.
+ */
 export function textRegion({ text, line, column, start, end }: Location): {
   readonly line: number;
   readonly column: number;

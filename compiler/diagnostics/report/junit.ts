@@ -2,7 +2,7 @@ import { countFindings, type Finding } from "./findings.ts";
 import type { ReportFacts } from "./report-facts.ts";
 import { textReport } from "./text.ts";
 
-/** Findings as a JUnit XML file: a suite for each file, a failed case for each mistake. Warnings pass, with a note. */
+/** Formats findings as JUnit XML: a suite for each file, a failed case for each mistake. Warnings pass, with a note. */
 export function junitReport(findings: readonly Finding[], { files }: ReportFacts): string {
   const { error } = countFindings(findings);
   const names = [...new Set([...files, ...findings.map(({ location }) => location.path)])];
@@ -37,7 +37,7 @@ function suite(file: string, found: readonly Finding[]): string[] {
 function testCase(classname: string, finding: Finding): string[] {
   const { code, severity, message, location } = finding;
   const name = attribute(`${code} at ${location.line}:${location.column}`);
-  // The totals belong to a whole report.
+  // The totals are for a whole report.
   const details = content(textReport([finding], false).replace(/\n\n[^\n]*\n$/, "\n"));
   const inside =
     severity === "error"
@@ -50,17 +50,17 @@ function testCase(classname: string, finding: Finding): string[] {
   ];
 }
 
-/** A text inside an element. */
+/** Escapes a string for the content of an element. */
 export function content(text: string): string {
   return valid(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
 
-/** A text inside the quotes of an attribute. */
+/** Escapes a string for a quoted attribute. */
 export function attribute(text: string): string {
   return content(text).replaceAll('"', "&quot;").replaceAll("\n", "&#10;").replaceAll("\t", "&#9;");
 }
 
-/** XML 1.0 has no way to write control characters, lone surrogates, U+FFFE and U+FFFF. */
+/** Removes characters that XML 1.0 cannot represent: control characters, lone surrogates, U+FFFE and U+FFFF. */
 function valid(text: string): string {
   return text
     .toWellFormed()

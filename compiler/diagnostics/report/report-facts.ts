@@ -1,6 +1,6 @@
-/** What a report says besides the findings. */
+/** Facts of a report other than its findings. */
 export interface ReportFacts {
-  /** The files that were checked, as the user named them. */
+  /** Checked files, as the user named them. */
   readonly files: readonly string[];
   readonly version: string;
   readonly isColored: boolean;

@@ -2,10 +2,10 @@ import type { Finding } from "./findings.ts";
 import type { ReportFacts } from "./report-facts.ts";
 import { textReport } from "./text.ts";
 
-/** How findings are written. */
+/** Format of a report. */
 export type ReportFormat = "text" | "json" | "sarif" | "github" | "junit";
 
-/** Findings in a format; the formats that are not for people are loaded when they are asked for. */
+/** Formats findings; machine-readable formats are loaded on demand. */
 export async function report(
   format: ReportFormat,
   findings: readonly Finding[],

@@ -7,7 +7,7 @@ import type { ReportFacts } from "./report-facts.ts";
 
 const SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json";
 
-/** Findings as a SARIF 2.1.0 log (OASIS), as code scanners read it. */
+/** Formats findings as a SARIF 2.1.0 log (OASIS) for code scanners. */
 export function sarifReport(findings: readonly Finding[], { version }: ReportFacts): string {
   const codes = [...new Set(findings.map(({ code }) => code))].sort();
   const driver = { name: "gwc", semanticVersion: version, rules: codes.map(rule) };
@@ -17,7 +17,7 @@ export function sarifReport(findings: readonly Finding[], { version }: ReportFac
   );
 }
 
-/** A SARIF log of one run: the tool with its rules, and what it found. */
+/** Returns a SARIF log of one run: the tool with its rules, and its results. */
 export function sarifLog(driver: object, results: readonly object[]): string {
   const log = {
     $schema: SCHEMA,
@@ -33,7 +33,7 @@ function rule(code: MessageCode): object {
     id: code,
     shortDescription: { text: code.replaceAll("-", " ") },
     fullDescription: { text: explanation },
-    help: { text: `${explanation}\n\n\`gwc explain ${code}\` says the same.` },
+    help: { text: `${explanation}\n\nSee also \`gwc explain ${code}\`.` },
     defaultConfiguration: { level: severity satisfies SarifLevel },
   };
 }
@@ -60,7 +60,7 @@ function result(finding: Finding, codes: readonly MessageCode[]): object {
   };
 }
 
-/** A location as SARIF has it. */
+/** Returns a location in SARIF format. */
 export function physicalLocation(location: Location): object {
   const { line, column, endLine, endColumn } = textRegion(location);
   return {
@@ -69,7 +69,7 @@ export function physicalLocation(location: Location): object {
   };
 }
 
-/** A relative path as a URI reference (RFC 3986), an absolute one as a file URI. */
+/** Returns a relative path as a URI reference (RFC 3986), an absolute one as a file URI. */
 function uri(path: string): string {
   const steps = path.replaceAll("\\", "/").split("/").map(encodeURIComponent).join("/");
   return path.startsWith("/") ? `file://${steps}` : steps.replace(/^\.\//, "");

@@ -5,16 +5,16 @@ import { type FrameLine, frameLine } from "./frame.ts";
 
 const COLORS = { error: "red", warning: "yellow", note: "cyan" } as const;
 
-/** Findings that people are shown at once. */
+/** Maximum number of findings that are printed. */
 const LIMIT = 100;
 
-/** Findings for people: message, place, source with carets, related places, hint; totals at the end. */
+/** Formats findings for people: message, place, source with a marker, related places, hint; totals at the end. */
 export function textReport(findings: readonly Finding[], isColored: boolean): string {
   const paint = painter(isColored);
   if (findings.length === 0) return "";
   const shown = findings.slice(0, LIMIT).map((finding) => findingText(finding, paint));
   const rest = findings.length - shown.length;
-  if (rest > 0) shown.push(`... and ${rest} more (\`gwc check --format json\` has them all)\n`);
+  if (rest > 0) shown.push(`... and ${rest} more (\`gwc check --format json\` prints all)\n`);
   return `${shown.join("\n")}\n${totals(findings)}\n`;
 }
 

@@ -83,7 +83,7 @@ describe("input made to take long", () => {
     const { findings } = checkInput([file], realHost({}), false);
     expect(findings.map(({ code }) => code)).toEqual(["yaml-syntax"]);
     expect(findings.map(({ message }) => message)).toEqual([
-      "this is not valid YAML: its lists and mappings nest too deep to be read",
+      "this is not valid YAML: its lists and mappings are nested too deep",
     ]);
   });
 

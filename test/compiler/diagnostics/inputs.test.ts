@@ -30,7 +30,7 @@ describe("files as a whole", () => {
 
   it("a file without content is named", () => {
     expect(said({ "a.yaml": "# nothing yet\n" })).toEqual([
-      'empty-file at 1:1: "a.yaml" holds no configuration',
+      'empty-file at 1:1: "a.yaml" contains no configuration',
     ]);
   });
 
@@ -55,15 +55,15 @@ describe("files as a whole", () => {
   it.each([
     [
       "apiVersion:\nkind: GatewayPolicy",
-      'wrong-type at 1:12: "apiVersion" must be a text, not empty',
+      'wrong-type at 1:12: "apiVersion" must be a string, not empty',
     ],
     [
       'apiVersion: ""\nkind: HTTPRoute',
-      'wrong-type at 1:13: "apiVersion" must be a text, not empty',
+      'wrong-type at 1:13: "apiVersion" must be a string, not empty',
     ],
     [
       "apiVersion: gwc.dev/v1alpha1\nkind: 5",
-      'wrong-type at 2:7: "kind" must be a text, not a whole number',
+      'wrong-type at 2:7: "kind" must be a string, not a whole number',
     ],
     [
       "apiVersion: gateway.networking.k8s.io\nkind: HTTPRoute",
@@ -129,7 +129,7 @@ binds: [{port: 3000, listeners: [{routes: [{
   it("a second standalone file is refused, not merged into the first", () => {
     const text = 'binds: [{port: 3000, listeners: [{routes: [{backends: [{host: "a:1"}]}]}]}]';
     expect(said({ "a.yaml": text, "b.yaml": text.replace("3000", "3001") })).toEqual([
-      'several-files at 1:1: a standalone file is a whole gateway, and "b.yaml" is another one',
+      'several-files at 1:1: only one standalone file can be compiled at a time, and "b.yaml" is a second one',
     ]);
   });
 

@@ -282,7 +282,7 @@ spec:
     await controller.stop();
     await agent.stop("SIGKILL");
     agent = new GwcProcess(["agent"], { env });
-    await agent.seen(/serving generation \w+ of the disk/);
+    await agent.seen(/serving generation \w+ from disk/);
     await answered("/one", 200, "first");
     controller = front.startController();
     await controller.seen(/leading/);

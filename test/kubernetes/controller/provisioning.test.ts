@@ -261,7 +261,7 @@ spec: { deployment: { spec: ${spec} } }
       there("gateway.networking.k8s.io/v1", "Gateway", name, ({ status }) =>
         status.conditions.some(({ message }: { message: string }) => message.includes(text)),
       );
-    await says('"replicas" must be a whole number, not a text');
+    await says('"replicas" must be a whole number, not a string');
     expect(await api.get("apps/v1", "Deployment", "default", name)).toBeUndefined();
     await api.applyText(parameters("{ replica: 2 }"));
     await says(".spec.replica: field not declared in schema");
