@@ -17,14 +17,14 @@ import type { ConfigValue } from "../schema/config-values.ts";
 import { FOREIGN_SPACE, foreignSpace, syntaxProblem } from "./syntax-advice.ts";
 import { plainValue } from "./values.ts";
 
-/** Nodes that one document may have after its aliases are expanded. */
+/** Maximum number of nodes of a document after its aliases are expanded. */
 const NODE_LIMIT = 200_000;
 
 const NO_ALIASES: ReadonlyMap<Alias, Node> = new Map();
 
 /**
- * Reads the YAML documents of one file: YAML 1.2 core schema, unique keys, no merge keys, no custom tags. Mistakes are
- * reported; a file that has any is not compiled further.
+ * Reads the YAML documents of a file: YAML 1.2 core schema, unique keys, no merge keys, no custom tags. Reports
+ * mistakes; a file with any is not compiled further.
  */
 export function readDocuments(
   name: string,
@@ -34,12 +34,12 @@ export function readDocuments(
 ): SourceFile {
   const parsed = parseAllDocuments(text, {
     version: "1.2",
-    // found below: the parser compares each key of a mapping with all before it
+    // Checked below: the parser compares each key of a mapping with all previous ones.
     uniqueKeys: false,
     prettyErrors: false,
     logLevel: "silent",
   });
-  // Most files have no aliases, and a walk through all of a large one takes long.
+  // Most files have no aliases, and walking a large one takes long.
   const mayAlias = text.includes("*");
   const documents = (Array.isArray(parsed) ? parsed : []).map((yaml, index): SourceDocument => {
     const origin: Origin = { file: name, document: index, path: [] };
@@ -62,14 +62,14 @@ export function readDocuments(
   };
 }
 
-/** The first mistake of a document: what follows it is mostly its consequence. */
+/** Reports the first mistake of a document: later ones are mostly consequences. */
 function reportSyntax(
   yaml: Document,
   origin: Origin,
   text: string,
   diagnostics: Diagnostics,
 ): void {
-  // A warning is an unknown tag, which would change what a value means without a word.
+  // A warning is an unknown tag, which would silently change the meaning of a value.
   const [error] = [...yaml.errors, ...yaml.warnings];
   if (error === undefined) return;
   const template = TEMPLATE.exec(text);
@@ -82,10 +82,10 @@ function reportSyntax(
   diagnostics.report("yaml-syntax", { ...origin, offsets }, params);
 }
 
-/** Braces of Helm and its like, which YAML takes for mappings: `{{ .Values.port }}`, `{{- range`. */
+/** Template braces of Helm and similar tools, which YAML parses as mappings: `{{ .Values.port }}`, `{{- range`. */
 const TEMPLATE = /\{\{-?\s*(?:[.$"(]|[a-z]+\s)[^}\n]*\}\}/;
 
-/** Reports the keys that come twice in a mapping, at the second one, and those that are mappings. */
+/** Reports repeated keys of a mapping, at the second one, and keys that are mappings. */
 function reportKeys(root: Node, origin: Origin, text: string, diagnostics: Diagnostics): void {
   const waiting = [root];
   for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
@@ -117,7 +117,7 @@ function reportForeignSpace(key: Scalar, origin: Origin, text: string, diagnosti
   diagnostics.report("yaml-syntax", { ...origin, offsets }, params);
 }
 
-/** Keys that stand in a row and came before: several are an item of a list, or a document, without its first sign. */
+/** Reports repeated keys in a row. Several of them are a list item without `- `, or a document without `---`. */
 function reportAgain(
   keys: readonly Scalar[],
   origin: Origin,
@@ -142,7 +142,10 @@ function reportTemplate({ range }: Node, origin: Origin, diagnostics: Diagnostic
   diagnostics.report("unrendered-template", { ...origin, offsets }, {});
 }
 
-/** What each alias stands for: the last node before it with that anchor. One walk, whatever the number of aliases. */
+/**
+ * Maps each alias to its target: the last node before it with that anchor. Walks the document once, whatever the number
+ * of aliases.
+ */
 function aliasTargets(
   yaml: Document,
   origin: Origin,
@@ -156,8 +159,8 @@ function aliasTargets(
       if (target !== undefined) targets.set(alias, target);
       else {
         const offsets = [alias.range?.[0] ?? 0, alias.range?.[1] ?? 0] as const;
-        const problem = `no anchor "&${alias.source}" stands before this alias`;
-        const advice = `a text that begins with a star stands in quotes: "*${alias.source}"`;
+        const problem = `there is no anchor "&${alias.source}" before this alias`;
+        const advice = `put a string that begins with a star in quotes: "*${alias.source}"`;
         diagnostics.report("yaml-syntax", { ...origin, offsets }, { problem, advice });
       }
     },
@@ -168,7 +171,7 @@ function aliasTargets(
   return targets;
 }
 
-/** Counts what the aliases would expand to, without expanding: each node's size is summed once. */
+/** Refuses aliases that expand to too many nodes, without expanding them: the size of each node is computed once. */
 function refuseAliasBomb(
   yaml: Document,
   aliases: ReadonlyMap<Alias, Node>,
@@ -190,7 +193,7 @@ function expandedSize(
 ): number {
   const known = sizes.get(node);
   if (known !== undefined) return known;
-  // An alias inside its own anchor never ends.
+  // An alias inside its own anchor expands forever.
   if (open.has(node)) return Number.POSITIVE_INFINITY;
   open.add(node);
   let size = 1;

@@ -1,19 +1,19 @@
 import { literalPattern } from "../model/literal-pattern.ts";
 
-/** Why a variable cannot stand where it does. */
+/** Reasons why a variable cannot be used in a place. */
 export type MisplacedVariable = "outside-quotes" | "raw-text" | "comment" | "pattern";
 
-/** The text of an expression or pattern with its variables, or the variable that cannot stand where it does. */
+/** An expression or pattern with the values of its variables, or the variable that cannot be used where it is. */
 export type VariableText =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "misplaced"; readonly name: string; readonly why: MisplacedVariable };
 
-/** A piece of text as it is written, or the value of a variable. */
+/** A literal part of a string, or the value of a variable. */
 export type VariablePart = string | { readonly name: string; readonly value: string };
 
 /**
- * An expression with the values of its variables as data: escaped in quotes, numbers and booleans outside of them. What would
- * become a part of the expression itself is misplaced.
+ * Inserts the values of variables into an expression as data: escaped inside quotes, numbers and booleans outside. A
+ * value that would become part of the expression itself is misplaced.
  */
 export function expressionWithVariables(parts: readonly VariablePart[]): VariableText {
   const scanner = new ExpressionScanner();
@@ -33,7 +33,10 @@ export function expressionWithVariables(parts: readonly VariablePart[]): Variabl
   return { kind: "text", text };
 }
 
-/** A pattern with the values of its variables as literal text; a pattern that is one variable may have no special characters. */
+/**
+ * Inserts the values of variables into a pattern as literals; a pattern that is a single variable may have no special
+ * characters.
+ */
 export function patternWithVariables(parts: readonly VariablePart[]): VariableText {
   let text = "";
   for (const part of parts) {
@@ -45,12 +48,12 @@ export function patternWithVariables(parts: readonly VariablePart[]): VariableTe
   return { kind: "text", text };
 }
 
-/** A text that stands for itself in a pattern, also between brackets. */
+/** Escapes a string for a pattern, also inside brackets. */
 function patternData(text: string): string {
   return literalPattern(text).replaceAll("-", "\\-");
 }
 
-/** Whether a text says something else as a pattern. */
+/** Whether a string has special characters of patterns. */
 function hasMeaning(text: string): boolean {
   return literalPattern(text).replaceAll("[.]", ".").replaceAll("\\.", ".") !== text;
 }
@@ -59,34 +62,34 @@ interface Misplaced {
   readonly why: MisplacedVariable;
 }
 
-/** A string literal that a place of the expression lies in. */
+/** A string literal that is open at a place in an expression. */
 interface OpenLiteral {
-  /** The characters that end it. */
+  /** The closing quotes. */
   readonly quote: string;
   readonly isRaw: boolean;
-  /** An argument of a function whose texts are patterns. */
+  /** The function whose argument it is, if that takes patterns. */
   readonly pattern: PatternFunction | undefined;
 }
 
 type PatternFunction = "matches" | "regexReplace";
 
-/** Follows the text of an expression: strings, comments and the calls around a place. */
+/** Tracks strings, comments and calls while it scans an expression. */
 class ExpressionScanner {
   #literal: OpenLiteral | undefined;
   #isComment = false;
-  /** The text so far ends with a backslash, which would take a character of what follows. */
+  /** Whether the scanned part ends with a backslash, which would escape the next character. */
   #endsInEscape = false;
   #code = "";
   readonly #calls: (PatternFunction | undefined)[] = [];
 
-  /** Goes over text as it is written. */
+  /** Scans a literal part. */
   read(text: string): void {
     let at = 0;
     while (at < text.length) at += this.#step(text, at);
     this.#endsInEscape = at > text.length;
   }
 
-  /** What a value is written as at this place; `before` and `after` are the texts around it. */
+  /** Returns the spelling of a value at this place; `before` and `after` are the parts around it. */
   dataOf(value: string, before: string, after: string): string | Misplaced {
     if (this.#isComment) return /[\r\n]/.test(value) ? { why: "comment" } : value;
     if (this.#endsInEscape) return { why: "outside-quotes" };
@@ -103,7 +106,7 @@ class ExpressionScanner {
       : data;
   }
 
-  /** Outside of quotes a number or a boolean is data, where no other word touches it. */
+  /** Returns a number or boolean outside quotes as data, if it is not adjacent to another word. */
   #codeOf(value: string, before: string, after: string): string | Misplaced {
     const isAlone = !/[\w."'$)\]}]$/.test(before) && !/^[\w."'$([{]/.test(after);
     if (!isAlone || !/^(?:true|false|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?)$/.test(value))
@@ -150,13 +153,13 @@ class ExpressionScanner {
   }
 }
 
-/** The function whose arguments begin after the code, if its texts are patterns. */
+/** Returns the function whose arguments begin after this code, if it takes patterns. */
 function calledFunction(code: string): PatternFunction | undefined {
   const [, name] = /(?:^|[^\w])(matches|regexReplace)\s*$/.exec(code) ?? [];
   return name === "matches" || name === "regexReplace" ? name : undefined;
 }
 
-/** A text between quotes of any kind. */
+/** Escapes a string for quotes of any kind. */
 function escaped(text: string): string {
   return text
     .replace(/[\\"']/g, "\\$&")

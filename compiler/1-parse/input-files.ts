@@ -6,11 +6,13 @@ import type { Host } from "../host.ts";
 /** A file of the input. */
 export interface InputFile {
   readonly path: string;
-  /** The user gave the file itself, not a folder that it is in. */
+  /** Whether the user gave the file itself, not a folder that contains it. */
   readonly isNamed: boolean;
 }
 
-/** The files that the user gave, and the YAML and JSON files of folders but for tests, locks and those that gwc wrote. */
+/**
+ * Lists the files that the user gave, and the YAML and JSON files of folders except for tests, locks and build output.
+ */
 export function inputFiles(paths: readonly string[], host: Host): readonly InputFile[] {
   return paths.flatMap((given): readonly InputFile[] => {
     const inside = host.filesIn(given);
@@ -26,17 +28,20 @@ export function inputFiles(paths: readonly string[], host: Host): readonly Input
   });
 }
 
-/** Whether a file of a folder says what a gateway should do, for `gwc test`: by its name. */
+/** Whether a file of a folder is a test file for `gwc test`, by its name. */
 export function isTestFile(file: string): boolean {
   return /\.test\.ya?ml$/.test(file);
 }
 
-/** Whether a file of a folder says which tools are approved, by its name. */
+/** Whether a file of a folder is a tool lock, by its name. */
 function isLock(file: string): boolean {
   return /\.lock\.ya?ml$/.test(file);
 }
 
-/** What a `manifest.json` says that a build wrote, with itself; nothing when it is no manifest of gwc. */
+/**
+ * Returns the files that a `manifest.json` lists as build output, including itself; empty if it is not a manifest of
+ * gwc.
+ */
 function writtenFiles(manifest: string, host: Host): readonly string[] {
   const read = host.readText(manifest);
   if (read.kind === "problem") return [];
@@ -53,18 +58,18 @@ function writtenFiles(manifest: string, host: Host): readonly string[] {
   }
 }
 
-/** Whether a document holds nothing but comments. */
+/** Whether a document contains only comments. */
 export function isEmpty({ yaml: { contents } }: SourceDocument): boolean {
-  // `---` alone is a null without text.
+  // `---` alone is a null without source.
   return contents === null || (isScalar(contents) && contents.source === "");
 }
 
-/** Whether a document is what a standalone file is: a mapping with `binds`. */
+/** Whether a document looks like a standalone file: a mapping with `binds`. */
 export function isStandalone({ yaml: { contents } }: SourceDocument): boolean {
   return isMap(contents) && contents.has("binds");
 }
 
-/** Whether a document is a schema for editors: no part of the input. */
+/** Whether a document is a JSON schema for editors, which is not part of the input. */
 export function isSchema({ yaml: { contents } }: SourceDocument): boolean {
   if (!isMap(contents)) return false;
   const schema = contents.get("$schema");

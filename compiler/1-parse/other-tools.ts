@@ -1,17 +1,20 @@
 import { isMap, isScalar } from "yaml";
 import type { SourceFile } from "../diagnostics/source.ts";
 
-/** A file that was written for something else. */
+/** A file that was written for another tool. */
 export interface OtherFile {
-  /** What it looks like: `a configuration of Envoy`. */
+  /** Description of the file: `a configuration of Envoy`. */
   readonly what: string;
-  /** What to do with it; nothing where only a file of gwc's own helps. */
+  /** Hint for the user; `undefined` if only a file of gwc helps. */
   readonly advice?: string;
   /** Whether `gwc import` reads it. */
   readonly isImported?: boolean;
 }
 
-/** What a file was written for, by its first keys or, where it is no YAML mapping, by its words; undefined for gwc's own. */
+/**
+ * Recognizes files of other tools by their first keys or, if they are not YAML mappings, by their words; `undefined`
+ * for gwc's own files.
+ */
 export function otherTool({ text, documents }: SourceFile): OtherFile | undefined {
   const contents = documents[0]?.yaml.contents;
   if (!isMap(contents) || documents[0]?.yaml.errors.length !== 0)
@@ -23,10 +26,10 @@ export function otherTool({ text, documents }: SourceFile): OtherFile | undefine
   );
 }
 
-/** Keys that only a file of gwc, or a manifest, begins with. */
+/** Keys that only files of gwc, or manifests, begin with. */
 const OWN_KEYS: readonly string[] = ["binds", "llm", "mcp", "frontendPolicies", "apiVersion"];
 
-/** `wanted`: of each group one key is there. */
+/** Files by their keys: of each group in `wanted`, one key is present. */
 const BY_KEYS: readonly (OtherFile & { readonly wanted: readonly (readonly string[])[] })[] = [
   {
     what: "a configuration of Envoy",
@@ -34,8 +37,7 @@ const BY_KEYS: readonly (OtherFile & { readonly wanted: readonly (readonly strin
   },
   {
     what: "a client's list of MCP servers",
-    advice:
-      "each of its servers is one of the `targets` of an `mcp` backend, under `stdio` or `mcp`",
+    advice: "add each server to `targets` of an `mcp` backend, under `stdio` or `mcp`",
     wanted: [["mcpServers"]],
   },
   {
@@ -55,7 +57,7 @@ const BY_KEYS: readonly (OtherFile & { readonly wanted: readonly (readonly strin
   { what: "a file of Docker Compose", wanted: [["services"]] },
   {
     what: "a Kubernetes manifest without its kind",
-    advice: "write `apiVersion` and `kind` at its start",
+    advice: "add `apiVersion` and `kind`",
     wanted: [
       ["kind", "metadata", "spec"],
       ["metadata", "spec"],

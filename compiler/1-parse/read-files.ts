@@ -10,29 +10,29 @@ import type { ReadDocument, ReadManifests } from "./kubernetes/manifests.ts";
 import { otherTool } from "./other-tools.ts";
 import { plainValue } from "./values.ts";
 
-/** A file as it was read. */
+/** A file that was read. */
 export interface ReadFile {
   readonly source: SourceFile;
-  /** The mistakes of its YAML. */
+  /** Mistakes in its YAML. */
   readonly found: readonly Diagnostic[];
-  /** What it says is not known: nothing of it is looked at. */
+  /** Whether its content is unknown, so that nothing in it is checked. */
   readonly isBroken: boolean;
-  /** What each of its documents is. */
+  /** Form of each of its documents. */
   readonly forms: readonly DocumentForm[];
-  /** Its documents as data. */
+  /** Returns its documents as data. */
   readonly plain: () => readonly ReadDocument[];
 }
 
-/** What a document is, by its looks. */
+/** Form of a document, by its keys. */
 export type DocumentForm = "empty" | "schema" | "manifest" | "standalone" | "other";
 
-/** What reading one input leaves to the next: files that did not change are not read again, nor what they say. */
+/** Cached results of reading an input: unchanged files are neither read nor validated again. */
 export class KeptInput {
   readonly files = new KeptResults<ReadFile>();
   readonly manifests = new KeptByObject<ReadDocument, ReadManifests>();
 }
 
-/** Reads files; those that can't be read are reported. `kept`: those that did not change are as they were. */
+/** Reads files and reports those that cannot be read. `kept` caches unchanged files. */
 export function readFiles(
   paths: readonly string[],
   host: Host,
@@ -48,7 +48,7 @@ export function readFiles(
         text.isDamaged ? damaged(name, file, text.text) : readOne(name, file, text.text);
       const one =
         kept?.files.of(`${name}\n${file}`, text.text, () => withoutNodes(read())) ?? read();
-      // What is no YAML to begin with is told by what it is, not by where reading stopped.
+      // A file of another tool is reported as such, rather than by its first YAML mistake.
       if (one.found.length > 0 && !reportOtherTool(one.source, diagnostics))
         for (const each of one.found) diagnostics.add(each);
       return [one];
@@ -59,7 +59,7 @@ export function readFiles(
   });
 }
 
-/** The documents of a file as data. */
+/** Returns the documents of a file as data. */
 export function plainDocuments({ name, documents }: SourceFile): readonly ReadDocument[] {
   return documents.map((document, index) => ({
     value: plainValue(document),
@@ -67,13 +67,13 @@ export function plainDocuments({ name, documents }: SourceFile): readonly ReadDo
   }));
 }
 
-/** Whether a file was written for something else, which is reported. */
+/** Reports a file that was written for another tool; returns whether it was. */
 export function reportOtherTool(file: SourceFile, diagnostics: Diagnostics): boolean {
   const other = otherTool(file);
   if (other === undefined) return false;
   const at = { file: file.name, document: 0, path: [], part: "file" } as const;
   const { what, isImported, advice } = other;
-  const importing = isImported && `\`gwc import ${file.name}\` makes a gateway.yaml of it`;
+  const importing = isImported && `convert it with \`gwc import ${file.name}\``;
   diagnostics.report("other-tool", at, { what, advice: importing || advice });
   return true;
 }
@@ -82,12 +82,12 @@ function readOne(name: string, file: string, text: string): ReadFile {
   const found = new Diagnostics();
   const source = readDocuments(name, file, text, found);
   const forms = source.documents.map(formOf);
-  // What stands twice is said there, and the rest can be read all the same.
+  // A repeated key is reported, and the rest of the file can still be read.
   const isBroken = found.list.some(({ code }) => code !== "duplicate-key");
   return { source, found: found.list, isBroken, forms, plain: () => plainDocuments(source) };
 }
 
-/** A file whose text is not what was written: what its YAML says is not asked. */
+/** Returns a file that is not valid UTF-8, without parsing its YAML. */
 function damaged(name: string, file: string, text: string): ReadFile {
   const found = new Diagnostics();
   const start = text.indexOf("\uFFFD");
@@ -97,7 +97,10 @@ function damaged(name: string, file: string, text: string): ReadFile {
   return { source, found: found.list, isBroken: true, forms: [], plain: () => [] };
 }
 
-/** The same, with its data, and without the nodes of its YAML, which have many times their size: who asks reads it again. */
+/**
+ * Returns the file with its data but without YAML nodes, which take many times the memory; they are parsed again when
+ * needed.
+ */
 function withoutNodes({ source, found, isBroken, forms }: ReadFile): ReadFile {
   const { name, path: file, text } = source;
   const documents = isBroken ? [] : plainDocuments(source);
@@ -118,7 +121,10 @@ function formOf(document: SourceDocument): DocumentForm {
   return isStandalone(document) ? "standalone" : "other";
 }
 
-/** Names of the inputs in generated text: relative to their common folder, so that they say nothing of the machine. */
+/**
+ * Returns names of the inputs for generated code: relative to their common folder, so that they reveal nothing about
+ * the machine.
+ */
 function stableNames(paths: readonly string[]): string[] {
   const absolute = paths.map((file) => path.resolve(file === "-" ? "stdin" : file).split(path.sep));
   const folders = absolute.map((steps) => steps.slice(0, -1));

@@ -1,6 +1,6 @@
 import { type Document, visit, type YAMLError } from "yaml";
 
-/** What a mistake of YAML is in plain words, where to mark it, and what to write instead. */
+/** Description of a YAML mistake, the place to mark, and the correction. */
 export interface SyntaxProblem {
   readonly problem: string;
   readonly advice: string | undefined;
@@ -8,7 +8,7 @@ export interface SyntaxProblem {
   readonly offsets: readonly [start: number, end: number];
 }
 
-/** A mistake that the YAML parser found, as people make it. */
+/** Describes a mistake that the YAML parser found. */
 export function syntaxProblem(error: YAMLError, yaml: Document, text: string): SyntaxProblem {
   const start = Math.min(error.pos[0], text.length);
   const end = Math.max(start, Math.min(error.pos[1], text.length));
@@ -23,7 +23,7 @@ export function syntaxProblem(error: YAMLError, yaml: Document, text: string): S
     case "TAB_AS_INDENT":
       return {
         ...found,
-        problem: "a tab stands where a line is indented",
+        problem: "a line is indented with a tab",
         advice: "indent with spaces",
       };
     case "BAD_INDENT":
@@ -35,63 +35,66 @@ export function syntaxProblem(error: YAMLError, yaml: Document, text: string): S
     case "MULTILINE_IMPLICIT_KEY":
       return keyWithoutColon(found, text);
     case "BAD_ALIAS":
-      return { ...found, problem: "a text can't begin with *", advice: "put it in quotes" };
+      return { ...found, problem: "a string cannot begin with *", advice: "put it in quotes" };
     case "BAD_SCALAR_START":
       return {
         ...found,
-        problem: `a text can't begin with ${own.at(-1)}`,
+        problem: `a string cannot begin with ${own.at(-1)}`,
         advice: "put it in quotes",
       };
     case "TAG_RESOLVE_FAILED":
       return {
         ...found,
-        problem: `${marked.split(/\s/)[0]} is a tag of YAML, for the text begins with "!"`,
-        advice: "put the whole text in single quotes",
+        problem: `${marked.split(/\s/)[0]} is a YAML tag, because the string begins with "!"`,
+        advice: "put the whole string in single quotes",
       };
     case "UNEXPECTED_TOKEN":
       if (text[start - 1] === "$" && text[start] === "{") return bareVariable(found, text);
       if (!/["']\s*$/.test(text.slice(0, start))) return strayToken(found, text);
       return {
         ...found,
-        problem: "a text that begins with a quote ends with it",
-        advice: "put the whole text in single quotes: '\"admin\" in jwt.roles'",
+        problem: "a string that begins with a quote must end with it",
+        advice: "put the whole string in single quotes: '\"admin\" in jwt.roles'",
       };
     case "BLOCK_AS_IMPLICIT_KEY":
       return blockInLine(found, own, text);
     case "BAD_DQ_ESCAPE":
       return {
         ...found,
-        problem: `${/\\.+$/.exec(own)?.[0] ?? "this"} is no escape of a text in double quotes`,
-        advice: "put the text in single quotes, where \\ is itself",
+        problem: `${/\\.+$/.exec(own)?.[0] ?? "this"} is not a valid escape in double quotes`,
+        advice: "put the string in single quotes, where \\ is literal",
       };
     case "BLOCK_IN_FLOW":
       if (!marked.startsWith("-")) return pairInLine(found.offsets);
       return {
         ...found,
-        problem: "no lines of `- ` and of keys can stand inside brackets",
-        advice: "leave the brackets out, or separate the items by commas, without `- `",
+        problem: "lines with `- ` or keys are not allowed inside brackets",
+        advice: "remove the brackets, or separate the items with commas, without `- `",
       };
     case "RESOURCE_EXHAUSTION":
-      return { ...found, problem: "its lists and mappings nest too deep to be read" };
+      return { ...found, problem: "its lists and mappings are nested too deep" };
     default:
       return found;
   }
 }
 
-/** A space at the beginning of a line that is none to YAML, as web pages and word processors have it. */
+/**
+ * Pattern of a character at the beginning of a line that looks like a space but is not one in YAML, as copied from web
+ * pages and word processors.
+ */
 export const FOREIGN_SPACE = /^([ -]*)[\u00a0\u2000-\u200b\u202f\u3000]/m;
 
-/** What is said of such a space. */
+/** Describes such a character. */
 export function foreignSpace(at: number, text: string): SyntaxProblem {
   const code = (text.codePointAt(at) ?? 0).toString(16).toUpperCase().padStart(4, "0");
   return {
-    problem: `a character that only looks like a space (U+${code}) stands where a line is indented`,
+    problem: `a line is indented with a character that only looks like a space (U+${code})`,
     advice: "indent with plain spaces",
     offsets: [at, at + 1],
   };
 }
 
-/** Keys or items of a list that begin where a value on one line was meant to end. */
+/** Describes keys or list items that begin where a value on one line should end. */
 function blockInLine(found: SyntaxProblem, own: string, text: string): SyntaxProblem {
   const [at] = found.offsets;
   const start = /sequence/.test(own) ? lineStartOf(text, at) : at;
@@ -100,39 +103,39 @@ function blockInLine(found: SyntaxProblem, own: string, text: string): SyntaxPro
   const offsets = [start + indent, start + line.trimEnd().length] as const;
   if (/sequence/.test(own))
     return {
-      problem: "an item of a list stands beside what is none",
-      advice: "each item begins with `- `, at the same column; keys have none",
+      problem: "a list item is next to a line that is not one",
+      advice: "start each item with `- ` at the same column; keys have no `- `",
       offsets,
     };
   if (/:(?:\s|$)/.test(line)) return pairInLine(offsets);
   return {
     problem: "the next line is indented as if it were below this value",
-    advice: "begin its key at the column of the key in this line",
+    advice: "start its key at the column of the key in this line",
     offsets,
   };
 }
 
-/** A second `: ` in a value, which makes a key of what stands before it. */
+/** Describes a second `: ` in a value, which turns the string before it into a key. */
 function pairInLine(offsets: SyntaxProblem["offsets"]): SyntaxProblem {
   return {
-    problem: 'a text with ": " in it is a key and its value to YAML',
-    advice: 'a text with ": " in it stands in quotes',
+    problem: 'YAML parses a string with ": " in it as a key and a value',
+    advice: 'put a string with ": " in it in quotes',
     offsets,
   };
 }
 
-/** `${NAME}` inside `{ }` or `[ ]`, where YAML takes the brace for the beginning of a mapping. */
+/** Describes `${NAME}` inside `{ }` or `[ ]`, where YAML parses the brace as the start of a mapping. */
 function bareVariable(found: SyntaxProblem, text: string): SyntaxProblem {
   const from = found.offsets[0] - 1;
   const variable = /^\$\{[^\n}]*\}?/.exec(text.slice(from))?.[0] ?? "";
   return {
-    problem: "the brace of a variable begins a mapping inside { } and [ ]",
+    problem: "inside { } and [ ], the brace of a variable starts a mapping",
     advice: `put it in quotes: "${variable}"`,
     offsets: [from, from + variable.length],
   };
 }
 
-/** `port:3000` or `port 3000` before other keys, where YAML takes both lines for one key. */
+/** Describes `port:3000` or `port 3000` before other keys, which YAML parses as one key with the next line. */
 function keyWithoutColon(found: SyntaxProblem, text: string): SyntaxProblem {
   const lineStart = lineStartOf(text, found.offsets[0]);
   const start = lineStart + indentOf(restOfLine(text, lineStart));
@@ -146,10 +149,10 @@ function keyWithoutColon(found: SyntaxProblem, text: string): SyntaxProblem {
   };
 }
 
-/** Quotes as word processors write them. */
+/** Quotes of word processors. */
 const CURLY_QUOTE = /[\u2018\u2019\u201c\u201d]/;
 
-/** What stands where YAML has no place for it: behind a value, or a bracket of a line whose key has no colon. */
+/** Describes a token that is not allowed after a value, or after a bracket in a line whose key has no colon. */
 function strayToken(found: SyntaxProblem, text: string): SyntaxProblem {
   const [at] = found.offsets;
   const lineStart = lineStartOf(text, at);
@@ -161,7 +164,7 @@ function strayToken(found: SyntaxProblem, text: string): SyntaxProblem {
   const whole = [lineStart + indent, lineStart + line.trimEnd().length] as const;
   if (CURLY_QUOTE.test(before) || CURLY_QUOTE.test(text[at] ?? ""))
     return {
-      problem: "these are no quotes that YAML knows",
+      problem: "these are not quotes in YAML",
       advice: "write \" or '",
       offsets: whole,
     };
@@ -170,17 +173,17 @@ function strayToken(found: SyntaxProblem, text: string): SyntaxProblem {
   if (before.trim() === "")
     return {
       problem: "the line is indented less than the first one",
-      advice: "begin all keys of a mapping at the same column",
+      advice: "start all keys of a mapping at the same column",
       offsets: whole,
     };
   return {
     ...found,
-    problem: `nothing can stand behind ${text[at - 1] ?? "the value"} here`,
-    advice: "remove it, or put the whole text in quotes",
+    problem: `nothing is allowed after ${text[at - 1] ?? "the value"} here`,
+    advice: "remove it, or put the whole string in quotes",
   };
 }
 
-/** A list or mapping in brackets that goes on into the next key is marked where it begins. */
+/** Marks the start of a list or mapping in brackets that continues into the next key. */
 function openBracket(found: SyntaxProblem, own: string, text: string): SyntaxProblem | undefined {
   const close = /end with a (.)/.exec(own)?.[1];
   if (close === undefined) return undefined;
@@ -189,15 +192,15 @@ function openBracket(found: SyntaxProblem, own: string, text: string): SyntaxPro
   if (start < 0) return undefined;
   return {
     problem: `this ${text[start]} is not closed`,
-    advice: `end it with ${close}`,
+    advice: `close it with ${close}`,
     offsets: [start, start + line.length],
   };
 }
 
-/** Where the innermost bracket of a kind stands that a text opens and does not close; -1: there is none. */
+/** Returns the offset of the innermost open bracket of a kind; -1 if all are closed. */
 function openIn(text: string, bracket: "[" | "{"): number {
   const open: number[] = [];
-  // Comments and quoted texts have brackets that open nothing.
+  // Brackets in comments and quoted strings do not count.
   for (const { 0: found, index } of text.matchAll(TEXTS_AND_BRACKETS)) {
     if (found === "[" || found === "{") open.push(index);
     else if (found === "]" || found === "}") open.pop();
@@ -208,7 +211,7 @@ function openIn(text: string, bracket: "[" | "{"): number {
 const TEXTS_AND_BRACKETS =
   /(?<=^|\s)#.*|(?<=[\s[{,:]|^)(?:"(?:[^"\\]|\\[\s\S])*"|'(?:[^']|'')*')|[[\]{}]/gm;
 
-/** A line that begins where none of the keys above it does; the nearest of these are named. */
+/** Describes a line whose indentation matches no key above it; names the nearest ones. */
 function misplacedLine(found: SyntaxProblem, text: string): SyntaxProblem {
   const lineStart = lineStartOf(text, found.offsets[0]);
   const line = /^ *(?:- +)*[^\s:]*/.exec(text.slice(lineStart))?.[0] ?? "";
@@ -217,16 +220,16 @@ function misplacedLine(found: SyntaxProblem, text: string): SyntaxProblem {
   const before = keys.findLast((each) => each.column < column);
   const after = keys.find((each) => each.column > column);
   const places = [before, after].flatMap((each) =>
-    each === undefined ? [] : [`column ${each.column + 1}, beside "${each.key}"`],
+    each === undefined ? [] : [`column ${each.column + 1}, like "${each.key}"`],
   );
   return {
-    problem: "the line is indented like no other above it",
-    advice: places.length === 0 ? undefined : `begin it at ${places.join(", or at ")}`,
+    problem: "the indentation of this line matches no line above it",
+    advice: places.length === 0 ? undefined : `start it at ${places.join(", or at ")}`,
     offsets: [lineStart + Math.max(0, column), lineStart + line.length],
   };
 }
 
-/** The keys that the last line of a text stands below or beside, the outermost first. */
+/** Returns the keys that the last line may belong to, the outermost first. */
 function openKeys(text: string): readonly { readonly column: number; readonly key: string }[] {
   const open: { column: number; key: string }[] = [];
   for (const line of text.split("\n")) {
@@ -239,7 +242,7 @@ function openKeys(text: string): readonly { readonly column: number; readonly ke
   return open;
 }
 
-/** A quote that is not closed is marked where it begins: the end of the file is where nobody looks. */
+/** Marks the start of an unclosed quote rather than the end of the file. */
 function openQuote(found: SyntaxProblem, yaml: Document, text: string): SyntaxProblem {
   let start = found.offsets[0];
   visit(yaml, {
@@ -252,12 +255,12 @@ function openQuote(found: SyntaxProblem, yaml: Document, text: string): SyntaxPr
   const end = text.indexOf("\n", start);
   return {
     problem: "this quote is not closed",
-    advice: "a quote stands at both ends of a text",
+    advice: "close the string with the same quote",
     offsets: [start, end < 0 ? text.length : end],
   };
 }
 
-/** Where the line begins that an offset is in. */
+/** Returns the start of the line that contains an offset. */
 function lineStartOf(text: string, at: number): number {
   return text.lastIndexOf("\n", at - 1) + 1;
 }
@@ -267,7 +270,7 @@ function restOfLine(text: string, from: number): string {
   return text.slice(from, end < 0 ? text.length : end);
 }
 
-/** How many characters stand before a line's first key or text: blanks, and dashes of items. */
+/** Counts the characters before the first key or value of a line: spaces, and dashes of items. */
 function indentOf(line: string): number {
   return /^ *(?:- +)*/.exec(line)?.[0].length ?? 0;
 }

@@ -19,9 +19,9 @@ import {
 } from "./expression-variables.ts";
 
 /**
- * Turns a YAML document into data. `${NAME}` and `${NAME:-fallback}` are expanded inside scalar values (`$$` is a
- * dollar), after parsing: text of the environment never becomes structure. Where the schema says `readAtStart` or `secret`
- * the reference is kept and read when the gateway starts.
+ * Converts a YAML document to data. `${NAME}` and `${NAME:-fallback}` inside scalars are expanded (`$$` is a dollar
+ * sign) after parsing, so that values of the environment never become structure. With `readAtStart` or `secret` in the
+ * schema, the reference is preserved and resolved when the gateway starts.
  */
 export function readValue(
   document: SourceDocument,
@@ -43,8 +43,8 @@ export function readValue(
 }
 
 /**
- * A part of a manifest that is read as a file would be, of a copy. `variable`: what is known of the environment that it
- * will be used in.
+ * Reads a copy of a part of a manifest like a file. `variable` returns the known variables of the environment in which
+ * it will be used.
  */
 export function readData(
   value: ConfigValue,
@@ -58,7 +58,7 @@ export function readData(
   const expansion: Expansion = { origin, schema, variable, diagnostics, envTemplates, expanded };
   const read = (each: ConfigValue, path: ConfigPath): ConfigValue => {
     if (typeof each === "string") {
-      // Data has lost its quotes: what has to be a text is one.
+      // Data has lost its quotes: a value that must be a string is one.
       const isPlain = schemaAt(schema, path)?.type !== "string";
       return isSpecial(each) ? expand(each, isPlain, path, expansion) : each;
     }
@@ -73,7 +73,7 @@ export function readData(
 
 const plainValues = new WeakMap<SourceDocument, ConfigValue>();
 
-/** A document as data with every text as it stands: Kubernetes manifests have no variables. */
+/** Converts a document to data with unchanged strings: Kubernetes manifests have no variables. */
 export function plainValue(document: SourceDocument): ConfigValue {
   const known = plainValues.get(document);
   if (known !== undefined) return known;
@@ -83,7 +83,7 @@ export function plainValue(document: SourceDocument): ConfigValue {
   return value;
 }
 
-/** A value with null at each of the paths. */
+/** Returns a value with null at each of the paths. */
 export function withoutValues(value: ConfigValue, paths: readonly ConfigPath[]): ConfigValue {
   if (paths.length === 0) return value;
   if (paths.some((path) => path.length === 0)) return null;
@@ -98,7 +98,7 @@ export function withoutValues(value: ConfigValue, paths: readonly ConfigPath[]):
   return Object.fromEntries(entries);
 }
 
-/** A value as canonical JSON: the same for every quoting, layout, comment and order of keys. */
+/** Returns a value as canonical JSON, which does not depend on quotes, layout, comments and the order of keys. */
 export function canonicalJson(content: ConfigValue): string {
   if (typeof content !== "object" || content === null) return JSON.stringify(content);
   if (isList(content)) return `[${content.map(canonicalJson).join(",")}]`;
@@ -112,16 +112,16 @@ function isList(value: object): value is readonly ConfigValue[] {
 
 interface Context {
   readonly aliases: ReadonlyMap<Alias, Node>;
-  /** Where the walk is. */
+  /** Current path of the traversal. */
   readonly path: (string | number)[];
-  /** What a text with a dollar sign, or one that may be a quantity, stands for. */
+  /** Expands a string with a dollar sign, or one that may be a quantity. */
   readonly expand: (text: string, isPlain: boolean, path: ConfigPath) => ConfigValue;
 }
 
 interface Expansion {
   readonly origin: Origin;
   readonly schema: Schema;
-  /** The value of a variable of the environment, if it is known. */
+  /** Returns the value of an environment variable; `undefined` if it is not known. */
   readonly variable: (name: string) => string | undefined;
   readonly diagnostics: Diagnostics;
   readonly envTemplates: { path: ConfigPath; text: EnvTemplate }[];
@@ -154,7 +154,7 @@ function toValue(node: Node | null, context: Context): ConfigValue {
       : String(value);
 }
 
-/** Whether a text may stand for something else. */
+/** Whether a string may need expansion. */
 function isSpecial(text: string): boolean {
   return text.includes("$") || isQuantity(text);
 }
@@ -168,7 +168,7 @@ function childValue(node: unknown, step: string | number, context: Context): Con
 
 const VARIABLE = /\$\$|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
 
-/** What stands where a secret does may be a variable without braces: files for the reference write keys so. */
+/** A secret may be a variable without braces, because agentgateway's files write keys that way. */
 const BARE_VARIABLE = /^\$([A-Za-z_][A-Za-z0-9_]*)$/;
 
 function expand(text: string, isPlain: boolean, path: ConfigPath, context: Expansion): ConfigValue {
@@ -206,7 +206,7 @@ function expand(text: string, isPlain: boolean, path: ConfigPath, context: Expan
   return isPlain && parts.length === 1 ? plainScalar(expanded) : expanded;
 }
 
-/** The text with the values of its variables, which are never more than data in what the text is read as. */
+/** Joins a string with the values of its variables, which remain data in the language of the string. */
 function joined(parts: readonly VariablePart[], schema: Schema | undefined): VariableText {
   if (schema?.expression === true) return expressionWithVariables(parts);
   if (schema?.isPattern === true) return patternWithVariables(parts);
@@ -216,7 +216,7 @@ function joined(parts: readonly VariablePart[], schema: Schema | undefined): Var
   };
 }
 
-/** The text cut at its variables; neighbouring text joined, `$$` already a dollar. */
+/** Splits a string at its variables; adjacent literals are joined, and `$$` becomes a dollar sign. */
 function variableParts(text: string): (string | EnvVariable)[] {
   const parts: (string | EnvVariable)[] = [];
   let plain = "";
@@ -237,7 +237,7 @@ function variableParts(text: string): (string | EnvVariable)[] {
   return parts;
 }
 
-/** What a plain scalar of that text is in YAML's core schema: a number, a boolean, null, or text. */
+/** Converts an unquoted scalar by YAML's core schema: a number, a boolean, null, or a string. */
 function plainScalar(text: string): ConfigValue {
   if (/^(true|True|TRUE)$/.test(text)) return true;
   if (/^(false|False|FALSE)$/.test(text)) return false;

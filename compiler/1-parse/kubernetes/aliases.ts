@@ -2,12 +2,12 @@ import type { ConfigValue } from "../../schema/config-values.ts";
 import type { Schema } from "../../schema/schema.ts";
 import { schemasInside } from "../../schema/schemas-inside.ts";
 
-/** Whether a schema knows other spellings anywhere: most kinds don't, and their values stay as they are. */
+/** Whether a schema has alternative spellings: most kinds have none, and their values are not copied. */
 export function hasAliases(schema: Schema): boolean {
   return schemasInside(schema).some((part) => part.aliasOf !== undefined || hasAliases(part));
 }
 
-/** The value with every field under its canonical name. */
+/** Returns the value with every field under its canonical name. */
 export function withoutAliases(value: ConfigValue, schema: Schema | undefined): ConfigValue {
   if (schema === undefined || typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) {

@@ -5,17 +5,17 @@ import type { JsonSchema } from "../standalone/editor.ts";
 import { kinds, OUR_GROUPS } from "./kinds.ts";
 import { backendStatusSchema, policyStatusSchema } from "./schemas/status.ts";
 
-/** A custom resource definition, as Kubernetes takes it. */
+/** A custom resource definition for Kubernetes. */
 export type CustomResourceDefinition = JsonSchema;
 
 interface OwnKind {
   readonly kind: ManifestKind;
   readonly description: string;
-  /** How a policy reaches what it targets (GEP-713); undefined: it is no policy. */
+  /** How a policy affects its targets (GEP-713); `undefined` if it is not a policy. */
   readonly policy?: "Direct" | "Inherited";
   readonly shortName: string;
   readonly status: Schema | undefined;
-  /** The conditions that `kubectl get` shows, and where a status has them. */
+  /** Conditions that `kubectl get` prints, and their path in the status. */
   readonly shown: readonly string[];
   readonly conditions: string;
 }
@@ -24,25 +24,25 @@ const OWN: readonly OwnKind[] = [
   {
     ...{ kind: "GatewayBackend", shortName: "gwbe", status: backendStatusSchema },
     description:
-      "A backend that is no Service: a host, models of a provider, MCP servers, or a forward proxy. Routes refer to it in their backendRefs.",
+      "A backend other than a Service: a host, models of a provider, MCP servers, or a forward proxy. Routes refer to it in backendRefs.",
     ...{ shown: ["Accepted"], conditions: ".status.conditions" },
   },
   {
     ...{ kind: "GatewayPolicy", shortName: "gwpol", status: policyStatusSchema },
     description:
-      "What holds for the traffic of the Gateways, listeners, routes and backends that it targets. What stands on a Gateway holds for its routes, unless they say otherwise.",
+      "Policies for the Gateways, listeners, routes and backends that it targets. Routes inherit the policies of their Gateway unless they override them.",
     policy: "Inherited",
     ...{ shown: ["Accepted", "Attached"], conditions: ".status.ancestors[*].conditions" },
   },
   {
     ...{ kind: "GatewayParameters", shortName: "gwpar", status: undefined },
     description:
-      "How the pods of Gateways are run: image, resources, environment, logging. A GatewayClass or a Gateway refers to it.",
+      "Settings of Gateway pods: image, resources, environment, logging. A GatewayClass or a Gateway refers to it.",
     ...{ shown: [], conditions: "" },
   },
 ];
 
-/** The definitions of our kinds: structural schemas, with the rules over several fields as CEL. */
+/** Returns the definitions of gwc's kinds: structural schemas, with rules over several fields in CEL. */
 export function customResourceDefinitions(): readonly CustomResourceDefinition[] {
   const group = OUR_GROUPS[0] ?? "";
   return OWN.map(({ kind, shortName, description, policy, status, shown, conditions }) => {
@@ -88,7 +88,7 @@ export function customResourceDefinitions(): readonly CustomResourceDefinition[]
   });
 }
 
-/** The schema of a kind, structural: `gwc schema --kind`. Undefined when there is no such kind. */
+/** Returns the structural schema of a kind, for `gwc schema --kind`; `undefined` if there is no such kind. */
 export function kindSchema(name: string): JsonSchema | undefined {
   const row = kinds.find(({ names }) => names.includes(name));
   if (row === undefined) return undefined;
@@ -132,22 +132,27 @@ const PLAIN: readonly (keyof Schema)[] = [
   ...(["maxProperties", "minProperties", "pattern"] as const),
 ];
 
-/** What a schema is for. */
+/** Options of a generated schema. */
 interface SchemaForm {
-  /** Unknown fields are mistakes. */
+  /** Whether unknown fields are mistakes. */
   readonly isClosed: boolean;
   readonly hasDefaults: boolean;
 }
 
 const EDITED: SchemaForm = { isClosed: true, hasDefaults: true };
 const STORED: SchemaForm = { isClosed: false, hasDefaults: true };
-/** An API server would write the defaults into each layer, and those of the last layer would hide what others say. */
+/**
+ * An API server would write the defaults into each layer, and those of the last layer would override the other layers.
+ */
 const LAYER: SchemaForm = { isClosed: false, hasDefaults: false };
 
-/** Kinds of which several objects say the fields of one thing: a class's parameters and a Gateway's own. */
+/** Kinds whose fields are merged from several objects: parameters of a class and of a Gateway. */
 const LAYERED: ReadonlySet<ManifestKind> = new Set(["GatewayParameters"]);
 
-/** A structural schema: types everywhere, and no shape inside a condition. For editors unknown fields are mistakes. */
+/**
+ * Returns a structural schema: types everywhere, and no types inside conditions. For editors, unknown fields are
+ * mistakes.
+ */
 function structural(schema: Schema, form: SchemaForm): JsonSchema {
   const { isClosed, hasDefaults } = form;
   const { type, properties, additionalProperties, items } = schema;
@@ -189,7 +194,7 @@ function structural(schema: Schema, form: SchemaForm): JsonSchema {
   };
 }
 
-/** How the lists of several writers become one: by their items' keys, or one of them wins whole. */
+/** Returns how lists of several writers are merged: by the keys of their items, or as a whole. */
 function listType({ listKey }: Schema): JsonSchema {
   return listKey === undefined
     ? { "x-kubernetes-list-type": "atomic" }
@@ -197,8 +202,8 @@ function listType({ listKey }: Schema): JsonSchema {
 }
 
 /**
- * The default of a field. Where the fields that are there are counted, or one of them stands alone, it is left out: an API
- * server would write it into every object, and the object would break its own rule.
+ * Returns the default of a field. It is omitted if the fields of the object are counted or must be alone: an API server
+ * would write the default into every object, which would then violate its own rule.
  */
 function defaultOf(name: string, schema: Schema): JsonSchema {
   const { exactlyOneOf = [], atLeastOneOf = [], atMostOneOf = [], minProperties } = schema;
@@ -213,7 +218,7 @@ function defaultOf(name: string, schema: Schema): JsonSchema {
 function description({ description: text, unsupported }: Schema): JsonSchema {
   const parts = [
     text,
-    unsupported === undefined ? undefined : "This version of gwc refuses it: not built yet.",
+    unsupported === undefined ? undefined : "Not supported yet: this version of gwc refuses it.",
   ];
   const all = parts.filter((part) => part !== undefined).join(" ");
   return all === "" ? {} : { description: all };
@@ -229,12 +234,12 @@ function format({ format: name }: Schema): JsonSchema {
   return pattern === undefined ? {} : { pattern };
 }
 
-/** The words of an enum, those that are not built yet among them: the definition is the specification's. */
+/** Returns the words of an enum including unsupported ones, because the definition follows the specification. */
 function words({ enum: values, unsupportedValues = {} }: Schema): JsonSchema {
   return values === undefined ? {} : { enum: [...values, ...Object.keys(unsupportedValues)] };
 }
 
-/** The rules over several fields, as CEL. */
+/** Returns the rules over several fields, as CEL. */
 function rules(schema: Schema): JsonSchema {
   const found = [
     ...(knowsAll(schema.exactlyOneOf, schema)
@@ -253,7 +258,7 @@ function rules(schema: Schema): JsonSchema {
 
 const RANGE_RULE = {
   rule: "isIP(self) || isCIDR(self)",
-  message: "must be an IP address, or a range of them",
+  message: "must be an IP address or an address range",
 };
 
 function durationRule({
@@ -264,7 +269,7 @@ function durationRule({
   return [{ rule, message: `must be at least ${minimumDuration}` }];
 }
 
-/** Whether rules may name a field: what may be anything, an API server's CEL does not know. */
+/** Whether rules may use a field: CEL in an API server cannot read a field of unknown type. */
 function isTyped({ type }: Schema): boolean {
   const count = [type ?? []].flat().length;
   return count > 0 && count <= 2;

@@ -31,10 +31,13 @@ import { frontendFields } from "./schemas/frontend.ts";
 import { trafficFields } from "./schemas/traffic.ts";
 import { CONNECTION_FIELDS } from "./supported-fields.ts";
 
-/** A kind of the cluster form: how it is spelled, and its shape. */
+/** A Kubernetes kind: its names and schema. */
 export interface KindRow {
   readonly kind: ManifestKind;
-  /** `HTTPRoute`; our kinds also have the name of the gateway whose configuration they share. */
+  /**
+   * Names of the kind: `HTTPRoute`. gwc's kinds also have the names of agentgateway's kinds, whose configuration they
+   * share.
+   */
   readonly names: readonly string[];
   readonly groups: readonly string[];
   readonly versions: readonly string[];
@@ -46,10 +49,10 @@ export interface KindRow {
 export const GATEWAY_GROUP = "gateway.networking.k8s.io";
 /** The group of the Gateway API inference extension. */
 export const INFERENCE_GROUP = "inference.networking.k8s.io";
-/** Our group first, then the other one that is accepted. */
+/** API groups of gwc's kinds: its own first, then agentgateway's, which is accepted too. */
 export const OUR_GROUPS = ["gwc.dev", "agentgateway.dev"];
 
-/** Every kind that is read. */
+/** All kinds that gwc reads. */
 export const kinds: readonly KindRow[] = [
   {
     ...gatewayKind("GatewayClass", ["v1", "v1beta1"], () => gatewayClassSchema),
@@ -89,7 +92,7 @@ export const kinds: readonly KindRow[] = [
   ourKind("GatewayParameters", "AgentgatewayParameters", () => parametersSchema),
 ];
 
-/** The group and version of an `apiVersion`. */
+/** Splits an `apiVersion` into group and version. */
 export function splitApiVersion(apiVersion: string): { group: string; version: string } {
   const slash = apiVersion.indexOf("/");
   return slash < 0
@@ -97,7 +100,7 @@ export function splitApiVersion(apiVersion: string): { group: string; version: s
     : { group: apiVersion.slice(0, slash), version: apiVersion.slice(slash + 1) };
 }
 
-/** The kind that a group and a kind's name stand for, in references as in documents. */
+/** Finds the kind by group and name, for references and documents. */
 export function resourceKind(group: string, name: string): ManifestKind | undefined {
   return kinds.find(({ groups, names }) => groups.includes(group) && names.includes(name))?.kind;
 }
@@ -118,11 +121,11 @@ function gatewayPolicySchema() {
   return policySchema({
     frontend: object(frontendFields, {
       hasParts: true,
-      description: "What holds between clients and a Gateway.",
+      description: "Settings for connections between clients and a Gateway.",
     }),
     traffic: object(trafficFields(), {
       hasParts: true,
-      description: "What holds for requests, of Gateways, their listeners, routes and rules.",
+      description: "Policies for requests of Gateways, listeners, routes and rules.",
     }),
     backend: backendPolicies(BACKEND_SECTIONS, CONNECTION_FIELDS),
   });

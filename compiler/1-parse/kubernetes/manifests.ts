@@ -24,7 +24,7 @@ import { hasAliases, withoutAliases } from "./aliases.ts";
 import { GATEWAY_GROUP, type KindRow, kinds, OUR_GROUPS, splitApiVersion } from "./kinds.ts";
 import { hasQuantities, withBytes } from "./quantities.ts";
 
-/** A value that says that it is a Kubernetes resource. */
+/** A value with the fields of a Kubernetes resource. */
 export type KubernetesObject = { readonly apiVersion: string; readonly kind: string } & {
   readonly [key: string]: ConfigValue;
 };
@@ -43,22 +43,22 @@ export function isKubernetes(value: ConfigValue): value is KubernetesObject {
   );
 }
 
-/** A document as data, and where it stands. */
+/** A document as data, and its place. */
 export interface ReadDocument {
   readonly value: ConfigValue;
   readonly origin: Origin;
 }
 
 /**
- * The resources of manifests. One with mistakes (reported) is kept without the parts that have them, or without its
- * content, so that what refers to it is not reported as well.
+ * Reads the resources of manifests. A resource with (reported) mistakes is returned without the parts that have them,
+ * or without its content, so that references to it are not reported too.
  */
 export function readManifests(
   documents: readonly ReadDocument[],
   diagnostics: Diagnostics,
   kept?: KeptByObject<ReadDocument, ReadManifests>,
 ): readonly Manifest[] {
-  // What is read once has its verdict: the schema is made for what the others have.
+  // Schemas are only compiled for documents without a cached result.
   const unread = documents.filter((document) => kept?.has(document) !== true);
   const read = manifestReader(unread.map(({ value }) => value));
   const readOne = (document: ReadDocument): ReadManifests => {
@@ -74,13 +74,13 @@ export function readManifests(
   return manifests;
 }
 
-/** The resources of a document, and the mistakes of them. */
+/** The resources of a document, and their mistakes. */
 export interface ReadManifests {
   readonly manifests: readonly Manifest[];
   readonly found: readonly Diagnostic[];
 }
 
-/** Reads the resources of any of these documents. */
+/** Returns a function that reads the resources of any of these documents. */
 export function manifestReader(
   documents: readonly ConfigValue[],
 ): (document: ReadDocument, diagnostics: Diagnostics) => readonly Manifest[] {
@@ -93,14 +93,17 @@ export function manifestReader(
     });
 }
 
-/** A resource of which nothing is known but its name: references to it are good, and nothing follows from them. */
+/** Returns a resource of which only the name is known: references to it are valid, and nothing else follows from it. */
 export function unknownManifest(kind: ManifestKind, namespace: string, name: string): Manifest {
   const title = namespace === "" ? `${kind} ${name}` : `${kind} ${namespace}/${name}`;
   const origin = { file: "", document: 0, path: [], resource: { name: title, depth: 0 } };
   return broken(kind, { namespace, name, labels: {}, created: "", origin });
 }
 
-/** A document without the values of its Secrets: a digest of them would say something about them. */
+/**
+ * Returns a document without the values of its Secrets, because a digest of the values would reveal something about
+ * them.
+ */
 export function withoutSecrets(value: ConfigValue): ConfigValue {
   if (!isKubernetes(value)) return value;
   if (Array.isArray(value.items)) return { ...value, items: value.items.map(withoutSecrets) };
@@ -109,11 +112,11 @@ export function withoutSecrets(value: ConfigValue): ConfigValue {
 
 interface Item {
   readonly value: KubernetesObject;
-  /** In its document. */
+  /** Path in its document. */
   readonly path: ConfigPath;
 }
 
-/** The resources of a document: itself, or those of a list as `kubectl get` prints it. */
+/** Returns the resource of a document, or those of a list as `kubectl get` prints it. */
 function itemsOf(value: ConfigValue): readonly Item[] {
   if (!isKubernetes(value)) return [];
   if (!value.kind.endsWith("List") || !Array.isArray(value.items)) return [{ value, path: [] }];
@@ -129,7 +132,7 @@ interface Prepared {
   readonly hasQuantities: boolean;
 }
 
-/** The validators of the kinds seen so far, and all resources that are read. */
+/** Validators of the kinds seen so far, and all resources that are read. */
 interface Preparation {
   readonly validators: Map<ManifestKind, Prepared>;
   readonly values: readonly KubernetesObject[];
@@ -148,7 +151,7 @@ function readManifest(
   const title = `${row.kind} ${row.isNamespaced ? `${namespace}/` : ""}${name}`;
   const origin = { ...place, resource: { name: title, depth: place.path.length } };
   const known = { namespace, name, labels, created, origin };
-  // What another version of its kind means is not known, only that it is there.
+  // The meaning of another version is unknown; only the existence of the resource is known.
   if (!isKnown) return broken(row.kind, known);
   if (cutBelow(value, MAX_LEVELS) !== value) {
     diagnostics.report("nested-too-deep", origin, { levels: MAX_LEVELS });
@@ -162,7 +165,7 @@ function readManifest(
   return read ?? broken(row.kind, known);
 }
 
-/** What a resource of a known version says. */
+/** Reads the content of a resource of a known version. */
 function readContent(
   value: KubernetesObject,
   place: Origin,
@@ -187,19 +190,19 @@ function readContent(
   const content = sound && prepared.hasAliases ? withoutAliases(sound, prepared.schema) : sound;
   const spec = content && specOf(row.kind, content);
   const whole = { ...known, kind: row.kind, spec, isPartial };
-  // The schema has checked the shape, and the specification of a kind is what its schema lets through.
+  // The schema has validated the shape, and the type of a specification is that of its schema.
   return { ...whole, broken: left.map((path) => [...place.path, ...path]) } as Manifest;
 }
 
-/** What is left of a resource without the parts that have mistakes. */
+/** Returns a resource without the parts that have mistakes. */
 function soundParts(
   value: ConfigValue,
   validate: Validator<unknown>,
 ): { readonly sound: ConfigValue | undefined; readonly broken: readonly ConfigPath[] } {
-  // Taking parts out changes a value, and this one belongs to its document.
+  // Removing parts changes the value, which belongs to its document.
   const copy: ConfigValue = structuredClone<ConfigValue>(value);
   const { value: sound, broken } = validate.sound({ value: copy, envTemplates: [], expanded: [] });
-  // Parts of a document are data.
+  // Parts of a document are plain data.
   return { sound: sound as ConfigValue | undefined, broken };
 }
 
@@ -207,7 +210,7 @@ function broken(
   kind: ManifestKind,
   known: Omit<Manifest, "kind" | "spec" | "isPartial" | "broken">,
 ): Manifest {
-  // A resource without content is one of its kind.
+  // A resource without content still has its kind.
   return { ...known, kind, spec: undefined, isPartial: true, broken: [] } as Manifest;
 }
 
@@ -222,7 +225,10 @@ function prepare(row: KindRow, values: readonly KubernetesObject[]): Prepared {
   };
 }
 
-/** The row of a kind, and whether the version is known (else reported); undefined when the resource is skipped. */
+/**
+ * Returns the row of a kind, and whether its version is known (otherwise reported); `undefined` if the resource is
+ * skipped.
+ */
 function recognise(
   { apiVersion, kind }: KubernetesObject,
   origin: Origin,
@@ -267,14 +273,17 @@ function recognise(
   return undefined;
 }
 
-/** The row of a kind whose group is misspelled, or has the place of the version; our kinds are nobody else's. */
+/**
+ * Finds the row of a kind with a misspelled group, or with a version in its place. gwc's kinds belong to no other
+ * group.
+ */
 function misspelledGroup(kind: string, group: string, version: string): KindRow | undefined {
   const rows = kinds.filter(({ names }) => names.includes(kind));
   const isNear = ({ groups }: KindRow) => suggest(group || version, groups) !== undefined;
   return rows.find((row) => row.groups === OUR_GROUPS || isNear(row));
 }
 
-/** What every resource says of itself; it may not have been validated yet. */
+/** Reads the metadata of a resource, which may not have been validated yet. */
 function metadataOf(
   { metadata }: KubernetesObject,
   { isNamespaced }: KindRow,
@@ -308,8 +317,8 @@ function specOf(kind: ManifestKind, value: ConfigValue): unknown {
 }
 
 /**
- * What is wrong with the values of a Secret, as far as they are known: an empty one stands for that of the cluster. Who has
- * removed the values says in an annotation what was wrong with them.
+ * Collects the mistakes in known values of a Secret; an empty value is a placeholder for that of the cluster. If the
+ * values were removed, an annotation contains the mistakes.
  */
 function readSecretProblems({
   metadata,
@@ -334,7 +343,7 @@ function recordOf(value: ConfigValue | undefined): Readonly<Record<string, Confi
   return isRecord ? (value as Readonly<Record<string, ConfigValue>>) : {};
 }
 
-/** Which keys there are; the values of a Secret go no further than this. */
+/** Returns the keys of a Secret; its values go no further than this. */
 function keyedData(
   document: Readonly<Record<string, ConfigValue>>,
 ): Pick<KeyedData, "keys" | "isComplete"> {

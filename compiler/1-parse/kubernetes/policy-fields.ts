@@ -2,7 +2,7 @@ import { policies } from "../../policies/index.ts";
 import { orConditional } from "../../policies/parts/conditional-field.ts";
 import { type Fields, object, type Schema } from "../../schema/schema.ts";
 
-/** The fields of a GatewayPolicy's section that policies read, as they describe them: `cors` of `traffic`. */
+/** Returns the fields of a GatewayPolicy section that policies define: `cors` of `traffic`. */
 export function policyFields(section: string): Fields {
   const found = policies.flatMap(({ kubernetes, summary }) =>
     kubernetes?.field.startsWith(`${section}.`) === true ? [{ ...kubernetes, summary }] : [],
@@ -25,14 +25,14 @@ export function policyFields(section: string): Fields {
   );
 }
 
-/** The field of the backend section that a policy about one backend's messages reads. */
+/** Returns the field of the backend section that a policy for messages of one backend defines. */
 export function policyOnBackend(name: string): Schema {
   const found = policies.find(({ onBackend }) => onBackend?.field === name);
   if (found?.kubernetes === undefined) throw new Error(`no policy reads backend.${name}`);
   return summarised(found.kubernetes.schema, [found.summary]);
 }
 
-/** The filters of an HTTPRoute's rule that policies read, by their field. */
+/** Returns the filters of an HTTPRoute rule that policies define, by field. */
 export function policyFilters(): Fields {
   return Object.fromEntries(
     policies.flatMap(({ kubernetes, summary }) =>
@@ -48,7 +48,7 @@ export function policyFilters(): Fields {
   );
 }
 
-/** The fields of a rule that policies read. */
+/** Returns the fields of a rule that policies define. */
 export function policyRuleFields(route: "HTTPRoute" | "GRPCRoute"): Fields {
   return Object.fromEntries(
     policies.flatMap(({ kubernetes, summary }) =>
@@ -61,7 +61,7 @@ export function policyRuleFields(route: "HTTPRoute" | "GRPCRoute"): Fields {
   );
 }
 
-/** A field says of itself what its policies do, unless it has words of its own. */
+/** Describes a field by the summaries of its policies, unless it has its own description. */
 function summarised(schema: Schema, summaries: readonly string[]): Schema {
   const text = summaries.join("; ");
   return { description: `${text.charAt(0).toUpperCase()}${text.slice(1)}.`, ...schema };

@@ -3,12 +3,12 @@ import { bytesOf, isQuantity } from "../../schema/quantity.ts";
 import type { Schema } from "../../schema/schema.ts";
 import { schemasInside } from "../../schema/schemas-inside.ts";
 
-/** Whether a schema has numbers of bytes anywhere: most kinds don't, and their values stay as they are. */
+/** Whether a schema has byte quantities: most kinds have none, and their values are not copied. */
 export function hasQuantities(schema: Schema): boolean {
   return schemasInside(schema).some((part) => part.isQuantity === true || hasQuantities(part));
 }
 
-/** The value with every quantity as the bytes that it says; what is none stays as it is. */
+/** Returns the value with every quantity converted to bytes; other values are unchanged. */
 export function withBytes(value: ConfigValue, schema: Schema | undefined): ConfigValue {
   if (schema === undefined) return value;
   if (typeof value === "string")

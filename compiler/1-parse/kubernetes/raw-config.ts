@@ -6,18 +6,18 @@ import { pathHandlingSchema } from "../standalone/listener.ts";
 import { standaloneFields } from "../standalone/standalone.ts";
 import { readData } from "../values.ts";
 
-/** A standalone file as GatewayParameters hold it. */
+/** A standalone file inside GatewayParameters. */
 export type RawConfig = Infer<ReturnType<typeof rawConfigSchema>>;
 
-/** What of it has no mistake, and where in its document the parts stood that have some. */
+/** The valid parts of a standalone file, and the paths of the others in its document. */
 export interface ReadRawConfig {
   readonly value: RawConfig | undefined;
   readonly broken: readonly ConfigPath[];
 }
 
 /**
- * Reads `rawConfig`, which the definition of the kind leaves open; mistakes are reported. `variable`: what is known of the
- * environment of the pods.
+ * Reads and validates `rawConfig`, which the definition of the kind leaves open. `variable` returns the known variables
+ * of the pods' environment.
  */
 export function parseRawConfig(
   value: unknown,
@@ -26,7 +26,7 @@ export function parseRawConfig(
   diagnostics: Diagnostics,
 ): ReadRawConfig {
   const schema = rawConfigSchema();
-  // A part of a document, which is data.
+  // A part of a document is plain data.
   const read = readData(value as ConfigValue, origin, schema, variable, diagnostics);
   const { parts } = validator(schema, [read.value], "rawConfig");
   const { value: sound, broken } = parts(read, origin, diagnostics);
@@ -43,9 +43,9 @@ function rawConfigSchema() {
           { name: text("The listener's name."), pathHandling: pathHandlingSchema },
           { required: ["name", "pathHandling"] },
         ),
-        { description: "What Gateway API does not say of listeners." },
+        { description: "Listener settings that Gateway API does not have." },
       ),
     },
-    { hasParts: true, misplacedFieldHints: { name: "the gateway is called as its Gateway" } },
+    { hasParts: true, misplacedFieldHints: { name: "the gateway has the name of its Gateway" } },
   );
 }

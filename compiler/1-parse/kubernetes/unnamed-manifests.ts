@@ -8,7 +8,7 @@ import { type ConfigValue, isMapping } from "../../schema/config-values.ts";
 import { typeName } from "../../schema/schema-messages.ts";
 import { isKubernetes, type ReadDocument } from "./manifests.ts";
 
-/** Reports the resources whose version or kind is no text: they are none of those that are read or skipped. */
+/** Reports resources whose version or kind is not a string, which would otherwise be neither read nor skipped. */
 export function reportUnnamed(documents: readonly ReadDocument[], diagnostics: Diagnostics): void {
   for (const { value, origin } of documents) {
     if (!isMapping(value) || !("apiVersion" in value && "kind" in value)) continue;
@@ -25,7 +25,7 @@ export function reportUnnamed(documents: readonly ReadDocument[], diagnostics: D
           field: `"${key}"`,
           expected: "a text",
           found: found === "" ? "empty" : typeName(found),
-          advice: `what has no ${key} would be left out`,
+          advice: `a resource without ${key} would be skipped`,
         });
       }
     }
@@ -34,11 +34,11 @@ export function reportUnnamed(documents: readonly ReadDocument[], diagnostics: D
 
 interface Item {
   readonly item: ConfigValue;
-  /** In its document. */
+  /** Path in its document. */
   readonly path: ConfigPath;
 }
 
-/** A resource, or those of a list of them. */
+/** Returns a resource, or those of a list. */
 function itemsOf(value: ConfigValue): readonly Item[] {
   const items = isKubernetes(value) && value.kind.endsWith("List") ? value.items : undefined;
   if (!Array.isArray(items)) return [{ item: value, path: [] }];

@@ -9,41 +9,41 @@ import {
 } from "../../schema/schema.ts";
 import { routePoliciesSchema } from "./policies.ts";
 
-/** An item of the file's `policies` as the schema lets it through. */
+/** Type of a valid item of the file's `policies`. */
 export type AttachedPolicyValue = Infer<ReturnType<typeof attachedPolicySchema>>;
 
-/** What agentgateway calls everything in a file. */
+/** agentgateway's name of everything in a file. */
 export const DEFAULT_NAME = "default";
 
 function resourceName(what: string) {
   return {
     name: shortText(what),
-    namespace: shortText("Its namespace: everything in a file is in `default`."),
+    namespace: shortText("Namespace: everything in a file is in `default`."),
   };
 }
 
-/** Policies that say themselves what they are about. */
+/** Schema of policies that name their own targets. */
 export function attachedPolicySchema() {
   return object(
     {
-      name: object(resourceName("What people call it."), {
+      name: object(resourceName("Name of the policy."), {
         required: ["name"],
-        description: "What it is called.",
+        description: "Name of the policy.",
       }),
       target: object(
         {
           gateway: object(
             {
-              gatewayName: shortText("The gateway: `default`, as a file has one."),
+              gatewayName: shortText("The gateway: `default`, because a file has only one."),
               gatewayNamespace: shortText("Its namespace: `default`."),
-              listenerName: shortText("The listener with this name alone; every one by default."),
-              port: integer("The listeners of this port alone.", 1, 65535),
+              listenerName: shortText("Only the listener with this name; all by default."),
+              port: integer("Only the listeners on this port.", 1, 65535),
             },
             {
-              description: "All that the gateway serves, or a listener does.",
+              description: "Everything that the gateway or a listener serves.",
               checks: [
                 {
-                  message: '"port" and "listenerName" say the same of a target',
+                  message: '"port" and "listenerName" cannot be combined',
                   field: "port",
                   holds: ({ port, listenerName }) =>
                     port === undefined || listenerName === undefined,
@@ -58,18 +58,18 @@ export function attachedPolicySchema() {
               ruleName: unsupported("rule names"),
               kind: unsupported("kinds of routes"),
             },
-            { required: ["name"], description: "The routes with a name." },
+            { required: ["name"], description: "Routes with this name." },
           ),
           backend: unsupportedBut(
             "policies that are attached to a backend",
-            "write them where it stands: backends: [{ name: tools, policies: {...} }]",
+            "write them in the backend: backends: [{ name: tools, policies: {...} }]",
           ),
           listenerSet: unsupported("sets of listeners"),
         },
-        { exactlyOneOf: ["gateway", "route"], description: "What it is about." },
+        { exactlyOneOf: ["gateway", "route"], description: "Target of the policy." },
       ),
       phase: choice(
-        "When it acts: on routes, or before a route is chosen, where a listener's own policies do.",
+        "When it runs: on routes, or before a route is chosen, like the policies of a listener.",
         ["route", "gateway"],
         { default: "route" },
       ),

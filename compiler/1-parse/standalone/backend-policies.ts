@@ -3,23 +3,23 @@ import { ownPolicySchemas } from "../../backends/parts/policies-schema.ts";
 import { policies } from "../../policies/index.ts";
 import { object, type Schema, unsupported } from "../../schema/schema.ts";
 
-/** `policies` of a backend, or of one of its servers, such as an MCP target. */
+/** Schema of `policies` of a backend, or of one of its servers, such as an MCP target. */
 export function ownPoliciesSchema(place: "backend" | "server") {
   return object(ownFields(place), WORDS);
 }
 
-/** `policies` of a backend that may be a service. */
+/** Schema of `policies` of a backend that may be a service. */
 export function serviceBackendPoliciesSchema() {
   const inferenceRouting = object(pickerSchemas(), {
     required: ["endpointPicker"],
-    description: "Who chooses one of the servers of this `service` for each request.",
+    description: "Endpoint picker that selects a server of this `service` for each request.",
   });
   return object({ ...ownFields("backend"), inferenceRouting }, WORDS);
 }
 
 const WORDS = {
   hasParts: true,
-  description: "How this backend is reached; over what the route says.",
+  description: "Connection settings of this backend, which override those of the route.",
 } as const;
 
 function ownFields(place: "backend" | "server") {
@@ -41,7 +41,7 @@ function ownFields(place: "backend" | "server") {
   };
 }
 
-/** What the specification has on a backend and no policy is yet. */
+/** Fields of backends in the specification that no policy supports yet. */
 const UNSUPPORTED: readonly string[] = [
   ...["extAuthz", "mcpGuardrails", "a2a", "inferenceRouting", "sessionAffinity"],
 ];

@@ -12,12 +12,12 @@ import {
 import { ownPoliciesSchema, serviceBackendPoliciesSchema } from "./backend-policies.ts";
 import { serviceReferenceSchema } from "./services.ts";
 
-/** A backend as the schema lets it through. */
+/** Type of a valid backend. */
 export type BackendValue = Infer<ReturnType<typeof routeBackendSchema>>;
 
-const HEALTH = "it stands under its `policies`: policies: { health: {...} }";
+const HEALTH = "write it under `policies`: policies: { health: {...} }";
 
-/** Where requests go. */
+/** Schema of a backend of a route. */
 export function routeBackendSchema() {
   const others = ["service", "backend", "internal", "routeGroup"] as const;
   return object(
@@ -34,32 +34,37 @@ export function routeBackendSchema() {
 function backendFields() {
   return {
     ...kindSchemas(ownPoliciesSchema("server")),
-    weight: integer("Its share of the requests beside the others; 0: none.", 0, 1_000_000, {
-      default: 1,
-    }),
+    weight: integer(
+      "Its share of the requests relative to the other backends; 0 for none.",
+      0,
+      1_000_000,
+      {
+        default: 1,
+      },
+    ),
     policies: ownPoliciesSchema("backend"),
     service: serviceReferenceSchema(),
-    backend: shortText("The name of one of the file's `backends`."),
+    backend: shortText("Name of one of the file's `backends`."),
     internal: unsupported("internal backends"),
     routeGroup: shortText(
-      "The name of one of the file's `routeGroups`: its routes answer what this route matches, with what this route says. It stands alone.",
+      "Name of one of the file's `routeGroups`, whose routes handle the requests of this route with its policies. It must be the only backend.",
     ),
   };
 }
 
-/** The shape of each kind's value. */
+/** Returns the schema of each backend kind. */
 function kindSchemas(policies: Schema<BackendPoliciesValue>): {
   readonly [Kind in BackendKind]: Schema<BackendValues[Kind]>;
 } {
   const schemas = backends.map(({ kind, schema }) => [kind, schema(policies)]);
-  // The list of backends has every kind, each with the shape of its own value.
+  // The list of backends has every kind, each with its own schema.
   return Object.fromEntries(schemas) as ReturnType<typeof kindSchemas>;
 }
 
-/** An item of the file's `backends` as the schema lets it through. */
+/** Type of a valid item of the file's `backends`. */
 export type NamedBackendValue = Infer<ReturnType<typeof namedBackendSchema>>;
 
-/** An item of the file's `backends`. */
+/** Schema of an item of the file's `backends`. */
 export function namedBackendSchema() {
   const later = ["internal"] as const;
   const kinds = [
@@ -67,7 +72,10 @@ export function namedBackendSchema() {
     ...later,
   ];
   return object(
-    { name: shortText("What routes call it."), ...pick(backendFields(), [...kinds, "policies"]) },
+    {
+      name: shortText("Name that routes refer to."),
+      ...pick(backendFields(), [...kinds, "policies"]),
+    },
     { required: ["name"], exactlyOneOf: kinds, hasParts: true },
   );
 }

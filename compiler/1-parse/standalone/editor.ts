@@ -3,15 +3,18 @@ import { isWritable, type Schema } from "../../schema/schema.ts";
 import { withSharedParts } from "./shared-parts.ts";
 import { standaloneSchema } from "./standalone.ts";
 
-/** A schema in the words of JSON Schema 2020-12 alone. */
+/** A schema with only the keywords of JSON Schema 2020-12. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** The schema of the standalone file for editors: gwc's own keywords spelled out, what is not built yet left out. */
+/**
+ * Returns the schema of the standalone file for editors: gwc's own keywords are translated, unsupported features
+ * omitted.
+ */
 export function editorSchema(): JsonSchema {
   return withSharedParts(fileSchema("gateway", standaloneSchema()));
 }
 
-/** The schema of a file for editors; `name`: what kind of file. */
+/** Returns the schema of a file for editors; `name` is the kind of file. */
 export function fileSchema(name: string, schema: Schema): JsonSchema {
   return {
     $schema: "https://json-schema.org/draft/2020-12/schema",
@@ -20,7 +23,7 @@ export function fileSchema(name: string, schema: Schema): JsonSchema {
   };
 }
 
-/** Keywords that mean the same in JSON Schema. */
+/** Keywords with the same meaning in JSON Schema. */
 const PLAIN: readonly (keyof Schema)[] = [
   "title",
   "description",
@@ -68,9 +71,9 @@ function standard(schema: Schema): JsonSchema {
   };
 }
 
-/** Any scalar may be written as `${NAME}`. */
+/** Any scalar may be `${NAME}`. */
 const VARIABLE = "\\$\\{";
-/** `1h30m`, `1.5s`, `0`. */
+/** Pattern of `1h30m`, `1.5s`, `0`. */
 const DURATION = "^(0|([0-9]+(\\.[0-9]*)?(h|ms|m|s|us|µs|ns))+)$";
 
 function scalar({ type, enum: words, pattern, format, isQuantity }: Schema): JsonSchema {
@@ -95,7 +98,7 @@ function oneOfFields(
   const known = fields?.filter((name) => built.has(name)) ?? [];
   if (known.length === 0) return [];
   const condition = { [word]: known.map((name) => ({ required: [name] })) };
-  // A value that may also be a text is only concerned as an object.
+  // For a value that may also be a string, the condition only applies to objects.
   return [type === "object" ? condition : { if: { not: { type: "object" } }, else: condition }];
 }
 

@@ -26,28 +26,28 @@ import {
 } from "../../schema/schema.ts";
 import { COLLECTORS, collectorFields, pathCheck, tracingSchema } from "./tracing.ts";
 
-/** Spellings of TLS versions; YAML reads a bare 1.2 as a number. */
+/** Spellings of TLS versions; YAML reads an unquoted 1.2 as a number. */
 const TLS_VERSIONS = ["TLS_V1_2", "TLS_V1_3", "1.2", "1.3", 1.2, 1.3];
 
-/** The lowest or highest TLS version. */
+/** Schema of the minimum or maximum TLS version. */
 export function tlsVersionSchema(description: string): Schema<string | number> {
   return { type: ["string", "number"], enum: TLS_VERSIONS, description };
 }
 
-/** A choice of cipher suites. */
+/** Schema of a list of cipher suites. */
 export function cipherSuitesSchema() {
   return list(choice("A cipher suite.", CIPHER_SUITES), {
     minItems: 1,
     maxItems: CIPHER_SUITES.length,
     uniqueItems: true,
-    description: "The cipher suites that clients may choose from, the most wanted first.",
+    description: "Cipher suites that clients can negotiate, by preference.",
   });
 }
 
-/** `frontendPolicies` as the schema lets it through. */
+/** Type of valid `frontendPolicies`. */
 export type FrontendValue = Infer<ReturnType<typeof frontendSchema>>;
 
-/** `frontendPolicies`: how the gateway meets its clients, on every bind. */
+/** Schema of `frontendPolicies`: settings of the gateway towards its clients, on every bind. */
 export function frontendSchema() {
   return object(
     {
@@ -55,16 +55,16 @@ export function frontendSchema() {
         {
           ...frontendHttpFields(),
           minRequestBodyRate: byteCount(
-            "Bytes per second at which a request body has to come where it is read whole; a slower one is a 408 after five " +
-              "seconds. 0: at any rate.",
+            "Minimum rate, in bytes per second, of request bodies that are buffered as a whole; slower ones get 408 after five " +
+              "seconds. 0 for no minimum.",
             0,
             1_073_741_824,
             { default: 240 },
           ),
-          http1HeaderCase: unsupported("a choice of the case of header names"),
+          http1HeaderCase: unsupported("the case of header names"),
           http2MaxHeaderSize: http2HeaderSize(),
           maxConnectionDuration: duration(
-            "How long a connection lasts before it ends with the response under way; tunnels stay.",
+            "Maximum age of a connection; it is closed after the current response. Tunnels stay open.",
             { minimumDuration: "1s" },
           ),
         },
@@ -78,16 +78,16 @@ export function frontendSchema() {
             maxItems: 16,
             uniqueItems: true,
             description:
-              "The protocols that clients may choose (ALPN), the most wanted first: `h2` and `http/1.1` of HTTPS, any others (`mqtt`, `postgresql`) of TLS that ends here and whose connections are passed on.",
+              "Protocols that clients can negotiate (ALPN), by preference: `h2` and `http/1.1` for HTTPS, any others (`mqtt`, `postgresql`) for terminated TLS connections that are forwarded as TCP.",
           }),
-          minVersion: tlsVersionSchema("The lowest TLS version. 1.2 by default."),
-          maxVersion: tlsVersionSchema("The highest TLS version. 1.3 by default."),
+          minVersion: tlsVersionSchema("Minimum TLS version. 1.2 by default."),
+          maxVersion: tlsVersionSchema("Maximum TLS version. 1.3 by default."),
           cipherSuites: cipherSuitesSchema(),
           keyExchangeGroups: unsupported("a choice of key exchange groups"),
         },
         {
           minProperties: 1,
-          description: "TLS with clients, where a listener does not say it itself.",
+          description: "TLS settings of listeners that do not set their own.",
         },
       ),
       tcp: object(
@@ -95,7 +95,7 @@ export function frontendSchema() {
           keepalives: keepAliveSchema(),
           keepalive: keepAliveSchema(),
           maxConnections: integer(
-            "Connections that each port has at once; one more is closed as soon as it is there.",
+            "Maximum number of concurrent connections per port; further ones are closed at once.",
             1,
             1_000_000,
             { default: 10_000 },
@@ -112,7 +112,7 @@ export function frontendSchema() {
       tracing: tracingSchema(),
       requestId: object(
         {
-          header: text("The header that it stands in.", {
+          header: text("Header with the id.", {
             pattern: TOKEN_PATTERN,
             form: "the name of a header",
             default: "x-request-id",
@@ -121,7 +121,7 @@ export function frontendSchema() {
         {
           checks: [ownHeader],
           description:
-            "An id of each request: the one that it brings when that is well-formed, else a new one. It goes on to upstreams, and stands in access lines and spans as `request.id`.",
+            "Id of each request: that of the client if it is well-formed, otherwise a new one. It is forwarded to upstreams, and appears in access lines and spans as `request.id`.",
         },
       ),
       networkAuthorization: connectionRulesSchema,
@@ -134,18 +134,18 @@ export function frontendSchema() {
       hasParts: true,
       atMostOneOf: ["accessLog", "logging"],
       checks: [eitherField("proxyProtocol", "proxy")],
-      description: "How the gateway meets its clients, on every bind.",
+      description: "Settings of the gateway towards its clients, on every bind.",
     },
   );
 }
 
-/** Headers by which a request is sent, authenticated or traced, or that say what its body is. */
+/** Headers that route, authenticate or trace a request, or describe its body. */
 const MEANING =
   /^(host|connection|keep-alive|upgrade|te|trailer|transfer-encoding|expect|origin|cookie|forwarded|traceparent|tracestate|baggage|(proxy-)?authorization|proxy-.*|content-.*|accept.*|mcp-.*|x-forwarded-.*)$/i;
 
-/** An id would replace what the header says. */
+/** The id would replace the value of the header. */
 const ownHeader: ValueCheck = {
-  message: '"header" must be one that says nothing else: this one has a meaning of its own',
+  message: '"header" must not be a header with another meaning',
   field: "header",
   holds: ({ header }) => typeof header !== "string" || !MEANING.test(header),
   cel: `!has(self.header) || !self.header.matches('(?i)${MEANING.source}')`,
@@ -154,33 +154,32 @@ const ownHeader: ValueCheck = {
 function proxyProtocolSchema() {
   return object(
     {
-      version: choice("Which versions of the header are taken.", ["v1", "v2", "all"], {
+      version: choice("Accepted versions of the header.", ["v1", "v2", "all"], {
         default: "v2",
       }),
-      mode: choice("Whether every connection has to begin with a header.", ["strict", "optional"], {
+      mode: choice("Whether every connection must begin with a header.", ["strict", "optional"], {
         default: "strict",
       }),
       trustedSources,
     },
     {
       description:
-        "Proxies before the gateway that say for whom they make a connection (HAProxy's PROXY protocol): that client's address is the one that rules, limits and logs see.",
+        "PROXY protocol (HAProxy), in which proxies in front of the gateway send the address of the client, which rules, limits and logs then use.",
     },
   );
 }
 
-/** Fields of access lines that are left out or added. */
+/** Schema of fields to remove from or add to access lines. */
 export function logFieldsSchema() {
   return {
     remove: list(text("A field's name: `http.version`.", { maxLength: 64 }), {
       minItems: 1,
       maxItems: 32,
-      description: "Fields that are left out.",
+      description: "Fields to remove.",
     }),
-    add: map(expression("A CEL expression: the field's value; one that fails is left out."), {
+    add: map(expression("CEL expression for the value; the field is omitted if it fails."), {
       minProperties: 1,
-      description:
-        "Fields beside the usual ones, or in their place. A value is cut after 4096 characters.",
+      description: "Fields to add or replace. Values are truncated to 4096 characters.",
     }),
   };
 }
@@ -188,17 +187,17 @@ export function logFieldsSchema() {
 function accessLogSchema() {
   return object(
     {
-      filter: expression("Which requests have a line: a CEL expression that is true for them."),
+      filter: expression("CEL expression that selects the requests that are logged."),
       ...logFieldsSchema(),
       otlp: object(
         {
           ...collectorFields("/v1/logs"),
-          fields: unsupported("fields of their own for records"),
+          fields: unsupported("separate fields for records"),
         },
         {
           exactlyOneOf: COLLECTORS,
           checks: [pathCheck("protocol")],
-          description: "An OTLP server that gets a record of each line, with the same fields.",
+          description: "OTLP server that receives a record of each line, with the same fields.",
         },
       ),
       database: unsupported("access lines in a database"),

@@ -13,22 +13,22 @@ import { listenerPoliciesSchema, policiesElsewhere, routePoliciesSchema } from "
 import { routeSchema } from "./route.ts";
 import { fileTcpRouteSchema } from "./tcp-route.ts";
 
-/** A port with its listeners. */
+/** Schema of a port with its listeners. */
 export function bindSchema() {
   return object(
     {
       port: integer("The TCP port.", 1, 65535, { examples: [3000] }),
       address: text(
-        "The IP address that the port is open on: `127.0.0.1`, `::`. By default every address of the machine; under `gwc run` " +
-          "this machine's own (`127.0.0.1`).",
+        "IP address that the port is bound to: `127.0.0.1`, `::`. By default all addresses of the machine; with `gwc run`, " +
+          "`127.0.0.1`.",
         { format: "ip" },
       ),
       listeners: listOfParts(listenerSchema(), {
         minItems: 1,
-        description: "Who answers on the port, by host name.",
+        description: "Listeners of the port, by hostname.",
       }),
       tunnelProtocol: choice(
-        "Whether proxies say for whom connections are made (PROXY protocol, as `frontendPolicies.proxyProtocol` has it). By default as that says.",
+        "Whether connections use the PROXY protocol, with the settings of `frontendPolicies.proxyProtocol`. By default as configured there.",
         ["direct", "proxy"],
         {
           unsupportedValues: {
@@ -44,37 +44,37 @@ export function bindSchema() {
   );
 }
 
-/** What becomes of paths. */
+/** Schema of the handling of request paths. */
 export const pathHandlingSchema = choice(
-  "What path a backend gets: the one form that routes match and rules see, or, `verbatim`, the one that was sent (object " +
+  "Path that backends receive: the normalized one, which routes and rules see, or with `verbatim` the one as sent (object " +
     "stores sign it).",
   ["canonical", "verbatim"],
   { default: "canonical" },
 );
 
-/** A listener as the schema lets it through. */
+/** Type of a valid listener. */
 export type ListenerValue = Infer<ReturnType<typeof listenerSchema>>;
 
 function listenerSchema() {
   return object(
     {
-      name: shortText("What logs call it."),
+      name: shortText("Name in logs."),
       namespace: unsupported("listener namespaces"),
       hostname: shortText(
-        "Which host it answers: exact, or with a first label `*`. Every host by default.",
+        "Hostname that it serves: exact, or with `*` as its first label. All hosts by default.",
         {
           format: "hostname",
         },
       ),
       protocol: choice(
-        "What it speaks. TCP and TLS pass connections on; TLS without a certificate stays between client and backend.",
+        "Protocol. TCP and TLS forward connections; without a certificate, TLS is passed through to the backend.",
         ["HTTP", "HTTPS", "TLS", "TCP"],
         { default: "HTTP", unsupportedValues: { HBONE: "HBONE tunnels" } },
       ),
-      tls: listenerTlsSchema("TLS that ends here: of an HTTPS or TLS listener."),
-      routes: listOfParts(routeSchema(), { description: "What it answers." }),
+      tls: listenerTlsSchema("Terminates TLS, for an HTTPS or TLS listener."),
+      routes: listOfParts(routeSchema(), { description: "Routes for requests." }),
       tcpRoutes: listOfParts(fileTcpRouteSchema(routePoliciesSchema()), {
-        description: "Where connections of a TCP or TLS listener go.",
+        description: "Routes for connections of a TCP or TLS listener.",
       }),
       policies: listenerPoliciesSchema(),
       pathHandling: pathHandlingSchema,
@@ -83,10 +83,10 @@ function listenerSchema() {
   );
 }
 
-/** `tls` as its schema lets it through. */
+/** Type of a valid `tls`. */
 export type ListenerTlsValue = Infer<ReturnType<typeof listenerTlsSchema>>;
 
-/** `tls` of a listener: TLS that ends at the gateway. */
+/** Schema of `tls` of a listener, which terminates TLS. */
 export function listenerTlsSchema(description: string) {
   return object(
     {
@@ -95,12 +95,12 @@ export function listenerTlsSchema(description: string) {
       ),
       key: text("Path of the private key (PEM), read when the gateway starts and when it changes."),
       root: text(
-        "Path of the authorities (PEM) that sign client certificates: every client must show one. Read like `cert`.",
+        "Path of the certificate authorities (PEM) for client certificates, which are then required. Read like `cert`.",
       ),
       mode: unsupported("certificates made on the fly"),
       cipherSuites: cipherSuitesSchema(),
-      minTLSVersion: tlsVersionSchema("The lowest TLS version. 1.2 by default."),
-      maxTLSVersion: tlsVersionSchema("The highest TLS version. 1.3 by default."),
+      minTLSVersion: tlsVersionSchema("Minimum TLS version. 1.2 by default."),
+      maxTLSVersion: tlsVersionSchema("Maximum TLS version. 1.3 by default."),
       keyExchangeGroups: unsupported("a choice of key exchange groups"),
       spiffe: unsupported("SPIFFE certificates"),
     },

@@ -12,39 +12,39 @@ import {
 import { listenerTlsSchema } from "./listener.ts";
 import { routePoliciesSchema } from "./policies.ts";
 
-/** The port of the front door unless it says another one. */
+/** Default port of `llm`. */
 export const LLM_PORT = 4000;
 
-/** `llm` as the schema lets it through. */
+/** Type of a valid `llm`. */
 export type LlmValue = Infer<ReturnType<typeof llmSchema>>;
 
 const BUDGET =
-  "it is a limit: policies: { localRateLimit: [{ budget: 50, unit: Months, cost: EXPRESSION }] }";
+  "use a limit: policies: { localRateLimit: [{ budget: 50, unit: Months, cost: EXPRESSION }] }";
 
-/** The front door: models by name on a port of their own, for clients of every format. */
+/** Schema of `llm`: models by name on their own port, for clients of every format. */
 export function llmSchema() {
   return object(
     {
       port: integer("The TCP port.", 1, 65535, { default: LLM_PORT }),
-      address: text("The IP address that the port is open on, as that of a bind.", {
+      address: text("IP address of the port, as in a bind.", {
         format: "ip",
       }),
       models: listOfParts(modelSchema(), {
         minItems: 1,
         maxItems: 256,
-        description: "The models that clients may ask for.",
+        description: "Models that clients can request.",
       }),
       policies: routePoliciesSchema(),
       providers: unsupportedBut(
         "providers that models share",
-        "say `provider` and `params` of each model; `params: &shared {...}` at one is `params: *shared` at others",
+        "set `provider` and `params` of each model; to share them, write `params: &shared {...}` once and `params: *shared` elsewhere",
       ),
       virtualModels: listOfParts(virtualModelSchema(), {
         minItems: 1,
         maxItems: 256,
-        description: "Names for which one of several `models` is asked.",
+        description: "Names that stand for one of several `models`.",
       }),
-      tls: listenerTlsSchema("TLS of this port: its clients speak HTTPS."),
+      tls: listenerTlsSchema("TLS of this port, for HTTPS clients."),
       gateways: unsupported("named gateways"),
     },
     {
@@ -54,7 +54,7 @@ export function llmSchema() {
         ...{ budget: BUDGET, budgets: BUDGET, fallbacks: SHARED_NAME, failover: SHARED_NAME },
       },
       description:
-        "Models by name, for clients of OpenAI and Anthropic alike: chat completions, messages and whatever else their providers serve, each at its usual path.",
+        "Models by name, for clients of OpenAI and Anthropic: chat completions, messages and the other APIs of their providers, at the usual paths.",
     },
   );
 }

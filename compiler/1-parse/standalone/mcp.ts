@@ -3,18 +3,18 @@ import { type Infer, integer, object, text, unsupported } from "../../schema/sch
 import { ownPoliciesSchema } from "./backend-policies.ts";
 import { routePoliciesSchema } from "./policies.ts";
 
-/** The port of the front door unless it says another one. */
+/** Default port of `mcp`. */
 export const MCP_PORT = 3000;
 
-/** `mcp` as the schema lets it through. */
+/** Type of a valid `mcp`. */
 export type McpDoorValue = Infer<ReturnType<typeof mcpDoorSchema>>;
 
-/** The front door: MCP servers on a port of their own. */
+/** Schema of `mcp`: MCP servers on their own port. */
 export function mcpDoorSchema() {
   return object(
     {
       port: integer("The TCP port.", 1, 65535, { default: MCP_PORT }),
-      address: text("The IP address that the port is open on, as that of a bind.", {
+      address: text("IP address of the port, as in a bind.", {
         format: "ip",
       }),
       ...mcpFields(ownPoliciesSchema("server")),
@@ -25,7 +25,7 @@ export function mcpDoorSchema() {
       required: ["targets"],
       hasParts: true,
       description:
-        "MCP servers on a port of their own, at every path of it: what a route with one `mcp` backend says, in short.",
+        "MCP servers on their own port, at every path: short for a route with one `mcp` backend.",
     },
   );
 }

@@ -4,10 +4,10 @@ import { hintFor } from "../../schema/hint-for.ts";
 import { type Infer, object, type Schema, unsupported } from "../../schema/schema.ts";
 import { aliasSchemas } from "./policy-aliases.ts";
 
-/** A route's `policies` as the schema lets them through. */
+/** Type of valid `policies` of a route. */
 export type RoutePolicies = Infer<ReturnType<typeof routePoliciesSchema>>;
 
-/** The schema of a route's `policies`. */
+/** Returns the schema of a route's `policies`. */
 export function routePoliciesSchema() {
   return object(
     {
@@ -18,19 +18,18 @@ export function routePoliciesSchema() {
     {
       hasParts: true,
       misplacedFieldHints: OF_THE_GATEWAY,
-      description:
-        "What happens to a request before it reaches the backend, in the gateway's fixed order.",
+      description: "Policies that run before a request reaches the backend, in a fixed order.",
     },
   );
 }
 
-/** The schema of a listener's `policies`. */
+/** Returns the schema of a listener's `policies`. */
 export function listenerPoliciesSchema() {
   return object(builtPolicies("listener"), {
     hasParts: true,
     misplacedFieldHints: OF_THE_GATEWAY,
     description:
-      "What happens to every request before its route is chosen; it may change which one that is.",
+      "Policies that run before the route of a request is chosen, and can affect that choice.",
   });
 }
 
@@ -42,18 +41,18 @@ function builtPolicies(scope: "route" | "listener"): Readonly<Record<string, Sch
   };
 }
 
-/** Where people look for policies that stand at no level of their own. */
+/** Hints for policies that users write outside `policies`. */
 export const policiesElsewhere: Readonly<Record<string, string>> = hintFor(
-  "it stands under `policies`, of a route, a listener, `llm` or `mcp`",
+  "write it under `policies` of a route, a listener, `llm` or `mcp`",
   policies.flatMap(({ kind, aliases = [] }) => [kind, ...aliases.map(([key]) => key)]),
 );
 
-/** What people look for among the policies of a route. */
+/** Hints for settings of the gateway that users write among the policies of a route. */
 const OF_THE_GATEWAY = {
-  audit: "it is of the whole gateway: config: { logging: { audit: {...} } }",
-  logging: "it is of the whole gateway: config: { logging: {...} }",
-  accessLog: "it is of the whole gateway: frontendPolicies: { accessLog: {...} }",
-  tracing: "it is of the whole gateway: frontendPolicies: { tracing: {...} }",
+  audit: "configure it for the whole gateway: config: { logging: { audit: {...} } }",
+  logging: "configure it for the whole gateway: config: { logging: {...} }",
+  accessLog: "configure it for the whole gateway: frontendPolicies: { accessLog: {...} }",
+  tracing: "configure it for the whole gateway: frontendPolicies: { tracing: {...} }",
 };
 
 const UNSUPPORTED_POLICIES: Readonly<Record<string, Schema>> = Object.fromEntries(

@@ -3,7 +3,7 @@ import type { PolicyKind } from "../../ir/policies.ts";
 import { policies, policyOf } from "../../policies/index.ts";
 import { object, type Schema } from "../../schema/schema.ts";
 
-/** Another place of a policy in the file: a key of `policies`, or a field of one. */
+/** Alternative place of a policy in the file: a key of `policies`, or a field of one. */
 interface Alias {
   readonly kind: PolicyKind;
   readonly path: readonly [key: string] | readonly [key: string, field: string];
@@ -13,7 +13,7 @@ const ALIASES: readonly Alias[] = policies.flatMap(({ kind, aliases = [] }) =>
   aliases.map((path) => ({ kind, path })),
 );
 
-/** The keys of a file's `policies` besides the policies' own names, with their schemas; of the policies `kinds`. */
+/** Returns the alternative keys of `policies` with their schemas, for the policies in `kinds`. */
 export function aliasSchemas(kinds: readonly PolicyKind[]): Readonly<Record<string, Schema>> {
   const schemas: Record<string, Schema> = {};
   const wanted = ALIASES.filter(({ kind }) => kinds.includes(kind));
@@ -25,14 +25,14 @@ export function aliasSchemas(kinds: readonly PolicyKind[]): Readonly<Record<stri
   return schemas;
 }
 
-/** A policy's value and where it stands. */
+/** The value of a policy, and its place. */
 export interface AliasedPolicy {
   readonly kind: PolicyKind;
   readonly value: unknown;
   readonly origin: Origin;
 }
 
-/** The policies of a validated `policies` value, in request order; one that is given twice is reported. */
+/** Returns the policies of a validated `policies` value in request order; reports one that is configured twice. */
 export function canonicalPolicies(
   given: Readonly<Record<string, unknown>>,
   origin: Origin,
@@ -61,7 +61,7 @@ function grouped(aliases: readonly Alias[]): Schema {
   const kinds = aliases.map(({ kind }) => `\`${kind}\``).join(" and ");
   return object(fields, {
     atLeastOneOf: names,
-    description: `${kinds}, as the cluster resources have them.`,
+    description: `${kinds}, in the form of the Kubernetes resources.`,
   });
 }
 

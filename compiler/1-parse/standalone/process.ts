@@ -15,52 +15,52 @@ import { logFieldsSchema } from "./frontend.ts";
 import { processTracingSchema } from "./tracing.ts";
 
 const PORT_ALONE =
-  "A port alone is open where binds without an address are: on loopback with `gwc run`, at every address in a bundle.";
+  "A port without an address is bound like a bind without one: to loopback with `gwc run`, to all addresses in a bundle.";
 
-/** `config` as the schema lets it through. */
+/** Type of a valid `config`. */
 export type ProcessValue = Infer<typeof processSchema>;
 
-/** The shape of `config`. */
+/** Schema of `config`. */
 export const processSchema = object(
   {
-    statsAddr: text(`Where metrics are served. ${PORT_ALONE}`, {
+    statsAddr: text(`Address of the metrics. ${PORT_ALONE}`, {
       format: "address",
       default: ":15020",
     }),
-    readinessAddr: text(`Where readiness is served. ${PORT_ALONE}`, {
+    readinessAddr: text(`Address of the readiness check. ${PORT_ALONE}`, {
       format: "address",
       default: ":15021",
     }),
-    adminAddr: text("Where `gwc run` serves the admin page; a loopback address.", {
+    adminAddr: text("Address of the admin page of `gwc run`; a loopback address.", {
       format: "loopback-address",
       default: "127.0.0.1:15000",
     }),
     logging: object(
       {
-        format: choice("How access lines are written.", ["text", "json"], { default: "text" }),
+        format: choice("Format of access lines.", ["text", "json"], { default: "text" }),
         level: either(
           text("A directive: `warn`, or `request=warn`."),
           list(text("A directive: `warn`, or `request=warn`.")),
           {
             description:
-              "What is logged, as RUST_LOG says it: `info`, or `info,request=warn,connection=debug`.",
+              "Log levels in the syntax of RUST_LOG: `info`, or `info,request=warn,connection=debug`.",
             default: "info",
           },
         ),
-        filter: expression("Which requests have a line: a CEL expression that is true for them."),
+        filter: expression("CEL expression that selects the requests that are logged."),
         fields: object(logFieldsSchema(), {
           atLeastOneOf: ["remove", "add"],
-          description: "What access lines hold.",
+          description: "Fields of access lines.",
         }),
         audit: object(
           {
             file: text(
-              "The file that lines are added to, and opened anew when it was moved away; without it they stand between those of the access log, with `audit` as their scope.",
+              "File that lines are appended to, and that is reopened after it was moved; without it they are written to the access log with the scope `audit`.",
             ),
           },
           {
             description:
-              "A stream of who was refused and why, who was let in, and what the process did: a JSON object a line. `{}` turns it on.",
+              "Audit log of refused requests with the reason, admitted callers, and process events: one JSON object per line. `{}` enables it.",
           },
         ),
       },
@@ -69,30 +69,29 @@ export const processSchema = object(
     tracing: processTracingSchema(),
     workerThreads: either(
       integer("Threads.", 1, 256),
-      text("A part of the cores that the process may use: `50%`.", {
+      text("A share of the available cores: `50%`.", {
         pattern: "^[1-9][0-9]{0,3}%$",
         form: 'a percentage such as "50%"',
       }),
       {
         description:
-          "How many threads serve the ports: a number, or a part of the cores that the process may use (`50%`); one unless " +
-          "it is set. A thread has connections and caches of its own, and its part of `maxConnections`; `gwc run` has one " +
-          "whatever this says. Variable: WORKER_THREADS.",
+          "Number of threads that serve the ports, or a share of the available cores (`50%`); 1 by " +
+          "default. Each thread has its own connections and caches, and a share of `maxConnections`. `gwc run` always uses " +
+          "one. Variable: WORKER_THREADS.",
       },
     ),
     maxBufferedBytes: byteCount(
-      "Bytes that bodies which are read whole may take together; a request beyond is a 503. By default a quarter of the " +
-        "memory that the container, else the machine, has when the gateway starts.",
+      "Maximum total size in bytes of buffered bodies; requests beyond it are answered with 503. By default a quarter of the " +
+        "memory of the container, or of the machine, when the gateway starts.",
       65_536,
       Number.MAX_SAFE_INTEGER,
     ),
     connectionMinTerminationDeadline: duration("How long listeners stay open after SIGTERM.", {
       default: "0s",
     }),
-    connectionTerminationDeadline: duration(
-      "How long streams may end by themselves after SIGTERM.",
-      { default: "5s" },
-    ),
+    connectionTerminationDeadline: duration("How long streams may continue after SIGTERM.", {
+      default: "5s",
+    }),
     ...Object.fromEntries(
       ["metrics", "backend", "hbone", "dns", "enableIpv6", "database", "storage"]
         .concat([

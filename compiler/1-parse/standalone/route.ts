@@ -12,39 +12,38 @@ import {
 import { routeBackendSchema } from "./backend.ts";
 import { routePoliciesSchema } from "./policies.ts";
 
-/** A route of requests as the schema lets it through. */
+/** Type of a valid request route. */
 export type RouteValue = Infer<ReturnType<typeof routeSchema>>;
 
-/** A route of requests. */
+/** Schema of a request route. */
 export function routeSchema() {
   return object(
     {
-      name: shortText("What logs, metrics and generated code call it."),
+      name: shortText("Name in logs, metrics and generated code."),
       namespace: unsupported("route namespaces"),
       ruleName: unsupported("rule names"),
       hostnames: list(
-        shortText("A host name, exact or with a first label `*`.", { format: "hostname" }),
+        shortText("A hostname, exact or with `*` as its first label.", { format: "hostname" }),
         {
           minItems: 1,
-          description: "Which hosts it answers; every host of the listener by default.",
+          description: "Hostnames that it serves; all of the listener by default.",
         },
       ),
       matches: listOfParts(matchSchema, {
         minItems: 1,
-        description: "Which requests it answers: any of these. Every path by default.",
+        description: "Alternative conditions for requests. Every path by default.",
       }),
       policies: routePoliciesSchema(),
       backends: listOfParts(routeBackendSchema(), {
         maxItems: 32,
-        description:
-          "Where requests go: one backend, or several by weight: plain HTTP ones, and MCP servers.",
+        description: "One backend, or several plain HTTP and MCP backends by weight.",
       }),
     },
     { hasParts: true },
   );
 }
 
-/** One set of conditions as the schema lets it through. */
+/** Type of a valid set of conditions. */
 export type MatchValue = Infer<typeof matchSchema>;
 
 const PATH_FORMS = 'write { pathPrefix: /api }, { exact: /api } or { regex: "/api/.*" }';
@@ -66,15 +65,21 @@ const matchSchema = object(
       {
         exactlyOneOf: ["exact", "pathPrefix", "regex"],
         misplacedFieldHints: { type: PATH_FORMS, value: PATH_FORMS },
-        description: "What the path must be.",
+        description: "Condition on the path.",
       },
     ),
     method: shortText("The method.", {
       pattern: "^[A-Z]+$",
       form: 'a method in capital letters, such as "GET"',
     }),
-    headers: list(valueMatchSchema, { maxItems: 16, description: "All of these headers." }),
-    query: list(valueMatchSchema, { maxItems: 16, description: "All of these query parameters." }),
+    headers: list(valueMatchSchema, {
+      maxItems: 16,
+      description: "Conditions on headers; all must match.",
+    }),
+    query: list(valueMatchSchema, {
+      maxItems: 16,
+      description: "Conditions on query parameters; all must match.",
+    }),
   },
   { misplacedFieldHints: { prefix: "write path: { pathPrefix: /api }" } },
 );

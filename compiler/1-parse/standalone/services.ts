@@ -1,30 +1,32 @@
 import { type Infer, integer, list, map, object, shortText } from "../../schema/schema.ts";
 
-/** An item of the file's `services` as the schema lets it through. */
+/** Type of a valid item of the file's `services`. */
 export type ServiceValue = Infer<ReturnType<typeof declaredServiceSchema>>;
 
-/** A service that is meant, as the schema lets it through. */
+/** Type of a valid reference to a service. */
 export type ServiceReferenceValue = Infer<ReturnType<typeof serviceReferenceSchema>>;
 
-/** An item of the file's `services`. */
+/** Schema of an item of the file's `services`. */
 export function declaredServiceSchema() {
   return object(
     {
-      name: shortText("What backends call it, after its namespace.", { examples: ["my-model"] }),
+      name: shortText("Name that backends refer to, after the namespace.", {
+        examples: ["my-model"],
+      }),
       namespace: shortText("Its namespace.", { default: "default" }),
       hostname: shortText(
-        "Its name in DNS, which requests to it have for TLS and metrics; backends may call it by that as well.",
+        "DNS name, which is used for TLS and metrics; backends can refer to it too.",
         { format: "hostname" },
       ),
       vips: list(shortText("An address."), {
         maxItems: 0,
         examples: [[]],
-        description: "Empty: a file knows no addresses of services besides those of their names.",
+        description: "Must be empty: addresses are resolved by DNS.",
       }),
-      ports: map(integer("The port of its servers.", 1, 65_535), {
+      ports: map(integer("Port of the servers.", 1, 65_535), {
         minProperties: 1,
         propertyNames: { pattern: "^[1-9][0-9]{0,4}$", form: "a port" },
-        description: "The ports of its servers by its own.",
+        description: "Ports of the servers by port of the service.",
         examples: [{ 8000: 8000 }],
       }),
     },
@@ -32,7 +34,7 @@ export function declaredServiceSchema() {
   );
 }
 
-/** `service` of a backend. */
+/** Schema of `service` of a backend. */
 export function serviceReferenceSchema() {
   return object(
     {
@@ -41,7 +43,7 @@ export function serviceReferenceSchema() {
         form: "NAMESPACE/NAME",
         examples: ["default/my-model"],
       }),
-      port: integer("One of its ports.", 1, 65_535),
+      port: integer("Port of the service.", 1, 65_535),
     },
     {
       required: ["name", "port"],

@@ -2,12 +2,12 @@
 type Json = unknown;
 type JsonObject = Readonly<Record<string, Json>>;
 
-/** What is shared has at least as many characters: a reference costs some, too. */
+/** Minimum length of a shared shape in characters: a reference has a cost too. */
 const WORTH_SHARING = 500;
 
 /**
- * A JSON schema in which shapes of properties that stand in several places stand once, in `$defs`: how a server is reached
- * is the same wherever one is named, and a file with all of it again and again is one that editors are slow with.
+ * Moves shapes of properties that occur in several places to `$defs`. Connection settings, for example, are the same
+ * everywhere, and editors are slow with a schema that repeats them.
  */
 export function withSharedParts(schema: JsonObject): JsonObject {
   const counts = new Map<string, number>();
@@ -29,7 +29,7 @@ export function withSharedParts(schema: JsonObject): JsonObject {
     if (known !== undefined) return { $ref: `#/$defs/${known}` };
     const name = freeName(property, definitions);
     names.set(text, name);
-    // The name is taken before what is inside asks for one.
+    // Reserves the name before inner shapes need one.
     definitions[name] = {};
     definitions[name] = share(value);
     return { $ref: `#/$defs/${name}` };
@@ -37,7 +37,7 @@ export function withSharedParts(schema: JsonObject): JsonObject {
   return { ...members(schema), $defs: definitions };
 }
 
-/** How often each shape of a property stands somewhere. */
+/** Counts the occurrences of each shape of a property. */
 function countShapes(value: Json, counts: Map<string, number>): void {
   if (Array.isArray(value)) for (const each of value) countShapes(each, counts);
   if (!isObject(value)) return;

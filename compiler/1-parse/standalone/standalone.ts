@@ -18,26 +18,26 @@ import { processSchema } from "./process.ts";
 import { routeSchema } from "./route.ts";
 import { declaredServiceSchema } from "./services.ts";
 
-/** What a standalone file says. */
+/** Type of a valid standalone file. */
 export type StandaloneFile = Infer<ReturnType<typeof standaloneSchema>>;
 
-/** An item of `routeGroups` as the schema lets it through. */
+/** Type of a valid item of `routeGroups`. */
 export type RouteGroupValue = Infer<ReturnType<typeof routeGroupSchema>>;
 
 function routeGroupSchema() {
   return object(
     {
-      name: shortText("What routes call it."),
+      name: shortText("Name that routes refer to."),
       routes: listOfParts(routeSchema(), {
         minItems: 1,
-        description: "What it answers, of the requests that come to it.",
+        description: "Routes for the delegated requests.",
       }),
     },
     { required: ["name", "routes"], hasParts: true },
   );
 }
 
-/** The standalone file (`gwc -f FILE`): the whole shape, as `gwc schema` prints it for editors. */
+/** Schema of the standalone file (`gwc -f FILE`), as `gwc schema` prints it for editors. */
 export function standaloneSchema() {
   return object(standaloneFields(), {
     atLeastOneOf: ["binds", "llm", "mcp"],
@@ -48,10 +48,10 @@ export function standaloneSchema() {
   });
 }
 
-/** Its fields, for whoever takes some of them. */
+/** Returns the fields of a standalone file. */
 export function standaloneFields() {
   return {
-    name: text("What the gateway is called (default: the file's name, without its extension).", {
+    name: text("Name of the gateway (default: the name of the file without its extension).", {
       pattern: "^[A-Za-z0-9][A-Za-z0-9._-]*$",
       form: 'letters, digits, ".", "_" and "-"',
       maxLength: 63,
@@ -65,16 +65,16 @@ export function standaloneFields() {
     policies: listOfParts(attachedPolicySchema(), {
       minItems: 1,
       description:
-        "Policies that say themselves what they are about. What a route says counts more, then those of its name, of its listener, of the port, and of the gateway; rules are joined.",
+        "Policies with targets. Precedence: the policies of the route itself, then targets by route name, listener, port and gateway; rules are combined.",
     }),
     backends: listOfParts(namedBackendSchema(), {
       minItems: 1,
-      description: "Backends with a name, for several routes: `backend: NAME` means them.",
+      description: "Named backends that several routes can use with `backend: NAME`.",
     }),
     services: listOfParts(declaredServiceSchema(), {
       minItems: 1,
       description:
-        "Services whose servers an endpoint picker knows: `service` of a backend means one.",
+        "Services whose servers an endpoint picker knows; backends refer to them with `service`.",
     }),
     workloads: unsupported("mesh workloads"),
     llm: llmSchema(),
@@ -82,12 +82,13 @@ export function standaloneFields() {
     gateways: unsupported("named gateways"),
     routes: unsupportedBut(
       "routes outside a listener",
-      "write them below a listener: binds: [{ port: 3000, listeners: [{ routes: [...] }] }]",
+      "write them in a listener: binds: [{ port: 3000, listeners: [{ routes: [...] }] }]",
     ),
     tcpRoutes: unsupported("TCP routes"),
     routeGroups: listOfParts(routeGroupSchema(), {
       minItems: 1,
-      description: "Routes that others delegate to: `routeGroup: NAME` in the place of a backend.",
+      description:
+        "Groups of routes that other routes delegate to, with `routeGroup: NAME` as a backend.",
     }),
     ui: unsupported("a protected admin page"),
   };

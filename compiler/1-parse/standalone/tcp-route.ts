@@ -15,40 +15,40 @@ import {
 } from "../../schema/schema.ts";
 import type { RoutePolicies } from "./policies.ts";
 
-/** A route of connections as the schema lets it through. */
+/** Type of a valid connection route. */
 export type TcpRouteValue = Infer<ReturnType<typeof fileTcpRouteSchema<RoutePolicies>>>;
 
-/** A route of connections. `requestPolicies`: what a route of requests may have, of which most mean nothing here. */
+/** Schema of a connection route. `requestPolicies` are those of a request route, most of which have no meaning here. */
 export function fileTcpRouteSchema<Policies>(requestPolicies: Schema<Policies>) {
   return object(
     {
-      name: shortText("What logs, metrics and generated code call it."),
+      name: shortText("Name in logs, metrics and generated code."),
       namespace: unsupported("route namespaces"),
       ruleName: unsupported("rule names"),
       hostnames: list(
-        shortText("A server name, exact or with a first label `*`.", { format: "hostname" }),
+        shortText("A server name, exact or with `*` as its first label.", { format: "hostname" }),
         {
           minItems: 1,
-          description: "Which server names (SNI) it takes; every one of the listener by default.",
+          description: "Server names (SNI) that it serves; all of the listener by default.",
         },
       ),
       policies: {
         ...connectionPolicies(requestPolicies),
-        description: "Who may connect, and how the backends are reached.",
+        description: "Rules for who may connect, and connection settings of the backends.",
       },
       backends: listOfParts(backendSchema(requestPolicies), {
         maxItems: 32,
-        description: "Where connections go: one backend, or several by weight.",
+        description: "One backend, or several by weight.",
       }),
     },
     { hasParts: true },
   );
 }
 
-/** What there may be on a route of connections. */
+/** Traffic of a connection route. */
 const CARRIED: readonly Traffic[] = ["streams", "upstreams", "upstreamTls"];
 
-/** Policies that act on a connection too. */
+/** Policies that also apply to connections. */
 const ON_CONNECTIONS: readonly string[] = policies.flatMap(({ kind, actsOn }) =>
   actsOn.includes("streams") ? [kind] : [],
 );
@@ -69,7 +69,7 @@ function subjectOf(key: string): string {
 
 function backendSchema<Policies>(requestPolicies: Schema<Policies>) {
   const all = connectionPolicies(requestPolicies);
-  // Who may connect is settled before one of the backends is chosen.
+  // Authorization of connections runs before a backend is chosen.
   const properties = Object.entries(all.properties ?? {}).filter(
     ([key]) => !ON_CONNECTIONS.includes(key),
   );
@@ -81,10 +81,18 @@ function backendSchema<Policies>(requestPolicies: Schema<Policies>) {
   return object(
     {
       ...kindSchemas(),
-      weight: integer("Its share of the connections beside the others; 0: none.", 0, 1_000_000, {
-        default: 1,
-      }),
-      policies: { ...own, description: "How this backend is reached; over what the route says." },
+      weight: integer(
+        "Its share of the connections relative to the other backends; 0 for none.",
+        0,
+        1_000_000,
+        {
+          default: 1,
+        },
+      ),
+      policies: {
+        ...own,
+        description: "Connection settings of this backend, which override those of the route.",
+      },
       service: unsupported("mesh services"),
       backend: unsupported("named backends"),
       ai: misplaced("LLM requests"),
@@ -93,15 +101,15 @@ function backendSchema<Policies>(requestPolicies: Schema<Policies>) {
   );
 }
 
-/** The kinds of backends that take connections. */
+/** Kinds of backends that accept connections. */
 const KINDS = backends.flatMap(({ kind, tcpSchema }) => (tcpSchema === undefined ? [] : [kind]));
 
-/** The shape of each kind's value. */
+/** Returns the schema of each backend kind. */
 function kindSchemas(): { readonly [Kind in BackendKind]: Schema<BackendValues[Kind]> } {
   const schemas = backends.map(({ kind, protocol, tcpSchema }) => [
     kind,
     tcpSchema ?? misplaced(trafficText([protocol === "mcp" ? "mcp" : "requests"])),
   ]);
-  // The list of backends has every kind, each with the shape of its own value.
+  // The list of backends has every kind, each with its own schema.
   return Object.fromEntries(schemas) as ReturnType<typeof kindSchemas>;
 }

@@ -16,21 +16,21 @@ import {
   type ValueCheck,
 } from "../../schema/schema.ts";
 
-/** `frontendPolicies.tracing` as the schema lets it through. */
+/** Type of a valid `frontendPolicies.tracing`. */
 export type TracingValue = Infer<ReturnType<typeof tracingSchema>>;
-/** `config.tracing` as the schema lets it through. */
+/** Type of a valid `config.tracing`. */
 export type ProcessTracingValue = Infer<ReturnType<typeof processTracingSchema>>;
 
-/** The shape of `frontendPolicies.tracing`. */
+/** Schema of `frontendPolicies.tracing`. */
 export function tracingSchema() {
   return object(
     {
       ...collectorFields("/v1/traces"),
-      attributes: attributeMap(
-        "Attributes of the spans of requests, beside the default ones or in their place.",
-      ),
+      attributes: attributeMap("Attributes to add to spans of requests or to replace."),
       remove: removed(),
-      resources: attributeMap("What the gateway says of itself, beside its name and its place."),
+      resources: attributeMap(
+        "Attributes of the gateway itself, in addition to its name and host.",
+      ),
       ...samplings(),
       filter: unsupported("filters of spans"),
     },
@@ -38,27 +38,27 @@ export function tracingSchema() {
       exactlyOneOf: COLLECTORS,
       misplacedFieldHints: shares,
       checks: [pathCheck("protocol")],
-      description: "Traces of requests (OpenTelemetry), and where they go.",
+      description: "Traces of requests (OpenTelemetry), and their collector.",
     },
   );
 }
 
-/** The shape of `config.tracing`. */
+/** Schema of `config.tracing`. */
 export function processTracingSchema() {
   return object(
     {
-      otlpEndpoint: text("The URL of the OTLP server, or `host:port`.", { readAtStart: true }),
+      otlpEndpoint: text("URL of the OTLP server, or `host:port`.", { readAtStart: true }),
       headers: map(text("Its value.", { secret: true }), {
-        description: "Headers of the requests that carry spans.",
+        description: "Headers of requests to the OTLP server.",
       }),
       otlpProtocol: protocol(),
       path: path("/v1/traces"),
       fields: object(
         {
           remove: removed(),
-          add: attributeMap("Attributes beside the default ones, or in their place."),
+          add: attributeMap("Attributes to add or replace."),
         },
-        { atLeastOneOf: ["remove", "add"], description: "What the spans of requests say." },
+        { atLeastOneOf: ["remove", "add"], description: "Attributes of spans of requests." },
       ),
       ...samplings(),
     },
@@ -66,41 +66,41 @@ export function processTracingSchema() {
       required: ["otlpEndpoint"],
       misplacedFieldHints: shares,
       checks: [pathCheck("otlpProtocol")],
-      description: "Traces of requests; `frontendPolicies.tracing` stands above it.",
+      description: "Traces of requests; `frontendPolicies.tracing` replaces it.",
     },
   );
 }
 
-/** The fields that say where an OTLP server is, and how it is spoken to. */
+/** Returns the fields for the address and protocol of an OTLP server. */
 export function collectorFields(defaultPath: string) {
   return {
     host: text("`host:port` of the OTLP server, or its URL.", { readAtStart: true }),
     service: unsupported("mesh services"),
-    backend: shortText("The name of one of the file's `backends`: the OTLP server."),
+    backend: shortText("Name of one of the file's `backends`, which is the OTLP server."),
     policies: object(
       {
         ...pick(backendPolicySchemas(), ["backendTLS", "backendAuth", "http", "tcp"]),
-        requestHeaderModifier: unsupported("header modifiers of spans on their way"),
-        transformations: unsupported("transformations of spans on their way"),
+        requestHeaderModifier: unsupported("header modifiers of span exports"),
+        transformations: unsupported("transformations of span exports"),
         backendTunnel: unsupported("tunnels to backends"),
       },
-      { description: "How the server is reached." },
+      { description: "Connection settings of the server." },
     ),
     protocol: protocol(),
     path: path(defaultPath),
   };
 }
 
-/** The names of which one says where it is. */
+/** Names of the fields for the address, of which one is required. */
 export const COLLECTORS = ["host", "service", "backend"] as const;
 
 function protocol() {
-  return choice("How the server is spoken to: `http` is OTLP/HTTP with JSON.", ["http", "grpc"], {
+  return choice("Protocol of the server: `http` is OTLP/HTTP with JSON.", ["http", "grpc"], {
     default: "grpc",
   });
 }
 
-/** gRPC has its own paths. */
+/** Rule for the path: gRPC has its own paths. */
 export function pathCheck(protocolField: "protocol" | "otlpProtocol"): ValueCheck {
   return {
     message: `"path" is only for ${protocolField}: http`,
@@ -111,7 +111,7 @@ export function pathCheck(protocolField: "protocol" | "otlpProtocol"): ValueChec
 }
 
 function path(defaultPath: string) {
-  return text("Where the server takes them over HTTP.", {
+  return text("Path of the server for OTLP over HTTP.", {
     pattern: "^/[!-~]*$",
     form: 'a path that begins with "/"',
     default: defaultPath,
@@ -119,7 +119,7 @@ function path(defaultPath: string) {
 }
 
 function attributeMap(description: string) {
-  return map(expression("A CEL expression; one that fails adds nothing."), {
+  return map(expression("CEL expression for the value; the attribute is omitted if it fails."), {
     description,
   });
 }
@@ -128,33 +128,33 @@ function removed() {
   return list(text("An attribute: `user_agent.original`.", { maxLength: 64 }), {
     minItems: 1,
     maxItems: 32,
-    description: "Attributes that are left out, by their names or those of access lines.",
+    description: "Attributes to remove, by their names or those of access log fields.",
   });
 }
 
-const SHARE = "write randomSampling: 0.1 to trace one request of ten";
+const SHARE = "write randomSampling: 0.1 to trace one in ten requests";
 
-/** What people look for where it says how many requests are traced. */
+/** Hints for other names of the sampling rates. */
 const shares = {
   ...{ sampling: SHARE, samplingRate: SHARE, samplingRatio: SHARE },
   ...{ sampleRate: SHARE, sampler: SHARE, ratio: SHARE },
 };
 
-/** A share (0 to 1), true or false, or a CEL expression that says one of them. */
+/** Returns the sampling rates: a number from 0 to 1, a bool, or a CEL expression that returns one of them. */
 function samplings() {
   return {
     randomSampling: sampling(
-      "How many of the requests without a trace are traced: a share (`0.1`), true, or a CEL expression over the request. " +
+      "Fraction of requests without a trace that are traced: a number (`0.1`), true, or a CEL expression over the request. " +
         "None by default.",
     ),
     clientSampling: sampling(
-      "How many of the requests whose sender records their trace are traced here too. All by default.",
+      "Fraction of requests with a recorded trace that are traced here too. All by default.",
     ),
   };
 }
 
 function sampling(description: string): Schema<string | number | boolean> {
-  const share = number("A share of the requests.", 0, 1);
+  const share = number("Fraction of the requests.", 0, 1);
   const bool: Schema<boolean> = { type: "boolean" };
   return either(either(share, bool), expression("A CEL expression."), { description });
 }

@@ -4,7 +4,7 @@ import { type Fields, object, pick, type Schema, withUnsupported } from "../../.
 import { policyFields, policyOnBackend } from "../policy-fields.ts";
 import { clientServerFields, simpleBackend, simpleFields } from "./connection.ts";
 
-/** What of the backend section this version enforces: paths such as `mcp.authorization`. */
+/** Supported fields of the backend section, as paths such as `mcp.authorization`. */
 export type SupportedFields = ReadonlySet<string>;
 
 /** The sections of `BackendFull`. */
@@ -30,7 +30,7 @@ const WORDS: Readonly<Record<string, string>> = {
   "auth.gcp": "Google Cloud credentials",
 };
 
-/** `BackendFull` and its smaller forms: the fields named, of which at least one is there. */
+/** Returns `BackendFull` or one of its smaller forms: the given fields, of which at least one is required. */
 export function backendPolicies<const Name extends keyof BackendFields>(
   names: readonly Name[],
   built: SupportedFields,
@@ -38,7 +38,7 @@ export function backendPolicies<const Name extends keyof BackendFields>(
   const mcpFields = policyFields("backend.mcp");
   const mcp = object(mcpFields, {
     atLeastOneOf: Object.keys(mcpFields),
-    description: "Who may use MCP servers, and what of them.",
+    description: "Rules for who may use which items of MCP servers.",
   });
   const fields: BackendFields = {
     tcp: builtParts("tcp", simpleFields.tcp, built),
@@ -54,11 +54,11 @@ export function backendPolicies<const Name extends keyof BackendFields>(
   return object(pick(fields, names), {
     atLeastOneOf: names,
     hasParts: true,
-    description: "How the backend is reached, and what holds for it.",
+    description: "Connection settings and policies of the backend.",
   });
 }
 
-/** A section of which everything, some fields, or nothing is built. */
+/** Returns a section that is supported as a whole, in part, or not yet. */
 function builtParts<Value>(
   name: string,
   schema: Schema<Value>,
@@ -92,7 +92,7 @@ export const BACKEND_SECTIONS = [
   ...(["mcp", "ai"] as const),
 ];
 
-/** The kinds of a GatewayBackend, each with its own field. */
+/** Returns the kinds of a GatewayBackend, each with its own field. */
 export function backendKinds(built: SupportedFields): Fields {
   const own = backends.flatMap(({ kubernetes: form }) =>
     form === undefined
@@ -102,7 +102,7 @@ export function backendKinds(built: SupportedFields): Fields {
   return Object.fromEntries(own);
 }
 
-/** What a GatewayBackend says of how it is reached. */
+/** Returns the connection settings of a GatewayBackend. */
 export function ownPolicies(built: SupportedFields) {
   return backendPolicies(BACKEND_SECTIONS, built);
 }

@@ -21,24 +21,31 @@ import {
 
 /** `Keepalive` of a TCP connection. */
 export const keepalive = object(keepAliveFields(span), {
-  description: "Probes of connections on which nothing is said.",
+  description: "TCP keepalive probes on idle connections.",
 });
 
 /** `BackendTCP`. */
 export const tcpFields = {
   keepalive,
-  // No default in the schema: written into a policy it would override what a less specific one says.
-  connectTimeout: span("How long a connection, with its TLS handshake, may take; 10s by default.", {
-    minimumDuration: "100ms",
-  }),
+  // No default in the schema: an API server would write it into a policy, where it would override a less specific
+  // policy.
+  connectTimeout: span(
+    "Maximum duration of connecting, including the TLS handshake; 10s by default.",
+    {
+      minimumDuration: "100ms",
+    },
+  ),
 };
 
 /** `BackendHTTP`. */
 export const httpFields = {
-  version: choice("What is spoken to the backend.", ["HTTP1", "HTTP2"]),
-  requestTimeout: span("How long the head of a response may take; 504 then.", {
-    minimumDuration: "1ms",
-  }),
+  version: choice("HTTP version of requests to the backend.", ["HTTP1", "HTTP2"]),
+  requestTimeout: span(
+    "Maximum time until the head of the response arrives; then the request is answered with 504.",
+    {
+      minimumDuration: "1ms",
+    },
+  ),
 };
 
 /** `BackendTLS`. */
@@ -46,26 +53,26 @@ export const backendTls = object(
   {
     mtlsCertificateRef: list(localObject("A Secret with tls.key and tls.crt."), {
       maxItems: 1,
-      description: "The certificate that the gateway shows.",
+      description: "Client certificate of the gateway.",
     }),
     caCertificateRefs: list(localObject("A ConfigMap of CA certificates."), {
       maxItems: 1,
-      description: "Whom to trust, in the place of the system's authorities.",
+      description: "Trusted certificate authorities, instead of those of the system.",
     }),
-    insecureSkipVerify: choice("What is not verified.", ["All", "Hostname"]),
-    sni: text("The name that is asked for.", {
+    insecureSkipVerify: choice("Checks that are skipped.", ["All", "Hostname"]),
+    sni: text("Server name in the TLS handshake (SNI).", {
       maxLength: 253,
       pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$",
     }),
     verifySubjectAltNames: list(shortText("A name."), {
       minItems: 1,
       maxItems: 16,
-      description: "Names of which the certificate has one, in the place of the host's.",
+      description: "Accepted names of the certificate, instead of the name of the host.",
     }),
     alpnProtocols: list(tinyText("A protocol."), {
       minItems: 1,
       maxItems: 16,
-      description: "The protocols that are offered (ALPN).",
+      description: "Offered protocols (ALPN).",
     }),
   },
   {
@@ -73,7 +80,7 @@ export const backendTls = object(
     atMostOneOf: ["verifySubjectAltNames", "insecureSkipVerify"],
     checks: [
       {
-        message: '"caCertificateRefs" verifies nothing beside "insecureSkipVerify: All"',
+        message: '"caCertificateRefs" has no effect with "insecureSkipVerify: All"',
         field: "caCertificateRefs",
         holds: ({ caCertificateRefs, insecureSkipVerify }) =>
           caCertificateRefs === undefined || insecureSkipVerify !== "All",
@@ -83,41 +90,49 @@ export const backendTls = object(
   },
 );
 
-/** `OAuthTokenExchange`, as the reference's resources have it. */
+/** `OAuthTokenExchange`, as in agentgateway's resources. */
 export const oauthTokenExchange = object(
   {
     ...exchangeFields((description) => span(`${description} 5m by default.`)),
-    path: unsupportedBut("paths beside a backendRef", "write it into the url"),
+    path: unsupportedBut("paths with a backendRef", "add it to the url"),
     url: text("The token endpoint.", { format: "url", maxLength: 2048 }),
-    backendRef: unsupportedBut("token endpoints by a reference", "write its url"),
+    backendRef: unsupportedBut("token endpoints by reference", "set its url"),
     grantType: choice("TokenExchange: RFC 8693; JwtBearer: RFC 7523.", [
       ...(["TokenExchange", "JwtBearer"] as const),
     ]),
     subjectToken: object(
       {
-        source: unsupportedBut("tokens that stand elsewhere", "it stands in Authorization"),
+        source: unsupportedBut("tokens from other places", "it is read from Authorization"),
         tokenType: tinyText("AccessToken, Jwt, IdToken, or a URI; an access token by default."),
       },
       { description: "The client's token." },
     ),
-    requestedTokenType: choice("What is asked for.", ["AccessToken", "Jwt", "IdToken"]),
+    requestedTokenType: choice("Type of the requested token.", ["AccessToken", "Jwt", "IdToken"]),
     clientAuth: object(
       {
         clientId: shortText("The gateway's name there."),
         secretRef: localObject("A Secret with the key `clientSecret`."),
-        method: choice("How it shows the secret.", ["ClientSecretBasic", "ClientSecretPost"], {
-          unsupportedValues: { PrivateKeyJwt: "client assertions" },
-        }),
+        method: choice(
+          "How the client authenticates with the secret.",
+          ["ClientSecretBasic", "ClientSecretPost"],
+          {
+            unsupportedValues: { PrivateKeyJwt: "client assertions" },
+          },
+        ),
         privateKeyJwt: unsupported("client assertions"),
       },
-      { required: ["clientId", "secretRef"], description: "Who asks for the tokens." },
+      {
+        required: ["clientId", "secretRef"],
+        description: "OAuth client that requests the tokens.",
+      },
     ),
     location: exchangeTargetSchema(),
   },
   {
     exactlyOneOf: ["url", "backendRef"],
     checks: [...exchangeChecks("JwtBearer")],
-    description: "Requests show a token that an authorization server gives for the client's own.",
+    description:
+      "Exchanges the client's token for another one at an authorization server (RFC 8693).",
   },
 );
 
@@ -133,19 +148,19 @@ const azure = object(
       {
         atLeastOneOf: ["clientId", "objectId", "resourceId"],
         description:
-          "An identity that was given to the machine, by one of its ids; the client's counts first, then the object's.",
+          "A managed identity of the machine, by one of its ids; the client id has precedence, then the object id.",
       },
     ),
-    scope: text("What the token is for.", { maxLength: 1024, default: AZURE_SCOPE }),
+    scope: text("Scope of the token.", { maxLength: 1024, default: AZURE_SCOPE }),
   },
   {
     atMostOneOf: ["secretRef", "managedIdentity"],
     description:
-      "Requests show a token of Microsoft Entra; of whatever the gateway runs as where nothing else is said.",
+      "Authenticates with a token of Microsoft Entra; by default that of the environment in which the gateway runs.",
   },
 );
 
-/** `azure` of `BackendAuth` as its schema lets it through. */
+/** Type of a valid `azure` of `BackendAuth`. */
 export type AzureAuthValue = Infer<typeof azure>;
 
 /** `BackendAuth`. */
@@ -157,18 +172,18 @@ export const backendAuth = object(
       description: "The value of the Authorization header.",
     }),
     secretRef: localObject("A Secret with the key `Authorization`."),
-    passthrough: object({}, { description: "The client's own token goes on." }),
+    passthrough: object({}, { description: "Forwards the client's own token." }),
     aws: object(
       { secretRef: localObject("A Secret with accessKey and secretKey.") },
-      { description: "Requests are signed (AWS Signature Version 4)." },
+      { description: "Signs requests (AWS Signature Version 4)." },
     ),
     gcp: object(
       {
-        type: choice("Which token is sent.", ["AccessToken", "IdToken"]),
+        type: choice("Type of the token.", ["AccessToken", "IdToken"]),
         audience: shortText("The token's audience."),
       },
       {
-        description: "Requests show a token of whatever the gateway runs as on Google Cloud.",
+        description: "Authenticates with a token of the Google Cloud identity of the gateway.",
         checks: [
           {
             message: '"audience" is only valid with type: IdToken',
@@ -184,11 +199,11 @@ export const backendAuth = object(
   },
   {
     exactlyOneOf: ["key", "secretRef", "passthrough", "aws", "azure", "gcp", "oauthTokenExchange"],
-    description: "What the gateway shows to the backend.",
+    description: "How the gateway authenticates to the backend.",
   },
 );
 
-/** `BackendTunnel`: the proxy through which a backend is reached. */
+/** `BackendTunnel`: the proxy through which the gateway connects to a backend. */
 export const backendTunnel = object(
   {
     backendRef: backendReference("The proxy: a Service or a static GatewayBackend."),
@@ -201,20 +216,20 @@ export const backendTunnel = object(
   {
     exactlyOneOf: ["backendRef", "url"],
     description:
-      "Reaches the backend through a proxy that opens tunnels (CONNECT), as the policies on the proxy itself say.",
+      "Connects to the backend through a proxy (CONNECT), with the policies of the proxy itself.",
   },
 );
 
-/** What is said of servers that requests of clients go to, and of no others. */
+/** Settings of servers that receive client requests, and of no other servers. */
 export const clientServerFields = { tunnel: backendTunnel, health: kubernetesHealth };
 
-/** The fields that every kind of backend has. */
+/** Fields of every kind of backend. */
 export const simpleFields = {
-  tcp: object(tcpFields, { description: "Connections to the backend." }),
+  tcp: object(tcpFields, { description: "TCP settings of connections to the backend." }),
   tls: backendTls,
-  http: object(httpFields, { description: "HTTP to the backend." }),
+  http: object(httpFields, { description: "HTTP settings of the backend." }),
   auth: backendAuth,
 };
 
 /** `BackendSimple`. */
-export const simpleBackend = object(simpleFields, { description: "How it is reached." });
+export const simpleBackend = object(simpleFields, { description: "Connection settings." });

@@ -11,7 +11,7 @@ import {
 } from "../../../schema/schema.ts";
 import { policyFilters } from "../policy-fields.ts";
 
-/** What a filter's `type` says, and the field that holds its settings. */
+/** Types of filters, with the field of their settings. */
 const FILTERS = {
   RequestHeaderModifier: "requestHeaderModifier",
   ResponseHeaderModifier: "responseHeaderModifier",
@@ -30,10 +30,10 @@ const HTTP_FILTERS: readonly FilterType[] = [
   ...(["RequestRedirect", "URLRewrite", "CORS", "ExternalAuth", "ExtensionRef"] as const),
 ];
 
-/** Gateway API `HTTPRouteFilter`: policies say what filters hold. */
+/** Filters of Gateway API's `HTTPRouteFilter`; policies define their settings. */
 export function httpFilters(): RouteFilters {
   return {
-    ofRule: filtersOf(HTTP_FILTERS, policyFilters(), "What is done with the rule's requests."),
+    ofRule: filtersOf(HTTP_FILTERS, policyFilters(), "Filters of the requests of the rule."),
     ofBackend: backendFilters(HTTP_FILTERS),
   };
 }
@@ -47,32 +47,32 @@ const GRPC_FILTERS: readonly FilterType[] = [
   ] as const),
 ];
 
-/** Gateway API `GRPCRouteFilter`. */
+/** Filters of Gateway API's `GRPCRouteFilter`. */
 export function grpcFilters(): RouteFilters {
   const fields = GRPC_FILTERS.map((type) => FILTERS[type]);
   const known = Object.entries(policyFilters()).filter(([field]) =>
     fields.some((each) => each === field),
   );
-  const what = "What is done with the rule's calls.";
+  const what = "Filters of the calls of the rule.";
   return {
     ofRule: filtersOf(GRPC_FILTERS, Object.fromEntries(known), what),
     ofBackend: backendFilters(GRPC_FILTERS),
   };
 }
 
-/** The filters of one backend that are built. */
+/** Supported filters of a single backend. */
 const BACKEND_FILTERS: Fields = {
   requestHeaderModifier: kubernetesHeaderChangesSchema,
   responseHeaderModifier: kubernetesHeaderChangesSchema,
 };
 
-/** The filters of a reference to a backend: what is done with the messages of that backend alone. */
+/** Returns the filters of a reference to a backend, which apply to the messages of that backend only. */
 function backendFilters(types: readonly FilterType[]) {
   const fields = types.map((type): readonly [string, Schema] => {
     const field = FILTERS[type];
     return [field, BACKEND_FILTERS[field] ?? unsupported(`filters of one backend of type ${type}`)];
   });
-  const what = "What is done with the messages of this backend alone, after the rule's filters.";
+  const what = "Filters of the messages of this backend only, after those of the rule.";
   return filtersOf(types, Object.fromEntries(fields), what);
 }
 
@@ -80,7 +80,7 @@ function filtersOf(types: readonly FilterType[], fields: Fields, description: st
   return list(
     object(
       {
-        type: choice("What it does.", types),
+        type: choice("Type of the filter.", types),
         ...fields,
         extensionRef: unsupported(
           "filters of other kinds",
@@ -95,7 +95,7 @@ function filtersOf(types: readonly FilterType[], fields: Fields, description: st
         checks: types.map((type) => {
           const field = FILTERS[type];
           return {
-            message: `"${field}" stands with type: ${type}, and only with it`,
+            message: `"${field}" and type: ${type} require each other`,
             field,
             holds: (filter) => (filter.type === type) === Object.hasOwn(filter, field),
             cel: `(self.type == '${type}') == has(self.${field})`,

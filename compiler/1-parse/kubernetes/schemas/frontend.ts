@@ -27,12 +27,12 @@ const tls = object(
       minItems: 1,
       maxItems: 16,
       description:
-        "The protocols that clients may choose (ALPN): `h2` and `http/1.1` of HTTPS, any others of TLS that ends here and whose connections are passed on.",
+        "Protocols that clients can negotiate (ALPN): `h2` and `http/1.1` for HTTPS, any others for terminated TLS connections that are forwarded as TCP.",
     }),
-    minProtocolVersion: tlsVersion("The lowest TLS version."),
-    maxProtocolVersion: tlsVersion("The highest TLS version."),
+    minProtocolVersion: tlsVersion("Minimum TLS version."),
+    maxProtocolVersion: tlsVersion("Maximum TLS version."),
     cipherSuites: list(choice("A cipher suite.", CIPHER_SUITES), {
-      description: "The cipher suites that are taken.",
+      description: "Allowed cipher suites.",
     }),
   },
   {
@@ -51,30 +51,30 @@ const httpFields = {
 
 const attributes = object(
   {
-    remove: list(tinyText("A field that is dropped."), {
+    remove: list(tinyText("Name of a field."), {
       minItems: 1,
       maxItems: 32,
-      description: "Fields that are left out.",
+      description: "Fields to remove.",
     }),
     add: list(
       object(
         { name: shortText("Its name."), expression: expression("Its value.") },
         { required: ["name", "expression"] },
       ),
-      { minItems: 1, description: "Fields beside those, or in their place." },
+      { minItems: 1, description: "Fields to add or replace." },
     ),
   },
-  { atLeastOneOf: ["remove", "add"], description: "What is said of each request." },
+  { atLeastOneOf: ["remove", "add"], description: "Attributes of each request." },
 );
 
 const collectorPath = (defaultPath: string) =>
-  text(`Where the server takes them over HTTP; ${defaultPath} by default.`, {
+  text(`Path of the server for OTLP over HTTP; ${defaultPath} by default.`, {
     maxLength: 1024,
     pattern: "^/[!-~]*$",
     form: 'a path that begins with "/"',
   });
 
-/** A collector's path acts over HTTP alone. */
+/** The path of a collector only applies to HTTP. */
 const pathOverHttp = (defaultProtocol: "HTTP" | "GRPC"): ValueCheck => ({
   message: '"path" is only for protocol: HTTP',
   field: "path",
@@ -85,7 +85,7 @@ const pathOverHttp = (defaultProtocol: "HTTP" | "GRPC"): ValueCheck => ({
 const tracing = object(
   {
     backendRef: backendReference("The OTLP server."),
-    protocol: choice("How it is spoken to.", ["HTTP", "GRPC"], { default: "HTTP" }),
+    protocol: choice("Protocol of the server.", ["HTTP", "GRPC"], { default: "HTTP" }),
     path: collectorPath("/v1/traces"),
     attributes,
     resources: list(
@@ -93,56 +93,56 @@ const tracing = object(
         { name: shortText("Its name."), expression: expression("Its value.") },
         { required: ["name", "expression"] },
       ),
-      { description: "What the gateway says of itself." },
+      { description: "Attributes of the gateway itself." },
     ),
     randomSampling: expression(
-      "How many of the requests without a trace get one: a share (`0.1`), `true`, or an expression over the request. None by default.",
+      "Fraction of requests without a trace that start one: a number (`0.1`), `true`, or an expression over the request. None by default.",
     ),
     clientSampling: expression(
-      "How many of the requests whose sender records their trace are traced here too. All by default.",
+      "Fraction of requests with a recorded trace that are traced here too. All by default.",
     ),
   },
   {
     required: ["backendRef"],
     checks: [pathOverHttp("HTTP")],
-    description: "Traces of requests (OpenTelemetry), and where they go.",
+    description: "Traces of requests (OpenTelemetry), and their collector.",
   },
 );
 
 const otlp = object(
   {
-    backendRef: backendReference("The OTLP server that gets a record of each line."),
-    protocol: choice("How it is spoken to.", ["HTTP", "GRPC"], { default: "GRPC" }),
+    backendRef: backendReference("OTLP server that receives a record of each line."),
+    protocol: choice("Protocol of the server.", ["HTTP", "GRPC"], { default: "GRPC" }),
     path: collectorPath("/v1/logs"),
   },
   {
     required: ["backendRef"],
     checks: [pathOverHttp("GRPC")],
-    description: "Records of access lines, and where they go.",
+    description: "Records of access lines, and their collector.",
   },
 );
 
-/** The fields of a GatewayPolicy's `frontend`. */
+/** Fields of `frontend` in a GatewayPolicy. */
 export const frontendFields = {
   tcp: object(
     { keepalive },
-    { atLeastOneOf: ["keepalive"], description: "Connections of clients." },
+    { atLeastOneOf: ["keepalive"], description: "TCP settings of client connections." },
   ),
   networkAuthorization: kubernetesConnectionRulesSchema,
   tls,
   proxyProtocol: object(
     {
-      version: choice("Which versions of the header are taken.", ["V1", "V2", "All"], {
+      version: choice("Accepted versions of the header.", ["V1", "V2", "All"], {
         default: "V2",
       }),
-      mode: choice("Whether every connection has to begin with a header.", ["Strict", "Optional"], {
+      mode: choice("Whether every connection must begin with a header.", ["Strict", "Optional"], {
         default: "Strict",
       }),
       trustedSources,
     },
     {
       description:
-        "Proxies before the gateway that say for whom they make a connection (HAProxy's PROXY protocol).",
+        "PROXY protocol (HAProxy), in which proxies in front of the gateway send the address of the client.",
     },
   ),
   http: object(httpFields, {
@@ -150,8 +150,8 @@ export const frontendFields = {
     description: "HTTP with clients.",
   }),
   accessLog: object(
-    { filter: expression("Which requests are logged."), attributes, otlp },
-    { description: "Which requests have a line in the log, and what it says." },
+    { filter: expression("Requests that are logged."), attributes, otlp },
+    { description: "Access log: logged requests and their fields." },
   ),
   tracing,
 };

@@ -11,12 +11,12 @@ import { choice, list, object, text } from "../../../schema/schema.ts";
 /** metav1.Condition */
 const condition = object(
   {
-    type: text("What is said.", { maxLength: 316 }),
-    status: choice("Whether it holds.", ["True", "False", "Unknown"]),
+    type: text("Type of the condition.", { maxLength: 316 }),
+    status: choice("Status of the condition.", ["True", "False", "Unknown"]),
     reason: text("Why, in a word.", { maxLength: 1024 }),
     message: { type: "string", maxLength: 32768, description: "Why, in a sentence." },
     observedGeneration: { type: "integer", minimum: 0 },
-    lastTransitionTime: text("When it last changed."),
+    lastTransitionTime: text("Time of the last change of the status."),
   },
   { required: ["type", "status", "reason", "message", "lastTransitionTime"] },
 );
@@ -26,7 +26,7 @@ export const backendStatusSchema = object({
   conditions: list(condition, { maxItems: 8, listKey: "type" }),
 });
 
-/** The status of a GatewayPolicy: what each of its targets makes of it. */
+/** Status of a GatewayPolicy for each of its targets. */
 export const policyStatusSchema = object({
   conditions: list(condition, { listKey: "type" }),
   ancestors: list(
@@ -39,7 +39,7 @@ export const policyStatusSchema = object({
           },
           { required: ["name"] },
         ),
-        controllerName: text("Who says so: DOMAIN/PATH.", {
+        controllerName: text("Controller that wrote it: DOMAIN/PATH.", {
           maxLength: 253,
           pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/.+$",
         }),
