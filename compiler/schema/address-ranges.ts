@@ -1,6 +1,6 @@
 import { list, type Schema, shortText } from "./schema.ts";
 
-/** Addresses and ranges of them, one at least. */
+/** Schema of a non-empty list of addresses and address ranges. */
 export function addressRanges(description: string): Schema<readonly string[]> {
   const range = shortText("An address, or a range in CIDR notation.", {
     format: "cidr",

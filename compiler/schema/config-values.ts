@@ -1,7 +1,7 @@
 import type { ConfigPath } from "../diagnostics/diagnostic.ts";
 import type { EnvTemplate } from "../model/texts.ts";
 
-/** A JSON pointer (`/binds/0/port`) as a path: an array's steps are numbers. */
+/** Converts a JSON pointer (`/binds/0/port`) to a path: steps into arrays are numbers. */
 export function pointerPath(pointer: string, value: ConfigValue): ConfigPath {
   const path: (string | number)[] = [];
   let at: unknown = value;
@@ -13,12 +13,12 @@ export function pointerPath(pointer: string, value: ConfigValue): ConfigPath {
   return path;
 }
 
-/** The value at a path; undefined when there is none. */
+/** Returns the value at a path; `undefined` if there is no such value. */
 export function configValueAt(value: ConfigValue, path: ConfigPath): unknown {
   return path.reduce<unknown>(childOf, value);
 }
 
-/** Whether a value has keys. */
+/** Whether a value is a mapping. */
 export function isMapping(value: ConfigValue): value is ConfigMapping {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
@@ -29,12 +29,15 @@ function childOf(value: unknown, step: string | number): unknown {
     : undefined;
 }
 
-/** A scalar as text; empty for a list or a mapping, which is another mistake and has no text (nor a prototype). */
+/**
+ * Returns a scalar as a string; empty for lists and mappings, which have no `toString` without a prototype and are
+ * reported elsewhere.
+ */
 export function scalarText(value: unknown): string {
   return typeof value === "object" ? "" : String(value);
 }
 
-/** A YAML value as plain data: objects without a prototype, so that `__proto__` is a key like any other. */
+/** A YAML value as plain data. Mappings have no prototype, so that `__proto__` is a key like any other. */
 export type ConfigValue =
   | string
   | number
@@ -49,28 +52,31 @@ export interface ConfigMapping {
   readonly [key: string]: ConfigValue;
 }
 
-/** A value and the texts in it that the gateway reads when it starts, by path: validation sees what the user wrote there. */
+/**
+ * A value and the strings in it that the gateway resolves when it starts, by path. Validation sees them as the user
+ * wrote them.
+ */
 export interface ReadValue {
   readonly value: ConfigValue;
   readonly envTemplates: readonly { readonly path: ConfigPath; readonly text: EnvTemplate }[];
   readonly expanded: readonly ExpandedText[];
 }
 
-/** A scalar that came from the environment. Its value may be a secret in the wrong place: it is never shown. */
+/** A scalar from the environment. Its value may be a secret in the wrong place, so it is never shown. */
 export interface ExpandedText {
   readonly path: ConfigPath;
-  /** As the user wrote it: `${NAME}`. */
+  /** The reference as the user wrote it: `${NAME}`. */
   readonly source: string;
-  /** False when a variable of it is not set, which is reported by then. */
+  /** `false` if one of its variables is not set, which has already been reported. */
   readonly isComplete: boolean;
 }
 
-/** Puts the texts that are read at start in their places, once the value has been validated. */
+/** Inserts the strings that are resolved at startup into a validated value. */
 export function withEnvTemplates({ value, envTemplates }: ReadValue): ConfigValue {
   for (const { path, text } of envTemplates) {
     const parent = path.slice(0, -1).reduce<unknown>(childOf, value);
     const last = path.at(-1);
-    // What stood there may have been left out.
+    // Validation may have removed it.
     if (
       typeof parent === "object" &&
       parent !== null &&

@@ -9,8 +9,8 @@ const UNITS: Readonly<Record<string, number>> = {
 };
 
 /**
- * Milliseconds of a duration, or undefined when it isn't one. Resources take the Gateway API form (GEP-2257:
- * `1h30m`, `500ms`); the file form also takes Go's fractions and small units (`1.5s`). Never negative.
+ * Parses a duration into milliseconds; `undefined` if it is not a duration. Manifests use the Gateway API format
+ * (GEP-2257: `1h30m`, `500ms`); files also accept Go's fractions and small units (`1.5s`). Never negative.
  */
 export function parseDuration(text: string): number | undefined {
   if (text === "0") return 0;
@@ -22,10 +22,13 @@ export function parseDuration(text: string): number | undefined {
   return Number.isFinite(total) ? total : undefined;
 }
 
-/** Node's timers have 31 bits of milliseconds, to which it adds a second of its own; one that is set for longer fires at once. */
+/**
+ * Maximum of a timer in milliseconds. Node.js timers have 31 bits, to which it adds a second of its own; a longer timer
+ * fires at once.
+ */
 const MAX_TIMER = 2_147_000_000;
 
-/** The same for what a timer measures: more than 24 days are 24 days, after which nothing of today is still waiting. */
+/** Parses a duration for a timer, limited to 24 days: no request or connection waits longer than that. */
 export function parseTimer(text: string): number | undefined {
   const milliseconds = parseDuration(text);
   return milliseconds === undefined ? undefined : Math.min(milliseconds, MAX_TIMER);

@@ -2,7 +2,9 @@ import { isIP } from "node:net";
 import { parseDuration } from "./duration.ts";
 import type { FormatName, Schema } from "./schema.ts";
 
-/** Whether a text has a form. Texts that the gateway reads when it starts (`${NAME}`) pass where they may stand. */
+/**
+ * Tests whether a string has a format. Strings that are resolved at startup (`${NAME}`) pass where they are allowed.
+ */
 export const formats: Readonly<Record<FormatName, (text: string) => boolean>> = {
   duration: (text) => parseDuration(text) !== undefined,
   gatewayDuration: (text) => /^([0-9]{1,5}(h|m|s|ms)){1,4}$/.test(text),
@@ -16,7 +18,7 @@ export const formats: Readonly<Record<FormatName, (text: string) => boolean>> = 
     hasVariable(text) || /^(localhost|127(\.[0-9]{1,3}){3}|\[::1\]):[0-9]{1,5}$/.test(text),
 };
 
-/** Whether a schema says more of a text than its length, and the text fits. */
+/** Whether a schema restricts a string by more than its length, and the string matches. */
 export function fitsForm({ format, pattern }: Schema, text: string): boolean {
   if (format === undefined && pattern === undefined) return false;
   return (
@@ -39,7 +41,7 @@ function isHttpUrl(text: string): boolean {
   );
 }
 
-/** An IP address, or a range of them (RFC 4632, RFC 4291 2.3). */
+/** Whether a string is an IP address or an address range (RFC 4632, RFC 4291 2.3). */
 function isAddressRange(text: string): boolean {
   const [address = "", prefix, ...rest] = text.split("/");
   const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
@@ -47,7 +49,7 @@ function isAddressRange(text: string): boolean {
   return prefix === undefined || (/^[0-9]{1,3}$/.test(prefix) && Number(prefix) <= bits);
 }
 
-/** A DNS name, exact or with a first label `*` (Gateway API `Hostname`). */
+/** Whether a string is a DNS name, exact or with `*` as its first label (Gateway API `Hostname`). */
 function isHostname(text: string): boolean {
   return (
     text === "*" ||

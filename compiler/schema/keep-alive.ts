@@ -2,30 +2,32 @@ import type { KeepAliveSettings } from "../../runtime/net/connection-settings.ts
 import { parseTimer } from "./duration.ts";
 import { duration, type Infer, integer, object, unsupported } from "./schema.ts";
 
-/** What both forms say of TCP keepalive; `time` spells a time as one of them does. */
+/** Returns the fields of TCP keepalive that files and manifests share; `time` is the duration schema of one of them. */
 export function keepAliveFields(time: typeof duration) {
   const probing = { minimumDuration: "1s", default: "180s" };
   return {
-    time: time("Silence before the first probe; whole seconds.", probing),
-    interval: time("Between two probes; whole seconds.", probing),
-    retries: integer("Probes without a response before the connection is given up.", 1, 64, {
+    time: time("Idle time before the first probe, in whole seconds.", probing),
+    interval: time("Time between two probes, in whole seconds.", probing),
+    retries: integer("Unanswered probes before the connection is closed.", 1, 64, {
       default: 9,
     }),
   };
 }
 
-/** TCP keepalive: `keepalives` or `keepalive`. */
+/** Schema of TCP keepalive: `keepalives` or `keepalive`. */
 export function keepAliveSchema() {
   return object(
     {
       ...keepAliveFields(duration),
       enabled: unsupported("connections without TCP keepalive"),
     },
-    { description: "TCP keepalive: finds peers that are gone without a word." },
+    {
+      description: "TCP keepalive: detects peers that disappeared without closing the connection.",
+    },
   );
 }
 
-/** Keepalive with its defaults, in milliseconds. */
+/** Resolves TCP keepalive with its defaults, in milliseconds. */
 export function readKeepAlive(
   value: Infer<ReturnType<typeof keepAliveSchema>>,
   { time: idle, interval, retries }: KeepAliveSettings,
@@ -37,7 +39,7 @@ export function readKeepAlive(
   };
 }
 
-/** Sockets count in seconds. */
+/** Rounds to whole seconds, because sockets accept nothing finer. */
 function wholeSeconds(text: string | undefined, rest: number): number {
   const time = text === undefined ? undefined : parseTimer(text);
   return Math.ceil((time ?? rest) / 1000) * 1000;

@@ -1,2 +1,2 @@
-/** What a path looks like. */
+/** Pattern of a path, and its description. */
 export const PATH_FORM = { pattern: "^/", form: 'a path that begins with "/"' } as const;

@@ -1,4 +1,4 @@
-/** Kubernetes' quantities of bytes: a whole number or a fraction, with a unit of 1000 or of 1024. */
+/** Pattern of Kubernetes byte quantities: an integer or a fraction with a decimal or binary unit. */
 export const QUANTITY = "^[0-9]+(\\.[0-9]+)?([kMGT]|[KMGT]i)$";
 
 const UNITS: Readonly<Record<string, number>> = {
@@ -14,12 +14,12 @@ const UNITS: Readonly<Record<string, number>> = {
 
 const quantity = new RegExp(QUANTITY);
 
-/** Whether a text may be a quantity. */
+/** Whether a string may be a quantity. */
 export function isQuantity(text: string): boolean {
   return quantity.test(text);
 }
 
-/** The bytes of a quantity, the part of one left out. */
+/** Converts a quantity to bytes, rounded down. */
 export function bytesOf(text: string): number {
   const unit = text.replace(/^[0-9.]+/, "");
   return Math.floor(Number.parseFloat(text) * (UNITS[unit] ?? Number.NaN));

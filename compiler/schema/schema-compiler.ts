@@ -5,8 +5,8 @@ import { formats } from "./formats.ts";
 import { type Fields, isWritable, type Schema, type ValueCheck } from "./schema.ts";
 
 /**
- * Compiles a schema with gwc's own keywords and formats, for these values and their parts. Done once per schema and
- * input: it is the expensive part, and an input uses few of the fields there are.
+ * Compiles a schema with gwc's keywords and formats, reduced to the fields that the values use: compiling is the
+ * expensive part, and an input uses few of all fields.
  */
 export function compileSchema(schema: Schema, values: readonly ConfigValue[]): ValidateFunction {
   const ajv = new Ajv({
@@ -15,7 +15,8 @@ export function compileSchema(schema: Schema, values: readonly ConfigValue[]): V
     verbose: false,
     unicodeRegExp: true,
     allowUnionTypes: true,
-    // The schema is ours and is used once: checking it and polishing its code cost more than they bring.
+    // The schema is gwc's own and is used once, so that checking it and optimizing its code would cost more than they
+    // save.
     meta: false,
     validateSchema: false,
     code: { optimize: false },
@@ -35,7 +36,7 @@ export function compileSchema(schema: Schema, values: readonly ConfigValue[]): V
     type: "string",
     schemaType: "string",
     errors: false,
-    // A text that is no duration is a mistake of its format.
+    // A string that is not a duration is reported by its format.
     validate: (minimum: string, text: string) =>
       (parseDuration(text) ?? Number.POSITIVE_INFINITY) >= (parseDuration(minimum) ?? 0),
   });
@@ -44,8 +45,8 @@ export function compileSchema(schema: Schema, values: readonly ConfigValue[]): V
 }
 
 /**
- * The part of a schema that says something about the values: the fields that one of them has. What is not built yet is
- * an unknown field to ajv, and told apart when it is reported.
+ * Returns the part of a schema that applies to the values: the fields that one of them has. Unsupported fields are
+ * unknown to ajv; the report tells them apart.
  */
 function usedPart(schema: Schema, values: readonly ConfigValue[]): Schema {
   const { properties, additionalProperties, items } = schema;
@@ -80,7 +81,7 @@ function usedFields(properties: Fields, values: readonly ConfigValue[]): Fields 
   return Object.fromEntries(used);
 }
 
-/** The values of the keys that a schema has no names for. */
+/** Returns the values of keys that a schema does not name. */
 function otherValues(
   { properties = {} }: Schema,
   values: readonly ConfigValue[],

@@ -4,19 +4,19 @@ import { literalPattern } from "../model/literal-pattern.ts";
 import type { Text } from "../model/texts.ts";
 
 /**
- * A JSON schema (draft 2020-12 words that gwc uses) with gwc's own keywords. Written without `anyOf`, `oneOf` and
- * `$ref` for shapes, so that each mistake has one message and each path one schema. `Value` is what a valid value is:
- * the builders below infer it, and `validator` gives it back.
+ * A JSON schema (the keywords of draft 2020-12 that gwc uses) with gwc's own keywords. It has no `anyOf`, `oneOf` and
+ * `$ref` for shapes, so that each mistake has one message and each path one schema. `Value` is the type of a valid
+ * value: the builders below infer it, and `validator` returns it.
  */
 export interface Schema<Value = unknown> {
-  /** For the type checker alone: no schema has it. */
+  /** For the type checker only: no schema has this property. */
   readonly [VALUE]?: Value;
   readonly type?: SchemaType | readonly SchemaType[];
   readonly title?: string;
   readonly description?: string;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly additionalProperties?: boolean | Schema;
-  /** What the keys of a map look like. */
+  /** Pattern of the keys of a map. */
   readonly propertyNames?: Pick<Schema, "pattern" | "form">;
   readonly required?: readonly string[];
   readonly items?: Schema;
@@ -30,77 +30,77 @@ export interface Schema<Value = unknown> {
   readonly maxProperties?: number;
   readonly minProperties?: number;
   readonly uniqueItems?: boolean;
-  /** The field by which Kubernetes tells the items of a list apart: several writers may each have their own. */
+  /** Field that identifies the items of a list in Kubernetes, so that several writers can own items. */
   readonly listKey?: string;
   readonly pattern?: string;
-  /** What the pattern asks for, in words: `a path that begins with "/"`. */
+  /** Description of the pattern: `a path that begins with "/"`. */
   readonly form?: string;
   readonly format?: FormatName;
-  /** The shortest duration that a text of the format `duration` may say: `1s`. */
+  /** Minimum of a string with the format `duration`: `1s`. */
   readonly minimumDuration?: string;
   readonly default?: unknown;
   readonly examples?: readonly unknown[];
-  /** Exactly one of these properties must be there. */
+  /** Names of properties of which exactly one must be present. */
   readonly exactlyOneOf?: readonly string[];
-  /** At least one of these properties must be there. */
+  /** Names of properties of which at least one must be present. */
   readonly atLeastOneOf?: readonly string[];
-  /** At most one of these properties may be there. */
+  /** Names of properties of which at most one may be present. */
   readonly atMostOneOf?: readonly string[];
-  /** Rules over several fields of an object. */
+  /** Rules that involve several fields of an object. */
   readonly checks?: readonly ValueCheck[];
-  /** Its fields or items are parts: one with a mistake is left out, and the others go on. */
+  /** Whether its fields or items are parts: if one has a mistake, only that one is removed. */
   readonly hasParts?: boolean;
-  /** Another spelling of the field of this name. */
+  /** Name of the field that this one is an alias of. */
   readonly aliasOf?: string;
-  /** Known from the specification, but not built yet: using it is an error that says so. The value is what it is. */
+  /** Description of a feature of the specification that gwc does not support yet: using it is an error. */
   readonly unsupported?: string;
-  /** Of what is not built yet: how the same is had all the same. */
+  /** Hint that says how to get the same result without this unsupported field. */
   readonly instead?: string;
-  /** Keys that are no fields of the object, or words that are no values, though people look for them there, and what says it: a whole hint for each. */
+  /** Hints for keys or values that users often expect here but that do not exist. */
   readonly misplacedFieldHints?: Readonly<Record<string, string>>;
-  /** Means nothing in this place: using it is an error that says so. The value is what the field acts on instead. */
+  /** Description of what the field applies to instead, if it has no meaning here: using it is an error. */
   readonly misplaced?: string;
-  /** Values that are known from the specification, but not built yet, and what they are. */
+  /** Descriptions of values of the specification that gwc does not support yet. */
   readonly unsupportedValues?: Readonly<Record<string, string>>;
-  /** `${NAME}` in it is read when the gateway starts, not at build. */
+  /** Whether `${NAME}` in it is resolved when the gateway starts, not at build time. */
   readonly readAtStart?: boolean;
-  /** Must not be written out: a literal is reported, `${NAME}` is read when the gateway starts. */
+  /** Whether it must not be a literal: literals are reported, and `${NAME}` is resolved when the gateway starts. */
   readonly secret?: boolean;
-  /** A credential where it is written out: what explains a configuration does not show it. */
+  /** Whether a literal value is hidden in output that explains a configuration. */
   readonly isHidden?: boolean;
-  /** The value is a CEL expression. */
+  /** Whether the value is a CEL expression. */
   readonly expression?: boolean;
-  /** The value is an RE2 pattern. */
+  /** Whether the value is an RE2 pattern. */
   readonly isPattern?: boolean;
-  /** A number of bytes: in a file a quantity may say it (`2Mi`). */
+  /** Whether it is a number of bytes, which files can write as a quantity (`2Mi`). */
   readonly isQuantity?: boolean;
 }
 
 declare const VALUE: unique symbol;
 
-/** What a valid value of a schema is: `Infer<typeof routeSchema>`. */
+/** Type of a valid value of a schema: `Infer<typeof routeSchema>`. */
 export type Infer<Of extends Schema> = Of extends Schema<infer Value> ? Value : never;
 
-/** The schemas of an object's fields. */
+/** Schemas of the fields of an object. */
 export type Fields = Readonly<Record<string, Schema>>;
 
-/** A rule over several fields of an object, in gwc's words and in those of a CRD. */
+/** A rule that involves several fields of an object, for gwc and for a CRD. */
 export interface ValueCheck {
-  /** What must hold, as a sentence without full stop. */
+  /** The requirement, as a sentence without a full stop. */
   readonly message: string;
-  /** The field that the mistake is about; the object itself when absent. */
+  /** Field that breaks the rule; `undefined` for the object itself. */
   readonly field?: string;
-  /** The field without which that one says nothing. */
+  /** Field that `field` requires. */
   readonly needs?: string;
   readonly holds: (value: Readonly<Record<string, unknown>>) => boolean;
-  /** The same as a CEL expression over `self`, for `x-kubernetes-validations`. */
+  /** The rule as a CEL expression over `self`, for `x-kubernetes-validations`. */
   readonly cel: string;
 }
 
 /** The JSON types of a value. */
 export type SchemaType = "object" | "array" | "string" | "integer" | "number" | "boolean" | "null";
 
-/** Forms of a text that gwc checks. */
+/** Names of the string formats that gwc checks. */
 export type FormatName =
   | "duration"
   | "gatewayDuration"
@@ -111,10 +111,10 @@ export type FormatName =
   | "loopback-address"
   | "ip";
 
-/** The words of a schema besides those that its builder gives. */
+/** Keywords of a schema that its builder does not set itself. */
 export type Rest<Given extends keyof Schema> = Omit<Schema, Given | typeof VALUE>;
 
-/** An object with these fields: one that cannot be used where it stands has no value. */
+/** Type of an object with these fields, without those that cannot be used here. */
 export type ObjectValue<Of extends Fields, Required> = Flat<
   {
     readonly [Key in keyof Of as Key extends Required ? UsableKey<Of, Key> : never]: Infer<Of[Key]>;
@@ -131,14 +131,14 @@ type UsableKey<Of extends Fields, Key extends keyof Of> = [Infer<Of[Key]>] exten
 
 type Flat<Value> = { [Key in keyof Value]: Value[Key] };
 
-/** What an object is told besides its fields. */
+/** Keywords of an object other than its fields. */
 export type ObjectRest<Required> = Rest<
   "type" | "properties" | "additionalProperties" | "required"
 > & {
   readonly required?: readonly Required[];
 };
 
-/** An object whose keys are all named: an unknown one is a mistake. */
+/** Schema of an object with fixed keys: an unknown key is a mistake. */
 export function object<const Of extends Fields, const Required extends keyof Of & string = never>(
   properties: Of,
   rest: ObjectRest<Required> = {},
@@ -146,7 +146,7 @@ export function object<const Of extends Fields, const Required extends keyof Of 
   return { type: "object", properties, additionalProperties: false, ...rest };
 }
 
-/** An object of which only some fields are known; the others may be anything. */
+/** Schema of an object with some known fields; others may have any value. */
 export function openObject<
   const Of extends Fields,
   const Required extends keyof Of & string = never,
@@ -154,7 +154,7 @@ export function openObject<
   return { type: "object", properties, additionalProperties: true, ...rest };
 }
 
-/** An object with any keys, whose values have one shape. */
+/** Schema of an object with arbitrary keys whose values share a schema. */
 export function map<Value>(
   values: Schema<Value>,
   rest: Rest<"type" | "additionalProperties"> = {},
@@ -162,7 +162,7 @@ export function map<Value>(
   return { type: "object", additionalProperties: values, ...rest };
 }
 
-/** A list of items of one shape. */
+/** Schema of a list whose items share a schema. */
 export function list<Value>(
   items: Schema<Value>,
   rest: Rest<"type" | "items"> = {},
@@ -170,7 +170,7 @@ export function list<Value>(
   return { type: "array", items, ...rest };
 }
 
-/** A list whose items are parts: one with a mistake is left out, and nothing stands in its place. */
+/** Schema of a list whose items are parts: an item with a mistake becomes `undefined`. */
 export function listOfParts<Value>(
   items: Schema<Value>,
   rest: Rest<"type" | "items" | "hasParts"> = {},
@@ -180,12 +180,12 @@ export function listOfParts<Value>(
 
 type TextRest = Rest<"type" | "description">;
 
-/** A text that may be read at start is one that the compiler may not know. */
+/** Type of a string: the compiler may not know the value of one that is resolved at startup. */
 type TextValue<Given> = Given extends { readonly readAtStart: true } | { readonly secret: true }
   ? Text
   : string;
 
-/** A text of at least one character. */
+/** Schema of a non-empty string. */
 export function text<const Given extends TextRest>(
   description: string,
   rest?: Given,
@@ -193,12 +193,12 @@ export function text<const Given extends TextRest>(
   return { type: "string", minLength: 1, description, ...rest };
 }
 
-/** A text that may be empty. */
+/** Schema of a string that may be empty. */
 export function anyText<const Given extends Rest<"type">>(rest?: Given): Schema<TextValue<Given>> {
   return { type: "string", ...rest };
 }
 
-/** ShortString of the specification: 1..256 characters. */
+/** Schema of a ShortString of the specification: 1 to 256 characters. */
 export function shortText<const Given extends TextRest>(
   description: string,
   rest?: Given,
@@ -206,12 +206,12 @@ export function shortText<const Given extends TextRest>(
   return { type: "string", minLength: 1, maxLength: 256, description, ...rest };
 }
 
-/** A CEL expression: 1..16384 characters. */
+/** Schema of a CEL expression: 1 to 16,384 characters. */
 export function expression(description: string): Schema<string> {
   return text(description, { maxLength: 16384, expression: true });
 }
 
-/** True or false. */
+/** Schema of a boolean. */
 export function boolean(
   description: string,
   rest: Rest<"type" | "description"> = {},
@@ -219,7 +219,7 @@ export function boolean(
   return { type: "boolean", description, ...rest };
 }
 
-/** A whole number within bounds, both included. */
+/** Schema of an integer; both limits are inclusive. */
 export function integer(
   description: string,
   minimum: number,
@@ -229,7 +229,7 @@ export function integer(
   return { type: "integer", description, minimum, maximum, ...rest };
 }
 
-/** A number of bytes within bounds, both included. */
+/** Schema of a number of bytes; both limits are inclusive. */
 export function byteCount(
   description: string,
   minimum: number,
@@ -239,12 +239,12 @@ export function byteCount(
   return { ...integer(description, minimum, maximum, rest), isQuantity: true };
 }
 
-/** A number within bounds, both included. */
+/** Schema of a number; both limits are inclusive. */
 export function number(description: string, minimum: number, maximum: number): Schema<number> {
   return { type: "number", description, minimum, maximum };
 }
 
-/** One of a few words. */
+/** Schema of one of several words. */
 export function choice<const Word extends string>(
   description: string,
   values: readonly Word[],
@@ -253,7 +253,7 @@ export function choice<const Word extends string>(
   return { type: "string", enum: values, description, ...rest };
 }
 
-/** A duration: `30s`, `1h30m`. */
+/** Schema of a duration: `30s`, `1h30m`. */
 export function duration(
   description: string,
   rest: Rest<"type" | "description"> = {},
@@ -261,10 +261,10 @@ export function duration(
   return { type: "string", format: "duration", description, ...rest };
 }
 
-/** Any JSON. */
+/** Schema of any JSON value. */
 export const json: Schema<Json> = {};
 
-/** A value of either type: each has its own words, and what is said of both alike is said in `rest`. */
+/** Schema of a value of either type. Each type has its own keywords; keywords for both are in `rest`. */
 export function either<First, Second>(
   first: Schema<First>,
   second: Schema<Second>,
@@ -274,7 +274,7 @@ export function either<First, Second>(
   return { ...asAlternative(first), ...asAlternative(second), ...rest, type: types };
 }
 
-/** JSON Schema asks `enum` of every value: beside another type the words of a choice are what its texts look like. */
+/** Converts the words of a choice to a pattern, because JSON Schema applies `enum` to values of every type. */
 function asAlternative({ enum: words, ...schema }: Schema): Rest<"enum"> {
   if (words === undefined) return schema;
   const escaped = words.map((word) => literalPattern(String(word)));
@@ -282,12 +282,12 @@ function asAlternative({ enum: words, ...schema }: Schema): Rest<"enum"> {
   return { ...schema, pattern: `^(${escaped.join("|")})$`, form: nameList(quoted, "or") };
 }
 
-/** A value that may also be empty. */
+/** Schema of a value that may also be null. */
 export function nullable<Value>(schema: Schema<Value>): Schema<Value | null> {
   return { ...schema, type: [schema.type ?? [], "null" as const].flat() };
 }
 
-/** The fields, of which those that `reason` names something for are not built yet. */
+/** Marks the fields that `reason` returns a description for as unsupported. */
 export function withUnsupported<Of extends Fields>(
   fields: Of,
   reason: (name: string) => string | undefined,
@@ -296,42 +296,42 @@ export function withUnsupported<Of extends Fields>(
     const what = reason(name);
     return [name, what === undefined ? schema : { ...schema, unsupported: what }];
   });
-  // The same fields with the same shapes: what is not built yet is reported where it is used.
+  // The same fields with the same types: unsupported ones are reported where they are used.
   return Object.fromEntries(marked) as Of;
 }
 
-/** Some of the fields. */
+/** Returns some of the fields. */
 export function pick<Of extends Fields, const Name extends keyof Of & string>(
   fields: Of,
   names: readonly Name[],
 ): Pick<Of, Name> {
-  // The same fields, of those names.
+  // The same fields, reduced to those names.
   return Object.fromEntries(names.map((name) => [name, fields[name]])) as Pick<Of, Name>;
 }
 
-/** The words of a schema, which say nothing of its value's type. */
+/** Returns the keywords of a schema without the type of its value. */
 export function withoutValue(schema: Schema): Rest<never> {
   return schema;
 }
 
-/** A value that was validated as a part of something bigger, in whose schema this one stands. */
+/** Types a value that was validated as part of a larger one whose schema contains this one. */
 export function validated<Value>(
   _schema: Schema<Value> | ((...given: never) => Schema<Value>),
   value: unknown,
 ): Value {
-  // That schema has let it through.
+  // The larger schema has validated it.
   return value as Value;
 }
 
-/** Whether a field can be used where it stands. */
+/** Whether a field can be used in its place. */
 export function isWritable({ unsupported: later, misplaced: other }: Schema): boolean {
   return later === undefined && other === undefined;
 }
 
-/** The rule that a field stands beside another one, without which it would say nothing. */
+/** Rule that a field requires another one. */
 export function needsField(field: string, other: string): ValueCheck {
   return {
-    message: `"${field}" acts only beside "${other}"`,
+    message: `"${field}" requires "${other}"`,
     field,
     needs: other,
     holds: (value) => value[field] === undefined || value[other] !== undefined,
@@ -339,32 +339,32 @@ export function needsField(field: string, other: string): ValueCheck {
   };
 }
 
-/** The rule that two names of one field do not stand beside each other. */
+/** Rule that two names of the same field are not used together. */
 export function eitherField(first: string, second: string): ValueCheck {
   return {
-    message: `"${first}" and "${second}" are two names of one field`,
+    message: `"${first}" and "${second}" are two names of the same field`,
     field: second,
     holds: (value) => value[first] === undefined || value[second] === undefined,
     cel: `!has(self.${first}) || !has(self.${second})`,
   };
 }
 
-/** A part of the specification that gwc does not build yet; its shape, as far as it is known. */
+/** Schema of a feature that gwc does not support yet, with its shape as far as it is known. */
 export function unsupported(what: string, shape: Schema = {}): Schema<never> {
   return { ...withoutValue(shape), unsupported: what };
 }
 
-/** A field that gwc does not build; `instead`: how the same is written, as a hint says it. */
+/** Schema of a field that gwc does not support; `instead` is a hint with the alternative. */
 export function unsupportedBut(what: string, instead: string): Schema<never> {
   return { unsupported: what, instead };
 }
 
-/** A field that means nothing where it stands; `actsOn` is what it acts on instead. */
+/** Schema of a field that has no meaning in its place; `actsOn` describes what it applies to. */
 export function misplaced(actsOn: string): Schema<never> {
   return { misplaced: actsOn };
 }
 
-/** The schema of the value at a path, as far as the schema says. */
+/** Returns the schema of the value at a path; `undefined` if the schema does not define it. */
 export function schemaAt(schema: Schema, path: readonly (string | number)[]): Schema | undefined {
   let current: Schema | undefined = schema;
   for (const step of path) {

@@ -1,6 +1,6 @@
 import type { Schema } from "./schema.ts";
 
-/** The schemas of what stands directly in a value: of its fields, named or not, and of its items. */
+/** Returns the schemas directly inside a schema: of its fields, named or not, and of its items. */
 export function schemasInside(schema: Schema): readonly Schema[] {
   const { properties = {}, additionalProperties, items } = schema;
   return [

@@ -2,29 +2,29 @@ import { type ConfigPath, formatPath } from "../diagnostics/diagnostic.ts";
 import { suggest } from "../diagnostics/suggestion.ts";
 import { isWritable, type Schema, schemaAt } from "./schema.ts";
 
-/** The fields of an object by their own names, of those that can be used there. */
+/** Names of the fields of an object that can be used there, without aliases. */
 export function knownFields(schema: Schema | undefined): readonly string[] {
   return Object.entries(schema?.properties ?? {}).flatMap(([name, each]) =>
     isWritable(each) && each.aliasOf === undefined ? [name] : [],
   );
 }
 
-/** What the schema of an object says of a key that people look for in it, however they write its words. */
+/** Returns the hint for a key or word that users often expect here, in any spelling. */
 export function misplacedFieldHints(key: string, schema: Schema | undefined): string | undefined {
   const word = plainWord(key);
   const known = Object.entries(schema?.misplacedFieldHints ?? {});
   const said = known.find(([name]) => plainWord(name) === word)?.[1];
   if (said !== undefined) return said;
-  // A header beside the changes to headers is meant to be set.
+  // A header next to `set` and `add` belongs in `set`.
   const set = schema?.properties?.set;
   const takesNames = set?.type === "object" && set.properties === undefined;
   return takesNames && key.includes("-") ? `write set: { ${key}: … }` : undefined;
 }
 
 /**
- * The field of an object that an unknown key stands for: one that is spelled alike, one of whose words it is (unless it is
- * a field of a section of the object), or the only one that is needed and missing. `absent` are the known fields that the
- * object has not.
+ * Finds the field that an unknown key probably means: one with a similar spelling, one that contains its word (unless a
+ * section of the object has that field), or the only missing required field. `absent` are the known fields that the
+ * object lacks.
  */
 export function meantField(
   key: string,
@@ -42,12 +42,15 @@ export function meantField(
   return isAlone && missing.length === 1 ? missing[0] : undefined;
 }
 
-/** The one of a few words that another one stands for: one that is spelled alike, or one of whose words it is. */
+/** Finds the known word that a word probably means: one with a similar spelling, or one that contains it. */
 export function meantWord(word: string, known: readonly string[]): string | undefined {
   return suggest(word, known) ?? known.find((each) => isWordOf(word, each));
 }
 
-/** `origins` of `allowOrigins`, `mcp_authorization` of `mcpAuthorization`, `jwt` of `jwtAuth`. */
+/**
+ * Whether a key is a word of a name: `origins` of `allowOrigins`, `mcp_authorization` of `mcpAuthorization`, `jwt` of
+ * `jwtAuth`.
+ */
 function isWordOf(key: string, name: string): boolean {
   const [word, whole] = [plainWord(key), plainWord(name)];
   if (word.length < 3) return false;
@@ -59,9 +62,9 @@ function plainWord(key: string): string {
 }
 
 /**
- * Where a key stands that the object at a path has not: in a section of the object (`given`: of those that it has, if
- * one of them knows the key), or in one around it. As messages name it: `listeners`, `routes[0].policies`; undefined when
- * it stands nowhere near.
+ * Finds the nearby object that has a field which the object at a path lacks: a section of the object (`given` are those
+ * that it has), or an object around it. Returns its name for messages: `listeners`, `routes[0].policies`; `undefined`
+ * if no nearby object has the field.
  */
 export function otherOwner(
   key: string,
@@ -78,12 +81,12 @@ export function otherOwner(
   for (let length = path.length; length >= 0; length -= 1) {
     const around = path.slice(0, length);
     const schema = schemaAt(root, around);
-    // A value by a name such as `path` or `name` is a part of many things that have nothing to do with each other.
+    // Scalars such as `path` or `name` are fields of many unrelated objects.
     const isFar = path.slice(length).filter((step) => typeof step === "string").length > 1;
     const isHere = (field: Schema): boolean => !isFar || !isScalar(field);
     if (length < path.length && hasField(schema, key, isHere)) return ownerPath(around);
     const section = sectionWith(key, schema, path.slice(length), isHere);
-    // What others are made of has nothing to do with a policy, but policies may stand on another level.
+    // Fields of other objects are unrelated to a policy, but policies may be on another level.
     const isNear = !path.slice(Math.max(0, length - 1), -1).includes("policies");
     if (section !== undefined && (isNear || section === "policies"))
       return length === path.length ? section : ownerPath([...around, section]);
@@ -91,7 +94,7 @@ export function otherOwner(
   return undefined;
 }
 
-/** The section of an object that has a field of this name; `inside`: the way to where the key stands, which is no other place. */
+/** Finds the section of an object that has a field of this name, other than `inside`, which contains the key. */
 function sectionWith(
   key: string,
   schema: Schema | undefined,
@@ -109,7 +112,7 @@ function isScalar({ type }: Schema): boolean {
   return !types.includes("object") && !types.includes("array");
 }
 
-/** The schema of a field of this name: of the object at a path, else of the next one around it that has one. */
+/** Returns the schema of a field of this name in the object at a path, or in the nearest object around it. */
 export function fieldAround(key: string, path: ConfigPath, root: Schema): Schema | undefined {
   for (let length = path.length; length >= 0; length -= 1) {
     const { properties = {} } = schemaAt(root, path.slice(0, length)) ?? {};
@@ -118,7 +121,7 @@ export function fieldAround(key: string, path: ConfigPath, root: Schema): Schema
   return undefined;
 }
 
-/** Whether an object of this schema has a field of this name that can be written, and is such a one. */
+/** Whether an object has a usable field of this name that satisfies the condition. */
 export function hasField(
   schema: Schema | undefined,
   key: string,
@@ -130,7 +133,7 @@ export function hasField(
   return field !== undefined && isWritable(field) && isSuch(field);
 }
 
-/** The end of a path from the last item of a list on: `routes[0].policies`. */
+/** Formats the end of a path, from its last list item on: `routes[0].policies`. */
 function ownerPath(path: ConfigPath): string {
   const item = path.findLastIndex((step) => typeof step === "number");
   return path.length === 0 ? "the file" : formatPath(path.slice(Math.max(0, item - 1)));

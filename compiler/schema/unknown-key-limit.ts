@@ -2,24 +2,27 @@ import { formatPath } from "../diagnostics/diagnostic.ts";
 import { type ConfigValue, isMapping } from "./config-values.ts";
 import type { Schema } from "./schema.ts";
 
-/** A value in which no object has more than the first unknown keys: whoever has thousands has another file before them. */
+/**
+ * A value in which each object has a limited number of unknown keys: a file with thousands of them is not a
+ * configuration.
+ */
 export interface FewUnknownKeys {
   readonly value: ConfigValue;
-  /** How many were left out of an object, by its path. */
+  /** Number of unknown keys that were removed from an object, by its path. */
   readonly more: ReadonlyMap<string, number>;
 }
 
-/** Keys of one object that are looked up and reported; the others are only counted. */
+/** Maximum number of unknown keys of an object that are reported; the others are only counted. */
 const REPORTED = 100;
 
-/** Leaves those out of a copy before anything looks at each of them. */
+/** Removes the unknown keys that exceed the limit from a copy of the value. */
 export function fewUnknownKeys(value: ConfigValue, schema: Schema): FewUnknownKeys {
   const more = new Map<string, number>();
   return { value: withFew(value, schema, { path: [], more }), more };
 }
 
 interface Walk {
-  /** Where the walk is. */
+  /** Current path of the traversal. */
   readonly path: (string | number)[];
   readonly more: Map<string, number>;
 }

@@ -18,29 +18,29 @@ import {
 } from "./suggested-field.ts";
 import type { FewUnknownKeys } from "./unknown-key-limit.ts";
 
-/** What is known of an unknown key. */
+/** Suggestions for an unknown key. */
 export interface KeyAdvice {
-  /** What says the same in another way, as a hint. */
+  /** Complete hint that says how to write it instead. */
   readonly instead: string | undefined;
-  /** The field that was meant. */
+  /** Field with a similar name. */
   readonly suggestion: string | undefined;
-  /** Where the key stands, when it is known in another place nearby. */
+  /** Nearby object that has this field; `undefined` if none has. */
   readonly standsIn: string | undefined;
 }
 
-/** The unknown keys of one object, and what they stand for. */
+/** The unknown keys of one object. */
 export interface UnknownKeys {
   readonly advice: ReadonlyMap<string, KeyAdvice>;
   readonly path: ConfigPath;
-  /** How many there are that are only counted. */
+  /** Number of further unknown keys, which are not reported one by one. */
   readonly more: number;
-  /** The fields of the object, in one text. */
+  /** Names of the fields of the object, as one string. */
   readonly known: string;
-  /** Keys that are fields of an empty key beside them, by that key: their lines are not indented enough. */
+  /** Keys that belong below an empty key before them, by that key: their lines are not indented enough. */
   readonly outdented: ReadonlyMap<string, readonly string[]>;
 }
 
-/** The unknown keys of a value by the JSON pointer of their object: looked up once, for a file may have many. */
+/** Collects the unknown keys of a value by the JSON pointer of their object, once, because a file may have many. */
 export function unknownKeys(
   errors: readonly ErrorObject[],
   { value, more }: FewUnknownKeys,
@@ -65,7 +65,7 @@ function lookUp(
   root: Schema,
 ): Omit<UnknownKeys, "more"> {
   const schema = schemaAt(root, path);
-  // A part of a configuration is one.
+  // A path into a configuration leads to one.
   const object = configValueAt(value, path) as ConfigValue;
   const known = knownFields(schema);
   const absent = known.filter((name) => isMapping(object) && !Object.hasOwn(object, name));
@@ -82,11 +82,11 @@ function lookUp(
   return { advice: new Map(advice), path, known: known.join(", "), outdented };
 }
 
-/** What is said of keys of a file that other tools leave alone. */
+/** Hint for keys such as `x-common` that other tools ignore. */
 const NAMED_VALUES =
-  "a value has its name where it is used first (`policies: &common {...}`), and is `policies: *common` at others";
+  "name a value where it is first used (`policies: &common {...}`), and reuse it with `policies: *common`";
 
-/** Whether a key is as long as the field that it is like, but for a letter: then nothing else was meant. */
+/** Whether a key has the length of a similar field, give or take a letter: then it is a typo. */
 function isSlip(key: string, meant: string | undefined): boolean {
   return meant !== undefined && Math.abs(key.length - meant.length) < 2;
 }

@@ -2,7 +2,7 @@ import { fitsForm } from "./formats.ts";
 import { isWritable, type Schema, type SchemaType } from "./schema.ts";
 import { hasField, knownFields } from "./suggested-field.ts";
 
-/** What a value of a wrong type should look like, as a hint; undefined when nothing better is known than the type. */
+/** Returns a hint for a value of the wrong type; `undefined` if there is nothing to add to the expected type. */
 export function typeAdvice(schema: Schema, found: unknown): string | undefined {
   const takes = (type: SchemaType) => [schema.type ?? []].flat().includes(type);
   if (found === null || found === undefined) return emptyAdvice(schema);
@@ -10,12 +10,12 @@ export function typeAdvice(schema: Schema, found: unknown): string | undefined {
     if (takes("object"))
       return schema.properties === undefined
         ? "write lines of `name: value` below the key, without `-`"
-        : "its fields stand right below the key, without `-`";
-    return takes("string") ? "it is one value, without brackets and without `-`" : undefined;
+        : "write its fields directly below the key, without `-`";
+    return takes("string") ? "it is a single value, without brackets and without `-`" : undefined;
   }
   if (typeof found === "object") {
     if (takes("array")) return itemsAdvice(schema.items ?? {}, Object.keys(found));
-    return takes("string") ? "it is one value, without fields of its own" : undefined;
+    return takes("string") ? "it is a single value, without fields" : undefined;
   }
   if (!isScalar(found)) return undefined;
   if (takes("array")) return listAdvice(schema.items ?? {}, found);
@@ -24,18 +24,18 @@ export function typeAdvice(schema: Schema, found: unknown): string | undefined {
   return scalarAdvice(schema, found);
 }
 
-/** What a text of a wrong form should look like, as a hint. */
+/** Returns a hint for a string with the wrong format. */
 export function formAdvice(schema: Schema, text: string): string | undefined {
-  if (text === "") return "leave it out, or give it a value";
+  if (text === "") return "remove it, or set a value";
   if (text.includes("{{"))
-    return "this looks like a Helm template: give gwc what `helm template` makes of it";
+    return "this looks like a Helm template: render it with `helm template` first";
   if (schema.format === "duration" || schema.format === "gatewayDuration")
     return durationAdvice(text);
   const repaired = REPAIRS.map((repair) => repair(text)).find((each) => fitsForm(schema, each));
   return repaired === undefined || schema.secret === true ? undefined : `write ${repaired}`;
 }
 
-/** What people write for what gwc reads. */
+/** Corrections of common spellings. */
 const REPAIRS: readonly ((text: string) => string)[] = [
   (text) => text.trim(),
   (text) => text.toUpperCase(),
@@ -62,17 +62,17 @@ function durationAdvice(text: string): string | undefined {
 function emptyAdvice(schema: Schema): string {
   const fields = knownFields(schema);
   const value = fields.length === 0 ? "a value" : `fields: ${fields.join(", ")}`;
-  return `leave the key out, or give it ${value}`;
+  return `remove the key, or set ${value}`;
 }
 
-/** A scalar where a list is wanted. */
+/** Returns a hint for a scalar in place of a list. */
 function listAdvice(items: Schema, found: Scalar): string {
   const [example] = items.examples ?? [];
   if (items.properties !== undefined && example !== undefined)
     return `it is a list, for example [${flowText(example)}]`;
-  if (items.expression === true) return "it is a list: begin the expression with `- `";
+  if (items.expression === true) return "it is a list: start the expression with `- `";
   return /\s/.test(String(found))
-    ? "it is a list: each word is an item of its own"
+    ? "it is a list: write each word as a separate item"
     : `it is a list: [${shown(found, items)}]`;
 }
 
@@ -84,8 +84,8 @@ function itemsAdvice(items: Schema, keys: readonly string[]): string {
   if (section !== undefined)
     return `it is a list, and "${first}" is a field of \`${section}\` of an item`;
   return fields.includes("name")
-    ? `it is a list, and each item has its name: write \`- name: ${first}\``
-    : "it is a list: each item begins with `- `";
+    ? `it is a list of items with names: write \`- name: ${first}\``
+    : "it is a list: start each item with `- `";
 }
 
 type Scalar = string | number | boolean;
@@ -94,18 +94,20 @@ function isScalar(value: unknown): value is Scalar {
   return ["string", "number", "boolean"].includes(typeof value);
 }
 
-/** A scalar where fields are wanted: the field that it belongs to, else an example, else the fields' names. */
+/**
+ * Returns a hint for a scalar in place of a mapping: the field that it fits, an example, or the names of the fields.
+ */
 function fieldsAdvice(schema: Schema, found: Scalar): string | undefined {
   const names = knownFields(schema);
   const text = String(found);
   const [, glued] = /^([\w-]+):\S/.exec(text) ?? [];
   if (glued !== undefined && names.includes(glued))
-    return `a space stands after the colon: ${glued}: …`;
+    return `put a space after the colon: ${glued}: …`;
   const named = schema.properties?.[text];
   if (named !== undefined && isWritable(named)) return `write { ${text}: ${shortest(named)} }`;
   if (found === true && isEmptyAllowed(schema)) return "write {}";
   const { examples: [example] = [], required = [] } = schema;
-  // One field is not enough where others are needed too.
+  // One field is not enough if others are required too.
   const own = required.length > 1 && example !== undefined ? [] : fittingFields(schema, found);
   if (own.length === 0 && example !== undefined) return `for example ${flowText(example)}`;
   const known = [own, fittingSections(schema, found), neededField(schema, found)];
@@ -115,13 +117,13 @@ function fieldsAdvice(schema: Schema, found: Scalar): string | undefined {
   return schema.additionalProperties === undefined ? undefined : "write lines of `name: value`";
 }
 
-/** The shortest value: `true`, `{}` where nothing has to be said, else a mark for what has to. */
+/** Returns the shortest example of a value: `true`, `{}` if no fields are required, otherwise a placeholder. */
 function shortest(schema: Schema): string {
   if (schema.type === "boolean") return "true";
   return isEmptyAllowed(schema) ? "{}" : "…";
 }
 
-/** Whether an object of no fields is one of the schema's. */
+/** Whether an object without fields is valid. */
 function isEmptyAllowed({ type, ...schema }: Schema): boolean {
   const { required = [], exactlyOneOf = [], atLeastOneOf = [], minProperties = 0 } = schema;
   return (
@@ -135,21 +137,21 @@ function usableFields({ properties = {} }: Schema): readonly (readonly [string, 
   );
 }
 
-/** The fields whose form a scalar has, written out with it. */
+/** Returns the fields whose format a scalar has, as YAML with the scalar. */
 function fittingFields(schema: Schema, found: Scalar): readonly string[] {
   return usableFields(schema).flatMap(([name, each]) =>
     fitsScalar(each, found) ? [`{ ${name}: ${shown(found, each)} }`] : [],
   );
 }
 
-/** The same of the sections of an object. */
+/** Returns the sections of an object with such a field, as YAML with the scalar. */
 function fittingSections(schema: Schema, found: Scalar): readonly string[] {
   return usableFields(schema).flatMap(([name, each]) =>
     fittingFields(each, found).map((value) => `{ ${name}: ${value} }`),
   );
 }
 
-/** The one field of any text that an object must have, or the first that it may have of a choice. */
+/** Returns the only required string field of an object, or the first string of a choice. */
 function neededField(
   { required = [], exactlyOneOf = [], ...schema }: Schema,
   found: Scalar,
@@ -161,7 +163,7 @@ function neededField(
     : [];
 }
 
-/** Whether a schema says something of such a scalar that is true of it: its form, its range, its words. */
+/** Whether a schema restricts such a scalar by format, range or words, and the scalar matches. */
 function fitsScalar(schema: Schema, found: Scalar): boolean {
   const { type, enum: words, minimum = Number.POSITIVE_INFINITY, maximum = 0 } = schema;
   if (words !== undefined) return typeof found !== "boolean" && words.includes(found);
@@ -185,24 +187,24 @@ function scalarAdvice(schema: Schema, found: Scalar): string | undefined {
   if (schema.isQuantity === true) return quantityAdvice(found);
   if (types.includes("integer") || types.includes("number")) {
     if (/^[1-5]xx$/i.test(found))
-      return `each status is a number of its own: ${found[0]}00, ${found[0]}01, …`;
+      return `list each status code as a number: ${found[0]}00, ${found[0]}01, …`;
     const [, number] = /^[:$€£]?([0-9]+)/.exec(found) ?? [];
-    return number && `it is a number, without quotes and unit: ${number}`;
+    return number && `write a number without quotes and unit: ${number}`;
   }
   const [, yes] = /^(?:(true|yes|on)|false|no|off)$/i.exec(found) ?? [undefined, null];
   return yes === null ? undefined : `write ${yes === undefined ? "false" : "true"}`;
 }
 
-/** `2MB` is `2M`, and `2mib` is `2Mi`. */
+/** Returns the correct spelling of a quantity: `2M` for `2MB`, `2Mi` for `2mib`. */
 function quantityAdvice(found: string): string | undefined {
   const [, number, unit = "", binary] = /^([0-9.]{1,9}) ?([kmgt]?)(i?)b?$/i.exec(found) ?? [];
   if (number === undefined || Number.isNaN(Number(number))) return undefined;
-  if (unit === "") return `it is a number of bytes, without quotes and unit: ${number}`;
+  if (unit === "") return `write the number of bytes without quotes and unit: ${number}`;
   const own = binary === "" && unit.toLowerCase() === "k" ? "k" : unit.toUpperCase();
   return `write ${number}${own}${binary === "" ? "" : "i"}`;
 }
 
-/** The value, where it is surely no secret: a number, a path, a URL without user name and query, a name. */
+/** Returns the value if it cannot be a secret: a number, a path, a URL without user name and query, a name. */
 function shown(value: Scalar, { secret, isHidden }: Schema): string {
   if (typeof value === "boolean") return String(value);
   if (secret === true || isHidden === true) return "…";
@@ -213,7 +215,7 @@ function shown(value: Scalar, { secret, isHidden }: Schema): string {
     : "…";
 }
 
-/** A value as YAML writes it on one line. */
+/** Formats a value as YAML on one line. */
 function flowText(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(flowText).join(", ")}]`;
   if (typeof value === "object" && value !== null) {

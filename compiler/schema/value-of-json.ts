@@ -1,4 +1,4 @@
-/** The value of a JSON text; undefined when it is none. */
+/** Parses JSON; `undefined` if the string is not valid JSON. */
 export function valueOfJson(text: string): unknown {
   try {
     return JSON.parse(text);
