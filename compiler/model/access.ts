@@ -1,73 +1,82 @@
 import type { Rule } from "./rules.ts";
 
-/** Someone has to be known. */
+/** A check of the caller's identity. */
 export interface IdentityCheck {
   readonly kind: "identity";
-  /** The CEL variable of who it is. */
+  /** CEL variable of the identity. */
   readonly variable: string;
-  /** False: requests of nobody go on. */
+  /** Whether requests without an identity are refused. */
   readonly isRequired: boolean;
-  /** What proves it, as people say it: `a token of https://issuer.example.com`. */
+  /** Description of the accepted proof: `a token of https://issuer.example.com`. */
   readonly proof: string;
-  /** Issuers whose tokens count whoever they were issued for; absent: none. */
+  /** Issuers whose tokens are accepted for any audience; `undefined` if there are none. */
   readonly anyAudience?: readonly string[];
 }
 
-/** One thing that a policy decides about who may send a request. */
+/** A decision of a policy about who may send a request. */
 export type AccessCheck =
   | IdentityCheck
   /** Rules over the request. */
   | {
       readonly kind: "rules";
-      /** Those of `mcp` are asked about each tool, prompt and resource. */
+      /** `mcp` rules are evaluated for each tool, prompt and resource. */
       readonly phase: "request" | "mcp";
       readonly rules: readonly Rule[];
-      /** The servers whose items they are about; undefined: all of them. */
+      /** Servers whose items they apply to; `undefined` for all. */
       readonly targets:
         | { readonly names: readonly string[]; readonly isExcluded: boolean }
         | undefined;
     }
-  /** What only a running gateway knows: a server that is asked, a limit that is used up. */
+  /** A decision that only a running gateway can make: a server is called, or a limit is counted. */
   | {
       readonly kind: "outside";
       readonly what: string;
-      /** Whether it may refuse somebody for good; else whoever may is refused at times: over a limit, from another page. */
+      /**
+       * Whether it may refuse a caller permanently; otherwise it refuses permitted callers at times, for example over a
+       * limit.
+       */
       readonly decidesWho: boolean;
-      /** The headers that it decides by, if all of those and the rest of the head are known; absent: they do not say. */
+      /**
+       * Headers that it decides by, if those and the rest of the head are known; `undefined` if they do not determine
+       * the decision.
+       */
       readonly reads?: { readonly headers: readonly string[] };
-      /** Why it refuses a request with that head; undefined: it does not. */
+      /** Returns why it refuses a request with that head; `undefined` if it does not. */
       readonly refusal?: (head: RequestHead) => string | undefined;
     };
 
-/** The head of a request, as policies see it. */
+/** Head of a request, as policies see it. */
 export interface RequestHead {
   readonly method: string;
   readonly host: string;
-  /** By lower-case name. */
+  /** Headers by lower-case name. */
   readonly headers: Readonly<Record<string, string | undefined>>;
 }
 
-/** What a change does to who may do what. */
+/** Effect of a change on who may do what. */
 export type ChangeDirection = "opens" | "closes" | "changes";
 
-/** A change of settings, for those who review it. */
+/** A change of settings, for review. */
 export interface SettingsChange {
   readonly direction: ChangeDirection;
-  /** What is different, as a phrase: `mode strict -> optional`. */
+  /** Description of the difference: `mode strict -> optional`. */
   readonly text: string;
 }
 
-/** How another version of settings is told from the one before. */
+/** Comparison of two versions of settings. */
 export interface SettingsComparison<Settings> {
-  /** What is different, as far as it is known what that means. */
+  /** Returns the differences whose effect is known. */
   changes(before: Settings, after: Settings): readonly SettingsChange[];
-  /** What `changes` says nothing of, as it is in these settings: it is compared field by field with that in the others. */
+  /**
+   * Returns the settings that `changes` does not cover, which are compared field by field with those of the other
+   * version.
+   */
   rest(settings: Settings, others: Settings): unknown;
 }
 
 /**
- * What a list gained and lost: `gaining` says what one more means for who may. An item that `covers` others stands for
- * them, too: they are no gain beside it.
+ * Compares two lists; `gaining` is the effect of an additional item. An item that `covers` others includes them, so
+ * that they are not reported as additions.
  */
 export function listChanges(
   what: string,

@@ -1,38 +1,38 @@
 import type { ManagedIdentity } from "../../runtime/auth/azure/managed-identity.ts";
 import type { MountedFile, Text } from "./texts.ts";
 
-/** Credentials of a cloud that requests to a backend show, as configured. */
+/** Cloud credentials for requests to a backend, as configured. */
 export type CloudAuthConfig = AwsAuthConfig | AzureAuthConfig | GcpAuthConfig;
 
 /** `aws`: requests are signed. */
 export interface AwsAuthConfig {
   readonly kind: "aws";
-  /** Undefined: those of whatever the gateway runs on. */
+  /** `undefined` for the credentials of the environment. */
   readonly keys: AwsKeyTexts | undefined;
-  /** Undefined: the one that the backend's host names. */
+  /** `undefined` to derive it from the host of the backend. */
   readonly region: string | undefined;
-  /** The name that the service signs by; undefined: the one that the backend's host names. */
+  /** Name of the service in signatures; `undefined` to derive it from the host of the backend. */
   readonly service: string | undefined;
 }
 
-/** `gcp`: requests show a token of whatever the gateway runs as. */
+/** `gcp`: requests carry a token of the environment's identity. */
 export interface GcpAuthConfig {
   readonly kind: "gcp";
-  /** Access tokens are for Google's APIs, identity tokens for services that know their callers (Cloud Run). */
+  /** Access tokens are for Google's APIs, identity tokens for services that authenticate their callers (Cloud Run). */
   readonly token: "access" | "id";
-  /** Of identity tokens; undefined: the backend's host. */
+  /** Audience of identity tokens; `undefined` for the host of the backend. */
   readonly audience: string | undefined;
 }
 
-/** `azure`: requests show a token of Entra. */
+/** `azure`: requests carry a token of Microsoft Entra. */
 export interface AzureAuthConfig {
   readonly kind: "azure";
-  /** What the token is for. */
+  /** Scope of the token. */
   readonly scope: string;
   readonly source: AzureTokenSource;
 }
 
-/** Whose token it is. */
+/** Identity of the token. */
 export type AzureTokenSource =
   | {
       readonly kind: "clientSecret";
@@ -44,31 +44,31 @@ export type AzureTokenSource =
   | { readonly kind: "managedIdentity"; readonly identity: ManagedIdentity }
   | { readonly kind: "workloadIdentity" | "ambient" };
 
-/** The mounted files that say which application of Entra it is, and its secret. */
+/** Mounted files with an Entra application and its secret. */
 interface EntraApplicationFiles {
   readonly tenantId: MountedFile;
   readonly clientId: MountedFile;
   readonly clientSecret: MountedFile;
 }
 
-/** Where keys of AWS stand: all of them in mounted files, or none. */
+/** AWS keys: all of them in mounted files, or none. */
 export type AwsKeyTexts =
   | { readonly kind: "texts"; readonly texts: AwsKeyParts<Text> }
   | { readonly kind: "files"; readonly files: AwsKeyParts<MountedFile> };
 
-/** The parts of a key, and where each is read. */
+/** Parts of a key, and the place of each. */
 export interface AwsKeyParts<Place> {
   readonly accessKeyId: Place;
   readonly secretAccessKey: Place;
-  /** Of keys that are good for some time only. */
+  /** Token of temporary keys. */
   readonly sessionToken: Place | undefined;
 }
 
-/** Which service of AWS, where, requests are signed for. */
+/** AWS service and region of signatures. */
 export interface AwsScope {
   readonly region: string;
   readonly service: string;
 }
 
-/** Credentials of a cloud, complete. */
+/** Cloud credentials with all defaults. */
 export type CloudCredentials = (AwsAuthConfig & AwsScope) | AzureAuthConfig | GcpAuthConfig;

@@ -5,32 +5,32 @@ import type { HeaderChangesNode } from "./header-changes.ts";
 import type { AtStartup, MountedFile, Text } from "./texts.ts";
 import type { TokenExchangeNode } from "./token-exchange.ts";
 
-/** How a backend is reached; times in milliseconds. */
+/** Connection settings of a backend; times are in milliseconds. */
 export interface BackendConnection {
   readonly connectTimeout: number;
   readonly keepAlive?: KeepAliveSettings;
-  /** Undefined: as the URL's scheme says. */
+  /** `undefined` to follow the scheme of the URL. */
   readonly tls?: BackendTlsNode;
-  /** Undefined: HTTP/1.1. */
+  /** `undefined` for HTTP/1.1. */
   readonly version?: "http2" | "negotiated";
   readonly requestTimeout?: number;
-  /** The proxy through which it is reached. */
+  /** Proxy for connections. */
   readonly tunnel?: TunnelNode;
-  /** What every request says in Authorization. */
+  /** Value of the Authorization header of every request. */
   readonly authorization?: Text | MountedFile;
-  /** What every request shows in another way than that. */
+  /** Credentials of every request that are not a fixed header. */
   readonly credentials?: CloudCredentials;
-  /** The client's token becomes another one. */
+  /** Exchange of the client's token for another one. */
   readonly tokenExchange?: TokenExchangeNode;
   readonly requestHeaders?: HeaderChangesNode;
   readonly responseHeaders?: HeaderChangesNode;
-  /** It is asked by the name that the client used; absent: unless it has a name of its own. */
+  /** Whether Host is the name that the client used; `undefined` unless the server has its own name. */
   readonly keepsHost?: boolean;
-  /** The client's own Authorization goes on, although a policy has taken it. */
+  /** Whether the client's Authorization is forwarded although a policy has removed it. */
   readonly isPassthrough: boolean;
 }
 
-/** A proxy that opens tunnels; times in milliseconds. */
+/** A proxy for tunnels (CONNECT); times are in milliseconds. */
 export interface TunnelNode
   extends Pick<BackendConnection, "connectTimeout" | "keepAlive" | "tls" | "authorization"> {
   readonly url: Text;
@@ -46,9 +46,9 @@ export type BackendTlsNode = Omit<
 
 type UpstreamTlsFile = "certFile" | "keyFile";
 
-/** How connections are passed on to a backend; times in milliseconds. */
+/** Settings of forwarded connections to a backend; times are in milliseconds. */
 export interface TcpConnection
   extends Pick<BackendConnection, "connectTimeout" | "keepAlive" | "tls"> {
-  /** What is offered in ALPN; undefined: nothing. */
+  /** Protocols that are offered with ALPN; `undefined` for none. */
   readonly alpn?: readonly string[];
 }

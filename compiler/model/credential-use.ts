@@ -1,13 +1,13 @@
-/** A credential that a policy checks in requests. */
+/** A credential that a policy verifies. */
 export interface CredentialUse {
-  /** Policies of one kind may be satisfied by one credential. */
+  /** Kind of the credential: one credential can satisfy policies of the same kind. */
   readonly kind: "token" | "password" | "key";
-  /** An optional one is refused when it is there and not valid. */
+  /** Whether it is required. An optional one is refused if it is present and invalid. */
   readonly mode: "strict" | "optional" | "permissive";
   readonly location: CredentialPlace;
 }
 
-/** Where a credential stands, as far as two can be compared. */
+/** Place of a credential, in a form that allows comparison. */
 export type CredentialPlace =
   | { readonly header: string; readonly prefix: string }
   | { readonly queryParameter: string }

@@ -1,4 +1,4 @@
-/** The data of the last event of an event stream that has any; undefined: none has. */
+/** Returns the data of the last event of an event stream that has any; `undefined` if none has. */
 export function lastEventData(stream: string): string | undefined {
   const data = stream.split(/\r?\n\r?\n/).map((event) =>
     event

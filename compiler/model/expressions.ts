@@ -1,7 +1,7 @@
 import type { Expression } from "../../templates/code/hole.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
 
-/** An expression with a name, as configured: a header, a field. */
+/** A named expression, as configured: a header, a field. */
 export interface NamedExpression {
   readonly name: string;
   readonly text: string;
@@ -9,8 +9,8 @@ export interface NamedExpression {
 }
 
 /**
- * A CEL expression, checked and compiled. Templates print its code; `--print program` shows that as text.
- * Made by cel/compile.ts.
+ * A CEL expression, checked and compiled by cel/compile.ts. Templates print its code; `--print program` shows it as
+ * text.
  */
 export interface CompiledExpression {
   /** The expression as the user wrote it, on one line. */

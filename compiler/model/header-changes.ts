@@ -1,12 +1,12 @@
 import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { Text } from "./texts.ts";
 
-/** A header as configured. */
+/** A header, as configured. */
 export interface HeaderField {
   readonly name: string;
   readonly value: Text;
   readonly origin: Origin;
-  /** Where the value stands. */
+  /** Place of the value. */
   readonly valueOrigin: Origin;
 }
 
@@ -17,7 +17,7 @@ export interface HeaderChangesConfig {
   readonly remove: readonly { readonly name: string; readonly origin: Origin }[];
 }
 
-/** Changes to the headers of a message: names in lower case, each in one place. */
+/** Changes to the headers of a message: lower-case names, each in one list. */
 export interface HeaderChangesNode {
   readonly set: readonly (readonly [name: string, value: Text])[];
   readonly add: readonly (readonly [name: string, value: Text])[];

@@ -3,20 +3,20 @@ import type { Diagnostics, Origin } from "../diagnostics/diagnostic.ts";
 import { isOwnPort } from "./own-ports.ts";
 import { type EnvTemplate, shownText, type Text } from "./texts.ts";
 
-/** An address as URLs have it. */
+/** Formats host and port for a URL. */
 export function hostAndPort(host: string, port: number): string {
   return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
-/** The URL of a plain HTTP upstream; undefined when it is none (reported). */
+/** Returns the URL of a plain HTTP upstream; reports and returns `undefined` if it is invalid. */
 export function hostUrl(host: Text, origin: Origin, diagnostics: Diagnostics): Text | undefined {
   const url = withScheme(host);
   return checkUrl(url, origin, diagnostics) ? url : undefined;
 }
 
 /**
- * The URL of a server that requests are passed on to, with the base path that they are put below in the one form that
- * paths have; undefined when it is none (reported). Without a scheme it names its port: no default is guessed.
+ * Returns the URL of a server that requests are forwarded to, with a normalized base path; reports and returns
+ * `undefined` if it is invalid. Without a scheme it must have a port, because no default is assumed.
  */
 export function forwardUrl(host: Text, origin: Origin, diagnostics: Diagnostics): Text | undefined {
   const url = hostUrl(host, origin, diagnostics);
@@ -39,8 +39,8 @@ export function forwardUrl(host: Text, origin: Origin, diagnostics: Diagnostics)
 }
 
 /**
- * The same of a server that may listen on a Unix socket of the machine instead: `unix:/run/agent.sock`, which stays as it
- * is. `isSecure`: it is to be reached over TLS, which has no name to hold a socket against.
+ * Returns the URL of a server as `forwardUrl` does, or a Unix socket such as `unix:/run/agent.sock` unchanged. With
+ * `isSecure`, sockets are refused, because TLS cannot verify their name.
  */
 export function serverUrl(
   host: Text,
@@ -52,7 +52,7 @@ export function serverUrl(
     return forwardUrl(host, origin, diagnostics);
   }
   if (!/^unix:\/[!-~]{1,106}$/.test(host) || /[?#%]/.test(host)) {
-    const expected = "unix: and the absolute path of a socket, of 107 characters at most";
+    const expected = "unix: and the absolute path of a socket, at most 107 characters long";
     reportHost(host, expected, origin, diagnostics);
     return undefined;
   }
@@ -61,7 +61,7 @@ export function serverUrl(
   return undefined;
 }
 
-/** Whether what is known of an address by now has no query; the rest is looked at when the gateway starts. */
+/** Checks that the known parts of an address have no query; the rest is checked when the gateway starts. */
 function checkParts(text: EnvTemplate, origin: Origin, diagnostics: Diagnostics): boolean {
   const known = text.parts.map((part) => (typeof part === "string" ? part : (part.fallback ?? "")));
   if (!known.some((part) => /[?#]/.test(part))) return true;
@@ -69,7 +69,7 @@ function checkParts(text: EnvTemplate, origin: Origin, diagnostics: Diagnostics)
   return false;
 }
 
-/** The address with `http://` unless it says its scheme. */
+/** Returns the address with `http://` if it has no scheme. */
 export function withScheme(text: Text): Text {
   if (typeof text === "string") return text.includes("://") ? text : `http://${text}`;
   const [first, ...rest] = text.parts;
@@ -77,7 +77,7 @@ export function withScheme(text: Text): Text {
   return { kind: "env", parts: [`http://${first}`, ...rest] };
 }
 
-/** Whether it is the URL of an HTTP server, without user name and fragment; reported when it is not. */
+/** Checks that a string is the URL of an HTTP server, without user name and fragment; reports it if not. */
 export function checkUrl(url: Text, origin: Origin, diagnostics: Diagnostics): boolean {
   if (typeof url !== "string") return true;
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
@@ -99,7 +99,7 @@ export function checkUrl(url: Text, origin: Origin, diagnostics: Diagnostics): b
   return false;
 }
 
-/** What a name or an address in a URL is made of, as its parser writes it. */
+/** Pattern of a name or address in a URL, as the URL parser normalizes it. */
 const HOST_NAME = /^(?:[\w.-]+|\[[0-9a-f:.]+\])$/;
 
 function reportHost(
@@ -112,19 +112,19 @@ function reportHost(
   diagnostics.report("bad-format", origin, { field: '"host"', expected, advice });
 }
 
-/** What to write for something that is no address; undefined when that is not known. */
+/** Returns a hint for an invalid address; `undefined` if there is none. */
 function hostAdvice(host: string): string | undefined {
   if (host.includes("{{"))
-    return "this looks like a Helm template: give gwc what `helm template` makes of it";
+    return "this looks like a Helm template: render it with `helm template` first";
   const [, variable] = /\$\{?([A-Za-z_]\w*)/.exec(host) ?? [];
-  if (variable !== undefined) return `a variable is written \${${variable}}`;
-  if (host.includes("@")) return "credentials of a server stand in `backendAuth`";
+  if (variable !== undefined) return `write a variable as \${${variable}}`;
+  if (host.includes("@")) return "write credentials in `backendAuth`";
   const [, name = "", gap = "", ownPort] =
     /^(?:https?:\/\/)?([\w.-]*):( *)([0-9]+)$/.exec(host) ?? [];
-  if (Number(ownPort) > 65_535) return "a port is at most 65535";
-  if (ownPort !== undefined && name === "") return `say the host: 127.0.0.1:${ownPort}`;
+  if (Number(ownPort) > 65_535) return "the maximum port is 65535";
+  if (ownPort !== undefined && name === "") return `add the host: 127.0.0.1:${ownPort}`;
   if (gap !== "") return `write ${name}:${ownPort}`;
   if (!/^[\w.-]+$/.test(host)) return undefined;
-  const port = `say the port: ${host}:8080`;
+  const port = `add the port: ${host}:8080`;
   return /\.[a-z]{2,}$/i.test(host) ? `write https://${host}, or ${port}` : port;
 }

@@ -1,20 +1,20 @@
-/** Hands out identifiers that are unique in a program: the names of generated functions and files. */
+/** Allocates identifiers that are unique in a program: the names of generated functions and files. */
 export class Identifiers {
   readonly #reserved: ReadonlySet<string>;
   readonly #suffix: string;
   readonly #taken = new Set<string>();
-  /** The number that the next one of a name gets. */
+  /** Next number for each name. */
   readonly #next = new Map<string, number>();
 
-  /** `reserved`: names that are never handed out, whatever number follows them; `suffix`: what makes one of each. */
+  /** `reserved` names are never allocated, also not with a number; `suffix` is appended to reserved words. */
   constructor(reserved: Iterable<string> = [], suffix = "Route") {
     this.#reserved = new Set([...RESERVED, ...reserved]);
     this.#suffix = suffix;
   }
 
   /**
-   * The identifier nearest to the first usable candidate that is free: `/api/v1` becomes `apiV1`; when all are taken,
-   * the first one gets a number.
+   * Allocates the identifier for the first candidate that is free: `/api/v1` becomes `apiV1`. If all are taken, the
+   * first one gets a number.
    */
   take(...candidates: readonly string[]): string {
     const usable = candidates.map(camelCase).filter((name) => name !== "");
@@ -23,7 +23,7 @@ export class Identifiers {
     );
     const free = safe.find((name) => !this.#taken.has(name.toLowerCase()));
     const name = free ?? this.#numbered(safe[0] ?? "route");
-    // File systems that fold case must not make one file of two names.
+    // Two names must not become one file in a case-insensitive file system.
     this.#taken.add(name.toLowerCase());
     return name;
   }
@@ -36,7 +36,7 @@ export class Identifiers {
   }
 }
 
-/** `MCP tools/v1` as `mcpToolsV1`. */
+/** Converts to camel case: `MCP tools/v1` becomes `mcpToolsV1`. */
 export function camelCase(text: string): string {
   const words = text
     .replace(/([a-z0-9])([A-Z])/g, "$1 $2")
@@ -51,12 +51,12 @@ export function camelCase(text: string): string {
   return /^[0-9]/.test(joined) ? `on${joined}` : joined.slice(0, 40);
 }
 
-/** `mcpToolsV1` as `mcp-tools-v1`. */
+/** Converts to kebab case: `mcpToolsV1` becomes `mcp-tools-v1`. */
 export function kebabCase(identifier: string): string {
   return identifier.replace(/([a-z0-9])([A-Z])/g, "$1-$2").toLowerCase();
 }
 
-/** Words that can't be a function's name in a strict module, and names that every generated module may use itself. */
+/** Words that cannot be the name of a function in a strict module, and names that generated modules use themselves. */
 const RESERVED = new Set(
   (
     "arguments await async break case catch class const continue debugger default delete do else enum eval export " +

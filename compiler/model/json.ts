@@ -7,7 +7,7 @@ export type Json =
   | readonly Json[]
   | { readonly [key: string]: Json | undefined };
 
-/** What stands at a path of keys; undefined where something on the way is no object, or is not there. */
+/** Returns the value at a path of keys; `undefined` if it is missing or a parent is not an object. */
 export function jsonAt(value: Json | undefined, ...path: readonly string[]): Json | undefined {
   return path.reduce<Json | undefined>(
     (at, key) =>
@@ -18,7 +18,7 @@ export function jsonAt(value: Json | undefined, ...path: readonly string[]): Jso
   );
 }
 
-/** The same of a value that has types of its own. */
+/** Returns the value at a path within a typed value. */
 export function valueWithin(value: unknown, path: readonly (string | number)[]): unknown {
   return path.reduce<unknown>(
     (at, key) => (typeof at === "object" && at !== null ? Reflect.get(at, key) : undefined),

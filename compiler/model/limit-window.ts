@@ -1,2 +1,2 @@
-/** The time in which a limit gives so much: milliseconds, or what the calendar makes of it. */
+/** Window of a limit: milliseconds, or a calendar day or month. */
 export type LimitWindow = number | "day" | "month";

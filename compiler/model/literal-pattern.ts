@@ -1,4 +1,4 @@
-/** The regular expression (RE2, and JavaScript's) of one text alone. */
+/** Returns the regular expression (for RE2 and JavaScript) that matches exactly one string. */
 export function literalPattern(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 }

@@ -7,25 +7,25 @@ import {
 } from "../diagnostics/diagnostic.ts";
 import type { Text } from "./texts.ts";
 
-/** A credential that the configuration writes out. */
+/** A credential that is a literal in the configuration. */
 export interface LiteralSecret {
-  /** The variable that the gateway reads it from: `GWC_` and where it stands. */
+  /** Variable that the gateway reads it from: `GWC_` and the place of the credential. */
   readonly variable: string;
   readonly value: string;
   readonly at: Place;
 }
 
-/** The credentials that a configuration writes out, kept apart from the program: no text of it may hold one. */
+/** Literal credentials of a configuration, separate from the program, none of whose strings may contain one. */
 export class LiteralSecrets {
   readonly #byPlace = new Map<string, LiteralSecret>();
   readonly #taken = new Set<string>();
 
-  /** Each once, in the order they were met. */
+  /** Each once, in order of occurrence. */
   get list(): readonly LiteralSecret[] {
     return [...this.#byPlace.values()];
   }
 
-  /** The variable for a value; the same for the same place. */
+  /** Returns the variable of a value; the same one for the same place. */
   variableFor(value: string, at: Place): string {
     const key = placeKey(at);
     const known = this.#byPlace.get(key);
@@ -43,13 +43,13 @@ export class LiteralSecrets {
   }
 }
 
-/** What hiding a credential needs. */
+/** Dependencies for replacing literal credentials. */
 export interface SecretContext {
   readonly diagnostics: Diagnostics;
   readonly literals: LiteralSecrets;
 }
 
-/** What is said of a field that holds a credential. */
+/** Properties of a field that contains a credential. */
 interface LiteralField {
   readonly field: string;
   readonly instead?: string | undefined;
@@ -57,9 +57,9 @@ interface LiteralField {
 }
 
 /**
- * The text of a field that holds a credential, without what is written out there: that becomes a variable, which the
- * warning names. `field`: in quotes. `instead`: where it belongs, when that is no variable. `marked`: what is shown where
- * the text has no key of its own.
+ * Returns the string of a field without its literal credential, which becomes a variable that the warning names.
+ * `field` is quoted. `instead` is the hint if the credential does not belong in a variable. `marked` is the place to
+ * show if the string has no key of its own.
  */
 export function withoutLiteral(
   text: Text,
@@ -69,7 +69,7 @@ export function withoutLiteral(
 ): Text {
   if (typeof text !== "string" || text === "") return text;
   const variable = literals.variableFor(text, at);
-  // The key is marked: a report shows what it marks, and nothing behind it.
+  // The key is marked because a report shows the marked part and nothing after it.
   diagnostics.report("literal-secret", keyPlace(marked), {
     field,
     variable,
@@ -78,8 +78,8 @@ export function withoutLiteral(
   return { kind: "env", parts: [{ env: variable }] };
 }
 
-/** Manifests have no variables of their own. */
-const IN_MANIFESTS = "put it into a Secret, and name that in env of the GatewayParameters";
+/** Hint for manifests, which have no variables. */
+const IN_MANIFESTS = "put it in a Secret, and reference it in env of the GatewayParameters";
 
 function variableName({ path, resource }: Place): string {
   const own: ConfigPath =

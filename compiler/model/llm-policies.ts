@@ -5,7 +5,7 @@ import type { NamedExpression } from "./expressions.ts";
 import type { Json } from "./json.ts";
 import type { PromptGuardConfig } from "./prompt-guards.ts";
 
-/** The kinds of traffic of an LLM route, as the specification names them. */
+/** Types of traffic of an LLM route, as the specification names them. */
 export const ROUTE_TYPES = [
   "Completions",
   "Messages",
@@ -17,22 +17,22 @@ export const ROUTE_TYPES = [
   "Passthrough",
 ] as const;
 
-/** The kind of traffic of a path. */
+/** Type of the traffic of a path. */
 export type RouteType = (typeof ROUTE_TYPES)[number];
 
-/** What becomes of requests to models, as configured: each part from the most specific place that has it. */
+/** Policies for requests to models, as configured: each part from the most specific place that sets it. */
 export interface LlmPolicies {
-  /** Which paths carry what: a suffix of the path, or `*`. */
+  /** Type of traffic by suffix of the path, or `*`. */
   readonly routes?: Configured<Readonly<Record<string, RouteType>>>;
-  /** Values of fields that the request does not have. */
+  /** Values for fields that the request does not have. */
   readonly defaults?: Configured<Readonly<Record<string, Json>>>;
-  /** Values in the place of the request's. */
+  /** Values that replace those of the request. */
   readonly overrides?: Configured<Readonly<Record<string, Json>>>;
-  /** Fields of requests that expressions make; one that fails goes. */
+  /** Expressions for fields of requests; a field is removed if its expression fails. */
   readonly transformations?: Configured<readonly NamedExpression[]>;
-  /** Whether responses name the provider; true when absent. */
+  /** Whether responses have a header with the name of the provider; `true` by default. */
   readonly providerHeader?: Configured<boolean>;
-  /** Milliseconds of silence after which a client of a stream gets a sign of life; 15 seconds when absent. */
+  /** Milliseconds of silence after which a stream gets a keep-alive event; 15 seconds by default. */
   readonly streamKeepAlive?: Configured<number | undefined>;
   readonly modelAliases?: Configured<Readonly<Record<string, string>>>;
   readonly prompts?: Configured<Required<PromptMessages>>;
@@ -41,10 +41,10 @@ export interface LlmPolicies {
   readonly origin: Origin;
 }
 
-/** What becomes of requests as configured; guards, which may be asked with keys, are what they were resolved to. */
+/** Policies for requests to a provider; guards are resolved separately because they may need keys. */
 export type ProviderPolicies = Omit<LlmPolicies, "promptGuard">;
 
-/** A part of the configuration, and where it stands. */
+/** A part of the configuration, and its place. */
 export interface Configured<Value> {
   readonly value: Value;
   readonly origin: Origin;

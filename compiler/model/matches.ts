@@ -1,20 +1,23 @@
 import type { Expression } from "../../templates/code/hole.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
 
-/** One set of conditions; all must hold (Gateway API HTTPRouteMatch). */
+/** A set of conditions that must all hold (Gateway API HTTPRouteMatch). */
 export interface RouteMatch {
   readonly path: PathMatch;
   readonly method: string | undefined;
   readonly headers: readonly ValueMatch[];
   readonly query: readonly ValueMatch[];
-  /** True for a match that a policy needs and the user did not write (the OAuth metadata of an MCP route). */
+  /** Whether a policy added the match (the OAuth metadata of an MCP route) rather than the user. */
   readonly isDerived: boolean;
-  /** Of a route of a group: the matches on the way to it, the outermost first and its own at the end; absent: its own. */
+  /**
+   * Matches of a route in a group: those of the delegating routes from the outermost on, then its own; `undefined`
+   * outside of groups.
+   */
   readonly ranks?: readonly MatchRank[];
   readonly origin: Origin;
 }
 
-/** What says how specific a match is, and so which of two comes first. */
+/** Properties that determine the precedence of a match. */
 export interface MatchRank {
   readonly path: { readonly kind: "exact" | "prefix" | "regex"; readonly value: string };
   readonly method: string | undefined;
@@ -22,7 +25,7 @@ export interface MatchRank {
   readonly query: readonly unknown[];
 }
 
-/** `path prefix /a, method GET, header x: y` */
+/** Describes a match: `path prefix /a, method GET, header x: y`. */
 export function matchText({ path, method, headers, query }: RouteMatch): string {
   const paths = { exact: "path", prefix: "path prefix", regex: "path like" };
   const valueText = ({ name, value: each }: ValueMatch): string =>
@@ -35,13 +38,13 @@ export function matchText({ path, method, headers, query }: RouteMatch): string 
   ].join(", ");
 }
 
-/** What the path must be. */
+/** Condition on the path. */
 export type PathMatch =
   | { readonly kind: "exact"; readonly value: string }
   | { readonly kind: "prefix"; readonly value: string }
   | { readonly kind: "regex"; readonly value: string; readonly test: Expression };
 
-/** A header (lower-case name) or query parameter, and what its value must be. */
+/** Condition on a header (lower-case name) or query parameter. */
 export interface ValueMatch {
   readonly name: string;
   readonly value:
@@ -49,11 +52,11 @@ export interface ValueMatch {
     | { readonly kind: "regex"; readonly value: string; readonly test: Expression };
 }
 
-/** What a header or query parameter must be, as declared. */
+/** Condition on a header or query parameter, as declared. */
 export interface ValueMatchConfig {
   readonly name: string;
   readonly kind: "exact" | "regex";
   readonly value: string;
-  /** Where the value stands. */
+  /** Place of the value. */
   readonly origin: Origin;
 }

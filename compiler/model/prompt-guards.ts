@@ -7,22 +7,25 @@ import type { ValueMatchConfig } from "./matches.ts";
 import type { ServerPolicies } from "./server-policies.ts";
 import type { Text } from "./texts.ts";
 
-/** `promptGuard` as configured: what guards requests and responses, in this order. */
+/** `promptGuard` as configured: guards of requests and responses, in this order. */
 export interface PromptGuardConfig {
   readonly request: readonly GuardConfig[];
   readonly response: readonly GuardConfig[];
-  /** Where it says that streams pass the guards of responses by; undefined: they do not. */
+  /** Place of the setting that exempts streams from response guards; `undefined` if they are guarded. */
   readonly unguardedStreams: Origin | undefined;
-  /** Characters of a stream that wait: for the rest of a match that has no bound, and for a server's word. */
+  /**
+   * Maximum number of characters of a stream that are held back, for the rest of an unbounded match or the decision of
+   * a server.
+   */
   readonly window: number;
-  /** Where the window stands; undefined: it is the default. */
+  /** Place of the window; `undefined` for the default. */
   readonly windowOrigin: Origin | undefined;
 }
 
-/** One guard as configured. */
+/** A guard, as configured. */
 export type GuardConfig = RegexGuardConfig | ServerGuardConfig;
 
-/** One guard as configured that asks a server. */
+/** A guard that calls a server, as configured. */
 export type ServerGuardConfig =
   | WebhookGuardConfig
   | ModerationGuardConfig
@@ -30,58 +33,58 @@ export type ServerGuardConfig =
   | ModelArmorGuardConfig
   | AzureGuardConfig;
 
-/** What every guard has. */
+/** Fields of all guards. */
 interface GuardPlace {
   readonly rejection: RejectionConfig;
-  /** Where the rejection stands; undefined: it is the default. */
+  /** Place of the rejection; `undefined` for the default. */
   readonly rejectionOrigin: Origin | undefined;
   readonly scope: ScopeConfig | undefined;
   readonly origin: Origin;
 }
 
-/** Which texts of requests a guard sees. */
+/** Parts of requests that a guard inspects. */
 export interface ScopeConfig {
   readonly parts: readonly TextPart[];
   readonly origin: Origin;
 }
 
-/** Patterns as configured. */
+/** Patterns, as configured. */
 export interface RegexGuardConfig extends GuardPlace {
   readonly kind: "regex";
   readonly action: "mask" | "reject";
   readonly patterns: readonly PatternConfig[];
 }
 
-/** What every guard has that asks a server. */
+/** Fields of all guards that call a server. */
 interface ServerGuardPlace extends GuardPlace {
-  /** Texts pass when it can't be asked. */
+  /** Whether requests pass if the server cannot be reached. */
   readonly passesOnFailure: boolean;
 }
 
-/** A webhook as configured. */
+/** A webhook, as configured. */
 export interface WebhookGuardConfig extends ServerGuardPlace {
   readonly kind: "webhook";
   readonly server: DestinationConfig;
   readonly forwardHeaders: readonly ValueMatchConfig[];
-  /** Headers that expressions make; `:path`: where it is asked. */
+  /** Expressions for headers; `:path` sets the path of the call. */
   readonly headers: readonly NamedExpression[];
 }
 
-/** A guard as configured that is a service of a known maker. */
+/** A guard that uses a public service, as configured. */
 interface ServiceGuardPlace extends ServerGuardPlace {
-  /** Another server that speaks as the maker's own does. */
+  /** Another server with the same API. */
   readonly host: Text | undefined;
   readonly hostOrigin: Origin;
   readonly policies: ServerPolicies | undefined;
 }
 
-/** OpenAI's moderation as configured. */
+/** OpenAI's moderation API, as configured. */
 export interface ModerationGuardConfig extends ServiceGuardPlace {
   readonly kind: "openAIModeration";
   readonly model: string;
 }
 
-/** A guardrail of Amazon Bedrock as configured. */
+/** A guardrail of Amazon Bedrock, as configured. */
 export interface BedrockGuardConfig extends ServiceGuardPlace {
   readonly kind: "bedrockGuardrails";
   readonly identifier: string;
@@ -89,7 +92,7 @@ export interface BedrockGuardConfig extends ServiceGuardPlace {
   readonly region: string;
 }
 
-/** A template of Google Model Armor as configured. */
+/** A template of Google Model Armor, as configured. */
 export interface ModelArmorGuardConfig extends ServiceGuardPlace {
   readonly kind: "googleModelArmor";
   readonly template: string;
@@ -97,59 +100,59 @@ export interface ModelArmorGuardConfig extends ServiceGuardPlace {
   readonly location: string;
 }
 
-/** A resource of Azure AI Content Safety as configured; its server is the `host`. */
+/** A resource of Azure AI Content Safety, as configured; its server is `host`. */
 export interface AzureGuardConfig extends ServiceGuardPlace {
   readonly kind: "azureContentSafety";
-  /** How texts are analysed; undefined: they are not. */
+  /** Settings of the text analysis; `undefined` if there is none. */
   readonly analysis: TextAnalysis | undefined;
-  /** The version of the API that looks for attacks in prompts; undefined: nobody does. */
+  /** API version for detecting attacks in prompts; `undefined` if they are not detected. */
   readonly shieldVersion: string | undefined;
 }
 
-/** A pattern of the configuration, or one that gwc knows by name. */
+/** A pattern of the configuration, or a built-in one by name. */
 export type PatternConfig =
   | { readonly kind: "own"; readonly pattern: string; readonly origin: Origin }
   | { readonly kind: "named"; readonly name: NamedPattern };
 
-/** The patterns that gwc knows by name. */
+/** Names of built-in patterns. */
 export const NAMED_PATTERNS = ["ssn", "creditCard", "phoneNumber", "email", "caSin"] as const;
 
-/** The name of a pattern that gwc knows. */
+/** Name of a built-in pattern. */
 export type NamedPattern = (typeof NAMED_PATTERNS)[number];
 
-/** What clients get for what is rejected. */
+/** Response for rejected requests and responses. */
 export interface RejectionConfig {
   readonly status: number;
-  /** For clients, in the words of their format. */
+  /** Message for clients, in the format of their API. */
   readonly message: string;
-  /** The body and the headers as configured, in the place of the format's. */
+  /** Configured body and headers that replace those of the format. */
   readonly own?: {
     readonly body: string;
-    /** Flat list. */
+    /** Names and values, alternating. */
     readonly headers: readonly string[];
   };
 }
 
-/** What clients get where nothing is configured. */
+/** Default rejection of a request. */
 export const DEFAULT_REJECTION = {
   status: 403,
   message: "The request was rejected due to inappropriate content",
 } as const;
 
-/** The same for a response. */
+/** Default rejection of a response. */
 export const DEFAULT_RESPONSE_REJECTION = {
   status: 403,
   message: "The response was rejected due to inappropriate content",
 } as const;
 
-/** What is configured where nothing is said; characters. */
+/** Default window in characters. */
 export const DEFAULT_GUARD_WINDOW = 1_024;
 
-/** What moderates where nothing is said. */
+/** Default model of the moderation API. */
 export const DEFAULT_MODERATION_MODEL = "omni-moderation-latest";
 
-/** The version of Azure's API that is asked where nothing is said: all that is asked is generally available in it. */
+/** Default version of Azure's API: the first in which everything that gwc uses is generally available. */
 export const DEFAULT_SAFETY_VERSION = "2024-09-01";
 
-/** Low: what Azure's service calls safe passes. */
+/** Default severity, low: text that Azure's service calls safe passes. */
 export const DEFAULT_SEVERITY = 2;

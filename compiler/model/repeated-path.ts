@@ -2,8 +2,8 @@ import type { Diagnostics, Origin } from "../diagnostics/diagnostic.ts";
 import type { Text } from "./texts.ts";
 
 /**
- * The path of a server's URL stands before those of its API: what ends the one and begins the other is one too many, and is
- * reported, of the first path that has it. `origin`: where the URL stands.
+ * Reports a base URL whose path ends like the API paths begin, for the first such path. `origin` is the place of the
+ * URL.
  */
 export function reportRepeatedPath(
   url: Text,
@@ -22,7 +22,9 @@ export function reportRepeatedPath(
   }
 }
 
-/** The most that a path has at its end and another one at its begin, in whole segments; undefined: nothing. */
+/**
+ * Returns the longest end of one path, in whole segments, with which the other begins; `undefined` if there is none.
+ */
 function repeatedPart(before: string, path: string): string | undefined {
   const ends = [...`${path}/`.matchAll(/\//g)].map(({ index }) => index).filter((end) => end > 0);
   const parts = ends.map((end) => path.slice(0, end));

@@ -6,7 +6,7 @@ import { visibleWord } from "../../runtime/contents/visible-word.ts";
 import { pemCertificates } from "../../runtime/tls/ca-certificates.ts";
 import { readCertificatePair } from "../../runtime/tls/certificate-pair.ts";
 
-/** What an entry of a Secret is read as. */
+/** Formats of an entry of a Secret. */
 export type SecretContent =
   | "passwords"
   | "apiKey"
@@ -16,18 +16,18 @@ export type SecretContent =
   | "certificate"
   | "authorities";
 
-/** What is wrong with an entry, read as each kind of content that it is not. */
+/** Problems of an entry by the format that it does not have. */
 export type EntryProblems = Readonly<Partial<Record<SecretContent, string>>>;
 
-/** The problems of the entries of a Secret, by key. */
+/** Problems of the entries of a Secret, by key. */
 export type SecretProblems = Readonly<Record<string, EntryProblems>>;
 
-/** The annotation in which a Secret without its values says what is wrong with them, as JSON. */
+/** Annotation with the problems of a Secret whose values were removed, as JSON. */
 export const PROBLEMS_ANNOTATION = "gwc.dev/entry-problems";
 
 /**
- * Judges the entries of a Secret as each content that they may be read as, with the functions of the data plane. The result holds
- * nothing of the values.
+ * Checks the entries of a Secret for each format that they may have, with the parsers of the data plane. The result
+ * contains no values.
  */
 export function secretProblems(entries: ReadonlyMap<string, Buffer>): SecretProblems {
   const pair = pairProblem(entries.get("tls.crt"), entries.get("tls.key"));
@@ -40,7 +40,7 @@ export function secretProblems(entries: ReadonlyMap<string, Buffer>): SecretProb
   return Object.fromEntries(found.filter(([, problems]) => Object.keys(problems).length > 0));
 }
 
-/** What reads each content; it throws an Error whose message completes `"KEY" of Secret "NAME" ...`. */
+/** Parsers of each format; they throw an Error whose message completes `"KEY" of Secret "NAME" ...`. */
 const READERS: Readonly<Record<Exclude<SecretContent, "certificate">, (text: string) => unknown>> =
   {
     passwords: (text) => new PasswordFile(text),
@@ -62,9 +62,9 @@ function problemsOf(text: string): EntryProblems {
   return Object.fromEntries(found);
 }
 
-/** Told of the certificate, whichever of the two is wrong. */
+/** Checks a certificate against its key; a mismatch is attributed to the certificate. */
 function pairProblem(cert: Buffer | undefined, key: Buffer | undefined): EntryProblems {
-  // That one of them is missing is told elsewhere.
+  // A missing one is reported elsewhere.
   if (cert === undefined || key === undefined) return {};
   const problem = problemOf(() => readCertificatePair(cert, key, undefined));
   return problem === undefined ? {} : { certificate: `is unusable: ${problem}` };

@@ -6,40 +6,42 @@ import type { HeaderChangesConfig } from "./header-changes.ts";
 import type { MountedFile, Text } from "./texts.ts";
 import type { TokenExchangeConfig } from "./token-exchange.ts";
 
-/** How a server is reached, whatever is spoken to it, as configured: each part from the most specific place that has it. */
+/**
+ * Connection settings of a server for any protocol, as configured: each part from the most specific place that sets it.
+ */
 export interface ServerPolicies {
   readonly tls?: BackendTlsConfig;
   readonly auth?: BackendAuthConfig;
   readonly http?: BackendHttpConfig;
   readonly tcp?: BackendTcpConfig;
   readonly tunnel?: TunnelConfig;
-  /** What requests to it alone say otherwise. */
+  /** Header changes for requests to it only. */
   readonly requestHeaders?: BackendHeaders;
-  /** What its responses say otherwise. */
+  /** Header changes for its responses only. */
   readonly responseHeaders?: BackendHeaders;
 }
 
-/** A server that the gateway itself talks to, for a policy. */
+/** A server that the gateway itself calls for a policy. */
 export interface ServerConfig {
   /** Scheme, host and port. */
   readonly url: string;
-  /** How it is reached; undefined: nothing of it is configured. */
+  /** Connection settings; `undefined` if none are configured. */
   readonly policies: ServerPolicies | undefined;
-  /** The resource that it is. */
+  /** Its resource. */
   readonly source: Origin;
 }
 
-/** `backendTunnel`: the proxy through which a backend is reached. */
+/** `backendTunnel`: the proxy for connections to a backend. */
 export interface TunnelConfig {
   readonly proxy: Text;
-  /** How the proxy itself is reached. */
+  /** Connection settings of the proxy itself. */
   readonly policies: Pick<ServerPolicies, "tls" | "tcp" | "auth">;
-  /** Where the proxy stands. */
+  /** Place of the proxy. */
   readonly proxyOrigin: Origin;
   readonly origin: Origin;
 }
 
-/** Changes to the headers of one backend's messages. */
+/** Header changes for the messages of one backend. */
 export interface BackendHeaders extends HeaderChangesConfig {
   readonly origin: Origin;
 }
@@ -48,17 +50,17 @@ export interface BackendHeaders extends HeaderChangesConfig {
 export interface BackendTlsConfig {
   readonly cert: string | MountedFile | undefined;
   readonly key: string | MountedFile | undefined;
-  /** Where a Gateway says which certificate is shown; absent: it says nothing, or a policy counts before it. */
+  /** Place where a Gateway sets the client certificate; `undefined` if it does not, or if a policy overrides it. */
   readonly certOrigin?: Origin;
-  /** Whose certificates are trusted; undefined: those of the system. */
+  /** Trusted certificates; `undefined` for those of the system. */
   readonly roots: readonly MountedFile[] | undefined;
   readonly hostname: Text | undefined;
   readonly verification: "full" | "chain" | "none";
-  /** What is offered, the most wanted first; requests are made by those of HTTP. */
+  /** Offered protocols by preference; requests only use those of HTTP. */
   readonly alpn: readonly string[] | undefined;
   readonly subjectAltNames: readonly string[] | undefined;
   readonly origin: Origin;
-  /** Where the protocols stand. */
+  /** Place of the protocols. */
   readonly alpnOrigin: Origin;
 }
 
@@ -71,19 +73,19 @@ export type BackendAuthConfig = { readonly origin: Origin } & (
   | TokenExchangeConfig
 );
 
-/** `http`: times in milliseconds. */
+/** `http`; times are in milliseconds. */
 export interface BackendHttpConfig {
   readonly version: "HTTP1" | "HTTP2" | undefined;
   readonly requestTimeout: number | undefined;
   readonly origin: Origin;
 }
 
-/** `tcp`: times in milliseconds. */
+/** `tcp`; times are in milliseconds. */
 export interface BackendTcpConfig {
   readonly keepAlive: KeepAliveSettings | undefined;
   readonly connectTimeout: number | undefined;
   readonly origin: Origin;
 }
 
-/** A backend of which nothing is configured; milliseconds. */
+/** Default connection settings; times are in milliseconds. */
 export const PLAIN_CONNECTION: BackendConnection = { connectTimeout: 10_000, isPassthrough: false };

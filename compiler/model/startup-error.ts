@@ -1,5 +1,5 @@
-/** Whether code of a gateway says by an error that it can't start: the message is complete, and no bug. */
+/** Whether an error means that a gateway cannot start, rather than a bug: its message is complete. */
 export function isStartupError(error: unknown): error is Error {
-  // A bundle has a class of its own.
+  // A bundle has its own copy of the class.
   return error instanceof Error && error.name === "StartupError";
 }

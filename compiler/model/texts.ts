@@ -1,31 +1,33 @@
-/** Text with parts that the gateway reads from its environment when it starts. */
+/** A string with parts that the gateway resolves from its environment when it starts. */
 export interface EnvTemplate {
   readonly kind: "env";
   readonly parts: readonly (string | EnvVariable)[];
 }
 
-/** `${NAME}` or `${NAME:-fallback}` of the configuration. */
+/** `${NAME}` or `${NAME:-fallback}` in the configuration. */
 export interface EnvVariable {
   readonly env: string;
   readonly fallback?: string;
 }
 
-/** A text that is known at build time, or read at start. */
+/** A string that is known at build time, or resolved when the gateway starts. */
 export type Text = string | EnvTemplate;
 
-/** A text for people: parts that are read at start as `${NAME}`, for their values may be secrets. */
+/**
+ * Formats a string for display: parts that are resolved at startup as `${NAME}`, because their values may be secrets.
+ */
 export function shownText(text: Text): string {
   if (typeof text === "string") return text;
   return text.parts.map((part) => (typeof part === "string" ? part : `\${${part.env}}`)).join("");
 }
 
-/** KEY of a mounted Secret or ConfigMap, as NAME/KEY; or the path of another file. */
+/** A file: a mounted Secret or ConfigMap as NAME/KEY, or another path. */
 export interface MountedFile {
   readonly kind: "secret" | "configMap" | "path";
   readonly file: string;
 }
 
-/** Runtime settings as the compiler holds them: any text in them may be late. */
+/** Settings of the runtime in the compiler: any string in them may be resolved at startup. */
 export type AtStartup<Settings> = Settings extends string
   ? string extends Settings
     ? Text

@@ -3,11 +3,11 @@ import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { NamedExpression } from "./expressions.ts";
 import type { AtStartup, MountedFile, Text } from "./texts.ts";
 
-/** `oauthTokenExchange`: requests show a token that an authorization server gives for the client's own. */
+/** `oauthTokenExchange`: requests carry a token that an authorization server issues for the client's token. */
 export interface TokenExchangeConfig
   extends Omit<AtStartup<TokenExchangeSettings>, "url" | "client" | "parameters" | "server"> {
   readonly kind: "tokenExchange";
-  /** Scheme, host and port; undefined scheme: HTTP. */
+  /** Host with an optional scheme and port; HTTP by default. */
   readonly host: Text;
   readonly hostOrigin: Origin;
   readonly path: string;
@@ -15,7 +15,7 @@ export interface TokenExchangeConfig
   readonly parameters: readonly NamedExpression[];
 }
 
-/** Who asks for tokens. */
+/** OAuth client that requests the tokens. */
 export interface ExchangeClientConfig {
   readonly clientId: Text;
   readonly clientSecret: Text | MountedFile;
@@ -23,7 +23,7 @@ export interface ExchangeClientConfig {
   readonly secretOrigin: Origin;
 }
 
-/** `oauthTokenExchange`, complete. */
+/** `oauthTokenExchange` with all defaults. */
 export interface TokenExchangeNode
   extends Omit<TokenExchangeConfig, "host" | "hostOrigin" | "path" | "client" | "parameters"> {
   readonly url: Text;
