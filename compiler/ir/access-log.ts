@@ -2,31 +2,31 @@ import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { CompiledExpression } from "../model/expressions.ts";
 import type { CollectorNode } from "./collector.ts";
 
-/** Access lines that are not the usual ones. */
+/** Settings of access lines that differ from the defaults. */
 export interface AccessLogNode {
-  /** Who gets a record of each line; undefined: nobody. */
+  /** Collector that receives a record of each line; `undefined` if there is none. */
   readonly collector: CollectorNode | undefined;
-  /** Undefined: every request has a line. */
+  /** Requests that are logged; `undefined` for all. */
   readonly filter: CompiledExpression | undefined;
-  /** Where the filter stands; that of the fields without one. */
+  /** Place of the filter; that of the fields if there is no filter. */
   readonly filterOrigin: Origin;
-  /** Undefined: the usual fields. */
+  /** `undefined` for the default fields. */
   readonly fields: LogFieldsNode | undefined;
 }
 
-/** The fields of access lines. */
+/** Fields of access lines. */
 export interface LogFieldsNode {
-  /** Those that are left out, as named: of lines of connections too. */
+  /** Names of removed fields; they also apply to lines of connections. */
   readonly removed: readonly string[];
-  /** Those of every request that stay, in their order. */
+  /** Default fields of every request that are not removed, in order. */
   readonly defaults: readonly LineField[];
-  /** Names that are left out of what policies and backends add. */
+  /** Names of removed fields among those that policies and backends add. */
   readonly without: readonly string[];
   readonly added: readonly AddedField[];
   readonly origin: Origin;
 }
 
-/** A field of access lines by its expression. */
+/** A field of access lines, and its expression. */
 export interface AddedField {
   readonly name: string;
   readonly value: CompiledExpression;

@@ -1,2 +1,2 @@
-// Templates know backends by these names; the list of backends is the compiler's.
+// Templates use these names of backends; the list of backends belongs to the compiler.
 export type { BackendKind, BackendNode, TcpBackendNode } from "../backends/index.ts";

@@ -1,7 +1,7 @@
 import type { DestinationNode } from "../backends/parts/destination.ts";
 import type { Text } from "../model/texts.ts";
 
-/** An OTLP server. */
+/** An OTLP collector. */
 export interface CollectorNode {
   readonly destination: DestinationNode;
   readonly protocol: OtlpProtocol;
@@ -9,5 +9,5 @@ export interface CollectorNode {
   readonly headers: readonly (readonly [string, Text])[];
 }
 
-/** How an OTLP server is spoken to. */
+/** Protocol of an OTLP collector. */
 export type OtlpProtocol = "http" | "grpc";

@@ -1,51 +1,51 @@
 import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { Json } from "../model/json.ts";
 
-/** Kubernetes (apimachinery, MaxSecretSize): the bytes that the entries of a ConfigMap may have together. */
+/** Maximum total size in bytes of the entries of a ConfigMap (MaxSecretSize of Kubernetes' apimachinery). */
 export const MAX_IN_CONFIG_MAP = 1_048_576;
 
-/** How a cluster runs a gateway. */
+/** Deployment of a gateway in a cluster. */
 export interface DeploymentNode {
   readonly name: string;
   readonly namespace: string;
   readonly className: string;
-  /** Labels and annotations of everything that is generated. */
+  /** Labels and annotations of all generated resources. */
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
-  /** The IP addresses that the load balancer is asked for; empty for any. */
+  /** IP addresses that are requested from the load balancer; empty for any. */
   readonly loadBalancerAddresses: readonly string[];
-  /** The image of the parameters; undefined: they name none. */
+  /** Image in the parameters; `undefined` if there is none. */
   readonly image: string | undefined;
   readonly pullPolicy: string | undefined;
-  /** Every image that the parameters name and pods run, with where it is named. */
+  /** All images in the parameters that pods run, with their places. */
   readonly namedImages: readonly NamedImage[];
-  /** What the parameters give pods beyond what a gateway needs. */
+  /** Permissions in the parameters beyond those that a gateway needs. */
   readonly podPowers: readonly PodPower[];
-  /** Environment and compute resources of the container, as Kubernetes has them. */
+  /** Environment and compute resources of the container, in the form of Kubernetes. */
   readonly env: readonly Json[];
   readonly resources: Json | undefined;
-  /** Names of the Secrets that are mounted, sorted. */
+  /** Names of mounted Secrets, sorted. */
   readonly secrets: readonly string[];
-  /** Names of the ConfigMaps that are mounted, sorted. */
+  /** Names of mounted ConfigMaps, sorted. */
   readonly configMaps: readonly string[];
-  /** Overlays by what they change, in the order in which they are laid on. */
+  /** Overlays by the resource that they change, in the order in which they are applied. */
   readonly overlays: Readonly<Record<OverlaidResource, readonly Overlay[]>>;
   readonly origin: Origin;
 }
 
-/** An image as Kubernetes and container runtimes take it, and where the configuration names it. */
+/** An image reference, and its place in the configuration. */
 export interface NamedImage {
   readonly image: string;
   readonly origin: Origin;
 }
 
-/** A right that pods get by the parameters, such as "files of its node (hostPath)", and where they say so. */
+/** A permission that the parameters give to pods, such as "files of its node (hostPath)", and its place. */
 export interface PodPower {
   readonly what: string;
   readonly origin: Origin;
 }
 
-/** What overlays can change. */
+/** Resources that overlays can change. */
 export type OverlaidResource =
   | "deployment"
   | "service"

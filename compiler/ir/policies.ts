@@ -1,10 +1,10 @@
 import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { PolicyKind, PolicySettings } from "../policies/index.ts";
 
-// Templates know policies by these names; the list of policies is the compiler's.
+// Templates use these names of policies; the list of policies belongs to the compiler.
 export type { PolicyKind, PolicySettings };
 
-/** A policy of a route, resolved. */
+/** A resolved policy of a route. */
 export type PolicyUse<Kind extends PolicyKind = PolicyKind> = {
   [Each in Kind]: {
     readonly kind: Each;

@@ -1,12 +1,12 @@
 import type { ProxyProtocolSettings } from "../../runtime/net/proxy-protocol/proxy-protocol.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
 
-/** A port, whatever is spoken there. */
+/** A port, with any protocol. */
 export interface PortNode {
   readonly port: number;
-  /** The IP address that it is open on; undefined: every one of the machine. */
+  /** IP address of the port; `undefined` for all addresses of the machine. */
   readonly address: string | undefined;
-  /** Proxies say for whom connections are made; undefined: connections are their clients' own. */
+  /** PROXY protocol settings; `undefined` if it is not used. */
   readonly proxyProtocol: ProxyProtocolSettings | undefined;
   readonly origin: Origin;
 }

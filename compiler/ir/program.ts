@@ -18,143 +18,143 @@ import type { TcpBindNode } from "./tcp.ts";
 import type { CertificateFiles, TlsNode } from "./tls.ts";
 import type { TracingNode } from "./tracing.ts";
 
-/** What a gateway does, with nothing left to look up: plain readonly data (`gwc build --print program`). */
+/** A gateway with nothing left to resolve: plain readonly data (`gwc build --print program`). */
 export interface Program {
-  /** The gateway's name: the output folder's, the log's. */
+  /** Name of the gateway, in the output folder and in logs. */
   readonly name: string;
-  /** The input files by name in generated text, sorted. */
+  /** Input files by their names in generated code, sorted. */
   readonly inputs: readonly ProgramInput[];
   readonly binds: readonly BindNode[];
-  /** Ports whose bytes are passed on. */
+  /** Ports whose connections are forwarded. */
   readonly tcp: readonly TcpBindNode[];
-  /** Which clients may connect; absent: all. */
+  /** Rules for which clients may connect; `undefined` for all. */
   readonly connectionRules?: PolicyUse;
   readonly process: ProcessNode;
-  /** How the connections of clients are held. */
+  /** Settings of client connections. */
   readonly connections: ConnectionSettings;
-  /** The most bytes of a body that is read as a whole. */
+  /** Maximum size in bytes of a body that is buffered as a whole. */
   readonly maxBufferSize: number;
-  /** What access lines hold; absent: the usual, of every request. */
+  /** Settings of access lines; `undefined` for the default fields of every request. */
   readonly accessLog?: AccessLogNode;
-  /** The header (lower case) that holds the id of each request; absent: requests have none. */
+  /** Header (lower case) with the id of each request; `undefined` if requests have no id. */
   readonly requestId?: string;
-  /** Which requests are traced; absent: none. */
+  /** Tracing; `undefined` if nothing is traced. */
   readonly tracing?: TracingNode;
-  /** How much is logged; absent: as usual. */
+  /** Log levels; `undefined` for the defaults. */
   readonly logLevels?: LogLevels;
-  /** The mesh that it is a part of; absent: none. */
+  /** Mesh that it belongs to; `undefined` if none. */
   readonly mesh?: MeshNode;
-  /** What runs it in a cluster; undefined for a gateway that a standalone file describes. */
+  /** Deployment in a cluster; `undefined` for a standalone file. */
   readonly deployment?: DeploymentNode;
 }
 
 /** An input file. */
 export interface ProgramInput {
   readonly name: string;
-  /** SHA-256 of the content (not of its layout), hex. */
+  /** SHA-256 of the content, ignoring layout, in hex. */
   readonly sha256: string;
 }
 
-/** Settings of the whole process, as the runtime takes them. */
+/** Settings of the whole process, in the form of the runtime. */
 export interface ProcessNode {
-  /** How lines are written. */
+  /** Format of log lines. */
   readonly logFormat: LogFormat;
-  /** Where refusals, logins and what the process does are written: a file, or the log; absent: nowhere of their own. */
+  /** Destination of the audit log: a file, or the access log; `undefined` if it is disabled. */
   readonly audit?: { readonly file: string | undefined };
   readonly addresses: ServiceAddresses;
-  /** Where `gwc run` serves its admin page: a loopback `host:port`. A bundle has none. */
+  /** Address of the admin page of `gwc run`: a loopback `host:port`. A bundle has none. */
   readonly adminAddress: string;
   readonly drain: DrainSettings;
-  /** How many threads serve; absent: one. */
+  /** Number of threads; `undefined` for one. */
   readonly workers?: WorkerThreads;
-  /** Bytes that bodies which are read whole may take together; absent: a part of the memory there is at start. */
+  /** Maximum total size in bytes of buffered bodies; `undefined` for a share of the memory at startup. */
   readonly maxBufferedBytes?: number;
 }
 
-/** One port. */
+/** An HTTP port. */
 export interface BindNode extends PortNode {
-  /** TLS of connections that name no server; undefined: plain HTTP. */
+  /** TLS of connections without a server name; `undefined` for plain HTTP. */
   readonly tls: TlsNode | undefined;
-  /** In order of precedence: exact hostnames, wildcards from the longest, then the one for every name. */
+  /** Listeners by precedence: exact hostnames, wildcards from the longest, then the one for every name. */
   readonly listeners: readonly ListenerNode[];
   /** All hostnames of the port, in the same order. */
   readonly hostnames: readonly HostnameNode[];
 }
 
-/** A hostname of a port, and what has it: a listener by its id, or undefined where `tcp` passes its connections on. */
+/** A hostname of a port and the id of its listener; `undefined` if `tcp` forwards its connections. */
 export interface HostnameNode {
   readonly hostname: string;
   readonly listener: string | undefined;
 }
 
-/** A listener: a host name on a port, and what it answers. */
+/** A listener: a hostname on a port, and its routes. */
 export interface ListenerNode {
-  /** Unique in the program, an identifier: what generated code calls it. */
+  /** Identifier in generated code, unique in the program. */
   readonly id: string;
-  /** What logs call it. */
+  /** Name in logs. */
   readonly name: string;
   /** `api.example.com`, `*.example.com`, or `*`. */
   readonly hostname: string;
   readonly tls: CertificateFiles | undefined;
-  /** TLS of its own; absent: as the port has it. */
+  /** TLS settings of its own; `undefined` for those of the port. */
   readonly handshake?: TlsNode;
   readonly pathHandling: PathHandling;
-  /** What decides about its connections, before there are requests. */
+  /** Policies for its connections, before there are requests. */
   readonly admission: readonly PolicyUse[];
-  /** What happens to its requests before their route is chosen; undefined: nothing. */
+  /** Policies that run before the route is chosen; `undefined` if there are none. */
   readonly preRouting: PreRoutingNode | undefined;
   readonly routes: readonly RouteNode[];
-  /** The routing decision: entries in order of precedence, grouped by the hostname they need. */
+  /** Routing table: entries by precedence, grouped by the hostname that they require. */
   readonly table: readonly HostEntries[];
   readonly origin: Origin;
 }
 
-/** Whether paths go on in the one form that rules and routes see, or as they were sent. */
+/** Whether the normalized path is forwarded, or the path as sent. */
 export type PathHandling = "canonical" | "verbatim";
 
-/** The policies of a listener that run before the route is chosen, and may change which one it is. */
+/** Policies of a listener that run before the route is chosen, and can affect that choice. */
 export interface PreRoutingNode {
-  /** Unique in the program, an identifier: the function that runs them and, in kebab-case, its file. */
+  /** Identifier of the function that runs them, unique in the program, and in kebab case the name of its file. */
   readonly id: string;
-  /** In request order. */
+  /** Policies in request order. */
   readonly policies: readonly PolicyUse[];
-  /** The last of them answers every request: there is no table behind them. */
+  /** Whether the last of them answers every request, so that there is no table. */
   readonly isFinal: boolean;
   readonly origin: Origin;
 }
 
-/** The entries that one hostname opens, most specific hostname first. */
+/** Entries of one hostname, the most specific hostname first. */
 export interface HostEntries {
-  /** As the routes have it: the listener may have but a part of it. */
+  /** Hostname of the routes, of which the listener may only have a part. */
   readonly hostname: string;
-  /** The names that the listener has of it, as a pattern. */
+  /** Hostnames that the listener shares with it, as a pattern. */
   readonly shared: string;
   readonly entries: readonly RouteEntry[];
 }
 
-/** One match of one route. */
+/** A match of a route. */
 export interface RouteEntry {
   readonly match: RouteMatch;
-  /** The route's id. */
+  /** Id of the route. */
   readonly route: string;
 }
 
-/** A route: a chain of policies and the backend behind it. */
+/** A route: policies and the backends behind them. */
 export interface RouteNode {
-  /** Unique in the program, an identifier: the route's function and, in kebab-case, its file. */
+  /** Identifier of the function of the route, unique in the program, and in kebab case the name of its file. */
   readonly id: string;
-  /** What logs and metrics call it. */
+  /** Name in logs and metrics. */
   readonly name: string;
-  /** In request order. */
+  /** Policies in request order. */
   readonly policies: readonly PolicyUse[];
   readonly backends: readonly RouteBackendNode[];
-  /** What becomes of its requests without a backend; absent: it has one, or a policy responds. */
+  /** Response without a backend; `undefined` if it has one, or if a policy responds. */
   readonly refusal?: RouteRefusal;
   readonly origin: Origin;
 }
 
-/** A backend of a route, and the policies about its own requests and responses. */
+/** A backend of a route, and the policies for its own requests and responses. */
 export type RouteBackendNode = BackendNode & { readonly ownPolicies?: readonly PolicyUse[] };
 
-/** Why a route refuses its requests: a group has no route for them (404), or the rule names no backend (500). */
+/** Reason why a route refuses its requests: no route of a group matches (404), or the rule has no backend (500). */
 export type RouteRefusal = "notFound" | "noBackend";

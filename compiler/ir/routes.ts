@@ -8,29 +8,29 @@ export interface ServedRoute {
   readonly listeners: readonly ListenerNode[];
 }
 
-/** A route of connections, and the listeners that serve it. */
+/** A connection route of a program, and the listeners that serve it. */
 export interface ServedTcpRoute {
   readonly route: TcpRouteNode;
   readonly listeners: readonly TcpListenerNode[];
 }
 
-/** A host name under which a route is served, and its matches there. */
+/** A hostname that serves a route, and its matches there. */
 export interface ServedHost {
   readonly hostname: string;
   readonly matches: readonly RouteMatch[];
 }
 
-/** The routes of a program in the order of its listeners, each once. */
+/** Returns the routes of a program in the order of its listeners, each once. */
 export function servedRoutes({ binds }: Program): readonly ServedRoute[] {
   return onceEach<ListenerNode, RouteNode>(binds.flatMap(({ listeners }) => listeners));
 }
 
-/** The routes of connections in the order of their listeners, each once. */
+/** Returns the connection routes in the order of their listeners, each once. */
 export function servedTcpRoutes({ tcp }: Program): readonly ServedTcpRoute[] {
   return onceEach<TcpListenerNode, TcpRouteNode>(tcp.flatMap(({ listeners }) => listeners));
 }
 
-/** Where routes are served, by their ids. */
+/** Returns the hostnames of routes by route id. */
 export function servedHosts({ binds }: Program): ReadonlyMap<string, readonly ServedHost[]> {
   const tables = binds.flatMap(({ listeners }) => listeners.flatMap(({ table }) => table));
   const hosts = tables.flatMap(({ shared, entries }) =>
@@ -42,7 +42,7 @@ export function servedHosts({ binds }: Program): ReadonlyMap<string, readonly Se
   return new Map([...byRoute].map(([route, each]) => [route, each.map(({ host }) => host)]));
 }
 
-/** All of them, in the order of their modules. */
+/** Returns all routes, in the order of their modules. */
 export function allRoutes(program: Program): readonly (ServedRoute | ServedTcpRoute)[] {
   return [...servedRoutes(program), ...servedTcpRoutes(program)];
 }

@@ -7,7 +7,7 @@ import { Problems } from "../cel/parse/problems.ts";
 import type { CompiledExpression } from "../model/expressions.ts";
 import type { Rule } from "../model/rules.ts";
 
-/** Settings of a program without what does not matter to what it does: places, and how expressions are laid out. */
+/** Returns settings without parts that do not affect behavior: places, and the layout of expressions. */
 export function comparable(settings: unknown): unknown {
   if (isHole(settings)) return isExpression(settings) ? codeText(settings) : printText(settings);
   if (Array.isArray(settings)) return settings.map(comparable);
@@ -26,21 +26,21 @@ function isRule(settings: object): settings is Rule {
   return "cases" in settings && "action" in settings && "text" in settings;
 }
 
-/** Rules are asked about again and again: those of both sides, and for each table that leads to them. */
+/** Cache of canonical rules: rules of both sides are compared for each table that leads to them. */
 const canonical = new Map<string, string>();
 
-/** A rule without its layout: what is compiled follows from it. */
+/** Returns a rule in canonical form; its compiled code follows from that. */
 function canonicalRule(text: string): string {
   const known = canonical.get(text);
   if (known !== undefined) return known;
   const root = parseExpression(text, new Problems());
-  if (root === undefined) throw new Error(`a rule that was compiled is no expression: ${text}`);
+  if (root === undefined) throw new Error(`a compiled rule is not a valid expression: ${text}`);
   const found = canonicalText(root);
   canonical.set(text, found);
   return found;
 }
 
-/** What only says how code is laid out. */
+/** Fields that only affect the layout of code. */
 const LAYOUT: ReadonlySet<string> = new Set([
   ...["comment", "group", "break", "indented", "broken-only", "filled"],
 ]);
@@ -49,7 +49,7 @@ function isExpression(hole: Exclude<Hole, readonly Hole[]>): hole is Expression 
   return !LAYOUT.has(hole.kind);
 }
 
-/** What an expression becomes, with the constants of the module that it reads. */
+/** Returns the code of an expression, with the constants of its module. */
 function codeText(expression: Expression): string {
   const expressions = new Expressions();
   const result = printText(expressions.use(expression));
@@ -59,18 +59,18 @@ function codeText(expression: Expression): string {
   return [...constants, result].join("; ");
 }
 
-/** The same text for settings that do the same. */
+/** Returns the same key for settings with the same behavior. */
 export function settingsKey(settings: unknown): string {
   return JSON.stringify(comparable(settings));
 }
 
-/** Fields whose values are nobody's to read in a review. */
+/** Names of fields whose values must not appear in a review. */
 const SECRET = /secret|token|password|authorization|credential|cookie|key/i;
 
-/** More changes than this are counted. */
+/** Maximum number of changes that are listed; more are counted. */
 const MAX_CHANGES = 4;
 
-/** Which fields are different, of those that are meant: `request 10000 -> 30000`. */
+/** Lists the changed fields among the given ones: `request 10000 -> 30000`. */
 export function changedFields(
   old: FlatFields,
   now: FlatFields,
@@ -86,10 +86,10 @@ export function changedFields(
   return rest > 0 ? [...changed.slice(0, MAX_CHANGES), `${rest} more fields`] : changed;
 }
 
-/** Scalars of settings, as text, by their paths. */
+/** Scalars of settings as strings, by their paths. */
 export type FlatFields = ReadonlyMap<string, string>;
 
-/** Each scalar of settings that matters to what they do. */
+/** Collects the scalars of settings that affect behavior. */
 export function flatFields(settings: unknown): FlatFields {
   const fields = new Map<string, string>();
   addFlat(comparable(settings), "", fields);

@@ -4,46 +4,46 @@ import type { PolicyUse } from "./policies.ts";
 import type { PortNode } from "./port.ts";
 import type { CertificateFiles, TlsNode } from "./tls.ts";
 
-/** One port whose bytes are passed on. */
+/** A port whose connections are forwarded. */
 export interface TcpBindNode extends PortNode {
   readonly mode: TcpMode;
-  /** As those of HTTP; one alone without TLS, which names nobody. */
+  /** Listeners by precedence, as for HTTP; without TLS there is only one, because connections have no server name. */
   readonly listeners: readonly TcpListenerNode[];
 }
 
 /**
- * What becomes of TLS on a port whose bytes are passed on; `handshakeTimeout` is in milliseconds. With `terminate` TLS ends
- * for the listeners that have a certificate, and goes on to the backends for the others.
+ * TLS mode of a port whose connections are forwarded; `handshakeTimeout` is in milliseconds. With `terminate`, TLS is
+ * terminated for listeners with a certificate and passed through for the others.
  */
 export type TcpMode =
   | { readonly kind: "plain" }
   | { readonly kind: "passthrough"; readonly handshakeTimeout: number }
-  /** `tls`: of connections that name no server. */
+  /** `tls` applies to connections without a server name. */
   | { readonly kind: "terminate"; readonly tls: TlsNode };
 
 /** A listener of such a port. */
 export interface TcpListenerNode {
   readonly id: string;
   readonly name: string;
-  /** What server names it answers for; `*`: every one, and none. */
+  /** Server names that it serves; `*` for all, and for connections without one. */
   readonly hostname: string;
-  /** Undefined: there is no TLS, or it goes on to the backends. */
+  /** `undefined` without TLS, or if TLS is passed through to the backends. */
   readonly tls: CertificateFiles | undefined;
-  /** TLS of its own; absent: as the port has it. */
+  /** TLS settings of its own; `undefined` for those of the port. */
   readonly handshake?: TlsNode;
-  /** What decides about its connections, before there is a route. */
+  /** Policies for its connections, before a route is chosen. */
   readonly admission: readonly PolicyUse[];
   readonly routes: readonly TcpRouteNode[];
-  /** Which route a server name leads to, in order of precedence. */
+  /** Routes by server name, in order of precedence. */
   readonly table: readonly { readonly hostname: string; readonly route: string }[];
   readonly origin: Origin;
 }
 
-/** A route of connections. */
+/** A connection route. */
 export interface TcpRouteNode {
   readonly id: string;
   readonly name: string;
-  /** Authorization, if there is one. */
+  /** Authorization, if configured. */
   readonly policies: readonly PolicyUse[];
   readonly backends: readonly TcpBackendNode[];
   readonly origin: Origin;

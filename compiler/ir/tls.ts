@@ -1,29 +1,29 @@
 import type { ClientCertificates, TlsVersion } from "../../runtime/tls/tls-settings.ts";
 import type { MountedFile } from "../model/texts.ts";
 
-/** TLS of a port, as the runtime takes it, without the certificates of its listeners. */
+/** TLS of a port in the form of the runtime, without the certificates of its listeners. */
 export interface TlsNode {
-  /** Milliseconds. */
+  /** In milliseconds. */
   readonly handshakeTimeout: number;
   readonly minVersion: TlsVersion;
   readonly maxVersion: TlsVersion;
-  /** OpenSSL's names. */
+  /** Cipher suites by OpenSSL's names. */
   readonly cipherSuites: readonly string[];
   readonly alpn: readonly string[];
-  /** Undefined: clients show no certificate. */
+  /** `undefined` if clients need no certificate. */
   readonly clients: ClientCertificatesNode | undefined;
 }
 
-/** The certificates that clients show. */
+/** Requirements for client certificates. */
 export interface ClientCertificatesNode extends Pick<ClientCertificates, "mode"> {
-  /** Who signs them. */
+  /** Certificate authorities that sign them. */
   readonly authorities: readonly MountedFile[];
 }
 
-/** A listener's certificate and key: paths as configured, read when the gateway starts. */
+/** Certificate and key of a listener: paths as configured, read when the gateway starts. */
 export interface CertificateFiles {
   readonly cert: string;
   readonly key: string;
-  /** The paths are NAME/KEY of mounted Secrets. */
+  /** Whether the paths are NAME/KEY of mounted Secrets. */
   readonly isSecret?: boolean;
 }

@@ -3,36 +3,36 @@ import type { CompiledExpression } from "../model/expressions.ts";
 import type { AddedField } from "./access-log.ts";
 import type { CollectorNode } from "./collector.ts";
 
-/** Which requests are traced, what their spans say, and where they go. */
+/** Traced requests, attributes of their spans, and the collector. */
 export interface TracingNode {
   readonly collector: CollectorNode;
-  /** Undefined: no request without a trace is traced. */
+  /** Sampling of requests without a trace; `undefined` if none is traced. */
   readonly randomSampling: SamplingNode | undefined;
-  /** Undefined: every request whose sender records its trace is traced. */
+  /** Sampling of requests whose sender records the trace; `undefined` if all are traced. */
   readonly clientSampling: SamplingNode | undefined;
-  /** Undefined: the default attributes. */
+  /** `undefined` for the default attributes. */
   readonly attributes: SpanAttributesNode | undefined;
   readonly resources: ResourcesNode | undefined;
   readonly origin: Origin;
 }
 
-/** How many requests are traced. */
+/** Sampling rate. */
 export interface SamplingNode {
   readonly value: CompiledExpression;
   readonly origin: Origin;
 }
 
-/** The attributes of the spans of requests. */
+/** Attributes of the spans of requests. */
 export interface SpanAttributesNode {
-  /** Those of every request that stay, in their order. */
+  /** Default attributes of every request that are not removed, in order. */
   readonly defaults: readonly SpanAttribute[];
-  /** Names that are left out of what policies and backends add. */
+  /** Names of removed attributes among those that policies and backends add. */
   readonly without: readonly string[];
   readonly added: readonly AddedField[];
   readonly origin: Origin;
 }
 
-/** What the gateway says of itself. */
+/** Attributes of the gateway itself. */
 export interface ResourcesNode {
   readonly added: readonly AddedField[];
   readonly origin: Origin;
