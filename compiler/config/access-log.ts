@@ -3,35 +3,35 @@ import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { LineField } from "../ir/access-log.ts";
 import type { CollectorConfig } from "./collector.ts";
 
-/** What one place of the configuration says of the access log; both front ends make this of theirs. */
+/** Access log settings of one place in the configuration, from files or manifests. */
 export interface AccessLogConfig {
-  /** Who gets a record of each line; undefined: nobody. */
+  /** Collector that receives a record of each line; `undefined` if there is none. */
   readonly collector: CollectorConfig | undefined;
-  /** Undefined: every request has a line. */
+  /** Requests that are logged; `undefined` for all. */
   readonly filter: ExpressionConfig | undefined;
-  /** Names of fields that are left out. */
+  /** Fields that are removed from lines. */
   readonly remove: readonly NamedField[];
-  /** Fields beside the usual ones, or in their place. */
+  /** Fields that are added or replace standard ones. */
   readonly add: readonly (NamedField & ExpressionConfig)[];
 }
 
-/** A field of a line and where the configuration names it. */
+/** A field of a line and the place where the configuration names it. */
 export interface NamedField {
   readonly name: string;
   readonly origin: Origin;
 }
 
-/** The fields that every line may have, in their order. */
+/** Fields that every line may have, in order. */
 export const LINE_FIELDS: readonly LineField[] = [
   ...(["listener", "route", "endpoint", "src.addr", "http.method", "http.host"] as const),
   ...(["http.path", "http.version", "http.status", "trace.id", "span.id"] as const),
   ...(["reason", "duration"] as const),
 ];
 
-/** Those that only lines of a gateway with tracing have. */
+/** Fields that lines only have if the gateway is traced. */
 export const TRACE_FIELDS: readonly LineField[] = ["trace.id", "span.id"];
 
-/** Fields that only some requests have: policies and backends set them. */
+/** Fields that policies and backends add to some requests. */
 export const OTHER_FIELDS: readonly string[] = [
   ...["gateway", "route_rule", "grpc.status", "tls.sni", "jwt.sub"],
   ...["protocol", "a2a.method", "mcp.method.name", "mcp.target", "mcp.resource.type"],
@@ -51,5 +51,5 @@ export const OTHER_FIELDS: readonly string[] = [
   ...["guard.response.matches", "mcp.era", "mcp.target.era"],
 ];
 
-/** What every line says of itself, in JSON by these names. */
+/** Reserved fields that every JSON line has. */
 export const OWN_FIELDS: ReadonlySet<string> = new Set(["level", "time", "scope"]);

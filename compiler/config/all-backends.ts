@@ -4,15 +4,15 @@ import { trafficText } from "../model/traffic.ts";
 import { type PolicyConfig, policyOf } from "../policies/index.ts";
 import { acts, backendTraffic } from "./sections.ts";
 
-/** A backend of a route, and where the route names it. */
+/** A backend of a route, and the place where the route refers to it. */
 export interface PlacedBackend {
   readonly config: BackendConfig;
   readonly at: Place;
 }
 
 /**
- * Reports the backends that get a share of a route's requests and have nothing that a policy of the route acts on: what the
- * policy decides would not hold for them.
+ * Reports backends that share the requests of a route although one of its policies does not apply to them: clients
+ * could bypass the policy by repeating a request.
  */
 export function checkAllBackends(
   policies: readonly PolicyConfig[],
@@ -24,7 +24,7 @@ export function checkAllBackends(
     .map(({ config, at }) => ({ at, carried: backendTraffic(config) }));
   for (const { kind, origin } of policies) {
     const { actsOn, identity } = policyOf(kind);
-    // Who asks is found out before there is a backend.
+    // Callers are authenticated before a backend is chosen.
     if (identity !== undefined || actsOn.includes("requests")) continue;
     const passedBy = served.filter(({ carried }) => !acts(actsOn, carried));
     if (passedBy.length === served.length) continue;

@@ -2,12 +2,12 @@ import type { OtlpProtocol } from "../ir/collector.ts";
 import type { DestinationConfig } from "../model/destinations.ts";
 import type { HeaderField } from "../model/header-changes.ts";
 
-/** An OTLP server, as configured. */
+/** An OTLP collector, as configured. */
 export interface CollectorConfig {
   readonly destination: DestinationConfig;
   readonly protocol: OtlpProtocol;
-  /** The path that HTTP requests go to: `/v1/traces`. */
+  /** Path of HTTP requests: `/v1/traces`. */
   readonly path: string;
-  /** Further headers. */
+  /** Additional request headers. */
   readonly headers: readonly HeaderField[];
 }

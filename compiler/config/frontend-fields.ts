@@ -1,48 +1,53 @@
 import { byteCount, duration, integer, type Schema } from "../schema/schema.ts";
 
-/** A time as one of the forms spells it. */
+/** Builder of a duration field in files or manifests. */
 type TimeSchema = (
   description: string,
   rest: { readonly minimumDuration: string; readonly default?: string },
 ) => Schema<string>;
 
-/** Larger ones are taken as the largest that there are (RFC 9113 6.9.1), smaller ones as the smallest. */
+/** Larger values are limited to the maximum (RFC 9113 6.9.1), smaller ones to the minimum. */
 const ANY_WINDOW = [1, Number.MAX_SAFE_INTEGER] as const;
 
-/** What both forms say of HTTP with clients: the same names, bounds and defaults. */
+/** Returns the fields for HTTP with clients, with the same names, limits and defaults in files and manifests. */
 export function frontendHttpFields(time: TimeSchema = duration) {
   return {
     maxBufferSize: byteCount(
-      "The most bytes of a body that is read as a whole, for policies and MCP messages that need it so; never more than " +
+      "Maximum size in bytes of a body that policies or MCP messages need as a whole; never more than " +
         "`config.maxBufferedBytes`.",
       1,
       Number.MAX_SAFE_INTEGER,
       { default: 2_097_152 },
     ),
-    http1MaxHeaders: integer("Header fields of one request; more is a 431.", 1, 4096, {
-      default: 100,
-    }),
+    http1MaxHeaders: integer(
+      "Maximum number of header fields of a request; a request with more is answered with 431.",
+      1,
+      4096,
+      {
+        default: 100,
+      },
+    ),
     http1IdleTimeout: time(
-      "How long a connection stays open without a request, or while its client takes nothing of a response.",
+      "How long a connection stays open without a request, or while its client reads nothing of a response.",
       {
         minimumDuration: "1s",
         default: "10m",
       },
     ),
     http2WindowSize: byteCount(
-      "Bytes that a client may send on one stream before it has to wait.",
+      "Bytes that a client may send on a stream before it must wait.",
       ...ANY_WINDOW,
       { default: 262_144 },
     ),
     http2ConnectionWindowSize: byteCount(
-      "Bytes that a client may send on all streams of a connection before it has to wait; at least 65535.",
+      "Bytes that a client may send on all streams of a connection before it must wait; at least 65535.",
       ...ANY_WINDOW,
       { default: 1_048_576 },
     ),
-    http2FrameSize: byteCount("The longest HTTP/2 frame that is taken.", 16_384, 1_677_215, {
+    http2FrameSize: byteCount("Maximum size of an HTTP/2 frame.", 16_384, 1_677_215, {
       default: 16_384,
     }),
-    http2KeepaliveInterval: time("Between two HTTP/2 PINGs; none without it.", {
+    http2KeepaliveInterval: time("Time between two HTTP/2 PINGs; no PINGs are sent by default.", {
       minimumDuration: "1s",
     }),
     http2KeepaliveTimeout: time(
@@ -52,19 +57,19 @@ export function frontendHttpFields(time: TimeSchema = duration) {
   };
 }
 
-/** How long a header list of HTTP/2 may be, in both forms. */
+/** Returns the maximum size of an HTTP/2 header list, for files and manifests. */
 export function http2HeaderSize() {
   return byteCount(
-    "Bytes of an HTTP/2 header list, with 32 for each field; a longer one resets its stream.",
+    "Maximum size in bytes of an HTTP/2 header list, plus 32 for each field; a longer one resets its stream.",
     1024,
     1_048_576,
     { default: 65_536 },
   );
 }
 
-/** How long a TLS handshake may take, in both forms. */
+/** Returns the maximum duration of a TLS handshake, for files and manifests. */
 export function handshakeTimeout(time: TimeSchema = duration) {
-  return time("How long a TLS handshake may take.", {
+  return time("Maximum duration of a TLS handshake.", {
     minimumDuration: "100ms",
     default: "15s",
   });

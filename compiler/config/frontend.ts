@@ -6,38 +6,38 @@ import type { Section, Traffic } from "../model/traffic.ts";
 import type { ConnectionRulesConfig } from "../policies/connection-rules.ts";
 import type { ProxyProtocolConfig } from "./proxy-protocol.ts";
 
-/** How a gateway meets its clients, complete: what both front ends make of their frontend policies. */
+/** Settings of a gateway towards its clients, with defaults, from files or manifests. */
 export interface FrontendConfig {
-  /** The most bytes of a body that is read as a whole, for whoever needs it so. */
+  /** Maximum size in bytes of a body that is buffered as a whole. */
   readonly maxBufferSize: number;
   readonly connections: ConnectionSettings;
-  /** The header (lower case) that holds the id of each request; absent: requests have none. */
+  /** Header (lower case) with the id of each request; `undefined` if requests have no id. */
   readonly requestId?: string;
-  /** Which proxies say for whom they make connections, and how; undefined: nothing is said of it. */
+  /** PROXY protocol settings; `undefined` if not configured. */
   readonly proxyProtocol?: ProxyProtocolConfig | undefined;
-  /** Who may connect; undefined: everybody. */
+  /** Rules for who may connect; `undefined` if everyone may. */
   readonly connectionRules?: ConnectionRulesConfig | undefined;
   readonly tls: FrontendTlsConfig;
 }
 
-/** TLS of every listener that does not say it itself. */
+/** TLS settings of every listener that does not set its own. */
 export interface FrontendTlsConfig {
-  /** Milliseconds. */
+  /** In milliseconds. */
   readonly handshakeTimeout: number;
-  /** What listeners of HTTPS agree on. */
+  /** Protocols that HTTPS listeners negotiate. */
   readonly alpn: readonly AlpnProtocol[];
-  /** What listeners agree on that end TLS and pass connections on: no protocol of HTTP. */
+  /** Protocols that other listeners negotiate when they terminate TLS: none of HTTP's. */
   readonly otherAlpn: readonly string[];
   readonly minVersion: TlsVersion;
   readonly maxVersion: TlsVersion;
-  /** Where the versions stand; the gateway when they are the defaults. */
+  /** Place of the versions; the gateway for the defaults. */
   readonly versionOrigin: Origin;
   readonly cipherSuites: readonly CipherSuite[];
-  /** Where the suites stand; the gateway when they are the defaults. */
+  /** Place of the cipher suites; the gateway for the defaults. */
   readonly suitesOrigin: Origin;
 }
 
-/** What the sections of a frontend act on, single fields where they differ, by their names in a file. */
+/** What the sections of a frontend apply to, by their names in a file; single fields where they differ. */
 export const FRONTEND_TRAFFIC: Readonly<Record<string, readonly Traffic[]>> = {
   accessLog: ["requests", "streams"],
   tracing: ["requests"],
@@ -53,7 +53,7 @@ export const FRONTEND_TRAFFIC: Readonly<Record<string, readonly Traffic[]>> = {
   "tls.alpn": ["https", "endedTls"],
 };
 
-/** The frontend of a gateway that configures nothing of it. `origin` is the gateway's. */
+/** Returns the frontend settings of a gateway without any configuration. `origin` is that of the gateway. */
 export function defaultFrontend(origin: Origin): FrontendConfig {
   return {
     maxBufferSize: 2_097_152,
@@ -71,7 +71,10 @@ export function defaultFrontend(origin: Origin): FrontendConfig {
   };
 }
 
-/** The protocols of ALPN that are configured, each where it is spoken; without any of HTTP's those are as they were. */
+/**
+ * Divides the configured ALPN protocols by the listeners that use them. Without an HTTP protocol, the HTTP ones keep
+ * their defaults.
+ */
 export function dividedAlpn(
   protocols: readonly string[] | undefined,
   rest: FrontendTlsConfig,
@@ -82,7 +85,9 @@ export function dividedAlpn(
   return { alpn: alpn.length === 0 ? rest.alpn : alpn, otherAlpn };
 }
 
-/** The parts of a list of ALPN that act on listeners of different kinds. `origin`: where the list stands. */
+/**
+ * Returns the sections of an ALPN list that apply to listeners of different kinds. `origin` is the place of the list.
+ */
 export function alpnSections(
   protocols: readonly string[],
   name: string,
@@ -96,12 +101,12 @@ export function alpnSections(
   ];
 }
 
-/** Whether gwc speaks a protocol of ALPN. */
+/** Whether gwc supports an ALPN protocol. */
 export function isAlpn(protocol: string): protocol is AlpnProtocol {
   return protocol === "h2" || protocol === "http/1.1";
 }
 
-/** The cipher suites that can be chosen, in the order that is used when none are. */
+/** Supported cipher suites, in their default order. */
 export const CIPHER_SUITES = [
   "TLS13_AES_256_GCM_SHA384",
   "TLS13_AES_128_GCM_SHA256",
@@ -117,7 +122,7 @@ export const CIPHER_SUITES = [
 /** A cipher suite as the configuration spells it. */
 export type CipherSuite = (typeof CIPHER_SUITES)[number];
 
-/** OpenSSL's name of a suite. */
+/** Returns OpenSSL's name of a suite. */
 export function opensslName(suite: CipherSuite): string {
   if (suite.startsWith("TLS13_")) return suite.replace("TLS13_", "TLS_");
   return suite
@@ -128,7 +133,7 @@ export function opensslName(suite: CipherSuite): string {
     .replaceAll("_", "-");
 }
 
-/** Whether a suite belongs to a version. */
+/** Whether a suite belongs to a TLS version. */
 export function isSuiteOf(suite: CipherSuite, version: TlsVersion): boolean {
   return suite.startsWith("TLS13_") === (version === "TLSv1.3");
 }

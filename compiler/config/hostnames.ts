@@ -1,6 +1,6 @@
 /**
- * The host names that both patterns have, as a pattern; undefined when there are none. Patterns are exact names,
- * `*.example.com` (any number of labels before it, as in Gateway API), or `*`.
+ * Returns the hostnames that match both patterns, as a pattern; `undefined` if there are none. Patterns are exact
+ * names, `*.example.com` (any number of labels, as in Gateway API), or `*`.
  */
 export function intersectHostnames(a: string, b: string): string | undefined {
   if (a === b || b === "*") return a;
@@ -9,7 +9,7 @@ export function intersectHostnames(a: string, b: string): string | undefined {
   return covers(b, a) ? a : undefined;
 }
 
-/** Sorts patterns by precedence: exact names, then wildcards from the longest, then `*`. */
+/** Compares patterns by precedence: exact names, then wildcards from the longest, then `*`. */
 export function compareHostnames(a: string, b: string): number {
   return rank(b) - rank(a) || b.length - a.length || (a < b ? -1 : a > b ? 1 : 0);
 }

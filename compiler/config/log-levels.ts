@@ -2,14 +2,14 @@ import type { LogLevel, LogLevels } from "../../runtime/telemetry/logs/log-level
 import type { Diagnostics, Origin } from "../diagnostics/diagnostic.ts";
 import { suggest } from "../diagnostics/suggestion.ts";
 
-/** Log levels as one place of the configuration writes them: `info,request=warn`, or a list of such texts. */
+/** Log levels of one place in the configuration: `info,request=warn`, or a list of such strings. */
 export type LevelsConfig = readonly { readonly text: string; readonly origin: Origin }[];
 
 const LEVELS: readonly LogLevel[] = ["off", "error", "warn", "info", "debug", "trace"];
 
 /**
- * The parts of the log that a module's name stands for. The names of the reference's modules and libraries stand for what
- * does their work here.
+ * Parts of the log by module name. Names of agentgateway's modules and libraries refer to the parts that do their work
+ * here.
  */
 const MODULES: Readonly<Record<string, readonly (keyof LogLevels)[]>> = {
   request: ["request"],
@@ -27,7 +27,7 @@ const MODULES: Readonly<Record<string, readonly (keyof LogLevels)[]>> = {
 
 const DEFAULT: LogLevels = { request: "info", gateway: "info", connection: "info" };
 
-/** The levels of the last place that says any; undefined when none does. Mistakes are reported. */
+/** Resolves the levels of the last place that sets any; `undefined` if none does. Reports mistakes. */
 export function resolveLevels(
   configs: readonly LevelsConfig[],
   diagnostics: Diagnostics,
@@ -35,7 +35,7 @@ export function resolveLevels(
   return configs.map((config) => readLevels(config, diagnostics)).at(-1);
 }
 
-/** RUST_LOG: directives between commas, `LEVEL` or `MODULE=LEVEL`; the longest module that fits counts. */
+/** Parses RUST_LOG: directives separated by commas, `LEVEL` or `MODULE=LEVEL`. The longest matching module is used. */
 function readLevels(config: LevelsConfig, diagnostics: Diagnostics): LogLevels {
   const directives = config.flatMap(({ text, origin }) =>
     text
@@ -52,7 +52,7 @@ function readLevels(config: LevelsConfig, diagnostics: Diagnostics): LogLevels {
 }
 
 interface Directive {
-  /** Empty: every module. */
+  /** Name of a module; empty for all. */
   readonly module: string;
   readonly parts: readonly (keyof LogLevels)[];
   readonly level: LogLevel;

@@ -2,7 +2,7 @@ import type { Diagnostics, Origin } from "../diagnostics/diagnostic.ts";
 import { suggest } from "../diagnostics/suggestion.ts";
 import type { RouteBackend } from "./resources.ts";
 
-/** The backend of the file that has this name; undefined without one (reported). */
+/** Finds the backend of the file with this name; reports and returns `undefined` if there is none. */
 export function findBackend(
   name: string,
   origin: Origin,
@@ -16,7 +16,7 @@ export function findBackend(
   const params = {
     what: `backend "${name}"`,
     candidates,
-    place: "what routes share stands under `backends` of the file, each with its `name`",
+    place: "add it to `backends` of the file, with its `name`",
     ...(near === undefined ? {} : { near }),
   };
   diagnostics.report("missing-reference", origin, params);

@@ -2,18 +2,18 @@ import type { ProxyProtocolSettings } from "../../runtime/net/proxy-protocol/pro
 import type { Origin } from "../diagnostics/diagnostic.ts";
 import { addressRanges } from "../schema/address-ranges.ts";
 
-/** Proxies that say for whom they make connections (HAProxy's PROXY protocol), as configured. */
+/** Settings of HAProxy's PROXY protocol, in which proxies report the address of a client. */
 export interface ProxyProtocolConfig {
   readonly settings: ProxyProtocolSettings;
   readonly origin: Origin;
 }
 
-/** Which proxies may say so, in both forms. */
+/** Schema of the trusted proxies, for files and manifests. */
 export const trustedSources = addressRanges(
-  "The proxies; everybody when unset. A connection of anybody else is closed; where headers are optional it is its own, whatever it brings.",
+  "The trusted proxies; everyone if unset. Connections from other addresses are closed; if headers are optional, they are accepted and their headers ignored.",
 );
 
-/** What both forms say, whatever the case of their words; `version`: 2 where none is named. */
+/** Resolves the settings of files and manifests, whatever the case of their words; `version` defaults to 2. */
 export function readProxyProtocol(
   {
     version = "v2",

@@ -13,18 +13,18 @@ import type { LevelsConfig } from "./log-levels.ts";
 import type { TracingConfig } from "./tracing.ts";
 
 /**
- * Where the front ends meet: what the user declared, every name still a string. Aliases and spellings of one form or
- * the other are gone.
+ * The common form of files and manifests: declared resources with names that are still strings, without aliases and
+ * other spellings.
  */
 export type Resource = GatewayResource | RouteResource | TcpRouteResource;
 
-/** A gateway of the input: what it is called, and everything that belongs to it. */
+/** A gateway of the input: its name and all its resources. */
 export interface GatewayResources {
   readonly name: string;
   readonly resources: readonly Resource[];
 }
 
-/** What is declared and nothing serves: it is read for its mistakes, and nothing comes of it. */
+/** Declared resources that no gateway uses: they are only checked for mistakes. */
 export interface UnservedResources {
   readonly policies: readonly PolicyConfig[];
   readonly backends: readonly RouteBackend[];
@@ -36,17 +36,17 @@ export interface GatewayResource {
   readonly kind: "gateway";
   readonly process: ProcessNode;
   readonly frontend: FrontendConfig;
-  /** What is said of the access log: a later filter or field counts instead of an earlier one. */
+  /** Settings of the access log; later filters and fields override earlier ones. */
   readonly accessLogs: readonly AccessLogConfig[];
-  /** What is traced; undefined: nothing. */
+  /** Tracing; `undefined` if nothing is traced. */
   readonly tracing: TracingConfig | undefined;
-  /** What is said of log levels; the last one counts. */
+  /** Settings of log levels; the last one is used. */
   readonly logLevels: readonly LevelsConfig[];
-  /** The mesh that it is a part of; absent: none. */
+  /** Mesh that it belongs to; `undefined` if none. */
   readonly mesh?: MeshNode | undefined;
-  /** How a cluster runs it; absent for a standalone file. */
+  /** Deployment in a cluster; `undefined` for a standalone file. */
   readonly deployment?: DeploymentNode;
-  /** Backends with a name that policies may mean; empty for manifests, which name resources. */
+  /** Named backends that policies can refer to; empty for manifests, which refer to resources. */
   readonly backends: ReadonlyMap<string, RouteBackend>;
   readonly listeners: readonly ListenerResource[];
   readonly origin: Origin;
@@ -54,83 +54,86 @@ export interface GatewayResource {
 
 /** A listener as declared. */
 export interface ListenerResource {
-  /** Unique within the gateway: what routes attach to. */
+  /** Unique key within the gateway, which routes attach to. */
   readonly key: string;
-  /** What logs call it. */
+  /** Name in logs. */
   readonly name: string;
   readonly port: number;
-  /** Where the port stands. */
+  /** Place of the port. */
   readonly portOrigin: Origin;
-  /** The IP address that the port is open on; absent: every one of the machine. */
+  /** IP address of the port; `undefined` for all addresses of the machine. */
   readonly address?: string | undefined;
-  /** Where its port says whether proxies tell for whom they make connections; absent: as the gateway's frontend has it. */
+  /**
+   * PROXY protocol of its port and the place where it is configured; `undefined` for the setting of the gateway's
+   * frontend.
+   */
   readonly tunnel?: { readonly protocol: "direct" | "proxy"; readonly origin: Origin } | undefined;
-  /** `*` for every name. */
+  /** Hostname pattern; `*` for every name. */
   readonly hostname: string;
   readonly protocol: "HTTP" | "HTTPS" | "TLS" | "TCP";
   readonly tls: ListenerTlsResource | undefined;
   readonly pathHandling: PathHandlingResource | undefined;
-  /** Parts of it have mistakes (reported): what is missing may be one of them. */
+  /** Whether parts of it have (reported) mistakes, so that something missing may be one of them. */
   readonly isPartial?: boolean;
-  /** What happens before the route is chosen. */
+  /** Policies that run before the route is chosen. */
   readonly policies: readonly PolicyConfig[];
   readonly origin: Origin;
 }
 
-/** What becomes of request paths on their way to a backend. */
+/** Handling of request paths on the way to a backend. */
 export interface PathHandlingResource {
-  /** `canonical`, the default: the one form that rules and routes see. `verbatim`: as they were sent. */
+  /** `canonical`, the default: the normalized path, which rules and routes see. `verbatim`: the path as sent. */
   readonly value: PathHandling;
   readonly origin: Origin;
 }
 
-/** TLS of a listener as declared; what is undefined comes from the gateway's frontend. */
+/** TLS of a listener as declared; `undefined` fields default to those of the gateway's frontend. */
 export interface ListenerTlsResource {
   readonly cert: string;
   readonly key: string;
-  /** What clients have to show; undefined: nothing. */
+  /** Client certificates that are required; `undefined` if none. */
   readonly clients?: ClientCertificatesNode | undefined;
   readonly minVersion?: TlsVersion | undefined;
   readonly maxVersion?: TlsVersion | undefined;
   readonly cipherSuites?: readonly CipherSuite[] | undefined;
-  /** True for a mounted Secret: only the cluster has it. */
+  /** Whether it is a mounted Secret, which only exists in the cluster. */
   readonly isSecret?: boolean;
 }
 
-/** A backend of a route, and the policies about its own requests and responses. */
+/** A backend of a route, and the policies for its own requests and responses. */
 export type RouteBackend = BackendConfig & { readonly ownPolicies?: readonly PolicyConfig[] };
 
 /** One route: conditions, policies and backends. */
 export interface RouteResource {
   readonly kind: "route";
-  /** The user's name, if there is one: what logs call it. */
+  /** Name that the user gave it, which appears in logs; `undefined` if there is none. */
   readonly name: string | undefined;
-  /** What generated code may call it, the best name first; after `name` when absent. */
+  /** Preferred names in generated code, the best first; derived from `name` if `undefined`. */
   readonly ids?: readonly string[];
-  /** Where it is served. */
+  /** Listeners that serve it. */
   readonly listeners: readonly RouteAttachment[];
-  /** Parts of it have mistakes (reported): what is missing may be one of them. */
+  /** Whether parts of it have (reported) mistakes, so that something missing may be one of them. */
   readonly isPartial?: boolean;
   readonly matches: readonly MatchConfig[];
   readonly policies: readonly PolicyConfig[];
   readonly backends: readonly RouteBackend[];
-  /** The rules that hand it its requests, the outermost first; absent: none. */
+  /** Rules that delegate requests to it, the outermost first; `undefined` if there are none. */
   readonly way?: readonly Origin[];
-  /** What becomes of its requests without a backend; absent: that is a mistake, unless a policy responds. */
+  /** Response without a backend; `undefined` if that is a mistake, unless a policy responds. */
   readonly refusal?: RouteRefusal;
   readonly origin: Origin;
 }
 
-/** A route of connections whose bytes are passed on. */
+/** A route of connections whose bytes are passed through. */
 export interface TcpRouteResource {
   readonly kind: "tcpRoute";
   readonly name: string | undefined;
   readonly ids?: readonly string[];
-  /** Hostnames are server names. */
+  /** Listeners that serve it; hostnames are server names. */
   readonly listeners: readonly RouteAttachment[];
-  /** Parts of it have mistakes (reported): what is missing may be one of them. */
+  /** Whether parts of it have (reported) mistakes, so that something missing may be one of them. */
   readonly isPartial?: boolean;
-  /** Authorization at most: nothing else acts on a connection. */
+  /** Policies: only authorization applies to connections. */
   readonly policies: readonly PolicyConfig[];
   readonly backends: readonly BackendConfig[];
   readonly origin: Origin;
@@ -138,9 +141,9 @@ export interface TcpRouteResource {
 
 /** A route on a listener. */
 export interface RouteAttachment {
-  /** The listener's key. */
+  /** Key of the listener. */
   readonly listener: string;
-  /** The hostnames it answers there. Empty: every one of the listener's. */
+  /** Hostnames of the route on that listener; empty for all hostnames of the listener. */
   readonly hostnames: readonly string[];
 }
 
@@ -149,13 +152,18 @@ export interface MatchConfig {
   readonly path: {
     readonly kind: "exact" | "prefix" | "regex";
     readonly value: string;
-    /** The user's patterns that `value` is made of, each of which has to compile alone; absent: `value` is the user's. */
+    /**
+     * Patterns of the user that `value` consists of, each of which must compile; `undefined` if `value` is the user's.
+     */
     readonly parts?: readonly string[];
   };
   readonly method: string | undefined;
   readonly headers: readonly ValueMatchConfig[];
   readonly query: readonly ValueMatchConfig[];
-  /** Of a route of a group: the matches on the way to it, the outermost first and its own at the end; absent: its own. */
+  /**
+   * Matches of a route in a group: those of the delegating routes from the outermost on, then its own; `undefined`
+   * outside of groups.
+   */
   readonly ranks?: readonly MatchRank[];
   readonly origin: Origin;
 }

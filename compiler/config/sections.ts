@@ -4,31 +4,34 @@ import { keyPlace, type Origin, placeKey } from "../diagnostics/diagnostic.ts";
 import { foundText, type Section, type Traffic, trafficText } from "../model/traffic.ts";
 import type { ListenerResource } from "./resources.ts";
 
-/** A section and what there is where it stands. */
+/** A section without effect, and the traffic that exists in its place. */
 export interface IdleSection {
   readonly section: Section;
   readonly carried: readonly Traffic[];
 }
 
-/** A section of a server that a call is made to on which it does not act, and who calls. */
+/** A section that does not apply to a call of the gateway itself, and the caller. */
 export interface PassedOver {
   readonly section: Section;
-  /** Who calls, as messages name it. */
+  /** Name of the caller in messages. */
   readonly user: string;
-  /** Where the call is configured. */
+  /** Place where the call is configured. */
   readonly at: Origin;
 }
 
 /**
- * Which sections of a configuration act. One may hold for many routes and backends: it is fine when it acts on one of
- * them, so what acts on none is only known in the end.
+ * Records which sections of a configuration apply. A section may cover many routes and backends and is used if it
+ * applies to one of them, so unused sections are only known at the end.
  */
 export class SectionUse {
   readonly #acting = new Set<string>();
   readonly #idle = new Map<string, IdleSection>();
   readonly #passedOver = new Map<string, PassedOver>();
 
-  /** A section holds where there is this; undefined: what there is can't be known. Returns whether it acts there. */
+  /**
+   * Records the traffic that a section covers; `undefined` if it cannot be known. Returns whether the section applies
+   * to it.
+   */
   meet(section: Section, carried: readonly Traffic[] | undefined): boolean {
     const key = placeKey(section.origin);
     if (carried === undefined || acts(section.actsOn, carried)) {
@@ -39,42 +42,42 @@ export class SectionUse {
     return false;
   }
 
-  /** A section does not act on calls of the gateway's own to the server that it is about. */
+  /** Records that a section does not apply to calls of the gateway itself to its server. */
   passOver(call: PassedOver): void {
     this.#passedOver.set(`${placeKey(call.section.origin)} ${placeKey(call.at)}`, call);
   }
 
-  /** Sections that act, but not on these calls. */
+  /** Sections that are used, but not for these calls. */
   passedOver(): readonly PassedOver[] {
     const calls = [...this.#passedOver.values()];
     return calls.filter(({ section }) => this.#acting.has(placeKey(section.origin)));
   }
 
-  /** What became of a section; undefined: it holds nowhere. */
+  /** Returns the use of a section; `undefined` if it covers nothing. */
   useOf(origin: Origin): "acting" | IdleSection | undefined {
     const key = placeKey(origin);
     return this.#acting.has(key) ? "acting" : this.#idle.get(key);
   }
 
-  /** What was found out elsewhere holds here, too. */
+  /** Merges the records of another instance. */
   add(other: SectionUse): void {
     for (const key of other.#acting) this.#acting.add(key);
     for (const [key, idle] of other.#idle) this.#idle.set(key, idle);
     for (const [key, call] of other.#passedOver) this.#passedOver.set(key, call);
   }
 
-  /** The sections that act nowhere they hold. */
+  /** Returns the sections that apply nowhere. */
   idle(): readonly IdleSection[] {
     return [...this.#idle].flatMap(([key, idle]) => (this.#acting.has(key) ? [] : [idle]));
   }
 }
 
-/** Whether there is anything that a section acts on. */
+/** Whether there is any traffic that a section applies to. */
 export function acts(actsOn: readonly Traffic[], carried: readonly Traffic[]): boolean {
   return actsOn.some((each) => carried.includes(each));
 }
 
-/** Reports a section that can't act where it is written. */
+/** Reports a section that cannot apply in its place. */
 export function reportIdle({ section, carried }: IdleSection, diagnostics: Diagnostics): void {
   const { name, actsOn, origin } = section;
   diagnostics.report("misplaced-field", keyPlace(origin), {
@@ -84,7 +87,7 @@ export function reportIdle({ section, carried }: IdleSection, diagnostics: Diagn
   });
 }
 
-/** What there is on a listener before there is a route. */
+/** Returns the traffic of a listener before a route is chosen. */
 export function listenerTraffic({
   protocol,
   tls,
@@ -106,12 +109,12 @@ export function listenerTraffic({
   }
 }
 
-/** What there is on a route of requests; one that answers by itself has no backends. */
+/** Returns the traffic of a request route; one that responds itself has no backends. */
 export function routeTraffic(backends: readonly BackendConfig[]): readonly Traffic[] {
   return ["requests", ...backends.flatMap((backend) => backendTraffic(backend))];
 }
 
-/** What there is on a route of connections: where the client's TLS goes on, the gateway begins none. */
+/** Returns the traffic of a connection route: the gateway opens no TLS connections if it passes TLS through. */
 export function streamTraffic(
   backends: readonly BackendConfig[],
   isPassedOn: boolean,
@@ -123,12 +126,12 @@ export function streamTraffic(
 
 const TLS: readonly Traffic[] = ["upstreamTls"];
 
-/** The weight of a backend, which shares the requests of a route with others. */
+/** Returns the weight of a backend as a section, which requires other backends on the route. */
 export function weightSection(origin: Origin): Section {
   return { name: "weight", actsOn: ["shares", "mcp"], origin };
 }
 
-/** What there is behind a route with a backend. */
+/** Returns the traffic behind a route with a backend. */
 export function backendTraffic<Kind extends BackendKind>(
   backend: BackendConfig<Kind>,
 ): readonly Traffic[] {

@@ -4,23 +4,23 @@ import type { SpanAttribute } from "../ir/tracing.ts";
 import type { NamedField } from "./access-log.ts";
 import type { CollectorConfig } from "./collector.ts";
 
-/** What one place of the configuration says of tracing; both front ends make this of theirs. */
+/** Tracing settings of one place in the configuration, from files or manifests. */
 export interface TracingConfig {
   readonly collector: CollectorConfig;
-  /** Of requests without a trace; undefined: none of them is traced. */
+  /** Sampling of requests without a trace; `undefined` if none is traced. */
   readonly randomSampling: ExpressionConfig | undefined;
-  /** Of requests whose sender records their trace; undefined: all of them are. */
+  /** Sampling of requests whose sender records the trace; `undefined` if all are traced. */
   readonly clientSampling: ExpressionConfig | undefined;
-  /** Names of attributes that are left out. */
+  /** Attributes that are removed. */
   readonly remove: readonly NamedField[];
-  /** Attributes beside the default ones, or in their place. */
+  /** Attributes that are added or replace standard ones. */
   readonly add: readonly (NamedField & ExpressionConfig)[];
-  /** What the gateway says of itself. */
+  /** Attributes of the gateway itself. */
   readonly resources: readonly (NamedField & ExpressionConfig)[];
   readonly origin: Origin;
 }
 
-/** The attributes that every span of a request may have, in their order. */
+/** Attributes that every span of a request may have, in order. */
 export const SPAN_ATTRIBUTES: readonly SpanAttribute[] = [
   ...([
     "http.request.method",
@@ -34,7 +34,7 @@ export const SPAN_ATTRIBUTES: readonly SpanAttribute[] = [
   ...(["user_agent.original", "listener", "route", "endpoint", "reason"] as const),
 ];
 
-/** The attributes that say the same as a field of access lines of another name. */
+/** Attributes by the names of the corresponding access log fields. */
 export const SAME_IN_LOG: Readonly<Record<string, SpanAttribute>> = {
   "http.method": "http.request.method",
   "http.host": "server.address",

@@ -2,7 +2,7 @@ import type { BackendConfig } from "../backends/index.ts";
 import { placeKey } from "../diagnostics/diagnostic.ts";
 import type { Resource } from "./resources.ts";
 
-/** The declared backends that no route sends to. */
+/** Returns the declared backends that no route uses. */
 export function unservedBackends(
   declared: Iterable<BackendConfig>,
   resources: readonly Resource[],
