@@ -21,19 +21,19 @@ import {
   resource,
 } from "./field-types.ts";
 
-// Core kinds are validated as far as gwc reads them: a cluster may know more fields than this version.
+// Core kinds are only validated as far as gwc reads them: a cluster may know more fields than this version.
 
 const wholeNumber: Schema<number> = { type: "integer" };
 const optionalText = (description: string) => nullable(anyText({ description }));
-const flag = nullable(boolean("Whether it is so."));
+const flag = nullable(boolean("Whether the condition holds."));
 const keys = (description: string) => nullable(map(nullable(anyText()), { description }));
 
 /** v1 Service. */
 export const serviceSchema = resource(
   openObject({
-    type: choice("How it is reached.", ["ClusterIP", "NodePort", "LoadBalancer", "ExternalName"]),
-    clusterIP: optionalText("Its address in the cluster; `None`: it has no address of its own."),
-    externalName: optionalText("The DNS name that it stands for."),
+    type: choice("Type of the Service.", ["ClusterIP", "NodePort", "LoadBalancer", "ExternalName"]),
+    clusterIP: optionalText("Its address in the cluster; `None` if it has no address."),
+    externalName: optionalText("DNS name that the Service is an alias of."),
     selector: keys("Labels of its pods."),
     ports: list(
       openObject(
@@ -42,10 +42,10 @@ export const serviceSchema = resource(
           port,
           targetPort: nullable(
             either(wholeNumber, anyText(), {
-              description: "The port of its pods, or that port's name.",
+              description: "Port of its pods, or the name of the port.",
             }),
           ),
-          appProtocol: optionalText("What is spoken: `kubernetes.io/h2c` is HTTP/2 without TLS."),
+          appProtocol: optionalText("Protocol: `kubernetes.io/h2c` is HTTP/2 without TLS."),
           protocol: optionalText("TCP, UDP or SCTP."),
         },
         { required: ["port"] },
@@ -57,13 +57,16 @@ export const serviceSchema = resource(
 
 /** discovery.k8s.io/v1 EndpointSlice. */
 export const endpointSliceSchema = document({
-  addressType: choice("What the addresses are.", ["IPv4", "IPv6", "FQDN"]),
+  addressType: choice("Type of the addresses.", ["IPv4", "IPv6", "FQDN"]),
   endpoints: nullable(
     list(
       openObject(
         {
-          addresses: list(text("An address."), { minItems: 1, description: "Where it is." }),
-          conditions: openObject({ ready: flag }, { description: "Whether it takes requests." }),
+          addresses: list(text("An address."), {
+            minItems: 1,
+            description: "Addresses of the endpoint.",
+          }),
+          conditions: openObject({ ready: flag }, { description: "Whether it accepts requests." }),
         },
         { required: ["addresses"] },
       ),
@@ -83,18 +86,18 @@ export const namespaceSchema = document({
   status: { description: "Not read." },
 });
 
-/** v1 Secret: gwc reads which keys it has, and never copies a value. */
+/** v1 Secret: gwc reads its keys, and never copies a value. */
 export const secretSchema = document({
-  type: anyText({ description: "What it holds, as `kubernetes.io/tls`; not read." }),
+  type: anyText({ description: "Type of the content, such as `kubernetes.io/tls`; not read." }),
   immutable: flag,
-  data: keys("Values in base64; gwc reads their keys alone."),
-  stringData: keys("Values as text; gwc reads their keys alone."),
+  data: keys("Values in base64; gwc reads only their keys."),
+  stringData: keys("Values as strings; gwc reads only their keys."),
 });
 
 /** v1 ConfigMap. */
 export const configMapSchema = document({
   immutable: flag,
-  data: keys("Values as text."),
+  data: keys("Values as strings."),
   binaryData: keys("Values in base64."),
 });
 
@@ -107,14 +110,14 @@ export const referenceGrantSchema = resource(
           { group: groupName, kind: kindName, namespace: namespaceName },
           { required: ["group", "kind", "namespace"] },
         ),
-        { minItems: 1, maxItems: 16, description: "Who may refer to what is here." },
+        { minItems: 1, maxItems: 16, description: "Resources that may refer to this namespace." },
       ),
       to: list(
         object(
           { group: groupName, kind: kindName, name: objectName },
           { required: ["group", "kind"] },
         ),
-        { minItems: 1, maxItems: 16, description: "What may be referred to." },
+        { minItems: 1, maxItems: 16, description: "Resources that they may refer to." },
       ),
     },
     { required: ["from", "to"] },

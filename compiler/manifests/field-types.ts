@@ -25,7 +25,7 @@ export function longText(description: string) {
   return text(description, { maxLength: 1024 });
 }
 
-/** A duration of a resource (Gateway API GEP-2257). */
+/** Schema of a duration in a resource (Gateway API GEP-2257). */
 export function span(description: string, rest: Omit<Schema, "type" | "description"> = {}) {
   return duration(description, { ...rest, format: "gatewayDuration" });
 }
@@ -46,14 +46,14 @@ export const sectionName = text("The part's name.", {
 });
 
 /** Gateway API `PreciseHostname`: no wildcard. */
-export const preciseHostname = text("A host name.", {
+export const preciseHostname = text("A hostname.", {
   maxLength: 253,
   pattern: `^${DNS_NAME}$`,
-  form: "a lower-case host name, without wildcard",
+  form: "a lower-case hostname without wildcard",
 });
 
 /** Gateway API `GatewayController`: DOMAIN/PATH. */
-export const controllerName = text("Who implements the class: DOMAIN/PATH.", {
+export const controllerName = text("Controller of the class: DOMAIN/PATH.", {
   maxLength: 253,
   pattern: `^${DNS_NAME}\\/[A-Za-z0-9\\/\\-._~%!$&'()*+,;=:]+$`,
   form: 'DOMAIN/PATH, such as "gwc.dev/gateway"',
@@ -82,7 +82,7 @@ export const kindName = text("The kind.", {
 });
 
 /** Gateway API `Hostname`. */
-export const hostname = text("A host name, exact or with a first label `*`.", {
+export const hostname = text("A hostname, exact or with `*` as its first label.", {
   maxLength: 253,
   format: "hostname",
 });
@@ -92,17 +92,22 @@ export const headerName = shortText("The header's name.", {
   pattern: "^[A-Za-z0-9!#$%&'*+\\-.^_\\x60|~]+$",
 });
 
-/** metav1.LabelSelector: all of its labels and expressions must hold. */
+/** metav1.LabelSelector: all labels and expressions must match. */
 export const labelSelector = object(
   {
     matchLabels: map(anyText({ maxLength: 63 }), {
-      description: "Labels, each with the value that it must have.",
+      description: "Labels with the required values.",
     }),
     matchExpressions: list(
       object(
         {
           key: text("The label."),
-          operator: choice("How it is compared.", ["In", "NotIn", "Exists", "DoesNotExist"]),
+          operator: choice("Operator of the comparison.", [
+            "In",
+            "NotIn",
+            "Exists",
+            "DoesNotExist",
+          ]),
           values: list(anyText(), { description: "The values for In and NotIn." }),
         },
         { required: ["key", "operator"] },
@@ -113,12 +118,12 @@ export const labelSelector = object(
   { description: "A label selector." },
 );
 
-/** corev1.LocalObjectReference: an object of the same namespace. */
+/** corev1.LocalObjectReference: an object in the same namespace. */
 export function localObject(description: string) {
   return object({ name: objectName }, { required: ["name"], description });
 }
 
-/** Gateway API `LocalObjectReference`, whose kind is written out. */
+/** Gateway API `LocalObjectReference`, with an explicit kind. */
 export function localReference(description: string) {
   return object(
     { group: groupName, kind: kindName, name: objectName },
@@ -131,10 +136,10 @@ export function backendReference(description: string) {
   return object(backendReferenceFields, { required: ["name"], description });
 }
 
-/** A reference to a Service or a GatewayBackend as the schema lets it through. */
+/** Type of a valid reference to a Service or a GatewayBackend. */
 export type BackendReferenceValue = Infer<ReturnType<typeof backendReference>>;
 
-/** The fields of a reference to a backend. */
+/** Fields of a reference to a backend. */
 export const backendReferenceFields = {
   group: { ...groupName, default: "" },
   kind: { ...kindName, default: "Service" },
@@ -143,27 +148,27 @@ export const backendReferenceFields = {
   port,
 };
 
-/** What every document of Kubernetes has, around the fields of its kind. */
+/** Schema of a Kubernetes document with the fields of its kind. */
 export function document<const Of extends Fields>(fields: Of) {
   return object({ ...head, ...fields }, { required: ["metadata"] });
 }
 
-/** The same with a `spec`. `status` belongs to controllers and is not read. */
+/** Schema of a Kubernetes document with a `spec`. `status` belongs to controllers and is not read. */
 export function resource<Spec>(spec: Schema<Spec>) {
   return object({ ...head, spec: described(spec), status }, { required: ["metadata", "spec"] });
 }
 
-const status: Schema = { description: "What controllers say of it; not read." };
+const status: Schema = { description: "Status, written by controllers; not read." };
 
 function described<Value>(spec: Schema<Value>): Schema<Value> {
-  return { description: "What is wanted.", ...spec };
+  return { description: "Desired state.", ...spec };
 }
 
 function names(description: string) {
   return map(nullable(anyText()), { description });
 }
 
-/** metav1.ObjectMeta: what gwc reads of it; the rest is the cluster's. */
+/** metav1.ObjectMeta: the fields that gwc reads; the others belong to the cluster. */
 const metadata = openObject(
   {
     name: text("The name.", {
@@ -172,19 +177,20 @@ const metadata = openObject(
       form: 'a name of lower-case letters, digits, "-" and "."',
     }),
     namespace: namespaceName,
-    labels: names("Labels, which selectors find it by."),
-    annotations: names("Annotations: notes of tools."),
+    labels: names("Labels, for selectors."),
+    annotations: names("Annotations, for tools."),
     creationTimestamp: nullable(
       anyText({
-        description: "When it was made: of two policies that say the same the older one wins.",
+        description:
+          "Creation time: if two policies set the same field, the older one has precedence.",
       }),
     ),
   },
-  { required: ["name"], description: "What the resource is called, and where it is." },
+  { required: ["name"], description: "Name and namespace of the resource." },
 );
 
 const head = {
-  apiVersion: text("The API group and version."),
+  apiVersion: text("API group and version."),
   kind: text("The kind."),
   metadata,
 };

@@ -39,14 +39,14 @@ export const gatewayClassSchema = resource(
       description: {
         type: "string",
         maxLength: 64,
-        description: "What the class is for; not read.",
+        description: "Description of the class; not read.",
       },
     },
     { required: ["controllerName"] },
   ),
 );
 
-/** A reference to a Secret or ConfigMap, also of another namespace. */
+/** Schema of a reference to a Secret or ConfigMap, possibly in another namespace. */
 function objectReference(kind: "Secret" | "ConfigMap") {
   return object(
     {
@@ -67,15 +67,16 @@ export const frontendValidation = object(
     caCertificateRefs: list(objectReference("ConfigMap"), {
       minItems: 1,
       maxItems: 8,
-      description: "ConfigMaps with the authorities that sign client certificates, `ca.crt`.",
+      description:
+        "ConfigMaps with the certificate authorities (`ca.crt`) for client certificates.",
     }),
     mode: choice(
-      "What becomes of a connection without a valid certificate: it ends, or it goes on as one of nobody.",
+      "Whether a connection without a valid certificate is closed or continues unauthenticated.",
       ["AllowValidOnly", "AllowInsecureFallback"],
       { default: "AllowValidOnly" },
     ),
   },
-  { required: ["caCertificateRefs"], description: "The certificates that clients have to show." },
+  { required: ["caCertificateRefs"], description: "Required client certificates." },
 );
 
 const frontendTls = object(
@@ -90,25 +91,25 @@ export const gatewayTls = object(
       {
         clientCertificateRef: certificateReference,
       },
-      { description: "What the gateway itself shows to backends that are reached over TLS." },
+      { description: "Client certificate of the gateway for TLS connections to backends." },
     ),
     frontend: object(
       {
         default: frontendTls,
         perPort: list(object({ port, tls: frontendTls }, { required: ["port", "tls"] }), {
           maxItems: 64,
-          description: "For single ports, in the place of the default.",
+          description: "Settings of single ports, which replace the default.",
         }),
       },
-      { required: ["default"], description: "What clients have to show." },
+      { required: ["default"], description: "Settings for client certificates." },
     ),
   },
-  { description: "TLS of all listeners, and of all backends." },
+  { description: "TLS settings of all listeners and all backends." },
 );
 
-/** UDP is known, and reported where it is used; the Gateway's other listeners stay. */
+/** UDP is known and reported where it is used; the other listeners of the Gateway are not affected. */
 const protocol: Schema<"HTTP" | "HTTPS" | "TLS" | "TCP" | "UDP"> = choice(
-  "What it speaks.",
+  "Protocol of the listener.",
   ["HTTP", "HTTPS", "TLS", "TCP"],
   { unsupportedValues: { UDP: "UDP proxying" } },
 );
@@ -120,19 +121,23 @@ const listenerFields = {
   protocol,
   tls: object(
     {
-      mode: choice("Who ends TLS.", ["Terminate", "Passthrough"], { default: "Terminate" }),
+      mode: choice(
+        "Whether the gateway terminates TLS or passes it through.",
+        ["Terminate", "Passthrough"],
+        { default: "Terminate" },
+      ),
       certificateRefs: list(certificateReference, {
         maxItems: 64,
-        description: "The Secret with the certificate, `tls.crt` and `tls.key`.",
+        description: "Secret with the certificate, `tls.crt` and `tls.key`.",
       }),
       options: map(anyText(), { unsupported: "TLS options" }),
       frontendValidation,
     },
     {
-      description: "How TLS ends here, or that it is passed on.",
+      description: "TLS settings of the listener.",
       checks: [
         {
-          message: "TLS that is passed on needs no certificate here",
+          message: "with mode: Passthrough no certificate is needed",
           field: "certificateRefs",
           holds: ({ mode, certificateRefs }) =>
             mode !== "Passthrough" || certificateRefs === undefined,
@@ -145,29 +150,29 @@ const listenerFields = {
     {
       namespaces: object(
         {
-          from: choice("Whose routes may attach.", ["All", "Selector", "Same"], {
+          from: choice("Namespaces whose routes may attach.", ["All", "Selector", "Same"], {
             default: "Same",
           }),
           selector: labelSelector,
         },
-        { description: "The namespaces that routes come from." },
+        { description: "Namespaces of routes." },
       ),
       kinds: list(object({ group: groupName, kind: kindName }, { required: ["kind"] }), {
         maxItems: 8,
-        description: "The kinds of routes; without it those of the protocol.",
+        description: "Kinds of routes; those of the protocol by default.",
       }),
     },
-    { description: "Which routes may attach." },
+    { description: "Routes that may attach." },
   ),
 };
 
 const listener = object(listenerFields, { required: ["name", "port", "protocol"] });
 
-/** A listener with a mistake is left out whole: without its host name or the routes that it allows it would take more. */
+/** A listener with a mistake is removed as a whole: without its hostname or allowed routes it would match more. */
 const listeners = listOfParts(listener, {
   minItems: 1,
   maxItems: 64,
-  description: "Ports, each with a protocol and a host name.",
+  description: "Ports, each with a protocol and a hostname.",
 });
 
 /** Gateway API Gateway. */
@@ -178,13 +183,20 @@ export const gatewaySchema = resource(
       listeners,
       addresses: list(
         object({
-          type: text("What the value is.", { minLength: 1, maxLength: 253, default: "IPAddress" }),
-          value: anyText({ maxLength: 253, description: "The address; any of its type without." }),
+          type: text("Type of the address.", {
+            minLength: 1,
+            maxLength: 253,
+            default: "IPAddress",
+          }),
+          value: anyText({
+            maxLength: 253,
+            description: "The address; any of its type by default.",
+          }),
         }),
         {
           maxItems: 16,
           description:
-            "The IP addresses that its Service asks the load balancer for. The status says which of them it has.",
+            "IP addresses that its Service requests from the load balancer. The status contains those that were assigned.",
         },
       ),
       infrastructure: object(
@@ -195,34 +207,38 @@ export const gatewaySchema = resource(
               pattern: "^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$",
               form: "a label's value",
             }),
-            { maxProperties: 8, description: "Labels of all that is made for it." },
+            { maxProperties: 8, description: "Labels of all generated resources." },
           ),
           annotations: map(anyText({ maxLength: 4096 }), {
             maxProperties: 16,
-            description: "Annotations of all that is made for it.",
+            description: "Annotations of all generated resources.",
           }),
-          parametersRef: localReference("Where its parameters are."),
+          parametersRef: localReference("Reference to its parameters."),
         },
-        { description: "What runs it in the cluster.", hasParts: true },
+        { description: "Settings of the resources that run it in the cluster.", hasParts: true },
       ),
       allowedListeners: object(
         {
           namespaces: object(
             {
-              from: choice("Whose ListenerSets may attach.", ["All", "Selector", "Same", "None"], {
-                default: "None",
-              }),
+              from: choice(
+                "Namespaces whose ListenerSets may attach.",
+                ["All", "Selector", "Same", "None"],
+                {
+                  default: "None",
+                },
+              ),
               selector: labelSelector,
             },
-            { description: "The namespaces that ListenerSets come from." },
+            { description: "Namespaces of ListenerSets." },
           ),
         },
-        { description: "Which ListenerSets may add listeners." },
+        { description: "ListenerSets that may add listeners." },
       ),
       defaultScope: unsupported("default gateways"),
       backendTLS: object(
         { clientCertificateRef: certificateReference },
-        { description: "The older place of `tls.backend`." },
+        { description: "Former place of `tls.backend`." },
       ),
       tls: gatewayTls,
     },
@@ -236,7 +252,7 @@ export const listenerSetSchema = resource(
     {
       parentRef: object(
         { group: groupName, kind: kindName, name: objectName, namespace: namespaceName },
-        { required: ["name"], description: "The Gateway that gets the listeners." },
+        { required: ["name"], description: "Gateway that the listeners are added to." },
       ),
       listeners,
     },
@@ -247,7 +263,7 @@ export const listenerSetSchema = resource(
 /** Gateway API `SubjectAltName`. */
 const subjectAltName = object(
   {
-    type: choice("What the name is.", ["Hostname", "URI"]),
+    type: choice("Type of the name.", ["Hostname", "URI"]),
     hostname,
     uri: text("A URI.", {
       maxLength: 253,
@@ -261,7 +277,7 @@ const subjectAltName = object(
     checks: (["hostname", "uri"] as const).map((field) => {
       const type = field === "uri" ? "URI" : "Hostname";
       return {
-        message: `"${field}" stands with type: ${type}, and only with it`,
+        message: `"${field}" and type: ${type} require each other`,
         field,
         holds: (name) => (name.type === type) === Object.hasOwn(name, field),
         cel: `(self.type == '${type}') == has(self.${field})`,
@@ -275,19 +291,19 @@ export const backendValidation = object(
   {
     caCertificateRefs: list(localReference("A CA bundle."), {
       maxItems: 8,
-      description: "ConfigMaps with the authorities to trust, `ca.crt`.",
+      description: "ConfigMaps with trusted certificate authorities (`ca.crt`).",
     }),
-    wellKnownCACertificates: choice("Whom to trust.", ["System"]),
+    wellKnownCACertificates: choice("Trusted certificate authorities.", ["System"]),
     hostname: preciseHostname,
     subjectAltNames: list(subjectAltName, {
       maxItems: 5,
-      description: "Names of which the certificate has one, in the place of `hostname`.",
+      description: "Accepted names of the certificate, instead of `hostname`.",
     }),
   },
   {
     required: ["hostname"],
     exactlyOneOf: ["caCertificateRefs", "wellKnownCACertificates"],
-    description: "What the backend's certificate has to be.",
+    description: "Requirements for the certificate of the backend.",
   },
 );
 
@@ -300,7 +316,7 @@ export const backendTlsPolicySchema = resource(
           { group: groupName, kind: kindName, name: objectName, sectionName },
           { required: ["group", "kind", "name"] },
         ),
-        { minItems: 1, maxItems: 16, description: "The Services that are reached so." },
+        { minItems: 1, maxItems: 16, description: "Services that it applies to." },
       ),
       validation: backendValidation,
       options: map(anyText(), { maxProperties: 16, unsupported: "TLS options" }),

@@ -13,7 +13,7 @@ import { groupName, kindName, objectName, port, resource } from "./field-types.t
 const labels = map(anyText({ maxLength: 63 }), {
   minProperties: 1,
   maxProperties: 64,
-  description: "Labels that the pods of the pool have.",
+  description: "Labels of the pods of the pool.",
 });
 
 const pickerFields = {
@@ -21,22 +21,22 @@ const pickerFields = {
   kind: { ...kindName, default: "Service" },
   name: objectName,
   failureMode: choice(
-    "What becomes of requests for which the picker names no endpoint: 503, or any endpoint.",
+    "Handling of requests for which the picker selects no endpoint: 503, or any endpoint.",
     ["FailOpen", "FailClose"],
     { default: "FailClose" },
   ),
 };
 
-/** InferencePool of the Gateway API inference extension: `v1`, and `v1alpha2` with its own names of the same. */
+/** InferencePool of the Gateway API inference extension: `v1`, and `v1alpha2` with other names for the same fields. */
 export const inferencePoolSchema = resource(
   object(
     {
       selector: map(either(anyText({ maxLength: 63 }), labels, { description: "A value." }), {
         minProperties: 1,
-        description: "The pods of the pool: `matchLabels`, or in v1alpha2 the labels themselves.",
+        description: "Selector of the pods: `matchLabels`, or in v1alpha2 the labels themselves.",
         checks: [
           {
-            message: "it is matchLabels alone, or labels",
+            message: "use either matchLabels or plain labels",
             holds: (value) =>
               Object.entries(value).every(
                 ([name, wanted], _, { length }) =>
@@ -49,11 +49,11 @@ export const inferencePoolSchema = resource(
       targetPorts: list(object({ number: port }, { required: ["number"] }), {
         minItems: 1,
         maxItems: 8,
-        description: "The ports of the pods' model servers.",
+        description: "Ports of the model servers in the pods.",
       }),
-      targetPortNumber: integer("The port of the pods' model servers, in v1alpha2.", 1, 65535),
+      targetPortNumber: integer("Port of the model servers in the pods, in v1alpha2.", 1, 65535),
       appProtocol: choice(
-        "What the model servers speak: HTTP/1.1 or, as `kubernetes.io/h2c`, HTTP/2 without TLS.",
+        "Protocol of the model servers: HTTP/1.1, or HTTP/2 without TLS as `kubernetes.io/h2c`.",
         ["http", "kubernetes.io/h2c"],
         { default: "http" },
       ),
@@ -62,12 +62,12 @@ export const inferencePoolSchema = resource(
           ...pickerFields,
           port: object({ number: port }, { required: ["number"], description: "Its port." }),
         },
-        { required: ["name"], description: "Who names an endpoint for each request: a Service." },
+        { required: ["name"], description: "Service that selects an endpoint for each request." },
       ),
       extensionRef: object(
         {
           ...pickerFields,
-          portNumber: integer("The port of the picker.", 1, 65535, { default: 9002 }),
+          portNumber: integer("Port of the picker.", 1, 65535, { default: 9002 }),
         },
         { required: ["name"], description: "The picker, in v1alpha2." },
       ),
@@ -84,7 +84,8 @@ export const inferencePoolSchema = resource(
       ],
       checks: [
         {
-          message: '"targetPorts" and "targetPortNumber" are two names of one field; one is there',
+          message:
+            'exactly one of "targetPorts" and "targetPortNumber" is required: they are two names of the same field',
           field: "targetPorts",
           holds: ({ targetPorts, targetPortNumber }) =>
             (targetPorts === undefined) !== (targetPortNumber === undefined),

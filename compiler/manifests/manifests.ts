@@ -16,12 +16,12 @@ import type { policySchema } from "./policy.ts";
 import type { grpcRouteSchema, httpRouteSchema, tcpRouteSchema, tlsRouteSchema } from "./routes.ts";
 
 /**
- * A Kubernetes resource as declared: its shape checked, spellings and aliases gone, every reference still a name. The
- * documents of an input in any order mean the same.
+ * A Kubernetes resource as declared: validated, with canonical spellings, and with references that are still names. The
+ * order of documents in an input has no meaning.
  */
 export type Manifest = ManifestOf<ManifestKind>;
 
-/** The kinds that gwc reads, under one name each. */
+/** Names of the kinds that gwc reads. */
 export type ManifestKind = keyof ManifestSpecs;
 
 /** A resource of one of the kinds. */
@@ -29,22 +29,22 @@ export type ManifestOf<Kind extends ManifestKind> = { [Each in Kind]: ManifestSh
 
 interface ManifestShape<Kind extends ManifestKind> {
   readonly kind: Kind;
-  /** Empty for kinds that belong to no namespace. */
+  /** Empty for kinds without a namespace. */
   readonly namespace: string;
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
-  /** RFC 3339; empty when it does not say: such a resource counts as youngest. */
+  /** RFC 3339; empty if unknown: the resource then counts as the youngest. */
   readonly created: string;
-  /** Undefined: its document has mistakes (reported); references to it are good, but nothing is known of it. */
+  /** `undefined` if its document has (reported) mistakes: references to it are valid, but its content is unknown. */
   readonly spec: ManifestSpecs[Kind] | undefined;
-  /** Parts of its document with mistakes (reported) were left out. */
+  /** Whether parts of its document were removed because of (reported) mistakes. */
   readonly isPartial: boolean;
-  /** Where those parts stood. */
+  /** Paths of those parts. */
   readonly broken: readonly ConfigPath[];
   readonly origin: Origin;
 }
 
-/** What is read of each kind: `spec`, or the whole document where there is none. */
+/** The part that is read of each kind: `spec`, or the whole document for kinds without one. */
 export interface ManifestSpecs {
   readonly GatewayClass: GatewayClassSpec;
   readonly Gateway: GatewaySpec;
@@ -69,7 +69,7 @@ export interface ManifestSpecs {
 /** The kinds of routes. */
 export type RouteKind = "HTTPRoute" | "GRPCRoute" | "TCPRoute" | "TLSRoute";
 
-/** The `spec` that a kind's schema lets through. */
+/** Type of a valid `spec`. */
 type SpecOf<Of extends Schema> = Infer<Of> extends { readonly spec: infer Spec } ? Spec : never;
 
 /** A GatewayClass. */
@@ -81,7 +81,7 @@ export type GatewaySpec = SpecOf<typeof gatewaySchema>;
 /** A listener of a Gateway or ListenerSet. */
 export type ListenerSpec = NonNullable<GatewaySpec["listeners"][number]>;
 
-/** From which namespaces something may attach. */
+/** Namespaces from which resources may attach. */
 export interface NamespaceRule {
   readonly from?: "All" | "Selector" | "Same" | "None";
   readonly selector?: LabelSelector;
@@ -96,7 +96,7 @@ export type ListenerSetSpec = SpecOf<typeof listenerSetSchema>;
 /** A GatewayParameters. */
 export type ParametersValue = SpecOf<typeof parametersSchema>;
 
-/** A reference that may lead into another namespace. */
+/** A reference that may lead to another namespace. */
 export interface ObjectReference {
   readonly group?: string;
   readonly kind?: string;
@@ -104,10 +104,10 @@ export interface ObjectReference {
   readonly namespace?: string;
 }
 
-/** What a ReferenceGrant allows. */
+/** Content of a ReferenceGrant. */
 export type GrantSpec = SpecOf<typeof referenceGrantSchema>;
 
-/** A Service, as far as it is read. */
+/** A Service, as far as gwc reads it. */
 export type ServiceSpec = SpecOf<typeof serviceSchema>;
 
 /** A port of a Service. */
@@ -116,21 +116,21 @@ export type ServicePort = NonNullable<ServiceSpec["ports"]>[number];
 /** Addresses behind a Service. */
 export type EndpointSliceSpec = Infer<typeof endpointSliceSchema>;
 
-/** The keys of a Secret or ConfigMap. A Secret's values are judged and dropped when it is read. */
+/** Keys of a Secret or ConfigMap. The values of a Secret are checked and dropped when it is read. */
 export interface KeyedData {
   readonly keys: readonly string[];
-  /** What is wrong with the values that are known. */
+  /** Problems of the known values. */
   readonly problems: SecretProblems;
-  /** False for a stub that only says the object exists: its keys are not known. */
+  /** `false` for a stub that only declares that the object exists: its keys are not known. */
   readonly isComplete: boolean;
 }
 
-/** A ConfigMap, with its entries that are texts. */
+/** A ConfigMap, with its entries that are strings. */
 export interface ConfigMapData extends KeyedData {
   readonly texts: Readonly<Record<string, string>>;
 }
 
-/** A GatewayBackend: the value of its kind stands under the kind's field. */
+/** A GatewayBackend: its kind is the field that is set. */
 export type BackendSpec = SpecOf<ReturnType<typeof gatewayBackendSchema>>;
 
 /** A GatewayPolicy. */

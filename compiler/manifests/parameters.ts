@@ -16,25 +16,25 @@ import {
 } from "../schema/schema.ts";
 import { resource } from "./field-types.ts";
 
-/** A part of a resource as Kubernetes has it. */
+/** Schema of a part of a Kubernetes resource. */
 function part(description: string): Schema<Json> {
   return { type: "object", description };
 }
 
 const texts = (description: string) => map(nullable(anyText()), { description });
 
-/** What is merged into one of the resources that run a gateway. */
+/** Schema of an overlay, which is merged into one of the resources that run a gateway. */
 function overlay(description: string) {
   return object(
     {
       metadata: object(
         {
-          labels: texts("Labels that are added to its own."),
-          annotations: texts("Annotations that are added to its own."),
+          labels: texts("Labels to add."),
+          annotations: texts("Annotations to add."),
         },
-        { description: "What is added to its metadata." },
+        { description: "Metadata to add." },
       ),
-      spec: part("A part of the resource's spec, merged into it."),
+      spec: part("Part of a spec that is merged into that of the resource."),
     },
     { description },
   );
@@ -44,10 +44,10 @@ const seconds = (description: string) => integer(description, 0, 31_536_000);
 
 const mesh = object(
   {
-    enabled: boolean("Whether it is a part of a mesh, where its class says that it is."),
+    enabled: boolean("Whether it belongs to the mesh of its class."),
     caAddress: text(
-      "The authority of the mesh: where it speaks Istio's certificate protocol, over TLS; or `file://` and a folder of " +
-        "the pod in which somebody else keeps certificates.",
+      "Certificate authority of the mesh: its address, with Istio's protocol over TLS; or `file://` and a folder of " +
+        "the pod in which another process stores certificates.",
       {
         default: "https://istiod.istio-system.svc:15012",
         pattern: "^((https://)?[^\\s/?#@:]+:[0-9]{1,5}|https://[^\\s/?#@:]+|file:///[^\\s?#]+)$",
@@ -61,46 +61,48 @@ const mesh = object(
       pattern: "^[a-z0-9._-]+$",
       form: 'a trust domain: small letters, digits, ".", "-" and "_"',
     }),
-    clusterId: text("The cluster of the gateway, as the mesh's authority calls it.", {
+    clusterId: text("Name of the gateway's cluster at the certificate authority.", {
       default: "Kubernetes",
     }),
-    network: unsupported("networks of a mesh that gateways connect"),
-    additionalTrustDomains: unsupported("tunnels of a mesh into the gateway (HBONE)"),
+    network: unsupported("mesh networks that are connected by gateways"),
+    additionalTrustDomains: unsupported("mesh tunnels to the gateway (HBONE)"),
   },
   {
     description:
-      "The mesh that the gateway is a part of: pods with a sidecar are connected to by mutual TLS. It acts where " +
-      "`gwc controller` runs the gateway.",
+      "Mesh that the gateway belongs to: connections to pods with a sidecar use mutual TLS. It requires " +
+      "`gwc controller`.",
   },
 );
 
-/** GatewayParameters: how the data plane is provisioned. */
+/** GatewayParameters: provisioning of the data plane. */
 export const parametersSchema = resource(
   object(
     {
       logging: object(
         {
-          level: text("What is logged: `info`, or `info,module=debug`.", { default: "info" }),
-          format: choice("How lines are written.", ["json", "text"], { default: "text" }),
+          level: text("Log level: `info`, or `info,module=debug`.", { default: "info" }),
+          format: choice("Format of log lines.", ["json", "text"], { default: "text" }),
         },
         { description: "The log of the gateway." },
       ),
       rawConfig: {
         type: "object",
         description:
-          "A standalone file below the typed fields: ports with routes and backends of their own (`binds`, `backends`, `llm`, `mcp`), `config`, `frontendPolicies`; and `pathHandling` of the Gateway's `listeners` by name.",
+          "A standalone file that the typed fields override: ports with their own routes and backends (`binds`, `backends`, `llm`, `mcp`), `config`, `frontendPolicies`; and `pathHandling` of the Gateway's `listeners` by name.",
       },
       image: object(
         {
           registry: anyText({ description: "The registry's host: `ghcr.io`." }),
-          repository: anyText({ description: "The image in the registry." }),
+          repository: anyText({ description: "Repository of the image." }),
           tag: anyText({ description: "Its tag." }),
-          digest: anyText({ description: "Its digest, which stands above the tag: `sha256:...`." }),
+          digest: anyText({
+            description: "Digest of the image, which has precedence over the tag: `sha256:...`.",
+          }),
           pullPolicy: anyText({
-            description: "When it is fetched: Always, IfNotPresent or Never.",
+            description: "Pull policy: Always, IfNotPresent or Never.",
           }),
         },
-        { description: "The image that runs the gateway, instead of a bundle in a ConfigMap." },
+        { description: "Image of the gateway, instead of a bundle in a ConfigMap." },
       ),
       env: list(
         openObject(
@@ -109,27 +111,27 @@ export const parametersSchema = resource(
             value: anyText({ description: "Its value." }),
             valueFrom: {
               ...json,
-              description: "Where its value comes from: a key of a Secret or a ConfigMap.",
+              description: "Source of the value: a key of a Secret or a ConfigMap.",
             },
           },
           { required: ["name"] },
         ),
-        { description: "Variables of the gateway's process." },
+        { description: "Environment variables of the gateway." },
       ),
       resources: part(
         "Compute resources of the container; a request of 100m of CPU and 128Mi of memory by default.",
       ),
       shutdown: object(
         {
-          min: seconds("Seconds that listeners stay open."),
-          max: seconds("Seconds that streams may end by themselves."),
+          min: seconds("Seconds that listeners stay open on shutdown."),
+          max: seconds("Maximum seconds that streams may continue on shutdown."),
         },
         {
           required: ["min", "max"],
-          description: "How the gateway ends.",
+          description: "Shutdown of the gateway.",
           checks: [
             {
-              message: '"min" is at most "max"',
+              message: '"min" must be at most "max"',
               field: "min",
               holds: ({ min, max }) =>
                 typeof min !== "number" || typeof max !== "number" || min <= max,
@@ -140,9 +142,9 @@ export const parametersSchema = resource(
       ),
       mesh,
       istio: { ...mesh, aliasOf: "mesh" },
-      deployment: overlay("What is merged into its Deployment."),
-      service: overlay("What is merged into its Service."),
-      serviceAccount: overlay("What is merged into its ServiceAccount."),
+      deployment: overlay("Overlay of its Deployment."),
+      service: overlay("Overlay of its Service."),
+      serviceAccount: overlay("Overlay of its ServiceAccount."),
       podDisruptionBudget: overlay("A PodDisruptionBudget for it."),
       horizontalPodAutoscaler: overlay("A HorizontalPodAutoscaler for it."),
     },

@@ -1,7 +1,7 @@
 import { anyText, list, map, object, type Schema } from "../schema/schema.ts";
 import { groupName, kindName, objectName, resource, sectionName } from "./field-types.ts";
 
-/** Values of policy fields by name, checked by their schema. */
+/** Values of policy fields by name, validated by their schemas. */
 export type PolicyFields = Readonly<Record<string, unknown>>;
 
 const target = object(
@@ -14,14 +14,14 @@ const targetSelector = object(
     group: groupName,
     kind: kindName,
     matchLabels: map(anyText({ maxLength: 63 }), {
-      description: "Labels, each with the value that it must have.",
+      description: "Labels with the required values.",
     }),
     sectionName,
   },
   { required: ["group", "kind", "matchLabels"] },
 );
 
-/** GatewayPolicy, of sections that say what policies mean. */
+/** Schema of GatewayPolicy with sections of policies. */
 export function policySchema(sections: {
   readonly frontend: Schema<PolicyFields>;
   readonly traffic: Schema<PolicyFields>;
@@ -34,12 +34,12 @@ export function policySchema(sections: {
           minItems: 1,
           maxItems: 16,
           description:
-            "What it is about, by name: Gateways, routes, Services, GatewayBackends, and parts of them, or InferencePools.",
+            "Targets by name: Gateways, routes, Services, GatewayBackends, parts of these, or InferencePools.",
         }),
         targetSelectors: list(targetSelector, {
           minItems: 1,
           maxItems: 16,
-          description: "What it is about, by labels.",
+          description: "Targets by labels.",
         }),
         ...sections,
       },

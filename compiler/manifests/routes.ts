@@ -44,14 +44,14 @@ export type ParentReference = Infer<typeof parentReference>;
 const parentRefs = listOfParts(parentReference, {
   maxItems: 32,
   description:
-    "The Gateways or ListenerSets that it attaches to, or HTTPRoutes that may delegate to it.",
+    "Gateways or ListenerSets that it attaches to, or HTTPRoutes that may delegate to it.",
 });
 
 const hostnames = listOfParts(hostname, {
   maxItems: 16,
-  description: "The hosts that it is for; without it all that its listeners have.",
+  description: "Hostnames that it serves; those of its listeners by default.",
 });
-const matchType = choice("How it is compared.", ["Exact", "RegularExpression"], {
+const matchType = choice("Type of the comparison.", ["Exact", "RegularExpression"], {
   default: "Exact",
 });
 const valueMatch = (name: Schema<string>, maxLength: number) =>
@@ -63,12 +63,12 @@ const valueMatch = (name: Schema<string>, maxLength: number) =>
 /** Gateway API `HTTPHeaderMatch`, `HTTPQueryParamMatch`. */
 export type HttpValueMatch = Infer<ReturnType<typeof valueMatch>>;
 
-/** A share of what a reference to a backend gets. */
-const weight = integer("Its share.", 0, 1_000_000, { default: 1 });
+/** Weight of a reference to a backend. */
+const weight = integer("Weight.", 0, 1_000_000, { default: 1 });
 
 const streamBackend = object({ ...backendReferenceFields, weight }, { required: ["name"] });
 
-/** A reference to a Service or a GatewayBackend, with its share. */
+/** A weighted reference to a Service or a GatewayBackend. */
 export type BackendReference = Infer<typeof streamBackend>;
 
 /** A rule of an HTTPRoute. */
@@ -76,28 +76,28 @@ type HttpRouteRule = NonNullable<
   NonNullable<Infer<ReturnType<typeof httpRouteSchema>>["spec"]["rules"]>[number]
 >;
 
-/** What a rule of any kind of route has. */
+/** Common fields of the rules of all routes. */
 export type RouteRule = Pick<HttpRouteRule, "name" | "filters" | "backendRefs">;
 
-/** The filters of routes, which say what policies say. */
+/** Filters of routes, whose settings policies define. */
 export interface RouteFilters {
   readonly ofRule: Schema<readonly PolicyFields[]>;
   readonly ofBackend: Schema<readonly PolicyFields[]>;
 }
 
-/** Gateway API HTTPRoute; policies have filters and fields of a rule. */
+/** Returns the schema of Gateway API HTTPRoute; policies define filters and some fields of a rule. */
 export function httpRouteSchema(filters: RouteFilters, ruleFields: Fields) {
   return requestRouteSchema({
     ...ruleFieldsOf(filters),
     matches: list(httpMatch, {
       maxItems: 64,
-      description: "Which requests the rule is for: those of any of them.",
+      description: "Alternative conditions for requests of the rule.",
     }),
     ...ruleFields,
   });
 }
 
-/** What the rules of every route of requests have. */
+/** Returns the common rule fields of request routes. */
 function ruleFieldsOf({ ofRule, ofBackend }: RouteFilters) {
   return {
     name: sectionName,
@@ -114,13 +114,13 @@ function ruleFieldsOf({ ofRule, ofBackend }: RouteFilters) {
       {
         maxItems: 16,
         description:
-          "Where its requests go, each with a share. An HTTPRoute alone hands them to routes: of a name, with a label (`app=shop`), or all of a namespace (`*`).",
+          "Weighted backends. A single HTTPRoute delegates the requests to routes: by name, by label (`app=shop`), or to all of a namespace (`*`).",
       },
     ),
   };
 }
 
-/** A route of requests, with these fields in its rules. */
+/** Returns the schema of a request route with these fields in its rules. */
 function requestRouteSchema<const Of extends Fields>(fields: Of) {
   return resource(
     object(
@@ -131,14 +131,14 @@ function requestRouteSchema<const Of extends Fields>(fields: Of) {
         rules: listOfParts(object(fields, { hasParts: true }), {
           minItems: 1,
           maxItems: 16,
-          description: "What is done with which requests.",
+          description: "Rules for requests.",
         }),
       },
       {
         hasParts: true,
         checks: [
           {
-            message: "a rule's name is unique in its route",
+            message: "names of rules must be unique in a route",
             field: "rules",
             holds: ({ rules }) => hasUniqueNames(rules),
             cel: "!has(self.rules) || self.rules.all(r, !has(r.name) || self.rules.exists_one(s, has(s.name) && s.name == r.name))",
@@ -149,14 +149,14 @@ function requestRouteSchema<const Of extends Fields>(fields: Of) {
   );
 }
 
-/** Gateway API: policies and explanations name rules. */
+/** Whether rules have unique names (Gateway API), because policies and explanations refer to rules by name. */
 function hasUniqueNames(rules: unknown): boolean {
   if (!Array.isArray(rules)) return true;
   const names = rules.flatMap((rule?: { readonly name?: unknown } | null) => rule?.name ?? []);
   return new Set(names).size === names.length;
 }
 
-/** The characters of a path (RFC 3986, 3.3), and what a normalised path does not have. */
+/** Characters of a path (RFC 3986, 3.3), and parts that a normalized path cannot have. */
 const PATH = "^(?:[-A-Za-z0-9/._~!$&'()*+,;=:@]|[%][0-9a-fA-F]{2})*$";
 const ODD_PATH = "//|/\\.\\.?(/|$)|%2[fF]";
 
@@ -169,20 +169,20 @@ function isPlainPath(value: string): boolean {
 const httpMatch = object({
   path: object(
     {
-      type: choice("How it is compared.", ["Exact", "PathPrefix", "RegularExpression"], {
+      type: choice("Type of the comparison.", ["Exact", "PathPrefix", "RegularExpression"], {
         default: "PathPrefix",
       }),
       value: anyText({
         maxLength: 1024,
         default: "/",
-        description: "The path, its beginning in whole segments, or a pattern of RE2.",
+        description: "Path, prefix in whole segments, or RE2 pattern.",
       }),
     },
     {
-      description: "What the path must be.",
+      description: "Condition on the path.",
       checks: [
         {
-          message: "an exact path or a prefix starts with a slash",
+          message: "an exact path or a prefix must start with a slash",
           field: "value",
           holds: ({ type, value }) =>
             type === "RegularExpression" ||
@@ -192,7 +192,7 @@ const httpMatch = object({
         },
         {
           message:
-            'an exact path or a prefix has no "//", "/./", "/../", "%2f", "?" or "#": no request would match it',
+            'an exact path or a prefix must not contain "//", "/./", "/../", "%2f", "?" or "#": no request would match it',
           field: "value",
           holds: ({ type, value }) =>
             type === "RegularExpression" || value === undefined || isPlainPath(scalarText(value)),
@@ -206,18 +206,18 @@ const httpMatch = object({
   ]),
   headers: list(valueMatch(headerName, 4096), {
     maxItems: 16,
-    description: "Headers, each with the value that it must have.",
+    description: "Conditions on headers.",
   }),
   queryParams: list(valueMatch({ ...headerName, description: "The parameter's name." }, 1024), {
     maxItems: 16,
-    description: "Parameters of the query, each with the value that it must have.",
+    description: "Conditions on query parameters.",
   }),
 });
 
 /** Gateway API `HTTPRouteMatch`. */
 export type HttpRouteMatch = Infer<typeof httpMatch>;
 
-/** What an exact name of gRPC looks like (Gateway API GRPCMethodMatch). */
+/** Patterns of exact gRPC names (Gateway API GRPCMethodMatch). */
 const GRPC_NAMES = {
   service: "^[A-Za-z_][A-Za-z_0-9]*(\\.[A-Za-z_][A-Za-z_0-9]*)*$",
   method: "^[A-Za-z_][A-Za-z_0-9]*$",
@@ -232,9 +232,9 @@ const grpcMatch = object({
     },
     {
       atLeastOneOf: ["service", "method"],
-      description: "What is called.",
+      description: "Condition on the called method.",
       checks: (["service", "method"] as const).map((field) => ({
-        message: `an exact ${field} has letters, digits, "_"${field === "service" ? ' and "."' : ""}`,
+        message: `an exact ${field} may contain letters, digits, "_"${field === "service" ? ' and "."' : ""}`,
         field,
         holds: ({ type, [field]: value }) =>
           type === "RegularExpression" ||
@@ -246,21 +246,21 @@ const grpcMatch = object({
   ),
   headers: list(valueMatch(headerName, 4096), {
     maxItems: 16,
-    description: "Headers, each with the value that it must have.",
+    description: "Conditions on headers.",
   }),
 });
 
 /** Gateway API `GRPCRouteMatch`. */
 export type GrpcRouteMatch = Infer<typeof grpcMatch>;
 
-/** Gateway API GRPCRoute; policies have filters and fields of a rule. */
+/** Returns the schema of Gateway API GRPCRoute; policies define filters and some fields of a rule. */
 export function grpcRouteSchema(filters: RouteFilters, ruleFields: Fields) {
   return requestRouteSchema({
     ...ruleFieldsOf(filters),
     ...ruleFields,
     matches: list(grpcMatch, {
       maxItems: 64,
-      description: "Which calls the rule is for: those of any of them.",
+      description: "Alternative conditions for calls of the rule.",
     }),
   });
 }
@@ -285,12 +285,12 @@ function streamRouteSchema<const Of extends Fields>(fields: Of) {
               backendRefs: listOfParts(streamBackend, {
                 minItems: 1,
                 maxItems: 16,
-                description: "Where its connections go, each with a share.",
+                description: "Weighted backends.",
               }),
             },
             { required: ["backendRefs"], hasParts: true },
           ),
-          { minItems: 1, maxItems: 16, description: "What is done with connections." },
+          { minItems: 1, maxItems: 16, description: "Rules for connections." },
         ),
       },
       { required: ["rules"], hasParts: true },
