@@ -13,40 +13,40 @@ import type { FileText, Host } from "./host.ts";
 import type { Program } from "./ir/program.ts";
 import type { LiteralSecret } from "./model/literal-secrets.ts";
 
-/** What the front half of the compiler makes of its input. */
+/** Result of the front half of the compiler. */
 export interface Checked {
-  /** There unless a mistake was found; the first one when there are several. */
+  /** The first program; `undefined` if there are mistakes. */
   readonly program: Program | undefined;
-  /** The gateways: one for a standalone file, any number for Kubernetes manifests. Empty when a mistake was found. */
+  /** Gateways: one for a standalone file, any number for manifests. Empty if there are mistakes. */
   readonly programs: readonly Program[];
-  /** Credentials that are written out: values of variables that the programs ask for. */
+  /** Literal credentials: values of variables that the programs require. */
   readonly literals: readonly LiteralSecret[];
-  /** What is closed though the mistake is not known to be its own; empty unless mistakes are isolated. */
+  /** Parts that are closed although no mistake is attributed to them; empty unless mistakes are isolated. */
   readonly closed: readonly ClosedPart[];
-  /** What is known of Kubernetes manifests, mistakes or not. */
+  /** Model of the Kubernetes manifests, even with mistakes. */
   readonly kubernetes: KubernetesModel | undefined;
   readonly diagnostics: readonly Diagnostic[];
   readonly files: readonly SourceFile[];
-  /** Other files that the configuration names and the result depends on (key sets), as paths. */
+  /** Paths of other files that the configuration refers to and the result depends on (key sets). */
   readonly dependencies: readonly string[];
 }
 
-/** What `check` is asked to do. */
+/** Options of a check. */
 export interface CheckOptions extends LowerOptions {
-  /** Warnings count as mistakes. */
+  /** Whether warnings count as mistakes. */
   readonly isStrict: boolean;
-  /** A part of manifests with mistakes does not keep the rest from being served: there are programs without it. */
+  /** Whether manifests with mistakes in some parts still result in programs without those parts. */
   readonly isIsolating?: boolean;
 }
 
-/** What one check leaves to the next of a like input: most of it is the same, and is not found out again. */
+/** Cached results of a check for the next check of a similar input. */
 export class KeptCheck {
   readonly input = new KeptInput();
   readonly routes = new KeptRoutes();
   readonly resolutions = new KeptResolutions();
 }
 
-/** Parses, lowers and resolves; `gwc check`, `build` and `run` all ask this one function, so they have one verdict. */
+/** Parses, lowers and resolves. `gwc check`, `build` and `run` all use this function, so that they agree. */
 export function checkFiles(
   paths: readonly string[],
   host: Host,
@@ -54,7 +54,7 @@ export function checkFiles(
   kept?: KeptCheck,
 ): Checked {
   const read = new Map<string, FileText>();
-  // One state of each file for the whole run, and many routes may name the same one.
+  // Reads each file once per run: many routes may refer to the same file, and all see the same state of it.
   const recording: Host = {
     ...host,
     readText: (file) => {
@@ -89,7 +89,7 @@ export function checkFiles(
   };
 }
 
-/** Emits a program that was checked. What writes is loaded for those who ask for it: checking stays fast. */
+/** Emits a checked program. The emitter is loaded on demand, so that checking stays fast. */
 export async function emitProgram(
   program: Program,
   files: readonly SourceFile[],

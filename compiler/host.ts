@@ -2,33 +2,33 @@ import { isUtf8 } from "node:buffer";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
 
-/** What the compiler asks of the world around it: files, the environment, the clock. Nothing else comes in. */
+/** Access of the compiler to its environment: files, variables, the clock. It has no other inputs. */
 export interface Host {
-  /** The text of a file, or why it can't be had, as a person would say it; `-` is standard input. */
+  /** Returns the text of a file, or a description of the problem; `-` is standard input. */
   readText(file: string): FileText;
-  /** The YAML and JSON files below a folder, sorted; undefined when it is no folder. */
+  /** Lists the YAML and JSON files below a folder, sorted; `undefined` if it is not a folder. */
   filesIn(folder: string): readonly string[] | undefined;
-  /** The names of what stands right in a folder, sorted; undefined when it is no folder. */
+  /** Lists the names directly in a folder, sorted; `undefined` if it is not a folder. */
   namesIn(folder: string): readonly string[] | undefined;
-  /** The value of an environment variable. */
+  /** Returns the value of an environment variable. */
   variable(name: string): string | undefined;
-  /** The time, RFC 3339, to the second. */
+  /** Returns the time in RFC 3339 format, to the second. */
   now(): string;
 }
 
-/** A file's text, or why it can't be had. */
+/** Text of a file, or a description of the problem. */
 export type FileText =
   | {
       readonly kind: "text";
       readonly text: string;
-      /** Some of its bytes are no UTF-8, and U+FFFD stands in their place. */
+      /** Whether some bytes are not valid UTF-8 and were replaced by U+FFFD. */
       readonly isDamaged?: boolean;
     }
   | { readonly kind: "problem"; readonly problem: string };
 
 const CONFIGURATION = /\.(ya?ml|json)$/i;
 
-/** The machine itself: files relative to the working directory. */
+/** Returns a host for the real file system; paths are relative to the working directory. */
 export function realHost(environment: NodeJS.ProcessEnv): Host {
   return {
     readText(file) {
@@ -57,12 +57,12 @@ export function realHost(environment: NodeJS.ProcessEnv): Host {
   };
 }
 
-/** Whether a folder or file is no place for configuration: installed packages, and what begins with a dot. */
+/** Whether a folder or file never contains configuration: installed packages, and names that begin with a dot. */
 function isForOthers(name: string): boolean {
   return name === "node_modules" || name.startsWith(".");
 }
 
-/** Files and variables held in memory: every phase runs on it without a disk. */
+/** Returns a host with files and variables in memory, so that every phase runs without a disk. */
 export function memoryHost(
   files: Readonly<Record<string, string>>,
   variables: Readonly<Record<string, string>> = {},
@@ -94,7 +94,7 @@ export function memoryHost(
   };
 }
 
-/** UTF-8, or UTF-16 where a byte order mark says so, as YAML has it. */
+/** Decodes UTF-8, or UTF-16 with a byte order mark, as in YAML. */
 export function fileText(bytes: Buffer): FileText {
   const encoding = bytes.length < 2 ? undefined : UTF16[bytes.readUInt16BE()];
   if (encoding !== undefined)
@@ -102,20 +102,20 @@ export function fileText(bytes: Buffer): FileText {
   return { kind: "text", text: bytes.toString("utf8"), isDamaged: !isUtf8(bytes) };
 }
 
-/** By the byte order marks, read as numbers. */
+/** Encodings by byte order mark, read as a number. */
 const UTF16: Readonly<Record<number, string>> = { 65534: "utf-16le", 65279: "utf-16be" };
 
 function rfc3339(time: Date): string {
   return time.toISOString().replace(/\.\d+Z$/, "Z");
 }
 
-/** A system error in a person's words. */
+/** Describes a file system error. */
 export function fileProblem(error: unknown): string {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   if (code === "ENOENT") return "there is no such file";
   if (code === "EACCES" || code === "EPERM") return "permission denied";
   if (code === "EISDIR") return "it is a folder";
-  if (code === "EEXIST") return "it is a file, and no folder";
+  if (code === "EEXIST") return "it is a file, not a folder";
   if (code === "ENOTDIR") return "a part of its path is not a folder";
   return code === "" ? "it can't be read" : code;
 }

@@ -4,30 +4,33 @@ import path from "node:path";
 import { pathToFileURL } from "node:url";
 
 /**
- * The folder that gwc's own modules run from: the repository, or `dist` of a published package. There the modules of the
- * compiler are gathered in few files, all of them beside each other in `dist/compiler`, as this one is here.
+ * Folder of gwc's own modules: the repository, or `dist` of a published package, where the modules of the compiler are
+ * bundled in a few files in `dist/compiler`.
  */
 export const moduleRoot = path.resolve(import.meta.dirname, "..");
 
 /** Whether gwc runs from its sources. */
 export const isRepository = import.meta.filename.endsWith(".ts");
 
-/** The package's folder: packages are found from there. */
+/** Folder of the package, from which packages are resolved. */
 export const packageRoot = isRepository ? moduleRoot : path.dirname(moduleRoot);
 
-/** The TypeScript of the runtime modules that generated code imports as `gwc/runtime/...`. */
+/** TypeScript sources of the runtime modules that generated code imports as `gwc/runtime/...`. */
 export const runtimeFolder = path.join(packageRoot, "runtime");
 
-/** The guides as people edit them and as the repository shows them: one Markdown file each. */
+/** The guides, one Markdown file each. */
 export const guidesFolder = path.join(packageRoot, ".github", "guides");
 
-/** The module that a thread begins with, by its place in the compiler's sources (`controller/model/compile-worker`). */
+/**
+ * Returns the URL of the entry module of a thread by its path in the compiler's sources
+ * (`controller/model/compile-worker`).
+ */
 export function threadModule(source: string): URL {
   const file = isRepository ? `${source}.ts` : `${path.basename(source)}.js`;
   return pathToFileURL(path.join(import.meta.dirname, file));
 }
 
-/** The version of this gwc, as its package says. */
+/** Returns the version of gwc from its package. */
 export function version(): string {
   const file = path.join(moduleRoot, "package.json");
   const data: unknown = JSON.parse(readFileSync(file, "utf8"));
@@ -38,7 +41,9 @@ export function version(): string {
 
 let knownDigest: string | undefined;
 
-/** The digest of the runtime of this gwc, in hexadecimal digits: code that is written for it runs with no other one. */
+/**
+ * Returns the digest of this gwc's runtime in hex: generated code only runs with the runtime that it was generated for.
+ */
 export function runtimeDigest(): string {
   if (knownDigest !== undefined) return knownDigest;
   const hash = createHash("sha256");

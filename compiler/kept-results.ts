@@ -1,12 +1,12 @@
 /**
- * Results that one compilation leaves to the next, each under a name, with all that it follows from: it is made again
- * when any of that is different. What a compilation did not ask for is forgotten after it.
+ * Cached results of one compilation for the next, by name, with all their inputs: a result is recomputed if any input
+ * differs. Results that a compilation does not use are dropped.
  */
 export class KeptResults<Value> {
   #before: ReadonlyMap<string, KeptResult<Value>> = new Map();
   #asked: Map<string, KeptResult<Value>> = new Map();
 
-  /** The result of this name; `from` is all that it follows from. */
+  /** Returns the result of this name; `from` contains all its inputs. */
   of(name: string, from: string, make: () => Value): Value {
     const known = this.#asked.get(name) ?? this.#before.get(name);
     const result = known?.from === from ? known : { from, value: make() };
@@ -14,7 +14,7 @@ export class KeptResults<Value> {
     return result.value;
   }
 
-  /** A compilation has ended. */
+  /** Marks the end of a compilation. */
   turn(): void {
     this.#before = this.#asked;
     this.#asked = new Map();
@@ -26,16 +26,16 @@ interface KeptResult<Value> {
   readonly value: Value;
 }
 
-/** Results by the objects that they follow from: where an object is the same, so is its result. */
+/** Cached results by the objects that they are computed from. */
 export class KeptByObject<Key extends object, Value> {
   readonly #known: WeakMap<Key, Value> = new WeakMap();
 
-  /** Whether the result of an object was made. */
+  /** Whether the result of an object is cached. */
   has(key: Key): boolean {
     return this.#known.has(key);
   }
 
-  /** The result of an object, which is made once. */
+  /** Returns the result of an object, which is computed once. */
   of(key: Key, make: () => Value): Value {
     const known = this.#known.get(key);
     if (known !== undefined) return known;

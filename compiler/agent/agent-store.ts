@@ -19,33 +19,33 @@ import type {
   SignedGeneration,
 } from "../../runtime/discovery/resource-types.ts";
 
-/** What is on the disk of a data plane: enough to serve again without the controller. */
+/** State of a data plane on disk: enough to serve again without the controller. */
 interface StoredState {
   /** Versions by type and name. */
   readonly versions: Record<string, Record<string, string>>;
   readonly variables: Record<string, string>;
   readonly endpoints: Record<string, unknown>;
-  /** The last one that was served. */
+  /** The last generation that was served. */
   generation?: SignedGeneration;
 }
 
-/** A module of a generation that is here. */
+/** A module of a generation that is stored locally. */
 export interface StoredModule extends ModuleReference {
   readonly text: string;
-  /** Where it is kept. */
+  /** Path of its file. */
   readonly file: string;
 }
 
-/** Keeps what the controller sent: modules by digest, Secrets and ConfigMaps as the files that the gateway reads. */
+/** Stores what the controller sent: modules by digest, Secrets and ConfigMaps as the files that the gateway reads. */
 export class AgentStore {
   readonly secrets: string;
   readonly configMaps: string;
   readonly #folder: string;
   readonly #state: StoredState;
-  /** Texts of modules that are what their digests say, by digest. */
+  /** Texts of verified modules, by digest. */
   readonly #texts = new Map<string, string>();
 
-  /** Opens the folder of a data plane; what is not whole in it counts as absent. Throws when it can't be written. */
+  /** Opens the folder of a data plane; incomplete parts are treated as absent. Throws if the folder is not writable. */
   constructor(folder: string) {
     this.#folder = folder;
     this.secrets = path.join(folder, "secrets");
@@ -55,7 +55,7 @@ export class AgentStore {
     this.#state = readState(this.#stateFile);
   }
 
-  /** The last generation that was served; undefined: none was. */
+  /** The last generation that was served; `undefined` if none was. */
   get generation(): SignedGeneration | undefined {
     return this.#state.generation;
   }
@@ -64,17 +64,17 @@ export class AgentStore {
     return this.#state.variables;
   }
 
-  /** JSON of each, by `NAMESPACE/NAME:PORT`. */
+  /** Endpoints as JSON, by `NAMESPACE/NAME:PORT`. */
   get endpoints(): Readonly<Record<string, unknown>> {
     return this.#state.endpoints;
   }
 
-  /** The versions that are here, by name. */
+  /** Returns the stored versions of a type, by name. */
   versions(type: string): Readonly<Record<string, string>> {
     return this.#state.versions[type] ?? {};
   }
 
-  /** The texts of a generation's modules. Throws when one is not here, or is not what its digest says. */
+  /** Returns the modules of a generation. Throws if one is missing or does not match its digest. */
   modulesOf({ modules }: Generation): readonly StoredModule[] {
     return modules.map(({ path: name, sha256 }) => ({
       path: name,
@@ -84,23 +84,23 @@ export class AgentStore {
     }));
   }
 
-  /** Keeps a module; throws when its digest is another one. */
+  /** Stores a module; throws if it does not match its digest. */
   putModule(sha256: string, text: string): void {
     if (!/^[0-9a-f]{64}$/.test(sha256) || digestOf(text) !== sha256)
-      throw new Error(`a module is not what its digest ${sha256} says`);
+      throw new Error(`a module does not match its digest ${sha256}`);
     writeWhole(this.#moduleFile(sha256), text);
     this.#texts.set(sha256, text);
   }
 
-  /** Removes a module, unless what is served needs it. */
+  /** Removes a module, unless the served generation needs it. */
   removeModule(sha256: string): void {
     const isNeeded = modulesIn(this.generation).some((each) => each.sha256 === sha256);
     if (!isNeeded && /^[0-9a-f]{64}$/.test(sha256)) this.#drop(sha256);
   }
 
   /**
-   * Writes the entries of a Secret or ConfigMap as files, and removes those that it has no more. All change together, as in
-   * a volume of a pod: a certificate belongs to its key, and there is no moment without either.
+   * Writes the entries of a Secret or ConfigMap as files, and removes those that no longer exist. All change
+   * atomically, as in a volume of a pod, because a certificate and its key must match at any moment.
    */
   putFiles(folder: string, name: string, entries: ReadonlyMap<string, Buffer>): void {
     const own = folderOf(folder, name);
@@ -113,7 +113,7 @@ export class AgentStore {
     const link = `${next}.link`;
     symlinkSync(path.join(DATA, path.basename(next)), link);
     renameSync(link, own);
-    // Who has followed the name just now still finds what it led to; it goes with the next change.
+    // A reader that has just resolved the link still needs its target, which is removed with the next change.
     this.#removeData(folder, name, [next, before]);
   }
 
@@ -122,7 +122,7 @@ export class AgentStore {
     this.#removeData(folder, name, []);
   }
 
-  /** Notes what has come and gone of a type, and writes everything down that is not a file of its own. */
+  /** Records added and removed versions of a type, and persists the state. */
   note(
     type: string,
     changed: readonly { readonly name: string; readonly version: string }[],
@@ -145,7 +145,7 @@ export class AgentStore {
     else this.#state.endpoints[name] = value;
   }
 
-  /** Remembers what is served now. */
+  /** Persists the served generation. */
   setGeneration(generation: SignedGeneration): void {
     const gone = modulesIn(this.generation);
     this.#state.generation = generation;
@@ -167,12 +167,12 @@ export class AgentStore {
     this.#texts.delete(sha256);
   }
 
-  /** Removes the folders that a name has led to, but these. */
+  /** Removes the former targets of a name, except for these. */
   #removeData(folder: string, name: string, kept: readonly (string | undefined)[]): void {
     const data = path.join(folder, DATA);
     const names = kept.map((each) => each && path.basename(each));
     for (const each of existsSync(data) ? readdirSync(data) : []) {
-      // Behind the name stand a dot and six characters.
+      // The name is followed by a dot and six characters.
       if (each.slice(0, -7) === name && !names.includes(each))
         rmSync(path.join(data, each), { recursive: true, force: true });
     }
@@ -195,14 +195,14 @@ export class AgentStore {
   }
 }
 
-/** The text of a module that is kept in a file. Throws when it is not there, or not what its digest says. */
+/** Reads the text of a stored module. Throws if it is missing or does not match its digest. */
 export function storedText(file: string, name: string, sha256: string): string {
   const text = readFileSync(file, "utf8");
-  if (digestOf(text) !== sha256) throw new Error(`the module ${name} is not what its digest says`);
+  if (digestOf(text) !== sha256) throw new Error(`the module ${name} does not match its digest`);
   return text;
 }
 
-/** It was checked before it was kept. */
+/** It was verified before it was stored. */
 function modulesIn(signed: SignedGeneration | undefined): readonly ModuleReference[] {
   return signed === undefined ? [] : (JSON.parse(signed.generation) as Generation).modules;
 }
@@ -210,24 +210,24 @@ function modulesIn(signed: SignedGeneration | undefined): readonly ModuleReferen
 function readState(file: string): StoredState {
   const empty: StoredState = { versions: {}, variables: {}, endpoints: {} };
   try {
-    // Only this class writes the file, and always as a whole.
+    // Only this class writes the file, and always atomically.
     return { ...empty, ...(JSON.parse(readFileSync(file, "utf8")) as Partial<StoredState>) };
   } catch {
     return empty;
   }
 }
 
-/** A reader sees the old text or the new one. */
+/** Writes a file atomically: readers see the old or the new text. */
 function writeWhole(file: string, text: string): void {
   const next = `${file}.next`;
   writeFileSync(next, text, { mode: 0o600 });
   renameSync(next, file);
 }
 
-/** Where the folders are that names lead to: no object is called so. */
+/** Folder of the link targets: no object has this name. */
 const DATA = "..data";
 
-/** What a link leads to; undefined: there is none. */
+/** Returns the target of a link; `undefined` if there is none. */
 function targetOf(link: string): string | undefined {
   return lstatSync(link, { throwIfNoEntry: false })?.isSymbolicLink() === true
     ? readlinkSync(link)
@@ -238,10 +238,10 @@ function folderOf(folder: string, name: string): string {
   return path.join(folder, plainName(name));
 }
 
-/** Names of objects and their entries are no paths; what is one nevertheless is refused. */
+/** Refuses names of objects or entries that are paths. */
 function plainName(name: string): string {
   if (!/^[A-Za-z0-9._@-]+$/.test(name) || name.startsWith("..") || name === ".")
-    throw new Error(`"${name}" is no name of a file`);
+    throw new Error(`"${name}" is not a valid file name`);
   return name;
 }
 

@@ -17,19 +17,22 @@ import { ImportedModules } from "./imported-modules.ts";
 import { ModuleOrigins } from "./module-origins.ts";
 import type { AgentCode, AgentNews } from "./thread-messages.ts";
 
-/** What an agent is made with. */
+/** Settings of an agent. */
 export interface AgentSettings {
   readonly controller: UpstreamSettings;
-  /** `NAMESPACE/NAME` of the Gateway that it is a data plane of. */
+  /** `NAMESPACE/NAME` of its Gateway. */
   readonly gateway: string;
-  /** The pod. */
+  /** Name of the pod. */
   readonly node: string;
-  /** Where it keeps what it got. */
+  /** Folder for persisted state. */
   readonly folder: string;
-  /** Whose code it runs: a public key as SubjectPublicKeyInfo in base64. Undefined: of whoever is the controller. */
+  /**
+   * Public key of the controller whose code it runs, as SubjectPublicKeyInfo in base64; `undefined` to trust any
+   * controller.
+   */
   readonly signer: string | undefined;
   readonly log: (level: "info" | "warn" | "error", message: string) => void;
-  /** The gateway serves for the first time. */
+  /** Called when the gateway serves for the first time. */
   readonly serving: (running: Pick<RunningGateway, "close">) => void;
 }
 
@@ -38,24 +41,24 @@ interface Serving extends Pick<RunningGateway, "changeRefused" | "close"> {
   replace(next: Gateway, build: BuildInfo, code: AgentCode): Promise<void>;
 }
 
-/** What the agent uses of the runtime: the one that generated code uses, too. */
+/** Parts of the runtime that the agent uses, shared with generated code. */
 interface RuntimeParts {
   readonly types: typeof resourceTypes;
   readonly setEndpoints: (port: string, pods: readonly PodAddress[] | undefined) => void;
 }
 
-/** Serves what a controller sends: the code of a Gateway, and the data that it reads. */
+/** Serves the generations of a Gateway that a controller sends, and the data that they read. */
 export class Agent {
   readonly #settings: AgentSettings;
   readonly #store: AgentStore;
   readonly #runtime: RuntimeParts;
   #running: Serving | undefined;
-  /** Those that serve, where there are several: this one does not. */
+  /** Threads that serve, if there are several; this one does not serve then. */
   #threads: ThreadGroup | undefined;
   #client: DiscoveryClient | undefined;
   readonly #origins = new ModuleOrigins();
   readonly #imported = new ImportedModules();
-  /** The digest of the generation that is served. */
+  /** Digest of the served generation. */
   #served = "";
 
   private constructor(settings: AgentSettings, runtime: RuntimeParts) {
@@ -64,7 +67,7 @@ export class Agent {
     this.#store = new AgentStore(settings.folder);
   }
 
-  /** Serves what was served last, if anything was, and follows the controller from then on. */
+  /** Serves the last generation, if there is one, and follows the controller from then on. */
   static async open(settings: AgentSettings): Promise<Agent> {
     const { resourceTypes: types } = await import("gwc/runtime/discovery/resource-types");
     const { setEndpoints } = await import("gwc/runtime/net/service-endpoints");
@@ -95,9 +98,9 @@ export class Agent {
     try {
       const generation = this.#checked(signed);
       await this.#serve(generation);
-      this.#settings.log("info", `serving generation ${generation.configDigest} of the disk`);
+      this.#settings.log("info", `serving generation ${generation.configDigest} from disk`);
     } catch (error) {
-      this.#settings.log("error", `what was served last can't be served: ${String(error)}`);
+      this.#settings.log("error", `the last generation cannot be served: ${String(error)}`);
     }
   }
 
@@ -147,7 +150,7 @@ export class Agent {
         this.#store.removeFiles(this.#store.configMaps, name);
         return;
       case types.variable:
-        // Code that still runs may have read it; the next process does not have it.
+        // Code that is still running may have read it; it is gone after the next restart.
         this.#store.setVariable(name, undefined);
         return;
       case types.endpoints:
@@ -161,7 +164,7 @@ export class Agent {
     this.#threads?.notify({ port, pods } satisfies AgentNews);
   }
 
-  /** Serves a generation from now on; when it can't be, the one before goes on, and the error says why. */
+  /** Serves a generation; if that fails, the previous one stays in service, and the error contains the reason. */
   async #takeGeneration(signed: SignedGeneration): Promise<void> {
     const generation = await this.#change(signed).catch((error) => {
       this.#running?.changeRefused();
@@ -173,23 +176,23 @@ export class Agent {
 
   async #change(signed: SignedGeneration): Promise<Generation> {
     const generation = this.#checked(signed);
-    // What is served and could not be written down comes again.
+    // A generation that is already served but could not be persisted is sent again.
     if (generation.configDigest !== this.#served) await this.#serve(generation);
     return generation;
   }
 
-  /** Throws unless it is of this Gateway, and the controller's own. */
+  /** Throws unless the generation belongs to this Gateway and is signed by its controller. */
   #checked({ generation: text, signature }: SignedGeneration): Generation {
     const { signer, gateway } = this.#settings;
     const isGood =
       signer === undefined ||
       verify(undefined, Buffer.from(text), keyOf(signer), Buffer.from(signature, "base64"));
     if (!isGood) throw new Error("the generation is not signed by the controller of this pod");
-    // What the controller signs is of this shape; its modules are checked by their digests.
+    // The controller only signs objects of this type; modules are verified by their digests.
     const generation = JSON.parse(text) as Generation;
     if (generation.gateway !== gateway)
-      throw new Error(`the generation is one of ${generation.gateway}`);
-    // While gwc is upgraded, pods of the release before go on with what they have until others take their place.
+      throw new Error(`the generation belongs to ${generation.gateway}`);
+    // During an upgrade of gwc, pods of the previous release continue with their generation until they are replaced.
     if (generation.runtime !== runtimeDigest())
       throw new Error(
         `the generation is for another release of gwc (${generation.version}, runtime ${generation.runtime}) than this pod's (runtime ${runtimeDigest()})`,
@@ -200,7 +203,7 @@ export class Agent {
   async #serve(generation: Generation): Promise<void> {
     const { variables } = this.#store;
     const modules = this.#origins.of(this.#store.modulesOf(generation), variables);
-    // Whatever this thread can't load is no matter for those that serve.
+    // A module that cannot be loaded in this thread must not affect the serving ones.
     const gateway = await this.#imported.load(modules);
     const { version, configDigest } = generation;
     const build = { version, configDigest };
@@ -232,7 +235,7 @@ export class Agent {
     return openGateway(alone, { defaultAddress: EVERY_ADDRESS, build });
   }
 
-  /** What all threads were notified of so far. */
+  /** All news that threads have been notified of. */
   #news(): readonly AgentNews[] {
     return Object.entries(this.#store.endpoints).map(([port, pods]) => ({
       port,
@@ -240,12 +243,15 @@ export class Agent {
     }));
   }
 
-  /** A port that one thread listens on alone can't be shared. */
+  /**
+   * Logs that a change of the number of threads needs a restart: a port that one thread has opened alone cannot be
+   * shared.
+   */
   #tellIdle(wanted: number): void {
     if (this.#threads === undefined && wanted > 1)
       this.#settings.log(
         "warn",
-        `${wanted} threads are wanted: one serves until this process starts anew`,
+        `${wanted} threads are configured: one serves until this process restarts`,
       );
   }
 }
@@ -255,19 +261,19 @@ async function wantedThreads(gateway: Gateway): Promise<number> {
   return workerCount(gateway, process.env.WORKER_THREADS);
 }
 
-/** What a signature is checked with. */
+/** Returns the key for verifying signatures. */
 function keyOf(signer: string): KeyObject {
   return createPublicKey({ key: Buffer.from(signer, "base64"), format: "der", type: "spki" });
 }
 
-/** A pod's own address is the one that others reach. */
+/** A pod listens on its own address, which other pods connect to. */
 const EVERY_ADDRESS = "0.0.0.0";
 
 function textOf(value: Uint8Array): string {
   return Buffer.from(value).toString("utf8");
 }
 
-/** What is no such thing has no good signature. */
+/** Parses a signed generation; anything else fails the signature check. */
 function signedOf(text: string): SignedGeneration {
   return JSON.parse(text) as SignedGeneration;
 }

@@ -5,16 +5,16 @@ import { storedText } from "./agent-store.ts";
 import type { OriginModule } from "./module-origins.ts";
 
 /**
- * Evaluates generations of a gateway in this thread. A module is the one of the generation before if what it follows from is
- * the same: it keeps what it counts, and a change of one route costs one module.
+ * Evaluates generations of a gateway in this thread. A module with unchanged inputs is reused, so that its counters
+ * continue and a change of one route costs one module.
  */
 export class ImportedModules {
-  /** What modules of the last generations export, by what they follow from. */
+  /** Exports of modules of the last generations, by their inputs. */
   #evaluated: ReadonlyMap<string, Exports> = new Map();
-  /** Those of the generation that was evaluated last. */
+  /** Exports of modules of the generation that was evaluated last. */
   #last: ReadonlyMap<string, Exports> = new Map();
 
-  /** Evaluates a generation. Throws what its modules throw, and when one is not what its digest says. */
+  /** Evaluates a generation. Throws errors of its modules, and if one does not match its digest. */
   async load(modules: readonly OriginModule[]): Promise<Gateway> {
     const known = new Map<string, Exports>();
     for (const { path: name, origin } of modules) {
@@ -33,7 +33,7 @@ export class ImportedModules {
       const exports = evaluated.get(name);
       if (exports !== undefined) own.set(origin, exports);
     }
-    // A generation that can't be served is evaluated as well: the one before goes on, and the next may be like it.
+    // Failed generations are cached too: the previous one stays in service, and the next may be similar.
     this.#evaluated = new Map([...this.#last, ...own]);
     this.#last = own;
     return gatewayOf(evaluated);

@@ -2,19 +2,19 @@ import { createHash } from "node:crypto";
 import path from "node:path";
 import type { StoredModule } from "./agent-store.ts";
 
-/** A module, and whether another one is the same. */
+/** A module and the inputs that determine whether another one is equal. */
 export interface OriginModule {
   readonly path: string;
   readonly sha256: string;
-  /** Where its text is kept. */
+  /** Path of its file. */
   readonly file: string;
-  /** All that it follows from: its text, what it imports of its gateway, and the variables that it reads. */
+  /** All its inputs: its text, its imports within the gateway, and the variables that it reads. */
   readonly origin: string;
 }
 
-/** Says what the modules of generations follow from. */
+/** Computes the inputs of modules of generations. */
 export class ModuleOrigins {
-  /** What modules import of their gateway, as they write it, by their digests. */
+  /** Imports of modules within their gateway, as written, by digest. */
   readonly #imports = new Map<string, readonly string[]>();
 
   of(
@@ -35,7 +35,7 @@ export class ModuleOrigins {
         originOf(path.posix.join(path.posix.dirname(name), each)),
       );
       const values = valuesIn(text, variables);
-      // Two modules of one text are two: each has what it counts for itself.
+      // Two modules with the same text are different: each has its own counters.
       const own = `${name} ${sha256} ${values}`;
       const origin = imported.length === 0 ? own : digestOf([own, ...imported]);
       origins.set(name, origin);
@@ -54,7 +54,7 @@ export class ModuleOrigins {
   }
 }
 
-/** The modules of its gateway that a module imports. */
+/** Returns the modules of the gateway that a module imports. */
 function importsOf(text: string): readonly string[] {
   return [...text.matchAll(/\b(?:from|import) "(\.{1,2}\/[^"]+)"/g)].map(([, each = ""]) => each);
 }

@@ -10,7 +10,7 @@ const compilerFolder = path.join(packageRoot, "compiler");
 const dist = path.join(packageRoot, "dist");
 const schema = path.join(packageRoot, "gateway.schema.json");
 
-/** The modules that a process or a thread begins with. */
+/** Entry modules of processes and threads. */
 const ENTRIES = [
   "cli.ts",
   "agent/agent-thread.ts",
@@ -19,7 +19,10 @@ const ENTRIES = [
   "run/run-compile-worker.ts",
 ];
 
-/** The runtime, packages that it asks for too, which must be the same ones there, and those that find files of their own. */
+/**
+ * Modules that are not bundled: the runtime, packages that it shares with the compiler, and packages that load files of
+ * their own.
+ */
 const NOT_GATHERED = [
   "gwc/*",
   "@bufbuild/*",
@@ -32,12 +35,12 @@ const NOT_GATHERED = [
   "unix-crypt-td-js",
 ];
 
-/** Packages written as CommonJS ask for Node's own modules through `require`. */
+/** Packages written as CommonJS load modules of Node.js with `require`. */
 export const REQUIRE = "const require = (name) => process.getBuiltinModule(name);";
 
 /**
- * What a published package has beyond its sources: the modules as JavaScript, what checks of generated code read of the
- * runtime, and the schema that a configuration names.
+ * Writes the parts of a published package that are generated from sources: modules as JavaScript, declarations of the
+ * runtime for checking generated code, and the schema that configurations refer to.
  */
 export async function writeCompiled(): Promise<void> {
   removeCompiled();
@@ -46,13 +49,16 @@ export async function writeCompiled(): Promise<void> {
   writeFileSync(schema, editorSchemaText());
 }
 
-/** Removes what `writeCompiled` wrote. */
+/** Removes the output of `writeCompiled`. */
 export function removeCompiled(): void {
   rmSync(dist, { recursive: true, force: true });
   rmSync(schema, { force: true });
 }
 
-/** Writes a package into a folder, but for what makes its first build quick: tests run its `compiler/gwc.mjs`. */
+/**
+ * Writes a package to a folder, without the parts that only make its first build fast: tests run its
+ * `compiler/gwc.mjs`.
+ */
 export async function writePackage(folder: string): Promise<void> {
   mkdirSync(path.join(folder, "compiler"), { recursive: true });
   cpSync(path.join(compilerFolder, "gwc.mjs"), path.join(folder, "compiler", "gwc.mjs"));
@@ -63,9 +69,9 @@ export async function writePackage(folder: string): Promise<void> {
 }
 
 /**
- * Every module as JavaScript, because Node.js strips no types under node_modules. Those of the compiler, and of packages
- * that it alone asks for, are gathered in a few files, which takes half of the time away that a command needs to begin. The
- * folder is a package of the same name, so that `gwc/runtime/...` means the modules of the runtime there.
+ * Compiles all modules to JavaScript, because Node.js does not strip types under node_modules. The compiler's modules,
+ * and packages that only it uses, are bundled in a few files, which halves the startup time of commands. The folder is
+ * a package of the same name, so that `gwc/runtime/...` resolves to the runtime there.
  */
 async function writeModules(folder: string): Promise<void> {
   const project = path.join(import.meta.dirname, "tsconfig.json");
@@ -96,11 +102,11 @@ async function writeModules(folder: string): Promise<void> {
   const modules = Object.keys(metafile.inputs);
   const twice = modules.find((module) => module.startsWith("runtime/"));
   if (twice !== undefined)
-    throw new Error(`${twice} would be there twice, each with its own state`);
+    throw new Error(`${twice} would be bundled twice, each with its own state`);
   writeFileSync(path.join(folder, "compiler", "licenses.txt"), licensesOf(modules));
 }
 
-/** The licenses of the packages that modules are from, which whoever hands these on has to hand on with them. */
+/** Returns the licenses of packages that modules come from, which must be distributed with them. */
 function licensesOf(modules: readonly string[]): string {
   const found = modules.flatMap(
     (module) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(module) ?? [],
@@ -114,7 +120,7 @@ function licensesOf(modules: readonly string[]): string {
     .join("\n---\n\n");
 }
 
-/** The compiler and the modules that it generates run with the same modules of the runtime. */
+/** Keeps the runtime external, so that the compiler and the generated modules share its modules. */
 const runtimeApart: Plugin = {
   name: "runtime-apart",
   setup({ onResolve }) {
