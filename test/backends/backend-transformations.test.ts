@@ -262,7 +262,7 @@ describe("transformations of one backend", () => {
       ],
     });
     expect(complaints(checkManifests({ "gateway.yaml": mirror })).join()).toContain(
-      'here are only those of "requestMirror"',
+      'there are only those of "requestMirror"',
     );
     const mcp = `${gatewayManifest(80)}{apiVersion: gwc.dev/v1alpha1, kind: GatewayBackend, metadata: {name: m}, spec: {mcp: {targets: [{name: one, static: {host: a.test, port: 80}}]}, policies: {transformation: {request: {set: [{name: x-a, value: "1"}]}}}}}`;
     expect(complaints(checkManifests(mcp)).join()).toContain('"transformation" acts on');

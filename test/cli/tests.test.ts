@@ -333,7 +333,7 @@ describe("a test that shows nothing is a mistake", () => {
       "unused-identity",
       "tool: files_read, as: {jwt: {}, basicAuth: eve}",
       "status: 200",
-      'nothing on the route "tools" looks for a user name and password',
+      'no policy on the route "tools" uses a user name and password',
     ],
     [
       "broken-rule",

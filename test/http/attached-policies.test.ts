@@ -170,7 +170,7 @@ it("targets that are not there, and what can't act there, are mistakes", () => {
     '1 missing-reference: there is no "other" here, where everything is one gateway\'s',
   ]);
   expect(told({ target: { backend: { backend: {} } }, policy: csrf })).toEqual([
-    expect.stringContaining('not-built-yet: "backend" is not built yet'),
+    expect.stringContaining('not-built-yet: "backend" is not supported yet'),
   ]);
   expect(
     told({

@@ -90,10 +90,10 @@ it("an access log, and a part of a policy, that says nothing is told of", () => 
     );
   };
   expect(said("frontend: {accessLog: {}}")).toEqual([
-    'section-says-nothing: "accessLog" says nothing',
+    'section-says-nothing: "accessLog" is empty',
   ]);
-  expect(said("frontend: {}")).toEqual(['section-says-nothing: "frontend" says nothing']);
-  expect(said("traffic: {}")).toEqual(['section-says-nothing: "traffic" says nothing']);
+  expect(said("frontend: {}")).toEqual(['section-says-nothing: "frontend" is empty']);
+  expect(said("traffic: {}")).toEqual(['section-says-nothing: "traffic" is empty']);
   expect(said("frontend: {accessLog: {filter: 'true'}}")).toEqual([]);
 });
 

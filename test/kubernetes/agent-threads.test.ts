@@ -345,7 +345,7 @@ describe("a data plane of several threads", () => {
     const world = await AgentWorld.start(text("first"));
     const agent = await world.startAgent(1);
     expect(await world.push({ ...text("second"), ...threads(2) })).toBeUndefined();
-    await agent.seen(/2 threads are wanted: one serves until this process starts anew/);
+    await agent.seen(/2 threads are configured: one serves until this process restarts/);
     expect(await bodies(`http://127.0.0.1:${world.port}/a`)).toEqual(new Set(["second"]));
     expect(await agent.stop()).toBe(0);
     const restarted = await world.startAgent(1);

@@ -314,8 +314,8 @@ it.each([
       "parentRefs: [{name: gw}], rules: [{matches: [{method: {service: /shop, method: a.b}}], backendRefs: [{name: web, port: 80}]}]",
     ),
     said: [
-      'broken-rule: an exact service has letters, digits, "_" and "."',
-      'broken-rule: an exact method has letters, digits, "_"',
+      'broken-rule: an exact service may contain letters, digits, "_" and "."',
+      'broken-rule: an exact method may contain letters, digits, "_"',
     ],
   },
   {

@@ -32,7 +32,7 @@ const redirect = route(
 );
 const mcpRules = "mcp: {authorization: {policy: {matchExpressions: ['true']}}}";
 const misplacedRules =
-  'misplaced-field: "mcp.authorization" acts on MCP messages, and here are only plain HTTP requests';
+  'misplaced-field: "mcp.authorization" applies to MCP messages, and there are only plain HTTP requests here';
 
 it("rules about MCP on a static backend are a mistake", () => {
   const wrong = backend("s", `static: {host: s, port: 80}, policies: {${mcpRules}}`);

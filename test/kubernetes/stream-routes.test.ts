@@ -242,8 +242,8 @@ it.each([
       ),
     ],
     said: [
-      'misplaced-field: "cors" acts on HTTP requests, and here are only connections',
-      'misplaced-field: "http.version" acts on HTTP requests to backends, and here are only connections',
+      'misplaced-field: "cors" applies to HTTP requests, and there are only connections here',
+      'misplaced-field: "http.version" applies to HTTP requests to backends, and there are only connections here',
     ],
   },
   {
@@ -264,7 +264,7 @@ it.each([
       backend("b", "b.test", 1, ", policies: {auth: {passthrough: {}}}"),
     ],
     said: [
-      'misplaced-field: "auth" acts on HTTP requests to backends, and here are only connections',
+      'misplaced-field: "auth" applies to HTTP requests to backends, and there are only connections here',
     ],
   },
   {
@@ -274,7 +274,7 @@ it.each([
       tcpRoute(`rules: [{backendRefs: [${to("b")}]}]`),
       ours("GatewayBackend", "b", "mcp: {targets: [{name: a, static: {host: a.test, port: 1}}]}"),
     ],
-    said: ["misplaced-field: an mcp backend acts on MCP messages, and here are only connections"],
+    said: ["misplaced-field: an mcp backend applies to MCP messages, and there are only connections here"],
   },
   {
     what: "TLS around the client's",
@@ -284,7 +284,7 @@ it.each([
       tlsRoute(""),
       policyOn("TLSRoute", "r", "backend: {tls: {insecureSkipVerify: All}}"),
     ],
-    said: ['misplaced-field: "tls" acts on TLS to backends, and here are only connections'],
+    said: ['misplaced-field: "tls" applies to TLS to backends, and there are only connections here'],
   },
   {
     what: "an open proxy",

@@ -320,14 +320,14 @@ it("operations that can't be tools are told of, and the others are there", () =>
   const { program, findings } = checkInput(["gateway.yaml"], host, false);
   expect(program).toBeDefined();
   expect(findings.map(({ message }) => message)).toEqual([
-    "POST /upload is no tool: its body is not JSON",
-    'GET /basket is no tool: its parameter "session" can\'t be an argument',
-    'GET /labels/{label} is no tool: its parameter "label" has a style that no argument is written in',
-    'GET /lost is no tool: its reference "other.yaml#/Tenant" leads nowhere in the document',
-    'PUT /lost is no tool: its reference "#/components/schemas/Lost" leads nowhere in the document',
-    "POST /lost is no tool: the reference of its body leads nowhere",
-    "/elsewhere is no tool: its reference leads nowhere",
-    "GET relative is no tool: its path is none",
+    "POST /upload is not offered as a tool: its body is not JSON",
+    'GET /basket is not offered as a tool: its parameter "session" can\'t be an argument',
+    'GET /labels/{label} is not offered as a tool: its parameter "label" has a style that no argument is written in',
+    'GET /lost is not offered as a tool: its reference "other.yaml#/Tenant" leads nowhere in the document',
+    'PUT /lost is not offered as a tool: its reference "#/components/schemas/Lost" leads nowhere in the document',
+    "POST /lost is not offered as a tool: the reference of its body leads nowhere",
+    "/elsewhere is not offered as a tool: its reference leads nowhere",
+    "GET relative is not offered as a tool: its path is none",
   ]);
   expect(messageOf("operation-left-out").severity).toBe("warning");
 });
