@@ -1,6 +1,6 @@
 import { type RawUpstream, startUpstream } from "./raw-upstream.ts";
 
-/** A server with sessions that asks its user within every call, and ends the call with the answer. */
+/** Starts a server with sessions that sends its user a request in every call and ends the call with the response. */
 export function startAskingServer(): Promise<RawUpstream> {
   let sessions = 0;
   const waiting = new Map<string, () => void>();

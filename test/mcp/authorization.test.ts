@@ -89,12 +89,12 @@ describe.each(["json", "sse"] as const)("a list that arrives as %s", (framing) =
     ["resources/list", ["a:features.md"]],
     ["resources/templates/list", ["a:{x}/features.md"]],
   ];
-  it.each(lists)("%s shows what the rules allow", async (method, names) => {
+  it.each(lists)("%s lists what the rules allow", async (method, names) => {
     const session = await openSession(gateway.url);
     expect(namesIn(await post(gateway.url, list(method), session))).toEqual(names);
   });
 
-  it("shows a subject what its claims allow, with the rest of the response untouched", async () => {
+  it("lists what a subject's claims allow and leaves the rest of the response unchanged", async () => {
     const session = await openSession(gateway.url, alice);
     const response = await post(gateway.url, list("tools/list"), session);
     expect(namesIn(response)).toEqual(["echo", "get-sum"]);
@@ -102,7 +102,7 @@ describe.each(["json", "sse"] as const)("a list that arrives as %s", (framing) =
   });
 });
 
-it("rules know how templates are asked for, of one server and of several", async () => {
+it("rules see how templates are listed, with one server and with several", async () => {
   for (const [path, count] of [
     ["/templates", 2],
     ["/more-templates", 4],
@@ -180,7 +180,7 @@ describe("a hidden list entry stays hidden when", () => {
     expect(response.status).toBe(502);
   });
 
-  it("the list has no type, or comes where none is expected", async () => {
+  it("the list has no type, or is in an unexpected place", async () => {
     for (const status of [200, 202]) {
       upstream.response = (response) =>
         void response.writeHead(status).end(`{"result":${results["tools/list"]}}`);
@@ -197,7 +197,7 @@ describe("a hidden list entry stays hidden when", () => {
     expect((await post(gateway.url, list("tools/list"))).status).toBe(502);
   });
 
-  it("a stream is resumed that held the list", async () => {
+  it("the client resumes the stream with the list", async () => {
     upstream.response = (response) => {
       const message = `{"jsonrpc":"2.0","id":1,"result":${results["tools/list"]}}`;
       response
@@ -210,7 +210,7 @@ describe("a hidden list entry stays hidden when", () => {
     expect(namesIn(response)).toEqual(["echo"]);
   });
 
-  it.each([404, 405, 500])("it comes with status %i", async (status) => {
+  it.each([404, 405, 500])("it has status %i", async (status) => {
     const body = `{"jsonrpc":"2.0","id":1,"result":${results["tools/list"]}}`;
     upstream.response = (response) => {
       response.writeHead(status, { "content-type": "application/json", "x-kept": "1" }).end(body);
@@ -227,7 +227,7 @@ describe("a hidden list entry stays hidden when", () => {
     expect(responses.map(({ text }) => JSON.parse(text).id)).toEqual([1, null]);
   });
 
-  it.each(["/mcp", "/merged"])("an error of a list says it (%s)", async (path) => {
+  it.each(["/mcp", "/merged"])("an error contains the list (%s)", async (path) => {
     const session = await openSession(at(path));
     upstream.response = (response) => {
       const error = '{"code":-32602,"message":"have: secret","data":["secret"]}';
@@ -240,7 +240,7 @@ describe("a hidden list entry stays hidden when", () => {
     expect(response.text).not.toContain("secret");
   });
 
-  it("comments, names and ids of events say it", async () => {
+  it("comments, names and ids of events contain it", async () => {
     const message = `{"jsonrpc":"2.0","id":1,"result":${results["tools/list"]}}`;
     const lines = [": secret", "", "id: secret", "data:", "", "event: secret", "id: secret-2"];
     upstream.response = (response) => {
@@ -258,7 +258,7 @@ describe("a hidden list entry stays hidden when", () => {
   });
 });
 
-describe("a resource that is hidden does not change for its client", () => {
+describe("updates of a hidden resource are not forwarded", () => {
   const updated = (uri: string) =>
     `data: {"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"${uri}"}}\n\n`;
   const events = `${updated("a:secret")}${updated("a:features.md")}`;
@@ -274,7 +274,7 @@ describe("a resource that is hidden does not change for its client", () => {
     expect(read).not.toContain("secret");
   });
 
-  it.each(["/mcp", "/merged"])("nor beside the response to a call (%s)", async (path) => {
+  it.each(["/mcp", "/merged"])("in the response to a call (%s)", async (path) => {
     const session = await openSession(at(path));
     upstream.response = (response, { text }) => {
       const id = /"id":("[^"]*"|\d+)/.exec(text)?.[1];
@@ -289,7 +289,7 @@ describe("a resource that is hidden does not change for its client", () => {
   });
 });
 
-/** What a GET stream says until it says something. */
+/** Reads a GET stream until it contains a string. */
 async function streamUntil(
   url: string,
   headers: Record<string, string>,
@@ -345,7 +345,7 @@ describe("a hidden item is unknown", () => {
     expect(upstream.seen.length).toBe(0);
   });
 
-  it("and a call without an id is refused: a server might do it all the same", async () => {
+  it("and a call without an id is refused, as a server might execute it", async () => {
     for (const name of ["secret", "echo"]) {
       const body = { jsonrpc: "2.0", method: "tools/call", params: { name } };
       expect((await post(gateway.url, body)).status).toBe(400);
@@ -361,7 +361,7 @@ describe("a hidden item is unknown", () => {
 });
 
 describe.each(["/mcp", "/merged", "/second", "/stdio"])("on %s", (path) => {
-  it("every tool is listed exactly when it can be called, for every subject", async () => {
+  it("exactly the listed tools can be called, for every subject", async () => {
     for (const headers of [{}, alice, as("bob")]) {
       const session = await openSession(at(path), headers);
       const listed = namesIn(await post(at(path), list("tools/list"), session));
@@ -375,7 +375,7 @@ describe.each(["/mcp", "/merged", "/second", "/stdio"])("on %s", (path) => {
             session,
           );
           const isRefused = response.text.includes(`Unknown tool: ${name}`);
-          // What a server doesn't have is neither listed nor refused under a rule that allows all of its tools.
+          // An item that the server lacks is neither listed nor refused under a rule that allows all of its tools.
           const isReal = path === "/second" ? tool !== "get-env" && tool !== "nonexistent" : true;
           if (isReal) expect([name, !isRefused]).toEqual([name, listed.includes(name)]);
         }

@@ -12,7 +12,7 @@ const megabyte = 1_000_000;
 const notice = `data: {"jsonrpc":"2.0","method":"notifications/message","params":{"x":"${"x".repeat(megabyte)}"}}\n\n`;
 let upstream: RawUpstream;
 let gateway: Gateway;
-/** Megabytes that the upstream could send. */
+/** Megabytes that the upstream was able to send. */
 let sent = 0;
 
 beforeAll(async () => {
@@ -43,7 +43,7 @@ it.each([
   ["/mcp", "flood"],
   ["/merged", "one_flood"],
   ["/stdio", "flood"],
-])("a client of %s that does not read stops the server, and nobody else", async (path, tool) => {
+])("a client of %s that does not read pauses only its own server", async (path, tool) => {
   const url = gateway.url.replace("/mcp", path);
   const session = await openSession(url);
   sent = 0;

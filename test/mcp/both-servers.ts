@@ -7,7 +7,7 @@ export const serverScripts = {
   stateless: ownScript("conformance/stateless-server.ts"),
 };
 
-/** The ports of both over HTTP. They are gone at the end of the test. */
+/** Starts both servers over HTTP and returns their ports. They are stopped at the end of the test. */
 export async function startBothServers() {
   const { sessions, stateless } = serverScripts;
   const [server, other] = [

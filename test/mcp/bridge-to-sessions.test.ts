@@ -35,14 +35,14 @@ beforeAll(async () => {
   ]);
 });
 
-// A server with sessions: alone over HTTP and stdio, and beside one without.
+// A server with sessions: alone over HTTP and stdio, and merged with one without.
 describe.each([
   ["http", "", "", {}],
   ["http", "", "", as("ada")],
   ["stdio", "", "", as("ada")],
   ["mixed", "http_", "http+", {}],
 ])(
-  "a client without sessions finds at a server with them, behind /%s,",
+  "a client without sessions at a server with sessions, behind /%s,",
   (route, prefix, uriPrefix, headers) => {
     const connect = async () => {
       const capabilities = { elicitation: { form: {} }, sampling: {} };
@@ -51,7 +51,7 @@ describe.each([
       return client;
     };
 
-    it("tools, prompts, resources and completions", async () => {
+    it("can use tools, prompts, resources and completions", async () => {
       const client = await connect();
       const names = (await client.listTools()).tools.map(({ name }) => name);
       expect(names).toContain(`${prefix}test_simple_text`);
@@ -68,7 +68,7 @@ describe.each([
       await client.close();
     });
 
-    it("servers that ask the model and the user", async () => {
+    it("responds to requests for the model and the user", async () => {
       const client = await connect();
       const sampled = await client.callTool({
         name: `${prefix}test_sampling`,
@@ -83,7 +83,7 @@ describe.each([
       await client.close();
     });
 
-    it("progress, each time under its own token", async () => {
+    it("gets progress under its own token each time", async () => {
       const client = await connect();
       for (let round = 0; round < 2; round++) {
         const steps: number[] = [];
@@ -94,14 +94,14 @@ describe.each([
       await client.close();
     });
 
-    it("methods of sessions no more", async () => {
+    it("cannot use methods of sessions", async () => {
       const response = await ask(url(route), "ping", {}, headers);
       expect([response.status, JSON.parse(response.text).error.code]).toEqual([404, -32601]);
     });
   },
 );
 
-it("rules hide from a client of the other era what they hide", async () => {
+it("sees only what the rules allow", async () => {
   const client = await connectStateless(url("ruled"));
   expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(["test_sampling"]);
   await expect(client.callTool({ name: "test_simple_text" })).rejects.toThrow("Unknown tool");
@@ -125,7 +125,7 @@ describe("the state of a call that waits for its client", () => {
   const r1 = { action: "accept", content: { username: "ada", email: "a@x.test" } };
   const invalid = { error: { code: -32602 } };
 
-  it("says what is asked, and goes on with the response, once", async () => {
+  it("continues once with the response", async () => {
     const { resultType, inputRequests, requestState } = await asked();
     expect([resultType, inputRequests]).toMatchObject([
       "input_required",
@@ -136,7 +136,7 @@ describe("the state of a call that waits for its client", () => {
     expect(await resultOf(call({ requestState, inputResponses: { r1 } }))).toMatchObject(invalid);
   });
 
-  it("is asked for again when the response is missing or none", async () => {
+  it("is requested again if the response is missing or invalid", async () => {
     for (const inputResponses of [{}, { other: r1 }, { r1: 7 }, { r1: null }]) {
       const { requestState } = await asked();
       const again = (await resultOf(call({ requestState, inputResponses }))).result;
@@ -151,14 +151,14 @@ describe("the state of a call that waits for its client", () => {
     ["changed", (state: string) => call({ requestState: `${state}A` })],
     ["made up", () => call({ requestState: "x" })],
     ["for other arguments", (state: string) => call({ requestState: state, arguments: {} })],
-  ])("is refused when it is %s, and stays its owner's", async (_, attempt) => {
+  ])("is refused when it is %s", async (_, attempt) => {
     const { requestState } = await asked();
     expect(await resultOf(attempt(requestState))).toMatchObject(invalid);
     const done = await resultOf(call({ requestState, inputResponses: { r1 } }));
     expect(JSON.stringify(done.result)).toContain("a@x.test");
   });
 
-  it("is of this process: another replica says so, and calls nothing again", async () => {
+  it("is unknown to another replica, which calls nothing again", async () => {
     const { requestState } = await asked();
     const elsewhere = await resultOf(
       call({ requestState, inputResponses: { r1 } }, "ada", replica),
@@ -168,7 +168,7 @@ describe("the state of a call that waits for its client", () => {
   });
 });
 
-it("a client that says too much of itself is told so, and no session is opened for it", async () => {
+it("a client whose _meta is too long is refused before a session is opened", async () => {
   raw.seen.length = 0;
   const clientInfo = { name: "x".repeat(70_000), version: "1" };
   const _meta = { ...envelope, "io.modelcontextprotocol/clientInfo": clientInfo };
@@ -180,7 +180,7 @@ it("a client that says too much of itself is told so, and no session is opened f
   expect(raw.seen.filter(({ text }) => text.includes('"initialize"'))).toEqual([]);
 });
 
-it("the log and the metrics say what either side speaks, and what waits", async () => {
+it("the log and the metrics show both eras and the waiting calls", async () => {
   const headers = as("grace");
   await (await connectStateless(url("mixed"), {}, headers)).close();
   const params = { name: "http_test_elicitation", arguments: { message: "m" } };
@@ -208,7 +208,7 @@ describe("sessions with the server", () => {
   const list = (subject?: string) =>
     ask(url("raw"), "tools/list", {}, subject === undefined ? {} : as(subject));
 
-  it("belong to one subject, and serve its next request too", async () => {
+  it("belong to one subject and are reused for its next request", async () => {
     raw.seen.length = 0;
     await list("ada");
     await list("ada");
@@ -217,7 +217,7 @@ describe("sessions with the server", () => {
     expect(opened().length).toBe(2);
   });
 
-  it("are opened for each request, and ended, where nobody knows who asks", async () => {
+  it("of unknown callers are opened for each request", async () => {
     raw.seen.length = 0;
     await list();
     await list();
@@ -225,7 +225,7 @@ describe("sessions with the server", () => {
     await expect.poll(() => raw.seen.filter(({ method }) => method === "DELETE").length).toBe(2);
   });
 
-  it("over stdio are of those of whom nobody knows who asks, until one of them calls something", async () => {
+  it("of unknown callers over stdio are shared until one of them calls something", async () => {
     const started = 'gwc_mcp_stdio_starts_total{target="stdio"}';
     const children = async () =>
       (await expositionOf(await gateway.statsPort())).value(started) ?? 0;
@@ -239,7 +239,7 @@ describe("sessions with the server", () => {
     expect([first - before, (await children()) - before]).toEqual([1, 3]);
   });
 
-  it("are told nothing of the stateless revision", async () => {
+  it("contain nothing of the stateless revision", async () => {
     raw.seen.length = 0;
     const response = await list("ada");
     expect(JSON.parse(response.text).result).toEqual({

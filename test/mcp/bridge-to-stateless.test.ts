@@ -47,12 +47,12 @@ beforeAll(async () => {
   ]);
 });
 
-// A server that has no sessions: alone over HTTP and stdio, and beside one that has.
+// A server without sessions: alone over HTTP and stdio, and merged with one with sessions.
 describe.each([
   ["http", "", ""],
   ["stdio", "", ""],
   ["mixed", "http_", "http+"],
-])("a client with sessions finds at a server without, behind /%s,", (route, prefix, uriPrefix) => {
+])("a client with sessions at a server without, behind /%s,", (route, prefix, uriPrefix) => {
   let client: Client;
   const call = async (name: string, args: Record<string, unknown> = {}) =>
     JSON.stringify(await client.callTool({ name: prefix + name, arguments: args }));
@@ -62,7 +62,7 @@ describe.each([
   });
   afterEach(() => client.close());
 
-  it("tools, prompts and resources", async () => {
+  it("can use tools, prompts and resources", async () => {
     const names = (await client.listTools()).tools.map(({ name }) => name);
     expect(names).toContain(`${prefix}test_simple_text`);
     expect(await call("test_simple_text")).toContain("simple text response");
@@ -73,7 +73,7 @@ describe.each([
     await client.ping();
   });
 
-  it("answers to what the server asks the user, the model and for roots, one after another", async () => {
+  it("responds to several requests for the user, the model and roots in one call", async () => {
     expect(await call("test_input_required_result_elicitation")).toContain("Hello, my name!");
     expect(await call("test_input_required_result_sampling")).toContain("sampled");
     expect(await call("test_input_required_result_list_roots")).toContain("file:///r");
@@ -84,7 +84,7 @@ describe.each([
     expect(JSON.stringify(prompt)).toContain("my context");
   });
 
-  it("progress, and log messages from the level that it sets", async () => {
+  it("gets progress and the log messages of its level", async () => {
     const progress: number[] = [];
     const logged: unknown[] = [];
     client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => {
@@ -102,7 +102,7 @@ describe.each([
     expect(progress).toEqual([0, 50, 100]);
   });
 
-  it("changes of lists, on its own stream", async () => {
+  it("gets list changes on its own stream", async () => {
     let changes = 0;
     client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
       changes++;
@@ -115,7 +115,7 @@ describe.each([
       .toBeGreaterThan(0);
   });
 
-  it("no input that the client can't give: the call says what it lacks", async () => {
+  it("gets an error that names the capability it lacks", async () => {
     const plain = await connectSession(url(route), {});
     const result = await plain.callTool({ name: `${prefix}test_missing_capability` });
     expect([result.isError, JSON.stringify(result)]).toEqual([
@@ -126,7 +126,7 @@ describe.each([
   });
 });
 
-it("rules hide from a client of the other era what they hide", async () => {
+it("sees only what the rules allow", async () => {
   const client = await connectSession(url("ruled"));
   expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(["test_simple_text"]);
   const call = client.callTool({ name: "test_error_handling" });
@@ -134,7 +134,7 @@ it("rules hide from a client of the other era what they hide", async () => {
   await client.close();
 });
 
-it("any replica goes on with the session, but an answer finds the one that asked", async () => {
+it("can continue its session at any replica", async () => {
   const session = await openSession(url("http"));
   const response = await post(url("http", replica), toolCall("test_simple_text"), session);
   expect(JSON.stringify(messagesOf(response))).toContain("simple text response");
@@ -142,7 +142,7 @@ it("any replica goes on with the session, but an answer finds the one that asked
   expect((await post(url("http", replica), answer, session)).status).toBe(202);
 });
 
-describe("what a scripted server without sessions is sent", () => {
+describe("a scripted server without sessions", () => {
   const input = {
     resultType: "input_required",
     inputRequests: { k: { method: "elicitation/create", params: { message: "m" } } },
@@ -170,7 +170,7 @@ describe("what a scripted server without sessions is sent", () => {
       text === "" ? [] : [{ ...JSON.parse(text), headers }],
     );
 
-  it("is the whole envelope, and no session", async () => {
+  it("gets the whole envelope and no session", async () => {
     const session = await openSession(url("raw"));
     await post(url("raw"), toolCall("größe"), session);
     const call = sent().find(({ method }) => method === "tools/call");
@@ -194,14 +194,14 @@ describe("what a scripted server without sessions is sent", () => {
     expect(sent().map(({ method }) => method)).not.toContain("notifications/initialized");
   });
 
-  it("a second client is not sent by way of a refusal", async () => {
+  it("a second client is called statelessly at once", async () => {
     await openSession(url("raw"));
     raw.seen.length = 0;
     await openSession(url("raw"));
     expect(sent().map(({ method }) => method)).toEqual(["server/discover"]);
   });
 
-  it("a server that asks without end is given up, and its question never looks like a result", async () => {
+  it("is given up if it requests input without end", async () => {
     results = { "tools/call": { resultType: "input_required", requestState: "s" } };
     const session = await openSession(url("raw"));
     const response = await post(url("raw"), toolCall("t"), session);
@@ -212,7 +212,7 @@ describe("what a scripted server without sessions is sent", () => {
     expect(sent().filter(({ method }) => method === "tools/call").length).toBe(9);
   });
 
-  it("a client that takes its call back is asked no more", async () => {
+  it("gets no further calls after the client has cancelled", async () => {
     results = { "tools/call": input };
     const session = await openSession(url("raw"));
     const call = post(url("raw"), toolCall("t", 5), session);
@@ -222,7 +222,7 @@ describe("what a scripted server without sessions is sent", () => {
     expect(messagesOf(await call)).toMatchObject([{ method: "elicitation/create" }]);
   });
 
-  it("arguments that the server wants in headers, whether its list was asked for or not", async () => {
+  it("gets arguments in headers, even before its tools were listed", async () => {
     const region = { type: "string", "x-mcp-header": "Region" };
     const count = { type: "integer", "x-mcp-header": "Count" };
     const properties = { region, more: { type: "object", properties: { count } } };
@@ -257,7 +257,7 @@ describe("what a scripted server without sessions is sent", () => {
     }
   });
 
-  it("output that is no object is wrapped, with its schema", async () => {
+  it("has its output wrapped with its schema if it is not an object", async () => {
     const outputSchema = { type: "array", items: { $ref: "#/$defs/a" }, $defs: { a: {} } };
     results = {
       "tools/list": { tools: [{ name: "t", inputSchema: { type: "object" }, outputSchema }] },
@@ -283,7 +283,7 @@ describe("what a scripted server without sessions is sent", () => {
   });
 });
 
-it("subscriptions reach a server without sessions when the client has a stream", async () => {
+it("gets a subscription once the client has a stream", async () => {
   const updated: string[] = [];
   const client = await connectSession(url("raw"));
   client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => {

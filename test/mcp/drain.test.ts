@@ -38,7 +38,7 @@ beforeEach(async () => {
 });
 
 it.each(["/mcp", "/merged", "/stdio"])(
-  "a drain ends the streams of %s with an error for the request, and the process with 0",
+  "a drain ends the streams of %s with an error for the request",
   async (path) => {
     const url = gateway.url.replace("/mcp", path);
     const session = await openSession(url);
@@ -50,7 +50,7 @@ it.each(["/mcp", "/merged", "/stdio"])(
     const stopped = gateway.stop();
     const last = JSON.parse((await call.text()).trim().split("\ndata: ").at(-1) ?? "");
     expect(last).toMatchObject({ id: "c", error: { code: -32603 } });
-    // The stream may end or break off; what matters is that it does not go on.
+    // The stream may end or be aborted; it must not continue.
     await listening.text().catch(() => {});
     expect(await stopped).toBe(0);
   },

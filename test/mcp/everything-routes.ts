@@ -1,7 +1,7 @@
 import { everythingScript, startEverything } from "../harness/everything-server.ts";
 import type { RouteConfig } from "./gateway-config.ts";
 
-/** Routes to the everything server, over each transport and to all three of it merged. */
+/** Returns routes to the everything server over each transport, and one with all three merged. */
 export async function everythingRoutes(): Promise<readonly RouteConfig[]> {
   const [http, sse] = await Promise.all([
     startEverything("streamableHttp"),

@@ -43,7 +43,7 @@ describe("a request for one HTTP target", () => {
     expect(response.text).toContain('"id":123456789012345678901234567890');
   });
 
-  it("carries the client's own headers, but no credentials, cookies, origin or foreign session", async () => {
+  it("carries the client's own headers without credentials, cookies, origin and foreign session", async () => {
     const headers = {
       authorization: "Bearer secret",
       cookie: "a=b",
@@ -99,7 +99,7 @@ describe("a response of one HTTP target", () => {
     expect((await post(gateway.url, toolCall("echo"))).text).toBe(stream);
   });
 
-  it("that is an error passes as it is", async () => {
+  it("that is an error passes unchanged", async () => {
     upstream.response = (response) => {
       response.writeHead(401, { "www-authenticate": "Bearer resource_metadata=x" }).end("no");
     };
@@ -109,7 +109,7 @@ describe("a response of one HTTP target", () => {
     expect(response.text).toBe("no");
   });
 
-  it("says nothing about CORS: that is the gateway's own policy", async () => {
+  it("contains no CORS headers of the target", async () => {
     upstream.response = (response) => {
       response.writeHead(200, {
         "content-type": "application/json",
@@ -139,7 +139,7 @@ describe("a response of one HTTP target", () => {
     expect((await reader?.read())?.value).toBe("data: 2\n\n");
   });
 
-  it("is broken off at once when the client leaves", async () => {
+  it("is aborted at once when the client disconnects", async () => {
     upstream.response = (response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
       response.write("data: 1\n\n");
@@ -155,7 +155,7 @@ describe("a response of one HTTP target", () => {
     }
   });
 
-  it("that breaks off in a stream ends with an error for the request", async () => {
+  it("that is aborted in a stream ends with an error for the request", async () => {
     upstream.response = (response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
       response.write('data: {"jsonrpc":"2.0","method":"notifications/message"}\n\ndata: {"half');
@@ -167,7 +167,7 @@ describe("a response of one HTTP target", () => {
     expect(JSON.parse(last)).toMatchObject({ id: "r1", error: { code: -32603 } });
   });
 
-  it("that breaks off in a numbered stream breaks the client's off: it resumes", async () => {
+  it("that is aborted in a numbered stream aborts the client's, which resumes it", async () => {
     upstream.response = (response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
       response.write("id: 1\ndata: \n\n");
@@ -180,28 +180,28 @@ describe("a response of one HTTP target", () => {
     expect(upstream.seen.at(-1)?.headers["last-event-id"]).toBe("1");
   });
 
-  it("that never comes because the server is down is a 503 with the request's id", async () => {
+  it("that never arrives because the server is down is a 503 with the request's id", async () => {
     const response = await post(gateway.url.replace("/mcp", "/down"), toolCall("echo", 77));
     expect(response.status).toBe(503);
     expect(JSON.parse(response.text)).toMatchObject({ id: 77, error: { code: -32603 } });
     expect(response.text).not.toContain("ECONNREFUSED");
   });
 
-  it("that is no HTTP is a 502", async () => {
+  it("that is not HTTP is a 502", async () => {
     upstream.response = (response) => response.socket?.end("rubbish\r\n\r\n");
     expect((await post(gateway.url, toolCall("echo"))).status).toBe(502);
   });
 });
 
 describe("a session of one HTTP target", () => {
-  it("has an id of the gateway's, and the target sees its own", async () => {
+  it("has an id of the gateway instead of the target's", async () => {
     const session = await openSession(gateway.url);
     expect(session["mcp-session-id"]).not.toContain("upstream");
     await post(gateway.url, toolCall("echo"), session);
     expect(upstream.seen.at(-1)?.headers["mcp-session-id"]).toBe("upstream-1");
   });
 
-  it("is not made up when the target has none", async () => {
+  it("is not invented if the target has none", async () => {
     upstream.response = (response) => {
       response.writeHead(200, { "content-type": "application/json" });
       response.end('{"jsonrpc":"2.0","id":0,"result":{}}');

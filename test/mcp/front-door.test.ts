@@ -11,7 +11,7 @@ import { startGateway } from "../harness/gateway.ts";
 
 const scripted = fileURLToPath(new URL("./fixtures/scripted-stdio.mjs", import.meta.url));
 
-/** A client of a gateway whose file is `mcp` alone. */
+/** Connects a client to a gateway whose file contains only `mcp`. */
 async function clientOf(mcp: object, env: Readonly<Record<string, string>> = {}): Promise<Client> {
   const gateway = await startGateway({ config: { mcp: { port: await freePort(), ...mcp } }, env });
   const client = new Client({ name: "test", version: "1" });
@@ -21,7 +21,7 @@ async function clientOf(mcp: object, env: Readonly<Record<string, string>> = {})
   return client;
 }
 
-it("a file of `mcp` alone serves its servers as one, under the policies that stand beside them", async () => {
+it("a file with only `mcp` serves its servers as one, under the policies next to them", async () => {
   const client = await clientOf({
     policies: { mcpAuthorization: { rules: ['mcp.tool.name == "echo"'] } },
     targets: [
@@ -41,7 +41,7 @@ it("a file of `mcp` alone serves its servers as one, under the policies that sta
 it.each([
   [false, expect.arrayContaining(["PATH", "OWN"])],
   [true, ["OWN"]],
-])("a child with clear_env: %s has this environment", async (clear_env, names) => {
+])("a child with clear_env: %s has the documented environment", async (clear_env, names) => {
   const stdio = { cmd: process.execPath, args: [scripted], env: { OWN: "1" }, clear_env };
   const client = await clientOf({ targets: [{ name: "child", stdio }] }, { GATEWAY_SECRET: "x" });
   const { content } = await client.callTool({ name: "env", arguments: {} });

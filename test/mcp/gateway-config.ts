@@ -1,25 +1,25 @@
-/** One MCP route, in the words of the configuration file. */
+/** One MCP route, with the names of the configuration file. */
 export interface RouteConfig {
   readonly name: string;
-  /** `/mcp` when absent. */
+  /** `/mcp` if absent. */
   readonly path?: string;
   readonly targets: readonly TargetConfig[];
   readonly failureMode?: "failClosed" | "failOpen";
-  /** Of the backend. */
+  /** Sessions of the backend. */
   readonly sessions?: object;
   readonly statefulMode?: "stateful" | "stateless";
   /** mcpAuthorization.rules. */
   readonly rules?: readonly (string | object)[];
   /** cors.allowOrigins. */
   readonly allowOrigins?: readonly string[];
-  /** True: a client may have a token (see subjects.ts). */
+  /** Whether a client may have a token (see subjects.ts). */
   readonly hasSubjects?: boolean;
 }
 
 /** One target: exactly one of the three. */
 export interface TargetConfig {
   readonly name: string;
-  /** Absent: the gateway finds out. */
+  /** Absent if the gateway detects it. */
   readonly era?: "sessions" | "stateless";
   readonly mcp?: { readonly host: string };
   readonly sse?: { readonly host: string };
@@ -30,14 +30,14 @@ export interface TargetConfig {
   };
 }
 
-/** A route with what only generated code can be told. */
+/** A route with settings that only generated code can have. */
 export interface RouteFixture extends RouteConfig {
   readonly credentials?: "forward" | "withhold";
   readonly timeouts?: Readonly<Record<string, number>>;
   readonly limits?: Readonly<Record<string, number>>;
 }
 
-/** What a hand-written gateway serves. */
+/** The routes of a hand-written gateway. */
 export interface GatewayFixture {
   readonly routes: readonly RouteFixture[];
 }

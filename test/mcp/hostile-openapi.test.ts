@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { openApiTools } from "../../compiler/backends/mcp/openapi-tools.ts";
 import { schemaProblem, type ValueSchema } from "../../runtime/json/json-schema.ts";
 
-/** What the compiler says of a document, and the tools that it makes of it. */
+/** Returns the messages of the compiler about a document, and the tools that it creates from it. */
 function toolsOf(paths: object, components: object = {}) {
   const text = JSON.stringify({ openapi: "3.1.0", paths, components });
   const found = openApiTools(text);
@@ -16,7 +16,7 @@ function toolsOf(paths: object, components: object = {}) {
 
 const own = { get: {} };
 
-it("no path of a document leads out of the API, or makes another request of one", () => {
+it("no path of a document leads out of the API or to another request", () => {
   const hostile = [
     ...["/../admin", "/a/%2e%2E/b", "/a/..;x/b", "/a/.", "//other.test/a", "/a%2fb", "/a\\..\\b"],
     ...["/a b", "/a HTTP/1.1\r\nx: y", "/é", "/a\0", "/{a/b}", "/a?b", "/a#b"],
@@ -29,7 +29,7 @@ it("no path of a document leads out of the API, or makes another request of one"
   expect(tools.map(({ path }) => path)).toEqual(["/a/{b}.{c}/v1.2/..c/"]);
 });
 
-it("no header of a document is one of the gateway's own, or breaks a request", () => {
+it("no header of a document overrides the gateway's or breaks a request", () => {
   const parameters = (names: readonly string[]) => ({
     get: { parameters: names.map((name) => ({ in: "header", name, schema: {} })) },
   });
@@ -48,7 +48,7 @@ it("no header of a document is one of the gateway's own, or breaks a request", (
   expect(excludedFields).toEqual([expect.stringMatching(/is no name of a header$/)]);
 });
 
-it("schemas that refer to each other in a long chain, or without end, cost no more than others", () => {
+it("schemas with long or endless chains of references cost no more than others", () => {
   const length = 3000;
   const reference = (name: string) => ({ $ref: `#/components/schemas/${name}` });
   const body = (name: string) => ({

@@ -15,7 +15,7 @@ import { scanJson } from "../../runtime/json/scan-json.ts";
 import { jsonSelector } from "../../runtime/json/select-json.ts";
 import { readMessage } from "../../runtime/mcp/protocol/message.ts";
 
-/** JSON text of a value with white space and escapes where JSON allows them. */
+/** Writes a value as JSON text with white space and escapes where JSON allows them. */
 function spelled(value: unknown, space: string): string {
   const between = (items: string[]) => items.join(`${space},${space}`);
   if (Array.isArray(value))
@@ -29,7 +29,7 @@ function spelled(value: unknown, space: string): string {
   return typeof value === "string" ? escaped(value) : JSON.stringify(value);
 }
 
-/** Every other character as an escape. */
+/** Writes every other character as an escape. */
 function escaped(text: string): string {
   const units = text.split("").map((unit, i) => {
     const code = unit.charCodeAt(0).toString(16).padStart(4, "0");
@@ -38,7 +38,7 @@ function escaped(text: string): string {
   return `"${units.join("")}"`;
 }
 
-/** The value at a span, put together from the spans inside it. */
+/** Returns the value at a range, assembled from the ranges inside it. */
 function valueAt(text: string, { start, end }: TextRange): unknown {
   if (isArrayAt(text, start)) return elementsOf(text, start).map((span) => valueAt(text, span));
   if (!isObjectAt(text, start)) return JSON.parse(text.slice(start, end));
@@ -59,7 +59,7 @@ const space = fc.stringMatching(/^[ \t\r\n]{0,2}$/);
 
 const wanted = [{ name: "params", members: [{ name: "_meta", members: [] }] }];
 
-it("a scan takes what JSON.parse takes, and finds the members of what is asked for", () => {
+it("a scan accepts what JSON.parse accepts and finds the requested members", () => {
   const tokens =
     '{ } [ ] , : " \\ \\u00e9 \\x 0 01 -1 1. .5 1e+5 1e true nul null "a" "params" \n \t \u00a0 \ufeff \0';
   const token = fc.constantFrom(" ", "x".repeat(300), ...tokens.split(" "));
@@ -92,7 +92,7 @@ it("a scan takes what JSON.parse takes, and finds the members of what is asked f
   );
 });
 
-it("members and elements are those that JSON.parse sees", () => {
+it("members and elements equal those of JSON.parse", () => {
   fc.assert(
     fc.property(json, space, (value, blank) => {
       const text = `${blank}${spelled(value, blank)}${blank}`;
@@ -104,7 +104,7 @@ it("members and elements are those that JSON.parse sees", () => {
   );
 });
 
-it("an edit changes its own stretch and nothing else", () => {
+it("an edit changes only its own range", () => {
   fc.assert(
     fc.property(fc.array(json, { minLength: 1 }), space, (values, blank) => {
       const text = spelled(values, blank);
@@ -118,7 +118,7 @@ it("an edit changes its own stretch and nothing else", () => {
   );
 });
 
-it("a text on one line has the same value", () => {
+it("JSON text on one line has the same value", () => {
   fc.assert(
     fc.property(json, space, (value, blank) => {
       const text = spelled(value, blank);
@@ -128,7 +128,7 @@ it("a text on one line has the same value", () => {
   );
 });
 
-it("any text is a message or a problem, and a message keeps its text", () => {
+it("any text is a message with that text, or a problem", () => {
   const pieces = [
     '{"jsonrpc":"2.0"',
     ',"id":1',
@@ -150,7 +150,7 @@ it("any text is a message or a problem, and a message keeps its text", () => {
   );
 });
 
-it("selected members are those of JSON.parse, and a text that ends too soon has none", () => {
+it("selected members equal those of JSON.parse", () => {
   const selector = jsonSelector({
     id: true,
     "a\n": true,
@@ -188,7 +188,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-it("an object is read to the depth that is allowed, and no deeper", () => {
+it("an object is read only to the allowed depth", () => {
   const nested = (depth: number) => `${'{"a":['.repeat(depth)}1${"]}".repeat(depth)}`;
   expect(isTooDeep(nested(4), 8)).toBe(false);
   expect(isTooDeep(nested(4), 7)).toBe(true);

@@ -8,10 +8,10 @@ import { type RawUpstream, type Response, startUpstream } from "./raw-upstream.t
 let upstream: RawUpstream;
 let gateway: Gateway;
 let stream: ServerResponse | undefined;
-/** What the `endpoint` event says. */
+/** The data of the `endpoint` event. */
 let endpoint = "/messages?sessionId=s1";
 
-/** A server of revision 2024-11-05: responses come on the stream. */
+/** Serves revision 2024-11-05: responses arrive on the stream. */
 const legacy: Response = (response, request, message) => {
   if (request.method === "GET") {
     stream = response;
@@ -51,7 +51,7 @@ beforeEach(() => {
 
 const ping = { jsonrpc: "2.0", id: "p", method: "ping" };
 
-it("a session is one stream, and messages go to the endpoint that it names", async () => {
+it("a session is one stream, and messages go to its endpoint", async () => {
   const session = await openSession(gateway.url);
   const response = await post(gateway.url, ping, session);
   expect(response.headers["content-type"]).toBe("application/json");
@@ -74,7 +74,7 @@ it.each(["http://127.0.0.1:9/messages", "//evil.example/x", "http://", "file:///
   },
 );
 
-it("an endpoint with a full URL of the same server, or a relative one, is", async () => {
+it("an endpoint that is relative or a URL of the same server is followed", async () => {
   for (const [given, target] of [
     [`${new URL(upstream.url).origin}/full?x=1`, "/full?x=1"],
     ["messages", "/a/messages"],
@@ -93,7 +93,7 @@ it("a message that the server refuses fails alone", async () => {
   expect((await post(gateway.url, ping, session)).status).toBe(200);
 });
 
-it("a stream that ends fails the calls under way, and the session is gone", async () => {
+it("a stream that ends fails the calls in flight", async () => {
   const session = await openSession(gateway.url);
   const hanging = post(gateway.url, { jsonrpc: "2.0", id: 4, method: "hang" }, session);
   await expect.poll(() => upstream.seen.at(-1)?.text).toContain("hang");

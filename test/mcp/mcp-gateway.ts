@@ -6,7 +6,7 @@ import { issuer, keySet } from "./subjects.ts";
 
 type Environment = Readonly<Record<string, string>>;
 
-/** A compiled gateway with these routes; its URL is that of `/mcp`. `options`: how else it is built and run. */
+/** Starts a compiled gateway with these routes; its URL is that of `/mcp`. `options`: for building and running it. */
 export async function startMcpGateway(
   routes: readonly RouteConfig[],
   env: Environment = {},
@@ -18,7 +18,7 @@ export async function startMcpGateway(
   return gateway;
 }
 
-/** A gateway with times and limits that no configuration can set: see fixtures/gateway.ts. */
+/** Starts a gateway with timeouts and limits that no configuration can set: see fixtures/gateway.ts. */
 export async function startHandwritten(
   fixture: GatewayFixture,
   env: Environment = {},
@@ -32,7 +32,7 @@ export async function startHandwritten(
   return gateway.listening();
 }
 
-/** The route as the configuration file has it. */
+/** Returns the route as configured in a file. */
 function routeOf({
   name,
   path = "/mcp",
@@ -53,7 +53,7 @@ function routeOf({
       ...(hasSubjects === true ? { jwtAuth } : {}),
       ...(rules === undefined ? {} : { mcpAuthorization: { rules } }),
     },
-    // A field without a value is none.
+    // Fields with the value `undefined` are omitted.
     backends: [
       JSON.parse(JSON.stringify({ mcp: { targets, failureMode, statefulMode, sessions } })),
     ],

@@ -9,7 +9,7 @@ let one: RawUpstream;
 let two: RawUpstream;
 let gateway: Gateway;
 
-/** A list of a target: two pages. */
+/** Serves a list in two pages. */
 function paged(names: readonly string[]): Response {
   return (response, request, message) => {
     const params = message.params as { cursor?: string } | undefined;
@@ -74,7 +74,7 @@ const open = () => gateway.url.replace("/mcp", "/open");
 const rpc = (method: string, params: object = {}) => ({ jsonrpc: "2.0", id: 1, method, params });
 const resultOf = (response: { readonly text: string }) => JSON.parse(response.text).result;
 
-it("initialize answers for all: the lowest revision, what any can do, all instructions", async () => {
+it("initialize merges the revisions, capabilities and instructions", async () => {
   two.response = mcpResponses({
     initialize: JSON.stringify({
       protocolVersion: "2025-03-26",
@@ -94,7 +94,7 @@ it("initialize answers for all: the lowest revision, what any can do, all instru
   ]);
 });
 
-it("each target hears the revision that it agreed to", async () => {
+it("each target gets its negotiated revision", async () => {
   two.response = mcpResponses({
     ...results,
     initialize: '{"protocolVersion":"2025-03-26","capabilities":{}}',
@@ -105,7 +105,7 @@ it("each target hears the revision that it agreed to", async () => {
   expect(two.seen.at(-1)?.headers["mcp-protocol-version"]).toBe("2025-03-26");
 });
 
-it("lists are merged page by page, entries untouched but for their names", async () => {
+it("lists are merged page by page; only names of entries change", async () => {
   const session = await openSession(gateway.url);
   const first = await post(gateway.url, rpc("tools/list"), session);
   expect(first.text).toContain('[{"name":"one_a","x":1.0},{"name":"two_c","x":1.0}]');
@@ -116,7 +116,7 @@ it("lists are merged page by page, entries untouched but for their names", async
   expect(one.seen.at(-1)?.text).toContain('"cursor":"after-a"');
 });
 
-it("a target whose list has ended is not asked again", async () => {
+it("a target whose list has ended is not called again", async () => {
   two.response = mcpResponses({ ...results, "tools/list": '{"tools":[]}' });
   const session = await openSession(gateway.url);
   const { nextCursor: cursor } = resultOf(await post(gateway.url, rpc("tools/list"), session));
@@ -125,7 +125,7 @@ it("a target whose list has ended is not asked again", async () => {
   expect(two.seen.length).toBe(0);
 });
 
-it("a cursor that is none of the gateway's is refused", async () => {
+it("a cursor that the gateway has not issued is refused", async () => {
   const session = await openSession(gateway.url);
   for (const cursor of ["after-a", "e30", Buffer.from('[["x",1]]').toString("base64url")]) {
     const response = await post(gateway.url, rpc("tools/list", { cursor }), session);
@@ -133,7 +133,7 @@ it("a cursor that is none of the gateway's is refused", async () => {
   }
 });
 
-it("a call goes to one target, under its own name, and resources come back readable", async () => {
+it("a call goes to one target, under its own name, and resources in the response can be read", async () => {
   const session = await openSession(gateway.url);
   one.seen.length = 0;
   const response = await post(gateway.url, toolCall("two_c_d", 9), session);
@@ -158,7 +158,7 @@ it("resources, prompts and completion are routed by their prefix", async () => {
   expect(two.seen.at(-1)?.text).toContain('"uri":"a://{x}"');
 });
 
-it("what no target has is unknown, and what the gateway can't route is not there", async () => {
+it("unknown items and methods without a route are refused", async () => {
   const session = await openSession(gateway.url);
   const unknown = await post(gateway.url, toolCall("three_c"), session);
   expect(JSON.parse(unknown.text).error).toEqual({
@@ -198,7 +198,7 @@ describe("requests of two servers with the same id", () => {
     }
   });
 
-  it("reach the client with ids that differ, and each response its own server", async () => {
+  it("reach the client with different ids, and each response reaches its own server", async () => {
     const session = await openSession(gateway.url);
     const stream = await fetch(gateway.url, {
       headers: { ...session, accept: "text/event-stream" },
@@ -219,7 +219,7 @@ describe("requests of two servers with the same id", () => {
     await reader?.cancel();
   });
 
-  it("are not answered by an id that no server gave", async () => {
+  it("are not answered by an id that no server has used", async () => {
     const session = await openSession(gateway.url);
     const before = one.seen.length + two.seen.length;
     for (const id of ["1", '"gwc-7:1"', '"gwc-0:"', '"gwc-0:{}"', '"gwc-x:1"']) {
@@ -245,14 +245,14 @@ describe("a target that is down", () => {
     expect((await post(gateway.url, initialize)).status).toBeGreaterThanOrEqual(500);
   });
 
-  it("leaves no session behind at the others when it fails initialize", async () => {
+  it("leaves no session at the others when it fails initialize", async () => {
     two.response = failing[0]?.[1] ?? two.response;
     await post(gateway.url, initialize);
     await expect.poll(() => one.seen.at(-1)?.method).toBe("DELETE");
     expect(one.seen.at(-1)?.headers["mcp-session-id"]).toMatch(/^upstream-/);
   });
 
-  it("does not hold notifications up beyond the deadline", async () => {
+  it("does not delay notifications beyond the deadline", async () => {
     const session = await openSession(gateway.url);
     two.response = () => {};
     const notice = { jsonrpc: "2.0", method: "notifications/roots/list_changed" };
@@ -260,7 +260,7 @@ describe("a target that is down", () => {
   });
 
   it.each(failing)(
-    "is left out under failOpen when it %s, and the client is told",
+    "is excluded under failOpen when it %s, which the client sees",
     async (_, response) => {
       two.response = response;
       const opened = await post(open(), initialize);
@@ -274,7 +274,7 @@ describe("a target that is down", () => {
   );
 
   it.each(failing)(
-    "later on is left out of lists under failOpen when it %s",
+    "is later excluded from lists under failOpen when it %s",
     async (_, response) => {
       const session = await openSession(open());
       two.response = response;
@@ -286,26 +286,26 @@ describe("a target that is down", () => {
     },
   );
 
-  it("later on fails lists under failClosed", async () => {
+  it("later fails lists under failClosed", async () => {
     const session = await openSession(gateway.url);
     two.response = failing[0]?.[1] ?? two.response;
     expect((await post(gateway.url, rpc("tools/list"), session)).status).toBe(502);
   });
 
-  it("is an error when it is the last one, under failOpen too", async () => {
+  it("is an error when it is the last one, even under failOpen", async () => {
     one.response = failing[0]?.[1] ?? one.response;
     two.response = failing[0]?.[1] ?? two.response;
     expect((await post(open(), initialize)).status).toBe(502);
   });
 
-  it("for lists only because it has none is not missed", async () => {
+  it("is ignored for lists that it does not have", async () => {
     two.response = mcpResponses({ initialize: results.initialize });
     const session = await openSession(gateway.url);
     expect(resultOf(await post(gateway.url, rpc("tools/list"), session)).tools.length).toBe(1);
   });
 });
 
-it("a stream that a server closes before its end is asked for the rest, unseen by the client", async () => {
+it("a stream that a server closes early is resumed without the client noticing", async () => {
   const base = paged(["a", "b"]);
   one.response = (response, request, message) => {
     if (message.method === "tools/call") {
@@ -326,7 +326,7 @@ it("a GET stream is a 405 when no target has one", async () => {
   expect((await send(gateway.url, { method: "GET", headers: session })).status).toBe(405);
 });
 
-it("a client that leaves breaks its call off at the target", async () => {
+it("a client that disconnects aborts its call at the target", async () => {
   const base = paged(["a", "b"]);
   one.response = (response, request, message) => {
     if (message.method !== "tools/call") return base(response, request, message);

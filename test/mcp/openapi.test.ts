@@ -14,13 +14,13 @@ import { startUpstream } from "../harness/upstream.ts";
 
 const document = readFileSync(new URL("./fixtures/shop.openapi.yaml", import.meta.url), "utf8");
 
-/** A request as the API got it: `PUT /v1/items/7 {"name":"a"}`, and its headers. */
+/** A request that the API received: `PUT /v1/items/7 {"name":"a"}`, and its headers. */
 interface Seen {
   readonly line: string;
   readonly headers: IncomingMessage["headers"];
 }
 
-/** An API that keeps what it was asked, and responds with that. */
+/** Starts an API that records its requests and returns them. */
 async function startApi(
   respond: (request: IncomingMessage, response: ServerResponse, line: string) => void = (
     _request,
@@ -41,7 +41,7 @@ async function startApi(
   return { host, seen };
 }
 
-/** A client of a gateway with these targets. */
+/** Connects a client to a gateway with these targets. */
 async function clientOf(
   targets: readonly object[],
   {
@@ -69,14 +69,14 @@ const shop = (host: string, rest: object = {}) => ({
   openapi: { schema: { file: "shop.yaml" }, host, ...rest },
 });
 
-/** The text of a tool's result, and whether it is an error. */
+/** Calls a tool and returns the text of its result, with `error: ` if it is one. */
 async function call(client: Client, name: string, given: object): Promise<string> {
   const { content, isError } = await client.callTool({ name, arguments: { ...given } });
   const [{ text: shown }] = content as [{ text: string }];
   return isError === true ? `error: ${shown}` : shown;
 }
 
-it("operations of a document are tools, with schemas that name what the document names", async () => {
+it("operations of a document are tools with its schemas", async () => {
   const { host } = await startApi();
   const client = await clientOf([shop(host)]);
   const { tools } = await client.listTools();
@@ -121,7 +121,7 @@ it("operations of a document are tools, with schemas that name what the document
   });
 });
 
-it("the tools of an only target carry its name where prefixMode says so, and are called by it", async () => {
+it("the tools of a single target have a prefix where prefixMode requires it", async () => {
   const { host } = await startApi();
   const plain = await clientOf([shop(host)]);
   const names = (await plain.listTools()).tools.map(({ name }) => name);
@@ -134,7 +134,7 @@ it("the tools of an only target carry its name where prefixMode says so, and are
   ).toContain("Unknown tool");
 });
 
-it("a call is one request: arguments go where the document has them, numbers as they were written", async () => {
+it("a call is one request with its arguments in the places of the document", async () => {
   const { host, seen } = await startApi();
   const client = await clientOf([shop(host)], { headers: { authorization: "Bearer own" } });
   const result = await client.callTool({
@@ -203,7 +203,7 @@ const mistakes: readonly (readonly [tool: string, given: object, expected: strin
   ["get_items", { query: { other: 1 } }, "query.other is an unknown field"],
   ["getItem", { path: { itemId: ".." } }, 'a value of "path"'],
   ["getItem", { path: { itemId: "" } }, 'a value of "path"'],
-  // What one server decodes as a character, another one takes for the next segment.
+  // Some servers decode this as a character, others as the separator of segments.
   ...["7/parts", "../admin", "..\\admin", "..;a", "%2e%2e", "7%2fparts", "7\0", "\ud800"].map(
     (itemId) => ["getItem", { path: { itemId } }, 'a value of "path"'] as const,
   ),
@@ -214,13 +214,13 @@ const mistakes: readonly (readonly [tool: string, given: object, expected: strin
     'a value of "header"',
   ],
   ["getItem", { path: { itemId: "1" }, cookie: {} }, "cookie is an unknown field"],
-  // Two references that end alike.
+  // Two references with the same end.
   ["getPrices", { path: { itemIds: ["1"] } }, "path.itemIds[0] is not of type integer"],
   ["getPrices", { path: { itemIds: [1] }, header: { "X-Days": [1] } }, "header.X-Days[0] is not"],
   ["getPrices", { path: { itemIds: [] } }, 'a value of "path"'],
 ];
 
-it("arguments that do not keep to the document reach nobody, and are told of", async () => {
+it("arguments that violate the schema reach no API and are reported", async () => {
   const { host, seen } = await startApi();
   const client = await clientOf([shop(host)]);
   for (const [name, given, expected] of mistakes)
@@ -228,7 +228,7 @@ it("arguments that do not keep to the document reach nobody, and are told of", a
   expect(seen).toEqual([]);
 });
 
-it("what an API says is passed on: errors as errors of the tool, texts as they are", async () => {
+it("responses of an API are forwarded: errors as errors of the tool, text unchanged", async () => {
   const { host } = await startApi((request, response) => {
     if (request.method === "DELETE") response.writeHead(404).end("no such item");
     else if (request.url?.endsWith("big") === true) response.end("x".repeat(65 * 1024 * 1024));
@@ -246,7 +246,7 @@ it("what an API says is passed on: errors as errors of the tool, texts as they a
   expect(await get("7")).toBe("plain");
 });
 
-it("rules, credentials of the gateway and other targets hold as for any server", async () => {
+it("rules, gateway credentials and other targets apply as for any server", async () => {
   const { host, seen } = await startApi();
   const target = { ...shop(host, { path: "/beta" }), policies: { backendAuth: { key: "${KEY}" } } };
   const other = { name: "other", openapi: { schema: document, host } };
@@ -271,7 +271,7 @@ it("rules, credentials of the gateway and other targets hold as for any server",
   );
 });
 
-it("a call that its client takes back is broken off at the API", async () => {
+it("a call that its client cancels is aborted at the API", async () => {
   let closed = 0;
   const { host, seen } = await startApi((_request, response) => {
     response.on("close", () => {
@@ -297,7 +297,7 @@ it.each([
   ["neither JSON nor YAML", "{", /neither JSON nor YAML/],
   ["Swagger 2.0", '{"swagger": "2.0", "paths": {}}', /is no OpenAPI document/],
   ["no operations", "openapi: 3.1.0\npaths: {}", /has no operation/],
-])("a document of %s is refused", (_what, file, expected) => {
+])("a document with %s is refused", (_what, file, expected) => {
   const targets = [shop("127.0.0.1:9000")];
   const config = {
     binds: [{ port: 3000, listeners: [{ routes: [{ backends: [{ mcp: { targets } }] }] }] }],
@@ -311,7 +311,7 @@ it.each([
   expect(findings[0]?.message).toMatch(expected);
 });
 
-it("operations that can't be tools are told of, and the others are there", () => {
+it("operations that cannot be tools are reported, and the others work", () => {
   const targets = [shop("127.0.0.1:9000")];
   const config = {
     binds: [{ port: 3000, listeners: [{ routes: [{ backends: [{ mcp: { targets } }] }] }] }],

@@ -22,7 +22,7 @@ const url = (route: string) => gateway.url.replace("/mcp", `/${route}`);
 
 beforeAll(async () => {
   const [one, two] = await Promise.all([pythonFor("tests"), pythonFor("newest")]);
-  // Loading an SDK takes a second of a processor: one process is all clients of it, one after the other.
+  // Loading an SDK takes a second of CPU time, so one process runs all of its clients, one after the other.
   clientOne = new TestProcess(one, [scriptOf("client_v1.py")]);
   clientTwo = new TestProcess(two, [scriptOf("client_v2.py")]);
   cancelled = path.join(temporaryFolder({ cancelled: "" }), "cancelled");
@@ -76,7 +76,10 @@ beforeAll(async () => {
   gateway = await startMcpGateway(routes.map((route) => ({ ...route, hasSubjects: true })));
 });
 
-/** The parameters that make a Python a server of a module, which another one has loaded: loading an SDK takes as long. */
+/**
+ * Returns the arguments that start a server in a Python process in which another one has loaded the module: loading an SDK
+ * takes as long.
+ */
 async function loadedServer(python: string, module: string): Promise<readonly string[]> {
   const socket = path.join(temporaryFolder(), "socket");
   const loader = new TestProcess(python, [scriptOf("loaded.py"), "serve", socket, module], {
@@ -86,7 +89,7 @@ async function loadedServer(python: string, module: string): Promise<readonly st
   return ["-S", scriptOf("loaded.py"), socket];
 }
 
-/** The clients of the two SDKs: who they are, and which revision they then speak. */
+/** The clients of the two SDKs, with the revision that they then speak. */
 const clients = {
   "1.x": () => ({ process: clientOne, mode: "", revision: "2025-11-25" }),
   "2.x, without sessions": () => ({
@@ -96,7 +99,7 @@ const clients = {
   "2.x, any": () => ({ process: clientTwo, mode: "auto", revision: "2026-07-28" }),
 };
 
-/** Lets a client connect and take some steps; what it found out in each. */
+/** Connects a client and runs some steps; returns their results. */
 async function found(client: keyof typeof clients, route: string, steps: readonly object[]) {
   const { process, mode, revision } = clients[client]();
   const from = process.stdout.length;
@@ -109,7 +112,7 @@ async function found(client: keyof typeof clients, route: string, steps: readonl
   return results;
 }
 
-/** Where the server says that its tools are others. */
+/** The steps after which the server announces other tools. */
 const change = {
   ...{ do: "hear", call: "test_trigger_tool_change" },
   methods: ["notifications/tools/list_changed"],
@@ -171,7 +174,7 @@ describe.each(tested)("a Python client %s", (client) => {
     await expect.poll(countCancelled).toBeGreaterThanOrEqual(before + prefixes.length);
   });
 
-  it.each(["sessions", "stateless"])("finds all of a TypeScript server, /%s", async (route) => {
+  it.each(["sessions", "stateless"])("can use all of a TypeScript server, /%s", async (route) => {
     const results = await found(client, route, [
       { do: "call", name: "test_input_required_result_elicitation" },
       { do: "call", name: "test_input_required_result_sampling" },
@@ -194,7 +197,7 @@ describe.each(tested)("a Python client %s", (client) => {
     ]);
   });
 
-  it("finds the everything server", async () => {
+  it("can use the everything server", async () => {
     const results = await found(client, "everything", [
       { do: "tools" },
       { do: "call", name: "echo", arguments: { message: "a" } },
@@ -214,12 +217,12 @@ describe.each(tested)("a Python client %s", (client) => {
   });
 });
 
-// Python servers say it in the revision without sessions alone.
+// Python servers announce it only in the revision without sessions.
 it.each([
   ["two-http", "", ""],
   ["two-stdio", "", ""],
   ["merged", "two_", "two+"],
-])("a Python client hears what has changed at a Python server behind /%s", async (...where) => {
+])("a Python client gets changes of a Python server behind /%s", async (...where) => {
   const [route, prefix, uriPrefix] = where;
   const methods = ["notifications/resources/updated", "notifications/tools/list_changed"];
   const uri = `${uriPrefix}memo://note`;
@@ -227,7 +230,7 @@ it.each([
   expect(await found("2.x, without sessions", route, steps)).toEqual([true]);
 });
 
-it("a Python client that may choose speaks the revision without sessions", async () => {
+it("a Python client prefers the revision without sessions", async () => {
   expect(await found("2.x, any", "one-http", [])).toEqual([]);
 });
 
@@ -236,7 +239,7 @@ describe.each([
   ["without sessions", connectWithAnswers],
 ] as const)("a TypeScript client %s", (_kind, connect) => {
   it.each(["one-http", "one-stdio", "two-http", "two-stdio"])(
-    "finds all of a Python server behind /%s",
+    "can use all of a Python server behind /%s",
     async (route) => {
       const client = await connect(url(route));
       const call = async (name: string, args = {}) =>

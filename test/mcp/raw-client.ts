@@ -1,6 +1,6 @@
 import { request as httpRequest, type IncomingHttpHeaders } from "node:http";
 
-/** A response, read to its end. */
+/** A complete response. */
 export interface RawResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
@@ -8,16 +8,16 @@ export interface RawResponse {
   readonly text: string;
 }
 
-/** What is sent; the MCP transport's headers are there unless they are replaced. `null` leaves one out. */
+/** The request to send; the headers of the MCP transport are added unless they are replaced. `null` omits one. */
 export interface RawRequest {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string | readonly string[] | null>>;
   readonly body?: string | Buffer;
-  /** Bytes that are read before the client leaves. */
+  /** Number of bytes to read before the client disconnects. */
   readonly leaveAfter?: number;
 }
 
-/** Sends one request over its own connection: bytes as given, header names and values as given. */
+/** Sends one request over its own connection, with the bytes, header names and values as given. */
 export function send(url: string, options: RawRequest = {}): Promise<RawResponse> {
   const { method = "POST", body, leaveAfter } = options;
   const headers = headersOf(options);
@@ -54,7 +54,7 @@ export function post(
   return send(url, { headers, body });
 }
 
-/** Opens a session; the headers that name it. */
+/** Opens a session and returns the headers that name it. */
 export async function openSession(
   url: string,
   headers: Readonly<Record<string, string>> = {},
@@ -67,7 +67,7 @@ export async function openSession(
   return session;
 }
 
-/** The messages of a response, JSON or an event stream. */
+/** Returns the messages of a response, JSON or an event stream. */
 export function messagesOf(response: RawResponse): unknown[] {
   if (!response.headers["content-type"]?.startsWith("text/event-stream"))
     return [JSON.parse(response.text)];
@@ -87,7 +87,7 @@ export const initialize = {
   },
 };
 
-/** A tools/call. */
+/** Returns a tools/call. */
 export function toolCall(name: string, id: number | string = 1, args: object = {}): object {
   return { jsonrpc: "2.0", id, method: "tools/call", params: { name, arguments: args } };
 }

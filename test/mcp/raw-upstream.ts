@@ -1,32 +1,32 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import { listen } from "../harness/listen.ts";
 
-/** A request as an upstream saw it. */
+/** A request that an upstream received. */
 export interface SeenRequest {
   readonly method: string;
   readonly target: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
   readonly text: string;
-  /** The connection closed before the response's end. */
+  /** Whether the connection was closed before the end of the response. */
   isLeft: boolean;
 }
 
-/** Answers a request; `message` is its body, parsed leniently ({} when it is no object). */
+/** Answers a request; `message` is its body, parsed leniently ({} if it is not an object). */
 export type Response = (
   response: ServerResponse,
   request: SeenRequest,
   message: { readonly [name: string]: unknown },
 ) => void;
 
-/** An HTTP server that keeps what it sees. */
+/** An HTTP server that records its requests. */
 export interface RawUpstream {
   readonly url: string;
   readonly seen: SeenRequest[];
   response: Response;
 }
 
-/** Starts an upstream on a free port. It is gone at the end of the test. */
+/** Starts an upstream on a free port. It is stopped at the end of the test. */
 export async function startUpstream(response: Response): Promise<RawUpstream> {
   const seen: SeenRequest[] = [];
   const server = createServer((request, response) => {
@@ -58,7 +58,7 @@ export async function startUpstream(response: Response): Promise<RawUpstream> {
   return upstream;
 }
 
-/** An MCP server in a few lines: sessions, and `results` by method as JSON text. */
+/** Returns a minimal MCP server: sessions, and `results` by method as JSON text. */
 export function mcpResponses(
   results: Readonly<Record<string, string>>,
   framing: "json" | "sse" = "json",

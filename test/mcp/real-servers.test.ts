@@ -23,7 +23,7 @@ beforeAll(async () => {
   gateway = await startMcpGateway(await everythingRoutes());
 });
 
-// The everything server: directly, behind one live connection, and as a part of a merged route of either kind.
+// The everything server: directly, behind one live connection, and merged with others.
 describe.each([
   ["/http", "", ""],
   ["/sse", "", ""],
@@ -31,13 +31,13 @@ describe.each([
   ["/all", "stdio_", "stdio+"],
   ["/all", "sse_", "sse+"],
   ["/pair", "http_", "http+"],
-])("a client of %s finds with %j", (path, prefix, uriPrefix) => {
+])("a client of %s with %j", (path, prefix, uriPrefix) => {
   let client: Client;
   let transport: StreamableHTTPClientTransport;
   const logged: unknown[] = [];
   const updated: string[] = [];
 
-  // One session serves all tests: behind a route with children, each session is a process.
+  // One session serves all tests: on a route with children, each session is a process.
   beforeAll(async () => {
     const capabilities = { sampling: {}, elicitation: { form: {} }, roots: { listChanged: true } };
     client = new Client({ name: "test", version: "1" }, { capabilities });
@@ -62,7 +62,7 @@ describe.each([
       ({ params }) => void updated.push(params.uri),
     );
     transport = new StreamableHTTPClientTransport(new URL(gateway.url.replace("/mcp", path)));
-    // Its optional members are typed without undefined; under exactOptionalPropertyTypes the two don't meet.
+    // The SDK's optional members are typed without undefined, which exactOptionalPropertyTypes rejects.
     await client.connect(transport as Transport);
   });
   afterAll(async () => {
@@ -73,14 +73,14 @@ describe.each([
   const call = (name: string, args: Record<string, unknown> = {}) =>
     client.callTool({ name: prefix + name, arguments: args });
 
-  it("tools that work", async () => {
+  it("calls tools", async () => {
     const names = (await client.listTools()).tools.map(({ name }) => name);
     expect(names).toContain(`${prefix}echo`);
     const result = await call("echo", { message: "hello" });
     expect(result.content).toEqual([{ type: "text", text: "Echo: hello" }]);
   });
 
-  it("progress while a tool works", async () => {
+  it("gets progress while a tool works", async () => {
     const progress: number[] = [];
     const params = {
       name: `${prefix}trigger-long-running-operation`,
@@ -92,8 +92,8 @@ describe.each([
     expect(progress).toEqual([1, 2, 3]);
   });
 
-  it("a server that asks the model, the user and for roots, and gets responses", async () => {
-    // These tools appear once the server has seen what the client can do.
+  it("responds to requests for the model, the user and roots", async () => {
+    // These tools appear once the server knows the client's capabilities.
     const names = async () => (await client.listTools()).tools.map(({ name }) => name);
     await expect.poll(names).toContain(`${prefix}trigger-elicitation-request`);
     expect(JSON.stringify(await call("trigger-sampling-request", { prompt: "p" }))).toContain(
@@ -103,7 +103,7 @@ describe.each([
     expect(JSON.stringify(await call("get-roots-list"))).toContain("file:///r");
   });
 
-  it("resources that can be read as they are listed, linked and embedded", async () => {
+  it("reads resources as they are listed, linked and embedded", async () => {
     const { resources } = await client.listResources();
     const uri = resources.find((resource) => resource.uri.startsWith(uriPrefix))?.uri ?? "";
     expect((await client.readResource({ uri })).contents[0]).toMatchObject({ uri });
@@ -119,7 +119,7 @@ describe.each([
     expect((await client.readResource({ uri: link })).contents.length).toBe(1);
   });
 
-  it("updates of a resource that it subscribes to", async () => {
+  it("gets updates of a resource that it subscribes to", async () => {
     const { resources } = await client.listResources();
     const uri = resources.find((resource) => resource.uri.startsWith(uriPrefix))?.uri ?? "";
     await client.subscribeResource({ uri });
@@ -128,7 +128,7 @@ describe.each([
     await client.unsubscribeResource({ uri });
   });
 
-  it("prompts, with completion of their arguments", async () => {
+  it("gets prompts, and completion of their arguments", async () => {
     const { prompts } = await client.listPrompts();
     expect(prompts.map(({ name }) => name)).toContain(`${prefix}simple-prompt`);
     const prompt = await client.getPrompt({ name: `${prefix}simple-prompt` });
@@ -141,14 +141,14 @@ describe.each([
     expect(completion.values).toContain("Engineering");
   });
 
-  it("log messages at the level that it sets", async () => {
+  it("gets log messages of the level that it sets", async () => {
     await client.setLoggingLevel("debug");
     logged.length = 0;
     await call("toggle-simulated-logging");
     await expect.poll(() => logged.length).toBeGreaterThan(0);
   });
 
-  it("a server that answers pings, and calls that can be taken back", async () => {
+  it("can ping the server and cancel calls", async () => {
     await client.ping();
     const controller = new AbortController();
     const params = {

@@ -14,7 +14,7 @@ import { mcpResponses, startUpstream } from "./raw-upstream.ts";
 
 const script = fileURLToPath(new URL("./fixtures/scripted-stdio.mjs", import.meta.url));
 
-/** A server that keeps its GET stream open and has two tools. */
+/** Starts a server that keeps its GET stream open and has two tools. */
 async function startServer(): Promise<string> {
   const tools = JSON.stringify(
     ["args", "env"].map((name) => ({ name, inputSchema: { type: "object" } })),
@@ -29,7 +29,7 @@ async function startServer(): Promise<string> {
 }
 
 it.each(["stdio", "streamable HTTP"])(
-  "a connected client asks for its tools again when other rules are served (%s)",
+  "a connected client lists its tools again when other rules are served (%s)",
   async (kind) => {
     const port = await freePort();
     const file = join(temporaryFolder(), "gateway.yaml");
@@ -56,11 +56,12 @@ it.each(["stdio", "streamable HTTP"])(
       told += 1;
     });
     const transport = new StreamableHTTPClientTransport(new URL(`http://127.0.0.1:${port}/mcp`));
-    // The SDK's own type says its sessionId is optional, which exactOptionalPropertyTypes takes by its word.
+    // The SDK's type declares an optional sessionId, which exactOptionalPropertyTypes rejects.
     await client.connect(transport as Parameters<typeof client.connect>[0]);
     const names = async () => (await client.listTools()).tools.map(({ name }) => name);
     expect(await names()).toEqual(["args"]);
-    // The stream is opened after the client has connected, and no response says when: the rules change until it is told.
+    // The stream is opened after the client has connected, and no response marks that moment, so the rules change until the
+    // client is notified.
     let turn = 0;
     await eventually(async () => {
       configure(`mcp.tool.name == "env" || mcp.tool.name == "none-${turn++}"`);

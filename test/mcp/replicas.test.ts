@@ -14,9 +14,9 @@ const [first, second] = ["127.0.0.2", "127.0.0.3"];
 const replicas = new Map([first, second].map((name) => [name, new SessionReplica(name)]));
 const key = { SESSION_KEY: "0123456789abcdef".repeat(4) };
 
-/** The name stands for both servers, and for an address where none is. */
+/** A gateway whose target's name resolves to both servers and to an unused address. */
 let gateway: Gateway;
-/** Another process of it, for which the first server has left. */
+/** Another gateway process, for which the first server is gone. */
 let later: Gateway;
 
 beforeAll(async () => {
@@ -65,7 +65,7 @@ const every = <Value>(read: (replica: SessionReplica) => Value): Value[] =>
   Array.from(replicas.values(), read);
 const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0);
 
-/** A real client's session at one of the gateways, whose replicas its calls reach. */
+/** A real client's session at one of the gateways, with the replicas that its calls reach. */
 class Session {
   readonly client = new Client({ name: "test", version: "1.0.0" });
   readonly transport: StreamableHTTPClientTransport;
@@ -80,7 +80,7 @@ class Session {
     return this;
   }
 
-  /** What three calls of the tools say, each once. */
+  /** Calls these tools and returns the distinct servers that responded. */
   async servers(tools: readonly string[]): Promise<readonly string[]> {
     const found = new Set<string>();
     for (const name of [...tools, ...tools, ...tools]) {
@@ -91,7 +91,7 @@ class Session {
   }
 }
 
-/** So many at once that both servers have some. */
+/** Enough sessions that both servers get some. */
 const many = 20;
 
 function openSessions(path: string): Promise<readonly Session[]> {
@@ -101,8 +101,8 @@ function openSessions(path: string): Promise<readonly Session[]> {
 describe.each([
   { path: "/mcp", tools: ["where"] },
   { path: "/merged", tools: ["a_where", "b_where"] },
-])("sessions of $path with a server of several replicas", ({ path, tools }) => {
-  it("stay with the replica that they began at: calls, streams and their end", async () => {
+])("sessions of $path with a server with several replicas", ({ path, tools }) => {
+  it("stay at the replica that opened them: calls, streams and their end", async () => {
     const sessions = await openSessions(path);
     const began = many * tools.length;
     await expect.poll(() => sum(every(({ streams }) => streams))).toBe(began);
@@ -117,7 +117,7 @@ describe.each([
     for (const { client } of sessions) await client.close();
   });
 
-  it("go on there through another gateway, and at another replica when theirs has left", async () => {
+  it("continue there through another gateway, and at another replica if theirs is gone", async () => {
     for (const { client, transport } of await openSessions(path)) {
       const before = await new Session(gateway, path, transport.sessionId).open();
       expect(await before.servers(tools)).toHaveLength(tools.length);
@@ -139,7 +139,7 @@ it("a stream of HTTP+SSE and the messages to its server reach the same replica",
   for (const { client } of sessions) await client.close();
 });
 
-it("the sessions that the gateway opens for clients without stay with their replicas as well", async () => {
+it("the gateway's own sessions for clients without stay at their replicas", async () => {
   const client = await connectStateless(gateway.url);
   const calls = Array.from({ length: many }, () => client.callTool({ name: "where" }));
   for (const { isError } of await Promise.all(calls)) expect(isError).not.toBe(true);
@@ -147,14 +147,14 @@ it("the sessions that the gateway opens for clients without stay with their repl
   await client.close();
 });
 
-it("a session begins at a replica that can be connected to", async () => {
+it("a session begins at a reachable replica", async () => {
   const sessions = await openSessions("/half");
   const servers = await Promise.all(sessions.map((each) => each.servers(["where"])));
   expect(new Set(servers.flat())).toEqual(new Set([`where ${first}`]));
   for (const { client } of sessions) await client.close();
 });
 
-it("an address that has left ends its sessions, unless it was one of a load balancer's", async () => {
+it("an address that is gone ends its sessions unless it belongs to a load balancer", async () => {
   const left = (url: string) => new Replicas({ url, connectTimeout: 1000 }, openUpstream);
   const gone = "192.0.2.1:443";
   expect(await left("http://localhost:443").ofSession(gone)).toBeUndefined();

@@ -38,7 +38,7 @@ const read = (uri: string) => ({
   params: { uri },
 });
 
-/** What comes of a read, and whether the server has got it. */
+/** Reads a resource and returns whether the server has received the request. */
 async function passes(path: string, uri: string): Promise<boolean> {
   const url = gateway.url.replace("/mcp", path);
   const session = await openSession(url);
@@ -74,18 +74,18 @@ const equal = [
   "fi\tle:///srv/secret",
 ];
 
-it.each(equal)("a deny rule sees through %j", async (uri) => {
+it.each(equal)("a deny rule applies to %j", async (uri) => {
   expect(await passes("/mcp", uri)).toBe(false);
 });
 
 it.each(["file:///srv/secrets", "file:///srv/%73ecrets", "file://other/srv/secret", "x:secret"])(
-  "a deny rule of another resource lets %j pass",
+  "a deny rule of another resource allows %j",
   async (uri) => {
     expect(await passes("/mcp", uri)).toBe(true);
   },
 );
 
-it("an allow rule must hold for what servers may read", async () => {
+it("an allow rule must hold for every reading of the URI", async () => {
   expect(await passes("/allowed", "file:///srv/public/a")).toBe(true);
   expect(await passes("/allowed", "file:///srv/public/a%20b")).toBe(true);
   for (const uri of ["../secret", "%2e%2e/secret", "x/..%2f..%2fsecret", "..\\secret"])

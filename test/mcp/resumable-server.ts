@@ -8,14 +8,14 @@ import {
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import { listen } from "../harness/listen.ts";
 
-/** A call of the tool `talk`, which goes on as the test has it. */
+/** A call of the tool `talk`, controlled by the test. */
 export interface Talk {
-  /** Tells the client something in the call's stream, or keeps it for when the client comes back. */
+  /** Sends the client a message in the call's stream, or stores it until the client resumes. */
   say(text: string): Promise<void>;
   end(): void;
 }
 
-/** A real MCP server with sessions, whose streams can be resumed. It is gone at the end of the test. */
+/** Starts a real MCP server with sessions and resumable streams. It is stopped at the end of the test. */
 export async function startResumable(): Promise<{
   readonly url: string;
   readonly talks: readonly Talk[];
@@ -34,7 +34,7 @@ export async function startResumable(): Promise<{
       eventStore: new Events(),
       retryInterval: 10,
     });
-    // The SDK's own type says its sessionId is optional, which exactOptionalPropertyTypes takes by its word.
+    // The SDK's type declares an optional sessionId, which exactOptionalPropertyTypes rejects.
     await talker(talks).connect(transport as Parameters<McpServer["connect"]>[0]);
     return transport;
   };
@@ -53,7 +53,7 @@ function talker(talks: Talk[]): McpServer {
   return server;
 }
 
-/** The events of a session's streams, in the order in which they were said. */
+/** The events of a session's streams, in order. */
 class Events implements EventStore {
   readonly #events: { readonly stream: string; readonly message: JSONRPCMessage }[] = [];
 

@@ -41,7 +41,7 @@ const lists = { jsonrpc: "2.0", id: 5, method: "tools/list", params: {} };
 describe("retry on an MCP route", () => {
   for (const [what, status] of [
     ["answers 503", 503],
-    ["breaks off", undefined],
+    ["disconnects", undefined],
   ] as const) {
     for (const servers of [1, 2]) {
       it(`a server that ${what} is asked again for what changes nothing (${servers} behind the route)`, async () => {
@@ -57,7 +57,7 @@ describe("retry on an MCP route", () => {
     }
   }
 
-  it("a call of a tool that may have acted is sent once", async () => {
+  it("a tool call that may have had effects is sent once", async () => {
     const failing = await startUpstream(failsTwice(503));
     const { url } = await start([failing], 5);
     const headers = await openSession(url);
@@ -66,7 +66,7 @@ describe("retry on an MCP route", () => {
     expect(sent(failing, "tools/call")).toBe(1);
   });
 
-  it("what is left of a failure after the last attempt is the client's", async () => {
+  it("the client gets the last failure", async () => {
     const failing = await startUpstream(failsTwice(503));
     const { url } = await start([failing], 1);
     const failed = await post(url, { ...lists, method: "initialize", params: {} });
@@ -74,7 +74,7 @@ describe("retry on an MCP route", () => {
     expect(sent(failing, "initialize")).toBe(2);
   });
 
-  it("a server that is not there yet is tried again, whatever it is asked", async () => {
+  it("any request to a server that is not up yet is retried", async () => {
     const gone = `http://127.0.0.1:${await freePort()}/mcp`;
     const gateway = await start([{ url: gone }], 3);
     const { status } = await post(gateway.url, { ...lists, method: "initialize", params: {} });
@@ -84,7 +84,7 @@ describe("retry on an MCP route", () => {
     expect(failed?.[1]).toBe("4");
   });
 
-  it("an API behind tools is asked again for what does the same twice", async () => {
+  it("requests with idempotent methods to an API behind tools are retried", async () => {
     const counts = new Map<string, number>();
     const api = await startUpstream((response, { method, target }) => {
       const count = (counts.get(`${method} ${target}`) ?? 0) + 1;
@@ -107,7 +107,7 @@ describe("retry on an MCP route", () => {
     ]);
   });
 
-  it("a request of the stateless revision is sent again too", async () => {
+  it("a request of the stateless revision is retried, too", async () => {
     const failing = await startUpstream(failsTwice(503));
     const target = { name: "t", era: "stateless", mcp: { host: failing.url } };
     const policies = { retry: { attempts: 2, codes: [503] } };

@@ -8,7 +8,7 @@ const lists = mcpResponses({
   "tools/list": '{"tools":[{"name":"a","inputSchema":{"type":"object"}}]}',
 });
 
-/** Answers everything but calls of tools: their responses never end. */
+/** Answers everything except tool calls, whose responses never end. */
 const hanging =
   (head?: (response: Parameters<Response>[0]) => void): Response =>
   (response, request, message) => {
@@ -31,10 +31,10 @@ describe("timeout on an MCP route", () => {
   });
 
   const target = (name: string) => ({ name, mcp: { host: upstream.url } });
-  // Long enough for a busy machine to open a session in.
+  // Long enough for a busy machine to open a session.
   const policies = { timeout: { requestTimeout: "3s" } };
 
-  it("a tool that takes too long is a 504 with the request's id, and the server's work is ended", async () => {
+  it("a slow tool is a 504 with the request's id and is cancelled at the server", async () => {
     const { url } = await startGateway({ listeners: route([target("one")], policies) });
     const headers = await openSession(url);
     const response = await post(url, toolCall("a", 7), headers);
@@ -43,7 +43,7 @@ describe("timeout on an MCP route", () => {
     await expect.poll(() => upstream.seen.some(({ isLeft }) => isLeft)).toBe(true);
   });
 
-  it("so it is behind several servers", async () => {
+  it("a slow tool behind several servers is a 504", async () => {
     const listeners = route([target("one"), target("two")], policies);
     const { url } = await startGateway({ listeners });
     const headers = await openSession(url);
@@ -52,7 +52,7 @@ describe("timeout on an MCP route", () => {
     expect(JSON.parse(response.text)).toMatchObject({ id: 7, error: { code: -32603 } });
   });
 
-  it("so it is with a child process", async () => {
+  it("a slow tool of a child process is a 504", async () => {
     const script = `
       process.stdin.setEncoding("utf8").on("data", (text) => {
         for (const line of text.split("\\n").filter(Boolean)) {
@@ -97,7 +97,7 @@ describe("hostRewrite on an MCP route", () => {
   it.each([
     ["None", "tools.example.com"],
     ["Auto", undefined],
-  ])("%s says which Host the server sees", async (mode, expected) => {
+  ])("%s decides which Host the server sees", async (mode, expected) => {
     const upstream = await startUpstream(lists);
     const targets = [
       { name: "one", mcp: { host: upstream.url } },
@@ -114,7 +114,7 @@ describe("hostRewrite on an MCP route", () => {
   });
 });
 
-it("what has no meaning for child processes is told", () => {
+it("settings without a meaning for child processes are reported", () => {
   const targets = [{ name: "one", stdio: { cmd: "true" } }];
   expect(refusals({ listeners: route(targets, { hostRewrite: { mode: "None" } }) })).toEqual([
     "misplaced-field",

@@ -6,7 +6,7 @@ export type RuleTree =
   | { readonly kind: "not"; readonly operand: RuleTree }
   | { readonly kind: "and" | "or"; readonly operands: readonly [RuleTree, RuleTree] };
 
-/** An item that a rule is asked about, as the data of an expression. */
+/** An item in an expression. */
 export interface Item {
   readonly kind: "tool" | "prompt" | "resource";
   readonly name: string;
@@ -41,7 +41,7 @@ export const ruleTrees: fc.Arbitrary<RuleTree> = fc.letrec<{ tree: RuleTree }>((
   ),
 })).tree;
 
-/** The rule as one writes it. */
+/** Writes the rule in the usual way. */
 export function plainText(tree: RuleTree): string {
   switch (tree.kind) {
     case "atom":
@@ -55,7 +55,7 @@ export function plainText(tree: RuleTree): string {
   }
 }
 
-/** The same rule in other words: every choice is a number below `choices`. */
+/** Writes the same rule in other words: every choice is a number below `choices`. */
 export function rewritten(tree: RuleTree, choose: (choices: number) => number): string {
   const text = form(tree, choose);
   switch (choose(6)) {
@@ -86,7 +86,7 @@ function form(tree: RuleTree, choose: (choices: number) => number): string {
       return isAnd ? `!(!(${a}) || !(${b}))` : `!(!(${a}) && !(${b}))`;
     case 1:
       return `cel.bind(x, ${a}, cel.bind(y, ${b}, x ${isAnd ? "&&" : "||"} y))`;
-    // A test that fails is no branch taken: only conditions on items are the same as a choice.
+    // A failed test selects no branch: only conditions on items are the same as a choice.
     case 2:
       if (!readsItem(left)) break;
       return isAnd ? `((${a}) ? (${b}) : false)` : `((${a}) ? true : (${b}))`;
@@ -105,18 +105,18 @@ function readsItem(tree: RuleTree): boolean {
   return tree.operands.some(readsItem);
 }
 
-/** The alternatives of a rule, each a rule of its own. */
+/** Returns the alternatives of a rule, each as a rule. */
 export function alternatives(tree: RuleTree): readonly RuleTree[] {
   return tree.kind === "or" ? tree.operands.flatMap(alternatives) : [tree];
 }
 
-/** Whether a rule may be true of an item, and whether it may be false: both when it fails, neither for other kinds. */
+/** Whether a rule may be true for an item, and whether it may be false: both if it fails, neither for other kinds. */
 export interface Verdict {
   readonly isTrue: boolean;
   readonly isFalse: boolean;
 }
 
-/** What a rule says of an item, read from its tree alone. */
+/** Evaluates a rule for an item on its tree. */
 export function verdictOf(
   tree: RuleTree,
   item: Item,

@@ -15,7 +15,7 @@ const ruled = (action: string, text: string) => [{ [action]: text }];
 const isRule = (text: string, action: (typeof actions)[number]) =>
   compileRule(text, "mcp", action).expression !== undefined;
 
-/** Rules, each with the same in other words; those that gwc refuses are left out. */
+/** Rules, each with the same in other words; those that gwc refuses are excluded. */
 const pairs: readonly { readonly name: string; readonly forms: readonly Rules[] }[] = fc
   .sample(fc.tuple(ruleTrees, fc.infiniteStream(fc.nat(1_000))), { numRuns: 60, seed: 20 })
   .flatMap(([tree, stream], index) => {
@@ -57,7 +57,7 @@ beforeAll(async () => {
   );
 });
 
-/** The names that a caller sees listed. */
+/** Returns the names that a caller sees listed. */
 async function seen(path: string, caller: string | undefined): Promise<readonly unknown[]> {
   const url = gateway.url.replace("/mcp", path);
   const session = await openSession(url, caller === undefined ? {} : as(caller));
@@ -68,7 +68,7 @@ async function seen(path: string, caller: string | undefined): Promise<readonly 
   return (await Promise.all(lists)).flat();
 }
 
-describe("a rule in other words shows the same tools, prompts and resources", () => {
+describe("a rule in other words allows the same tools, prompts and resources", () => {
   it.each(pairs.map(({ name }, at) => [name, at] as const))("%s", async (_, at) => {
     for (const caller of [undefined, "alice", "bob"]) {
       const [plain, ...others] = await Promise.all(

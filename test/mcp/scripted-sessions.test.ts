@@ -20,7 +20,7 @@ beforeAll(async () => {
   );
 });
 
-describe("what a scripted server with sessions says", () => {
+describe("a message of a scripted server with sessions", () => {
   const event = (message: object) => `data: ${JSON.stringify({ jsonrpc: "2.0", ...message })}\n\n`;
   const stream = { "content-type": "text/event-stream", "mcp-session-id": "s" };
   const json = { "content-type": "application/json", "mcp-session-id": "s" };
@@ -75,7 +75,7 @@ describe("what a scripted server with sessions says", () => {
   const call = (params: object = {}, caller = "eve") =>
     ask(url("raw"), "tools/call", { name: "t", arguments: {}, ...params }, as(caller));
 
-  it("on its session's own stream is asked for the call that is under way", async () => {
+  it("on its session's own stream is assigned to the call in flight", async () => {
     const [asked] = messagesOf(await call());
     const { resultType, inputRequests, requestState } = JSON.parse(JSON.stringify(asked)).result;
     expect([resultType, inputRequests]).toEqual([
@@ -87,12 +87,12 @@ describe("what a scripted server with sessions says", () => {
     expect(sent().find(({ id }) => id === 7)?.result).toEqual({ action: "decline" });
   });
 
-  it("in response while its client is asked is there when the client comes back", async () => {
+  it("that is the response, sent during a client's input, is delivered when the client returns", async () => {
     const [asked] = messagesOf(await call());
     const { requestState } = JSON.parse(JSON.stringify(asked)).result;
     pending?.({ result: { content: [] } });
     pending = undefined;
-    // Once this is answered, what was said before it has been read.
+    // Once this is answered, all earlier messages have been read.
     ownStream?.write(event({ id: 8, method: "ping" }));
     await expect.poll(() => sent().some(({ id }) => id === 8)).toBe(true);
     const done = await call({ requestState, inputResponses: { r1: { action: "decline" } } });
@@ -102,7 +102,7 @@ describe("what a scripted server with sessions says", () => {
       .toEqual({ action: "decline" });
   });
 
-  it("as a question that its own response overtakes is refused", async () => {
+  it("that is a request overtaken by its own response is refused", async () => {
     const { response } = raw;
     raw.response = (out, request, message) => {
       response(out, request, message);
@@ -116,13 +116,13 @@ describe("what a scripted server with sessions says", () => {
       .toMatchObject({ code: -32601 });
   });
 
-  it("as a question that the client can't answer is refused", async () => {
+  it("that is a request the client cannot answer is refused", async () => {
     const unable = { "io.modelcontextprotocol/clientCapabilities": { sampling: {} } };
     await call({ _meta: { ...envelope, ...unable } });
     expect(sent().find(({ id }) => id === 7)?.error).toMatchObject({ code: -32601 });
   });
 
-  it("of changes reaches who has subscribed, what the server offers and nothing else", async () => {
+  it("about changes reaches only subscribers", async () => {
     const client = await connectStateless(url("raw"), {}, as("eve"));
     const heard: unknown[] = [];
     client.setNotificationHandler(
@@ -160,7 +160,7 @@ describe("what a scripted server with sessions says", () => {
     await client.close();
   });
 
-  it("in its log is from the level that the request names", async () => {
+  it("that is a log line is delivered from the level that the request names", async () => {
     results = { "tools/list": { tools: [] } };
     const level = { ...envelope, "io.modelcontextprotocol/logLevel": "warning" };
     await ask(url("raw"), "tools/list", { _meta: level }, as("eve"));
@@ -170,7 +170,7 @@ describe("what a scripted server with sessions says", () => {
     expect(methods.indexOf("logging/setLevel")).toBeLessThan(methods.indexOf("tools/list"));
   });
 
-  it("of a URL that the user must open is asked for, where the client can", async () => {
+  it("about a URL that the user must open becomes a request for it, if the client supports that", async () => {
     const elicitations = [{ mode: "url", elicitationId: "e", url: "https://x.test", message: "m" }];
     const error = { code: -32042, message: "URL elicitation required", data: { elicitations } };
     results = { "tools/call": { error } };
@@ -188,7 +188,7 @@ describe("what a scripted server with sessions says", () => {
     ]);
   });
 
-  it("of tools that run as tasks is left out", async () => {
+  it("with tools that run as tasks is delivered without them", async () => {
     const tool = (name: string, taskSupport?: string) => ({
       name,
       inputSchema: { type: "object" },
@@ -201,7 +201,7 @@ describe("what a scripted server with sessions says", () => {
     expect(JSON.parse(listed.text).result.tools).toEqual([tool("a"), tool("b")]);
   });
 
-  it("of a session that it has forgotten is not the client's business", async () => {
+  it("about a forgotten session is hidden from the client", async () => {
     results = { "tools/list": { tools: [] } };
     await ask(url("raw"), "tools/list", {}, as("eve"));
     const { response } = raw;
@@ -215,7 +215,7 @@ describe("what a scripted server with sessions says", () => {
     expect([listed.status, JSON.parse(listed.text).result.tools]).toEqual([200, []]);
   });
 
-  it("when it has become one of the other era is understood", async () => {
+  it("of the other era is understood", async () => {
     results = { "tools/list": { tools: [{ name: "old", inputSchema: { type: "object" } }] } };
     const names = async () => {
       const listed = await ask(url("changing"), "tools/list", {}, as("eve"));
@@ -229,7 +229,7 @@ describe("what a scripted server with sessions says", () => {
       out.writeHead(200, json).end(JSON.stringify({ jsonrpc: "2.0", id, result }));
     };
     expect(await names()).toEqual([200, "new"]);
-    // A server of before is in its place: it wants a session first.
+    // An older server has replaced it, which requires a session.
     raw.response = (out, request, message) => {
       const hasSession = request.headers["mcp-session-id"] !== undefined;
       if (hasSession || message.method === "initialize" || request.method !== "POST") {

@@ -7,7 +7,7 @@ import {
   ListRootsRequestSchema,
 } from "@modelcontextprotocol/sdk/types.js";
 
-/** A real client of the session era that answers whatever servers ask; `close` ends its session. */
+/** Connects a real client of the session era that answers servers' requests; `close` ends its session. */
 export async function connectSession(
   url: string,
   capabilities: object = { sampling: {}, elicitation: { form: {} }, roots: {} },
@@ -33,7 +33,7 @@ export async function connectSession(
     client.setRequestHandler(ListRootsRequestSchema, () => ({ roots: [{ uri: "file:///r" }] }));
   }
   const transport = new StreamableHTTPClientTransport(new URL(url), { fetch: send });
-  // Its optional members are typed without undefined; under exactOptionalPropertyTypes the two don't meet.
+  // The SDK's optional members are typed without undefined, which exactOptionalPropertyTypes rejects.
   await client.connect(transport as Transport);
   return client;
 }

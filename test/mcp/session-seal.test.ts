@@ -5,7 +5,7 @@ import { sealSession, unsealSession } from "../../runtime/process/session-seal.t
 
 const key = randomBytes(32);
 
-it("a state comes back under its key and binding, and under no other", () => {
+it("a state is unsealed only with its key and binding", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), fc.string(), (state, binding) => {
       const text = state.toWellFormed();
@@ -18,10 +18,10 @@ it("a state comes back under its key and binding, and under no other", () => {
   );
 });
 
-it("an id that is changed anywhere, cut or made up is none", () => {
+it("an id that is changed anywhere, truncated or invented is invalid", () => {
   const id = sealSession(key, "b", '{"t":[]}');
   for (let i = 0; i < id.length; i++) {
-    // The middle of the alphabet's bits: the last character's lowest ones carry nothing.
+    // Bits in the middle of the alphabet: the lowest bits of the last character carry no data.
     const other = id[i] === "Z" ? "A" : "Z";
     if (i < id.length - 1)
       expect(unsealSession(key, "b", id.slice(0, i) + other + id.slice(i + 1))).toBeUndefined();

@@ -29,29 +29,29 @@ async function openMany(gateway: Gateway, count: number, headers: Headers): Prom
   return sessions;
 }
 
-it("a caller that opens many sessions ends its own, not those of others", async () => {
+it("a caller that opens many sessions ends only its own", async () => {
   const gateway = await startChildren({ max: 4 });
   const [bobs = {}] = await openMany(gateway, 1, as("bob"));
-  // A client without a token is one by its address.
+  // A client without a token is identified by its address.
   const [strangers = {}] = await openMany(gateway, 1, {});
   const alices = await openMany(gateway, 6, as("alice"));
   expect(await use(gateway, bobs)).toBe(200);
   expect(await use(gateway, strangers)).toBe(200);
   const statuses = await Promise.all(alices.map((session) => use(gateway, session)));
-  // Half of all is for one caller.
+  // One caller gets half of all.
   expect(statuses).toEqual([404, 404, 404, 404, 200, 200]);
 });
 
-it("who has most makes room for who has less, as long as it has more", async () => {
+it("the caller with the most sessions makes room for others", async () => {
   const gateway = await startChildren({ max: 3, maxPerCaller: 3 });
   const alices = await openMany(gateway, 3, as("alice"));
   const bobs = await openMany(gateway, 3, as("bob"));
   const statuses = await Promise.all([...alices, ...bobs].map((each) => use(gateway, each)));
-  // Bob's second one takes from alice, who then has one; his third takes from himself.
+  // Bob's second session displaces one of alice, who then has one; his third displaces his own.
   expect(statuses).toEqual([404, 404, 200, 404, 200, 200]);
 });
 
-it("a session ends after the idle time that is configured", async () => {
+it("a session ends after the configured idle time", async () => {
   const gateway = await startChildren({ idleTimeout: "1s" });
   const [session = {}] = await openMany(gateway, 1, {});
   const [, child = ""] = await gateway.seen(/: child (\d+)/);

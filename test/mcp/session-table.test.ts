@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 import { newSession } from "../../runtime/mcp/session/session.ts";
 import { sessionTable } from "../../runtime/mcp/session/session-table.ts";
-import type { LiveSession } from "../../runtime/process/gateway-context.ts";
 import { Metrics } from "../../runtime/metrics/metrics.ts";
+import type { LiveSession } from "../../runtime/process/gateway-context.ts";
 
 const parts = { initialize: undefined, targets: [], live: undefined };
 const idOf = (number: number) => String(number).padStart(16, "0");
@@ -11,7 +11,7 @@ function someSession(number: number, expiresAt: number) {
   return newSession(idOf(number), "binding", parts, expiresAt);
 }
 
-it("an ended session is known to be over when so many others are used that it is forgotten", () => {
+it("an ended session is known after it was dropped from the cache", () => {
   const table = sessionTable({ sessions: new Map<string, LiveSession>(), metrics: new Metrics() });
   const later = Date.now() + 60_000;
   const session = someSession(0, later);
@@ -21,7 +21,7 @@ it("an ended session is known to be over when so many others are used that it is
   expect(table.isEnded(session.id)).toBe(true);
 });
 
-it("ended sessions are remembered until they expire, and not more than fit", () => {
+it("ended sessions are remembered until they expire, up to a limit", () => {
   const table = sessionTable({ sessions: new Map<string, LiveSession>(), metrics: new Metrics() });
   table.end(someSession(0, Date.now() - 1));
   table.end(someSession(1, Date.now() + 60_000));

@@ -40,7 +40,7 @@ beforeEach(() => {
 const at = (process: { readonly url: string }, path: string) => process.url.replace("/mcp", path);
 
 describe.each(["/mcp", "/merged"])("a session of %s", (path) => {
-  it("goes on at another replica with the same key", async () => {
+  it("continues at another replica with the same key", async () => {
     const session = await openSession(at(gateway, path), alice);
     expect((await post(at(replica, path), ping, session)).status).toBe(200);
     expect(upstream.seen.at(-1)?.headers["mcp-session-id"]).toMatch(/^upstream-/);
@@ -71,7 +71,7 @@ describe.each(["/mcp", "/merged"])("a session of %s", (path) => {
       (url, session) => send(url, { method: "GET", headers: { ...session, ...as("bob") } }),
     ],
   ];
-  it.each(foreign)("is unknown to %s, and the target hears nothing of it", async (_, present) => {
+  it.each(foreign)("is unknown to %s, without a request to the target", async (_, present) => {
     const session = await openSession(at(gateway, path), alice);
     const before = upstream.seen.length;
     expect((await present(at(gateway, path), session)).status).toBe(404);
@@ -79,7 +79,7 @@ describe.each(["/mcp", "/merged"])("a session of %s", (path) => {
     expect((await post(at(gateway, path), ping, session)).status).toBe(200);
   });
 
-  it("is over after DELETE, here and at the target", async () => {
+  it("has ended after DELETE, at the gateway and at the target", async () => {
     const session = await openSession(at(gateway, path), alice);
     const response = await send(at(gateway, path), { method: "DELETE", headers: session });
     expect(response.status).toBeLessThan(300);
@@ -88,7 +88,7 @@ describe.each(["/mcp", "/merged"])("a session of %s", (path) => {
     await expect.poll(deletions).toBeGreaterThan(0);
   });
 
-  it("is over after DELETE under any spelling of its id, and the target hears nothing of it", async () => {
+  it("has ended after DELETE under any spelling of its id", async () => {
     const session = await openSession(at(gateway, path), alice);
     await send(at(gateway, path), { method: "DELETE", headers: session });
     const pings = () => upstream.seen.filter(({ text }) => text.includes('"ping"')).length;
@@ -99,7 +99,7 @@ describe.each(["/mcp", "/merged"])("a session of %s", (path) => {
     expect(pings()).toBe(0);
   });
 
-  it("is over after DELETE when the target has forgotten it", async () => {
+  it("has ended after DELETE when the target has forgotten it", async () => {
     const session = await openSession(at(gateway, path), alice);
     upstream.response = (response, request, message) => {
       if (request.method === "DELETE") response.writeHead(404).end();
@@ -109,7 +109,7 @@ describe.each(["/mcp", "/merged"])("a session of %s", (path) => {
     expect((await post(at(gateway, path), ping, session)).status).toBe(404);
   });
 
-  it("is over after its longest time, however much it is used", async () => {
+  it("has ended after its lifetime, however much it is used", async () => {
     const one = { name: "one", mcp: { host: upstream.url } };
     const targets = path === "/merged" ? [one, { ...one, name: "two" }] : [one];
     const brief = await startHandwritten({
@@ -128,7 +128,7 @@ describe.each(["/mcp", "/merged"])("a session of %s", (path) => {
     }
   });
 
-  it("goes on when the target does not let clients end it", async () => {
+  it("continues when the target does not let clients end it", async () => {
     if (path === "/merged") return;
     const session = await openSession(at(gateway, path), alice);
     upstream.response = (response, request, message) => {
@@ -141,7 +141,7 @@ describe.each(["/mcp", "/merged"])("a session of %s", (path) => {
     expect((await post(at(gateway, path), ping, session)).status).toBe(200);
   });
 
-  it("has an id of visible ASCII that says nothing, and the log shows neither", async () => {
+  it("has an opaque id of visible ASCII that is not logged", async () => {
     const session = await openSession(at(gateway, path), alice);
     const id = session["mcp-session-id"] ?? "";
     expect(id).toMatch(/^[\x21-\x7e]+$/);
@@ -152,7 +152,7 @@ describe.each(["/mcp", "/merged"])("a session of %s", (path) => {
     expect(gateway.output).not.toContain("upstream-1");
   });
 
-  it("that the target forgot is opened anew, once for requests at the same time", async () => {
+  it("that the target forgot is reopened once, also for concurrent requests", async () => {
     const session = await openSession(at(gateway, path), alice);
     const lost = new Set(["upstream-1", ...upstream.seen.map(sessionOf)]);
     upstream.seen.length = 0;
@@ -171,7 +171,7 @@ describe.each(["/mcp", "/merged"])("a session of %s", (path) => {
     expect(upstream.seen.filter(({ text }) => text.includes('"initialize"')).length).toBe(targets);
   });
 
-  it("that the target forgets again and again is a 404", async () => {
+  it("that the target repeatedly forgets is a 404", async () => {
     const session = await openSession(at(gateway, path), alice);
     upstream.response = (response, request, message) => {
       if (message.method === "ping") response.writeHead(404).end();
@@ -182,7 +182,7 @@ describe.each(["/mcp", "/merged"])("a session of %s", (path) => {
   });
 });
 
-/** Texts that base64url decoders read as the same bytes. */
+/** Returns strings that base64url decoders read as the same bytes. */
 function spellings(id: string): string[] {
   const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
   const bytes = Buffer.from(id, "base64url");
@@ -194,7 +194,7 @@ function sessionOf({ headers }: { headers: { readonly [name: string]: unknown } 
   return String(headers["mcp-session-id"]);
 }
 
-/** Responses like `plain`, but doesn't know some sessions any more. */
+/** Responds like `plain`, but has forgotten some sessions. */
 function forgetting(lost: ReadonlySet<string>): RawUpstream["response"] {
   const responses = mcpResponses({ ping: "{}" });
   let renewed = 0;

@@ -15,7 +15,7 @@ const expected = [
   { name: "", data: "last", id: undefined, retry: undefined },
 ];
 
-/** The events of the stream, cut into pieces at the given places, without empty ones. */
+/** Returns the events of the stream, cut into pieces at the given places, without empty ones. */
 function read(cuts: readonly number[]) {
   const reader = new SseReader(1000);
   const raw: Buffer[] = [];
@@ -32,7 +32,7 @@ function read(cuts: readonly number[]) {
   return { events, raw: Buffer.concat(raw) };
 }
 
-it("a stream is the same events however it is cut, and their bytes are the stream's", () => {
+it("a stream has the same events however it is cut", () => {
   for (let cut = 0; cut <= stream.length; cut++) expect(read([cut]).events).toEqual(expected);
   fc.assert(
     fc.property(fc.array(fc.nat(stream.length)), (cuts) => {
@@ -43,13 +43,13 @@ it("a stream is the same events however it is cut, and their bytes are the strea
   );
 });
 
-it("an event over the limit is refused, whether it comes at once or in pieces", () => {
+it("an event over the limit is refused, at once or in pieces", () => {
   const reader = new SseReader(100);
   expect(reader.push(Buffer.from(`data: ${"x".repeat(60)}`))).toEqual([]);
   expect(reader.push(Buffer.from("x".repeat(60)))).toBeUndefined();
 });
 
-it("a message is one event, whatever line breaks its text has", () => {
+it("a message is one event, whatever line breaks it contains", () => {
   const breaks = fc.stringMatching(/^[ \r\n]{0,3}$/);
   fc.assert(
     fc.property(fc.jsonValue(), breaks, (value, blank) => {

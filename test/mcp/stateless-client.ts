@@ -6,19 +6,19 @@ export const revision = "2026-07-28";
 
 const prefix = "io.modelcontextprotocol";
 
-/** What a client of the stateless revision says of itself in `_meta`. */
+/** The `_meta` of a client of the stateless revision. */
 export const envelope = {
   [`${prefix}/protocolVersion`]: revision,
   [`${prefix}/clientCapabilities`]: { elicitation: {}, sampling: {}, roots: {} },
   [`${prefix}/clientInfo`]: { name: "test", version: "1" },
 };
 
-/** A message of the stateless revision. */
+/** Returns a message of the stateless revision. */
 export function request(method: string, params: object = {}, id: number | string = 1): object {
   return { jsonrpc: "2.0", id, method, params: { _meta: envelope, ...params } };
 }
 
-/** Sends a message of the stateless revision with the headers that go with it; those that are given replace them. */
+/** Sends a message of the stateless revision with its headers; given ones replace them. */
 export function ask(
   url: string,
   method: string,
@@ -34,7 +34,7 @@ export function ask(
   });
 }
 
-/** A real client that speaks the stateless revision and no other. */
+/** Connects a real client that speaks only the stateless revision. */
 export async function connectStateless(
   url: string,
   options: ConstructorParameters<typeof Client>[1] = {},
@@ -50,7 +50,7 @@ export async function connectStateless(
   return client;
 }
 
-/** Lets a client answer what servers ask: its user fills forms in like this, its model says "sampled". */
+/** Lets a client answer servers' requests: its user fills in forms with this content, its model says "sampled". */
 export function answerServers(client: Client, content: Record<string, string | boolean>): void {
   client.setRequestHandler("elicitation/create", () => ({ action: "accept", content }));
   client.setRequestHandler("sampling/createMessage", () => ({

@@ -34,12 +34,12 @@ beforeAll(async () => {
   ]);
 });
 
-// Servers of the stateless revision: a child, and two that are shown as one.
+// Servers of the stateless revision: a child, and two merged ones.
 describe.each([
   ["stdio", "", ""],
   ["both", "http_", "http+"],
   ["both", "stdio_", "stdio+"],
-])("a client without sessions finds behind /%s with %j", (route, prefix, uriPrefix) => {
+])("a client without sessions behind /%s with %j", (route, prefix, uriPrefix) => {
   let client: Client;
   const call = async (name: string) =>
     JSON.stringify(await client.callTool({ name: prefix + name }));
@@ -52,7 +52,7 @@ describe.each([
   });
   afterEach(() => client.close());
 
-  it("tools, prompts, resources and completions", async () => {
+  it("can use tools, prompts, resources and completions", async () => {
     expect((await client.listTools()).tools.map(({ name }) => name)).toContain(
       `${prefix}test_simple_text`,
     );
@@ -66,13 +66,13 @@ describe.each([
     expect((await client.complete({ ref, argument })).completion.values).toEqual(["paris"]);
   });
 
-  it("servers that ask, more than once, and more than one thing", async () => {
+  it("responds to several requests of servers", async () => {
     expect(await call("test_input_required_result_multiple_inputs")).toContain("sampled");
     expect(await call("test_input_required_result_multi_round")).toContain("complete");
     expect(await call("test_input_required_result_request_state")).toContain("state-ok");
   });
 
-  it("progress of its own calls, when others use the same token", async () => {
+  it("gets progress of its own calls when others use the same token", async () => {
     const other = await connectStateless(url(route));
     const seen = await Promise.all(
       [client, other].map(async (each) => {
@@ -89,7 +89,7 @@ describe.each([
     await other.close();
   });
 
-  it("changes that it listens to", async () => {
+  it("gets the changes that it subscribes to", async () => {
     let changes = 0;
     client.setNotificationHandler("notifications/tools/list_changed", () => {
       changes++;
@@ -101,7 +101,7 @@ describe.each([
   });
 });
 
-describe("two servers shown as one", () => {
+describe("two merged servers", () => {
   const lists: Record<string, object> = {};
 
   beforeEach(() => {
@@ -123,7 +123,7 @@ describe("two servers shown as one", () => {
   const listed = async (route: string) =>
     JSON.parse((await ask(url(route), "tools/list")).text).result;
 
-  it("a list is good for as long as the shortest of its parts", async () => {
+  it("a list expires with the earliest of its parts", async () => {
     expect(await listed("raw")).toEqual({
       resultType: "complete",
       tools: [{ name: "t0_a" }, { name: "t1_b" }],
@@ -133,14 +133,14 @@ describe("two servers shown as one", () => {
   });
 
   it.each([[{ cacheScope: "private", ttlMs: 5 }], [{}]])(
-    "one part that is not for all makes the list private: %j",
+    "one private part makes the list private: %j",
     async (hints) => {
       lists[0] = { tools: [], ...hints };
       expect((await listed("raw")).cacheScope).toBe("private");
     },
   );
 
-  it("rules make a list private, and leave out what cannot be called", async () => {
+  it("rules make a list private and remove what cannot be called", async () => {
     expect(await listed("ruled")).toMatchObject({
       tools: [{ name: "t1_b" }],
       cacheScope: "private",
@@ -149,7 +149,7 @@ describe("two servers shown as one", () => {
     expect(called.text).toContain("Unknown tool: t0_a");
   });
 
-  it("a name in a header is the server's own where it arrives", async () => {
+  it("a name in a header becomes the server's own name", async () => {
     await ask(
       url("raw"),
       "tools/call",
@@ -165,7 +165,7 @@ describe("two servers shown as one", () => {
     expect([wrong.status, JSON.parse(wrong.text).error.code]).toEqual([400, -32020]);
   });
 
-  it("subscriptions go to the owners of their resources, and are acknowledged once", async () => {
+  it("subscriptions go to the owners of their resources and are acknowledged once", async () => {
     const ends: (() => void)[] = [];
     for (const raw of raws) {
       raw.response = (response, { text }) => {
@@ -207,7 +207,7 @@ describe("two servers shown as one", () => {
     ).toEqual([{ resourceSubscriptions: ["x://a"] }, { resourceSubscriptions: ["x://a"] }]);
   });
 
-  it("a state goes back to the server that gave it, and to no other", async () => {
+  it("a state goes back only to the server that issued it", async () => {
     const needed = { resultType: "input_required", requestState: "secret" };
     for (const raw of raws) {
       raw.response = (response, { text }) => {
@@ -236,7 +236,7 @@ describe("two servers shown as one", () => {
     expect(states).toEqual([["secret"], []]);
   });
 
-  it("a server that is broken fails the list, or is left out of it by its name", async () => {
+  it("a broken server fails the list or is named as missing", async () => {
     const [first] = raws;
     if (first !== undefined) {
       first.response = (response) => void response.writeHead(500).end();

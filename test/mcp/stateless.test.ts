@@ -48,7 +48,7 @@ function respondWith(result: string): void {
 }
 
 describe("a client of the stateless revision", () => {
-  it("finds and calls what an open route has, without a session", async () => {
+  it("can use an open route without a session", async () => {
     const client = await connectStateless(url("open"));
     const names = (await client.listTools()).tools.map(({ name }) => name);
     expect(names).toContain("test_image_content");
@@ -57,7 +57,7 @@ describe("a client of the stateless revision", () => {
     await client.close();
   });
 
-  it("sees the tools that it can call, and those alone, with its own credentials", async () => {
+  it("sees only the tools that it can call, with its own credentials", async () => {
     for (const [subject, own] of [
       ["ada", ["test_simple_text", "test_image_content"]],
       ["bob", ["test_simple_text"]],
@@ -73,7 +73,7 @@ describe("a client of the stateless revision", () => {
     }
   });
 
-  it("is asked for input, and goes on with it", async () => {
+  it("is asked for input and continues with it", async () => {
     const client = await connectStateless(url("open"), { capabilities: { elicitation: {} } });
     client.setRequestHandler("elicitation/create", () => ({
       action: "accept",
@@ -84,7 +84,7 @@ describe("a client of the stateless revision", () => {
     await client.close();
   });
 
-  it("has no streams to get and no sessions to end", async () => {
+  it("has no GET streams and no sessions to end", async () => {
     for (const method of ["GET", "DELETE"]) {
       const headers = { "mcp-protocol-version": revision, accept: "text/event-stream" };
       const response = await send(url("open"), { method, headers });
@@ -92,7 +92,7 @@ describe("a client of the stateless revision", () => {
     }
   });
 
-  it("is told of a revision that nobody serves", async () => {
+  it("gets an error for an unknown revision", async () => {
     const response = await ask(
       url("ruled"),
       "tools/list",
@@ -106,8 +106,8 @@ describe("a client of the stateless revision", () => {
   });
 });
 
-describe("what passes", () => {
-  it("an open route changes no byte of either body, and shows no session", async () => {
+describe("passing through", () => {
+  it("an open route changes no byte of either body", async () => {
     const response = `{ "jsonrpc":"2.0","id" :1e0,"result":{"x":12345678901234567890,"resultType":"complete"}}`;
     raw.response = (out) =>
       void out
@@ -138,7 +138,7 @@ describe("what passes", () => {
   });
 
   it.each(["raw", "rawruled"])(
-    "%s: headers pass alike, in whatever form they came",
+    "%s: headers are forwarded alike, in whatever form they arrived",
     async (route) => {
       raw.response = (response, _, { id }) =>
         void response
@@ -181,7 +181,7 @@ describe("what passes", () => {
   it.each([
     [401, 'Bearer resource_metadata="https://x.test/m", scope="a"'],
     [403, 'Bearer error="insufficient_scope", scope="a b", resource_metadata="https://x.test/m"'],
-  ])("a target's %i asks the client for what the target wants", async (status, challenge) => {
+  ])("a target's %i is forwarded with its challenge", async (status, challenge) => {
     raw.response = (response) =>
       void response.writeHead(status, { "www-authenticate": challenge }).end("{}");
     for (const route of ["raw", "rawruled"]) {
@@ -190,7 +190,7 @@ describe("what passes", () => {
     }
   });
 
-  it("a filtered list keeps how long it is good for, and is nobody else's", async () => {
+  it("a filtered list keeps its lifetime and is private", async () => {
     const tools = `[{"name":"test_simple_text"},{"name":"secret"}]`;
     respondWith(`{"resultType":"complete","tools":${tools},"ttlMs":5000,"cacheScope":"public"}`);
     const listed = await ask(url("rawruled"), "tools/list");
@@ -202,7 +202,7 @@ describe("what passes", () => {
     });
   });
 
-  it("a refusal of a list keeps its status and code, and says nothing else", async () => {
+  it("a refusal of a list keeps only its status and code", async () => {
     const error = { code: -32021, message: "secret", data: { requiredCapabilities: {} } };
     raw.response = (response) =>
       void response
@@ -213,7 +213,7 @@ describe("what passes", () => {
     expect(listed.text).not.toContain("secret");
   });
 
-  it("a subscription reaches the resources that the rules show", async () => {
+  it("a subscription contains only the resources that the rules allow", async () => {
     respondWith(`{"resultType":"complete"}`);
     const notifications = {
       toolsListChanged: true,
@@ -227,14 +227,14 @@ describe("what passes", () => {
   });
 });
 
-describe("where rules read names, what is said twice has to agree", () => {
+describe("where rules read names, header and body have to agree", () => {
   const call = (name: string, headers: Parameters<typeof ask>[3] = {}) =>
     ask(url("rawruled"), "tools/call", { name }, headers);
   const base64 = (text: string) => `=?base64?${Buffer.from(text).toString("base64")}?=`;
 
   beforeEach(() => respondWith(`{"resultType":"complete","content":[]}`));
 
-  it("a name that is not ASCII comes in base64", async () => {
+  it("a name that is not ASCII is sent in base64", async () => {
     expect((await call("größe", { "mcp-name": base64("größe") })).status).toBe(200);
     expect(raw.seen[0]?.headers["mcp-name"]).toBe(base64("größe"));
   });
@@ -269,7 +269,7 @@ describe("where rules read names, what is said twice has to agree", () => {
     expect(raw.seen).toEqual([]);
   });
 
-  it("a name that ASCII could have said may come in base64, as the target reads it", async () => {
+  it("an ASCII name may be sent in base64, as the target reads it", async () => {
     expect(
       (await call("test_simple_text", { "mcp-name": base64("test_simple_text") })).status,
     ).toBe(200);
@@ -303,7 +303,7 @@ describe("where rules read names, what is said twice has to agree", () => {
   it.each([
     ["3 MB", `"${"x".repeat(3_000_000)}"`, 413],
     ["a list in lists, 100,000 deep", "[".repeat(100_000) + "]".repeat(100_000), 200],
-  ])("_meta with %s is read as far as may be", async (_, value, status) => {
+  ])("_meta with %s is read leniently", async (_, value, status) => {
     const text = JSON.stringify(request("tools/call", { name: "test_simple_text" }));
     const body = text.replace('"_meta":{', `"_meta":{"com.example/big":${value},`);
     const response = await post(url("rawruled"), body, {
@@ -319,12 +319,12 @@ describe("where rules read names, what is said twice has to agree", () => {
     }
   });
 
-  it("a method that the revision has removed is not there", async () => {
+  it("a method that the revision has removed is unknown", async () => {
     const response = await ask(url("rawruled"), "logging/setLevel", { level: 7 });
     expect([response.status, JSON.parse(response.text).error.code]).toEqual([404, -32601]);
   });
 
-  it("a request of the new era without its header is of no era", async () => {
+  it("a request of the new era without its header belongs to no era", async () => {
     for (const version of [null, "2025-11-25"]) {
       const response = await post(url("rawruled"), request("tools/list"), {
         "mcp-protocol-version": version,
@@ -336,7 +336,7 @@ describe("where rules read names, what is said twice has to agree", () => {
     }
   });
 
-  it("a client of sessions may say names in headers that nobody reads, and no target sees", async () => {
+  it("headers with names from a client with sessions are dropped", async () => {
     respondWith(`{"tools":[]}`);
     const old = { jsonrpc: "2.0", id: 1, method: "tools/list" };
     const response = await post(url("raw"), old, { "mcp-method": "x", "mcp-name": "y" });

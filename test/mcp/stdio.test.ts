@@ -41,13 +41,13 @@ function pids(kind: "child" | "grandchild"): number[] {
   return [...gateway.output.matchAll(pattern)].map((match) => Number(match[1]));
 }
 
-/** The only child and its own one, as soon as both are there. */
+/** Waits for the only child and its own child; returns both ids. */
 async function family(): Promise<readonly number[]> {
   await until(() => pids("child").length === 1 && pids("grandchild").length === 1);
   return [...pids("child"), ...pids("grandchild")];
 }
 
-/** The processes whose parent this one is. */
+/** Returns the children of a process. */
 function childrenOf(pid: number): number[] {
   const found = spawnSync(program("ps"), ["-o", "pid=", "--ppid", String(pid)], {
     encoding: "utf8",
@@ -65,7 +65,7 @@ describe("a child", () => {
   beforeAll(() => start(["a b", "$HOME; `id`", "--grandchild"]));
   afterAll(() => gateway.stop());
 
-  it("gets its arguments as they are, without a shell", async () => {
+  it("gets its arguments unchanged, without a shell", async () => {
     const session = await openSession(gateway.url);
     const response = await post(gateway.url, toolCall("args"), session);
     expect(response.text).toContain(
@@ -73,7 +73,7 @@ describe("a child", () => {
     );
   });
 
-  it("sees PATH and its own variables, but nothing else of the gateway's environment", async () => {
+  it("gets PATH and its own variables, but nothing else of the gateway's environment", async () => {
     const session = await openSession(gateway.url);
     const response = await post(gateway.url, toolCall("env"), session);
     expect(response.text).toContain("JOURNAL");
@@ -82,20 +82,20 @@ describe("a child", () => {
     expect(response.text).not.toContain("GATEWAY_FIXTURE");
   });
 
-  it("trusts the authorities that the gateway was told to trust", async () => {
+  it("trusts the CA certificates that the gateway trusts", async () => {
     const session = await openSession(gateway.url);
     const response = await post(gateway.url, toolCall("env"), session);
     expect(response.text).toContain("SSL_CERT_FILE");
   });
 
-  it("responds under the very id of the request, beyond 2^53 too", async () => {
+  it("responds under the exact id of the request, even beyond 2^53", async () => {
     const session = await openSession(gateway.url);
     const body = '{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}';
     const response = await post(gateway.url, body, session);
     expect(response.text).toBe('{"jsonrpc":"2.0","id":9007199254740993,"result":{}}');
   });
 
-  it("gets a message of several lines on one line, with nothing else changed", async () => {
+  it("gets a multi-line message on one line, otherwise unchanged", async () => {
     const session = await openSession(gateway.url);
     const body =
       '{\n "jsonrpc": "2.0",\r\n "id": 1.0, "method": "ping", "x": 12345678901234567890}';
@@ -105,21 +105,21 @@ describe("a child", () => {
     );
   });
 
-  it("may write rubbish: it is logged and skipped", async () => {
+  it("may write invalid output, which is logged and skipped", async () => {
     const session = await openSession(gateway.url);
     const response = await post(gateway.url, toolCall("rubbish"), session);
     expect(response.text).toContain("still here");
     await until(() => gateway.output.includes("not a message: npm warn this is not JSON"));
   });
 
-  it("sends a notification ahead of its response: the response is a stream then", async () => {
+  it("may send a notification before its response, which makes that a stream", async () => {
     const session = await openSession(gateway.url);
     const response = await post(gateway.url, toolCall("log"), session);
     expect(response.headers["content-type"]).toBe("text/event-stream");
     expect(messagesOf(response)).toMatchObject([{ params: { data: "first" } }, { id: 1 }]);
   });
 
-  it("has its group ended with the session", async () => {
+  it("has its process group ended with the session", async () => {
     const session = await openSession(gateway.url);
     const { text } = await post(gateway.url, toolCall("pids"), session);
     const started = (/"text":"(\d+ \d+)"/.exec(text)?.[1] ?? "").split(" ").map(Number);
@@ -130,7 +130,7 @@ describe("a child", () => {
     expect((await post(gateway.url, toolCall("args"), session)).status).toBe(404);
   });
 
-  it("that dies fails the calls under way, and its session is gone", async () => {
+  it("that dies fails the calls in flight and ends its session", async () => {
     const session = await openSession(gateway.url);
     const hanging = post(gateway.url, toolCall("hang", 7), session);
     const dying = post(gateway.url, toolCall("die", 8), session);
@@ -158,7 +158,7 @@ describe("a child", () => {
     expect((await first).status).toBe(502);
   });
 
-  it("hears when the client takes a request back, and the request ends without a response", async () => {
+  it("gets the client's cancellation, which ends the request without a response", async () => {
     const session = await openSession(gateway.url);
     const call = toolCall("hang", 5);
     const hanging = post(gateway.url, call, session);
@@ -170,7 +170,7 @@ describe("a child", () => {
     await until(() => readFileSync(journal, "utf8").includes(JSON.stringify(notice)));
   });
 
-  it("hears when the client leaves", async () => {
+  it("gets a cancellation when the client disconnects", async () => {
     const session = await openSession(gateway.url);
     const controller = new AbortController();
     const headers = { ...session, "content-type": "application/json", accept: "*/*" };
@@ -187,14 +187,14 @@ describe("a child", () => {
     await until(() => readFileSync(journal, "utf8").includes('"requestId":"left"'));
   });
 
-  it("that asks a client that leaves gets an error", async () => {
+  it("gets an error for a request to a client that disconnects", async () => {
     const session = await openSession(gateway.url);
     const body = JSON.stringify(toolCall("ask", "asking"));
     await send(gateway.url, { headers: session, body, leaveAfter: 5 });
     await until(() => readFileSync(journal, "utf8").includes('"id":"asked","error"'));
   });
 
-  it("can ask the client on the stream of the request that it works on, and gets the response", async () => {
+  it("can send the client a request on the stream of its current request", async () => {
     const session = await openSession(gateway.url);
     const listening = await fetch(gateway.url, {
       headers: { ...session, accept: "text/event-stream" },
@@ -216,7 +216,7 @@ describe("a child", () => {
     expect(await listening.text()).toBe("");
   });
 
-  it("is heard on the GET stream when no request is under way", async () => {
+  it("sends messages on the GET stream when no request is in flight", async () => {
     const session = await openSession(gateway.url);
     const listening = await fetch(gateway.url, {
       headers: { ...session, accept: "text/event-stream" },
@@ -232,7 +232,7 @@ describe("a child", () => {
 describe("the gateway", () => {
   afterEach(() => gateway.stop());
 
-  it("ends its children, and theirs, when it has to end", async () => {
+  it("ends its children and theirs when it ends", async () => {
     await start(["--grandchild", "--stubborn"]);
     await openSession(gateway.url);
     const started = await family();
@@ -240,12 +240,12 @@ describe("the gateway", () => {
     await until(() => !started.some(isAlive));
   });
 
-  it("leaves nothing behind when it is killed: a guard ends what will not end by itself", async () => {
+  it("leaves no processes when it is killed", async () => {
     await start(["--grandchild", "--stubborn"]);
     await openSession(gateway.url);
     const started = await family();
     const others = () => childrenOf(gateway.pid).filter((pid) => !started.includes(pid));
-    // A process that is just being started may be seen beside it.
+    // A process that is just starting may also be visible.
     await until(() => others().length === 1);
     const guards = others();
     await gateway.stop("SIGKILL");
@@ -275,14 +275,14 @@ describe("the gateway", () => {
     await until(() => !pids("child").some(isAlive));
   });
 
-  it("ends sessions that nobody uses", async () => {
+  it("ends unused sessions", async () => {
     await start([], { timeouts: { idle: 300 } });
     const session = await openSession(gateway.url);
     await until(() => pids("child").length === 1 && !pids("child").some(isAlive));
     expect((await post(gateway.url, toolCall("args"), session)).status).toBe(404);
   });
 
-  it("makes room for a new session by ending the one that was idle longest", async () => {
+  it("makes room for a new session by ending the longest idle one", async () => {
     await start([], { limits: { sessions: 2 } });
     const first = await openSession(gateway.url);
     const second = await openSession(gateway.url);
@@ -292,7 +292,7 @@ describe("the gateway", () => {
     expect((await post(gateway.url, toolCall("args"), first)).status).toBe(200);
   });
 
-  it("turns a call that takes long into a stream", async () => {
+  it("turns a slow call into a stream", async () => {
     await start([], { timeouts: { keepAlive: 100 } });
     const session = await openSession(gateway.url);
     const call = post(gateway.url, toolCall("hang", 9), session);
@@ -303,7 +303,7 @@ describe("the gateway", () => {
     expect(messagesOf(response)).toMatchObject([{ id: 9, error: { code: -32603 } }]);
   });
 
-  it("says 503 for a command that does not exist", async () => {
+  it("responds with 503 for a command that does not exist", async () => {
     gateway = await startHandwritten({
       routes: [{ name: "mcp", targets: [{ name: "none", stdio: { cmd: "/nonexistent/server" } }] }],
     });

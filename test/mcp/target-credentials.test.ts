@@ -9,7 +9,7 @@ import { as, issuer, keySet } from "./subjects.ts";
 
 const client = as("ada");
 
-/** MCP servers, each for whoever shows its own credential: a key, another key, the client's token, none. */
+/** MCP servers that each accept their own credential: a key, another key, the client's token, none. */
 const expected = {
   keyed: "Bearer key-of-one",
   other: "Bearer key-of-two",
@@ -75,8 +75,8 @@ ${policy("other", "{secretRef: {name: two}}")}${policy("passed", "{passthrough: 
 describe.each([
   ["a file", fromFile],
   ["manifests", fromManifests],
-])("servers shown as one, by %s,", (_form, start) => {
-  it("each get their own credential, and only the one that is meant to the client's token", async () => {
+])("merged servers, by %s,", (_form, start) => {
+  it("each get their own credential, and only the intended one gets the client's token", async () => {
     const servers = await Promise.all(
       Object.entries(expected).map(
         async ([name, credential]) => [name, await serverOf(credential)] as const,

@@ -6,7 +6,7 @@ afterEach(() => vi.useRealTimers());
 
 const minutes = (count: number) => vi.setSystemTime(Date.now() + count * 60_000);
 
-it("a target that has no sessions is tried again after a while, as one that has is not", () => {
+it("only a target without sessions is tried again after a while", () => {
   const era = new TargetEra(undefined);
   era.noteSessions(false);
   expect([era.hasSessions, era.isStateless]).toEqual([false, true]);
@@ -17,7 +17,7 @@ it("a target that has no sessions is tried again after a while, as one that has 
   expect(era.hasSessions).toBe(true);
 });
 
-it("a target that refuses what it should know is asked anew, but not at each refusal", async () => {
+it("a target that refuses a known revision is probed again, but not at each refusal", async () => {
   const era = new TargetEra(undefined);
   const probe = vi.fn(async () => true);
   minutes(1);
@@ -29,7 +29,7 @@ it("a target that refuses what it should know is asked anew, but not at each ref
   expect(probe).toHaveBeenCalledTimes(2);
 });
 
-it("what the configuration says is held against nothing", async () => {
+it("a configured era is never probed", async () => {
   const era = new TargetEra("stateless");
   era.noteSessions(true);
   era.noteStateless(false);

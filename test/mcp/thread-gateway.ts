@@ -6,18 +6,18 @@ import type { RouteConfig } from "./gateway-config.ts";
 import { startMcpGateway } from "./mcp-gateway.ts";
 import { initialize, openSession, post, send } from "./raw-client.ts";
 
-/** The threads of these gateways. */
+/** Number of threads of these gateways. */
 export const threads = 3;
 
-/** So many connections reach every thread: the kernel chooses, and that one of three stays out is less likely than a lost packet. */
+/** So many connections reach every thread: the kernel chooses, and missing one of three is less likely than a lost packet. */
 export const many = Array.from({ length: 40 }, (_, index) => index);
 
 const script = fileURLToPath(new URL("./fixtures/scripted-stdio.mjs", import.meta.url));
 
-/** A server that its session's thread has as a child. */
+/** A server that the session's thread runs as a child. */
 export const child = { name: "child", stdio: { cmd: process.execPath, args: [script] } };
 
-/** A gateway of several threads, which `breakDown` can end. */
+/** Starts a gateway with several threads, which `breakDown` can end. */
 export async function startThreads(
   routes: readonly RouteConfig[],
   env: Readonly<Record<string, string>> = {},
@@ -30,14 +30,14 @@ export async function startThreads(
 /** The headers that name a session. */
 export type Session = Readonly<Record<string, string>>;
 
-/** What of a request is not as usual. */
+/** The unusual parts of a request. */
 interface RequestParts {
   readonly method?: string;
   /** Header lines, each with its line break. */
   readonly fields?: string;
 }
 
-/** A request, as it is sent. */
+/** Returns a request as it is sent. */
 export function requestText(
   path: string,
   session: Session,
@@ -55,7 +55,7 @@ export function requestText(
   return `${lines.join("\r\n")}\r\n${fields}\r\n${body}`;
 }
 
-/** A session that this thread has. */
+/** Opens a session on this thread. */
 export async function sessionOf(
   url: string,
   thread: string,
@@ -68,7 +68,7 @@ export async function sessionOf(
   }
 }
 
-/** A connection that this thread has: a session that is opened over it says so. */
+/** Connects to this thread; the id of a session that is opened over the connection shows which one it is. */
 export async function connectionTo(url: string, thread: string): Promise<RawClient> {
   const { port, pathname } = new URL(url);
   for (;;) {
@@ -83,12 +83,12 @@ export async function connectionTo(url: string, thread: string): Promise<RawClie
   }
 }
 
-/** The index that stands behind a session id. */
+/** Returns the thread index in a session id. */
 export function threadOf(session: string | undefined): string {
   return session?.split(".").at(-1) ?? "";
 }
 
-/** The statuses of a request in this session, over many connections. */
+/** Returns the statuses of a request in this session over many connections. */
 export async function statuses(url: string, session: Session): Promise<ReadonlySet<number>> {
   const sent = many.map((id) => post(url, { jsonrpc: "2.0", id, method: "ping" }, session));
   return new Set((await Promise.all(sent)).map(({ status }) => status));

@@ -35,14 +35,14 @@ beforeAll(async () => {
   ]);
 });
 
-/** Ends a thread, and waits until another one is in its place. */
+/** Ends a thread and waits until another one has replaced it. */
 async function replace(thread: string): Promise<void> {
   const from = gateway.output.length;
   breakDown(gateway, thread);
   await gateway.seen(/another thread serves in its place/, from);
 }
 
-/** A real client, each of whose requests goes over a connection of its own, to the thread that is chosen at the time. */
+/** Starts a real client whose requests use separate connections, to the thread that is chosen at the time. */
 async function startClient(url: string) {
   const [heard, resumedAt]: [unknown[], string[]] = [[], []];
   let thread = "0";
@@ -86,9 +86,9 @@ async function startClient(url: string) {
     useThread: (next: string) => {
       thread = next;
     },
-    /** Breaks the call's stream off. */
+    /** Aborts the call's stream. */
     cut: () => cut(),
-    /** A call, and what the server does of it. */
+    /** Starts a call and returns the server's side of it. */
     call: async () => {
       const { length } = talks;
       const response = client.callTool({ name: "talk", arguments: {} });
@@ -101,29 +101,26 @@ async function startClient(url: string) {
 
 const done = { content: [{ type: "text", text: "done" }] };
 
-describe.each(["/open", "/ruled"])("a stream of %s that breaks off", (path) => {
-  it.each(indexes)(
-    "is resumed over thread %s, with all that was said in between",
-    async (other) => {
-      const client = await startClient(at(path));
-      const { response, talk } = await client.call();
-      await talk.say("first");
-      await expect.poll(() => client.heard).toEqual(["first"]);
-      client.useThread(other);
-      client.cut();
-      await talk.say("in between");
-      await expect.poll(() => client.heard).toEqual(["first", "in between"]);
-      await talk.say("then");
-      await expect.poll(() => client.heard).toEqual(["first", "in between", "then"]);
-      talk.end();
-      expect(await response).toMatchObject(done);
-      expect(client.resumedAt).toContain(other);
-    },
-  );
-
-  it("is resumed when the thread that the session began at has ended, as its server knows it", async () => {
+describe.each(["/open", "/ruled"])("an aborted stream of %s", (path) => {
+  it.each(indexes)("is resumed over thread %s, with all messages in between", async (other) => {
     const client = await startClient(at(path));
-    // The stream is that thread's, and its connection another one's.
+    const { response, talk } = await client.call();
+    await talk.say("first");
+    await expect.poll(() => client.heard).toEqual(["first"]);
+    client.useThread(other);
+    client.cut();
+    await talk.say("in between");
+    await expect.poll(() => client.heard).toEqual(["first", "in between"]);
+    await talk.say("then");
+    await expect.poll(() => client.heard).toEqual(["first", "in between", "then"]);
+    talk.end();
+    expect(await response).toMatchObject(done);
+    expect(client.resumedAt).toContain(other);
+  });
+
+  it("is resumed when the thread of the session has ended", async () => {
+    const client = await startClient(at(path));
+    // The stream belongs to that thread, and its connection to another one.
     const others = indexes.filter((index) => index !== client.owner);
     const [first = "", second = ""] = others;
     client.useThread(first);
@@ -140,7 +137,7 @@ describe.each(["/open", "/ruled"])("a stream of %s that breaks off", (path) => {
   });
 });
 
-describe("a stream that the gateway makes, asked for with the id of an event", () => {
+describe("a stream of the gateway that is requested with the id of an event", () => {
   const get = async (session: Session, thread: string) => {
     const client = await connectionTo(at("/child"), thread);
     const headers = { ...session, "last-event-id": "7" };
@@ -148,19 +145,19 @@ describe("a stream that the gateway makes, asked for with the id of an event", (
     return client;
   };
 
-  it("is a new one, whatever thread has the connection", async () => {
+  it("is a new one, on whichever thread", async () => {
     const session = await sessionOf(at("/child"), "1");
     for (const thread of indexes) {
       const client = await get(session, thread);
       await client.receives(/^HTTP\/1.1 200 /);
-      // The child says something of its own accord when it gets this.
+      // The child sends a message on its own when it gets this.
       await post(at("/child"), { jsonrpc: "2.0", id: "asked", result: { thread } }, session);
       await client.receives(`"data":{"thread":"${thread}"}`);
       client.socket.destroy();
     }
   });
 
-  it("is a 404 on every thread once the session's has ended, for the client to open another session", async () => {
+  it("is a 404 on every thread once the session's has ended", async () => {
     const session = await sessionOf(at("/child"), "1");
     await replace("1");
     for (const thread of indexes) {

@@ -21,7 +21,7 @@ import {
 } from "./thread-gateway.ts";
 
 describe("a thread that breaks down", () => {
-  it("takes its own sessions and their children along, and leaves the others alone", async () => {
+  it("ends only its own sessions and their children", async () => {
     const gateway = await startThreads([{ name: "mcp", targets: [child] }]);
     const sessions: Session[] = [];
     for (const index of ["0", "1", "2"]) sessions.push(await sessionOf(gateway.url, index));
@@ -41,13 +41,13 @@ describe("a thread that breaks down", () => {
     await gateway.seen(/a thread has ended/);
     for (const [index, session] of sessions.entries())
       expect(await statuses(gateway.url, session)).toEqual(new Set([index === 1 ? 404 : 200]));
-    // While it starts, too, each request has its response.
+    // While it starts, each request still gets a response.
     const [, lost = {}] = sessions;
     while (!gateway.output.includes("another thread serves in its place"))
       expect(await statuses(gateway.url, lost)).toEqual(new Set([404]));
     for (const [index, session] of sessions.entries())
       expect(await statuses(gateway.url, session)).toEqual(new Set([index === 1 ? 404 : 200]));
-    // Its own connections are gone with it.
+    // Its own connections are gone, too.
     expect(["broken", 500]).toContain(await hanging[1]);
     await expect
       .poll(() => children.map(isAlive), { timeout: 10_000 })
@@ -79,7 +79,7 @@ describe("a request whose thread breaks down while another one has its connectio
   });
 
   const at = (path: string) => gateway.url.replace("/mcp", path);
-  /** Ends the thread with the sessions, and waits until another one is there. */
+  /** Ends the thread with the sessions and waits until another one has replaced it. */
   const breakIt = async () => {
     breakDown(gateway, 1);
     await gateway.seen(/another thread serves in its place/, from);
@@ -98,7 +98,7 @@ describe("a request whose thread breaks down while another one has its connectio
     from = gateway.output.length;
   });
 
-  it("gets an error, has its line in the log, and its connection serves the next one", async () => {
+  it("gets an error, is logged, and its connection serves the next one", async () => {
     const client = await connectionTo(at("/http"), "0");
     from = gateway.output.length;
     client.send(requestText("/http", session, JSON.stringify(toolCall("silent"))));
@@ -115,13 +115,13 @@ describe("a request whose thread breaks down while another one has its connectio
     await client.receives(/"id":2/);
   });
 
-  it("gets the error in the midst of its body, and sends the rest in vain", async () => {
+  it("gets the error in the middle of its body, whose rest is ignored", async () => {
     const client = await connectionTo(at("/http"), "0");
     from = gateway.output.length;
     const body = JSON.stringify(toolCall("silent", 1, { text: "x".repeat(500_000) }));
     const text = requestText("/http", session, body);
     client.send(text.slice(0, -10));
-    // The other thread has read of it what its own one can't hold.
+    // The other thread has read more than its own one can buffer.
     await expect.poll(() => bytesTaken(client.socket)).toBe(client.socket.bytesWritten);
     await breakIt();
     await client.receives(lost);
@@ -131,7 +131,7 @@ describe("a request whose thread breaks down while another one has its connectio
     await client.receives(/"id":2/);
   });
 
-  it("is broken off when its response has begun, and the log says why", async () => {
+  it("is aborted when its response has begun, which is logged", async () => {
     const client = await connectionTo(at("/http"), "0");
     from = gateway.output.length;
     const { localPort } = client.socket;
@@ -143,14 +143,14 @@ describe("a request whose thread breaks down while another one has its connectio
     expect(await lineOf(localPort)).toContain("http.status=200 reason=Internal");
   });
 
-  it("has all of its response where that was written, and its line in the log", async () => {
+  it("gets its complete response if that was written", async () => {
     const size = 20_000_000;
     const huge = await sessionOf(at("/child"), "1");
     const client = await connectionTo(at("/child"), "0");
     from = gateway.output.length;
     client.socket.pause();
     client.send(requestText("/child", huge, JSON.stringify(toolCall("huge", 1, { size }))));
-    // All of it is with the thread of the connection, whose client reads nothing.
+    // All of it is on the thread of the connection, whose client reads nothing.
     await settled(() => bytesUnread(client.socket));
     await breakIt();
     client.socket.resume();
@@ -201,7 +201,7 @@ describe("a request whose thread breaks down while another one has its connectio
 });
 
 describe("threads that drain", () => {
-  it("wait for what they serve for each other, and then end together", async () => {
+  it("wait for the requests that they serve for each other, and then end together", async () => {
     const open: (() => void)[] = [];
     const upstream = await startUpstream((response, request, message) => {
       if (message.method !== "tools/call") return mcpResponses({})(response, request, message);

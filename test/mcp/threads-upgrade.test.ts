@@ -20,7 +20,7 @@ import {
 
 const indexes = ["0", "1", "2"];
 
-describe("a request that names a session and asks for another protocol", () => {
+describe("a request with a session and an upgrade", () => {
   const sockets: Socket[] = [];
   let gateway: Gateway;
 
@@ -44,7 +44,7 @@ describe("a request that names a session and asks for another protocol", () => {
   });
 
   const asking = { connection: "Upgrade", upgrade: "own/1" };
-  /** A connection of this thread that has changed to the other protocol; the id is none of the gateway's. */
+  /** Opens a connection of this thread that has been upgraded; its session id was not issued by the gateway. */
   const changed = async (path: string, thread: string) => {
     const client = await connectionTo(gateway.url, thread);
     const session = { "mcp-session-id": "whose.1", ...asking };
@@ -55,7 +55,7 @@ describe("a request that names a session and asks for another protocol", () => {
     return client;
   };
 
-  it("has its response in MCP's protocol, whatever thread has its connection", async () => {
+  it("gets a response in MCP's protocol, on whichever thread", async () => {
     const session = await sessionOf(gateway.url, "1");
     for (const thread of indexes) {
       const client = await connectionTo(gateway.url, thread);
@@ -70,7 +70,7 @@ describe("a request that names a session and asks for another protocol", () => {
     expect(await statuses(gateway.url, session)).toEqual(new Set([404]));
   });
 
-  it("has the other protocol where a server speaks it, whatever thread has its connection", async () => {
+  it("is upgraded where a server supports it, on whichever thread", async () => {
     for (const thread of indexes) {
       const from = gateway.output.length;
       const client = await changed("/echo", thread);
@@ -87,7 +87,7 @@ describe("a request that names a session and asks for another protocol", () => {
     }
   });
 
-  it("ends on both sides when one of them leaves", async () => {
+  it("ends on both sides when one of them disconnects", async () => {
     for (const thread of indexes) {
       const client = await changed("/echo", thread);
       client.socket.destroy();
@@ -99,7 +99,7 @@ describe("a request that names a session and asks for another protocol", () => {
   });
 
   it.each(indexes)(
-    "holds the one side back while the other one is slow, over thread %s",
+    "pauses one side while the other one is slow, over thread %s",
     async (thread) => {
       const client = await changed("/mute", thread);
       writeEndlessly(client.socket, "x".repeat(65_536));
@@ -115,7 +115,7 @@ describe("a request that names a session and asks for another protocol", () => {
     },
   );
 
-  it("is broken off with its thread, and the log says why", async () => {
+  it("is aborted with its thread, which is logged", async () => {
     const client = await changed("/echo", "0");
     const { localPort } = client.socket;
     const from = gateway.output.length;

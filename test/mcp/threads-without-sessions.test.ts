@@ -30,7 +30,7 @@ describe("a call that waits for a client without sessions", () => {
     (await expositionOf(await gateway.statsPort())).value('gwc_mcp_waiting_calls{era="stateless"}');
   const inputResponses = { r1: { action: "accept" } };
 
-  it("goes on wherever the client comes back to", async () => {
+  it("continues on whichever thread the client returns to", async () => {
     const asked = await Promise.all(many.map(() => call()));
     expect(await waiting()).toBe(many.length);
     const ended = await Promise.all(
@@ -40,7 +40,7 @@ describe("a call that waits for a client without sessions", () => {
     expect(await waiting()).toBe(0);
   });
 
-  it("is its caller's on every thread, goes on once, and is over when its thread is", async () => {
+  it("belongs to its caller, continues once, and ends with its thread", async () => {
     const { requestState } = (await call({}, as("ada"))).result;
     const goOn = (headers: object) => call({ requestState, inputResponses }, headers);
     for (const { error } of await Promise.all(many.map(() => goOn(as("bob")))))
@@ -60,7 +60,7 @@ describe("a call that waits for a client without sessions", () => {
   });
 });
 
-it("a child without sessions is one for all requests of a caller, whatever thread they reach", async () => {
+it("all requests of a caller share one child without sessions, on whichever thread", async () => {
   const server = ownScript("conformance/stateless-server.ts");
   const stdio = { name: "stdio", stdio: { cmd: process.execPath, args: [server, "stdio"] } };
   const gateway = await startThreads([{ name: "mcp", targets: [stdio], hasSubjects: true }]);
@@ -73,7 +73,7 @@ it("a child without sessions is one for all requests of a caller, whatever threa
   for (const subject of ["ada", "bob", "eve"])
     expect(new Set(await Promise.all(many.map(() => list(subject))))).toEqual(new Set([200]));
   expect(await started()).toBe(3);
-  // What a server asks in one request it reads in the next: the state is the process's own.
+  // The server uses state of its process in the next request.
   const call = async (params: object = {}) =>
     JSON.parse(
       (

@@ -29,7 +29,7 @@ import {
   threads,
 } from "./thread-gateway.ts";
 
-/** Over a connection of its own, as every request of raw-client.ts is. */
+/** Uses a separate connection, as every request of raw-client.ts does. */
 const apart: typeof fetch = (url, init) => {
   const headers = new Headers(init?.headers);
   headers.set("connection", "close");
@@ -51,7 +51,7 @@ describe("a session over many connections, of a client of", () => {
     ["/all", "http_"],
     ["/all", "sse_"],
   ])(
-    "%s finds the tools %j, is asked, hears what happens, and ends it everywhere",
+    "%s finds the tools %j, answers requests, gets updates, and ends everywhere",
     async (path, prefix) => {
       const url = gateway.url.replace("/mcp", path);
       const client = await connectSession(url, undefined, apart);
@@ -129,7 +129,7 @@ describe("a request that another thread serves", () => {
     }
   });
 
-  it("may come over HTTP/2", async () => {
+  it("may arrive over HTTP/2", async () => {
     const session = await openSession(at("/child"));
     const call = (id: number) =>
       new Promise<string>((resolve, reject) => {
@@ -156,7 +156,7 @@ describe("a request that another thread serves", () => {
     for (const text of await Promise.all(many.map(call))) expect(text).toContain('"result"');
   });
 
-  it("ends when its client leaves", async () => {
+  it("ends when its client disconnects", async () => {
     upstream.response = (response, request, message) => {
       if (message.method !== "tools/call") return mcpResponses({})(response, request, message);
       response.writeHead(200, { "content-type": "text/event-stream" });
@@ -176,7 +176,7 @@ describe("a request that another thread serves", () => {
     await expect.poll(() => isLeft().length).toBe(many.length);
   });
 
-  it("stops its server while its client does not read", async () => {
+  it("pauses its server while its client does not read", async () => {
     const sent = new Map<unknown, number>();
     const notice = `data: {"jsonrpc":"2.0","method":"x","params":{"x":"${"x".repeat(1_000_000)}"}}\n\n`;
     upstream.response = (response, request, message) => {
@@ -203,7 +203,7 @@ describe("a request that another thread serves", () => {
     for (const client of clients) client.socket.destroy();
   });
 
-  it("is nobody else's, whatever thread it reaches, and no index makes another thread of it", async () => {
+  it("stays with its caller, whichever thread it reaches", async () => {
     const session = await openSession(at("/child"), as("ada"));
     const { "mcp-session-id": id = "" } = session;
     expect(await statuses(at("/child"), session)).toEqual(new Set([200]));
@@ -216,7 +216,7 @@ describe("a request that another thread serves", () => {
     }
   });
 
-  it("has its body passed on as it comes, however slowly, and refused where it is too long", async () => {
+  it("has its body forwarded as it arrives, up to the limit", async () => {
     const session = await openSession(at("/child"));
     for (const size of [1_000_000, 3_000_000]) {
       const args = { text: "y".repeat(size) };
@@ -236,7 +236,7 @@ describe("a request that another thread serves", () => {
   });
 });
 
-it("a request that is handed over says the same of its connection: TLS, its server's name, its certificate", async () => {
+it("a request that is handed over keeps the data of its connection: TLS, its server's name, its certificate", async () => {
   const { folder, ...options } = fragileThreads(threads);
   makeCertificate(folder, "site");
   makeCertificate(folder, "ca");
@@ -283,7 +283,7 @@ it("a request that is handed over says the same of its connection: TLS, its serv
   }
 });
 
-it("as many threads as sessions that a caller may have divide them among themselves", async () => {
+it("threads divide the sessions of a caller among themselves", async () => {
   const sessions = { max: 6, maxPerCaller: 2 };
   const gateway = await startMcpGateway(
     [{ name: "mcp", targets: [child], sessions }],
@@ -300,7 +300,7 @@ it("as many threads as sessions that a caller may have divide them among themsel
   expect((await post(gateway.url, initialize)).status).toBe(200);
 });
 
-it("a gateway of one thread carries nothing of what several need", async () => {
+it("a gateway with one thread contains no code for several", async () => {
   const modules = async (file: object) => {
     const routes = [{ backends: [{ mcp: { targets: [child] } }] }];
     const files = await bundle({

@@ -9,11 +9,11 @@ import { mcpResponses, startUpstream } from "./raw-upstream.ts";
 
 const tool = (execution: object | undefined) => ({ name: "hello", inputSchema: {}, execution });
 
-/** A server that lists one tool, and more members beside the list. */
+/** A server that lists one tool, and other members next to the list. */
 const listing = (execution: object | undefined, more: object = {}) =>
   mcpResponses({ "tools/list": JSON.stringify({ tools: [tool(execution)], ...more }) });
 
-it("a lock notices another execution, and shows nothing beside the list", async () => {
+it("a lock detects another execution and removes what is next to the list", async () => {
   const optional = { taskSupport: "optional" };
   const upstream = await startUpstream(listing(optional));
   const targets = [{ name: "one", mcp: { host: upstream.url } }];

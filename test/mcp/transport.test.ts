@@ -17,7 +17,7 @@ beforeAll(async () => {
   ]);
 });
 afterAll(async () => {
-  // Whatever was sent: the gateway serves on, and nothing reached the target that was refused.
+  // After each of these requests, the gateway still serves and no refused one has reached the target.
   expect((await post(gateway.url, { jsonrpc: "2.0", id: 1, method: "ping" })).status).toBe(200);
 });
 
@@ -62,7 +62,7 @@ describe("the head of a request is refused when", () => {
     expect(upstream.seen.length).toBe(before);
   });
 
-  it("a merged route is asked without a session", async () => {
+  it("a merged route is called without a session", async () => {
     const response = await post(gateway.url.replace("/mcp", "/merged"), ping);
     expect(response.status).toBe(400);
   });
@@ -115,7 +115,7 @@ describe("a body", () => {
     expect((await post(gateway.url, withPadding(2_097_152))).status).toBe(200);
   });
 
-  it("nested 100,000 deep or with 100,000 keys ends in a response", async () => {
+  it("nested 100,000 deep or with 100,000 keys gets a response", async () => {
     const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
     const keys = Array.from({ length: 100_000 }, (_, i) => `"k${i}":${i}`).join(",");
     for (const params of [`{"x":${deep}}`, `{${keys}}`]) {
@@ -156,12 +156,12 @@ describe("a request of a web page", () => {
   });
 });
 
-it("a request without a page behind it may use any name for the gateway", async () => {
+it("a request that is not from a web page may use any name for the gateway", async () => {
   const response = await post(gateway.url, toolCall("x"), { host: "gateway.internal" });
   expect(response.status).toBe(200);
 });
 
-it("what a listener refuses before there is a route is an error of MCP where all of its routes are", async () => {
+it("a listener's own refusals are MCP errors if all of its routes are MCP", async () => {
   const policies = { apiKey: { keys: [{ key: "${KEY}" }] } };
   const tools = {
     backends: [{ mcp: { targets: [{ name: "one", mcp: { host: upstream.url } }] } }],

@@ -40,21 +40,21 @@ const reached = (method: string) => upstream.seen.some(({ text }) => text.includ
 const unknown = { jsonrpc: "2.0", id: 7, error: { code: -32601, message: "Method not found" } };
 
 describe.each(["/ruled", "/denying"])("an MCP route with rules (%s)", (path) => {
-  it("answers a method that MCP does not have itself", async () => {
+  it("refuses a method that MCP does not define", async () => {
     const session = await openSession(at(path));
     const response = await post(at(path), request("admin/shutdown"), session);
     expect(messagesOf(response)).toEqual([unknown]);
     expect(reached("admin/shutdown")).toBe(false);
   });
 
-  it("refuses a notification that MCP does not have", async () => {
+  it("refuses a notification that MCP does not define", async () => {
     const session = await openSession(at(path));
     const notification = { jsonrpc: "2.0", method: "notifications/shutdown" };
     expect((await post(at(path), notification, session)).status).toBe(400);
     expect(reached("notifications/shutdown")).toBe(false);
   });
 
-  it("passes the methods of MCP that name nothing", async () => {
+  it("passes the methods of MCP that name no item", async () => {
     const session = await openSession(at(path));
     expect((await post(at(path), request("ping"), session)).text).toContain('"result"');
     expect(reached("ping")).toBe(true);
@@ -63,7 +63,7 @@ describe.each(["/ruled", "/denying"])("an MCP route with rules (%s)", (path) => 
 });
 
 describe("a method that rules name", () => {
-  it("passes for whom they allow it, and for nobody else", async () => {
+  it("passes only for callers whom they allow", async () => {
     const alice = await openSession(at("/named"), as("alice"));
     const response = await post(at("/named"), request("acme/search"), alice);
     expect(response.text).toContain('"result"');
@@ -73,7 +73,7 @@ describe("a method that rules name", () => {
     expect(reached("acme/search")).toBe(false);
   });
 
-  it("does not pass where one denies it", async () => {
+  it("does not pass if a rule denies it", async () => {
     const alice = await openSession(at("/named"), as("alice"));
     const response = await post(at("/named"), request("acme/index"), alice);
     expect(messagesOf(response)).toEqual([unknown]);

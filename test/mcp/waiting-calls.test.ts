@@ -11,11 +11,11 @@ import { type RawUpstream, type Response, startUpstream } from "./raw-upstream.t
 import { ask } from "./stateless-client.ts";
 import { as } from "./subjects.ts";
 
-/** How many calls may wait, how many are made, and how long their arguments are. */
+/** Number of calls that may wait, number of calls that are made, and length of their arguments. */
 const [most, made, length] =
   process.env.GWC_LONG_TESTS === "1" ? [10_000, 10_200, 1_000] : [20, 40, 500_000];
 
-/** A stateless server that always needs to know more. */
+/** A stateless server that always requires more input. */
 const alwaysNeedsMore: Response = (response, _, { id, method }) => {
   const discovered = { supportedVersions: ["2026-07-28"], capabilities: { tools: {} } };
   const needed = { resultType: "input_required", requestState: "s" };
@@ -58,7 +58,7 @@ const call = (url: string, params: object = {}, headers = {}) =>
 const shown = async (response: ReturnType<typeof call>) =>
   JSON.parse(JSON.stringify(messagesOf(await response).at(-1)));
 
-it("a call whose client does not come back in time ends, and so does its session", async () => {
+it("a call whose client does not return in time ends with its session", async () => {
   const url = at("brief");
   const { requestState } = (await shown(call(url))).result;
   const isEnded = () => asking.seen.some(({ method }) => method === "DELETE");
@@ -71,7 +71,7 @@ it("a call whose client does not come back in time ends, and so does its session
   expect(await waitingCalls()).toBe(0);
 });
 
-it("a state is its caller's, also where the server alone knows who that is", async () => {
+it("a state belongs to its caller, even if only the server knows the caller", async () => {
   const url = at("own");
   const before = await waitingCalls();
   const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
@@ -88,10 +88,10 @@ it("a state is its caller's, also where the server alone knows who that is", asy
   expect(await waitingCalls()).toBe(before);
 });
 
-it(`of ${made} calls no more than ${most} wait, in bounded memory, and what is made beyond is told`, async () => {
+it(`of ${made} calls at most ${most} wait, in bounded memory`, async () => {
   const url = at("many");
   const held = await heldMegabytes(gateway);
-  // A server that waits has read them: nobody else has to keep them.
+  // A waiting server has read them, so they are not stored elsewhere.
   const long = { arguments: { text: "x".repeat(length) } };
   const responses = await inParts(made, () => call(url, long));
   const states = responses.flatMap((response) =>
@@ -100,7 +100,7 @@ it(`of ${made} calls no more than ${most} wait, in bounded memory, and what is m
   expect(responses.filter(({ status }) => status === 503).length).toBe(made - most);
   expect(states.length).toBe(most);
   expect(await waitingCalls()).toBe(most);
-  // A connection, its buffers, and what was asked: about 24 KB each.
+  // A connection, its buffers, and the request: about 24 KB each.
   expect((await heldMegabytes(gateway)) - held).toBeLessThan(5 + most * 0.05);
   const inputResponses = { r1: { action: "accept" } };
   const goOn = () => {
@@ -110,12 +110,12 @@ it(`of ${made} calls no more than ${most} wait, in bounded memory, and what is m
   const done = await inParts(most, goOn);
   expect(done.filter(({ result }) => result?.resultType === "complete").length).toBe(most);
   expect(await waitingCalls()).toBe(0);
-  // Connections to the server stay for a while after their last request.
+  // Connections to the server stay open for a while after their last request.
   const left = async () => (await heldMegabytes(gateway)) - held;
   await expect.poll(left, { interval: 1_000 }).toBeLessThan(10);
 }, 600_000);
 
-it(`${most} calls that wait for a client of stateless servers are nothing that is held`, async () => {
+it(`${most} waiting calls to stateless servers use no memory`, async () => {
   const held = await heldMegabytes(gateway);
   const states = await inParts(most, async () => {
     const { result } = await shown(call(at("merged"), { name: "a_t" }));
@@ -126,7 +126,7 @@ it(`${most} calls that wait for a client of stateless servers are nothing that i
   expect((await heldMegabytes(gateway)) - held).toBeLessThan(10);
 }, 600_000);
 
-it("a state of one of several servers is good for what was asked, and for a while", async () => {
+it("a state of one of several servers is valid only for its request, and expires", async () => {
   const again = async (route: string, requestState: string, params: object = {}) =>
     (await shown(call(at(route), { name: "a_t", requestState, ...params }))).error?.code ?? 0;
   const stateOf = async (route: string) =>
@@ -140,7 +140,7 @@ it("a state of one of several servers is good for what was asked, and for a whil
   await expect.poll(() => again("briefly_merged", brief)).toBe(-32602);
 });
 
-/** Makes so many requests, a few at a time: a body that comes slowly is refused, however busy the machine is. */
+/** Sends this number of requests, a few at a time: slow bodies are refused, however busy the machine is. */
 async function inParts<T>(count: number, make: () => Promise<T>): Promise<readonly T[]> {
   const all: T[] = [];
   while (all.length < count) {
@@ -185,7 +185,7 @@ describe("when a replica is killed in the middle of a round trip", () => {
     await first.stop("SIGKILL");
   });
 
-  it("the other one says that a server with sessions has lost the call, and serves it anew", async () => {
+  it("the other one reports that a server with sessions has lost the call, and serves it again", async () => {
     const [, second] = replicas;
     const inputResponses = { r1: { action: "decline" } };
     const lost = await asAda(second, { requestState: waits.sessions, inputResponses });
@@ -198,7 +198,7 @@ describe("when a replica is killed in the middle of a round trip", () => {
     expect(JSON.stringify(done.result)).toContain("decline");
   });
 
-  it("the other one goes on with what a stateless server waits for", async () => {
+  it("the other one continues the call of a stateless server", async () => {
     const [, second] = replicas;
     const inputResponses = { confirm: { action: "accept", content: { ok: true } } };
     const params = { requestState: waits.stateless, inputResponses };

@@ -8,9 +8,9 @@ import { connectSession } from "./session-client.ts";
 import { ask, connectStateless } from "./stateless-client.ts";
 import { as, issuer, keySet } from "./subjects.ts";
 
-/** Servers with sessions, which list their own name; the last of them is passed on to as it is. */
+/** Servers with sessions that list their own name; requests to the last one are passed through. */
 let servers: Record<"stable" | "canary" | "plain", RawUpstream>;
-/** Servers without, which need a second round. */
+/** Servers without sessions that require a second round. */
 let stateless: Record<"one" | "two", RawUpstream>;
 let gateway: Gateway;
 
@@ -79,13 +79,13 @@ beforeEach(() => {
   for (const each of [...Object.values(servers), ...Object.values(stateless)]) each.seen.length = 0;
 });
 
-/** A server that lists one tool, called after itself. */
+/** Serves one tool, named after the server. */
 function lists(name: string): Response {
   const tools = `{"tools":[{"name":"${name}","inputSchema":{"type":"object"}},{"name":"secret","inputSchema":{"type":"object"}}]}`;
   return mcpResponses({ "tools/list": tools, "tools/call": `{"content":[],"by":"${name}"}` });
 }
 
-/** A server without sessions that wants to see its state again before a call is done. */
+/** Serves statelessly and requires its state before a call is done. */
 function asks(name: string): Response {
   return (response, _, { id, method, params }) => {
     const state = (params as { requestState?: string } | undefined)?.requestState;
@@ -103,7 +103,7 @@ function asks(name: string): Response {
 const at = (route: string) => `${gateway.url}/${route}`;
 const list = { jsonrpc: "2.0", id: 1, method: "tools/list" };
 
-/** The first tool that a session is shown. */
+/** Returns the first tool of a session. */
 async function shownTo(route: string, session: Readonly<Record<string, string>>): Promise<string> {
   const [message] = messagesOf(await post(at(route), list, session));
   return (message as { result: { tools: { name: string }[] } }).result.tools[0]?.name ?? "";
@@ -119,7 +119,7 @@ async function sessionsOf(route: string, count: number) {
   return found;
 }
 
-it("sessions are shared by weight, and each stays with the backend that opened it", async () => {
+it("sessions are distributed by weight and stay at the backend that opened them", async () => {
   const found = await sessionsOf("heavy", 120);
   const stable = found.get("stable") ?? [];
   const plain = found.get("plain") ?? [];
@@ -131,7 +131,7 @@ it("sessions are shared by weight, and each stays with the backend that opened i
     for (const session of sessions.slice(0, 10)) expect(await shownTo("heavy", session)).toBe(name);
 });
 
-it("the id that a plain backend gave reaches it as it is, and no MCP backend", async () => {
+it("the id of a plain backend is forwarded unchanged to it alone", async () => {
   const session = { "mcp-session-id": "upstream-plain" };
   for (let sent = 0; sent < 20; sent++) expect(await shownTo("heavy", session)).toBe("plain");
   expect(
@@ -140,7 +140,7 @@ it("the id that a plain backend gave reaches it as it is, and no MCP backend", a
   expect(servers.stable.seen).toEqual([]);
 });
 
-it("a session can't be taken to another backend, by its id or by another client", async () => {
+it("a session can't be used at another backend or by another client", async () => {
   const found = await sessionsOf("two", 30);
   const [[one], [other]] = [found.get("stable") ?? [], found.get("canary") ?? []];
   const [id = "", otherId = ""] = [one, other].map((each) => each?.["mcp-session-id"]);
@@ -163,7 +163,7 @@ it("a session can't be taken to another backend, by its id or by another client"
   expect(await shownTo("two", { "mcp-session-id": id })).toBe("stable");
 });
 
-it("backends that ask the same server don't share sessions either", async () => {
+it("backends with the same server don't share sessions", async () => {
   const tags = new Map<string, string>();
   while (tags.size < 2) {
     const { "mcp-session-id": id = "" } = await openSession(at("same"));
@@ -175,14 +175,14 @@ it("backends that ask the same server don't share sessions either", async () => 
   );
 });
 
-it("an ended session is nobody's, and a request without one is shared by weight", async () => {
+it("requests without a session or with an ended one are distributed by weight", async () => {
   const session = await openSession(at("two"));
   expect((await send(at("two"), { method: "DELETE", headers: session })).status).toBe(204);
   expect((await post(at("two"), list, session)).status).toBe(404);
   expect((await send(at("two"), { method: "GET" })).status).toBe(400);
 });
 
-it("a stateless call goes on where it began, and its state is of no use elsewhere", async () => {
+it("a stateless call continues where it began", async () => {
   const call = async (params: object = {}) => {
     const response = await ask(at("rounds"), "tools/call", { name: "t", arguments: {}, ...params });
     const shown: unknown = messagesOf(response).at(-1);
@@ -212,7 +212,7 @@ it("a stateless call goes on where it began, and its state is of no use elsewher
   expect(calls.filter(({ text }) => text.includes("tools/call"))).toEqual([]);
 });
 
-it("weight 0 gets nothing, not even what belongs to a session there", async () => {
+it("weight 0 gets no requests, not even of its sessions", async () => {
   const none = await post(at("none"), initialize);
   expect({ status: none.status, text: none.text }).toMatchObject({ status: 500 });
   for (let sent = 0; sent < 10; sent++) await post(at("drained"), initialize);
@@ -223,7 +223,7 @@ it("weight 0 gets nothing, not even what belongs to a session there", async () =
   expect(servers.stable.seen.filter(({ text }) => text.includes("tools/list"))).toEqual([]);
 });
 
-it("policies hold for every backend of the route, and pages of others reach none", async () => {
+it("policies apply to every backend of the route", async () => {
   for (let sent = 0; sent < 12; sent++) {
     expect((await post(at("ruled"), initialize)).status).toBe(403);
     const foreign = { "x-team": "blue", origin: "https://evil.test" };
@@ -237,7 +237,7 @@ it("policies hold for every backend of the route, and pages of others reach none
   expect(statuses.filter((status) => status === 429).length).toBe(6);
 });
 
-it("rules on tools hold for both MCP backends", async () => {
+it("rules on tools apply to both MCP backends", async () => {
   const found = await sessionsOf("limited", 30);
   expect([...found.keys()].toSorted()).toEqual(["canary", "stable"]);
   for (const [session] of found.values()) {
@@ -261,7 +261,7 @@ it("real clients of both eras use them as one server", async () => {
   }
 });
 
-it("what would not hold for all backends is reported", () => {
+it("settings that would not apply to all backends are reported", () => {
   const mcp = { targets: [{ name: "one", mcp: { host: "http://127.0.0.1:1/" } }] };
   const host = "127.0.0.1:1";
   const both = [{ mcp }, { host }];

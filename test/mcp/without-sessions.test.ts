@@ -53,9 +53,9 @@ describe.each([
   ["all", "stdio_", "stdio+"],
   ["all", "new_", "new+"],
 ])(
-  "a client that knows sessions finds behind /%s, where none are kept, with %j",
+  "a client with sessions behind /%s, where none are stored, with %j",
   (route, prefix, uriPrefix) => {
-    it("tools, prompts, resources and completions", async () => {
+    it("can use tools, prompts, resources and completions", async () => {
       const client = await connectSession(url(route));
       const names = (await client.listTools()).tools.map(({ name }) => name);
       expect(names).toContain(`${prefix}test_simple_text`);
@@ -69,7 +69,7 @@ describe.each([
       await client.close();
     });
 
-    it("progress of its calls", async () => {
+    it("gets progress of its calls", async () => {
       const client = await connectSession(url(route));
       const steps: number[] = [];
       const params = { name: `${prefix}test_tool_with_progress` };
@@ -82,7 +82,7 @@ describe.each([
   },
 );
 
-it("a server that asks is told that nobody can be asked, and no child is left", async () => {
+it("gets no requests of servers, and leaves no child", async () => {
   const client = await connectSession(url("all"));
   for (const server of ["http", "stdio"]) {
     const asked = client.callTool({ name: `${server}_test_sampling`, arguments: { prompt: "p" } });
@@ -93,7 +93,7 @@ it("a server that asks is told that nobody can be asked, and no child is left", 
   const running = async (target: string) =>
     (await expositionOf(stats)).value(`gwc_mcp_stdio_processes{target="${target}"}`) ?? 0;
   await expect.poll(() => running("stdio")).toBe(0);
-  // One of the revision without sessions is for all requests of a caller.
+  // A child without sessions serves all requests of a caller.
   expect(await running("child")).toBe(1);
 });
 
@@ -122,7 +122,7 @@ describe("each request", () => {
     });
   });
 
-  it("to open a session gets none, and what needs one is not offered", async () => {
+  it("for opening a session gets none, and no features that need one", async () => {
     const response = await post(url("raw"), initialize);
     expect(response.headers["mcp-session-id"]).toBeUndefined();
     expect(messagesOf(response)).toMatchObject([
@@ -143,7 +143,7 @@ describe("each request", () => {
     await expect.poll(() => seen().filter(([method]) => method === "DELETE").length).toBe(3);
   });
 
-  it("opens a session in the client's revision, ends it, and knows no other", async () => {
+  it("opens a session in the client's revision and ends it", async () => {
     const headers = { "mcp-protocol-version": "2025-06-18", "mcp-session-id": "of-a-replica" };
     const response = await post(url("raw"), toolCall("a", 7), headers);
     expect(response.status).toBe(200);
@@ -174,7 +174,7 @@ describe("each request", () => {
       .toEqual(["initialize", "notifications/initialized", "tools/list", "DELETE"]);
   });
 
-  it("about a session is refused, and notifications reach nobody", async () => {
+  it("about a session is refused", async () => {
     for (const method of ["GET", "DELETE"]) {
       const response = await send(url("raw"), { method, headers: { "mcp-session-id": "x" } });
       expect([response.status, response.headers.allow]).toEqual([405, "POST"]);
@@ -190,7 +190,7 @@ describe("each request", () => {
     expect(raw.seen).toEqual([]);
   });
 
-  it("whose client leaves is taken back at the server, and its session ends", async () => {
+  it("of a client that disconnects is cancelled, and its session ends", async () => {
     const answering = mcpResponses({});
     raw.response = (response, request, message) => {
       if (message.method === "tools/call")

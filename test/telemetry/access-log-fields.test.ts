@@ -5,7 +5,7 @@ import { LINE_FIELDS, OTHER_FIELDS } from "../../compiler/config/access-log.ts";
 import { startGateway } from "../harness/gateway.ts";
 import { root } from "../harness/root.ts";
 
-it("a field that policies note stands once in a line, and not at all where it is left out", async () => {
+it("a field that policies record appears once in a line, unless it is excluded", async () => {
   const denied = {
     authorization: { rules: [{ deny: "true" }] },
     directResponse: { status: 200 },
@@ -41,7 +41,7 @@ it("a field that policies note stands once in a line, and not at all where it is
   }
 });
 
-it("whatever is noted of a request has a name that can be left out", () => {
+it("every recorded field has a name that can be excluded", () => {
   const runtime = path.join(root, "runtime");
   const noted = readdirSync(runtime, { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith(".ts"))

@@ -6,10 +6,10 @@ import { gwc } from "../harness/gwc.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { itWith, runTool } from "../harness/tool.ts";
 
-/** Samples that a scrape finds each minute, in promtool's notation: `0+6x60` rises by 6, 60 times. */
+/** Samples of one scrape per minute, in promtool's notation: `0+6x60` rises by 6, 60 times. */
 type Series = Readonly<Record<string, string>>;
 
-/** The rules of a gateway with most of what can be counted, and a file that asks promtool which alerts series make. */
+/** The alert rules of a gateway with most metrics, and a promtool test that finds the alerts that series trigger. */
 class AlertRules {
   readonly #folder: string;
 
@@ -17,7 +17,7 @@ class AlertRules {
     this.#folder = folder;
   }
 
-  /** The labels of what fires after half an hour, beside those of the process, by the name of its alert. */
+  /** Returns the labels of the alerts that fire after half an hour, without those of the process, by alert name. */
   async firing(name: string, series: Series): Promise<readonly string[]> {
     const own = 'job="gw",instance="a"';
     const all: Series = { [`gwc_build_info{gateway="shop",${own}}`]: "1+0x60", ...series };
@@ -31,7 +31,7 @@ class AlertRules {
     const checks = known.map((alertname) => ({ eval_time: "30m", alertname, exp_alerts: [] }));
     const tests = [{ interval: "1m", input_series: input, alert_rule_test: checks }];
     writeFileSync(file, JSON.stringify({ rule_files: ["observability/alerts.yaml"], tests }));
-    // What fires is what promtool did not expect: nothing.
+    // promtool expects no alerts in its test, so it prints those that fire.
     const said = await runTool("promtool", ["test", "rules", file]).catch((error: unknown) =>
       String(Reflect.get(Object(error), "stdout")).concat(String(error)),
     );
@@ -108,7 +108,7 @@ itWith(
         ]),
       ),
       process_start_time_seconds: "100+0x60",
-      // Who scans ports does not speak TLS.
+      // Port scanners do not speak TLS.
       'gwc_downstream_tls_handshakes_total{port="3443",result="ok"}': "0+6x60",
       'gwc_downstream_tls_handshakes_total{port="3443",result="not-tls"}': "0+60x60",
     };
@@ -121,7 +121,7 @@ itWith(
       'gwc_upstream_requests_queued{upstream="u:1"}': "3x60",
       'gwc_mcp_messages_total{route="tools",target="t",outcome="failed"}': "0+6x60",
       'gwc_mcp_messages_total{route="other",target="t",outcome="allowed"}': "0+60x60",
-      // Ejected for eight seconds, over and over: few scrapes meet it.
+      // Repeatedly ejected for eight seconds, which few scrapes see.
       'gwc_provider_ejected_seconds{route="models",provider="fast"}': "0 0 7 0 0 8".concat(
         " 0 0 7 0 0 8".repeat(9),
       ),

@@ -9,7 +9,7 @@ import { GwcProcess } from "../harness/gwc.ts";
 import { RawClient } from "../harness/raw-client.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 
-/** Lines without their time. */
+/** Returns the lines without their time. */
 function linesOf(text: string): Record<string, unknown>[] {
   return text
     .split("\n")
@@ -35,7 +35,7 @@ function routes() {
   ];
 }
 
-it("refusals, first requests of a client and what the process did are lines of a file of their own", async () => {
+it("refusals, logins and actions of the process are logged in a separate file", async () => {
   const folder = temporaryFolder();
   const gateway = await startGateway({
     file: { config: { logging: { audit: { file: "audit.log" } } } },
@@ -90,7 +90,7 @@ it("refusals, first requests of a client and what the process did are lines of a
   expect(gateway.output).not.toContain('"scope":"audit"');
 });
 
-it("a file that is moved away is written anew, and one that is cut from its beginning", async () => {
+it("a file that was moved away is recreated, and a truncated one continues from its start", async () => {
   const folder = temporaryFolder();
   const file = path.join(folder, "audit.log");
   const gateway = await startGateway({
@@ -101,7 +101,7 @@ it("a file that is moved away is written anew, and one that is cut from its begi
   });
   const pathsIn = (name: string) =>
     linesOf(readFileSync(name, "utf8")).flatMap(({ "http.path": at }) => at ?? []);
-  /** A refused request, whose line is there. */
+  /** Sends a refused request and waits for its line. */
   const refused = async (at: string) => {
     await fetch(`${gateway.url}${at}`);
     await eventually(() => (existsSync(file) && pathsIn(file).at(-1) === at) || null, at);
@@ -119,7 +119,7 @@ it("a file that is moved away is written anew, and one that is cut from its begi
   await refused("/fourth");
 });
 
-it("without a file audit lines stand in the log, and a gateway without them has none", async () => {
+it("without a file, audit lines are written to the access log", async () => {
   const listeners = [{ name: "web", routes: routes() }];
   const env = { TEAM_KEY: "k" };
   const audited = await startGateway({
@@ -138,7 +138,7 @@ it("without a file audit lines stand in the log, and a gateway without them has 
   expect(plain.output).not.toContain("audit");
 });
 
-it("a client that may not connect is a line, on ports of HTTP too", async () => {
+it("a client that may not connect is logged, also on HTTP ports", async () => {
   const gateway = await startGateway({
     file: {
       config: { logging: { audit: {} } },
@@ -160,7 +160,7 @@ it("a client that may not connect is a line, on ports of HTTP too", async () => 
   ]);
 });
 
-it("a connection that rules refuse is a line", async () => {
+it("a connection that rules refuse is logged", async () => {
   const port = await freePort();
   const gateway = await startGateway({
     config: {
@@ -198,7 +198,7 @@ it("a connection that rules refuse is a line", async () => {
   ]);
 });
 
-it("gwc run says which configuration it serves from when on, and that one was refused; its metrics say the same", async () => {
+it("gwc run logs which configurations it serves and refuses, with the digests of its metrics", async () => {
   const folder = temporaryFolder();
   const file = path.join(folder, "gateway.yaml");
   const port = await freePort();
@@ -224,7 +224,7 @@ it("gwc run says which configuration it serves from when on, and that one was re
     cwd: folder,
     env: { ADMIN_ADDR: "127.0.0.1:0" },
   });
-  // From here on the file is followed.
+  // The file is followed from here on.
   await running.seen(/admin page/);
   write(201);
   await running.seen(/changed: /);

@@ -5,7 +5,7 @@ import { root } from "../harness/root.ts";
 
 const module = (name: string) => JSON.stringify(path.join(root, "runtime/telemetry/otlp", name));
 
-/** Caches what spans say, with short-lived buffers of many sizes in between, as requests make them. */
+/** Caches spans between short-lived buffers of many sizes, as requests create them. */
 const PROGRAM = `
 import { AttributeRuns, OtlpAttributes } from ${module("attributes.ts")};
 import { ItemBuffer } from ${module("item-buffer.ts")};
@@ -38,10 +38,10 @@ globalThis.gc();
 console.log((process.memoryUsage().arrayBuffers - before) / 1e6, held.length);
 `;
 
-it("what tracing caches holds its own bytes, and no slab of others", () => {
+it("cached spans own their bytes instead of keeping slabs alive", () => {
   const argv = ["--expose-gc", "--input-type=module", "-e", PROGRAM];
   const { stdout, stderr } = spawnSync(process.execPath, argv, { encoding: "utf8" });
   expect(stderr).toBe("");
-  // A megabyte or so is what was written; slabs would be 130.
+  // About a megabyte is written; slabs would be 130.
   expect(Number(stdout.split(" ")[0])).toBeLessThan(5);
 });

@@ -11,7 +11,7 @@ import { RawClient } from "../harness/raw-client.ts";
 import { root } from "../harness/root.ts";
 import { TestProcess } from "../harness/test-process.ts";
 
-/** Collectors that never take anything, each in its own way. */
+/** Collectors that never accept anything, each in a different way. */
 const dead = {
   refuses: async () => `127.0.0.1:${await freePort()}`,
   "takes connections and never responds": async () => {
@@ -26,7 +26,7 @@ const dead = {
   },
 };
 
-/** Spans or records that a queue and a batch under way hold at most. */
+/** Maximum number of spans or records in a queue and in a batch in flight. */
 const MAX_HELD = 2_048 + 512;
 
 it.each([
@@ -34,7 +34,7 @@ it.each([
   ["takes connections and never responds", "http", "refuses", "grpc"],
   ["does not take a connection", "http", "takes connections and never responds", "grpc"],
 ] as const)(
-  "a collector of spans that %s (%s) and one of log records that %s (%s) cost no request, and no more memory with each",
+  "a collector of spans that %s (%s) and one of log records that %s (%s) cost no requests and bounded memory",
   async (spans, protocol, records, logProtocol) => {
     const seen: (string | undefined)[] = [];
     const upstream = createServer(({ headers }, response) => {
@@ -59,11 +59,11 @@ it.each([
         },
       ],
     });
-    // By then both queues are full.
+    // Both queues are full by then.
     await ask(gateway, 3_000);
     const before = await heldMegabytes(gateway);
     await ask(gateway, 9_000);
-    // A span is about half a kilobyte, and a record too: kept, they would be 9 MB.
+    // A span or record has about half a kilobyte; stored, they would take 9 MB.
     expect((await heldMegabytes(gateway)) - before).toBeLessThan(4);
     const { value } = await expositionOf(await gateway.statsPort());
     for (const signal of ["traces", "logs"]) {
@@ -72,7 +72,7 @@ it.each([
       expect(dropped).toBeGreaterThanOrEqual(12_000 - MAX_HELD);
       expect(dropped).toBeLessThanOrEqual(12_000);
     }
-    // What is not recorded is a part of its trace nevertheless, for those behind the gateway.
+    // Spans that are not recorded are still part of their trace for servers behind the gateway.
     const trace = "4bf92f3577b34da6a3ce929d0e0e4736";
     const contexts = [{}, { traceparent: `00-${trace}-00f067aa0ba902b7-01` }];
     for (const context of contexts) {
@@ -91,13 +91,13 @@ it.each([
   },
 );
 
-it("a collector that takes its time for each batch gets several at once, and loses none", async () => {
+it("a slow collector gets several batches at once and loses none", async () => {
   const held: ServerResponse[] = [];
   let batches = 0;
   const collector = createServer((request, response) => {
     request.resume();
     batches += 1;
-    // Until it has taken one, nothing is known of it.
+    // Until it has accepted one batch, its behavior is unknown.
     if (batches === 1) response.end("{}");
     else held.push(response);
   });
@@ -115,14 +115,14 @@ it("a collector that takes its time for each batch gets several at once, and los
   await ask(gateway, 512);
   await eventually(async () => (await exported()) === 512 || null, "the first batch is taken");
   await ask(gateway, 8 * 512 + 1_024);
-  await eventually(() => held.length === 8 || null, "eight batches are under way");
+  await eventually(() => held.length === 8 || null, "eight batches are in flight");
   for (const response of held.splice(0)) response.end("{}");
-  await eventually(() => held.length === 2 || null, "the rest are under way");
+  await eventually(() => held.length === 2 || null, "the rest are in flight");
   for (const response of held) response.end("{}");
   await eventually(async () => (await exported()) === 11 * 512 || null, "all spans are exported");
 });
 
-/** Sends so many requests on one connection, and waits for as many responses. */
+/** Sends this number of requests on one connection and waits for the responses. */
 async function ask({ port }: Gateway, count: number): Promise<void> {
   const client = new RawClient(port);
   client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n".repeat(count));

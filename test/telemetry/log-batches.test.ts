@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from "vitest";
 
 const writer = new URL("../../runtime/telemetry/logs/log-writer.ts", import.meta.url);
 
-/** Writes a line in each turn of the event loop; the last line says how many milliseconds that took. */
+/** Writes a line in each turn of the event loop; the last line contains the duration in milliseconds. */
 const script = `
 const { LogWriter } = await import(${JSON.stringify(fileURLToPath(writer))});
 const log = new LogWriter(1);
@@ -17,7 +17,7 @@ log.add(\`\${performance.now() - started}\\n\`);
 await log.close();
 `;
 
-it("lines that come one by one are gathered for 50 ms, also while others are being written", async () => {
+it("single lines are batched for 50 ms, also during a write", async () => {
   const child = spawn(process.execPath, ["--input-type=module", "-e", script], {
     stdio: ["ignore", "pipe", "inherit"],
   });

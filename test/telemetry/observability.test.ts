@@ -15,14 +15,14 @@ import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { itWith, runTool } from "../harness/tool.ts";
 import { startUpstream } from "../harness/upstream.ts";
 
-/** A gateway with most of what is counted, after traffic of every kind. */
+/** The metrics of a gateway with most counters, after traffic of every kind. */
 let exposition: Exposition;
 let firstExposition: Exposition;
 let dashboard: string;
 let alerts: string;
 let folder: string;
 let upstream: string;
-/** `host:port` of a server that is not there. */
+/** `host:port` without a server. */
 let away: string;
 
 beforeAll(async () => {
@@ -118,7 +118,7 @@ beforeAll(async () => {
     await ask(at);
   const client = new Client({ name: "test", version: "1" });
   await client.connect(
-    // The SDK's own type says its sessionId is optional, which exactOptionalPropertyTypes takes by its word.
+    // The SDK's type declares an optional sessionId, which exactOptionalPropertyTypes rejects.
     new StreamableHTTPClientTransport(new URL(`http://127.0.0.1:${port}/mcp`)) as Parameters<
       typeof client.connect
     >[0],
@@ -130,7 +130,7 @@ beforeAll(async () => {
   await client.close();
 }, 120_000);
 
-it("what happened to requests, upstreams, MCP messages, questions and limits is counted", () => {
+it("requests, upstreams, MCP messages, callouts and limits are counted", () => {
   const { value } = exposition;
   const server = `upstream="${new URL(upstream).host}"`;
   const mcp = 'route="mcp",method="tools/call",target="everything"';
@@ -159,7 +159,7 @@ it("what happened to requests, upstreams, MCP messages, questions and limits is 
   expect(Object.fromEntries(found)).toEqual(counted);
 });
 
-it("the build says its version and digest, and certificates when they expire", () => {
+it("build information and certificate expiry are exposed", () => {
   expect(exposition.text).toMatch(
     /^gwc_build_info\{gateway="gateway",version="\d+\.\d+\.\d+",config_digest="[0-9a-f]{12}"\} 1$/m,
   );
@@ -171,13 +171,13 @@ it("the build says its version and digest, and certificates when they expire", (
   expect(Math.round(days)).toBe(2);
 });
 
-it("the start of the process is the same each time, as alerts look for changes of it", () => {
+it("the start time of the process is constant, as alerts look for changes of it", () => {
   const start = exposition.value("process_start_time_seconds");
   expect(start).toBeGreaterThan(1_700_000_000);
   expect(firstExposition.value("process_start_time_seconds")).toBe(start);
 });
 
-it("what the table says of a metric is what a gateway exposes", () => {
+it("the exposed metrics match the table", () => {
   const table = metricGroups.flatMap(({ metrics }) => metrics);
   const known = new Map(table.map((metric) => [metric.name, metric]));
   for (const [name, labels] of exposition.labels) {
@@ -186,7 +186,7 @@ it("what the table says of a metric is what a gateway exposes", () => {
   }
 });
 
-it("every metric and label that the dashboard and the alerts ask for is there", () => {
+it("every metric and label in the dashboard and the alerts exists", () => {
   const queries = [...dashboardQueries(), ...alertQueries()];
   expect(queries.length).toBeGreaterThan(40);
   for (const query of queries) {
@@ -200,7 +200,7 @@ it("every metric and label that the dashboard and the alerts ask for is there", 
       ...[...query.matchAll(/by \(([^)]*)\)/g)].flatMap(([, list = ""]) => list.split(", ")),
       ...[...query.matchAll(/[{,](\w+)=~?"/g)].map(([, label = ""]) => label),
     ];
-    // What scrapes adds these.
+    // Metrics that Prometheus adds.
     for (const label of asked.filter((each) => !["job", "instance", "le"].includes(each)))
       expect(labels, `${label} of ${query}`).toContain(label);
   }
@@ -227,7 +227,7 @@ itWith("promtool", "promtool takes the alerts and the queries of the dashboard",
   expect(found).toContain(`SUCCESS: ${alertQueries().length} rules found`);
 });
 
-it("each graph has a title of its own", () => {
+it("each graph has a unique title", () => {
   const titles = panelsOf().map(({ title }) => title);
   expect(titles.filter((title, at) => titles.indexOf(title) !== at)).toEqual([]);
 });

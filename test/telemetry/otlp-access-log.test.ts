@@ -14,7 +14,7 @@ it.each([
   ["http", startCollector],
   ["grpc", startGrpcCollector],
 ])(
-  "a record of each access line goes to a collector over %s, with its fields and its trace",
+  "a record of each access line is exported over %s with its fields and trace",
   async (protocol, startServer) => {
     const collector = await startServer();
     const otlp = { host: collector.host, protocol };

@@ -8,7 +8,7 @@ import { now, publicPart, sign } from "../harness/token.ts";
 
 const ISSUER = "https://issuer.example";
 
-/** The password of anna is another one than what is sent. */
+/** The password of anna differs from the one that is sent. */
 const PASSWORDS = "anna:{SHA}W6ph5Mm5Pz8GgiULbPgzG37mj9g=\n";
 
 async function newKey(): Promise<JWK> {
@@ -16,7 +16,7 @@ async function newKey(): Promise<JWK> {
   return { ...(await exportJWK(privateKey)), kid: "1", alg: "ES256" };
 }
 
-/** The `error` of each access line, in their order. */
+/** Returns the `error` of each access line, in order. */
 async function errorsOf(gateway: Gateway, count: number): Promise<readonly unknown[]> {
   const lines = await eventually(() => {
     const found = gateway.output.match(/^\{.*"scope":"request".*$/gm) ?? [];
@@ -25,7 +25,7 @@ async function errorsOf(gateway: Gateway, count: number): Promise<readonly unkno
   return lines.map((line) => JSON.parse(line).error);
 }
 
-it("the log says why a token, a key or a password was refused, and shows none of them", async () => {
+it("the log says why a credential was refused, without showing it", async () => {
   const key = await newKey();
   const gateway = await startGateway({
     file: { config: { logging: { format: "json" } } },
@@ -101,7 +101,7 @@ it("the log says why a token, a key or a password was refused, and shows none of
   for (const token of tokens.slice(0, -1)) expect(gateway.output).not.toContain(token);
 });
 
-it("an MCP tool that rules deny and one that is not there are the same to a client, and two things in the log", async () => {
+it("only the log distinguishes an MCP tool that rules deny from an unknown one", async () => {
   const server = await startMcpServer();
   const targets = ["one", "two"].map((name) => ({ name, mcp: { host: server.url } }));
   const gateway = await startGateway({
@@ -138,7 +138,7 @@ it("an MCP tool that rules deny and one that is not there are the same to a clie
   ]);
 });
 
-it("a message that fails at its target is counted so, though its response passes unread", async () => {
+it("a message that fails at its target is counted as failed, though its response passes unread", async () => {
   const failed = { code: -32603, message: "no" };
   const responses: Readonly<Record<string, object>> = {
     good: { result: { content: [{ type: "text", text: '"error" and "isError":true' }] } },
@@ -176,7 +176,7 @@ it("a message that fails at its target is counted so, though its response passes
   ]);
 });
 
-it("the log says which rule and which limit refused a request, and no client hears of it", async () => {
+it("only the log says which rule or limit refused a request", async () => {
   const route = (name: string, policies: object) => ({
     name,
     matches: [{ path: { pathPrefix: `/${name}` } }],
@@ -228,7 +228,7 @@ it("the log says which rule and which limit refused a request, and no client hea
   expect(gateway.output).not.toContain("a-secret");
 });
 
-/** Calls a tool of the gateway's root, without a session. */
+/** Calls a tool at the gateway's root, without a session. */
 function callTool({ url }: Gateway, name: string): Promise<Response> {
   return fetch(url, {
     method: "POST",

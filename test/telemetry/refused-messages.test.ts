@@ -13,7 +13,7 @@ function rpc(method: string, params: object = {}): string {
   return JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
 }
 
-it("the log says what was wrong with a message that breaks a protocol", async () => {
+it("the log says what is wrong with a malformed message", async () => {
   const { url } = await startMcpServer();
   const text = await startUpstream((_, response) => response.end("no completion"));
   const at = (pathPrefix: string) => [{ path: { pathPrefix } }];

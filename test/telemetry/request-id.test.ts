@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { startGateway } from "../harness/gateway.ts";
 import { startUpstream } from "../harness/upstream.ts";
 
-it("a request keeps its well-formed id and gets a new one otherwise, sent on and logged", async () => {
+it("a well-formed request id is kept, forwarded and logged; others are replaced", async () => {
   const upstream = await startUpstream((request, response) =>
     response.end(String(request.headers["x-correlation"])),
   );

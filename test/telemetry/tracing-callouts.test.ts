@@ -9,7 +9,7 @@ import { startUpstream } from "../harness/upstream.ts";
 
 const TRACE = "0af7651916cd43dd8448eb211c80319c";
 
-it("each question to a server of a policy is a span of its own, counted, and timed in the log", async () => {
+it("each callout of a policy is a span, counted and timed in the log", async () => {
   const collector = await startCollector();
   const services = await startEnvoyServices();
   const http = await startScripted((response) => response.writeHead(204).end(), "anything");
@@ -79,7 +79,7 @@ it("each question to a server of a policy is a span of its own, counted, and tim
     "server.address": "127.0.0.1",
     "server.port": services.port,
   });
-  // The servers go on with the trace.
+  // The servers continue the trace.
   for (const { call, metadata } of services.seen()) {
     const span = spans.find(({ name }) => name.endsWith(`/${call}`));
     expect(metadata).toMatchObject({

@@ -15,7 +15,7 @@ import { startUpstream } from "../harness/upstream.ts";
 const TRACE = "0af7651916cd43dd8448eb211c80319c";
 const SPAN = "b7ad6b7169203331";
 
-/** A gateway whose requests are all traced, before an upstream that breaks a response off at `/cut`. */
+/** A gateway that traces all requests, before an upstream that aborts its response at `/cut`. */
 async function start(tracing: object = {}) {
   const collector = await startCollector();
   const upstream = await startUpstream((request, response) => {
@@ -54,7 +54,7 @@ function serverSpan({ spans }: OtlpCollector): CollectedSpan {
   return found;
 }
 
-/** The names of the attributes of each span and resource, as they came. */
+/** Returns the names of the attributes of each span and resource, in order. */
 function attributeNames({ requests }: OtlpCollector): readonly (readonly unknown[])[] {
   const owners = requests
     .flatMap(({ request }) => items(request, "resourceSpans"))
@@ -65,7 +65,7 @@ function attributeNames({ requests }: OtlpCollector): readonly (readonly unknown
   return owners.map((owner) => items(owner, "attributes").map((each) => Reflect.get(each, "key")));
 }
 
-it("a response that breaks off is an error of its request's span, though its status was 200", async () => {
+it("an aborted response is an error of its request's span, though its status was 200", async () => {
   const { collector, gateway } = await start();
   await expect(fetch(`${gateway.url}/cut`).then((response) => response.text())).rejects.toThrow();
   expect(await gateway.stop()).toBe(0);
@@ -75,7 +75,7 @@ it("a response that breaks off is an error of its request's span, though its sta
   });
 });
 
-it("attempts after the first say which one they are", async () => {
+it("retries are numbered", async () => {
   const collector = await startCollector();
   let asked = 0;
   const upstream = await startUpstream((_request, response) => {
@@ -101,7 +101,7 @@ it("attempts after the first say which one they are", async () => {
   ]);
 });
 
-it("a method of a client's own making is told apart, and names no span", async () => {
+it("a method that a client invented is an attribute of its own, not part of span names", async () => {
   const { collector, gateway } = await start();
   await send(`${gateway.url}/dav`, "PROPFIND");
   expect(await gateway.stop()).toBe(0);
@@ -114,7 +114,7 @@ it("a method of a client's own making is told apart, and names no span", async (
   }
 });
 
-it("a request without a host says nothing of one", async () => {
+it("a request without a host has no host attribute", async () => {
   const { collector, gateway } = await start();
   const client = new RawClient(gateway.port);
   client.send("GET / HTTP/1.1\r\n\r\n");
@@ -125,7 +125,7 @@ it("a request without a host says nothing of one", async () => {
   expect(attributes).not.toHaveProperty(["server.address"]);
 });
 
-it("an attribute stands once in a span or a resource, whoever else says something of its name", async () => {
+it("an attribute occurs once per span or resource, even if several sources set it", async () => {
   const { collector, gateway } = await start({
     attributes: { "error.type": '"mine"', "http.route": '"own"' },
     resources: { "service.name": '"shop"' },
@@ -139,22 +139,22 @@ it("an attribute stands once in a span or a resource, whoever else says somethin
   expect(resource).toMatchObject({ "service.name": "shop" });
 });
 
-it("of a sender's flags go on those that have a meaning", async () => {
+it("only the defined flags of a client are forwarded", async () => {
   const { collector, gateway } = await start();
   const sent = async (version: string, flags: string) => {
     const traceparent = `${version}-${TRACE}-${SPAN}-${flags}`;
     return (await (await fetch(gateway.url, { headers: { traceparent } })).text()).slice(-2);
   };
   expect(await sent("00", "01")).toBe("01");
-  // Recorded, and of a random id (W3C Trace Context 2).
+  // Recorded, with a random id (W3C Trace Context 2).
   expect(await sent("00", "ff")).toBe("03");
-  // Of a later version only the first one is known.
+  // Of later versions only the first flag is known.
   expect(await sent("01", "ff")).toBe("01");
   expect(await gateway.stop()).toBe(0);
   expect(collector.spans).toHaveLength(6);
 });
 
-it("spans and records of a process are of one instance", async () => {
+it("spans and records of a process have the same instance id", async () => {
   const collector = await startCollector();
   const server = { host: collector.host, protocol: "http" };
   const gateway = await startGateway({

@@ -14,7 +14,7 @@ import { openSession, post } from "../mcp/raw-client.ts";
 const TRACE = "0af7651916cd43dd8448eb211c80319c";
 const PARENT = `00-${TRACE}-b7ad6b7169203331-01`;
 
-/** A server over stdio that says what `_meta` a call had. */
+/** A stdio server that returns the `_meta` of a call. */
 const SERVER = `
 import { createInterface } from "node:readline";
 for await (const line of createInterface({ input: process.stdin })) {
@@ -29,7 +29,7 @@ for await (const line of createInterface({ input: process.stdin })) {
 }
 `;
 
-it("MCP calls are spans below the request, named after method and tool, over HTTP and stdio", async () => {
+it("MCP calls are spans below the request, named by method and tool, over HTTP and stdio", async () => {
   const collector = await startCollector();
   const server = await startMcpServer();
   const targets = [
@@ -80,7 +80,7 @@ it("MCP calls are spans below the request, named after method and tool, over HTT
   });
 });
 
-it("a tool that fails is an error of its call's span and of its request's, over HTTP and stdio", async () => {
+it("a failed tool is an error of the spans of its call and request, over HTTP and stdio", async () => {
   const collector = await startCollector();
   const url = await startFailingServer();
   const local = `
@@ -163,7 +163,7 @@ it.each([
   ["traced", true],
   ["not traced", false],
 ])(
-  "an HTTP API and an SSE server get the context of each call, never that of the first one (%s)",
+  "an HTTP API and an SSE server get the context of each call, not that of the first one (%s)",
   async (_what, isTraced) => {
     const collector = await startCollector();
     const seen: IncomingHttpHeaders[] = [];
@@ -215,7 +215,7 @@ it.each([
   },
 );
 
-it("the id of a message is that of its span, without the quotes of a text", async () => {
+it("the id of a message is recorded in its span, without JSON quotes", async () => {
   const collector = await startCollector();
   const { url } = await startMcpServer();
   const targets = [{ name: "web", mcp: { host: url } }];
@@ -238,7 +238,7 @@ it("the id of a message is that of its span, without the quotes of a text", asyn
   expect(ids).toEqual(['call "7"', "7"]);
 });
 
-/** A server over streamable HTTP whose tool fails. */
+/** Starts a streamable HTTP server with a failing tool. */
 async function startFailingServer(): Promise<string> {
   const http = createServer(async (request, response) => {
     const server = new McpServer({ name: "test", version: "1.0.0" });
@@ -252,7 +252,7 @@ async function startFailingServer(): Promise<string> {
   return `http://127.0.0.1:${await listen(http)}/mcp`;
 }
 
-/** A server of revision 2024-11-05, which tells of each message that it gets. */
+/** Starts a server of revision 2024-11-05 that reports each message that it gets. */
 async function startLegacy(
   tell: (headers: IncomingHttpHeaders, body: string) => void,
 ): Promise<string> {
@@ -276,7 +276,8 @@ async function startLegacy(
 
 function named(spans: readonly CollectedSpan[], name: string): CollectedSpan {
   const found = spans.find((span) => span.name === name);
-  if (found === undefined) throw new Error(`${name} is none of ${spans.map((span) => span.name)}`);
+  if (found === undefined)
+    throw new Error(`${name} is not among ${spans.map((span) => span.name)}`);
   return found;
 }
 

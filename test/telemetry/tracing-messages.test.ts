@@ -16,11 +16,11 @@ const TRACE = "0af7651916cd43dd8448eb211c80319c";
 const SPAN = "b7ad6b7169203331";
 const CONTEXT = `00-${TRACE}-${SPAN}-01`;
 
-/** What a client says of its own span in the message alone (SEP-414). */
+/** A client's trace context that is only in the message (SEP-414). */
 const meta = { traceparent: CONTEXT, tracestate: "vendor=1", baggage: "team=red", own: 1 };
 
 it.each(["sessions", "stateless"] as const)(
-  "a call whose message alone says where it belongs is a part of that trace, and so is its server (%s)",
+  "a call whose message alone has a trace context is part of that trace, and so is its server (%s)",
   async (era) => {
     const { collector, gateway, server } = await served(era, (to) => tracing(to, {}));
     await call[era](gateway, meta);
@@ -33,7 +33,7 @@ it.each(["sessions", "stateless"] as const)(
     expect(Number(toServer?.start)).toBeGreaterThanOrEqual(Number(received?.start));
     expect(Number(toServer?.end)).toBeLessThanOrEqual(Number(received?.end));
     expect(gateway.stdout).toContain(`trace.id=${TRACE} span.id=${received?.spanId}`);
-    // Its header and its message say the same.
+    // Its header and its message contain the same context.
     const own = `00-${TRACE}-${toServer?.spanId}-01`;
     const seen = server.seen.at(-1);
     expect(seen?.headers).toMatchObject({ traceparent: own, tracestate: "vendor=1" });
@@ -42,7 +42,7 @@ it.each(["sessions", "stateless"] as const)(
 );
 
 it.each(["sessions", "stateless"] as const)(
-  "a header stands above the message, whose context is that of the gateway's call then (%s)",
+  "a trace header takes precedence over the message, which then gets the context of the gateway's call (%s)",
   async (era) => {
     const { collector, gateway, server } = await served(era, (to) => tracing(to, {}));
     const other = "4bf92f3577b34da6a3ce929d0e0e4736";
@@ -57,7 +57,7 @@ it.each(["sessions", "stateless"] as const)(
 );
 
 it.each(["sessions", "stateless"] as const)(
-  "a trace that the client does not record, as its message says, is not recorded and goes on as it is (%s)",
+  "a trace that the client does not record, by its message, is forwarded unchanged (%s)",
   async (era) => {
     const { collector, gateway, server } = await served(era, tracedAll);
     const unrecorded = { ...meta, traceparent: `00-${TRACE}-${SPAN}-00` };
@@ -72,10 +72,10 @@ it.each(["sessions", "stateless"] as const)(
 );
 
 it.each([
-  ["no context at all", { traceparent: "00-0-0-01", tracestate: "vendor=1" }],
+  ["an invalid context", { traceparent: "00-0-0-01", tracestate: "vendor=1" }],
   ["a number", { traceparent: 7 }],
   ["another line", { traceparent: `${CONTEXT}\r\nx: y` }],
-])("what is %s in a message begins no trace", async (_what, wrong) => {
+])("%s in a message begins no trace", async (_what, wrong) => {
   const { collector, gateway, server } = await served("stateless", tracedAll);
   await call.stateless(gateway, wrong);
   expect(await gateway.stop()).toBe(0);
@@ -87,7 +87,7 @@ it.each([
   expect(metaOf(server.seen.at(-1)?.text)).toMatchObject({ traceparent: own });
 });
 
-it("a state that is no header is in none", async () => {
+it("an invalid tracestate is not forwarded", async () => {
   const { collector, gateway, server } = await served("sessions", (to) => tracing(to, {}));
   await call.sessions(gateway, { ...meta, tracestate: "vendor=1\r\nx-admin: true" });
   expect(await gateway.stop()).toBe(0);
@@ -96,7 +96,7 @@ it("a state that is no header is in none", async () => {
   expect(server.seen.at(-1)?.headers).not.toHaveProperty("tracestate");
 });
 
-it("clientSampling is asked of traces that a message names", async () => {
+it("clientSampling applies to traces in messages", async () => {
   const never = (to: OtlpCollector) => tracing(to, { randomSampling: true, clientSampling: false });
   const { collector, gateway } = await served("stateless", never);
   await call.stateless(gateway, meta);
@@ -109,7 +109,7 @@ it.each([
   ["http", startCollector],
   ["grpc", startGrpcCollector],
 ])(
-  "a request whose policies have asked servers already stays in its trace and links to the client's (%s)",
+  "a request with earlier callouts stays in its trace and links to the client's (%s)",
   async (protocol, start) => {
     const authorization = createServer((_request, response) => response.writeHead(204).end());
     const host = `127.0.0.1:${await listen(authorization)}`;
@@ -128,7 +128,7 @@ it.each([
   },
 );
 
-it("large messages of an open route pass without being held, and their spans are told by their headers", async () => {
+it("large messages of an open route are not buffered, and their headers name their spans", async () => {
   const { collector, gateway, server } = await served("stateless", tracedAll);
   const filler = "x".repeat(9 * 1024 * 1024);
   const response = await ask(gateway.url, "tools/call", { name: "add", arguments: { filler } });
@@ -173,7 +173,7 @@ const call = {
     ask(gateway.url, "tools/call", { name: "add", _meta: { ...envelope, ..._meta } }, headers),
 } as const;
 
-/** The span of the call, and that of the request. */
+/** Returns the span of the call, and the one of the request. */
 function ofOneCall({ spans }: OtlpCollector) {
   expect(spans).toHaveLength(2);
   return ["SPAN_KIND_CLIENT", "SPAN_KIND_SERVER"].map((each) =>

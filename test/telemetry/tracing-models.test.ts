@@ -13,7 +13,7 @@ const completion = {
   usage: { prompt_tokens: 7, completion_tokens: 5, total_tokens: 12 },
 };
 
-it("a request to a model is a span by the conventions for generative AI, and its request says the same", async () => {
+it("a request to a model is a span by the conventions for generative AI", async () => {
   const collector = await startCollector();
   const model = await startUpstream((request, response) => {
     request.resume();
@@ -63,7 +63,7 @@ it("a request to a model is a span by the conventions for generative AI, and its
   expect(JSON.stringify(collector.requests)).not.toContain("secret words");
 });
 
-it("each question of a guard to its server is a span of the request, counted by what came of it", async () => {
+it("each call of a guard to its server is a span of the request, counted by its result", async () => {
   const collector = await startCollector();
   const webhook = await startGuardWebhook();
   const model = await startUpstream((request, response) => {

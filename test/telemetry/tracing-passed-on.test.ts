@@ -11,7 +11,7 @@ import { temporaryFolder } from "../harness/temporary-folder.ts";
 const TRACE = "0af7651916cd43dd8448eb211c80319c";
 const SPAN = "b7ad6b7169203331";
 
-/** A gateway that traces every request before a backend. */
+/** Starts a gateway that traces every request, before a backend. */
 async function start(host: string) {
   const collector = await startCollector();
   const tracing = { host: collector.host, protocol: "http", randomSampling: true };
@@ -26,7 +26,7 @@ async function start(host: string) {
   return { gateway, spans };
 }
 
-/** What a backend gets of a request with these lines, as it is written. */
+/** Returns what the backend receives of a request with these lines, verbatim. */
 async function passedOn(...lines: readonly string[]) {
   let seen: readonly string[] = [];
   const backend = createServer(({ rawHeaders }, response) => {
@@ -41,7 +41,7 @@ async function passedOn(...lines: readonly string[]) {
   return { seen, contexts, spans };
 }
 
-it("a request's fields go on as they were written, but for its context, which is that of the call", async () => {
+it("a request's fields are forwarded verbatim, except for the context of the call", async () => {
   const { seen, contexts, spans } = await passedOn(
     "X-Mixed-Case: As  It Came",
     `TraceParent: 00-${TRACE}-${SPAN}-01`,
@@ -56,7 +56,7 @@ it("a request's fields go on as they were written, but for its context, which is
   );
 });
 
-it("two contexts are none: a trace begins, and neither of them goes on", async () => {
+it("two contexts are invalid, so that a new trace begins", async () => {
   const { contexts, spans } = await passedOn(
     `traceparent: 01-${TRACE}-${SPAN}-01-a`,
     "x-between: 1",
@@ -67,13 +67,13 @@ it("two contexts are none: a trace begins, and neither of them goes on", async (
   expect((await spans("SERVER")).map(({ parentSpanId }) => parentSpanId)).toEqual([undefined]);
 });
 
-it("one of a later version may have a comma behind what is known of it", async () => {
+it("a context of a later version may have a comma after its known fields", async () => {
   const { contexts, spans } = await passedOn(`traceparent: 01-${TRACE}-${SPAN}-01-a,b`);
   expect(contexts[0]).toContain(`00-${TRACE}-`);
   expect((await spans("SERVER")).map(({ parentSpanId }) => parentSpanId)).toEqual([SPAN]);
 });
 
-it("the span of a call through a Unix socket has the socket's path, and no port", async () => {
+it("the span of a call through a Unix socket has the socket's path and no port", async () => {
   const socket = `${temporaryFolder()}/app.sock`;
   const app = createServer((_, response) => response.end("there"));
   await new Promise<void>((resolve) => app.listen(socket, resolve));
@@ -85,7 +85,7 @@ it("the span of a call through a Unix socket has the socket's path, and no port"
   expect(call?.attributes).not.toHaveProperty("server.port");
 });
 
-it("a long response of a traced request arrives byte for byte, also where its client reads slowly", async () => {
+it("a long response to a slow client arrives byte for byte when traced", async () => {
   const body = randomBytes(8 * 1024 * 1024);
   const backend = createServer((_, response) => response.end(body));
   const { gateway, spans } = await start(`127.0.0.1:${await listen(backend)}`);

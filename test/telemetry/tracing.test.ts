@@ -14,7 +14,7 @@ const TRACE = "0af7651916cd43dd8448eb211c80319c";
 const SPAN = "b7ad6b7169203331";
 const PARENT = `00-${TRACE}-${SPAN}-01`;
 
-/** A gateway that traces as configured, before an upstream that says which trace headers it got. */
+/** Starts a gateway with this tracing, before an upstream that returns the trace headers that it got. */
 async function start(tracing: object, routes?: (upstream: string) => readonly object[]) {
   const collector = await startCollector();
   const upstream = await startUpstream((request, response) => {
@@ -50,7 +50,7 @@ async function ask(
   return JSON.parse(await (await fetch(url, { headers })).text());
 }
 
-/** What has come when the gateway has ended: it sends what it holds before that. */
+/** Returns the exported spans after the gateway has ended, which sends its queue first. */
 async function ended({
   collector,
   gateway,
@@ -65,7 +65,7 @@ function only(spans: readonly CollectedSpan[], kind: "SERVER" | "CLIENT"): Colle
   return span;
 }
 
-it("a request is a span of the client's trace, and the call to the upstream is one below it", async () => {
+it("a request is a span of the client's trace, and the call to the upstream is its child", async () => {
   const traced = await start({});
   const { gateway, upstream } = traced;
   const seen = await ask(`${gateway.url}/a?key=secret`, {
@@ -108,7 +108,7 @@ it("a request is a span of the client's trace, and the call to the upstream is o
   expect(line).toContain(`trace.id=${TRACE} span.id=${server.spanId}`);
 });
 
-it("requests without a trace get one as often as randomSampling says", async () => {
+it("requests without a trace are sampled by randomSampling", async () => {
   const traced = await start({ randomSampling: 'request.path == "/yes" ? 1.0 : 0.0' });
   const { gateway } = traced;
   const yes = await ask(`${gateway.url}/yes`, { tracestate: "left=over" });
@@ -123,7 +123,7 @@ it("requests without a trace get one as often as randomSampling says", async () 
   });
 });
 
-it("a trace that the client does not record, or that clientSampling leaves out, goes on unchanged", async () => {
+it("an unsampled trace of a client is forwarded unchanged", async () => {
   const traced = await start({ clientSampling: 'request.headers["x-trace"] == "yes"' });
   const { gateway } = traced;
   const unrecorded = `00-${TRACE}-${SPAN}-00`;
@@ -140,7 +140,7 @@ it("a trace that the client does not record, or that clientSampling leaves out, 
   expect(gateway.output.match(new RegExp(`trace.id=${TRACE}`, "g"))).toHaveLength(3);
 });
 
-it("a traceparent that is not valid begins a trace anew; one of a later version is read as far as it is known", async () => {
+it("an invalid traceparent begins a new trace", async () => {
   const invalid = [
     `ff-${TRACE}-${SPAN}-01`,
     `00-${TRACE.toUpperCase()}-${SPAN}-01`,
@@ -168,7 +168,7 @@ it("a traceparent that is not valid begins a trace anew; one of a later version 
   expect(parents).toEqual([...invalid.map(() => undefined), SPAN]);
 });
 
-it("spans say what went wrong: an upstream's failure, a status of the gateway's own", async () => {
+it("spans have the error of an upstream or the gateway", async () => {
   const traced = await start({ randomSampling: true }, (upstream) => [
     { name: "all", backends: [{ host: upstream }] },
     {
@@ -192,7 +192,7 @@ it("spans say what went wrong: an upstream's failure, a status of the gateway's 
   ]);
 });
 
-it("attributes are left out and added, by their names or those of access lines; the gateway says what it is", async () => {
+it("attributes can be excluded and added", async () => {
   const traced = await start({
     randomSampling: true,
     remove: ["http.method", "user_agent.original", "listener"],
@@ -216,7 +216,7 @@ it("attributes are left out and added, by their names or those of access lines; 
   });
 });
 
-it("config.tracing of a file for the reference is taken: endpoint, headers, fields", async () => {
+it("config.tracing of a reference file is supported: endpoint, headers, fields", async () => {
   const collector = await startCollector();
   const upstream = await startUpstream((_, response) => response.end());
   const gateway = await startGateway({
@@ -242,7 +242,7 @@ it("config.tracing of a file for the reference is taken: endpoint, headers, fiel
   expect(collector.requests[0]?.headers).toMatchObject({ "x-api-key": "the-key" });
 });
 
-it("spans go over gRPC where the file does not say otherwise, and are those of HTTP", async () => {
+it("spans are exported over gRPC by default, with the same contents as over HTTP", async () => {
   const collector = await startGrpcCollector();
   const gateway = await startGateway({
     file: {
@@ -270,7 +270,7 @@ it("spans go over gRPC where the file does not say otherwise, and are those of H
   expect(collector.requests[0]?.headers).toMatchObject({ "x-api-key": "the-key" });
 });
 
-it("a batch that the collector can't take now is sent again, one that it refuses is not", async () => {
+it("only batches that a collector rejects temporarily are retried", async () => {
   const collector = await startCollector("503:1", "200", "400");
   const gateway = await startTraced(collector);
   await fetch(gateway.url);
@@ -281,14 +281,14 @@ it("a batch that the collector can't take now is sent again, one that it refuses
   expect(collector.requests.map(({ status }) => status)).toEqual([503, 200, 400]);
 });
 
-it("the same over gRPC, by its statuses", async () => {
+it("only batches that a collector rejects temporarily are retried over gRPC", async () => {
   const collector = await startGrpcCollector("UNAVAILABLE", "INVALID_ARGUMENT");
   const gateway = await startTraced(collector, "grpc");
   const { value } = await expositionOf(await gateway.statsPort());
   expect(value('gwc_otlp_dropped_total{signal="traces"}')).toBe(0);
   await fetch(gateway.url);
   await gateway.seen(/spans do not reach .*gRPC status 14/);
-  // The second time it is refused for good.
+  // The second time it is refused permanently.
   await eventually(() => (collector.requests.length === 2 ? true : null), "the second try");
   const dropped = async () => {
     const { value } = await expositionOf(await gateway.statsPort());
@@ -300,7 +300,7 @@ it("the same over gRPC, by its statuses", async () => {
   expect(collector.requests).toHaveLength(3);
 });
 
-/** A gateway that answers by itself and traces everything. */
+/** Starts a gateway that answers by itself and traces everything. */
 function startTraced(collector: Pick<OtlpCollector, "host">, protocol = "http") {
   return startGateway({
     file: {

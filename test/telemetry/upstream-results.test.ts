@@ -4,7 +4,7 @@ import { startGateway } from "../harness/gateway.ts";
 import { startCollector, tracedAll } from "../harness/otlp-collector.ts";
 import { startUpstream } from "../harness/upstream.ts";
 
-it("a call is counted by what its server did, and its span says the same, whoever ends it", async () => {
+it("a call is counted by its server's result, whichever side ends it", async () => {
   const collector = await startCollector();
   const upstream = await startUpstream((request, response) => {
     if (request.url === "/hangs") return;
