@@ -14,7 +14,7 @@ import { TestProcess } from "../harness/test-process.ts";
 
 const run = promisify(execFile);
 
-/** A card as an agent gives it, which knows itself by its own address. */
+/** Returns a card as an agent serves it, with its own address. */
 const cardOf = (own: string) => ({
   name: "helper",
   url: `${own}/`,
@@ -88,14 +88,14 @@ const call = async (method: string) => {
 };
 
 describe("a2a", () => {
-  it.each(["agent-card.json", "agent.json"])("%s gives the gateway's address", async (name) => {
+  it.each(["agent-card.json", "agent.json"])("%s contains the gateway's address", async (name) => {
     const headers = { host: "agents.example.com" };
     const { body } = await send(`${gateway.url}/.well-known/${name}`, "GET", headers);
     const origin = "http://agents.example.com";
     expect(JSON.parse(body)).toEqual(shown(origin));
   });
 
-  it("an agent below a path is where the client found it, as a proxy in front says it", async () => {
+  it("an agent below a path has the address by which the client found it, even behind a proxy", async () => {
     const headers = { host: "agents.example.com", "x-forwarded-proto": "https" };
     const path = "/helper/.well-known/agent-card.json";
     const { body } = await send(`${gateway.url}${path}`, "GET", headers);
@@ -103,7 +103,7 @@ describe("a2a", () => {
     expect(JSON.parse(body)).toEqual(shown(`${origin}/helper`));
   });
 
-  it("the extended card does, too, and other results are as they came", async () => {
+  it("the extended card contains it, too", async () => {
     const origin = "http://agents.example.com";
     expect(await call("agent/getAuthenticatedExtendedCard")).toEqual(shown(origin));
     expect(await call("GetExtendedAgentCard")).toEqual(shown(origin));
@@ -111,12 +111,12 @@ describe("a2a", () => {
     expect((await call("message/send")).url).toContain("agent.internal");
   });
 
-  it("log lines name the method that an agent was asked", async () => {
+  it("log lines contain the method of an agent's request", async () => {
     await call("tasks/get");
     await gateway.seen(/protocol=a2a a2a\.method=tasks\/get/);
   });
 
-  it("without the policy, and where there is no card, responses are as they came", async () => {
+  it("without the policy or a card, responses are unchanged", async () => {
     const plain = await send(`${gateway.url}/plain/.well-known/agent.json`, "GET", {});
     expect(JSON.parse(plain.body)).toHaveProperty("signatures");
     const broken = await send(`${gateway.url}/broken/.well-known/agent.json`, "GET", {});
@@ -124,7 +124,7 @@ describe("a2a", () => {
   });
 });
 
-it("a client of the A2A SDK finds an agent of it at the gateway, and hears it there, whole and as a stream", async () => {
+it("a client of the A2A SDK can use an agent of the SDK through the gateway", async () => {
   const python = await pythonFor("newest");
   const script = (name: string) => path.join(import.meta.dirname, "a2a", name);
   const port = await freePort();

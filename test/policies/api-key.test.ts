@@ -48,7 +48,7 @@ const status = async (route: string, headers: Record<string, string>) =>
   (await call(`${gateway.url}/${route}`, headers)).status;
 
 describe("apiKey", () => {
-  it("keys of the environment, of files and known by digest are let in", async () => {
+  it("keys from the environment, from files and by digest are accepted", async () => {
     for (const key of ["environment-key", "hashed-key", "file-key", "json-key"]) {
       expect(await status("strict", bearer(key))).toBe(200);
       expect(await status("cluster", bearer(key))).toBe(200);
@@ -93,7 +93,7 @@ describe("apiKey", () => {
     expect(await status("ruled", {})).toBe(403);
   });
 
-  it("another header may hold it", async () => {
+  it("another header may contain it", async () => {
     expect(await status("header", { "x-api-key": "file-key" })).toBe(200);
     expect(await status("header", bearer("file-key"))).toBe(401);
   });
@@ -107,7 +107,7 @@ describe("apiKey", () => {
     expect(await status("strict", bearer("json-key"))).toBe(200);
   });
 
-  it("a key that is written out is warned of", () => {
+  it("a key in plain text causes a warning", () => {
     expect(findings({ policies: { apiKey: { keys: [{ key: "abc" }] } } })).toEqual([
       "literal-secret",
     ]);

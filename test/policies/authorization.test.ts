@@ -6,7 +6,7 @@ import type { Gateway } from "../harness/gateway.ts";
 import { startRoutesText } from "../harness/routes-gateway.ts";
 import { now, publicPart, sign } from "../harness/token.ts";
 
-/** Rules as configured, and which callers they let in. */
+/** Rules as configured, and the callers that they admit. */
 interface RuleCase {
   readonly rules: readonly (string | Readonly<Record<string, string>>)[];
   readonly admits: readonly Caller[];
@@ -37,7 +37,7 @@ const cases: Readonly<Record<string, RuleCase>> = {
   "a rule that nobody meets admits nobody": { rules: ['jwt.sub == "carol"'], admits: [] },
   "a deny rule wins over any allow rule": {
     rules: ["true", { deny: 'jwt.sub == "bob"' }],
-    // A deny rule that can't be evaluated denies: who has no token has no subject to compare.
+    // A deny rule that can't be evaluated denies: a caller without a token has no subject to compare.
     admits: ["alice", "odd"],
   },
   "deny rules alone admit whom they do not object to": {
@@ -49,7 +49,7 @@ const cases: Readonly<Record<string, RuleCase>> = {
     rules: [{ require: "jwt.level > 3" }, 'jwt.sub == "alice" || jwt.sub == "bob"'],
     admits: ["alice"],
   },
-  "require rules alone admit whoever meets them": {
+  "require rules alone admit all callers that meet them": {
     rules: [{ require: "has(jwt.sub)" }, { require: '"dev" in jwt.roles' }],
     admits: ["alice", "bob"],
   },
@@ -140,7 +140,7 @@ describe("authorization", () => {
     expect((await call(`${gateway.url}/header`, {})).status).toBe(403);
   });
 
-  it("a refused request does not reach the upstream, and the log says why", async () => {
+  it("a refused request is logged with its rule", async () => {
     const before = upstream.count();
     await call(`${gateway.url}/header`, {});
     expect(upstream.count()).toBe(before);

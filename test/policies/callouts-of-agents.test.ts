@@ -15,7 +15,7 @@ import { type Response, send } from "../harness/send.ts";
 let services: EnvoyServices;
 let collector: OtlpCollector;
 let gateway: Gateway;
-/** What the model was asked. */
+/** The requests that the model received. */
 const asked: string[] = [];
 
 beforeAll(async () => {
@@ -79,14 +79,14 @@ const call = (name: string) =>
 const question = (content: string) =>
   JSON.stringify({ model: "m", messages: [{ role: "user", content }] });
 
-/** What the processor puts in the place of a body. */
+/** Returns the processor's script for replacing a body. */
 function instead(phase: "request_body" | "response_body", body: string): Record<string, string> {
   const response = { body_mutation: { body: btoa(body) } };
   return { "x-process": JSON.stringify({ [phase]: { [phase]: { response } } }) };
 }
 
 describe.each(["route", "listener"])("callouts of a %s", (form) => {
-  /** Users have three requests each. */
+  /** Sends a request; each user may send three. */
   const post = (
     path: string,
     user: string,
@@ -104,13 +104,13 @@ describe.each(["route", "listener"])("callouts of a %s", (form) => {
       body,
     );
 
-  it("show calls of tools and questions to models to the authorization server, body and all", async () => {
+  it("show tool calls and model requests to the authorization server, including bodies", async () => {
     const deny = { "x-verdict": JSON.stringify({ status: { code: 7 } }) };
     const before = asked.length;
     const tool = await post("/mcp", "denied", call("hello"), deny);
     const model = await post("/v1/chat/completions", "denied", question("hello"), deny);
     expect([tool.status, model.status]).toEqual([403, 403]);
-    // Before a route is chosen nobody knows what is spoken there.
+    // The protocol is unknown before routing.
     if (form === "route") {
       expect(JSON.parse(tool.body).error.code).toBe(-32_000);
       expect(JSON.parse(model.body).error.type).toBe("permission_error");
@@ -122,7 +122,7 @@ describe.each(["route", "listener"])("callouts of a %s", (form) => {
     ]);
   });
 
-  it("let a processor change what tools and models are asked, and what they respond", async () => {
+  it("let a processor change requests to tools and models, and their responses", async () => {
     const add = await post("/mcp", "tool", call("hello"), instead("request_body", call("add")));
     expect(add.body).toContain('"text":"add"');
     const changed = await post("/mcp", "tool", call("hello"), instead("response_body", "other"));
@@ -139,7 +139,7 @@ describe.each(["route", "listener"])("callouts of a %s", (form) => {
     });
   });
 
-  it("count calls of tools and questions to models together", async () => {
+  it("count tool calls and model requests together", async () => {
     const statuses: number[] = [];
     for (const [path, body] of [
       ["/mcp", call("hello")],
@@ -159,7 +159,7 @@ describe.each(["route", "listener"])("callouts of a %s", (form) => {
   });
 });
 
-it("each callout of a call or a question is a span below the request, beside that of the tool or the model", async () => {
+it("each callout is a span below the request, next to that of the tool or the model", async () => {
   const spansOf = async (host: string, path: string, body: string, index: number) => {
     const traceId = `${index}`.padStart(32, "a");
     const headers = {
@@ -198,7 +198,7 @@ it("each callout of a call or a question is a span below the request, beside tha
   }
 });
 
-/** The questions about a user's requests. */
+/** Returns the check requests about a user's requests. */
 function seenOf(user: string): readonly SeenMessage[] {
   return services
     .seen()

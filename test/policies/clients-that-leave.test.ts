@@ -19,13 +19,13 @@ import { startRoutes } from "./routes.ts";
 let services: EnvoyServices;
 let gateway: Gateway;
 
-/** What the authorization server of HTTP was asked and has not responded to, by path. */
+/** The unanswered requests to the HTTP authorization server, by path. */
 const held = new Map<string, ServerResponse[]>();
 const heldOf = (path: string) => (held.get(path) ?? []).filter((each) => !each.destroyed);
-/** How many questions about a path it ever had. */
+/** Returns the number of all requests about a path. */
 const askedOf = (path: string) => held.get(path)?.length ?? 0;
 
-/** Every server is given a minute: what ends before was cancelled. */
+/** Servers have a minute to respond, so calls that end earlier were cancelled. */
 const policies = { http: { requestTimeout: "1m" } };
 const long = JSON.stringify({ sleep: 60 });
 
@@ -54,7 +54,7 @@ beforeAll(async () => {
   );
 });
 
-/** A client that asks and can hang up; `status` is undefined once it has. */
+/** Starts a client's request that can be aborted; `status` is undefined then. */
 function client(path: string, headers: Record<string, string> = {}, at = gateway) {
   const leave = new AbortController();
   const status = fetch(`${at.url}${path}`, { headers, signal: leave.signal }).then(
@@ -64,7 +64,7 @@ function client(path: string, headers: Record<string, string> = {}, at = gateway
   return { status, leave: () => leave.abort() };
 }
 
-/** Questions of a policy over gRPC that were cancelled, as metrics have it. */
+/** Returns the number of cancelled gRPC calls of a policy, from the metrics. */
 async function cancelled(kind: string): Promise<number | undefined> {
   const target = new URL(services.url).host;
   const { value } = await expositionOf(await gateway.statsPort());
@@ -76,7 +76,7 @@ async function statusOf(stream: ClientHttp2Stream): Promise<unknown> {
   return headers[":status"];
 }
 
-describe("a client that hangs up takes back what it made the gateway ask", () => {
+describe("a client that disconnects cancels", () => {
   it.each([
     ["grpc", "extAuthz", "CheckResponse", { "x-verdict": long }],
     ["limit", "remoteRateLimit", "RateLimitResponse", { "x-verdict": long }],
@@ -89,7 +89,7 @@ describe("a client that hangs up takes back what it made the gateway ask", () =>
     expect(await status).toBeUndefined();
     await expect.poll(() => services.cancelled()).toContain(call);
     await expect.poll(() => cancelled(kind)).toBe(1);
-    // The connection is another client's still.
+    // The connection still belongs to another client.
     const verdict = route === "limit" ? '{"overall_code":"OK"}' : "{}";
     const yes = { "x-verdict": verdict, "x-process": "{}" };
     expect(await client(`/${route}`, yes).status).toBe(200);
@@ -102,7 +102,7 @@ describe("a client that hangs up takes back what it made the gateway ask", () =>
     await expect.poll(() => heldOf("/http").length).toBe(0);
   });
 
-  it("over HTTP/2, where its connection goes on", async () => {
+  it("over HTTP/2, where its connection stays open", async () => {
     const session = connect(gateway.url);
     const stream = session.request({ ":path": "/http/2" });
     await expect.poll(() => heldOf("/http/2").length).toBe(1);
@@ -116,12 +116,12 @@ describe("a client that hangs up takes back what it made the gateway ask", () =>
   });
 });
 
-it("many clients that hang up at once end nobody else's connection to the server", async () => {
+it("many clients that disconnect at once abort no other calls to the server", async () => {
   const { host, calls, release } = await startHeldAuthorization();
   const route = { policies: { extAuthz: { host, policies } } };
   const own = await startRoutes({ a: route }, await startEcho());
   const staying = client("/a", {}, own);
-  // Node's server ends a connection on which a thousand calls are reset at once, and Envoy's does.
+  // Node's server closes a connection on which a thousand calls are reset at once, as Envoy does.
   const sessions = Array.from({ length: 14 }, () => connect(own.url));
   const leaving = sessions.flatMap((session) =>
     Array.from({ length: 95 }, () => session.request({ ":path": "/a" }).on("error", () => {})),
@@ -134,7 +134,7 @@ it("many clients that hang up at once end nobody else's connection to the server
   for (const each of sessions) each.destroy();
 });
 
-/** Says yes to all questions, once it is let. */
+/** Starts a server that allows all requests once it is released. */
 async function startHeldAuthorization() {
   const streams: ServerHttp2Stream[] = [];
   const server = createHttp2Server();
@@ -156,7 +156,7 @@ async function startHeldAuthorization() {
 describe("a verdict that several clients wait for", () => {
   let session: ClientHttp2Session;
 
-  /** One connection: all have asked before one of them hangs up. */
+  /** Over one connection, so that all have sent their requests before one disconnects. */
   const clients = (count: number, path: string, headers: Record<string, string>) =>
     Array.from({ length: count }, () => session.request({ ":path": path, ...headers }));
   const leave = (stream: ClientHttp2Stream) => stream.close(constants.NGHTTP2_CANCEL);
@@ -166,7 +166,7 @@ describe("a verdict that several clients wait for", () => {
     return () => session.destroy();
   });
 
-  it("comes for those who stay when the one who asked first hangs up", async () => {
+  it("arrives for the others when the first client disconnects", async () => {
     const path = "/shared/stay";
     const ask = () => session.request({ ":path": path, "x-user": "a" });
     const [first, second] = [ask(), ask()];
@@ -178,7 +178,7 @@ describe("a verdict that several clients wait for", () => {
     expect(askedOf(path)).toBe(1);
   });
 
-  it("is not waited for when all have hung up, and the next client asks anew", async () => {
+  it("is cancelled when all have disconnected, and requested again by the next client", async () => {
     const path = "/shared/leave";
     const all = clients(3, path, { "x-user": "b" });
     await expect.poll(() => heldOf(path).length).toBe(1);
@@ -191,7 +191,7 @@ describe("a verdict that several clients wait for", () => {
     expect(askedOf(path)).toBe(2);
   });
 
-  it("over gRPC too", async () => {
+  it("is shared over gRPC, too", async () => {
     const gone = () => services.cancelled().length;
     const seen = () => services.seen().length;
     const before = { gone: gone(), seen: seen() };

@@ -1,6 +1,6 @@
 import { UserAgent } from "../harness/user-agent.ts";
 
-/** A browser that has these cookies of a site. */
+/** A browser with these cookies of a site. */
 export function withCookies(site: string, cookies: ReadonlyMap<string, string>): UserAgent {
   const agent = new UserAgent();
   for (const [name, value] of cookies) agent.cookies(site).set(name, value);

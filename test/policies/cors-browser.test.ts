@@ -47,7 +47,7 @@ describe.skipIf(isBrowserMissing)("a page in a real browser", () => {
     rmSync(profile, { recursive: true, force: true });
   });
 
-  it("from an allowed origin reads a response after a preflight, and the exposed header", async () => {
+  it("from an allowed origin reads a response after a preflight", async () => {
     const found = await fetchIn(allowed, `${gateway.url}/listed`, {
       method: "PUT",
       headers: { "x-asked": "1" },
@@ -56,7 +56,7 @@ describe.skipIf(isBrowserMissing)("a page in a real browser", () => {
     expect(found).toMatchObject({ status: 401, body: missing });
   });
 
-  it("from an allowed origin reads the upstream's response and the headers that are exposed", async () => {
+  it("from an allowed origin reads the upstream's response and its exposed headers", async () => {
     const found = await fetchIn(allowed, `${gateway.url}/any`, {});
     expect(found).toMatchObject({ status: 200, shown: null, hidden: null });
     expect(await fetchIn(allowed, `${gateway.url}/simple`, {})).toMatchObject({
@@ -66,7 +66,7 @@ describe.skipIf(isBrowserMissing)("a page in a real browser", () => {
     });
   });
 
-  it("from an allowed origin may not send a header that is not listed", async () => {
+  it("from an allowed origin can't send a header that is not listed", async () => {
     const before = upstream.count();
     const found = await fetchIn(allowed, `${gateway.url}/listed`, {
       headers: { "x-unlisted": "1" },
@@ -75,28 +75,28 @@ describe.skipIf(isBrowserMissing)("a page in a real browser", () => {
     expect(upstream.count()).toBe(before);
   });
 
-  it("from an allowed origin may not use a method that is not listed", async () => {
+  it("from an allowed origin can't use a method that is not listed", async () => {
     const found = await fetchIn(allowed, `${gateway.url}/listed`, { method: "DELETE" });
     expect(found).toBe("TypeError: Failed to fetch");
   });
 
-  it("from another origin can't read, though the upstream would let it", async () => {
+  it("from another origin can't read, even if the upstream allows it", async () => {
     expect(await fetchIn(foreign, `${gateway.url}/simple`, {})).toBe("TypeError: Failed to fetch");
   });
 
-  it("from another origin can't send what needs a preflight", async () => {
+  it("from another origin can't send requests that need a preflight", async () => {
     const before = upstream.count();
     const found = await fetchIn(foreign, `${gateway.url}/listed`, { method: "PUT" });
     expect(found).toBe("TypeError: Failed to fetch");
     expect(upstream.count()).toBe(before);
   });
 
-  it("from another origin reads what any origin may read", async () => {
+  it("from another origin reads responses for any origin", async () => {
     expect(await fetchIn(foreign, `${gateway.url}/any`, {})).toMatchObject({ status: 200 });
   });
 });
 
-/** Of a key that nobody signs with. */
+/** The key set of a key that signs no token. */
 const keySet = JSON.stringify({ keys: [ed25519] });
 
 const missing = "authentication failure: no bearer token found";
@@ -134,7 +134,7 @@ interface PageRequest {
   readonly headers?: Record<string, string>;
 }
 
-/** What a script of the page sees: the response, or the error. */
+/** Runs a script in the page and returns the response or the error that it sees. */
 async function fetchIn(page: Page, url: string, init: PageRequest) {
   return page.evaluate(
     async ([url, init]) => {

@@ -1,6 +1,6 @@
 import type { Echo } from "../harness/echo.ts";
 
-/** Routes with CORS before a token check, with it alone, and for any origin. `keys.json` is the key set. */
+/** Returns routes with CORS before a token check, with CORS only, and for any origin. `keys.json` is the key set. */
 export function corsRoutes(upstream: Echo, allowOrigins: readonly string[]): string {
   const backends = `backends: [{ host: "${new URL(upstream.url).host}" }]`;
   const listed = `cors:

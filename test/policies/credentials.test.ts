@@ -74,7 +74,7 @@ beforeAll(async () => {
   );
 });
 
-/** What reaches the upstream of a request that carries a credential in that place. */
+/** Sends a request with a credential in a place and returns what reaches the upstream. */
 async function carrying(route: string, place: string, credential: string) {
   const query = place === "query" ? `&credential=${encodeURIComponent(credential)}` : "";
   const headers: Record<string, string> = {
@@ -106,14 +106,14 @@ describe.each(Object.keys(places))("a credential in a %s", (place) => {
     expect(response.status).toBe(401);
   });
 
-  it("reaches an upstream that it is passed to", async () => {
+  it("reaches an upstream that it is forwarded to", async () => {
     const { seen } = await carrying("passed", place, "secret-key");
     expect(JSON.stringify(seen)).toContain("secret-key");
   });
 });
 
 it.each(["header", "query", "cookie"])(
-  "a credential in a %s does not reach the upstream, all else does",
+  "only a credential in a %s is withheld from the upstream",
   async (place) => {
     const { seen } = await carrying("key", place, "secret-key");
     expect(JSON.stringify(seen)).not.toContain("secret-key");
@@ -125,14 +125,14 @@ it.each(["header", "query", "cookie"])(
   },
 );
 
-it("a query parameter that stands twice is gone both times", async () => {
+it("a repeated query parameter is removed both times", async () => {
   const target = "/key-query?credential=secret-key&%63redential=other&x=1";
   const response = await send(`${gateway.url}${target}`, "GET");
   expect((JSON.parse(response.body) as Echoed).url).toBe("/key-query?x=1");
 });
 
 it.each(["passed-usual", "passed-token"])(
-  "%s: Authorization is passed to the upstream",
+  "%s: Authorization is forwarded to the upstream",
   async (route) => {
     const authorization = `Bearer ${route === "passed-token" ? await token() : "secret-key"}`;
     const response = await send(`${gateway.url}/${route}`, "GET", { authorization });
@@ -140,7 +140,7 @@ it.each(["passed-usual", "passed-token"])(
   },
 );
 
-it("passing credentials on changes nothing where no policy took them", async () => {
+it("forwarding credentials changes nothing if no policy has taken them", async () => {
   const authorization = "Custom x";
   const response = await send(`${gateway.url}/kept?credential=1`, "GET", { authorization });
   expect(JSON.parse(response.body)).toMatchObject({
@@ -149,7 +149,7 @@ it("passing credentials on changes nothing where no policy took them", async () 
   });
 });
 
-it("the claims that a token must have can be chosen; those it has are checked in any case", async () => {
+it("the required claims of a token can be configured", async () => {
   const status = async (route: string, claims: object) => {
     const headers = { authorization: `Bearer ${await token(claims)}` };
     return (await send(`${gateway.url}/${route}`, "GET", headers)).status;
@@ -162,7 +162,7 @@ it("the claims that a token must have can be chosen; those it has are checked in
   expect(await status("jwt-header", {})).toBe(401);
 });
 
-it("an MCP endpoint finds its token where the configuration says", async () => {
+it("an MCP endpoint finds its token in the configured place", async () => {
   const list = (headers: Record<string, string>) =>
     send(
       `${gateway.url}/mcp`,
@@ -176,7 +176,7 @@ it("an MCP endpoint finds its token where the configuration says", async () => {
     );
   const given = await token({ iss: "https://issuer.test", exp: now() + 600 });
   expect((await list({ authorization: `Bearer ${given}` })).status).toBe(401);
-  // The server is not there: what matters is that it was asked.
+  // The server is down; the test only checks that it was called.
   expect((await list({ cookie: `session=${given}` })).status).not.toBe(401);
 });
 
@@ -186,7 +186,7 @@ it("the issuer of an MCP endpoint is a URL", () => {
   expect(findings({ policies, backends: [{ mcp }] })).toEqual(["bad-format"]);
 });
 
-it("an expression reads the request, not what follows from the credential", () => {
+it("an expression reads the request, not the result of its credential", () => {
   const found = (expression: string) =>
     findings({
       policies: { apiKey: { keys: [{ key: "${K}" }], location: { expression } } },

@@ -30,11 +30,11 @@ describe("csrf", () => {
     }
   });
 
-  it("what no browser sent passes", async () => {
+  it("requests that no browser has sent pass", async () => {
     expect(await post({})).toBe(200);
   });
 
-  it("Sec-Fetch-Site decides where it is sent", async () => {
+  it("Sec-Fetch-Site decides if it is present", async () => {
     expect(await post({ "sec-fetch-site": "same-origin", origin: "https://evil.example" })).toBe(
       200,
     );

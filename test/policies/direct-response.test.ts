@@ -69,7 +69,7 @@ it("its headers are the configured ones", async () => {
   expect(bare.headers).not.toHaveProperty("content-type");
 });
 
-it("policies before it mark the response, and the log says who answered", async () => {
+it("policies before it change the response", async () => {
   const response = await call(`${gateway.url}/refused`, { origin: "https://app.example" });
   expect(response.headers["access-control-allow-origin"]).toBe("https://app.example");
   while (!gateway.output.includes("route=refused")) {
@@ -86,7 +86,7 @@ it("a route without backend and without a response is a mistake", () => {
   ).toEqual(["body-not-allowed"]);
 });
 
-it("a body may be made of the request", async () => {
+it("a body may be computed from the request", async () => {
   const json = await call(`${gateway.url}/made?a=1`, { "x-name": "Ada" });
   expect(json).toMatchObject({ status: 200, body: '{"path":"/made","name":"Ada"}' });
   expect(json.headers["content-type"]).toBe("application/json");
@@ -96,14 +96,14 @@ it("a body may be made of the request", async () => {
   expect((await call(`${gateway.url}/made`, {})).body).toBe("");
 });
 
-it("of conditional responses the first that holds is given, else the route goes on", async () => {
+it("the first conditional response that applies is sent", async () => {
   expect((await call(`${gateway.url}/chosen`, { "x-ask": "a" })).status).toBe(403);
   expect((await call(`${gateway.url}/chosen`, { "x-ask": "b" })).body).toBe("b /chosen");
   expect((await call(`${gateway.url}/chosen`, {})).status).toBe(200);
   expect((await call(`${gateway.url}/always`, {})).status).toBe(404);
 });
 
-it("a route whose responses all have conditions needs a backend", () => {
+it("a route with only conditional responses needs a backend", () => {
   const found = (directResponse: object) =>
     findings({ policies: { directResponse }, backends: [] });
   const condition = 'request.method == "GET"';

@@ -9,7 +9,7 @@ import { startRoutes } from "./routes.ts";
 let server: Scripted;
 let gateway: Gateway;
 
-/** Answers as nginx' auth_request and forward auth know it: by the token, and with who the user is. */
+/** Starts a server like those of nginx' auth_request and forward auth: it decides by the token and returns the user. */
 beforeAll(async () => {
   server = await startScripted((response, _count, { headers }) => {
     switch (headers.authorization) {
@@ -72,7 +72,7 @@ describe("extAuthz over HTTP", () => {
     expect(asked?.headers).not.toHaveProperty("x-user");
   });
 
-  it("gives the backend the headers that were asked for, and never the client's own", async () => {
+  it("gives the backend only the requested headers of the server", async () => {
     const spoofed = { "x-user": "root", X_User: "root" };
     const named = received(await ask("/plain", "alice", spoofed)).headers;
     expect(named["x-user"]).toBe("alice");
@@ -83,7 +83,7 @@ describe("extAuthz over HTTP", () => {
     expect(nameless).not.toHaveProperty("x_user");
   });
 
-  it("keeps headers from the backend that the server's Connection names", async () => {
+  it("withholds headers that the server's Connection names", async () => {
     const { headers } = received(await ask("/plain", "hop", { "x-user": "root" }));
     expect(headers).not.toHaveProperty("x-user");
   });
@@ -94,13 +94,13 @@ describe("extAuthz over HTTP", () => {
     expect(asked?.headers["x-original-method"]).toBe("GET");
   });
 
-  it("shows the server a header of an expression in the place of the client's own", async () => {
+  it("sends the server a header of an expression instead of the client's own", async () => {
     const before = server.received.length;
     expect((await ask("/exchanged", "nobody")).status).toBe(200);
     expect(server.received[before]?.headers.authorization).toBe("Bearer alice");
   });
 
-  it("passes a refusal on as the server wrote it, or sends the client to log in", async () => {
+  it("forwards a refusal unchanged, or redirects the client to log in", async () => {
     const refused = await ask("/plain", "nobody");
     expect({ ...refused, headers: undefined }).toMatchObject({ status: 401, body: "who are you?" });
     expect(refused.headers).toMatchObject({ "www-authenticate": "Bearer", "x-why": "no token" });
@@ -109,13 +109,13 @@ describe("extAuthz over HTTP", () => {
     expect(away.headers.location).toBe("https://login.test/?back=/login");
   });
 
-  it("takes an error of the server for no verdict, and shows nothing of it", async () => {
+  it("treats an error of the server as no verdict", async () => {
     const response = await ask("/plain", "broken");
     expect(response.status).toBe(403);
     expect(response.body).toBe("external authorization failed");
   });
 
-  it("tells later rules what the server said", async () => {
+  it("provides the server's response to later rules", async () => {
     expect((await ask("/told", "alice")).status).toBe(200);
     expect((await ask("/told", "nameless")).status).toBe(403);
   });

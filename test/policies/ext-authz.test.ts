@@ -87,7 +87,7 @@ beforeAll(async () => {
   );
 });
 
-/** A request for whose verdict the header asks. */
+/** Sends a request whose verdict is in the header. */
 function ask(
   path: string,
   verdict: object = {},
@@ -98,7 +98,7 @@ function ask(
   return send(`${gateway.url}${path}`, body === undefined ? "GET" : "POST", all, body);
 }
 
-/** What the server was asked about a path. */
+/** Returns the check requests about a path. */
 function asked(path: string): readonly SeenMessage[] {
   const of = ({ message }: SeenMessage) => message.attributes.request.http.path === path;
   return services.seen().filter((each) => each.call === "Check" && of(each));
@@ -139,7 +139,7 @@ describe("extAuthz over gRPC", () => {
     expect(metadata).not.toHaveProperty("authorization");
   });
 
-  it("asks in UTF-8 with long values, several of a name, and none", async () => {
+  it("sends UTF-8 with long, repeated and empty values", async () => {
     const long = "é".repeat(7_000);
     const headers = { "x-long": long, "x-empty": "", cookie: ["a=1", "b=2"], "x-two": ["1", "2"] };
     const asking = request(`${gateway.url}/plain/utf`, { headers });
@@ -154,8 +154,8 @@ describe("extAuthz over gRPC", () => {
     });
   });
 
-  it("reads and writes the bytes of headers as they are, not as another alphabet's", async () => {
-    // Node's client sends the low byte of each character, and its server reads them so.
+  it("reads and writes header bytes unchanged", async () => {
+    // Node's client sends the low byte of each character, and its server reads them that way.
     const bytes = Buffer.from("café ☕").toString("latin1");
     const verdict = { ok_response: { headers: [{ header: { key: "x-new", value: "café" } }] } };
     const response = await ask("/plain/bytes", verdict, { "x-sent": bytes });
@@ -167,7 +167,7 @@ describe("extAuthz over gRPC", () => {
     expect(sent).toBe(bytes);
   });
 
-  it("sends context, metadata of expressions, and only the headers that are asked for", async () => {
+  it("sends context, metadata of expressions, and only the configured headers", async () => {
     await ask("/context");
     await ask("/few", {}, { "x-some": "1", "x-other": "2" });
     const [context] = asked("/context");
@@ -182,7 +182,7 @@ describe("extAuthz over gRPC", () => {
     });
   });
 
-  it("changes the request and the response as the server says, but not where it goes", async () => {
+  it("changes the request and the response as the server says, except its destination", async () => {
     const option = (key: string, value: string, more: object = {}) => ({
       header: { key, value },
       ...more,
@@ -222,7 +222,7 @@ describe("extAuthz over gRPC", () => {
     expect(response.headers["x-verdict-by"]).toBe("server");
   });
 
-  it("gives a refused client the server's response, else a plain 403", async () => {
+  it("gives a refused client the server's response, or a plain 403", async () => {
     const denied = await ask("/plain", {
       status: { code: 16 },
       denied_response: {
@@ -238,12 +238,12 @@ describe("extAuthz over gRPC", () => {
     });
     const plain = await ask("/plain", { status: { code: 7 } });
     expect([plain.status, plain.body]).toEqual([403, "external authorization failed"]);
-    // The status alone decides.
+    // Only the status decides.
     const allowed = await ask("/plain", { denied_response: { body: "no" } });
     expect(allowed.status).toBe(200);
   });
 
-  it("ends calls of gRPC with a status, and the server's words as its message", async () => {
+  it("ends gRPC calls with a status and the server's body as its message", async () => {
     const call = (verdict: object) =>
       send(
         `${gateway.url}/plain`,
@@ -269,21 +269,21 @@ describe("extAuthz over gRPC", () => {
     expect(decodeURIComponent(String(headers["grpc-message"]))).toBe("spät: 100 %\n");
   });
 
-  it("says in the log that it was the server that denied, and how", async () => {
+  it("logs that the server denied, and its status", async () => {
     await ask("/plain", { status: { code: 16 } });
     await gateway.seen(
       /error="external authorization: 127\.0\.0\.1:\d+ denies it \(gRPC status 16\)" reason=ExtAuth/,
     );
   });
 
-  it("leaves what the server says for later rules", async () => {
+  it("provides the server's metadata to later rules", async () => {
     const admin = await ask("/later", { dynamic_metadata: { role: "admin" } });
     expect(received(admin).headers["x-role"]).toBe("admin");
     expect((await ask("/later", { dynamic_metadata: { role: "guest" } })).status).toBe(403);
     expect((await ask("/later")).status).toBe(403);
   });
 
-  it("sends the body when it is asked to, and refuses or cuts a longer one", async () => {
+  it("sends the body if configured, and refuses or truncates a longer one", async () => {
     expect((await ask("/body", {}, {}, "12345678")).status).toBe(200);
     expect((await ask("/body", {}, {}, "123456789")).status).toBe(413);
     const [body, ...others] = asked("/body");
@@ -297,12 +297,12 @@ describe("extAuthz over gRPC", () => {
     });
   });
 
-  it("bounds the body that the server gets, whoever read it before", async () => {
+  it("bounds the body for the server, even if it was read before", async () => {
     expect((await ask("/readBefore", {}, {}, "12345678")).status).toBe(200);
     expect((await ask("/readBefore", {}, {}, "123456789")).status).toBe(413);
   });
 
-  it("sets an empty header, so that none of the client's is left", async () => {
+  it("sets an empty header, which replaces the client's", async () => {
     const option = { header: { key: "x-user", value: "" } };
     const response = await ask(
       "/plain",
@@ -312,7 +312,7 @@ describe("extAuthz over gRPC", () => {
     expect(received(response).headers["x-user"]).toBe("");
   });
 
-  it("keeps verdicts by key, and asks one question at a time", async () => {
+  it("caches verdicts by key, and asks once at a time", async () => {
     const denial = { status: { code: 7 } };
     const responses = await Promise.all(
       Array.from({ length: 10 }, () => ask("/cached", denial, { "x-user": "a" })),
@@ -322,13 +322,13 @@ describe("extAuthz over gRPC", () => {
     expect((await ask("/cached", {}, { "x-user": "a" })).status).toBe(403);
     expect((await ask("/cached", {}, { "x-user": "b" })).status).toBe(200);
     expect(asked("/cached")).toHaveLength(2);
-    // A key that fails is none.
+    // A failed key is not used.
     await ask("/cached");
     await ask("/cached");
     expect(asked("/cached")).toHaveLength(4);
   });
 
-  it("reaches servers over TLS, with the gateway's own credentials, and trusts no other", async () => {
+  it("calls servers over TLS with the gateway's own credentials", async () => {
     expect((await ask("/secure")).status).toBe(200);
     expect(secure.seen()[0]?.metadata.authorization).toBe("Bearer abc");
     expect((await ask("/distrusted")).status).toBe(403);

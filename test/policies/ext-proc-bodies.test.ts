@@ -13,10 +13,10 @@ import { nowhere, startRoutes } from "./routes.ts";
 
 const modes = ["none", "streamed", "buffered", "bufferedPartial", "fullDuplexStreamed"] as const;
 
-/** Bytes of a body that go to a processor in one piece, unless configured. */
+/** Maximum number of bytes of a body in one piece, unless configured. */
 const most = 2 * 1024 * 1024;
 
-/** The processor writes down what it gets, which takes its time. */
+/** The processor logs what it gets, which takes time. */
 const patient = { http: { requestTimeout: "1m" } };
 
 let services: EnvoyServices;
@@ -24,7 +24,7 @@ let gateway: Gateway;
 
 beforeAll(async () => {
   services = await startEnvoyServices();
-  // Sends the body back, or responds before it has read anything: with all, or with a beginning until it has counted.
+  // Returns the body, or responds before it has read anything: with all of it, or with a beginning until it has counted.
   const server = createServer((asked, response) => {
     response.writeHead(200, { "content-type": "text/plain" });
     if (asked.headers["x-done"] !== undefined) {
@@ -72,13 +72,13 @@ beforeAll(async () => {
   );
 });
 
-/** What became of a POST with a script for the processor: a status, or "broken". */
+/** Sends a POST with a script for the processor; returns a status, or "broken". */
 async function post(route: string, script: object, body: Buffer) {
   const headers = { "x-process": JSON.stringify(script) };
   return send(`${gateway.url}/${route}`, "POST", headers, body).catch(() => "broken" as const);
 }
 
-/** What goes to the processor in place of a piece. */
+/** Returns the processor's script for replacing a piece. */
 function instead(phase: "request_body" | "response_body", text: string): object {
   return { [phase]: { [phase]: { response: { body_mutation: { body: btoa(text) } } } } };
 }
@@ -105,11 +105,11 @@ describe.each(modes)("extProc with bodies that are %s", (mode) => {
       [phase, "an unexpected response", { [other(phase)]: {} }],
     ]),
   )(
-    "never passes on what a processor had when it died at the %s by %s",
+    "never forwards what a processor had when it died at the %s by %s",
     async (phase, _how, script) => {
       const body = Buffer.from("hello");
       const closed = await post(`${mode}-failClosed`, { [String(phase)]: script }, body);
-      // The head of the response may have gone by then: it is broken off.
+      // The head of the response may have been sent by then: it is aborted.
       if (closed !== "broken") expect(closed.status).toBe(500);
       const open = await post(`${mode}-failOpen`, { [String(phase)]: script }, body);
       const hasBytes = mode !== "none" && phase !== "request_headers";
@@ -121,7 +121,7 @@ describe.each(modes)("extProc with bodies that are %s", (mode) => {
 });
 
 it.each(["buffered", "bufferedPartial"])(
-  "passes 20 MB both ways in one message where so much may be held: %s",
+  "passes 20 MB both ways in one message if the buffers allow it: %s",
   async (mode) => {
     const echo = createServer((asked, response) => asked.pipe(response));
     const host = new URL(services.url).host;
@@ -164,31 +164,31 @@ it.each(["none", "streamed", "fullDuplexStreamed"])(
 );
 
 it.concurrent.each(["streamed", "fullDuplexStreamed"])(
-  "waits for a client that reads slowly longer than it waits for the processor: %s",
+  "waits longer for a slow client than for the processor: %s",
   async (mode) => {
     const size = 20_000_000;
     const asking = request(`${gateway.url}/${mode}-slow`, { method: "POST" });
     asking.end(Buffer.alloc(size, "a"));
     const [response] = await once(asking, "response");
-    // Twice the processor's time, in which all that is between client and backend fills up.
+    // Twice the processor's deadline, during which all buffers between client and backend fill up.
     await new Promise((resolve) => setTimeout(resolve, 8000));
     expect((await buffer(response)).length).toBe(size);
   },
 );
 
-/** The phase whose response nobody waits for. */
+/** Returns the phase that waits for no response. */
 function other(phase: string): string {
   return phase.startsWith("request") ? "response_headers" : "request_headers";
 }
 
-/** What of a response's trailers a processor gets, by the beginning of the route's name. */
+/** The trailers of a response that a processor gets, by the beginning of the route's name. */
 const trailerOptions = {
   send: { responseTrailerMode: "send" },
   skip: { responseTrailerMode: "skip" },
   wanted: { responseTrailerMode: "skip", allowModeOverride: true },
 };
 
-/** Routes to a server that has a trailer behind `hello`, by what the processor gets of trailers and of bodies. */
+/** Opens routes to a server with a trailer after `hello`, by the trailers and bodies that the processor gets. */
 async function openTrailers(): Promise<ClientHttp2Session> {
   const server = createHttp2Server();
   server.on("stream", (stream) => {
@@ -212,7 +212,7 @@ async function openTrailers(): Promise<ClientHttp2Session> {
   return session;
 }
 
-/** Body and trailers of a response, or "broken". */
+/** Returns body and trailers of a response, or "broken". */
 async function trailersOf(session: ClientHttp2Session, route: string, script: object) {
   const fields = { te: "trailers", "x-process": JSON.stringify(script) };
   const stream = session.request({ ":path": `/${route}`, ...fields });
@@ -265,12 +265,12 @@ describe("extProc", () => {
         .flatMap(({ message }) => message.response_trailers ?? []);
     const trailers = { headers: [{ key: "x-sum", raw_value: btoa("1") }] };
     const all = mode === "send" ? modes.map(() => ({ trailers })) : [];
-    // The processor's word for the last one may come after the response.
+    // The processor's log entry for the last one may arrive after the response.
     await eventually(() => shown().length >= all.length || null, "what the processor was shown");
     expect(shown()).toEqual(all);
   });
 
-  it("shows trailers to a processor that asks for them", async () => {
+  it("sends trailers to a processor that requests them", async () => {
     const mode_override = { response_trailer_mode: "SEND" };
     const script = {
       ...changedTrailers,
@@ -282,15 +282,18 @@ describe("extProc", () => {
     ]);
   });
 
-  it.each(modes)("breaks off a response whose trailers nobody has seen: %s", async (mode) => {
-    for (const script of [{ abort: "INTERNAL" }, { end: true }, { response_headers: {} }]) {
-      const result = await trailersOf(session, `send-${mode}`, { response_trailers: script });
-      expect([script, result]).toEqual([script, "broken"]);
-    }
-  });
+  it.each(modes)(
+    "aborts a response whose trailers the processor has not seen: %s",
+    async (mode) => {
+      for (const script of [{ abort: "INTERNAL" }, { end: true }, { response_headers: {} }]) {
+        const result = await trailersOf(session, `send-${mode}`, { response_trailers: script });
+        expect([script, result]).toEqual([script, "broken"]);
+      }
+    },
+  );
 
   it.each(["streamed-request", "fullDuplexStreamed-request"])(
-    "goes on with a request whose response has begun: %s",
+    "continues a request whose response has begun: %s",
     async (route) => {
       const response = await send(
         `${gateway.url}/${route}`,
@@ -303,7 +306,7 @@ describe("extProc", () => {
   );
 
   it("keeps no call open for a request that is refused after it", async () => {
-    // The server has 64 threads, and each open call takes one.
+    // The server has 64 threads, and each open call uses one.
     const headers = { origin: "http://elsewhere.test", host: "here.test" };
     const url = `${gateway.url}/refused`;
     for (let i = 0; i < 80; i += 1) {
@@ -319,7 +322,7 @@ describe("extProc", () => {
     expect(response).toMatchObject({ status: 200, body: expect.stringMatching(/^x{2,}$/) });
   });
 
-  it("changes the beginning of a body, and passes on the rest", async () => {
+  it("changes the beginning of a body and forwards the rest", async () => {
     const size = most + 500_000;
     const changed = { ...instead("request_body", "start:"), ...instead("response_body", "begin:") };
     const response = await post("bufferedPartial-failClosed", changed, Buffer.alloc(size, "a"));

@@ -12,7 +12,7 @@ const modes = ["none", "streamed", "buffered", "bufferedPartial", "fullDuplexStr
 
 let services: EnvoyServices;
 let gateway: Gateway;
-/** What the server behind got: bodies that ended, with what stood behind them. */
+/** The requests that the upstream received: complete bodies, with their trailers. */
 const got: { readonly path: string; readonly body: string; readonly trailers: object }[] = [];
 let broken = 0;
 
@@ -61,7 +61,7 @@ beforeAll(async () => {
   gateway = await startRoutes(Object.fromEntries(all), nowhere);
 });
 
-/** What a client gets that sends a body with a trailer behind it, and a script for the processor: a status, or "broken". */
+/** Sends a body with a trailer and a script for the processor; returns a status, or "broken". */
 async function post(route: string, script: object, body = "hello"): Promise<number | "broken"> {
   const session = connect(gateway.url);
   atEnd(() => session.destroy());
@@ -79,7 +79,7 @@ async function post(route: string, script: object, body = "hello"): Promise<numb
   );
 }
 
-/** What the processor was told of requests for a route with a script: what it tells of others may come late. */
+/** The messages that the processor received for a route with a script; messages about other requests may arrive late. */
 // biome-ignore lint/suspicious/noExplicitAny: JSON of many shapes.
 function told(route: string, script: object): readonly any[] {
   const wanted = [`/${route}`, JSON.stringify(script)].map(btoa);
@@ -110,7 +110,7 @@ const changed = {
 };
 
 describe.each(modes)("trailers of a request whose body is %s", (mode) => {
-  it("go to the processor behind the body, and on as it changes them", async () => {
+  it("are sent to the processor after the body, and forwarded as it changes them", async () => {
     const route = `${mode}-send`;
     for (const body of ["hello", "", "x".repeat(300_000)]) {
       got.length = 0;
@@ -127,7 +127,7 @@ describe.each(modes)("trailers of a request whose body is %s", (mode) => {
     expect(ends.filter((isEnd) => isEnd === true)).toEqual([]);
   });
 
-  it("go on unseen where it gets none, or wants none", async () => {
+  it("are forwarded unseen if the processor gets none", async () => {
     got.length = 0;
     expect(await post(`${mode}-skip`, changed)).toBe(200);
     const mode_override = { request_trailer_mode: "SKIP" };
@@ -143,7 +143,7 @@ describe.each(modes)("trailers of a request whose body is %s", (mode) => {
     ["an error", { abort: "INTERNAL" }],
     ["an end", { end: true }],
     ["an unexpected response", { request_headers: {} }],
-  ])("never go on when the processor had them and died: %s", async (_how, script) => {
+  ])("are never forwarded when the processor had them and died: %s", async (_how, script) => {
     got.length = 0;
     const before = broken;
     expect(await post(`${mode}-send`, { request_trailers: script })).toBe(500);
@@ -151,7 +151,7 @@ describe.each(modes)("trailers of a request whose body is %s", (mode) => {
     expect(got).toEqual([]);
   });
 
-  it("may make the processor respond itself", async () => {
+  it("may make the processor respond to the client", async () => {
     got.length = 0;
     const immediate_response = { status: { code: "Forbidden" } };
     expect(await post(`${mode}-send`, { request_trailers: { immediate_response } })).toBe(403);
@@ -159,7 +159,7 @@ describe.each(modes)("trailers of a request whose body is %s", (mode) => {
   });
 });
 
-it("trailers go on when the processor fails and requests may pass", async () => {
+it("trailers are forwarded when the processor fails and requests may pass", async () => {
   got.length = 0;
   expect(await post("open", { request_trailers: { abort: "INTERNAL" } })).toBe(200);
   expect(got).toMatchObject([{ body: "hello", trailers: { "x-sum": "1" } }]);

@@ -11,7 +11,7 @@ let gateway: Gateway;
 
 beforeAll(async () => {
   services = await startEnvoyServices();
-  // Sends the body back, and its headers as one.
+  // Returns the body, and its headers as one.
   const server = createServer((request, response) => {
     response.writeHead(200, {
       "content-type": "text/plain",
@@ -41,7 +41,7 @@ beforeAll(async () => {
           "gwc.dev.grpc_initial_metadata": {
             "x-call": '"yes"',
             "x-length": "size(request.path)",
-            // A client's own words may be none that can stand there.
+            // The client's own string may not be valid there.
             "x-said": '"café\\n" + request.path',
           },
         },
@@ -57,7 +57,7 @@ beforeAll(async () => {
   );
 });
 
-/** A request that says what the processor does in each phase. */
+/** Sends a request with the script of the processor for each phase. */
 function ask(path: string, script: object, body?: string | Buffer) {
   const headers = { "x-process": JSON.stringify(script), "x-secret": "s" };
   return send(`${gateway.url}/${path}`, body === undefined ? "GET" : "POST", headers, body);
@@ -117,7 +117,7 @@ describe("extProc", () => {
     },
   );
 
-  it("gives the processor bodies whole, and takes others for them", async () => {
+  it("sends whole bodies to the processor and replaces them", async () => {
     const other = (text: string, of: string) => ({
       [of]: {
         [of]: { response: { body_mutation: { body: Buffer.from(text).toString("base64") } } },
@@ -132,7 +132,7 @@ describe("extProc", () => {
     expect((await ask("none", {}, "hello")).body).toBe("hello");
   });
 
-  it("lets a processor change the modes where that is allowed", async () => {
+  it("lets a processor change the modes if that is allowed", async () => {
     const script = {
       request_headers: {
         request_headers: {},
@@ -149,7 +149,7 @@ describe("extProc", () => {
   });
 
   it.each(["request_headers", "response_headers"])(
-    "lets a processor respond itself: %s",
+    "lets a processor respond to the client: %s",
     async (phase) => {
       const reply = {
         immediate_response: {
@@ -164,7 +164,7 @@ describe("extProc", () => {
     },
   );
 
-  it("sends attributes, metadata and the modes along", async () => {
+  it("sends attributes, metadata and the modes", async () => {
     await ask("context", {});
     const own = services
       .seen()
@@ -195,12 +195,12 @@ describe("extProc", () => {
   });
 
   it.each(["request_body", "response_body"])(
-    "does not pass on what a processor that died had of the %s",
+    "does not forward what a processor that died had of the %s",
     async (phase) => {
       const response = await ask("duplex", { [phase]: { abort: "INTERNAL" } }, "hello").catch(
         (error: Error) => error,
       );
-      // The head of the response may have gone by then: it is broken off.
+      // The head of the response may have been sent by then: it is aborted.
       expect(response instanceof Error ? "broken" : response.status).not.toBe(200);
     },
   );

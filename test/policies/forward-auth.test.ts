@@ -6,7 +6,7 @@ import { startUpstream } from "../harness/upstream.ts";
 import { startCaddy, startNginx } from "../harness/web-server.ts";
 import { startRoutes } from "./routes.ts";
 
-/** What became of a request: its client's status and body, and what the upstream got. */
+/** The result of a request: its client's status and body, and what the upstream received. */
 interface Outcome {
   readonly status: number;
   readonly location: unknown;
@@ -14,7 +14,7 @@ interface Outcome {
   readonly got?: string;
 }
 
-/** A server that says what it got. */
+/** Starts a server that returns its requests. */
 function startShop(): Promise<string> {
   return startUpstream((request, response) => {
     const pieces: Buffer[] = [];
@@ -27,7 +27,7 @@ function startShop(): Promise<string> {
   });
 }
 
-/** Authorization as forward_auth and auth_request know it: by the token, with a header that names the user. */
+/** Authorization as in forward_auth and auth_request: by the token, with a header that names the user. */
 const caddyAuth = `
   @anna header Authorization "Bearer anna"
   handle @anna {
@@ -62,12 +62,12 @@ const nginxAuth = `
 /** Requests by their token. */
 const tokens = ["anna", "nameless", "away", "forbidden", "nobody"] as const;
 
-/** What becomes of requests with each token, with and without a body. */
+/** Returns the results of requests with each token, with and without a body. */
 async function outcomes(url: string): Promise<readonly (readonly [string, Outcome])[]> {
   const found: [string, Outcome][] = [];
   for (const token of tokens) {
     for (const body of [undefined, "hello"]) {
-      // A client that says itself who it is.
+      // A client that claims an identity.
       const headers = { authorization: `Bearer ${token}`, "x-user": "root" };
       const method = body === undefined ? "GET" : "POST";
       const response = await send(`${url}/orders`, method, headers, body);
@@ -89,7 +89,7 @@ async function ours(auth: string, shop: string) {
   return outcomes(url);
 }
 
-it("does with Caddy as authorization server what Caddy's own forward_auth does", async () => {
+it("behaves with Caddy as authorization server like Caddy's own forward_auth", async () => {
   const shop = await startShop();
   const auth = await startCaddy(caddyAuth);
   const caddy = await startCaddy(`
@@ -123,7 +123,7 @@ itWith(
       proxy_pass_request_body off;
       proxy_set_header Content-Length "";
     }`);
-    // A redirect is nothing that auth_request knows: nginx says 500, and the gateway gives it to the client.
+    // auth_request does not support redirects: nginx responds with 500, and the gateway sends the redirect to the client.
     const known = (found: readonly (readonly [string, Outcome])[]) =>
       found.filter(([name]) => !name.endsWith("away"));
     const own = await ours(auth, shop);

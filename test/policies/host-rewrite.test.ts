@@ -33,12 +33,12 @@ async function hostSeen(route: string): Promise<string | undefined> {
   return headers.host;
 }
 
-it("Auto is the backend's own name, None what the client sent", async () => {
+it("Auto uses the backend's own name, None the client's", async () => {
   expect(await hostSeen("auto")).toBe(new URL(upstream.url).host);
   expect(await hostSeen("none")).toBe("shop.example:8080");
 });
 
-it("without it a named backend is asked by its name, an address by the client's", async () => {
+it("without it, a named backend gets its own name, an address the client's", async () => {
   expect(await hostSeen("name")).toBe(`localhost:${new URL(upstream.url).port}`);
   expect(await hostSeen("address")).toBe("shop.example:8080");
 });
@@ -47,7 +47,7 @@ it("a Host that urlRewrite sets wins", async () => {
   expect(await hostSeen("overruled")).toBe("other.example");
 });
 
-it("where only child processes are asked it is a mistake", () => {
+it("with only child processes it is a mistake", () => {
   const backends = [{ mcp: { targets: [{ name: "one", stdio: { cmd: "node" } }] } }];
   expect(findings({ policies: { hostRewrite: { mode: "None" } }, backends })).toEqual([
     "misplaced-field",

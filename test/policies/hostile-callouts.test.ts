@@ -25,7 +25,7 @@ beforeAll(async () => {
   const routes = await Promise.all(
     allMisbehaviours.map(async (misbehaviour, index) => {
       const host = await startHostileGrpcServer(misbehaviour);
-      // A connection on which nothing is said is given up after the shortest time that may be configured.
+      // A silent connection is closed after the shortest time that may be configured.
       const policies = { http: { requestTimeout: "500ms" }, tcp: { connectTimeout: "500ms" } };
       return Object.entries(callouts).map(([policy, [, more]]) => [
         `${policy}-${index}`,
@@ -66,7 +66,7 @@ describe("servers that come and go", () => {
   makeCertificate(folder, "auth", { names: "DNS:auth.test" });
 
   it.each(Object.keys(callouts) as (keyof typeof callouts)[])(
-    "a name that vanishes and comes back is refused in between, and asked again: %s",
+    "a name that disappears causes refusals until it is back: %s",
     async (policy) => {
       const [refusal, more] = callouts[policy];
       const services = await startEnvoyServices();
@@ -84,7 +84,7 @@ describe("servers that come and go", () => {
       const status = async () => (await send(`${own.url}/a`, "GET")).status;
       expect(await status()).toBe(200);
       await services.stop();
-      // The connection ends: the next one needs the name.
+      // The connection ends, so the next one needs the name.
       await expect.poll(status).toBe(refusal);
       await startEnvoyServices(services.port);
       await expect.poll(status).toBe(200);
@@ -92,7 +92,7 @@ describe("servers that come and go", () => {
     },
   );
 
-  it("an address where packets vanish costs a request its deadline, not what connecting may take", async () => {
+  it("an address that drops packets costs a request only its deadline", async () => {
     const away = new TestProcess(process.execPath, [join(harness, "never-accepts.ts")]);
     const [, port] = await away.seen(/listening on 127\.0\.0\.1:(\d+)/);
     const policies = { http: { requestTimeout: "500ms" }, tcp: { connectTimeout: "1h" } };
@@ -106,7 +106,7 @@ describe("servers that come and go", () => {
   });
 
   it.each(Object.keys(callouts) as (keyof typeof callouts)[])(
-    "%s finds out that nobody is at the other end of its connection any more",
+    "%s detects that its connection is dead",
     async (policy) => {
       const [status, more] = callouts[policy];
       const services = await startEnvoyServices();
@@ -115,7 +115,7 @@ describe("servers that come and go", () => {
       const server = { host: `127.0.0.1:${between.port}`, policies, ...more };
       const own = await startRoutes({ a: { policies: { [policy]: server } } }, await startEcho());
       const ask = async () => (await send(`${own.url}/a`, "GET")).status;
-      // Each makes the server's first connection in its own time.
+      // Each opens the server's first connection at its own time.
       await expect.poll(ask).toBe(200);
       between.swallow();
       expect(await ask()).toBe(status);
@@ -124,7 +124,7 @@ describe("servers that come and go", () => {
     30_000,
   );
 
-  it("TLS where there is none, and none where there is, are no verdict", async () => {
+  it("TLS on only one side is no verdict", async () => {
     const tls = { key: join(folder, "auth.key"), cert: join(folder, "auth.pem") };
     const [plain, secure] = await Promise.all([startEnvoyServices(), startEnvoyServices(0, tls)]);
     const backendTLS = { root: tls.cert, hostname: "auth.test" };

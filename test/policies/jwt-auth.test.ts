@@ -16,13 +16,13 @@ beforeAll(async () => {
 const claims = () => ({ iss: world.provider.issuer, aud: audience, sub: "alice", exp: now() + 60 });
 
 describe("a token from the identity provider", () => {
-  it("is let through, and goes no further than the gateway", async () => {
+  it("is accepted and not forwarded", async () => {
     const response = await callWith(`${world.gateway.url}/strict`, await world.provider.token());
     expect(response.status).toBe(200);
     expect(JSON.parse(response.body).headers).not.toHaveProperty("authorization");
   });
 
-  it("is let through again from memory", async () => {
+  it("is accepted again from the cache", async () => {
     const token = await world.provider.token();
     const before = world.provider.keySetRequests;
     for (let i = 0; i < 20; i++) {
@@ -31,12 +31,12 @@ describe("a token from the identity provider", () => {
     expect(world.provider.keySetRequests).toBe(before);
   });
 
-  it("is known under any spelling of the scheme", async () => {
+  it("is recognized under any spelling of the scheme", async () => {
     const headers = { authorization: `bEARER ${await world.provider.token()}` };
     expect((await call(`${world.gateway.url}/strict`, headers)).status).toBe(200);
   });
 
-  it("puts its subject in the log, and itself nowhere", async () => {
+  it("is logged only by its subject", async () => {
     const token = await sign(key, { ...claims(), sub: "carol smith" });
     await callWith(`${world.gateway.url}/strict`, token);
     await callWith(`${world.gateway.url}/strict`, `${token}x`);
@@ -44,7 +44,7 @@ describe("a token from the identity provider", () => {
     expect(world.gateway.output).not.toContain(token.slice(0, 40));
   });
 
-  it("is subject to the rules that follow", async () => {
+  it("is subject to the following rules", async () => {
     const token = await world.provider.token();
     expect((await callWith(`${world.gateway.url}/ruled/allowed`, token)).status).toBe(200);
     const denied = await callWith(`${world.gateway.url}/ruled/denied`, token);
@@ -60,7 +60,7 @@ describe("a request without a token", () => {
   });
 
   it.each(["Basic YTpi", "Bearer", "Bearer ", "Bearertoken", ""])(
-    "counts as such with the credentials %j",
+    "includes requests with the credentials %j",
     async (authorization) => {
       const response = await call(`${world.gateway.url}/strict`, { authorization });
       expect(response.headers["www-authenticate"]).toBe("Bearer");
@@ -74,7 +74,7 @@ describe("a request without a token", () => {
   });
 });
 
-describe("a token that is not valid", () => {
+describe("an invalid token", () => {
   const forgeries: Record<string, () => Promise<string> | string> = {
     "is no token": () => "abc",
     "has three parts of nothing": () => "..",
@@ -98,9 +98,8 @@ describe("a token that is not valid", () => {
     },
     "names its key by a path": () => sign(key, claims(), { kid: "../../dev/null" }),
     "says that somebody has logged out": () => sign(key, claims(), { typ: "logout+jwt" }),
-    "says so by the whole name of its type": () =>
-      sign(key, claims(), { typ: "application/logout+jwt" }),
-    "says so in another case, with parameters": () =>
+    "has the whole name of its type": () => sign(key, claims(), { typ: "application/logout+jwt" }),
+    "has its type in another case, with parameters": () =>
       sign(key, claims(), { typ: "Application/Logout+JWT ; v=1" }),
     "has a type that is no text": () => sign(key, claims(), { typ: ["logout+jwt"] as never }),
     "is a proof of possession": () => sign(key, claims(), { typ: "DPoP+jwt" }),
@@ -125,7 +124,7 @@ describe("a token that is not valid", () => {
     return { ...(await exportJWK(privateKey)), kid: "stranger", alg: "RS256" };
   }
 
-  it.each(Object.entries(forgeries))("that %s gets a 401 without reasons", async (_, forge) => {
+  it.each(Object.entries(forgeries))("that %s gets a 401 without details", async (_, forge) => {
     const reached = world.upstream.count();
     const response = await callWith(`${world.gateway.url}/strict`, await forge());
     expect(response).toMatchObject({
@@ -136,7 +135,7 @@ describe("a token that is not valid", () => {
     expect(world.upstream.count()).toBe(reached);
   });
 
-  it("gets a 401 in optional mode too", async () => {
+  it("gets a 401 in optional mode, too", async () => {
     expect((await callWith(`${world.gateway.url}/optional`, "abc")).status).toBe(401);
   });
 
@@ -155,7 +154,7 @@ describe("clocks may differ by a minute", () => {
     expect((await callWith(`${world.gateway.url}/strict`, token)).status).toBe(200);
   });
 
-  it("a remembered token ends when it expires", async () => {
+  it("a cached token ends when it expires", async () => {
     const token = await sign(key, { ...claims(), exp: now() - 58 });
     expect((await callWith(`${world.gateway.url}/strict`, token)).status).toBe(200);
     await new Promise((resolve) => setTimeout(resolve, 2500));

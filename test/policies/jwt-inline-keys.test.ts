@@ -11,14 +11,14 @@ async function pair(alg: string, members: object): Promise<JWK> {
   return { ...(await exportJWK(privateKey)), ...members };
 }
 
-/** Keys that are of no use for a token: what is wrong with them, and how that looks. */
+/** Keys that cannot verify a token, with what is wrong with them. */
 const useless: readonly (readonly [string, object])[] = [
   ["are for encryption", { use: "enc" }],
   ["name an algorithm that is not theirs", { alg: "ES256" }],
   ["name a secret's algorithm", { alg: "HS256" }],
 ];
 
-/** A route that trusts the keys of one issuer, and the same or others of a second one; the second has audiences. */
+/** Returns a route that trusts the keys of one issuer, and the same or other keys of a second one with audiences. */
 function trusting(first: readonly JWK[], second = first, rules: readonly string[] = []): RouteCase {
   const jwks = (keys: readonly JWK[]) => ({
     inline: JSON.stringify({ keys: keys.map(publicPart) }),
@@ -66,7 +66,7 @@ const status = async (token: string, route: string) =>
   (await callWith(`${gateway.url}/${route}`, token)).status;
 
 describe("inline keys", () => {
-  it("of two issuers are not exchanged, though they have the same name", async () => {
+  it("of two issuers are not exchanged, even with the same name", async () => {
     const { rsa, ec } = keys;
     const accepted = { ...from("second"), aud: ["b", "a"] };
     const es256 = { alg: "ES256" };
@@ -77,25 +77,25 @@ describe("inline keys", () => {
     expect(await status(await sign(ec, from("second"), es256), "two")).toBe(401);
   });
 
-  it("without an algorithm take those of their type, and no others", async () => {
+  it("without an algorithm verify only those of their type", async () => {
     for (const alg of ["RS256", "RS512", "PS256"]) {
       expect(await status(await sign(keys.rsa, from("first"), { alg }), "plain")).toBe(200);
     }
     expect(await status(await sign(keys.ec, from("first"), { alg: "ES256" }), "plain")).toBe(401);
   });
 
-  it("are found without a name only when there is no choice", async () => {
+  it("are found without a name only if there is one candidate", async () => {
     const token = await sign(keys.unnamed, from("first"), { alg: "RS256" });
     expect(await status(token, "choice")).toBe(200);
     expect(await status(token, "unsure")).toBe(401);
   });
 
-  it.each(useless)("that %s check no tokens", async (name) => {
+  it.each(useless)("that %s verify no tokens", async (name) => {
     const token = await sign(keys.rsa, from("first"), { alg: "RS256" });
     expect(await status(token, slug(name))).toBe(401);
   });
 
-  it("give claims as they were signed, and no claim is made of an object's own names", async () => {
+  it("return claims as they were signed", async () => {
     const asked = async (claims: object | string, route: string) =>
       status(await sign(keys.ec, claims, { alg: "ES256" }), route);
     const odd = JSON.stringify(from("first")).replace("}", ',"__proto__":{"admin":true}}');

@@ -10,12 +10,12 @@ import { now, publicPart, sign } from "../harness/token.ts";
 import { jwtRoutes } from "./jwt-routes.ts";
 import { startWorld, type World } from "./jwt-world.ts";
 
-/** Milliseconds after which a gateway asks for keys again. */
+/** Milliseconds after which a gateway fetches keys again. */
 const window = 10_100;
 
 const failing: RequestListener = (_request, response) => response.writeHead(500).end();
 
-describe("remote keys, when the gateway may ask for them again", () => {
+describe("remote keys, when the gateway may fetch them again", () => {
   let rotated: World;
   let withdrawn: World;
   let hanging: World;
@@ -45,13 +45,13 @@ describe("remote keys, when the gateway may ask for them again", () => {
     expect(provider.keySetRequests).toBe(2);
   });
 
-  it("end the tokens that are remembered when they were withdrawn", async () => {
+  it("invalidate cached tokens when they are withdrawn", async () => {
     const { provider, status } = withdrawn;
     await provider.rotate();
     await expect.poll(() => status(remembered)).toBe(401);
   });
 
-  it("stay in use while the provider hangs, and it delays nobody", async () => {
+  it("stay in use while the provider hangs", async () => {
     const { provider, gateway, status } = hanging;
     let hasGivenUp = false;
     provider.fault = (_request, response) => {
@@ -70,14 +70,14 @@ describe("remote keys, when the gateway may ask for them again", () => {
 
 describe("remote keys", () => {
   it.each(["RS256", "PS384", "ES256", "ES384", "ES512", "EdDSA"])(
-    "of %s check tokens",
+    "of %s verify tokens",
     async (alg) => {
       const { provider, status } = await startWorld({}, (provider) => provider.rotate(alg));
       expect(await status(await provider.token())).toBe(200);
     },
   );
 
-  it("are fetched once for many tokens at the same time", async () => {
+  it("are fetched once for many concurrent tokens", async () => {
     const { provider, status } = await startWorld();
     const tokens = await Promise.all(Array.from({ length: 20 }, () => provider.token()));
     const responses = await Promise.all(tokens.map((token) => status(token)));
@@ -103,7 +103,7 @@ describe("remote keys", () => {
     expect(await status(token)).toBe(200);
   });
 
-  it("that can't be had are a 503, until they can", async () => {
+  it("that can't be fetched are a 503", async () => {
     const { provider, status } = await startWorld();
     const token = await provider.token();
     provider.fault = failing;
@@ -143,14 +143,14 @@ describe("remote keys", () => {
     "has no keys": "{}",
     "is too long": `{"keys":[],"pad":"${"x".repeat(600_000)}"}`,
   };
-  it.each(Object.entries(bad))("are not taken from a document that %s", async (_, body) => {
+  it.each(Object.entries(bad))("are rejected from a document that %s", async (_, body) => {
     const { provider, status } = await startWorld();
     const token = await provider.token();
     provider.fault = (_request, response) => response.end(body);
     expect(await status(token)).toBe(503);
   });
 
-  it("are not taken from where a redirect leads", async () => {
+  it("are not fetched through a redirect", async () => {
     const { provider, status } = await startWorld();
     const token = await provider.token();
     const location = `${provider.issuer}/elsewhere`;
@@ -166,7 +166,7 @@ describe("remote keys", () => {
   it.each([
     ["a private key", (keys: JWK[]) => keys],
     ["a secret", (keys: JWK[]) => [...keys.map(publicPart), { kty: "oct", k: "c2VjcmV0" }]],
-  ])("are not taken from a set that also holds %s", async (_, publish) => {
+  ])("are rejected from a set that also contains %s", async (_, publish) => {
     const { provider, gateway, status } = await startWorld();
     const token = await provider.token();
     const body = JSON.stringify({ keys: publish(provider.keys) });
@@ -175,7 +175,7 @@ describe("remote keys", () => {
     await expect.poll(() => gateway.output).toContain("a symmetric or private key");
   });
 
-  it("that can't be read are left out, the others stay", async () => {
+  it("that can't be read are skipped", async () => {
     const { provider, status } = await startWorld();
     const token = await provider.token();
     const odd = [

@@ -1,4 +1,4 @@
-/** What the routes of the token tests trust and where they lead. */
+/** The provider and the upstream of the routes in the token tests. */
 export interface JwtWorld {
   readonly issuer: string;
   readonly keySetUrl: string;
@@ -8,7 +8,7 @@ export interface JwtWorld {
   readonly host: string;
 }
 
-/** One route for each way to check a token. */
+/** Returns one route for each way to check a token. */
 export function jwtRoutes({ issuer, keySetUrl, cacheDuration, host }: JwtWorld): string {
   const remote = `issuer: ${issuer}
       audiences: [https://api.example, https://other.example]

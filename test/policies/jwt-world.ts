@@ -10,14 +10,14 @@ export interface World {
   readonly provider: IdentityProvider;
   readonly gateway: Gateway;
   readonly upstream: Echo;
-  /** The status of a request with that token to a route. */
+  /** Returns the status of a request with that token to a route. */
   status(token: string, route?: string): Promise<number>;
 }
 
-/** What providers begin with: making it takes longer than what most tests do with it. */
+/** The first key of providers: creating it takes longer than most tests. */
 const firstKey = signingKey();
 
-/** Starts one; `prepare` runs before the gateway starts. */
+/** Starts a world; `prepare` runs before the gateway starts. */
 export async function startWorld(
   changes: Partial<JwtWorld> = {},
   prepare: (provider: IdentityProvider) => Promise<void> | void = () => {},

@@ -50,7 +50,7 @@ describe.runIf(isAsked)(
       gateway = await startRoutes(routes, await startEcho());
     }, PATIENCE);
 
-    it("lets exactly as many requests of 200 clients at once through as the limit says", async () => {
+    it("allows exactly the limit with 200 concurrent clients", async () => {
       const responses = await fromClients(200, 5, () => send(`${gateway.url}/everybody`, "GET"));
       expect(counted(responses)).toEqual({ 200: 300, 429: 700 });
       // Each has another place.
@@ -59,24 +59,24 @@ describe.runIf(isAsked)(
       expect(left.sort((a, b) => a - b)).toEqual(Array.from({ length: 300 }, (_, i) => i));
     });
 
-    it("counts what two descriptors with the same entries say together", async () => {
+    it("counts two descriptors with the same entries together", async () => {
       const statuses: number[] = [];
       for (let i = 0; i < 4; i++) {
         const headers = { "x-user": "twice" };
         statuses.push((await send(`${gateway.url}/twice`, "GET", headers)).status);
       }
-      // Seven are let through, and each request is two.
+      // Seven are allowed, and each request counts twice.
       expect(statuses).toEqual([200, 200, 200, 429]);
     });
 
-    it("counts each of 40 users alone, while all of them come at once", async () => {
+    it("counts 40 concurrent users separately", async () => {
       const responses = await fromClients(200, 4, (client) =>
         send(`${gateway.url}/user`, "GET", { "x-user": `user-${client % 40}` }),
       );
       expect(counted(responses)).toEqual({ 200: 40 * 7, 429: 800 - 40 * 7 });
     });
 
-    it("passes what the service has no rule for", async () => {
+    it("allows what the service has no rule for", async () => {
       const responses = await fromClients(20, 2, () => send(`${gateway.url}/unknown`, "GET"));
       expect(counted(responses)).toEqual({ 200: 40 });
       expect(responses[0]?.headers).not.toHaveProperty("x-ratelimit-limit");
@@ -84,7 +84,7 @@ describe.runIf(isAsked)(
   },
 );
 
-/** What clients get that send one request after the other, all of them at the same time. */
+/** Sends requests from concurrent clients, each one after the other; returns their results. */
 async function fromClients(
   clients: number,
   requests: number,

@@ -11,7 +11,7 @@ import {
 const time = fc.integer({ min: 0, max: Date.UTC(2100, 0) });
 const windows = { days: calendarDays, months: calendarMonths, hours: clockInterval(3_600_000) };
 
-it.each(Object.entries(windows))("every moment lies in one of the %s", (_, window) => {
+it.each(Object.entries(windows))("every moment belongs to one of the %s", (_, window) => {
   fc.assert(
     fc.property(time, time, (first, later) => {
       const since = window.begin(Math.min(first, later));
@@ -32,7 +32,7 @@ it("months and days are those of the calendar, in UTC", () => {
   expect(calendarDays.begin(silvester)).toBe(Date.UTC(2027, 11, 31));
 });
 
-/** A bucket of 10 that gets 10 in each day, and its clock. */
+/** Returns a bucket of 10 with 10 per day, and its clock. */
 function daily() {
   let now = Date.UTC(2027, 0, 1, 12);
   const window: Window = { ...calendarDays, now: () => now };
@@ -47,11 +47,11 @@ function daily() {
 
 const hour = 3_600_000;
 
-it("what is owed is paid by the days that follow, and the wait says when", () => {
+it("later days pay off what is owed", () => {
   const { bucket, go } = daily();
   expect(bucket.wait()).toBe(0);
   bucket.charge(35);
-  // 12 hours of this day, and two days: then 5 are there.
+  // 12 hours of this day, and two days: then 5 are available.
   expect(bucket.wait()).toBe(12 * hour + 48 * hour);
   go(12 * hour + 48 * hour - 1);
   expect(bucket.wait()).toBe(1);
@@ -61,7 +61,7 @@ it("what is owed is paid by the days that follow, and the wait says when", () =>
   expect(bucket.waitFor(6)).toBe(24 * hour);
 });
 
-it("what is given back on another day makes no bucket fuller than it is", () => {
+it("giving back on another day does not exceed the capacity", () => {
   const { bucket, go } = daily();
   expect(bucket.wait()).toBe(0);
   bucket.charge(10);
@@ -71,7 +71,7 @@ it("what is given back on another day makes no bucket fuller than it is", () => 
   expect(bucket.wait()).toBe(12 * hour);
 });
 
-it("a clock that is set back brings nothing, and takes nothing", () => {
+it("a clock that is set back refills nothing", () => {
   const { bucket, go } = daily();
   expect(bucket.wait()).toBe(0);
   bucket.charge(4);

@@ -8,7 +8,7 @@ import type { Response } from "../harness/send.ts";
 import { findings } from "./refused.ts";
 import { startRoutes } from "./routes.ts";
 
-/** Routes with the same limits: each has buckets of its own. */
+/** Routes with the same limits and separate buckets. */
 const ATTEMPTS = [1, 2, 3, 4, 5];
 
 let gateway: Gateway;
@@ -55,7 +55,7 @@ beforeAll(async () => {
 const ask = (route: string, headers: Record<string, string> = {}): Promise<Response> =>
   call(`${gateway.url}/${route}`, headers);
 
-/** What a scenario of intervals of two seconds does, and whether the machine was quick enough for it to tell anything. */
+/** A scenario with intervals of two seconds that records whether the machine was fast enough. */
 class Scenario {
   isInTime = true;
 
@@ -63,7 +63,7 @@ class Scenario {
     return this.#within(500, () => statuses(route, count));
   }
 
-  /** Asks until a request is not refused. */
+  /** Sends requests until one is accepted. */
   async accepted(route: string): Promise<void> {
     const isAccepted = async () => (await ask(route)).status === 200 || null;
     await eventually(() => this.#within(500, isAccepted), "a token");
@@ -81,7 +81,7 @@ class Scenario {
   }
 }
 
-/** What was found in the first attempt that was in time. */
+/** Returns the result of the first attempt that was fast enough. */
 async function inTime<T>(look: (scenario: Scenario, attempt: number) => Promise<T>): Promise<T> {
   for (const attempt of ATTEMPTS) {
     const scenario = new Scenario();
@@ -101,13 +101,13 @@ async function statuses(route: string, count: number, caller?: string): Promise<
 }
 
 describe("localRateLimit", () => {
-  it("a bucket gives what it holds, and each interval brings some back", async () => {
+  it("a bucket is refilled each interval", async () => {
     const found = await inTime(async (scenario, attempt) => {
       const route = `bucket-${attempt}`;
       const before = upstream.count();
       const full = await scenario.statuses(route, 5);
       const served = upstream.count() - before;
-      // The request that finds the first token begins the interval, as far as the client can see.
+      // For the client, the first accepted request begins the interval.
       await scenario.accepted(route);
       const refilled = await scenario.statuses(route, 2);
       await scenario.pause(4500);
@@ -121,7 +121,7 @@ describe("localRateLimit", () => {
     });
   });
 
-  it("who is refused learns the limit and when to come again", async () => {
+  it("a refused client learns the limit and when to retry", async () => {
     const started = performance.now();
     expect(await statuses("hourly", 3)).toEqual([200, 200, 200]);
     const { status, headers, body } = await ask("hourly");
@@ -133,11 +133,11 @@ describe("localRateLimit", () => {
     expect(headers["retry-after"]).toBe(headers["x-ratelimit-reset"]);
   });
 
-  it("the name of the cluster resources is the same policy", async () => {
+  it("the name in the cluster resources is the same policy", async () => {
     expect(await statuses("cluster", 2)).toEqual([200, 429]);
   });
 
-  it("a request passes all limits, and one that is refused soon does not use up the long one", async () => {
+  it("a request that one limit refuses does not use up the others", async () => {
     const found = await inTime(async (scenario, attempt) => {
       const route = `several-${attempt}`;
       const first = await scenario.statuses(route, 6);
@@ -153,7 +153,7 @@ describe("localRateLimit", () => {
     });
   });
 
-  it("a key gives each caller a bucket; callers without one share one", async () => {
+  it("a key gives each caller a bucket", async () => {
     expect(await statuses("keyed", 3, "alice")).toEqual([200, 200, 429]);
     expect(await statuses("keyed", 3, "bob")).toEqual([200, 200, 429]);
     expect(await statuses("keyed", 3, "x".repeat(10_000))).toEqual([200, 200, 429]);
@@ -161,12 +161,12 @@ describe("localRateLimit", () => {
     expect(await statuses("keyed", 3)).toEqual([200, 200, 429]);
   });
 
-  it("a caller over its own limit takes nothing of everybody's", async () => {
+  it("a caller over its own limit takes nothing from the common one", async () => {
     expect(await statuses("both", 4, "alice")).toEqual([200, 200, 429, 429]);
     expect(await statuses("both", 2, "bob")).toEqual([200, 429]);
   });
 
-  it("of conditional limits the first holds whose condition is true", async () => {
+  it("the first conditional limit that applies is used", async () => {
     const statuses = async (caller: string) => {
       const found = [];
       for (let i = 0; i < 3; i++) found.push((await ask("chosen", { "x-caller": caller })).status);
@@ -176,7 +176,7 @@ describe("localRateLimit", () => {
     expect(await statuses("cat")).toEqual([200, 429, 429]);
   });
 
-  it("the table of callers is bounded, and the oldest one goes first", async () => {
+  it("the table of callers is bounded and drops the oldest", async () => {
     const routes = {
       keyed: {
         policies: { localRateLimit: [{ requests: 1, unit: "Hours", key: "request.path" }] },
@@ -193,7 +193,7 @@ describe("localRateLimit", () => {
       );
       await Promise.all(names.map(status));
     }
-    // Asking makes it the youngest again.
+    // This request makes it the youngest again.
     expect(await status("first")).toBe(429);
     expect(await status("one more")).toBe(200);
     expect(await status("first")).toBe(429);
@@ -208,7 +208,7 @@ describe("localRateLimit", () => {
     expect(headers["access-control-allow-origin"]).toBe(origin);
   });
 
-  it("half a limit, an empty interval and limits of tokens where no model is are mistakes", () => {
+  it("half a limit, an empty interval, and token limits without a model are mistakes", () => {
     const local = (limit: object) => findings({ policies: { localRateLimit: [limit] } });
     expect(local({ requests: 1 })).toEqual(["missing-field"]);
     expect(local({ maxTokens: 1 })).toEqual(["missing-field", "missing-field"]);

@@ -33,13 +33,13 @@ describe("a request without a valid token", () => {
     ["/mcp/", "/mcp/"],
     ["/mcp?tenant=a", "/mcp?tenant=a"],
     ['/mcp/a"b', "/mcp/a%22b"],
-  ])("to %s is told where the metadata is", async (path, rest) => {
+  ])("to %s gets the URL of the metadata", async (path, rest) => {
     const { status, headers } = await callWith(`${gateway.url}${path}`, undefined);
     expect(status).toBe(401);
     expect(headers["www-authenticate"]).toBe(`Bearer resource_metadata="${where(rest)}"`);
   });
 
-  it("to the root learns of metadata without a path", async () => {
+  it("to the root gets the URL of metadata without a path", async () => {
     const { headers } = await call(gateway.url, { host: "root.test" });
     const url = "http://root.test/.well-known/oauth-protected-resource";
     expect(headers["www-authenticate"]).toBe(`Bearer resource_metadata="${url}"`);
@@ -49,7 +49,7 @@ describe("a request without a valid token", () => {
     expect(resource).toBe("http://root.test");
   });
 
-  it("learns that its token is not valid", async () => {
+  it("learns that its token is invalid", async () => {
     const { headers } = await callWith(`${gateway.url}/mcp`, "abc");
     const expected = `Bearer error="invalid_token", resource_metadata="${where("/mcp")}"`;
     expect(headers["www-authenticate"]).toBe(expected);
@@ -62,8 +62,8 @@ describe("a request without a valid token", () => {
     expect(JSON.parse(body)).toEqual({ jsonrpc: "2.0", error, id: null });
   });
 
-  it("passes in optional mode only without any", async () => {
-    // Past the check, the MCP endpoint refuses a GET that accepts no event stream.
+  it("passes in optional mode only without any token", async () => {
+    // After the check, the MCP endpoint refuses a GET that accepts no event stream.
     expect((await callWith(`${gateway.url}/optional`, undefined)).status).toBe(406);
     expect((await callWith(`${gateway.url}/optional`, "abc")).status).toBe(401);
     expect((await callWith(`${gateway.url}/optional`, await provider.token())).status).toBe(406);
@@ -74,7 +74,7 @@ describe("the protected-resource metadata", () => {
   const wellKnown = "/.well-known/oauth-protected-resource";
 
   it.each(["/mcp", "/mcp/", "/mcp/deeper", "/mcp?tenant=a"])(
-    "of the URL ending in %j names it to the letter",
+    "of the URL ending in %j contains exactly that URL",
     async (rest) => {
       expect(await document(`${wellKnown}${rest}`)).toMatchObject({
         resource: `${gateway.url}${rest}`,
@@ -85,7 +85,7 @@ describe("the protected-resource metadata", () => {
     },
   );
 
-  it("names the host that the client typed, and https when TLS ends in front", async () => {
+  it("contains the host that the client used, and https if TLS ends before the gateway", async () => {
     const headers = { host: "mcp.example.com", "x-forwarded-proto": "https" };
     const { resource } = await document(`${wellKnown}/mcp`, headers);
     expect(resource).toBe("https://mcp.example.com/mcp");
@@ -100,7 +100,7 @@ describe("the protected-resource metadata", () => {
     expect(resource).toBe(`${gateway.url}/mcp`);
   });
 
-  it("takes members of the configuration, on a route whose authorization server is its own", async () => {
+  it("contains members of the configuration", async () => {
     expect(await document(`${wellKnown}/silent/mcp`)).toMatchObject({
       resource: `${gateway.url}/silent/mcp`,
       authorization_servers: [`${gateway.url}/silent/mcp`],
@@ -109,17 +109,17 @@ describe("the protected-resource metadata", () => {
     });
   });
 
-  it("names a provider that announces its name, where clients can do without the gateway's", async () => {
+  it("names a provider that announces its name, if clients don't need the gateway's", async () => {
     const serversOf = async (...[path, headers]: Parameters<typeof document>) =>
       (await document(`${wellKnown}${path}`, headers)).authorization_servers;
     expect(await serversOf("/keycloak/mcp")).toEqual([provider.issuer]);
-    // Auth0 has to be asked for an audience that is not the endpoint's URL.
+    // Auth0 needs an audience other than the endpoint's URL.
     expect(await serversOf("/auth0/mcp")).toEqual([`${gateway.url}/auth0/mcp`]);
     const endpoint = { host: "api.example", "x-forwarded-proto": "https" };
     expect(await serversOf("", endpoint)).toEqual([provider.issuer]);
   });
 
-  it("is open to every page, on a route whose CORS policy is not", async () => {
+  it("is readable for every page, even if the CORS policy is not", async () => {
     const origin = "https://inspector.example";
     const { headers } = await call(`${gateway.url}${wellKnown}/mcp`, { origin });
     expect(headers["access-control-allow-origin"]).toBe("*");
@@ -146,11 +146,11 @@ describe("the protected-resource metadata", () => {
     await response.body.dump();
   });
 
-  it("is served with a bad token too", async () => {
+  it("is served with an invalid token, too", async () => {
     expect((await callWith(`${gateway.url}${wellKnown}/mcp`, "abc")).status).toBe(200);
   });
 
-  it("is not confused with names that only begin alike", async () => {
+  it("is not served for other names with the same beginning", async () => {
     const { status } = await call(`${gateway.url}${wellKnown}s`, {});
     expect(status).toBe(404);
   });
@@ -164,7 +164,7 @@ describe("the authorization server's metadata", () => {
     expect(await document(`/.well-known/${name}/mcp`)).toEqual(own);
   });
 
-  it("asks Auth0 for the audience and calls the gateway its issuer", async () => {
+  it("adds the audience for Auth0 and names the gateway as issuer", async () => {
     const { issuer, authorization_endpoint } = await document(
       "/.well-known/oauth-authorization-server/auth0/mcp",
     );
@@ -174,13 +174,15 @@ describe("the authorization server's metadata", () => {
     expect(endpoint.searchParams.get("audience")).toBe("https://api.example");
   });
 
-  it("is not taken from a document that names another issuer", async () => {
+  it("is rejected from a document that names another issuer", async () => {
     const url = `${gateway.url}/.well-known/oauth-authorization-server/misnamed/mcp`;
     expect((await call(url, {})).status).toBe(503);
-    await gateway.seen(/no authorization server metadata from .*: the metadata names another issuer/);
+    await gateway.seen(
+      /no authorization server metadata from .*: the metadata names another issuer/,
+    );
   });
 
-  it("is a 503 that any page can read while the provider was never reached", async () => {
+  it("is a 503 that any page can read until the provider was reached", async () => {
     const lonely = await startRoutesText(mcpRoutes("http://127.0.0.1:1", upstream.url));
     const url = `${lonely.url}/.well-known/oauth-authorization-server/mcp`;
     const { status, headers, body } = await call(url, {});
@@ -204,19 +206,19 @@ describe("the registration of clients at Keycloak", () => {
     expect(metadata.registration_endpoint).toBe(`${gateway.url}${path}`);
   });
 
-  it("registers a client, for any page", async () => {
+  it("registers a client for any page", async () => {
     const { status, headers, body } = await register(JSON.stringify(client));
     expect(status).toBe(201);
     expect(headers["access-control-allow-origin"]).toBe("*");
     expect(JSON.parse(body)).toMatchObject({ client_name: "test" });
   });
 
-  it("shows Keycloak's refusal as it is", async () => {
+  it("forwards Keycloak's refusal unchanged", async () => {
     const { status, body } = await register(JSON.stringify({ redirect_uris: ["nonsense"] }));
     expect([status, JSON.parse(body).error]).toEqual([400, "invalid_redirect_uri"]);
   });
 
-  it("takes no more than 64 KiB", async () => {
+  it("accepts at most 64 KiB", async () => {
     const { status } = await register(JSON.stringify({ ...client, pad: "x".repeat(70_000) }));
     expect(status).toBe(413);
   });

@@ -9,7 +9,7 @@ import { now, publicPart, sign } from "../harness/token.ts";
 
 const everything = ["hello", "add", "drop", "ask", "memo://notes"];
 
-/** Who may use what under which rules; `nobody` has no token. */
+/** The items that each caller may use under some rules; `nobody` has no token. */
 const cases: Readonly<
   Record<string, { rules: readonly unknown[]; sees: Record<string, readonly string[]> }>
 > = {
@@ -101,7 +101,7 @@ async function connect(index: number, caller: string): Promise<Client> {
   const client = new Client({ name: "test", version: "1.0.0" });
   const url = new URL(`${gateway.url}/case-${index}`);
   const transport = new StreamableHTTPClientTransport(url, { requestInit: { headers } });
-  // The SDK's own type says its sessionId is optional, which exactOptionalPropertyTypes takes by its word.
+  // The SDK's type declares an optional sessionId, which exactOptionalPropertyTypes rejects.
   await client.connect(transport as Parameters<typeof client.connect>[0]);
   return client;
 }
@@ -117,7 +117,7 @@ async function listed(client: Client): Promise<string[]> {
   ];
 }
 
-/** Uses an item; the error's text when that is refused. */
+/** Uses an item; returns the message of the error if it is refused. */
 async function use(client: Client, name: string): Promise<string | undefined> {
   try {
     if (name.startsWith("memo:")) await client.readResource({ uri: name });
@@ -134,7 +134,7 @@ const pairs = Object.entries(cases).flatMap(([name, { sees }], index) =>
 );
 
 describe("mcpAuthorization", () => {
-  it.each(pairs)("%s: what %s sees listed is what can be used", async (_, caller, index, items) => {
+  it.each(pairs)("%s: exactly what %s sees listed can be used", async (_, caller, index, items) => {
     const client = await connect(index, caller);
     expect(await listed(client)).toEqual(items);
     for (const name of everything) {
@@ -145,7 +145,7 @@ describe("mcpAuthorization", () => {
     await client.close();
   });
 
-  it("a hidden tool is answered as one that does not exist", async () => {
+  it("a hidden tool has the same response as an unknown one", async () => {
     const client = await connect(0, "bob");
     const hidden = await use(client, "add");
     const missing = await use(client, "nothing");

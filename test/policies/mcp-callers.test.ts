@@ -22,7 +22,7 @@ beforeAll(async () => {
           apiKey: { keys: [key("alice"), key("bob")] },
           mcpAuthorization: { rules: ['apiKey.team == "alice"'] },
         },
-        // Several targets: the session is the gateway's.
+        // With several targets, the session belongs to the gateway.
         backends: [
           {
             mcp: {
@@ -45,7 +45,7 @@ function post(caller: string, message: object, headers: Record<string, string> =
   return send(`${gateway.url}/mcp`, "POST", { ...common, ...headers }, JSON.stringify(message));
 }
 
-it("rules see the key's metadata, and a session is its caller's alone", async () => {
+it("rules see the key's metadata, and a session belongs to its caller", async () => {
   const opened = await post("alice", initialize);
   expect(opened.status).toBe(200);
   const session = { "mcp-session-id": String(opened.headers["mcp-session-id"]) };

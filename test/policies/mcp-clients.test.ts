@@ -31,7 +31,7 @@ beforeAll(async () => {
 
 const credentials = { clientId: "app", clientSecret: "secret" };
 
-describe("a client that knows nothing but the URL", () => {
+describe("a client that knows only the URL", () => {
   it.each(["/mcp", "/mcp/", "/mcp?tenant=a"])(
     "finds the authorization server of %s, gets a token and calls",
     async (path) => {
@@ -42,7 +42,7 @@ describe("a client that knows nothing but the URL", () => {
       });
       const url = new URL(`${gateway.url}${path}`);
       const transport = new StreamableHTTPClientTransport(url, { authProvider });
-      // The SDK's own type says its sessionId is optional, which exactOptionalPropertyTypes takes by its word.
+      // The SDK's type declares an optional sessionId, which exactOptionalPropertyTypes rejects.
       await client.connect(transport as Parameters<typeof client.connect>[0]);
       const { tools } = await client.listTools();
       expect(tools.map(({ name }) => name)).toContain("hello");
@@ -50,7 +50,7 @@ describe("a client that knows nothing but the URL", () => {
     },
   );
 
-  it("does so with the newer SDK, which compares issuers", async () => {
+  it("succeeds with the newer SDK, which compares issuers", async () => {
     const client = new ModernClient({ name: "test", version: "1.0.0" });
     const authProvider = new ModernCredentials({
       ...credentials,
@@ -75,13 +75,13 @@ describe("a client that knows nothing but the URL", () => {
   });
 });
 
-describe("a client that has to register and ask its user", () => {
+describe("a client that has to register and send its user", () => {
   it.each([
     ["/mcp", null],
     ["/keycloak/mcp", null],
     ["/silent/mcp", null],
     ["/auth0/mcp", "https://api.example"],
-  ])("sends the user of %s to the provider, for that resource", async (path, audience) => {
+  ])("sends the user of %s to the provider for that resource", async (path, audience) => {
     const user = new RegisteredClient();
     const url = new URL(`${gateway.url}${path}`);
     const transport = new StreamableHTTPClientTransport(url, { authProvider: user });
@@ -96,8 +96,8 @@ describe("a client that has to register and ask its user", () => {
   });
 });
 
-describe("a client of the stateless revision that asks its user", () => {
-  /** Who it is says a document that stands at its id. */
+describe("a client of the stateless revision with a user", () => {
+  /** The client's id: the URL of a document that describes it. */
   const clientMetadataUrl = "https://client.example/oauth/client.json";
 
   async function sentAway(path: string) {
@@ -109,7 +109,7 @@ describe("a client of the stateless revision that asks its user", () => {
   }
 
   it.each(["/mcp", "/keycloak/mcp", "/auth0/mcp"])(
-    "names itself to the provider of %s by its document's URL, and registers nowhere",
+    "identifies itself to the provider of %s by its document's URL",
     async (path) => {
       const { user } = await sentAway(path);
       expect(user.sentTo?.origin).toBe(provider.issuer);
@@ -118,18 +118,18 @@ describe("a client of the stateless revision that asks its user", () => {
   );
 
   it.each(["/mcp", "/keycloak/mcp"])(
-    "takes a response of the provider's of %s, and of nobody else",
+    "accepts only a response of the provider of %s",
     async (path) => {
       const { transport } = await sentAway(path);
       const back = (iss: string) =>
         transport.finishAuth(new URLSearchParams({ code: "none", iss }));
       await expect(back("https://attacker.example")).rejects.toThrow(IssuerMismatchError);
-      // The provider does not know the code: the issuer was no matter.
+      // The provider does not know the code, so the issuer was accepted.
       await expect(back(provider.issuer)).rejects.not.toThrow(IssuerMismatchError);
     },
   );
 
-  it("takes a response without a name where the provider is known by the gateway's", async () => {
+  it("accepts a response without an issuer if the provider is known by the gateway's name", async () => {
     const { transport } = await sentAway("/silent/mcp");
     const back = (params: object) =>
       transport.finishAuth(new URLSearchParams({ code: "none", ...params }));
@@ -138,7 +138,7 @@ describe("a client of the stateless revision that asks its user", () => {
   });
 });
 
-/** A patient user's client that registers itself. */
+/** A client of a patient user that registers itself. */
 class RegisteredClient extends PatientUser implements OAuthClientProvider {
   client: OAuthClientInformationMixed | undefined;
 

@@ -17,7 +17,7 @@ beforeAll(async () => {
 const headersOf = (body: string): Record<string, string> => JSON.parse(body).headers;
 
 describe("attacks on logins", () => {
-  /** A browser that stands before the last step of a login. */
+  /** A browser before the last step of a login. */
   async function beforeCallback(
     agent: UserAgent,
     page = `${base}/app`,
@@ -39,7 +39,7 @@ describe("attacks on logins", () => {
     return step.location ?? "";
   }
 
-  it("a response of the provider counts once, even with the cookie of its login", async () => {
+  it("a response of the provider is accepted once, even with the cookie of its login", async () => {
     const agent = new UserAgent();
     const callback = await beforeCallback(agent);
     const cookies = new Map(agent.cookies(base));
@@ -55,7 +55,7 @@ describe("attacks on logins", () => {
     expect(provider.asked.length).toBe(asked);
   });
 
-  it("a login that one replica began comes back at another one, once, and all of them know its session", async () => {
+  it("a login that one replica began is finished once, at any replica", async () => {
     const agent = new UserAgent();
     const { replica } = world;
     const copy = (from: string, to: string) => {
@@ -64,7 +64,7 @@ describe("attacks on logins", () => {
     const callback = await beforeCallback(agent);
     copy(base, replica);
     expect((await agent.ask(callback.replace(base, replica))).status).toBe(302);
-    // The provider gives tokens for a code once, whoever asks.
+    // The provider accepts a code once, from any client.
     expect((await agent.ask(callback)).status).toBe(400);
     copy(replica, base);
     for (const each of [replica, base]) expect((await agent.ask(`${each}/app`)).status).toBe(200);
@@ -87,7 +87,7 @@ describe("attacks on logins", () => {
     expect((await send(page, "GET")).status).toBe(401);
   });
 
-  it("a response that another browser asked for is refused: nobody is logged in as someone else", async () => {
+  it("a response for another browser is refused", async () => {
     const callback = await beforeCallback(new UserAgent());
     const victim = new UserAgent();
     await victim.ask(`${base}/app`);
@@ -110,7 +110,7 @@ describe("attacks on logins", () => {
     expect((await agent.ask(`${base}/app`, { headers: { accept: "*/*" } })).status).toBe(401);
   });
 
-  it("a session that is changed, cut, or another client's is none", async () => {
+  it("a session that is changed, truncated or another client's is invalid", async () => {
     const agent = new UserAgent();
     await agent.logIn(`${base}/app`, "alice");
     await agent.logIn(`${base}/local`, "alice");
@@ -136,7 +136,7 @@ describe("attacks on logins", () => {
   });
 
   it.each(["//evil.example/x", "/\\evil.example", "https://evil.example/"])(
-    "an address that leads elsewhere leads nowhere: %s",
+    "a redirect to another site is not followed: %s",
     async (target) => {
       const agent = new UserAgent();
       const callback = await beforeCallback(
@@ -161,7 +161,7 @@ describe("attacks on logins", () => {
     const agent = new UserAgent();
     const first = new URL(await beforeCallback(agent));
     const second = new URL(await beforeCallback(agent));
-    // The code of one login with the state of another: its verifier does not fit.
+    // The code of one login with the state of another: its verifier does not match.
     first.searchParams.set("state", second.searchParams.get("state") ?? "");
     expect((await agent.ask(first.href)).status).toBe(400);
   });

@@ -12,7 +12,7 @@ describe.skipIf(isBrowserMissing)("a person with a real browser", () => {
     browser = await startBrowser();
   });
 
-  it("logs in, sees the page that was asked for, and logs out", async () => {
+  it("logs in, sees the requested page, and logs out", async () => {
     const { base } = world;
     const context = await browser.newContext();
     const page = await context.newPage();
@@ -27,12 +27,12 @@ describe.skipIf(isBrowserMissing)("a person with a real browser", () => {
     expect(session).toMatchObject([{ httpOnly: true, sameSite: "Lax", path: "/", expires: -1 }]);
     expect(await page.evaluate("document.cookie")).toBe("");
 
-    // What its scripts ask for has the session too, and is never sent to a page where one logs in.
+    // Requests of its scripts have the session, too, and are never redirected to the login page.
     expect(await statusIn(page, "/app/data")).toBe(200);
     await context.clearCookies({ name: /^gwc-oidc-/ });
     expect(await statusIn(page, "/app/data")).toBe(401);
 
-    // The provider still knows who it is.
+    // The provider still remembers the user.
     await page.goto(`${base}/app/again`);
     expect(page.url()).toBe(`${base}/app/again`);
 
@@ -44,11 +44,11 @@ describe.skipIf(isBrowserMissing)("a person with a real browser", () => {
     await context.close();
   });
 
-  it("is not logged in by a page that another person's login leads to", async () => {
+  it("is not logged in by a link of another person's login", async () => {
     const { base } = world;
     const attacker = await browser.newContext();
     const page = await attacker.newPage();
-    // The attacker notes the last step of an own login.
+    // The attacker records the last step of their own login.
     let callback = "";
     page.on("request", (request) => {
       if (request.url().includes("/app-callback?")) callback = request.url();
@@ -68,7 +68,7 @@ describe.skipIf(isBrowserMissing)("a person with a real browser", () => {
   });
 });
 
-/** The status that a script of the page gets. */
+/** Returns the status that a script of the page gets. */
 function statusIn(page: { evaluate(script: string): Promise<unknown> }, path: string) {
   return page.evaluate(`fetch(${JSON.stringify(path)}).then(({ status }) => status)`);
 }

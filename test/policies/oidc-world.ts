@@ -7,20 +7,20 @@ import {
   startLoginProvider,
 } from "../harness/login-provider.ts";
 
-/** A provider of logins, a compiled gateway whose routes are its clients, and an upstream. */
+/** An OpenID provider, a compiled gateway whose routes are its clients, and an upstream. */
 export interface LoginWorld {
   readonly provider: LoginProvider;
   readonly gateway: Gateway;
   readonly upstream: Echo;
-  /** Of the gateway. */
+  /** URL of the gateway. */
   readonly base: string;
-  /** Where a listener asks for the login, whatever the route; browsers see it as `https://secure.example`. */
+  /** URL of a listener that requires the login for every route; browsers see it as `https://secure.example`. */
   readonly secure: string;
-  /** Where the provider can't be reached. */
+  /** URL of a route whose provider is not reachable. */
   readonly away: string;
-  /** Another port of the gateway, whose route asks for no login. */
+  /** Another port of the gateway, whose route requires no login. */
   readonly open: string;
-  /** Another replica, which has the route of the client `app` alone. */
+  /** Another replica, which has only the route of the client `app`. */
   readonly replica: string;
 }
 
@@ -34,7 +34,7 @@ const clients = {
   secure: {},
 } as const;
 
-/** Starts one; each client has a route below its name. */
+/** Starts a world; each client has a route below its name. */
 export async function startLoginWorld(): Promise<LoginWorld> {
   const [port, ...others] = await freePorts(5);
   const [base, secure, away, replica, open] = [port, ...others].map(
@@ -100,7 +100,7 @@ export async function startLoginWorld(): Promise<LoginWorld> {
   });
   const guards = [guarded(issuer, "secure"), guarded("http://127.0.0.1:1", "away")];
   const config = {
-    // what one thread knows of logins and sessions, the other one has to know
+    // one thread must know the logins and sessions of the other one
     config: { workerThreads: 2 },
     binds: [
       { port, listeners: [{ routes }] },

@@ -24,7 +24,7 @@ const grants = () => provider.asked.map((form) => form.get("grant_type"));
 const headersOf = (body: string): Record<string, string> => JSON.parse(body).headers;
 
 describe("a login", () => {
-  it("leads through the provider to the page that was asked for, with its query", async () => {
+  it("leads through the provider to the requested page with its query", async () => {
     const agent = new UserAgent();
     const page = await agent.logIn(`${base}/app/deep/page?x=1&y=%2F`, "alice");
     expect(page).toMatchObject({ status: 200, url: `${base}/app/deep/page?x=1&y=%2F` });
@@ -35,7 +35,7 @@ describe("a login", () => {
     await gateway.seen(/http\.path=\/app\/deep\/page .*http\.status=200 .*jwt\.sub=alice/);
   });
 
-  it("is shown to no server, whichever route and port its browser asks", async () => {
+  it("is not forwarded to servers, whichever route and port its browser uses", async () => {
     const agent = new UserAgent();
     await agent.logIn(`${base}/app`, "alice");
     await agent.ask(`${base}/local`);
@@ -53,7 +53,7 @@ describe("a login", () => {
     }
   });
 
-  it("is shown to no server by a client that sends several Cookie headers", async () => {
+  it("is not forwarded to servers by a client with several Cookie headers", async () => {
     const agent = new UserAgent();
     await agent.logIn(`${base}/app`, "alice");
     const [[name, value] = []] = [...agent.cookies(base)];
@@ -64,7 +64,7 @@ describe("a login", () => {
     expect(client.received).toContain('"cookie":"a=1; b=2"');
   });
 
-  it("asks with PKCE, a state, a nonce and the scopes, and keeps them from scripts", async () => {
+  it("uses PKCE, a state, a nonce and the scopes, and hides them from scripts", async () => {
     const asked = await new UserAgent().ask(`${base}/app`);
     expect(asked).toMatchObject({ status: 302, headers: { "cache-control": "no-store" } });
     const url = new URL(asked.location ?? "");
@@ -84,19 +84,19 @@ describe("a login", () => {
     );
   });
 
-  it("shows the secret as the provider takes it", async () => {
+  it("sends the secret as the provider requires", async () => {
     const page = await new UserAgent().logIn(`${base}/post`, "alice");
     expect(page.status).toBe(200);
     expect(provider.asked.at(-1)?.get("code_verifier")).toMatch(/^[\w-]{43}$/);
   });
 
-  it("works with endpoints that are configured, and rules decide about who is logged in", async () => {
+  it("works with configured endpoints", async () => {
     expect((await new UserAgent().logIn(`${base}/given`, "alice")).status).toBe(200);
     expect((await new UserAgent().logIn(`${base}/given`, "bob")).status).toBe(403);
     expect((await send(`${base}/given`, "GET")).status).toBe(401);
   });
 
-  it("can be begun in several pages of a browser at a time", async () => {
+  it("can be started in several pages of a browser at a time", async () => {
     const agent = new UserAgent();
     const first = await agent.ask(`${base}/app/one`);
     const second = await agent.ask(`${base}/app/two`);
@@ -106,19 +106,19 @@ describe("a login", () => {
     expect((await agent.open(second.location ?? "")).url).toBe(`${base}/app/two`);
   });
 
-  it("that is begun again and again does not fill the browser", async () => {
+  it("that is started repeatedly does not fill the browser", async () => {
     const agent = new UserAgent();
     for (let i = 0; i < 40; i += 1) await agent.ask(`${base}/app/${i}`);
     expect(agent.cookies(base).size).toBeLessThanOrEqual(12);
   });
 
-  it("of someone whom the provider refuses ends with its word", async () => {
+  it("of a user whom the provider refuses ends with its error", async () => {
     const page = await new UserAgent().logIn(`${base}/app`, "nobody");
     expect(page.status).toBe(403);
     expect(page.body).toContain("the login server refused: access_denied");
   });
 
-  it("is kept in several cookies when it is long, and refused when it is too long", async () => {
+  it("is stored in several cookies if it is long", async () => {
     const agent = new UserAgent();
     const page = await agent.logIn(`${base}/local`, "long5000");
     expect(page.status).toBe(200);
@@ -135,7 +135,7 @@ describe("a login", () => {
   });
 });
 
-describe("what is no page of a browser", () => {
+describe("a request that is not for a page", () => {
   const cases: readonly (readonly [
     what: string,
     method: string,
@@ -175,7 +175,7 @@ describe("what is no page of a browser", () => {
 });
 
 describe("a session", () => {
-  it("ends with its id token when it can't be renewed", async () => {
+  it("ends with its id token if it can't be renewed", async () => {
     const agent = new UserAgent();
     await agent.logIn(`${base}/short`, "alice");
     const asked = () => agent.ask(`${base}/short`, { headers: { accept: "*/*" } });
@@ -185,7 +185,7 @@ describe("a session", () => {
     expect(page.url).toBe(`${base}/short/again`);
   });
 
-  it("is renewed before it ends, once for all requests, and backends may see its token", async () => {
+  it("is renewed once for all requests before it ends", async () => {
     const agent = new UserAgent();
     const page = await agent.logIn(`${base}/brief`, "alice");
     const first = headersOf(page.body).authorization ?? "";
@@ -197,7 +197,7 @@ describe("a session", () => {
       return grants().length > before ? true : null;
     }, "a renewal");
     expect(grants().slice(before)).toEqual(["refresh_token"]);
-    // Requests that were under way still show the earlier session, and get the same new one.
+    // Requests in flight still send the earlier session, and get the same new one.
     const late = await Promise.all(
       Array.from({ length: 8 }, () => withCookies(base, old).ask(`${base}/brief`)),
     );
@@ -213,7 +213,7 @@ describe("a session", () => {
     ).toHaveLength(1);
   });
 
-  it("that is over here is over, though its cookie was copied, and over at the provider", async () => {
+  it("that is logged out is invalid even if its cookie was copied", async () => {
     const agent = new UserAgent();
     await agent.logIn(`${base}/app`, "alice");
     const copy = new Map(agent.cookies(base));
@@ -234,7 +234,7 @@ describe("a session", () => {
     for (const { status } of await Promise.all(again)) expect(status).toBe(401);
   });
 
-  it("can be ended here alone, and not by a page of another site", async () => {
+  it("can be ended only at the gateway, and not by a page of another site", async () => {
     const agent = new UserAgent();
     await agent.logIn(`${base}/local`, "alice");
     const headers = { "sec-fetch-site": "cross-site" };
@@ -249,7 +249,7 @@ describe("a session", () => {
 });
 
 describe("a provider that fails", () => {
-  it("refuses new logins, and leaves sessions alone", async () => {
+  it("refuses new logins but keeps sessions", async () => {
     const agent = new UserAgent();
     await agent.logIn(`${base}/app`, "alice");
     const asked = await new UserAgent().ask(world.away);

@@ -1,4 +1,4 @@
-/** A client's memory whose user is sent to the provider's page, and never comes back from there. */
+/** An OAuth client's storage whose user is sent to the provider's page and never returns. */
 export class PatientUser {
   readonly redirectUrl = "http://localhost:1234/callback";
   readonly clientMetadata = { redirect_uris: [this.redirectUrl], client_name: "test" };

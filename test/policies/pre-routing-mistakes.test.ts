@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { checkFiles } from "../../compiler/compile.ts";
 import { memoryHost } from "../../compiler/host.ts";
 
-describe("what can't run before routing is refused", () => {
+describe("settings that can't apply before routing are refused", () => {
   function findings(listener: object): readonly string[] {
     const file = { binds: [{ port: 8080, listeners: [listener] }] };
     const host = memoryHost({ "gateway.yaml": JSON.stringify(file) });
@@ -19,13 +19,13 @@ describe("what can't run before routing is refused", () => {
     ]);
   });
 
-  it("policies of requests, on a listener that passes connections on", () => {
+  it("policies of requests, on a listener that forwards connections", () => {
     const tcpRoutes = [{ backends: [{ host: "127.0.0.1:1" }] }];
     const policies = { csrf: {} };
     expect(findings({ protocol: "TCP", tcpRoutes, policies })).toEqual(["misplaced-field"]);
   });
 
-  it("rules without the identity that they read, and routes that nothing reaches", () => {
+  it("rules without the identity that they read, and unreachable routes", () => {
     const rules = { authorization: { rules: ['jwt.sub == "a"'] } };
     expect(findings({ policies: rules })).toEqual(["absent-identity"]);
     const routes = [{ policies: { directResponse: { status: 200 } } }];

@@ -184,7 +184,7 @@ beforeAll(async () => {
   });
 });
 
-/** A request to a listener, by its host name. */
+/** Sends a request to a listener, by its host name. */
 function ask(
   listener: string,
   target: string,
@@ -205,7 +205,7 @@ function echoed({ body }: { body: string }): Echoed {
   return JSON.parse(body);
 }
 
-describe("a request that is changed before routing takes the route of what it has become", () => {
+describe("a request that is changed before routing takes its new route", () => {
   it("by a header", async () => {
     expect((await ask("changing", "/tier", { "x-key": "1" })).body).toBe("gold");
     expect((await ask("changing", "/tier", { "x-tier": "gold" })).body).toBe("basic");
@@ -228,7 +228,7 @@ describe("a request that is changed before routing takes the route of what it ha
     expect((await ask("changing", "/m", { "x-method": "CONNECT" })).status).toBe(400);
   });
 
-  it("by host, which upstreams that are asked by the client's name then see", async () => {
+  it("by host, which upstreams with the client's name then see", async () => {
     const to = { "x-authority": "API.changing.test:8443" };
     expect((await ask("changing", "/host", to)).body).toBe("api");
     expect((await ask("changing", "/host")).status).toBe(404);
@@ -241,7 +241,7 @@ describe("a request that is changed before routing takes the route of what it ha
     expect(headers.location).toBe("https://new.test/moved/x");
   });
 
-  it("and is a 400 where the value can't stand in a request", async () => {
+  it("and is a 400 if the value is invalid in a request", async () => {
     expect((await ask("changing", "/tier", { "x-path": "/a/../tier" })).body).toBe("basic");
     for (const wrong of ["/../tier", "tier", "/ruled/ok bad"]) {
       expect((await ask("changing", "/tier", { "x-path": wrong })).status).toBe(400);
@@ -251,12 +251,12 @@ describe("a request that is changed before routing takes the route of what it ha
     }
   });
 
-  it("responses of the gateway itself are transformed as well", async () => {
+  it("responses of the gateway itself are transformed, too", async () => {
     const response = await ask("changing", "/nowhere");
     expect([response.status, response.headers["x-gateway"]]).toEqual([404, "1"]);
   });
 
-  it("by what its body says, which is another one for what follows", async () => {
+  it("by its body, which is then replaced", async () => {
     const sent = '{"to": "named"}';
     const response = await ask("whole", "/", { "content-type": "application/json" }, "POST", sent);
     expect(JSON.parse(response.body)).toEqual({ was: sent });
@@ -264,20 +264,20 @@ describe("a request that is changed before routing takes the route of what it ha
 });
 
 describe("a response to a request of another method is framed for the client's", () => {
-  it("a GET that became HEAD has no body, and the connection goes on", async () => {
+  it("a GET that became HEAD has no body", async () => {
     const response = await ask("changing", "/m", { "x-method": "HEAD" });
     expect([response.status, response.body]).toEqual([200, ""]);
     expect(echoed(await ask("changing", "/m")).method).toBe("GET");
   });
 
-  it("a HEAD that became GET has no body either", async () => {
+  it("a HEAD that became GET has no body", async () => {
     const response = await ask("changing", "/m", { "x-method": "GET" }, "HEAD");
     expect([response.status, response.body]).toEqual([200, ""]);
     expect(echoed(await ask("changing", "/m")).method).toBe("GET");
   });
 });
 
-it("over HTTP/2 the same: path, method and authority decide, and HEAD has no body", async () => {
+it("over HTTP/2, path, method and authority decide as well", async () => {
   const session = connect(gateway.url);
   const get = async (headers: Record<string, string>) => {
     const stream = session.request({
@@ -306,7 +306,7 @@ it("over HTTP/2 the same: path, method and authority decide, and HEAD has no bod
 });
 
 describe("credentials are checked before there is a route", () => {
-  it("also where none would answer, with the CORS headers of the listener", async () => {
+  it("even if no route matches, with the CORS headers of the listener", async () => {
     const origin = { origin: "https://app.test" };
     const refused = await ask("guarded", "/nowhere", origin);
     expect(refused.status).toBe(401);
@@ -325,14 +325,14 @@ describe("credentials are checked before there is a route", () => {
     expect((await ask("guarded", "/alice", preflight, "OPTIONS")).status).toBe(200);
   });
 
-  it("and the claims are the routes' to read; the token stays here", async () => {
+  it("and routes read the claims", async () => {
     const { headers } = echoed(await ask("guarded", "/alice", await bearer("alice")));
     expect(headers["x-sub"]).toBe("alice");
     expect(headers.authorization).toBeUndefined();
     expect((await ask("guarded", "/alice", await bearer("bob"))).status).toBe(403);
   });
 
-  it("a check of the route sees the token again, and passthrough gives it to the upstream", async () => {
+  it("a check of the route sees the token again", async () => {
     const { authorization } = await bearer("alice");
     const again = echoed(await ask("guarded", "/again", { authorization }));
     expect(again.headers.authorization).toBeUndefined();
@@ -341,7 +341,7 @@ describe("credentials are checked before there is a route", () => {
   });
 });
 
-it("MCP rules know who a listener's policies verified", async () => {
+it("MCP rules know the identity from a listener's policies", async () => {
   const tools = async (headers: Record<string, string>) => {
     const response = await ask(
       "tools",
@@ -361,7 +361,7 @@ it("MCP rules know who a listener's policies verified", async () => {
   expect(await tools({ authorization: "Bearer no.valid.token" })).toEqual([]);
 });
 
-it("what is of another site is told by what the browser sent", async () => {
+it("cross-site requests are detected by the original method", async () => {
   const form = (headers: Record<string, string>, method = "POST") =>
     ask("sites", "/form", headers, method).then(({ status }) => status);
   expect(await form({ origin: "http://sites.test" })).toBe(200);

@@ -3,7 +3,7 @@ import { memoryHost } from "../../compiler/host.ts";
 import { routesConfig } from "../harness/routes-gateway.ts";
 import { nowhere, type RouteCase, routesText } from "./routes.ts";
 
-/** The codes of what the compiler says about a route. */
+/** Returns the codes of the compiler's messages about a route. */
 export function findings(route: RouteCase, files: Readonly<Record<string, string>> = {}): string[] {
   const text = routesConfig(routesText({ route }, nowhere), 3000);
   const host = memoryHost({ "gateway.yaml": text, ...files });

@@ -77,7 +77,7 @@ function call(path: string, headers: Record<string, string>) {
   return send(`${gateway.url}/${path}`, "GET", headers);
 }
 
-/** Calls of the service for a user, by what they count. */
+/** Returns the calls to the service for a user, by what they count. */
 function counts(user: string): readonly (readonly string[])[] {
   return services.seen().flatMap(({ call, message }) => {
     if (call !== "ShouldRateLimit") return [];
@@ -91,7 +91,7 @@ function counts(user: string): readonly (readonly string[])[] {
 }
 
 describe("remoteRateLimit", () => {
-  it("lets as many requests pass as the service allows, and says how many are left", async () => {
+  it("allows as many requests as the service and returns the remaining ones", async () => {
     const responses: Response[] = [];
     for (let i = 0; i < 4; i += 1) responses.push(await call("user", { "x-user": "exact" }));
     expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 429]);
@@ -104,7 +104,7 @@ describe("remoteRateLimit", () => {
     expect(services.seen()[0]?.timeout).toBeLessThanOrEqual(2);
   });
 
-  it("asks about all descriptors in one call, and leaves out those that have no value", async () => {
+  it("asks about all descriptors in one call, without those that have no value", async () => {
     await call("two", { "x-user": "both" });
     expect(counts("both")).toEqual([["1", "1"]]);
     const before = services.seen().length;
@@ -112,7 +112,7 @@ describe("remoteRateLimit", () => {
     expect(services.seen()).toHaveLength(before);
   });
 
-  it("counts what an expression says, against a limit of the configuration's own", async () => {
+  it("counts the value of an expression, against a configured limit", async () => {
     const cost = (amount: string) => call("cost", { "x-user": "weighed", "x-cost": amount });
     expect((await cost("9")).status).toBe(200);
     const last = await cost("2");
@@ -120,7 +120,7 @@ describe("remoteRateLimit", () => {
     expect(last.headers["x-ratelimit-limit"]).toBe("10");
   });
 
-  it("does what the service says of headers and bodies", async () => {
+  it("applies the service's headers and bodies", async () => {
     const verdict = (value: object) => call("verdict", { "x-verdict": JSON.stringify(value) });
     const passed = await verdict({
       overall_code: "OK",
@@ -137,18 +137,18 @@ describe("remoteRateLimit", () => {
       raw_body: Buffer.from("slow down").toString("base64"),
     });
     expect([refused.status, refused.body]).toEqual([429, "slow down"]);
-    // Neither yes nor no is no verdict.
+    // Neither yes nor no is a missing verdict.
     expect((await verdict({})).status).toBe(500);
     expect((await verdict({ abort: "INTERNAL" })).status).toBe(500);
   });
 
-  it("refuses requests when the service is not there, unless they may pass", async () => {
+  it("refuses requests when the service is down, unless they may pass", async () => {
     const closed = await call("closed", { "x-user": "a" });
     expect([closed.status, closed.body]).toEqual([500, "rate limit failed"]);
     expect((await call("open", { "x-user": "a" })).status).toBe(200);
   });
 
-  it("looks whether tokens are left, and counts those of the call when it has ended", async () => {
+  it("checks whether tokens are left, and counts those of the call when it has ended", async () => {
     const ask = (path: string, user: string) =>
       send(
         `${gateway.url}/${path}`,
@@ -164,7 +164,7 @@ describe("remoteRateLimit", () => {
   });
 });
 
-it("limits of tokens on a listener are about its calls of models alone, and those of requests about all", async () => {
+it("token limits on a listener apply only to its model calls", async () => {
   const { host } = new URL(services.url);
   const entries = [{ key: "user", value: 'request.headers["x-user"]' }];
   const remote = (name: string, types: readonly string[]) => ({
@@ -219,7 +219,7 @@ it("limits of tokens on a listener are about its calls of models alone, and thos
   expect(statuses).toEqual([200, 429, 200]);
 });
 
-it("a policy of several routes limits one without models, though another of its forms counts tokens", async () => {
+it("a policy of several routes limits one without models, although another form counts tokens", async () => {
   const { port } = new URL(services.url);
   const echo = new URL((await startEcho()).url);
   const entries = [{ name: "user", expression: 'request.headers["x-user"]' }];

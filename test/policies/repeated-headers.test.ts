@@ -125,7 +125,7 @@ beforeAll(async () => {
 
 type Line = readonly [name: string, value: string];
 
-/** The status of a request with these lines. */
+/** Returns the status of a request with these lines. */
 async function statusOf(target: string, lines: readonly Line[], host = "a.test"): Promise<number> {
   const client = new RawClient(gateway.port);
   const fields = [["host", host], ["connection", "close"], ...lines];
@@ -135,9 +135,9 @@ async function statusOf(target: string, lines: readonly Line[], host = "a.test")
   return Number(client.received.split(" ", 2)[1]);
 }
 
-/** The same over HTTP/2. */
+/** Does the same over HTTP/2. */
 async function statusOverHttp2(target: string, lines: readonly Line[]): Promise<number> {
-  // Not yet among the types of node: two lines of what a client has once.
+  // Not among Node's types yet: repeated headers of a client.
   const lenient = { strictSingleValueFields: false };
   const session = connect(gateway.url, { ...lenient, settings: {} });
   onTestFinished(() => session.destroy());
@@ -152,7 +152,7 @@ async function statusOverHttp2(target: string, lines: readonly Line[]): Promise<
   return status;
 }
 
-/** A target, lines of headers, and the status of their request in either order. */
+/** A target, header lines, and the status of the request in either order. */
 type Case = readonly [target: string, lines: readonly Line[], status: number];
 
 const both = (name: string, first: string, second: string): readonly Line[] => [
@@ -264,14 +264,14 @@ describe.each(Object.entries(cases))("%s", (_name, [target, lines, status]) => {
     expect(await statusOf(target, lines.toReversed())).toBe(status);
   });
 
-  // Several fields of cookies are one header there (RFC 9113 8.2.3).
+  // Several cookie fields are one header there (RFC 9113 8.2.3).
   it.skipIf(lines.filter(([name]) => name === "cookie").length > 1)("over HTTP/2", async () => {
     expect(await statusOverHttp2(target, lines)).toBe(status);
     expect(await statusOverHttp2(target, lines.toReversed())).toBe(status);
   });
 });
 
-it("the fields of a cookie over HTTP/2 are one header", async () => {
+it("repeated cookie fields over HTTP/2 are one header", async () => {
   const lines = both("cookie", "a=1", "role=user");
   expect(await statusOverHttp2("/allow-cookie", lines)).toBe(200);
   expect(await statusOverHttp2("/cookie", both("cookie", "role=user", "role=admin"))).toBe(403);
@@ -282,7 +282,7 @@ it.each([
   ['{"model":"ok","Model":"bad"}', 403],
   ['{"Model":"bad","model":"ok"}', 403],
   ['{"model":"ok","mod\\u0045l":"bad"}', 403],
-])("a rule over JSON reads no member that is there in two cases: %s", async (body, status) => {
+])("a rule over JSON reads no member that occurs in two cases: %s", async (body, status) => {
   const client = new RawClient(gateway.port);
   const head = `host: a.test\r\nconnection: close\r\ncontent-length: ${body.length}`;
   client.send(`POST /body HTTP/1.1\r\n${head}\r\n\r\n${body}`);
@@ -290,7 +290,7 @@ it.each([
   expect(Number(client.received.split(" ", 2)[1])).toBe(status);
 });
 
-it("a page is known by one Origin", async () => {
+it("a page is identified by one Origin", async () => {
   const client = new RawClient(gateway.port);
   const lines = "origin: https://good.test\r\norigin: https://evil.test\r\n";
   client.send(`POST /csrf HTTP/1.1\r\nhost: a.test\r\nconnection: close\r\n${lines}\r\n`);
@@ -319,12 +319,12 @@ it("rules of a listener read each line", async () => {
   expect(await statusOf("/", both("d", "2", "3"), "listener.test")).toBe(200);
 });
 
-it("a request with more readings than are tried is refused", async () => {
+it("a request with too many readings is refused", async () => {
   const lines = ["a", "b"].flatMap((name) =>
     Array.from({ length: 40 }, (_, i): Line => [name, `${i + 10}`]),
   );
   expect(await statusOf("/deny-two", lines)).toBe(200);
-  // Of 41 times 41 readings none before the bound decides.
+  // Of 41 times 41 readings, none within the limit decides.
   const other = lines.map(([name, value]): Line => [name, name === "a" ? "1" : value]);
   expect(await statusOf("/deny-two", other)).toBe(403);
 });

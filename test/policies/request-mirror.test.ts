@@ -56,7 +56,7 @@ async function mirrored(count: number): Promise<void> {
 }
 
 describe("requestMirror", () => {
-  it("a copy with its body goes to the other backend, and its response nowhere", async () => {
+  it("a copy with its body goes to the other backend, whose response is ignored", async () => {
     for (const size of [0, 10, 16_385, 200_000]) {
       mirror.received.length = 0;
       const body = randomBytes(size);
@@ -70,14 +70,14 @@ describe("requestMirror", () => {
     }
   });
 
-  it("the copy is what the backend gets", async () => {
+  it("the copy equals what the backend gets", async () => {
     await send(`${gateway.url}/rewritten`, "GET");
     await mirrored(1);
     const [copy] = mirror.received;
     expect(copy).toMatchObject({ url: "/new", headers: { host: "new.example", "x-team": "blue" } });
   });
 
-  it("a part of the requests is copied", async () => {
+  it("a share of the requests is copied", async () => {
     for (let count = 0; count < 100; count++) await send(`${gateway.url}/half`, "GET");
     await pause(100);
     // 100 throws of a fair coin: outside once in 10 million runs.
@@ -97,7 +97,7 @@ describe("requestMirror", () => {
     expect(upstream.received.every((each) => each.body.equals(body))).toBe(true);
   });
 
-  it("a request that is sent again is copied once", async () => {
+  it("a retried request is copied once", async () => {
     const body = randomBytes(30_000);
     const response = await send(`${gateway.url}/retried`, "POST", {}, body);
     expect(response.status).toBe(200);

@@ -5,7 +5,7 @@ import type { Gateway } from "../harness/gateway.ts";
 import { findings } from "./refused.ts";
 import { startRoutes } from "./routes.ts";
 
-/** Redirects by route, and where a request for `/ROUTE/x?q=1` of shop.example:8080 is sent. */
+/** Redirects by route, and the location for a request for `/ROUTE/x?q=1` of shop.example:8080. */
 const redirects = {
   scheme: [{ scheme: "https" }, "https://shop.example/scheme/x?q=1"],
   host: [{ authority: { host: "a.example" } }, "http://a.example:8080/host/x?q=1"],
@@ -50,7 +50,7 @@ beforeAll(async () => {
 
 const host = { host: "shop.example:8080" };
 
-it.each(Object.entries(redirects))("a client is sent on: %s", async (name, [, expected]) => {
+it.each(Object.entries(redirects))("a client is redirected: %s", async (name, [, expected]) => {
   const { status, headers, body } = await call(`${gateway.url}/${name}/x?q=1`, host);
   expect({ status, location: headers.location, body }).toEqual({
     status: 302,
@@ -68,12 +68,12 @@ it("policies before it decide first", async () => {
   expect((await call(`${gateway.url}/behind-rule`, { ...host, "x-in": "1" })).status).toBe(302);
 });
 
-it("a path with two slashes, which are one, stays on the host", async () => {
+it("a path with two slashes stays on the host", async () => {
   const { headers } = await call(`${gateway.url}/scheme//evil.example/`, host);
   expect(headers.location).toBe("https://shop.example/scheme/evil.example/");
 });
 
-it("what stands behind it is reported and left out", () => {
+it("policies after it are reported and ignored", () => {
   expect(
     findings({
       policies: { requestRedirect: { scheme: "https" }, directResponse: { status: 200 } },

@@ -33,7 +33,7 @@ it.each(["own", "cluster"])("headers are set, added and removed (%s name)", asyn
   expect(headers).not.toHaveProperty("server");
 });
 
-it("a response that the gateway makes is changed too", async () => {
+it("a response of the gateway itself is changed, too", async () => {
   const { status, headers } = await call(`${gateway.url}/responded`, {});
   expect(status).toBe(418);
   expect(headers).toMatchObject({ "x-set": "gateway", "x-added": "gateway" });

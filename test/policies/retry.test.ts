@@ -9,7 +9,7 @@ import { settled } from "../harness/settled.ts";
 import { findings } from "./refused.ts";
 import { nowhere, startRoutes } from "./routes.ts";
 
-/** What the upstream does with each request in turn; the last one counts for all that follow. */
+/** The upstream's behavior for each request in turn; the last one repeats. */
 let script: readonly ("ok" | "503" | "500" | "reset" | "hang" | "begin" | "again")[] = ["ok"];
 
 let gateway: Gateway;
@@ -67,7 +67,7 @@ const attempts = () => upstream.received.slice(first);
 const marks = () => attempts().map(({ headers }) => headers["x-retry-attempt"]);
 
 describe("retry", () => {
-  it("a listed status is tried again, and each attempt says which it is", async () => {
+  it("a listed status is retried with numbered attempts", async () => {
     script = ["503", "503", "ok"];
     const start = performance.now();
     const response = await send(`${gateway.url}/plain`, "GET", { "x-retry-attempt": "7" });
@@ -77,26 +77,26 @@ describe("retry", () => {
     while (!gateway.output.includes("retry.attempt=2")) await pause(10);
   });
 
-  it("the last attempt's response is the client's, whatever it is", async () => {
+  it("the last attempt's response goes to the client", async () => {
     script = ["503"];
     expect(await send(`${gateway.url}/plain`, "GET")).toMatchObject({ status: 503, body: "fault" });
     expect(attempts()).toHaveLength(3);
   });
 
-  it("a status that is not listed is passed on", async () => {
+  it("a status that is not listed is forwarded", async () => {
     script = ["500", "ok"];
     expect((await send(`${gateway.url}/plain`, "GET")).status).toBe(500);
     expect(attempts()).toHaveLength(1);
   });
 
-  it("a connection that breaks before the response is tried again, also for a POST", async () => {
+  it("a connection that fails before the response is retried, even for a POST", async () => {
     script = ["reset", "ok"];
     const response = await send(`${gateway.url}/plain`, "POST", {}, "the body");
     expect(response.body).toBe("response 1");
     expect(attempts().map(({ body }) => body.toString())).toEqual(["the body", "the body"]);
   });
 
-  it.each(["plain", "quick"])("a body up to 64 KiB is sent again as it was (%s)", async (route) => {
+  it.each(["plain", "quick"])("a body up to 64 KiB is resent unchanged (%s)", async (route) => {
     for (const size of [0, 1, 16_384, 16_385, 65_536]) {
       script = ["503", "reset", "ok"];
       first = upstream.received.length;
@@ -107,7 +107,7 @@ describe("retry", () => {
     }
   });
 
-  it("a chunked body is sent again too", async () => {
+  it("a chunked body is resent, too", async () => {
     script = ["503", "ok"];
     const body = await new Promise<string>((resolve) => {
       const socket = connect(gateway.port, "127.0.0.1");
@@ -131,15 +131,15 @@ describe("retry", () => {
     expect(attempts()).toHaveLength(1);
   });
 
-  it("nothing is tried again once the response has begun", async () => {
+  it("nothing is retried once the response has begun", async () => {
     script = ["begin", "ok"];
     await expect(send(`${gateway.url}/plain`, "GET")).rejects.toThrow();
     expect(attempts()).toHaveLength(1);
   });
 
-  it("an attempt that takes too long is tried again", async () => {
+  it("a slow attempt is retried", async () => {
     script = ["hang", "ok"];
-    // On a busy machine the second one may take too long as well.
+    // On a busy machine the second one may be slow as well.
     expect((await send(`${gateway.url}/each`, "GET")).body).toMatch(/^response [12]$/);
     script = ["hang"];
     first = upstream.received.length;
@@ -155,11 +155,11 @@ describe("retry", () => {
     expect(count).toBeLessThan(101);
   });
 
-  it("a backend that is not there is a 503 in the end", async () => {
+  it("a backend that is down is a 503 in the end", async () => {
     expect((await send(`${gateway.url}/nowhere`, "GET")).status).toBe(503);
   });
 
-  it("a client that leaves ends the attempts", async () => {
+  it("a client that disconnects ends the attempts", async () => {
     script = ["503"];
     const socket = connect(gateway.port, "127.0.0.1");
     socket.write("GET /unlimited HTTP/1.1\r\nHost: x\r\n\r\n");
@@ -168,7 +168,7 @@ describe("retry", () => {
     expect(await settled(() => attempts().length)).toBeLessThan(101);
   });
 
-  it("the connection serves on after a retried upload", async () => {
+  it("the connection still works after a retried upload", async () => {
     script = ["503", "ok"];
     await send(`${gateway.url}/quick`, "PUT", {}, randomBytes(50_000));
     script = ["ok"];
@@ -176,7 +176,7 @@ describe("retry", () => {
   });
 });
 
-it("a condition of the response's head asks for another attempt, besides the codes", async () => {
+it("a condition on the response head causes a retry, in addition to the codes", async () => {
   script = ["again", "503", "ok"];
   expect((await send(`${gateway.url}/chosen`, "GET")).body).toBe("response 2");
   script = ["again"];
@@ -185,14 +185,14 @@ it("a condition of the response's head asks for another attempt, besides the cod
   expect(attempts()).toHaveLength(3);
 });
 
-it("a request that does not meet the precondition is sent once, and streamed", async () => {
+it("a request that does not meet the precondition is sent once", async () => {
   script = ["503", "ok"];
   const response = await send(`${gateway.url}/chosen`, "POST", {}, randomBytes(200_000));
   expect(response.status).toBe(503);
   expect(attempts()).toHaveLength(1);
 });
 
-it("conditions read what is known when they are asked", () => {
+it("conditions read only what is known at that time", () => {
   const found = (retry: object) => findings({ policies: { retry } });
   expect(found({ condition: "response.code == 200" })).toEqual([]);
   expect(found({ condition: "size(response.body) > 0" })).toEqual(["head-only"]);

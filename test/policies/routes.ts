@@ -1,21 +1,21 @@
 import type { Gateway } from "../harness/gateway.ts";
 import { startRoutesText } from "../harness/routes-gateway.ts";
 
-/** A route by its policies, as they stand in the file. */
+/** A route by its policies, as in the file. */
 export interface RouteCase {
   readonly policies: Readonly<Record<string, unknown>>;
-  /** `{ pathPrefix: /NAME }` unless given. */
+  /** `{ pathPrefix: /NAME }` if absent. */
   readonly paths?: readonly Readonly<Record<string, string>>[];
-  /** The upstream alone unless given. */
+  /** Only the upstream if absent. */
   readonly backends?: readonly Readonly<Record<string, unknown>>[];
 }
 
-/** Where the routes of a test lead. */
+/** The upstream of a test's routes. */
 export interface RouteUpstream {
   readonly url: string;
 }
 
-/** For routes that name their backends themselves. */
+/** For routes with their own backends. */
 export const nowhere: RouteUpstream = { url: "http://127.0.0.1:1" };
 
 /** Starts a compiled gateway with these routes; each is below its name. */
@@ -28,7 +28,7 @@ export function startRoutes(
   return startRoutesText(routesText(routes, upstream), files, env);
 }
 
-/** The routes as YAML. */
+/** Returns the routes as YAML. */
 export function routesText(
   routes: Readonly<Record<string, RouteCase>>,
   upstream: RouteUpstream,

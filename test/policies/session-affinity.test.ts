@@ -67,7 +67,7 @@ describe("sessionAffinity", () => {
     expect(found).toEqual(new Set(ADDRESSES));
   });
 
-  it("moves what a server had that leaves, its 1/n, and nothing else", async () => {
+  it("moves only the share of a server that is removed", async () => {
     let moved = 0;
     for (let user = 0; user < 200; user += 1) {
       const headers = { "x-user": `user-${user}` };

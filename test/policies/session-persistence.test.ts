@@ -10,10 +10,10 @@ const ADDRESSES = ["127.0.0.2", "127.0.0.3", "127.0.0.4"];
 
 let gateway: Gateway;
 let away: Awaited<ReturnType<typeof startOnOnePort>>;
-/** What the servers saw last. */
+/** The headers of the servers' last request. */
 let seen: IncomingMessage["headers"] = {};
 
-/** Servers that say which of them answers. */
+/** Starts servers that identify themselves. */
 const startServers = () =>
   startOnOnePort(ADDRESSES, (address) => (request, response) => {
     seen = request.headers;
@@ -53,7 +53,7 @@ beforeAll(async () => {
   );
 });
 
-/** The server that answers, and what the client is to show next time. */
+/** Sends a request; returns the server and the client's next token. */
 async function ask(path: string, headers: Record<string, string> = {}) {
   const response = await send(`${gateway.url}/${path}`, "GET", headers);
   const cookies = [response.headers["set-cookie"] ?? []].flat();
@@ -62,7 +62,7 @@ async function ask(path: string, headers: Record<string, string> = {}) {
   return { ...response, server: response.body, given, cookie };
 }
 
-/** The servers that answer one client, without what it is given on the way. */
+/** Returns the servers that answer one client that ignores its new tokens. */
 async function serversOf(path: string, cookie: string, count = 12): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
   for (let i = 0; i < count; i += 1) found.add((await ask(path, { cookie })).server);
@@ -71,7 +71,7 @@ async function serversOf(path: string, cookie: string, count = 12): Promise<Read
 
 describe("sessionPersistence", () => {
   it.each(["cookie", "backends"])(
-    "keeps each client at the server that it had, and spreads new ones over all (%s)",
+    "keeps each client at its server and distributes new ones (%s)",
     async (path) => {
       const met = new Set<string>();
       for (let i = 0; i < 40; i += 1) {
@@ -83,7 +83,7 @@ describe("sessionPersistence", () => {
     },
   );
 
-  it("gives a cookie once, beside those of the server, and shows it to no server", async () => {
+  it("sends a cookie once, next to those of the server", async () => {
     const first = await ask("cookie");
     expect(first.given).toMatch(/^at=[\w-]+; Path=\/; HttpOnly; SameSite=Lax$/);
     expect([first.headers["set-cookie"]].flat()).toContain("of-server=1");
@@ -94,7 +94,7 @@ describe("sessionPersistence", () => {
     expect(seen.cookie).toBeUndefined();
   });
 
-  it("shows a token to no server of another route, and leaves cookies that servers call the same", async () => {
+  it("withholds its token from servers of other routes", async () => {
     const { cookie: named = "" } = await ask("cookie");
     const { cookie: unnamed = "" } = await ask("unnamed");
     const { headers } = await ask("header");
@@ -106,16 +106,16 @@ describe("sessionPersistence", () => {
     expect(seen).toMatchObject({ cookie: "at=mine; a=1", "x-server": "mine" });
   });
 
-  it("does not say in the cookie where the server is", async () => {
+  it("does not reveal the server's address in the cookie", async () => {
     const { server, cookie = "", given } = await ask("unnamed");
     expect(given).toMatch(/^gwc-session-[0-9a-f]{8}=/);
     const sealed = Buffer.from(cookie.split("=")[1] ?? "", "base64url").toString("latin1");
     for (const text of [cookie, sealed]) expect(text).not.toContain(server);
-    // Two clients of one server can't be told to have the same.
+    // Nobody can tell that two clients have the same server.
     expect((await ask("unnamed")).cookie).not.toBe(cookie);
   });
 
-  it("takes no token that is changed, made up, or another route's", async () => {
+  it("ignores a token that is changed, invented, or another route's", async () => {
     const { cookie = "" } = await ask("cookie");
     const last = cookie.at(-6) === "A" ? "B" : "A";
     const changed = `${cookie.slice(0, -6)}${last}${cookie.slice(-5)}`;
@@ -127,12 +127,12 @@ describe("sessionPersistence", () => {
     }
   });
 
-  it("lets browsers keep a permanent cookie up to the absolute timeout", async () => {
+  it("lets browsers store a permanent cookie up to the absolute timeout", async () => {
     const { given } = await ask("kept");
     expect(Number(/Max-Age=(\d+)/.exec(given ?? "")?.[1])).toBe(3600);
   });
 
-  it("ends a session at its absolute timeout, and one that is idle", async () => {
+  it("ends a session at its absolute or idle timeout", async () => {
     const [short, idle] = [await ask("short"), await ask("idle")];
     const renewed = await ask("idle", { cookie: idle.cookie ?? "" });
     expect(renewed.cookie).not.toBe(idle.cookie);
@@ -145,7 +145,7 @@ describe("sessionPersistence", () => {
     expect(later.size).toBeGreaterThan(1);
   });
 
-  it("works by a header, which a client copies", async () => {
+  it("works with a header that the client copies", async () => {
     const first = await ask("header");
     const token = String(first.headers["x-server"]);
     const found = new Set<string>();
@@ -155,7 +155,7 @@ describe("sessionPersistence", () => {
     expect(first.given).toBeUndefined();
   });
 
-  it("moves a client whose server is gone to another one, and keeps it there", async () => {
+  it("moves a client whose server is gone to another one, where it stays", async () => {
     const { server, cookie = "" } = await ask("leaving");
     const gone = away.servers.get(server);
     gone?.closeAllConnections();

@@ -1,14 +1,14 @@
-import path from "node:path";
-import fc from "fast-check";
 import { hash } from "node:crypto";
+import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
+import fc from "fast-check";
 import { expect, it } from "vitest";
 import { LiveContext } from "../../runtime/gateway/live-context.ts";
+import { Metrics } from "../../runtime/metrics/metrics.ts";
 import { persistedTables } from "../../runtime/policies/local-rate-limit/persisted-tables.ts";
 import { SharedUses } from "../../runtime/policies/local-rate-limit/shared-uses.ts";
 import { releaseLock } from "../../runtime/process/thread-lock.ts";
-import { Metrics } from "../../runtime/metrics/metrics.ts";
 import { root } from "../harness/root.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 
@@ -20,7 +20,7 @@ function open(most: number, thread = 0, memory = new SharedArrayBuffer(SharedUse
   return { memory, uses: new SharedUses(memory, most, thread) };
 }
 
-/** Takes one, and gives what was used before. */
+/** Takes one, and returns the previous usage. */
 function take(uses: SharedUses, key: string): number {
   return uses.with(digest(key), (use) => {
     const before = use.used;
@@ -29,7 +29,7 @@ function take(uses: SharedUses, key: string): number {
   });
 }
 
-it("a shared table remembers as many callers as it may, those that were seen last", () => {
+it("a shared table remembers the most recently seen callers", () => {
   const keys = fc.array(fc.constantFrom(..."abcdefghijkl"), { maxLength: 200 });
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 9 }), keys, (most, seen) => {
@@ -45,7 +45,7 @@ it("a shared table remembers as many callers as it may, those that were seen las
   );
 });
 
-it("a full table forgets a caller of whom nothing counts, however new, before one of whom something does", () => {
+it("a full table drops a caller whose usage no longer counts first", () => {
   const { uses } = open(2);
   uses.with(digest("counts"), (use) => {
     use.until = Date.now() + 60_000;
@@ -57,7 +57,7 @@ it("a full table forgets a caller of whom nothing counts, however new, before on
   expect(take(uses, "idle")).toBe(0);
 });
 
-it("what two threads take at once is counted to the last one", async () => {
+it("concurrent requests on two threads are counted exactly", async () => {
   const { memory, uses } = open(4, 0);
   const module = path.join(root, "runtime/policies/local-rate-limit/shared-uses.ts");
   const code = `
@@ -78,10 +78,10 @@ it("what two threads take at once is counted to the last one", async () => {
   expect(["a", "b", "c"].map((key) => take(uses, key))).toEqual([20_000, 20_000, 20_000]);
 });
 
-it("a thread that ends inside leaves an empty table that others can use", () => {
+it("a thread that ends in a locked table leaves an empty one", () => {
   const { memory, uses } = open(4, 0);
   take(uses, "a");
-  // As it stands while thread 1 works on it.
+  // The table while thread 1 works on it.
   Atomics.store(new Int32Array(memory), 0, 2);
   releaseLock(memory, 3);
   expect(Atomics.load(new Int32Array(memory), 0)).toBe(2);
@@ -89,7 +89,7 @@ it("a thread that ends inside leaves an empty table that others can use", () => 
   expect(take(uses, "a")).toBe(0);
 });
 
-it("a table that is written down is as it was written last when a thread has ended inside", async () => {
+it("a persisted table is restored after a thread has ended in it", async () => {
   const stateDir = temporaryFolder();
   const env = { podName: "", namespace: "", gateway: "shop" };
   const settings = { sessionKey: Buffer.alloc(32), env, maxBufferedBytes: 1, stateDir };

@@ -68,7 +68,7 @@ const bearer = async (scope: string) => ({
 
 const challengeOf = ({ status, headers }: RawResponse) => [status, headers["www-authenticate"]];
 
-/** The answer that names the scopes that would do. */
+/** The response that names the missing scopes. */
 const lacking = (scope: string, path: string) => [
   403,
   `Bearer error="insufficient_scope", scope="${scope}", resource_metadata="${gateway.url}/.well-known/oauth-protected-resource${path}"`,
@@ -80,22 +80,22 @@ describe("a token without the scopes that a tool requires", () => {
     ["drop", "use", "use add root"],
     ["drop", "use add", "use add root"],
     ["add", "openid use", "use add"],
-    // No server has it: the rules say it, and nobody was asked.
+    // No server has it: the rules decide, without a call.
     ["dream", "use", "use add root"],
-  ])("is told of those for %s, beside its own (%s)", async (name, held, scope) => {
+  ])("gets those for %s in addition to its own (%s)", async (name, held, scope) => {
     const headers = await bearer(held);
     const response = await ask(`${gateway.url}/items`, "tools/call", { name }, headers);
     expect(challengeOf(response)).toEqual(lacking(scope, "/items"));
     expect(JSON.parse(response.text)).toMatchObject({ id: 1, error: { code: -32000 } });
   });
 
-  it("is told the same where there are sessions", async () => {
+  it("gets the same in a session", async () => {
     const headers = { ...(await bearer("use")), "mcp-protocol-version": "2025-11-25" };
     const response = await post(`${gateway.url}/items`, toolCall("add"), headers);
     expect(challengeOf(response)).toEqual(lacking("use add", "/items"));
   });
 
-  it("hears of an unknown tool where no scope would help", async () => {
+  it("gets an unknown tool if no scope would help", async () => {
     for (const name of ["hidden", "nothing"]) {
       const headers = await bearer("use");
       const response = await ask(`${gateway.url}/items`, "tools/call", { name }, headers);
@@ -106,7 +106,7 @@ describe("a token without the scopes that a tool requires", () => {
     }
   });
 
-  it("hears of an unknown tool where there is no token, or nobody says where tokens come from", async () => {
+  it("gets an unknown tool without a token or a source of tokens", async () => {
     for (const [path, headers] of [
       ["/optional", {}],
       ["/plain", await bearer("use")],
@@ -127,14 +127,14 @@ describe("a token without the scopes that a tool requires", () => {
 });
 
 describe("a token without the scopes that a route requires", () => {
-  it("is told of them", async () => {
+  it("gets them", async () => {
     const response = await ask(`${gateway.url}/whole`, "tools/list", {}, await bearer("use"));
     expect(challengeOf(response)).toEqual(lacking("use add", "/whole"));
     const enough = await ask(`${gateway.url}/whole`, "tools/list", {}, await bearer("use add"));
     expect(enough.status).toBe(200);
   });
 
-  it("is told of nothing where other rules refuse it too, or scopes are one way of several", async () => {
+  it("gets no scopes if other rules refuse it, too, or scopes are one of several ways", async () => {
     for (const path of ["/whole/no", "/other"]) {
       const response = await ask(`${gateway.url}${path}`, "tools/list", {}, await bearer("use"));
       expect(challengeOf(response)).toEqual([403, undefined]);
@@ -142,13 +142,13 @@ describe("a token without the scopes that a route requires", () => {
   });
 });
 
-describe("a client that can ask for more", () => {
+describe("a client that can request more", () => {
   it("sends its user to the provider for it, with the SDK of sessions", async () => {
     const user = new UserWithToken(await provider.token("use"));
     const url = new URL(`${gateway.url}/items`);
     const transport = new StreamableHTTPClientTransport(url, { authProvider: user });
     const client = new Client({ name: "test", version: "1.0.0" });
-    // The SDK's own type says its sessionId is optional, which exactOptionalPropertyTypes takes by its word.
+    // The SDK's type declares an optional sessionId, which exactOptionalPropertyTypes rejects.
     await client.connect(transport as Parameters<typeof client.connect>[0]);
     await expect(client.callTool({ name: "add" })).rejects.toThrow("Unauthorized");
     expect(user.sentTo?.origin).toBe(provider.issuer);

@@ -16,7 +16,7 @@ beforeAll(async () => {
     });
     if (url.endsWith("/fast")) response.end("fast");
     if (url.endsWith("/begun")) response.write("the beginning");
-    // Anything else is never answered.
+    // Other requests are never answered.
   });
   const backends = [{ host: upstream.host }];
   gateway = await startRoutes(
@@ -36,7 +36,7 @@ beforeAll(async () => {
 
 describe("timeout", () => {
   it.each(["request", "attempt", "cluster"])(
-    "a backend that takes too long is a 504, and is told so (%s)",
+    "a slow backend is cancelled and is a 504 (%s)",
     async (route) => {
       const before = closed;
       const start = performance.now();
@@ -52,7 +52,7 @@ describe("timeout", () => {
     },
   );
 
-  it("a response in time is passed on, on the same connection as before", async () => {
+  it("a response in time is forwarded on the same connection as before", async () => {
     for (let count = 0; count < 5; count++) {
       expect(
         await send(`${gateway.url}/request/fast`, "POST", {}, "x".repeat(100_000)),
@@ -60,7 +60,7 @@ describe("timeout", () => {
     }
   });
 
-  it("a response that does not end in time is broken off", async () => {
+  it("a response that does not end in time is aborted", async () => {
     await expect(send(`${gateway.url}/request/begun`, "GET")).rejects.toThrow();
   });
 

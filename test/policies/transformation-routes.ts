@@ -1,7 +1,7 @@
-/** A text made of the bytes of a header, so that any character can be asked for. */
+/** A string from the bytes of a header, so that any character can be tested. */
 const decoded = 'string(base64.decode(request.headers["x-text"]))';
 
-/** Routes that transform, by their names. `upstream`: the host of a server whose responses are the test's. */
+/** Returns routes that transform, by name. `upstream`: the host of a server with scripted responses. */
 export function transformationRoutes(upstream: string) {
   const scripted = [{ host: upstream }];
   const request = (changes: object) => ({ policies: { transformations: { request: changes } } });

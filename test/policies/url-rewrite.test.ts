@@ -5,7 +5,7 @@ import type { Gateway } from "../harness/gateway.ts";
 import { findings } from "./refused.ts";
 import { startRoutes } from "./routes.ts";
 
-/** What a prefix `/foo` becomes, by its replacement: the table of Gateway API's HTTPPathModifier. */
+/** The result of replacing the prefix `/foo`, by its replacement: the table of Gateway API's HTTPPathModifier. */
 const prefixes = [
   ["/foo/bar", "/foo", "/xyz", "/xyz/bar"],
   ["/foo/bar", "/foo", "/xyz/", "/xyz/bar"],
@@ -55,7 +55,7 @@ async function seen(target: string): Promise<{ url: string; host: string | undef
 }
 
 describe("the path", () => {
-  it("is replaced as a whole, and the query stays", async () => {
+  it("is replaced as a whole without the query", async () => {
     expect((await seen("/full/a/b?q=1%20&q=/full")).url).toBe("/all?q=1%20&q=/full");
     expect((await seen("/exact")).url).toBe("/one");
   });
@@ -66,7 +66,7 @@ describe("the path", () => {
     expect((await seen("/nested/deeper/x")).url).toBe("/n/deeper/x");
   });
 
-  it("has its prefix replaced as Gateway API says", async () => {
+  it("has its prefix replaced as in Gateway API", async () => {
     const routes = Object.fromEntries(
       prefixes.map(([, prefix, replacement], index) => [
         `r${index}`,
@@ -89,14 +89,14 @@ describe("the path", () => {
     }
   });
 
-  it("has no prefix to replace when it was matched otherwise", () => {
+  it("has no prefix to replace if it was matched otherwise", () => {
     const policies = { urlRewrite: { path: { prefix: "/x" } } };
     expect(findings({ policies, paths: [{ exact: "/a" }] })).toEqual(["needs-prefix-match"]);
     expect(findings({ policies, paths: [{ regex: "/a.*" }] })).toEqual(["needs-prefix-match"]);
   });
 });
 
-it("Host is replaced, whole or in part", async () => {
+it("Host is replaced, entirely or partly", async () => {
   expect((await seen("/authority-full")).host).toBe("a.example:81");
   expect((await seen("/authority-host")).host).toBe("b.example:8080");
   expect((await seen("/authority-port")).host).toBe("shop.example:82");
