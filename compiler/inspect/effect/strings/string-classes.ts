@@ -103,9 +103,6 @@ function constantEnds(features: readonly StringFeature[]): readonly string[] {
   return [FOREIGN, `/${FOREIGN}`, ...features.map(({ text }) => text), ...away];
 }
 
-/** Pattern of canonical paths, as rules and routes see them (runtime/http/routing/path.ts). */
-export const CANONICAL_PATH = "^/(?:[!-.0-\\[\\]-~]+/)*[!-.0-\\[\\]-~]*$";
-
 function isConstant(kind: StringFeature["kind"]): boolean {
   return kind === "equals" || kind === "startsWith";
 }
