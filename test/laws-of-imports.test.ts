@@ -120,7 +120,8 @@ describe("who may import whom", () => {
     runtime:
       /^(node:|@bufbuild\/protobuf(\/|$)|jose$|re2js$|bcryptjs$|apache-md5$|unix-crypt-td-js$)/,
     templates: /^$/,
-    compiler: /^(node:|yaml$|ajv$|ajv-formats$|@marcbachmann\/cel-js$|ts-morph$|esbuild$|re2js$|undici$)/,
+    compiler:
+      /^(node:|yaml$|ajv$|ajv-formats$|@marcbachmann\/cel-js$|ts-morph$|esbuild$|re2js$|undici$)/,
     out: /^$/,
   };
   const values: Readonly<Record<string, readonly string[]>> = {
@@ -141,26 +142,26 @@ describe("who may import whom", () => {
       if (to === "runtime/http/routing/path.ts" && folder === "compiler") return false;
       // Served methods and canonical hosts are defined once, for gateways and for answers about access.
       if (to === "runtime/http/request-line.ts" && folder === "compiler") return false;
-      // What a gateway would not start with is judged as it would judge it.
+      // The compiler judges files with the functions of the gateway that would not start with them.
       if (
         /^runtime\/(tls\/(ca-certificates|certificate-pair)|contents\/[a-z-]+)\.ts$/.test(to) &&
         folder === "compiler"
       )
         return false;
-      // What is counted stands once: gateways count it, and the compiler draws it.
+      // Metrics are defined once: gateways count them, and the compiler draws them.
       if (/^runtime\/metrics\/table\/[a-z]+\.ts$/.test(to) && folder === "compiler") return false;
       // How the lists of MCP are asked for and called is said once.
       if (to === "runtime/mcp/protocol/item-lists.ts" && folder === "compiler") return false;
-      // What a URI may be read as is decided the same way for answers about access.
+      // Readings of a URI are the same in gateways and in answers about access.
       if (to === "runtime/mcp/protocol/resource-uri.ts" && folder === "compiler") return false;
       // Which fields requests to models have is said once: gateways read them, and the compiler judges those that it sets.
       if (/^runtime\/llm\/formats\/[a-z]+\/request-fields\.ts$/.test(to) && folder === "compiler")
         return false;
-      // What a library's patterns are made of is said once: gateways run them, and the compiler measures them.
+      // The elements of a library's patterns are defined once: gateways run them, and the compiler measures them.
       if (to === "runtime/patterns/pattern-codes.ts" && folder === "compiler") return false;
-      // Whose page has sent a request is judged for a question as it is for a request.
+      // The origin of a request is judged in the same way for a question as for a request.
       if (to === "runtime/policies/csrf/cross-site.ts" && folder === "compiler") return false;
-      // Defaults stand once, where generated code names them.
+      // Defaults are defined once, where generated code names them.
       if (/^runtime\/.*\/default-[a-z-]+\.ts$/.test(to) && folder !== "out") return false;
       return !(values[folder]?.includes(folderOf(to)) || packages[folder]?.test(to));
     });
@@ -194,7 +195,7 @@ describe("who may import whom", () => {
   });
 
   it("ts-morph and esbuild each have one importer, and are loaded when they are needed", () => {
-    // What makes the package is not in it.
+    // The scripts that make the package are not in it.
     const users = (name: string): Import[] =>
       imports.filter(
         ({ from, to, isType }) => to === name && !isType && !from.startsWith("compiler/package/"),
@@ -237,7 +238,7 @@ describe("who may import whom", () => {
       "runtime/net/listen-on.ts",
       // How a socket that is there reads.
       "runtime/net/socket-reads.ts",
-      // What proxies say comes before HTTP and TLS, for whichever server gets the connection then.
+      // The PROXY header comes before HTTP and TLS, for any server that gets the connection then.
       "runtime/net/proxy-protocol/",
       "runtime/net/port-server.ts",
       "runtime/tcp/",

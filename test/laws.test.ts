@@ -78,7 +78,7 @@ describe("a kind of backend is one unit in three files", () => {
   );
 });
 
-describe("what a unit decides stands in its files", () => {
+describe("a unit decides in its own files", () => {
   /** How code asks which kind it has before it: by its name, or by the name of its types. */
   const asks = (kinds: readonly string[]): RegExp => {
     const names = `"(?:${kinds.join("|")})"`;
@@ -195,8 +195,7 @@ describe("words", () => {
   });
 
   it("an exported name has one meaning", () => {
-    // The functions of expressions are called as CEL calls them.
-    // What stands in for a module is called as that is.
+    // Functions of expressions are called as CEL calls them. Stubs of a module have its names.
     const own = sources.filter(
       (file) => !/^(?:out|runtime\/cel|runtime\/trial\/stubs)\//.test(file),
     );
@@ -226,7 +225,7 @@ describe("public symbols", () => {
               line,
             )?.[1];
           let above = index - 1;
-          // One comment may stand over a group of one-line constants.
+          // One comment may cover a group of one-line constants.
           while (/^(\/\/ biome-ignore|export const [A-Z_]+.*;$)/.test(lines[above] ?? "")) above--;
           return symbol === undefined || /\*\/\s*$/.test(lines[above] ?? "")
             ? []

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { root } from "./harness/root.ts";
 
-/** What one module imports of another one. */
+/** An import of one module by another. */
 export interface Import {
   readonly from: string;
   /** The imported module: a path from the root, or a package's name. */

@@ -13,13 +13,13 @@ import { startGateway } from "../harness/gateway.ts";
 import { listen } from "../harness/listen.ts";
 
 const REQUESTS = process.env.GWC_LONG_TESTS === undefined ? 2_000 : 100_000;
-/** Requests that are under way at once. */
+/** Requests in flight at a time. */
 const AT_ONCE = 50;
 
 interface Sent {
   readonly method: string;
   readonly path: string;
-  /** In lines: a name may stand there several times. */
+  /** Header lines; a name may occur several times. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   /** For a tunnel: its place among the authorities. */
   readonly authority: number;
@@ -94,7 +94,7 @@ const requests: fc.Arbitrary<Sent> = fc
   })
   .map(({ parts, ...rest }) => ({ ...rest, headers: parts.flat() }));
 
-/** What the gateway does with a request: its status. */
+/** Sends a request and returns the gateway's status. */
 function statusOf(
   { method, headers }: Sent,
   { port, path, agent }: { readonly port: number; readonly path: string; readonly agent: Agent },

@@ -11,8 +11,8 @@ import { startUpstream } from "../harness/upstream.ts";
 const unpacked = 30_000_000;
 
 /**
- * The bombs, by their coding, and the same in small. Their ends are missing: whoever unpacks all of one finds it damaged,
- * and only who stops before finds it too large.
+ * The bombs by their coding, and small ones of the same kind. Their ends are missing: a reader that unpacks all of one
+ * finds it damaged, and only a reader that stops earlier finds it too large.
  */
 const bombs = new Map<string, Buffer>();
 const small = new Map<string, Buffer>();

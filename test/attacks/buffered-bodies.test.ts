@@ -11,7 +11,7 @@ import { RawClient } from "../harness/raw-client.ts";
 import { startUpstream } from "../harness/upstream.ts";
 
 const MiB = 1_048_576;
-/** What the bodies of a test may take together. */
+/** Bytes that the bodies of a test may use together. */
 const maxBufferedBytes = 4 * MiB;
 /** The part of a 2 MB body that each attacker sends. */
 const unfinished = Buffer.alloc(1_900_000, "x");
@@ -47,7 +47,7 @@ const headOfPost = [
   [":authority", "a.test"],
 ] as const;
 
-/** What is held stays within the bound while attackers stay, and is free once they leave. */
+/** Buffered bytes stay within the bound while attackers are connected, and are released when they leave. */
 async function expectBound(gateway: Gateway, attackers: number, refused: () => number) {
   const room = Math.floor(maxBufferedBytes / unfinished.length);
   await eventually(() => refused() >= attackers - room || null, "the refusals");

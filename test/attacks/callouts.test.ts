@@ -101,7 +101,7 @@ describe("what servers say", () => {
   });
 });
 
-describe("a backend that breaks off", () => {
+describe("a backend that aborts", () => {
   it.each([
     ["a processor that has its head says nothing", "proc", { response_headers: null }],
     ["a processor gets its body whole", "held-body", {}],

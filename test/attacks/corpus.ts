@@ -167,7 +167,7 @@ export const headPayloads: readonly Payload[] = [
   ]),
 ];
 
-/** Whose head is right and whose body is not: the origin may have seen a start of them, never the whole. */
+/** Requests with a valid head and an invalid body: the origin may have seen a part of them, never the whole. */
 export const chunkPayloads: readonly Payload[] = named(
   "chunks",
   [

@@ -27,7 +27,7 @@ async function startTarget() {
   return startGateway({ env, listeners: [{ routes }] });
 }
 
-/** Stands in every credential: it must be in no log. */
+/** Part of every credential; no log may contain it. */
 const canary = "Q0FOQVJZ";
 
 const values = (size: number) =>

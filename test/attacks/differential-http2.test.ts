@@ -62,7 +62,7 @@ const head: fc.Arbitrary<RequestHead> = fc.record({
   fields: fc.array(field, { maxLength: 3 }),
 });
 
-/** What nghttp2 leaves out of a head before the gateway sees it. HTTP/1.1 refuses the whole request for it. */
+/** Fields that nghttp2 removes from a head before the gateway sees it. HTTP/1.1 refuses the whole request for them. */
 const isField = ([name, value]: readonly [string, string]) =>
   /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name) && /^[\t -~\x80-\xff]*$/.test(value);
 

@@ -12,7 +12,7 @@ import { type EngineRequest, readRequests } from "./strict-parser.ts";
 
 const RUNS = process.env.GWC_LONG_TESTS === undefined ? 300 : 10_000;
 
-/** What belongs to one connection, or is written anew for the next. */
+/** Headers that belong to one connection, or are rewritten for the next. */
 const ownFields = new Set([
   "host",
   "connection",
@@ -49,9 +49,9 @@ async function run(port: number, origin: Origin, { pieces }: Script, whole: numb
   const methods = () => origin.requests.map(({ method }) => method);
   const isOver = () =>
     client.isClosed || parseResponses(client.received, methods()).length >= whole;
-  // What a gateway that waits in vain has got shows in the comparison.
+  // A gateway that waits in vain shows what it received in the comparison.
   await eventually(() => isOver() || null, "the end of a script").catch(() => {});
-  // A request that is not whole keeps its connection. Nothing more may come of it.
+  // An incomplete request occupies its connection. Nothing else may result from it.
   if (!client.isClosed) await pause(20);
   client.socket.destroy();
   const seen = origin.requests.splice(0);

@@ -42,7 +42,10 @@ const texts = fc
   )
   .map((parts) => parts.join(""));
 
-/** What may stand in a field (RFC 9110 5.5): the text as Latin-1 when it is, else as UTF-8; undefined: nothing may. */
+/**
+ * Returns the value that a field may have (RFC 9110 5.5): the string as Latin-1 if possible, otherwise as UTF-8;
+ * `undefined` if no value is allowed.
+ */
 function fieldOf(text: string): string | undefined {
   if (/[\0-\x08\x0a-\x1f\x7f]/.test(text)) return undefined;
   const isLatin1 = !/[^\0-\xff]/.test(text);
@@ -55,7 +58,7 @@ it("no value of an expression ends its header, in requests or responses", async 
   await fc.assert(
     fc.asyncProperty(texts, async (text) => {
       const client = new RawClient(port);
-      // What is no Unicode text can't come out of an expression either.
+      // Expressions cannot produce strings that are not Unicode either.
       const sent = Buffer.from(text.toWellFormed());
       const wanted = fieldOf(sent.toString());
       const fields = `Host: a\r\nX-Text: ${sent.toString("base64")}\r\nConnection: close`;

@@ -1,4 +1,4 @@
-/** What an upstream sends in the place of a response. */
+/** Bytes that an upstream sends instead of a response. */
 export interface HostileResponse {
   readonly name: string;
   readonly bytes: string;
@@ -56,7 +56,7 @@ export const noResponses: readonly HostileResponse[] = [
   { name: "100 (Continue) without end", bytes: "HTTP/1.1 100 Continue\r\n\r\n", isEndless: true },
 ];
 
-/** A response that breaks off: the client sees that it is not complete. */
+/** An aborted response: the client sees that it is incomplete. */
 export const brokenResponses: readonly HostileResponse[] = [
   { name: "the end inside a length", bytes: ok("Content-Length: 100", "half"), closes: true },
   { name: "the end inside a chunk", bytes: ok(chunked, "64\r\nhalf"), closes: true },
@@ -74,10 +74,10 @@ export const brokenResponses: readonly HostileResponse[] = [
   },
   { name: "a chunk that is longer", bytes: ok(chunked, "4\r\nhalfwhole\r\n0\r\n\r\n") },
   { name: "a chunk that is shorter", bytes: ok(chunked, "8\r\nhalf\r\n0\r\n\r\n12345") },
-  { name: "trailers that are none", bytes: ok(chunked, "4\r\nhalf\r\n0\r\nX y\r\n\r\n") },
+  { name: "invalid trailers", bytes: ok(chunked, "4\r\nhalf\r\n0\r\nX y\r\n\r\n") },
 ];
 
-/** A response with more behind it, which is nobody's. */
+/** A response followed by bytes that belong to no request. */
 export const poisonedResponses: readonly HostileResponse[] = [
   { name: "another response behind a length", bytes: ok("Content-Length: 2", `ok${poison}`) },
   { name: "another response behind chunks", bytes: ok(chunked, `2\r\nok\r\n0\r\n\r\n${poison}`) },

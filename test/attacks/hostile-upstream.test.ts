@@ -60,7 +60,7 @@ it("an upstream that gives no valid response is a 502 without a word of it, and 
   expect(wrong.map(([name, received]) => `${name}: ${received.slice(0, 300)}`)).toEqual([]);
 }, 120_000);
 
-it("an upstream that breaks off inside its response breaks off the client's, and the next response is right", async () => {
+it("an upstream that aborts its response aborts the client's, and the next response is right", async () => {
   const found = await attack(brokenResponses);
   for (const [name, received] of found) {
     if (firstLine(received) === "HTTP/1.1 502 Bad Gateway") continue;
@@ -70,7 +70,7 @@ it("an upstream that breaks off inside its response breaks off the client's, and
   }
 });
 
-it("what an upstream says beyond its response is nobody's response", async () => {
+it("bytes after an upstream's response never reach another request", async () => {
   for (const [name, received] of await attack(poisonedResponses)) {
     expect(firstLine(received), name).toMatch(/^HTTP\/1\.1 (?:200|204|304) /);
     expect(received, name).not.toMatch(/poison/);

@@ -3,7 +3,7 @@ import { startGateway } from "../harness/gateway.ts";
 import { RawClient } from "../harness/raw-client.ts";
 import { startUpstream } from "../harness/upstream.ts";
 
-/** What reached the target, by request line. */
+/** Requests that reached the target, by request line. */
 let reached: string[] = [];
 
 beforeEach(() => {

@@ -51,8 +51,8 @@ function meaning(text: string): string {
 }
 
 /**
- * nginx refuses a tab beside the values of Host and Content-Length, which RFC 9110 5.5 allows: the gateway reads the value,
- * and writes it anew without the tab.
+ * nginx refuses a tab around the values of Host and Content-Length, which RFC 9110 5.5 allows. The gateway reads the
+ * value and writes it without the tab.
  */
 const tabbed = /^(?:host|content-length):(?: *\t|[^\r\n]*\t *\r?$)/im;
 

@@ -8,7 +8,7 @@ export interface Origin {
   readonly host: string;
   /** Requests that were complete, in the order they became so. */
   readonly requests: EngineRequest[];
-  /** What was no request: each one is a failure of the gateway. */
+  /** Input that was not a request: each one is a failure of the gateway. */
   readonly faults: string[];
   /** All that came, on all connections. */
   bytes(): string;

@@ -71,7 +71,7 @@ it("a flood of wrong passwords is bounded, and costs nobody else more than a pla
     expect(await statusOf(port, "/", "sha:pass-sha")).toBe(200);
     checksMeanwhile.push(checks() - had);
   }
-  // Whoever stood in the queue would see many checks of those before it.
+  // A request in the queue would see many checks of those before it.
   const [median] = checksMeanwhile.sort((a, b) => a - b).slice(15);
   expect(median).toBeLessThan(3);
   // A first login from elsewhere gets its turn.

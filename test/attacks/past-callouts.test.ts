@@ -15,7 +15,7 @@ let gateway: Gateway;
 let upstream: string;
 /** `METHOD TARGET` of the requests that got through, as the upstream read them. */
 const through: string[] = [];
-/** What came on connections that had changed to another protocol. */
+/** Bytes on connections that changed to another protocol. */
 let tunnelled = "";
 
 beforeAll(async () => {
@@ -105,7 +105,7 @@ const webSocket = [
 ];
 const smuggled = (where = "smuggled") => head(`GET /a/${where}`);
 
-/** What clients send, by what they try. */
+/** Requests of clients, by their intent. */
 const tries: Readonly<Record<string, () => string>> = {
   ...Object.fromEntries(
     [
@@ -131,11 +131,10 @@ const tries: Readonly<Record<string, () => string>> = {
     `${head("POST /a/trailers", "Transfer-Encoding: chunked")}1\r\nx\r\n0\r\n:path: /a/admin\r\nHost: b.test\r\nX-Http-Method: DELETE\r\n\r\n`,
   "a body that waits to be asked for": () =>
     `${head("POST /a/continue", "Content-Length: 5", "Expect: 100-continue")}hello`,
-  "a request in the place of a body that nobody asked for": () =>
+  "a request instead of an unrequested body": () =>
     `${head("POST /a/expects", `Content-Length: ${smuggled().length}`, "Expect: 100-continue")}${smuggled()}`,
-  "a body that breaks off": () => `${head("POST /a/broken", "Content-Length: 100")}hello`,
-  "chunks that break off": () =>
-    `${head("POST /a/chunks", "Transfer-Encoding: chunked")}5\r\nhello\r\nff`,
+  "an aborted body": () => `${head("POST /a/broken", "Content-Length: 100")}hello`,
+  "aborted chunks": () => `${head("POST /a/chunks", "Transfer-Encoding: chunked")}5\r\nhello\r\nff`,
   "another protocol": () => head("GET /a/tunnel", ...upgrade),
   "a WebSocket": () => head("GET /a/socket", ...webSocket),
   "another protocol, and a request before it is agreed on": () =>
@@ -152,7 +151,7 @@ const tries: Readonly<Record<string, () => string>> = {
     head("GET /a/spelt", "X_N: 1", "x-n : 2", "Transfer_Encoding: chunked"),
 };
 
-it.each(["stays", "ends its side", "breaks off"] as const)(
+it.each(["stays", "ends its side", "aborts"] as const)(
   "nothing that no server was asked about gets past them, from a client that %s",
   async (how) => {
     const before = through.length;
@@ -162,7 +161,7 @@ it.each(["stays", "ends its side", "breaks off"] as const)(
         const client = new RawClient(gateway.port, { allowHalfOpen: true });
         client.send(bytes);
         if (how === "ends its side") client.socket.end();
-        if (how !== "breaks off") return;
+        if (how !== "aborts") return;
         await eventually(() => client.socket.bytesWritten >= bytes.length || null, "what is sent");
         client.socket.resetAndDestroy();
       }),
@@ -178,7 +177,7 @@ it.each(["stays", "ends its side", "breaks off"] as const)(
       expect(through.slice(before)).toEqual(expect.arrayContaining(served));
     }
     expectAllAsked();
-    // What comes behind a change of protocols is the backend's once it has agreed, and nobody's before.
+    // Bytes after a change of protocols belong to the backend once it has accepted, and to nobody before.
     expect(tunnelled).not.toContain("/a/behind-no");
   },
 );

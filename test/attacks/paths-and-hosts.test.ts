@@ -8,7 +8,7 @@ import { RawClient } from "../harness/raw-client.ts";
 import { program } from "../harness/tool.ts";
 import { startUpstream } from "../harness/upstream.ts";
 
-/** What reached the upstream: its target, its Host, and its headers by the name that CGI gives them. */
+/** The request that reached the upstream: target, Host, and headers by their CGI names. */
 interface Reached {
   readonly target: string;
   readonly host: string | undefined;
@@ -186,7 +186,7 @@ describe("a listener for a host", () => {
 });
 
 describe("a header that a policy set, removed or authenticates by", () => {
-  it("has no lookalike beside it", async () => {
+  it("has no lookalike", async () => {
     const host = await upstream();
     const { port } = await startGateway({
       listeners: [

@@ -10,7 +10,7 @@ import { RawClient } from "../harness/raw-client.ts";
 import { settled } from "../harness/settled.ts";
 import { writeEndlessly } from "../harness/write-endlessly.ts";
 
-/** An origin that answers `/wait...` when it is told to, and everything else at once. */
+/** An origin that delays responses to `/wait...` until the test releases them, and answers everything else at once. */
 async function startTarget() {
   const reached: string[] = [];
   const waiting: (() => void)[] = [];

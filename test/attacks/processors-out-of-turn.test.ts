@@ -39,13 +39,13 @@ const refusal: Response = {
 
 /** All that a processor says to the head of a request, and the status that its client gets. */
 const processors: Readonly<Record<string, readonly [status: number, said: readonly Response[]]>> = {
-  "says twice what becomes of the head": [500, [head("requestHeaders"), head("requestHeaders")]],
+  "answers the head twice": [500, [head("requestHeaders"), head("requestHeaders")]],
   "speaks of a response that is not there": [500, [head("responseHeaders")]],
   "speaks of a response that has not come": [
     500,
     [head("requestHeaders"), head("responseHeaders"), piece("responseBody", true)],
   ],
-  "goes on with a body that it has ended": [
+  "continues a body that it has ended": [
     500,
     [head("requestHeaders"), piece("requestBody", true), piece("requestBody", true)],
   ],
@@ -54,7 +54,7 @@ const processors: Readonly<Record<string, readonly [status: number, said: readon
     [{ case: "requestTrailers", value: { headerMutation: { setHeaders: [set("x-a", "1")] } } }],
   ],
   "says nothing in a message": [500, [{ case: undefined }]],
-  "refuses after it has let the request go on": [401, [head("requestHeaders"), refusal]],
+  "refuses after it has let the request pass": [401, [head("requestHeaders"), refusal]],
   "refuses twice": [401, [refusal, refusal]],
 };
 

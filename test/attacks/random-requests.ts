@@ -32,7 +32,7 @@ const target = fc
     const escaped = octet === "" ? "" : `%${octet}`;
     return `/${path}${escaped}${query === "" ? "" : `?${query}`}`;
   })
-  // What has no one form is refused.
+  // Input without one normal form is refused.
   .filter((each) => onePath(each) !== undefined);
 
 /** Visible characters and what is above ASCII; spaces and tabs between them. */

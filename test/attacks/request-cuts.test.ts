@@ -17,7 +17,7 @@ interface Read {
   readonly body: string;
 }
 
-/** What was read of a connection: whole requests, and what is wrong with the one behind them. */
+/** The result of reading a connection: whole requests, and the error after them. */
 interface Reading {
   readonly requests: readonly Read[];
   readonly problem: string | undefined;
@@ -108,7 +108,7 @@ function readByNode(bytes: string): Promise<readonly Read[]> {
 
 const any = fc.oneof(validScript, changedScript);
 
-it("requests are read alike however their bytes are cut, and whoever pauses", () => {
+it("requests are read alike however their bytes are cut and whichever side pauses", () => {
   fc.assert(
     fc.property(any, ({ pieces }) => {
       const bytes = pieces.join("");
@@ -128,7 +128,7 @@ it("requests are read alike however their bytes are cut, and whoever pauses", ()
   );
 }, 600_000);
 
-/** What llhttp takes and the gateway does not, and why. */
+/** Requests that llhttp accepts and the gateway refuses, with the reason. */
 const stricter: Readonly<Record<string, string>> = {
   "a transfer coding but chunked": "a coding that no server behind has to know (RFC 9112 6.1)",
   "no valid request line": "a line break before it that is not CRLF, or bytes beyond ASCII in it",
@@ -168,7 +168,7 @@ it.each([
   ["a list of lengths", post("Content-Length: 1, 1", "a")],
   ["a length with a sign", post("Content-Length: +1", "a")],
   [
-    "a length beside chunks",
+    "a length with chunks",
     post("Content-Length: 1\r\nTransfer-Encoding: chunked", "1\r\na\r\n0\r\n\r\n"),
   ],
   ["another coding", post("Transfer-Encoding: gzip, chunked", "0\r\n\r\n")],

@@ -1,6 +1,6 @@
-import fc from "fast-check";
 import { request } from "node:http";
 import { Duplex } from "node:stream";
+import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { ReadState } from "../../runtime/http/http1/message-reader.ts";
 import { Http1Response } from "../../runtime/http/upstream/node/http1-message.ts";
@@ -8,7 +8,7 @@ import { changedResponse, validResponse } from "./random-responses.ts";
 
 const RUNS = process.env.GWC_LONG_TESTS === undefined ? 500 : 100_000;
 
-/** What was read of a response. */
+/** The result of reading a response. */
 interface Reading {
   readonly state: ReadState | "cut";
   readonly status: number | undefined;
@@ -47,7 +47,7 @@ function read(pieces: readonly string[], pauses = false): Reading {
   return { state, status, body: text, trailers, hasExcess: response.excess !== undefined };
 }
 
-/** The same by llhttp, node's own parser; undefined: it refuses it. */
+/** Reads the same with llhttp, node's own parser; `undefined` if it refuses the response. */
 function readByNode(bytes: string): Promise<{ status: number; body: string } | undefined> {
   return new Promise((resolve) => {
     const connection = new Duplex({ read: () => {}, write: (_chunk, _encoding, done) => done() });
@@ -71,7 +71,7 @@ function readByNode(bytes: string): Promise<{ status: number; body: string } | u
 
 const any = fc.oneof(validResponse, changedResponse);
 
-it("a response is read alike however its bytes are cut, and whoever pauses", () => {
+it("a response is read alike however its bytes are cut, and whichever side pauses", () => {
   fc.assert(
     fc.property(any, ({ pieces }) => {
       const bytes = pieces.join("");
@@ -108,7 +108,7 @@ it.each([
   ["a list of lengths", "HTTP/1.1 200 OK\r\nContent-Length: 1, 1\r\n\r\na"],
   ["a length with a sign", "HTTP/1.1 200 OK\r\nContent-Length: +1\r\n\r\na"],
   [
-    "a length beside chunks",
+    "a length with chunks",
     "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n",
   ],
   ["another coding", "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n"],

@@ -11,7 +11,7 @@ import { type ReadResponse, readResponse } from "./response-reader.ts";
 
 const RUNS = process.env.GWC_LONG_TESTS === undefined ? 200 : 5_000;
 
-/** An upstream that answers `/next` with what it is told, and `/honest/N` with N. */
+/** An upstream that answers `/next` with bytes of the test, and `/honest/N` with N. */
 async function startTarget() {
   const next: WrittenResponse[] = [];
   const sockets = new Set<Socket>();
@@ -23,7 +23,7 @@ async function startTarget() {
     socket.on("data", async (chunk) => {
       count += 1;
       const mine = count;
-      // What meets a connection on its way to the end is sent again on another one.
+      // A request whose connection is just closing is sent again on another one.
       if (socket.writableEnded) return;
       const [, honest] = /^GET \/honest\/(\d+) /.exec(chunk.toString("latin1")) ?? [];
       if (honest !== undefined) {
@@ -60,7 +60,7 @@ function meaning({ status, headers, body, isWhole }: ReadResponse) {
   return { status, kept, body, isWhole };
 }
 
-/** What a client gets of a response, read without any leniency. */
+/** Reads a client's response without any leniency. */
 async function ask(port: number, { method }: WrittenResponse) {
   const client = new RawClient(port);
   client.send(`${method} /next HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
@@ -95,7 +95,7 @@ it("responses reach the client as the upstream meant them", async () => {
   );
 }, 600_000);
 
-it("a small change is read as an independent parser reads it, or is a 502, or breaks off", async () => {
+it("a small change is read as an independent parser reads it, or is a 502, or is aborted", async () => {
   const { next, port } = await startTarget();
   let number = 0;
   let refused = 0;

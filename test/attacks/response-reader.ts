@@ -23,7 +23,7 @@ const strictLine = /^HTTP\/1\.1 ([1-5]\d\d)(?: [\t -~\x80-\xff]*)?$/;
 /** The reason goes no further, whatever it is made of. */
 const tolerantLine = /^HTTP\/1\.[01] ([1-5]\d\d)(?: .*)?$/s;
 
-/** Reads the one response that counts; undefined when there is none. */
+/** Reads the final response; `undefined` if there is no final response. */
 export function readResponse(sent: string, reading: ResponseReading): ReadResponse | undefined {
   const bytes = reading.isTolerant ? sent.replace(/^[\r\n]+/, "") : sent;
   const end = bytes.indexOf("\r\n\r\n");

@@ -17,7 +17,7 @@ async function startTarget(): Promise<Gateway> {
   const upstream = await startUpstream((request, response) => {
     request.on("error", () => {});
     request.resume();
-    // What the gateway keeps open for later requests is not counted as left over.
+    // Connections that the gateway keeps for later requests do not count as left over.
     response.setHeader("connection", "close");
     if (request.url === "/large") response.end(large);
     else request.on("end", () => response.end("ok"));
@@ -48,7 +48,7 @@ async function attack(
   await ended;
   const rows = readFileSync(`${report}.csv`, "utf8").trim().split("\n").slice(1);
   const held = rows.map((row) => Number(row.split(",")[3]));
-  // What it held shows that it was an attack; its own probe saw the service all the time.
+  // The connections that it held prove the attack; its own probe saw the service all the time.
   expect(Math.max(...held)).toBeGreaterThan(attackers / 2);
   expect(rows.filter((row) => Number(row.split(",")[4]) === 0)).toEqual([]);
   return statuses;

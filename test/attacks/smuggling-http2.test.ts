@@ -9,7 +9,7 @@ const RUNS = process.env.GWC_LONG_TESTS === undefined ? 200 : 5_000;
 
 type Field = readonly [name: string, value: string];
 
-/** What ends a field or a line in HTTP/1.1, and what else has a meaning there. */
+/** Characters that end a field or a line in HTTP/1.1, or have another meaning there. */
 const mean = fc.constantFrom(
   "\r\n",
   "\n",

@@ -28,7 +28,7 @@ async function unrefused(port: number, payloads: readonly Payload[]): Promise<re
   return (await Promise.all(found)).flat();
 }
 
-it("a head that could be read in two ways is answered 400, its connection closed, and never goes on", async () => {
+it("a head that could be read in two ways is answered 400, its connection closed, and is never forwarded", async () => {
   const { origin, gateway } = await startTarget();
   expect(await unrefused(gateway.port, headPayloads)).toEqual([]);
   expect(origin.bytes()).toBe("");

@@ -164,7 +164,7 @@ function parseChunks(
   }
 }
 
-/** What some servers would act on if it stood behind a body. */
+/** Bytes on which some servers would act if they followed a body. */
 const headOnly =
   /^(?:host|connection|content-length|content-type|transfer-encoding|te|trailer|authorization|cookie|x[-_]forwarded[-_].*)$/i;
 

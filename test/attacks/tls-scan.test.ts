@@ -18,7 +18,7 @@ async function startTls(own: object, shared: object = {}, key: "rsa" | "ec" = "r
   return startGateway({ folder, file, listeners: [{ protocol: "HTTPS", tls, routes }] });
 }
 
-/** What sslscan finds enabled. */
+/** Protocols and ciphers that sslscan finds enabled. */
 async function scan(port: number): Promise<{ versions: string[]; suites: string[] }> {
   const text = await runTool("sslscan", ["--no-colour", `127.0.0.1:${port}`]);
   const found = (pattern: RegExp) => [...text.matchAll(pattern)].map(([, name = ""]) => name);

@@ -10,7 +10,7 @@ import { startUpstream } from "../harness/upstream.ts";
 /** More than the buffers of the systems on the way hold. */
 const large = Buffer.alloc(16 * 1024 * 1024, "x");
 
-/** A gateway before a server of large responses, and how many of those were broken off. */
+/** Starts a gateway in front of a server of large responses, and counts those that were aborted. */
 async function startTarget(
   http1IdleTimeout = "1s",
 ): Promise<{ gateway: Gateway; broken: () => number }> {

@@ -10,13 +10,13 @@ const RUNS = process.env.GWC_LONG_TESTS === undefined ? 20 : 500;
 
 /** Any value that a client can make an expression return. */
 const decoded = 'string(base64.decode(request.headers["x-text"]))';
-/** What the servers of Envoy's protocols set. */
+/** Headers that servers of Envoy's protocols set. */
 const wanted: WantedEdit = { name: "x-user", value: "", action: 0 };
 
 let origin: Origin;
 let gateway: Gateway;
 
-/** Who edits the header, by the route on which it does. */
+/** The policy that edits the header, by its route. */
 const servers = ["ext-authz", "ext-proc", "ext-proc-body", "rate-limit"];
 const expressions = ["set", "add", "replace", "backend-set", "backend-add", "backend-replace"];
 const lines = ["path", "authority", "method", "backend-path"];

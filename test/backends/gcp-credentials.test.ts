@@ -207,7 +207,11 @@ it.each([
   ["a refused grant", { refresh_token: "secret-of-another" }, "invalid_grant"],
   ["no JSON", "no json but a secret", "is not JSON"],
   ["an unknown type", { type: "gdch_service_account" }, "not supported"],
-  ["a broken key", { type: "service_account", private_key: "secret" }, '"private_key" is not a private key'],
+  [
+    "a broken key",
+    { type: "service_account", private_key: "secret" },
+    '"private_key" is not a private key',
+  ],
 ])(
   "with %s the backend is not asked, and the log says why without a secret",
   async (_, given, why) => {

@@ -21,7 +21,7 @@ function gateway(policies: string, backend: string, bind = ""): string {
 `;
 }
 
-/** The codes of what an audit finds, beyond what a check does and beside the metrics, which are open in every one. */
+/** Codes of an audit beyond those of a check, without the metrics, which are open in every audit. */
 function found(text: string): readonly string[] {
   return codes(text).filter((code) => code !== "public-metrics");
 }
@@ -32,7 +32,7 @@ function codes(text: string): readonly string[] {
   return auditPrograms(programs).map(({ code }) => code);
 }
 
-/** What the findings about images by tag point at. */
+/** Places of the findings about images by tag. */
 function images(text: string): readonly string[] {
   const host = memoryHost({ "a.yaml": text });
   const { programs, files } = checkInput(["a.yaml"], host, false);
@@ -43,7 +43,7 @@ function images(text: string): readonly string[] {
   );
 }
 
-/** What pods get beyond what a gateway needs, as the messages say it. */
+/** Rights of pods beyond those that a gateway needs, as in the messages. */
 function powers(text: string): readonly string[] {
   const { programs } = checkInput(["a.yaml"], memoryHost({ "a.yaml": text }), false);
   if (programs.length === 0) throw new Error("there are mistakes");
@@ -129,7 +129,7 @@ describe("an audit finds", () => {
     expect(found(gateway("", backend.replace("insecure: true", "")))).toEqual([]);
   });
 
-  it("tokens that count whoever they were issued for: any-audience", () => {
+  it("tokens that count for any audience: any-audience", () => {
     const anyToken = gateway(jwt.replace("audiences: [tools], ", ""), tools);
     expect(found(anyToken)).toContain("any-audience");
     expect(found(gateway(jwt, tools))).not.toContain("any-audience");
@@ -259,7 +259,7 @@ describe("gwc audit", () => {
     expect((await run()).stderr).toContain("note: accepted but no longer found: the route");
   });
 
-  it("says that a baseline is none, and that a configuration has mistakes", () => {
+  it("reports an invalid baseline, and mistakes of a configuration", () => {
     const workspace = new Workspace({
       "gateway.yaml": gateway("", tools),
       ".gwc-audit.yaml": "accepted: {a: 1}\n",

@@ -19,7 +19,7 @@ function filesOf(folder: string): string[] {
     .sort();
 }
 
-/** What each build writes beside its routes. */
+/** Files of each build besides its routes. */
 const EVERY_BUILD = [
   "Dockerfile",
   "gateway.cdx.json",
@@ -141,7 +141,7 @@ spec:
     expect(filesOf(workspace.path("out"))).toEqual(["main.ts"]);
   });
 
-  it("says so when the output can't be written", async () => {
+  it("reports output that can't be written", async () => {
     const workspace = new Workspace({ "a.yaml": text, out: "a file" });
     const { code, stderr } = await gwc(["build", "a.yaml", "-o", "out/deep", "--no-type-check"], {
       cwd: workspace.folder,
@@ -307,7 +307,7 @@ describe("a folder as input", () => {
     expect(await gwc(["check", "."], situation)).toMatchObject({ code: 0, stdout: "" });
   });
 
-  it("without any configuration says so", async () => {
+  it("reports a missing configuration", async () => {
     const workspace = new Workspace({ "notes.txt": "" });
     const { code, stdout } = await gwc(["check", "."], { cwd: workspace.folder });
     expect(code).toBe(1);
@@ -325,7 +325,7 @@ describe("gwc init", () => {
     expect((await gwc(["check", "--strict"], situation)).code).toBe(0);
   });
 
-  it("with --schema writes the schema that it names beside it", async () => {
+  it("with --schema writes the schema that it names next to it", async () => {
     const workspace = new Workspace();
     const situation = { cwd: workspace.folder };
     const { code, stdout } = await gwc(["init", "--schema"], situation);

@@ -185,7 +185,7 @@ describe("gwc can", () => {
     expect(await ask("GET", "http://a.test:1/other")).toMatch(/: 404$/);
     expect(await ask("GET", "http://a.test:1/api")).toBe("yes");
     expect(await ask("GET", "http://a.test:2/other")).toBe("yes");
-    // What clients say of a header is not what the rule reads.
+    // Headers that clients claim are not the values that the rule reads.
     expect(await ask("GET", "http://a.test:3/api")).toBe("depends");
     expect(await ask("GET", "http://a.test:3/other")).toMatch(/: 404$/);
     expect(await ask("GET", "http://a.test:4/other")).toBe("depends");

@@ -8,7 +8,7 @@ const good = gatewayText({ upstream: 9, port: 3000 });
 const bad = good.replace("name: api", "nam: api").replace("port: 3000", "port: 99999");
 
 describe("gwc check", () => {
-  it("passes a good file, says so on stderr, and writes nothing", () => {
+  it("passes a good file, with a line on stderr, and writes nothing", () => {
     const workspace = new Workspace({ "gateway.yaml": good });
     const { code, stdout, stderr } = installedGwc(["check", "gateway.yaml"], {
       cwd: workspace.folder,

@@ -11,7 +11,7 @@ import { temporaryFolder } from "../harness/temporary-folder.ts";
 const kubeconfig = `{apiVersion: v1, kind: Config, current-context: a, contexts: [{name: a, context: {cluster: a, user: a}}],
   clusters: [{name: a, cluster: {server: "http://127.0.0.1:1"}}], users: [{name: a, user: {}}]}`;
 
-it("a controller whose port is taken says so, and ends", async () => {
+it("a controller whose port is taken reports it and ends", async () => {
   const file = join(temporaryFolder(), "kubeconfig");
   writeFileSync(file, kubeconfig);
   const server = createServer();

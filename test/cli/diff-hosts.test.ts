@@ -5,7 +5,7 @@ import { Workspace } from "../harness/workspace.ts";
 /** A comparison that does not end is killed, and has no exit code then. */
 const timeout = 300_000;
 
-/** A gateway with a route for some hostnames; undefined: for all. */
+/** Returns a gateway with a route for some hostnames; for all if `undefined`. */
 function gateway(hostnames: readonly string[] | undefined, status = 200): string {
   const route = { ...(hostnames && { hostnames }), policies: { directResponse: { status } } };
   return JSON.stringify({ binds: [{ port: 3000, listeners: [{ routes: [route] }] }] });

@@ -3,7 +3,7 @@ import { checkInput } from "../../compiler/inspect/check-input.ts";
 import { programDiff } from "../../compiler/inspect/diff/program-diff.ts";
 import { type DiffFormat, diffReport } from "../../compiler/inspect/diff/report/diff-report.ts";
 
-/** What `gwc diff old.yaml new.yaml` says of two texts; neither may have mistakes. */
+/** Returns the output of `gwc diff old.yaml new.yaml` for two texts; neither may have mistakes. */
 export function diffOf(from: string, to: string, format: DiffFormat = "text"): string {
   const [before, after] = [from, to].map((text, index) => {
     const file = index === 0 ? "old.yaml" : "new.yaml";

@@ -38,7 +38,7 @@ binds:
       - {name: tls, protocol: HTTPS, tls: {cert: /c.pem, key: /k.pem, root: /ca.pem}, routes: [{name: s, backends: [{host: "10.0.0.1:80"}]}]}
 `;
 
-/** An edit of a few words that lets somebody in, and the words by which the first line says so. */
+/** An edit of a few words that lets somebody in, and the words of the first line that report it. */
 const openings: readonly (readonly [what: string, from: string, to: string, says: string])[] = [
   [
     "keys of somebody else",
@@ -173,7 +173,7 @@ describe("an issuer's keys that are written out", () => {
     );
   const before = withKeys(first, second);
 
-  it("that are swapped open, and are told by their names", () => {
+  it("that are swapped open, and are reported by their names", () => {
     expect(firstLine(diffOf(before, withKeys(third)))).toContain(
       '1 OPENS: route tools (:3000 /mcp), jwtAuth: keys of https://id.example.com: 1 added ("third"); ' +
         'who can sign with it is not known here; 2 removed ("first", "second")',
@@ -194,7 +194,7 @@ describe("an issuer's keys that are written out", () => {
   });
 });
 
-it("names that would forge lines, links or colours are told as they are written", () => {
+it("names that would forge lines, links or colours are printed as they are written", () => {
   const forged = '"tools\\e[2J\\nno request is treated differently @everyone [x](http://x)"';
   const after = config.replace("name: tools\n", `name: ${forged}\n`).replace('"get"', '"got"');
   const text = diffOf(config, after);

@@ -161,7 +161,7 @@ OPENS   route tools (:3000 /mcp)   hidden -> callable
     expect(said).toContain("cors: origin https://app.example.com widened to *");
   });
 
-  it("a model added to a key's opens, and models where there were none close", () => {
+  it("a model added to a key's opens, and the first models of a key close", () => {
     const withKey = (models: string): string =>
       modelled.replace("timeout:", `apiKey: {keys: [{file: key${models}}]}, timeout:`);
     const [any, one, two] = ["", ", allowedModels: [fast]", ", allowedModels: [fast, slow]"];
@@ -230,7 +230,7 @@ describe("a bundle's manifest as a side", () => {
     expect(await run()).toContain("timeout: settings changed");
   });
 
-  it("refuses one of a version that said less, and one with a rule that is none", async () => {
+  it("refuses one of an older version, and one with an invalid rule", async () => {
     const workspace = await sides();
     const file = workspace.path("out/gateway/manifest.json");
     const run = () =>
@@ -283,7 +283,7 @@ describe("gwc diff", () => {
     expect((await gwc(named(folder))).code).toBe(2);
   });
 
-  it("says which side has mistakes, which revision there is none of, and that a file is gone", async () => {
+  it("reports the side that has mistakes, an unknown revision, and a missing file", async () => {
     const { folder, write } = repository();
     const run = (...argv: readonly string[]) => gwc(["diff", ...argv], { cwd: folder });
     expect(await run("--git", "nothing")).toMatchObject({

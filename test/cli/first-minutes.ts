@@ -8,8 +8,8 @@ import { temporaryFolder } from "../harness/temporary-folder.ts";
 const PORT = 3000;
 
 /**
- * The first minutes in an empty folder: the commands, and what they print, as a document. Ports of the machine stand as those
- * of the defaults, times as one time, sizes as those of one day.
+ * The first minutes in an empty folder: the commands and their output, as a document. Ports, times and sizes are
+ * replaced by fixed ones.
  */
 export async function firstMinutes(): Promise<string> {
   const folder = temporaryFolder();
@@ -44,7 +44,7 @@ export async function firstMinutes(): Promise<string> {
     text("It serves at once, and says how to ask it for its tools."),
     block("npx gwc run", plain(running.output, port)),
     text(
-      "While it runs, somebody opens the rules, and makes a mistake. The last good gateway goes on.",
+      "While it runs, you edit the rules and make a mistake. The last good version is still served.",
     ),
   );
   edit("              # mcpAuthorization:\n              #   rules:\n              #     - ", RULE);
@@ -95,7 +95,7 @@ function block(command: string, output: string): string {
   return `\`\`\`console\n${line}\n${output.trimEnd()}\n\`\`\``;
 }
 
-/** What is the same on every machine and at every time. */
+/** Replaces everything that differs between machines and times. */
 function plain(output: string, port: number): string {
   return output
     .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, "2026-01-01T00:00:00.000Z")

@@ -108,7 +108,7 @@ describe("a credential that is written out", () => {
     });
   });
 
-  it("is a warning, wherever it stands, and an error with --strict", async () => {
+  it("is a warning in every place, and an error with --strict", async () => {
     const { code, stdout } = await gwc(["check", "gateway.yaml"], { cwd: workspace.folder });
     expect(stdout.match(/^warning\[literal-secret\]: \S+/gm)).toHaveLength(12);
     expect(code).toBe(0);
@@ -117,7 +117,7 @@ describe("a credential that is written out", () => {
     );
   });
 
-  it("stands in nothing that gwc writes or prints", async () => {
+  it("is in nothing that gwc writes or prints", async () => {
     const built = await gwc(["build", "gateway.yaml", "-o", "a"], { cwd: workspace.folder });
     expect(built.code, built.stderr).toBe(0);
     const printed = await gwc(["build", "--print", "program"], { cwd: workspace.folder });

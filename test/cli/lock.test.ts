@@ -255,7 +255,7 @@ describe("a tool's definition", () => {
     );
   });
 
-  it("is nobody's to judge when a key is there twice at any depth, or it is too deep", () => {
+  it("is not judged if a key occurs twice at any depth, or it is too deep", () => {
     expect(
       itemDigests("tools", '{"name":"a","inputSchema":{"x":{"d":"good","d":"bad"}}}'),
     ).toBeUndefined();

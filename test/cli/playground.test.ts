@@ -254,7 +254,7 @@ describe.skipIf(isBrowserMissing)("the playground in a browser", () => {
     await page.close();
   });
 
-  it("requests are listed while they are under way and after, without their queries", async () => {
+  it("requests are listed while in flight and after, without their queries", async () => {
     const page = await browser.newPage();
     const exact = { exact: true };
     await page.goto(new URL("/ui/requests", url).href);
@@ -289,7 +289,7 @@ describe.skipIf(isBrowserMissing)("the playground in a browser", () => {
   });
 });
 
-/** What a page elsewhere can try; its title says at last what became of it. */
+/** Attempts of a page of another origin; its title reports the result. */
 function attack(admin: string): string {
   return `
     (async () => {

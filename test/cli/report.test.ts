@@ -15,7 +15,7 @@ function textOf(text: string): string {
 }
 
 describe("source lines in reports", () => {
-  it("carets stand under wide characters, tabs and combined letters", () => {
+  it("carets are under wide characters, tabs and combined letters", () => {
     const said = textOf('binds: [] # \n"界e\u0301👍🏽": 1\n');
     expect(said).toContain('2 | "界e\u0301👍🏽": 1\n  | ^^^^^^^\n');
   });
@@ -57,7 +57,7 @@ describe("secrets in reports", () => {
     expect(said).not.toContain("hunter2");
   });
 
-  it("a secret beside another mistake is starred out, a reference is not", () => {
+  it("a secret near another mistake is starred out, a reference is not", () => {
     const said = textOf(
       [
         "binds: []",

@@ -48,7 +48,7 @@ it("gwc run serves requests while it compiles a change", async () => {
   await running.seen(/admin page/);
   const ask = async () => (await fetch(`http://127.0.0.1:${port}/`)).text();
   expect(await ask()).toBe("first");
-  // Whoever reads a pipe waits for its writer: compiling takes until then.
+  // A reader of a pipe waits for its writer, so compiling takes until then.
   const file = workspace.path("keys.json");
   const keys = readFileSync(file);
   rmSync(file);

@@ -14,7 +14,7 @@ binds:
 `;
 const to = (port: number) => `tcpRoutes: [{name: echo, backends: [{host: "127.0.0.1:${port}"}]}]`;
 
-it("gwc run follows edits of TCP routes: connections go on, new ones go the new way", async () => {
+it("gwc run hot-reloads TCP routes: connections stay, new ones use the new routes", async () => {
   const echo = (name: string) =>
     startTcpServer((socket) => {
       socket.on("data", (chunk) => socket.write(`${name} ${chunk}`));

@@ -70,7 +70,7 @@ describe("gwc run starts", () => {
     expect(await running.stop("SIGINT")).toBe(0);
   });
 
-  it("an error that nobody expected shows on stderr, without what was being read, and it goes on", async () => {
+  it("an unexpected error is printed on stderr without the data that was read, and gwc run continues", async () => {
     const port = await freePort();
     const workspace = new Workspace({ "gateway.yaml": gatewayText({ upstream: first, port }) });
     const bug = `process.on("SIGUSR2",()=>{JSON.parse('{"key":sk-secret}')})`;
@@ -121,7 +121,7 @@ describe("gwc run starts", () => {
     expect(await (await fetch(`http://127.0.0.2:${open}/`)).text()).toBe("first");
   });
 
-  it("SIGHUP reads the file again, and the gateway goes on", async () => {
+  it("SIGHUP reads the file again, and the gateway continues", async () => {
     const port = await freePort();
     const workspace = new Workspace({ "gateway.yaml": gatewayText({ upstream: first, port }) });
     const running = await start(workspace.path("gateway.yaml"));
@@ -180,7 +180,7 @@ describe("gwc run follows its file", () => {
     expect(after.localPort).toBe(before.localPort);
   });
 
-  it("a stream that has begun goes on under the gateway that began it", async () => {
+  it("a stream stays with the gateway that began it", async () => {
     const port = await freePort();
     const held: ServerResponse[] = [];
     const source = createServer((_, response) => {
@@ -199,7 +199,7 @@ describe("gwc run follows its file", () => {
     source.close();
   });
 
-  it("after a bad edit its mistakes are printed, and the last good gateway goes on", async () => {
+  it("after a bad edit its mistakes are printed, and the last good version is still served", async () => {
     const port = await freePort();
     const good = gatewayText({ upstream: first, port });
     const workspace = new Workspace({ "gateway.yaml": good });

@@ -16,7 +16,7 @@ describe("gwc test", () => {
     "b.test.yaml": one("request: GET http://a/shop", "status: 201"),
   };
 
-  it("runs the tests beside the configuration, says what fails where, and exits with 1", () => {
+  it("runs the tests next to the configuration, reports failures with their places, and exits with 1", () => {
     const { code, stdout, stderr } = installedGwc(["test"], { cwd: new Workspace(files).folder });
     expect(code).toBe(1);
     expect(stderr).toBe("a.test.yaml, b.test.yaml: 1 passed, 1 failed\n");
@@ -58,7 +58,7 @@ describe("gwc test", () => {
     expect(broken.stdout).toContain("error[yaml-syntax]");
   });
 
-  it("tests lie beside manifests without being any", async () => {
+  it("tests next to manifests are not read as manifests", async () => {
     const folder = "examples/cluster-mcp";
     const { code, stderr } = await gwc(["check", folder]);
     expect(stderr).toContain("valid");

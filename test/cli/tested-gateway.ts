@@ -58,7 +58,7 @@ export const config = `binds:
             backends: [{ai: {name: models, provider: {openAI: {}}, policies: {backendAuth: {key: "\${OPENAI_KEY}"}}}}]
 `;
 
-/** What its MCP servers offer. */
+/** Offers of its MCP servers. */
 export const offers = "servers: {files: {tools: [read, drop]}, tables: {tools: [read, query]}}\n";
 
 /** A test of a line, and what must come out. */

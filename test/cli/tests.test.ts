@@ -5,7 +5,7 @@ import { checkInput } from "../../compiler/inspect/check-input.ts";
 import { runTests } from "../../compiler/inspect/tests/run-tests.ts";
 import { config, line, offers, one } from "./tested-gateway.ts";
 
-/** What `gwc test` finds, each finding as `CODE line: message`. */
+/** Returns the findings of `gwc test`, each as `CODE line: message`. */
 async function found(tests: string, gateway = config): Promise<readonly string[]> {
   const host = memoryHost({ "gateway.yaml": gateway, "a.test.yaml": tests });
   const checked = checkInput(["gateway.yaml"], host, false);
@@ -18,7 +18,10 @@ async function found(tests: string, gateway = config): Promise<readonly string[]
   );
 }
 
-/** What is found of each of some tests that run together: the second line of their file is that of the first of them. */
+/**
+ * Returns the findings of each of some tests that run together: the second line of their file is that of the first of
+ * them.
+ */
 function foundOfEach(tests: readonly string[]): (index: number) => Promise<readonly string[]> {
   let all: Promise<readonly string[]> | undefined;
   return async (index) => {
@@ -67,12 +70,12 @@ describe("a test passes when what it expects comes out", () => {
     ],
     ["nobody is let in without a token", "tool: files_read", "status: 401, reason: JwtAuth"],
     [
-      "a token that has expired is none",
+      "an expired token does not count",
       "tool: files_read, as: {jwt: {sub: eve, exp: 1}}",
       "status: 401",
     ],
     [
-      "a token of another issuer is none",
+      "a token of another issuer does not count",
       "tool: files_read, as: {jwt: {iss: 'https://other.example.com'}}",
       "status: 401",
     ],
@@ -236,7 +239,7 @@ describe("MCP clients of both eras send a test", () => {
 `;
   const server = "servers: {files: {tools: [read]}}\ntests:\n";
 
-  it("which are told the same, or it says how they differ: eras-differ", async () => {
+  it("which get the same answer, or a report of the difference: eras-differ", async () => {
     const tests = [
       line("a call", "tool: read", "allowed: true, backend: {path: /mcp}"),
       line("a list", "list: tools", "route: tools"),

@@ -76,7 +76,7 @@ describe("the command line", () => {
 });
 
 describe("explain and schema", () => {
-  it("a code is explained as it stands in a message", async () => {
+  it("a code is explained in the form of messages", async () => {
     const { stdout } = installedGwc(["explain", "error[unknown-field]"]);
     expect(stdout).toMatch(/^error\[unknown-field\]\n\nEvery key of a configuration is known/);
     expect((await gwc(["explain", "unknown-field"])).stdout).toBe(stdout);

@@ -37,7 +37,7 @@ it("a bundle and its configuration verify as the same bytes, moved or not", asyn
   });
 });
 
-it("a bundle that was edited, and a configuration that was, are told with the parts that differ", async () => {
+it("an edited bundle or configuration is reported with the parts that differ", async () => {
   const workspace = await built();
   const run = () => installedGwc(["verify", "out/gateway"], { cwd: workspace.folder });
   const file = "out/gateway/gateway.mjs";
@@ -54,7 +54,7 @@ it("a bundle that was edited, and a configuration that was, are told with the pa
   expect(run().stdout).toContain("\n  gateway.mjs: routes/tools.ts differs\n");
 });
 
-it("a file beside a bundle that says something else, is gone or is left over is told by its name", async () => {
+it("a file of a bundle that differs, is missing or is left over is reported by its name", async () => {
   const workspace = await built();
   const at = (name: string) => workspace.path(`out/gateway/${name}`);
   const other = (name: string, from: string, to: string) =>

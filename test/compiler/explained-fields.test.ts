@@ -20,7 +20,7 @@ describe("every field is explained", () => {
   });
 
   it("the example of a field is one that the field takes", () => {
-    // A field that stands in several places has one schema.
+    // A field that occurs in several places has one schema.
     const schemas = new Map(built.map((field) => [field.schema, field]));
     const wrong = [...schemas.values()].flatMap((field) => {
       const diagnostics = new Diagnostics();

@@ -35,7 +35,7 @@ describe("a variable in an expression is data", () => {
   });
 });
 
-/** What is found in a configuration with one rule, and how that rule reads after its variables. */
+/** Returns the diagnostics of a configuration with one rule, and the rule after its variables were replaced. */
 function ruleFor(rule: string, value: string) {
   const text = JSON.stringify({
     binds: [

@@ -18,7 +18,7 @@ function document(file: string) {
   return { file, name: path.relative(root, file), text: readFileSync(file, "utf8") };
 }
 
-/** What the configurations of the guides name and have beside them. */
+/** Files that the configurations of the guides name. */
 const FILES = {
   "shop.openapi.yaml": stringify({
     openapi: "3.1.0",
@@ -27,7 +27,7 @@ const FILES = {
   }),
 };
 
-/** What manifests of guides are about: a Gateway with its parameters, and a team that has a route. */
+/** Resources around manifests of guides: a Gateway with its parameters, and a team with a route. */
 const MANIFESTS = `
 apiVersion: gateway.networking.k8s.io/v1
 kind: Gateway

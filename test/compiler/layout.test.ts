@@ -8,7 +8,7 @@ import { memoryHost } from "../../compiler/host.ts";
 import { root } from "../harness/root.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 
-/** What `biome format` would change in TypeScript files, with the settings of this repository. */
+/** Returns the changes of `biome format` to TypeScript files, with the settings of this repository. */
 function changes(files: Readonly<Record<string, string>>): string {
   const { formatter, javascript } = JSON.parse(readFileSync(path.join(root, "biome.json"), "utf8"));
   const settings = { formatter, javascript };

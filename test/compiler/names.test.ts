@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { memoryHost } from "../../compiler/host.ts";
 import { compileFile } from "../harness/compile-file.ts";
 
-/** What generated modules call things themselves, and what they import. */
+/** Names that generated modules declare, and names that they import. */
 const names = [
   "path",
   "hostname",

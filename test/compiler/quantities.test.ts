@@ -14,7 +14,7 @@ frontendPolicies:
 binds: [{ port: 8080, listeners: [{ routes: [{ backends: [{ host: "127.0.0.1:1" }] }] }] }]
 `;
 
-/** What the build makes of it, but the digest of the input. */
+/** Output of the build, without the digest of the input. */
 async function built(size: string): Promise<readonly string[]> {
   const variables = { SIZE: "2Mi" };
   const host = memoryHost({ "gateway.yaml": withSize(size) }, variables);

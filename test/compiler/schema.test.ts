@@ -20,12 +20,12 @@ function check(value: ConfigValue) {
   return { found, told };
 }
 
-it("a mapping in the place of a word is kept, and none of the words is asked of it", () => {
+it("a mapping instead of a word is accepted, and not compared with the words", () => {
   expect(check({ status: 503 })).toEqual({ found: { mode: { status: 503 } }, told: [] });
   expect(check("allow")).toEqual({ found: { mode: "allow" }, told: [] });
 });
 
-it("a text that is none of the words is told where a mapping may stand too", () => {
+it("an unknown word is reported where a mapping is possible, too", () => {
   const told = ['"mode" must be "deny", "allow" or "v1.5"'];
   expect(check("refuse")).toEqual({ found: {}, told });
   expect(check("v1x5")).toEqual({ found: {}, told });

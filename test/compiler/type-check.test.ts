@@ -131,7 +131,7 @@ it.each([
   expect(cacheFolder({ variable: (name) => values[name] }, platform)).toBe(expected);
 });
 
-it("rules that ask for what rules before them refused are compiled as they stand", async () => {
+it("rules that require what rules before them refused are compiled unchanged", async () => {
   const rules = [
     { deny: 'request.method != "GET"' },
     { allow: 'request.method == "POST"' },

@@ -10,7 +10,7 @@ import { startUpstream } from "../harness/upstream.ts";
 
 const fixture = path.join(import.meta.dirname, "fixtures", "plain-http.yaml");
 
-/** What the upstream and its mirror got, and how the upstream answers. */
+/** The requests of the upstream and its mirror, and the responses of the upstream. */
 interface World {
   readonly url: string;
   readonly reached: IncomingMessage[];
@@ -41,7 +41,7 @@ beforeEach(async () => {
   };
 });
 
-/** The file as it stands, but for its ports, and for pages that it names: what gwc refuses of it. */
+/** Returns the errors of gwc for the file, except for its ports and the pages that it names. */
 async function startFixture(upstream: string, mirror: string): Promise<string> {
   const text = readFileSync(fixture, "utf8")
     .replaceAll("127.0.0.1:8080", new URL(upstream).host)
@@ -115,7 +115,7 @@ it("policies: a preflight is answered here", async () => {
   expect(world.reached).toEqual([]);
 });
 
-it("policies: each request is mirrored, and the mirror's response is nobody's", async () => {
+it("policies: each request is mirrored, and the mirror's response is dropped", async () => {
   expect(await (await get("/any")).text()).toBe("from upstream");
   const copy = await eventually(() => world.mirrored[0] ?? null, "the copy");
   expect(copy.url).toBe("/new-path");

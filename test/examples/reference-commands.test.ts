@@ -132,7 +132,7 @@ beforeAll(async () => {
   });
 });
 
-/** What curl says, the status behind it. */
+/** Returns the output of curl, followed by the status. */
 async function curl(example: Example, path: string, ...more: readonly string[]): Promise<string> {
   const scheme = example === "tls" ? "https" : "http";
   const url = `${scheme}://localhost:${ports.get(example)}${path}`;
@@ -145,7 +145,7 @@ const asks = (content: string) => [
   JSON.stringify({ model: "gpt-4o-mini", messages: [{ role: "user", content }] }),
 ];
 
-it("tls: a request that is none of MCP is refused, over TLS", async () => {
+it("tls: a request that is not MCP is refused, over TLS", async () => {
   // curl takes anything (`*/*`), event streams too: what is missing is a session.
   expect(await curl("tls", "", "-k")).toMatch(/Mcp-Session-Id is required.* 400$/);
 });

@@ -9,17 +9,17 @@ import { root } from "../harness/root.ts";
 interface Shape {
   readonly name: string;
   readonly works: boolean;
-  /** What is said of one that does not work; by default that it is not built yet. */
+  /** The diagnostic of a form that does not work; by default that it is not built yet. */
   readonly codes?: readonly string[];
   readonly file: object;
-  /** What else stands beside it. */
+  /** Further sections of the file. */
   readonly files?: Readonly<Record<string, string>>;
 }
 
 const text = readFileSync(path.join(import.meta.dirname, "fixtures", "shapes.yaml"), "utf8");
 const shapes: readonly Shape[] = parseAllDocuments(text).map((document) => document.toJS());
 
-/** What may be said of a file that works: that something had better be fixed, kept elsewhere or harder to escape, or is not here. */
+/** Diagnostics that a working file may have: something should be fixed, stored elsewhere or escaped, or is missing. */
 const warnings: ReadonlySet<string> = new Set([
   "file-not-here",
   "limits-who-says-so",

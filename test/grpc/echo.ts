@@ -34,7 +34,7 @@ export async function startEcho(): Promise<EchoService> {
 /** A call's end that is no success: its status and what it says. */
 type Refusal = readonly [status: string, details: string];
 
-/** What grpcio's client got of each kind of call (echo-client.py). */
+/** Results of grpcio's client for each kind of call (echo-client.py). */
 export interface ClientReport {
   readonly unary: readonly [length: number, trailers: Readonly<Record<string, string>>];
   readonly large: number;

@@ -67,7 +67,7 @@ spec:
 
 const bytes = { to: (value: Buffer) => value, from: (value: Buffer) => value };
 
-/** What became of a call of grpc-js. */
+/** Result of a call of grpc-js. */
 interface Called {
   readonly message: Buffer | undefined;
   readonly error: ServiceError | null;
@@ -155,7 +155,7 @@ describe("calls through a GRPCRoute", () => {
     expect(error?.metadata.get("x-attempt")).toEqual([]);
   });
 
-  it("the server is told when a client gives up", async () => {
+  it("the server gets a cancellation when a client gives up", async () => {
     const client = new Client(`127.0.0.1:${gateway.port}`, credentials.createInsecure());
     onTestFinished(() => client.close());
     const ended = new Promise<ServiceError | null>((resolve) => {

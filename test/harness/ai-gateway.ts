@@ -1,6 +1,6 @@
 import { type Gateway, startGateway } from "./gateway.ts";
 
-/** What a route of models says besides what its paths carry. */
+/** Settings of a route of models besides those of its paths. */
 export interface AiOptions {
   /** As under `ai.provider`. OpenAI's own API unless given. */
   readonly provider?: object;
@@ -12,7 +12,7 @@ export interface AiOptions {
   readonly policies?: object;
 }
 
-/** Where clients of each format ask, as under `policies.ai.routes`. */
+/** The paths of each client format, as in `policies.ai.routes`. */
 export const everyFormat = {
   "/v1/messages": "messages",
   "/v1/responses": "responses",

@@ -1,6 +1,6 @@
 import { onTestFinished, TestRunner } from "vitest";
 
-/** What hooks of a file of tests started: it serves all its tests. */
+/** Cleanup of what hooks of a test file started for all of its tests. */
 const startedByHooks: (() => unknown)[] = [];
 
 /** Ends something with the test that started it, or with the file of tests when a hook did. */

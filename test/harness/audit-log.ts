@@ -31,7 +31,7 @@ interface AuditEvent {
   readonly responseStatus?: { readonly code: number };
 }
 
-/** What an API server was asked by the accounts of pods. */
+/** The requests that accounts of pods sent to an API server. */
 export class AuditLog {
   readonly #file: string;
   readonly #policy: string;
@@ -41,12 +41,12 @@ export class AuditLog {
     this.#file = workspace.write("audit.log", "");
   }
 
-  /** What the API server is started with. */
+  /** Flags for starting the API server. */
   get options(): readonly string[] {
     return ["--audit-policy-file", this.#policy, "--audit-log-path", this.#file];
   }
 
-  /** What an account (`NAMESPACE:NAME`) asked of objects so far. */
+  /** Returns the requests of an account (`NAMESPACE:NAME`) for objects so far. */
   callsOf(account: string): readonly AuditedCall[] {
     // The last line may be on its way.
     const lines = readFileSync(this.#file, "utf8").split("\n").slice(0, -1);

@@ -9,7 +9,7 @@ export interface TestKeys {
   readonly sessionToken?: string;
 }
 
-/** What a request would have in Authorization if AWS's own library had signed it. */
+/** Returns the Authorization header that AWS's own library computes for a request. */
 export async function expectedSignature(
   { method, url, headers, body }: Received,
   credentials: TestKeys,

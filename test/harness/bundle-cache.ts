@@ -21,7 +21,7 @@ const KEPT_STATES = 3;
 /** Configurations that are kept of each: some hold random keys and are never asked for again. */
 const KEPT_BUNDLES = 1000;
 
-/** What a configuration was compiled to before; undefined when it was not, or was by other sources. */
+/** Returns the cached bundle of a configuration; `undefined` if these sources have not compiled it. */
 export function cachedFiles(digest: string, key: string): readonly OutputFile[] | undefined {
   const file = path.join(CACHE, digest, key);
   try {
@@ -32,7 +32,7 @@ export function cachedFiles(digest: string, key: string): readonly OutputFile[] 
   }
 }
 
-/** Keeps what a configuration was compiled to. Tests run beside each other: a file appears whole or not at all. */
+/** Caches the bundle of a configuration. Test processes run in parallel, so a file appears whole or not at all. */
 export function cacheFiles(digest: string, key: string, files: readonly OutputFile[]): void {
   const folder = path.join(CACHE, digest);
   mkdirSync(folder, { recursive: true });

@@ -7,14 +7,14 @@ import { cachedFiles, cacheFiles } from "./bundle-cache.ts";
 export interface Configuration {
   /** A standalone file or manifests: YAML text, or a value (JSON is YAML). */
   readonly config: string | object;
-  /** Files beside it, by their paths; a build reads them, and those that a gateway reads are in its folder. */
+  /** Further files by their paths. The build reads them; those that the gateway reads are in its folder. */
   readonly files?: Readonly<Record<string, string>>;
 }
 
 /**
- * What `gwc build` writes for a configuration. The ports of a test are new in each run: they are put in after the
- * compilation, so that the same gateway on other ports comes from the cache. Types are not checked here: the last test of
- * the suite does that for all that the suite has compiled (test/compiler/generated-types.test.ts).
+ * Returns the output of `gwc build` for a configuration. Ports of a test are new in each run, so they are inserted
+ * after compilation, and the same gateway on other ports comes from the cache. Types are not checked here: the last
+ * test of the suite checks everything that the suite compiled (test/compiler/generated-types.test.ts).
  */
 export async function bundle({
   config,

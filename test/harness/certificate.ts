@@ -39,7 +39,7 @@ export function makeCertificate(
   run(["x509", "-req", ...authority, ...files, "-CAcreateserial", "-days", days]);
 }
 
-/** What a certificate says. */
+/** Contents of a certificate. */
 export interface CertificateOptions {
   readonly commonName?: string;
   /** `DNS:localhost,IP:127.0.0.1` */

@@ -5,7 +5,7 @@ import { listen } from "./listen.ts";
 /** A tunnel that a proxy was asked for: `HOST:PORT`, and the credential that was shown. */
 export type AskedTunnel = readonly [target: string, authorization: string | undefined];
 
-/** Where a proxy leads a tunnel. */
+/** Destination of a tunnel. */
 export interface TunnelEnd {
   readonly host: string;
   readonly port: number;

@@ -1,7 +1,7 @@
 import type { ConnectionSettings } from "../../runtime/net/connection-settings.ts";
 import type { TlsSettings } from "../../runtime/tls/tls-settings.ts";
 
-/** What the compiler writes for a gateway without `frontendPolicies`. */
+/** The connection settings that the compiler emits for a gateway without `frontendPolicies`. */
 export const connections: ConnectionSettings = {
   keepAlive: { time: 180_000, interval: 180_000, retries: 9 },
   maxHeaders: 100,

@@ -21,7 +21,7 @@ export interface SeenMessage {
 export interface EnvoyServices {
   readonly port: number;
   readonly url: string;
-  /** What they got, in order: all that was responded to is there. */
+  /** The requests that they received, in order, including all that they responded to. */
   seen(): readonly SeenMessage[];
   /** The responses that were not waited for to their end, by the name of their message. */
   cancelled(): readonly string[];

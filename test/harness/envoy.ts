@@ -14,7 +14,7 @@ export interface EnvoyListener {
   readonly route?: object;
 }
 
-/** Where requests go, and the gRPC server of the cluster `services`; both `host:port`. */
+/** Destinations of requests and of the gRPC cluster `services`, both `host:port`. */
 export interface EnvoySetup {
   readonly upstream: string;
   readonly services: string;

@@ -25,7 +25,7 @@ export async function startExample(
   await startGateway({
     config,
     files: filesOf(folder),
-    // Where npx finds the commands of its servers.
+    // npx finds the commands of its servers there.
     cwd: root,
     env: { GWC_CONFIG_DIR: folder, ...env },
   });

@@ -1,11 +1,11 @@
-/** What a gateway says at `/metrics`. */
+/** The metrics of a gateway at `/metrics`. */
 export interface Exposition {
   readonly text: string;
   /** The type of each metric. */
   readonly types: ReadonlyMap<string, string>;
   /** The names of the labels of each metric's samples; those of a histogram's buckets without `le`. */
   readonly labels: ReadonlyMap<string, ReadonlySet<string>>;
-  /** The value of a sample, by its name and labels as they are written; undefined: there is none. */
+  /** Returns the value of a sample by its name and labels as written; `undefined` if there is no such sample. */
   value(sample: string): number | undefined;
 }
 

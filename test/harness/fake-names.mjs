@@ -1,6 +1,6 @@
-// Loaded before a gateway: names under `.test` are what GWC_TEST_NAMES says, each lookup the next of its addresses; null:
-// there is no such name.
-// What stands in for a DNS server can't be a real one: the system's resolver asks only the servers of the machine.
+// Loaded before a gateway. Names below `.test` resolve to the addresses in GWC_TEST_NAMES, each lookup to the next one;
+// null means that the name does not exist. This cannot be a real DNS server: the system's resolver asks only the
+// servers of the machine.
 import dns from "node:dns";
 import { syncBuiltinESMExports } from "node:module";
 

@@ -3,7 +3,7 @@ import path from "node:path";
 import type { Gateway } from "./gateway.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
-/** Loaded by every thread: one ends when a file says so, as it would when it has no memory left. */
+/** Loaded by every thread: ends one when a file requests it, as if it had run out of memory. */
 const fragile = `
 const { existsSync, rmSync } = require("node:fs");
 const { isMainThread, workerData } = require("node:worker_threads");

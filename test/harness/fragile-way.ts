@@ -4,7 +4,7 @@ import { listen } from "./listen.ts";
 /** A way to a port of this machine. */
 export interface FragileWay {
   readonly port: number;
-  /** Of the connections that are open nothing arrives any more, either way, and nobody is told; new ones are as before. */
+  /** Stops data in both directions of open connections without closing them; new connections are not affected. */
   swallow(): void;
 }
 

@@ -6,11 +6,10 @@ import { createServer } from "node:net";
 const [FIRST, PORTS, PARTS] = [20_000, 1_500, 8];
 
 /**
- * A port that nobody listens on now, for a process that cannot choose one itself. It lies below the range from which
- * systems take the ports of connections (32768 and up, IANA 49152 and up), where any of those could take it meanwhile; each
- * process of tests has a part of that range. Two could choose the same one before it is used, also those of another run
- * beside this one: a UDP socket of its number, which nobody else needs, says until the end of the process that it is given
- * away.
+ * Returns a port that nobody listens on, for a process that cannot choose one itself. It is below the range from which
+ * systems take ports of connections (32768 and up, IANA 49152 and up). Each test process has a part of that range. Test
+ * processes, also of another run, reserve a port until they end by binding a UDP socket with its number, which nobody
+ * else needs.
  */
 export async function freePort(): Promise<number> {
   const part = Number(process.env.VITEST_POOL_ID ?? 0) % PARTS;

@@ -7,14 +7,14 @@ import { temporaryFolder } from "./temporary-folder.ts";
 import { Workspace } from "./workspace.ts";
 
 /**
- * An API server with one Gateway, `front` in the namespace `default`, and what its controller and its data planes are
- * started with. Who starts them is the test.
+ * An API server with one Gateway, `front` in the namespace `default`, and the settings for its controller and data
+ * planes. The test starts these.
  */
 export class FrontGateway {
   readonly api: KubernetesApi;
   /** Of its listener, on loopback. */
   readonly port: number;
-  /** Where a controller serves data planes. */
+  /** Address at which a controller serves data planes. */
   readonly xdsPort: number;
   readonly #others: readonly number[];
 

@@ -9,7 +9,7 @@ import { TestProcess } from "./test-process.ts";
 export type GatewayConfig =
   | {
       readonly listeners: readonly object[];
-      /** Sections of the file beside `binds`. */
+      /** Sections of the file in addition to `binds`. */
       readonly file?: object;
     }
   | {
@@ -19,18 +19,18 @@ export type GatewayConfig =
 
 /** How a gateway is built and run. */
 export interface GatewayOptions {
-  /** What the build reads beside the configuration, by its path. */
+  /** Further files that the build reads, by their paths. */
   readonly files?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
-  /** Where the bundle is and runs: relative paths of its configuration start here. An empty folder unless given. */
+  /** Folder of the bundle, in which relative paths of its configuration start. An empty folder unless given. */
   readonly folder?: string;
-  /** Where it runs when not beside its bundle. */
+  /** Working directory, if it is not the folder of the bundle. */
   readonly cwd?: string;
 }
 
 /** A compiled gateway that runs as a process of its own. It is gone at the end of the test. */
 export class Gateway extends TestProcess {
-  /** Where it runs. */
+  /** Working directory. */
   readonly folder: string;
   /** The first port of its configuration. */
   port = 0;

@@ -8,7 +8,7 @@ import type {
 } from "@google/genai";
 import { type Received, type Scripted, startScripted } from "./scripted.ts";
 
-/** What a request to generateContent says. */
+/** Body of a request to generateContent. */
 export interface GenerateContentBody {
   readonly systemInstruction?: Content;
   readonly contents: Content[];
@@ -53,7 +53,7 @@ function refuse(response: ServerResponse, message: string): void {
   response.end(JSON.stringify({ error: { code: 400, message, status: "INVALID_ARGUMENT" } }));
 }
 
-/** What the API refuses, as far as a gateway may get it wrong. */
+/** Reports the mistakes that the API refuses and a gateway could make. */
 function problemOf(request: Received): string | undefined {
   if (
     !/^\/[\w./-]*models\/[\w.-]+:(?:generateContent|streamGenerateContent\?alt=sse)$/.test(

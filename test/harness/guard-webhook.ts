@@ -24,7 +24,7 @@ export interface WebhookCall {
 /** A webhook for guards, in Python (guard-webhook.py says what it does). */
 export interface GuardWebhook {
   readonly url: string;
-  /** What it got, in order: all that it responded to is there. */
+  /** The requests that it received, in order, including all that it responded to. */
   seen(): readonly WebhookCall[];
 }
 

@@ -5,14 +5,14 @@ import { ownPackage } from "./own-package.ts";
 import { root } from "./root.ts";
 import { TestProcess } from "./test-process.ts";
 
-/** What a finished `gwc` said. */
+/** Result of a finished `gwc`. */
 export interface Finished {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Where and with which variables `gwc` is called. */
+/** Working directory and variables of a call of `gwc`. */
 export interface Situation {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
@@ -24,8 +24,8 @@ export interface Situation {
 const executable = path.join(ownPackage(inject("sourceDigest")), "compiler", "gwc.mjs");
 
 /**
- * What a command does and says, in this process: most of what `gwc` takes as a process of its own is loading the compiler.
- * It knows as much of the world as cli.ts would let it know.
+ * Runs a command in this process, because most of the time of a `gwc` process is loading the compiler. The command sees
+ * as much of the world as cli.ts would show it.
  */
 export async function gwc(argv: readonly string[], situation: Situation = {}): Promise<Finished> {
   const [{ perform }, { takesColors }, { realHost }] = await Promise.all([
@@ -75,7 +75,7 @@ function environment({ env = {} }: Situation): Readonly<Record<string, string | 
   return { ...Object.fromEntries(unset.map((name) => [name, undefined])), ...env };
 }
 
-/** `gwc` under way, as with `gwc run`. */
+/** A running `gwc`, such as `gwc run`. */
 export class GwcProcess extends TestProcess {
   constructor(argv: readonly string[], situation: Situation = {}) {
     super(process.execPath, [executable, ...argv], {

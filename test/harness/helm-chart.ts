@@ -10,12 +10,12 @@ export const chartFolder: string = path.join(root, "out", "helm", "gwc");
 
 const helm = kubernetesBinary("helm");
 
-/** Why the chart can't be rendered; undefined: it can. */
+/** Why the chart cannot be rendered; `undefined` if it can. */
 export function missingHelm(): string | undefined {
   return existsSync(helm) ? undefined : `${helm} is not there`;
 }
 
-/** What helm prints; it throws what helm has against it. */
+/** Returns the output of helm; throws its errors. */
 export function runHelm(...argv: readonly string[]): string {
   return execFileSync(helm, argv, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
 }

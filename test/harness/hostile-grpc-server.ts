@@ -13,7 +13,7 @@ export async function startHostileGrpcServer(misbehaviour: Misbehaviour): Promis
 
 const head = { ":status": 200, "content-type": "application/grpc" };
 
-/** A message as it stands on the wire. */
+/** A message in its wire format. */
 function frame(bytes: Uint8Array, length = bytes.length, compressed = 0): Buffer {
   const prefix = Buffer.alloc(5);
   prefix[0] = compressed;
@@ -74,7 +74,7 @@ const misbehaviours = {
   "says something else": sockets((socket) => socket.write("220 mail.test ESMTP\r\n")),
   "speaks HTTP/1.1": () => createHttpServer((_, response) => response.end("yes")),
   "takes calls and says nothing": streams(() => {}),
-  "begins and does not go on": streams((stream) => stream.respond(head)),
+  "begins and then stalls": streams((stream) => stream.respond(head)),
   "resets calls": streams((stream) => stream.close(2)),
   "closes the connection under calls": streams((stream) => stream.session?.destroy()),
   "is a web site": streams((stream) => {
@@ -100,7 +100,7 @@ const misbehaviours = {
   "announces two gigabytes": says(frame(Buffer.alloc(100), 2 ** 31)),
   compresses: says(frame(Buffer.alloc(10), 10, 1)),
   "ends without a status": ends({}, yes),
-  "has a status that is none": ends({ "grpc-status": "yes" }, yes),
+  "has an invalid status": ends({ "grpc-status": "yes" }, yes),
   "has an empty status": ends({ "grpc-status": "" }, yes),
   "refuses after a yes": ends({ "grpc-status": "7" }, yes),
   "has headers without end": streams((stream) => {

@@ -25,7 +25,7 @@ export class IdentityProvider {
   keys: JWK[] = [];
   /** Requests for the key set. */
   keySetRequests = 0;
-  /** What happens to requests instead of being answered. */
+  /** Overrides the response to requests. */
   fault: RequestListener | undefined;
   #response: RequestListener = () => {};
   readonly #announcesIssuer: boolean;

@@ -17,8 +17,9 @@ export function bytesUnread(socket: Socket | undefined): number {
 }
 
 /**
- * Bytes that whoever stands between two local connections has taken from the one and not handed on to the other: bytes
- * flow from `writer` to `reader`. Only at a standstill, as the queues are not read at one moment.
+ * Returns the bytes that a process between two local connections has taken from one and not passed on to the other.
+ * Bytes flow from `writer` to `reader`. Exact only while nothing moves, because the queues are not read at the same
+ * moment.
  */
 export function bytesHeld(writer: Socket | undefined, reader: Socket | undefined): number {
   return bytesTaken(writer) - bytesUnread(reader) - present(reader).bytesRead;
@@ -30,7 +31,7 @@ function present(socket: Socket | undefined): Socket {
   return socket;
 }
 
-/** What the kernel holds on the way from one port to another: both its queues (Linux, proc(5) net/tcp). */
+/** Returns the bytes that the kernel holds between two ports, in both of its queues (Linux, proc(5) net/tcp). */
 function bytesBetween(from: number | undefined, to: number | undefined): number {
   const [sender, receiver] = [hexPort(from), hexPort(to)];
   let bytes = 0;

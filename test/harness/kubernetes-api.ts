@@ -13,7 +13,7 @@ import { TestProcess } from "./test-process.ts";
 import { program } from "./tool.ts";
 import { Workspace } from "./workspace.ts";
 
-/** Where the binaries of a Kubernetes control plane are kept: `bin/kube-apiserver`, `bin/etcd`. */
+/** Folder with the binaries of a Kubernetes control plane: `bin/kube-apiserver`, `bin/etcd`. */
 const home = process.env.GWC_KUBE_HOME ?? path.join(homedir(), ".cache", "gwc-kube");
 
 /** The definitions of a release of the Gateway API, as Go's module cache has them. */
@@ -30,7 +30,7 @@ export function kubernetesBinary(name: string): string {
   return path.join(home, "bin", name);
 }
 
-/** Why there is no API server to test with; undefined: there is one, and the other programs and releases of definitions. */
+/** Why there is no API server to test with; `undefined` if it, the other programs and the releases of definitions exist. */
 export function missingApiServer(
   others: readonly string[] = [],
   releases: readonly string[] = [],
@@ -42,7 +42,7 @@ export function missingApiServer(
   return folder && `the definitions of the Gateway API are not in ${folder}`;
 }
 
-/** What an API server is for: objects that others make, or pods that run, too. */
+/** Purpose of an API server: objects that others create, or also running pods. */
 type ApiScope = "objects" | "pods";
 
 /** A manifest, as an object. */
@@ -57,7 +57,7 @@ export interface TestObject {
   [field: string]: unknown;
 }
 
-/** What the API server says. */
+/** Response of the API server. */
 interface Said {
   readonly status: number;
   // biome-ignore lint/suspicious/noExplicitAny: JSON of many shapes, which each test knows.
@@ -69,7 +69,7 @@ export class KubernetesApi {
   readonly kubeconfig: string;
   /** Of a controller in the namespace `default`: it may do what the chart's roles say, and nothing else. */
   controllerKubeconfig = "";
-  /** What accounts of pods ask for. */
+  /** Records the requests of accounts of pods. */
   readonly audit: AuditLog;
   readonly #workspace: Workspace;
   readonly #port: number;
@@ -90,7 +90,7 @@ export class KubernetesApi {
     this.kubeconfig = this.kubeconfigOf("admin-token", "default");
   }
 
-  /** A kubeconfig of whoever has a token. */
+  /** Returns a kubeconfig with a token. */
   kubeconfigOf(token: string, namespace: string, file = namespace): string {
     const text = kubeconfigText(this.#port, this.#workspace.path("api.crt"), token, namespace);
     return this.#workspace.write(`kubeconfig-${file}`, text);
@@ -148,7 +148,7 @@ export class KubernetesApi {
     await eventually(() => isReady().catch(() => null), "the API server");
   }
 
-  /** What makes pods of Deployments, gives each a node, and says where the pods of Services are. */
+  /** Creates pods of Deployments, assigns nodes to them, and writes the endpoints of Services. */
   async #startControllers(): Promise<void> {
     for (const name of ["kube-controller-manager", "kube-scheduler"])
       new TestProcess(path.join(home, "bin", name), [

@@ -20,11 +20,11 @@ export interface LoginClient {
 /** A real OpenID provider on a loopback port, where people log in by their name alone. */
 export interface LoginProvider {
   readonly issuer: string;
-  /** What its token endpoint was asked, in order. */
+  /** The requests to its token endpoint, in order. */
   readonly asked: URLSearchParams[];
   /** Authorization of those requests. */
   readonly authorizations: (string | undefined)[];
-  /** What happens to requests of its clients instead of being answered. */
+  /** Overrides the response to requests of its clients. */
   fault: RequestListener | undefined;
 }
 

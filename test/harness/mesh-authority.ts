@@ -21,7 +21,7 @@ import { makeCertificate } from "./certificate.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 import { program } from "./tool.ts";
 
-/** What the authority got. */
+/** A request that the authority received. */
 export interface CertificateCall {
   readonly token: string;
   readonly cluster: string;
@@ -33,11 +33,11 @@ export interface CertificateCall {
 export interface AuthorityBehaviour {
   /** Only this token is good. */
   readonly token?: string;
-  /** Whose name the certificate gets, whoever asks. */
+  /** The name in every certificate, regardless of the caller. */
   readonly spiffeId: string;
   /** Seconds that certificates are valid. */
   readonly seconds?: number;
-  /** What it answers in the place of a chain. */
+  /** The response instead of a chain. */
   readonly chain?: readonly string[];
   /** It does not answer. */
   readonly isSilent?: boolean;

@@ -4,15 +4,15 @@ import { LLMock } from "@copilotkit/aimock";
 import { atEnd } from "./at-end.ts";
 import { type Scripted, startScripted } from "./scripted.ts";
 
-/** What a provider says to a prompt that holds a text. */
+/** Response of a provider to a prompt that contains a string. */
 export interface ScriptedReply {
   readonly prompt: string;
   readonly response: Parameters<LLMock["on"]>[1];
 }
 
 /**
- * A server with the APIs of all providers, which says what a test wants; it is gone at the end of the test. It takes any
- * request by itself: what stands before it takes those that are valid by the provider's own schema.
+ * A server with the APIs of all providers, which gives the response that a test chooses and ends with the test. It
+ * accepts any request itself: the layer in front of it accepts those that are valid by the provider's own schema.
  */
 export async function startProvider(replies: readonly ScriptedReply[]): Promise<Scripted> {
   const server = new LLMock({ port: 0 });

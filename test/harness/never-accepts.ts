@@ -8,7 +8,7 @@ const server = createServer().listen({ host: "127.0.0.1", port: 0, backlog: 1 },
   const address = server.address();
   if (address === null || typeof address === "string") return;
   const { port } = address;
-  // One more than the backlog is queued (Linux, listen(2)); they connect before the process stands still.
+  // The kernel queues one more than the backlog (Linux, listen(2)); they connect before the process is stopped.
   for (let i = 0; i < 4; i++) connect(port, "127.0.0.1").on("error", () => {});
   process.nextTick(() => {
     writeSync(1, `listening on 127.0.0.1:${port}\n`);

@@ -46,7 +46,7 @@ export class OtlpCollector extends TestProcess {
     return `127.0.0.1:${this.port}`;
   }
 
-  /** What has come so far; throws when something was not OTLP. */
+  /** Returns everything received so far; throws if something was not OTLP. */
   get requests(): readonly CollectorRequest[] {
     const lines = this.stdout.split("\n").filter((line) => line.startsWith("{"));
     const requests = lines.map((line): CollectorRequest => JSON.parse(line));

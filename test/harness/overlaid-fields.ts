@@ -14,7 +14,7 @@ interface OpenApiSchema {
 /** Schemas by their names in the document. */
 export type OpenApiSchemas = Readonly<Record<string, OpenApiSchema>>;
 
-/** What overlays may change of the objects that run a gateway. */
+/** The fields that overlays may change in the objects of a gateway. */
 const ROOTS: readonly string[] = [
   ...["io.k8s.api.apps.v1.DeploymentSpec", "io.k8s.api.core.v1.ServiceSpec"],
   "io.k8s.api.policy.v1.PodDisruptionBudgetSpec",

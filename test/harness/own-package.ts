@@ -4,7 +4,7 @@ import { root } from "./root.ts";
 /** Packages of gwc, in a folder for each state of the sources: below node_modules, as where people install it. */
 export const PACKAGES: string = path.join(root, "node_modules", ".cache", "gwc-package");
 
-/** Where the package of these sources is. */
+/** Folder of the package of these sources. */
 export function ownPackage(digest: string): string {
   return path.join(PACKAGES, digest);
 }

@@ -1,12 +1,15 @@
 import { networkInterfaces } from "node:os";
 import { missingApiServer } from "./kubernetes-api.ts";
 
-/** An address of this machine that is not loopback, which the API server takes for no pod; undefined: there is none. */
+/**
+ * An address of this machine that is not loopback, which the API server accepts for a pod; `undefined` if there is no
+ * such address.
+ */
 export const podAddress: string | undefined = Object.values(networkInterfaces())
   .flat()
   .find((each) => each?.family === "IPv4" && !each.internal)?.address;
 
-/** Why there is no API server that takes this machine's address for a pod's; undefined: there is one. */
+/** Why no API server accepts this machine's address for a pod; `undefined` if one does. */
 export function missingPods(): string | undefined {
   return missingApiServer() ?? (podAddress === undefined ? "only loopback is there" : undefined);
 }
@@ -24,7 +27,7 @@ spec: { ports: [{ port: 80, targetPort: ${port}${protocol} }] }
 ${sliceManifest(name, port, pod)}`;
 }
 
-/** What some tests say of a Service. */
+/** Parts of a Service that some tests set. */
 interface ServiceFields {
   readonly labels?: string;
   readonly appProtocol?: string;

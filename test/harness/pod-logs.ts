@@ -5,7 +5,7 @@ import { atEnd } from "./at-end.ts";
 import { makeCertificate } from "./certificate.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
-/** What is known of a folder at a moment. */
+/** Contents of a folder at a moment. */
 interface Sizes {
   /** Milliseconds since 1970. */
   readonly time: number;
@@ -13,7 +13,7 @@ interface Sizes {
   readonly sizes: ReadonlyMap<string, number>;
 }
 
-/** Where kubelets serve the logs of their pods. */
+/** Path at which kubelets serve the logs of their pods. */
 export const LOGS_PORT = 10_250;
 
 /** Serves the logs of pods, `NAME.log` in a folder, as a kubelet does (`/containerLogs/NAMESPACE/POD/CONTAINER`). */
@@ -47,7 +47,7 @@ export class PodLogs {
     this.#marks.push({ time: Date.now(), sizes: new Map(sizes) });
   }
 
-  /** What a pod wrote from a time on, and at most the time between two marks before; all without a time. */
+  /** Returns the output of a pod since a time, and at most the time between two marks before; all of it without a time. */
   #since(pod: string, time: number): Buffer {
     const file = `${pod}.log`;
     const mark = this.#marks.findLast((each) => each.time <= time);

@@ -1,10 +1,10 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync } from "node:fs";
 
-/** Where everything but pods is: the gateway of their network. */
+/** Address of the gateway of the pod network, which is everything but pods. */
 export const NODE_ADDRESS = "10.244.0.1";
 
-/** What a command is called with to have a network, mounts and processes of its own, all of which end with it. */
+/** Command prefix that gives a command its own network, mounts and processes, all of which end with it. */
 export const ISOLATED = [
   "unshare",
   "--net",
@@ -15,7 +15,7 @@ export const ISOLATED = [
   "--mount-proc",
 ];
 
-/** Why there can't be networks of pods; undefined: there can. */
+/** Why networks of pods are impossible; `undefined` if they are possible. */
 export function missingNetwork(): string | undefined {
   try {
     const [command = "", ...parameters] = ISOLATED;
@@ -37,7 +37,7 @@ export class PodNetwork {
     const interfaces = readFileSync("/proc/net/dev", "utf8").split("\n").slice(2, -1);
     if (interfaces.length > 1) throw new Error("this process has the network of the machine");
     run("mount", "-t", "tmpfs", "tmpfs", "/run");
-    // What pods mount gets its place in memory, not on the machine.
+    // Mounts of pods are created in memory, not on the machine.
     for (const folder of ["/etc", "/var"]) {
       const [upper, work] = ["upper", "work"].map((name) => `/run/over${folder}/${name}`);
       for (const each of [upper, work]) mkdirSync(each ?? "", { recursive: true });

@@ -49,10 +49,10 @@ interface KeyPath {
   readonly path: string;
 }
 
-/** What a pod mounts is not there. */
+/** A mount whose source does not exist. */
 export class MissingObject extends Error {}
 
-/** The folders of a container's volumes, and where each is to stand. */
+/** Folders of a container's volumes, with their mount points. */
 export async function mountsOf(
   pod: Pod,
   container: Container,

@@ -11,7 +11,7 @@ import { TestProcess } from "./test-process.ts";
 /** How a node runs its pods. */
 export interface KubeletSettings {
   readonly network: PodNetwork;
-  /** The command that stands for an image; undefined: the pod is said to run, and nothing is started. */
+  /** The command that replaces an image; `undefined` if the pod only counts as running, and nothing is started. */
   readonly commandOf: (image: string) => readonly string[] | undefined;
   /** A folder that gets what each pod prints. */
   readonly logs: string;
@@ -19,7 +19,7 @@ export interface KubeletSettings {
   readonly isPolite?: boolean;
 }
 
-/** A pod under way. */
+/** A running pod. */
 interface RunningPod {
   readonly pod: Pod;
   readonly network: string;
@@ -36,7 +36,7 @@ const NODE = "process-node";
 /** Milliseconds between two looks, and looks between two signs of life of the node. */
 const INTERVAL = 200;
 const SIGN_OF_LIFE = 25;
-/** What the container of each image is, in capacity: more than is asked for. */
+/** Capacity of each image's container: more than requested. */
 const CAPACITY = { cpu: "64", memory: "256Gi", pods: "500" };
 
 /**
@@ -167,7 +167,7 @@ export class ProcessKubelet {
     this.#settings.network.remove(network);
   }
 
-  /** Says that a pod runs, and that it is ready once its probes say so. */
+  /** Marks a pod as running, and as ready once its probes succeed. */
   async #report(running: RunningPod): Promise<void> {
     const { pod, address } = running;
     if (running.isReady) return;

@@ -5,10 +5,10 @@ import { closed } from "./provider-schemas/closed.ts";
 import { type Definitions, isObject, type JsonValue } from "./provider-schemas/json-schema.ts";
 import { narrowed } from "./provider-schemas/narrowed.ts";
 
-/** Where the schemas of a provider's API stand, and which of them. */
+/** Location of the schemas of a provider's API, and which of them apply. */
 export type ProviderSchema = readonly [document: string, name: string];
 
-/** The schema that a provider has for the bodies of requests to a path; undefined: none that is known. */
+/** Returns a provider's schema for the bodies of requests to a path; `undefined` if none is known. */
 export function requestSchema(url: string): ProviderSchema | undefined {
   const [pathname = ""] = url.split("?");
   return requestSchemas.find(([pattern]) => pattern.test(pathname))?.[1];
@@ -30,12 +30,12 @@ const requestSchemas: readonly (readonly [RegExp, ProviderSchema])[] = [
   [/\/model\/[^/]+\/converse(?:-stream)?$/, ["bedrock", "ConverseRequest"]],
 ];
 
-/** What is wrong with a request by its provider's own schema, each with its path; nothing: it is valid. */
+/** Returns the violations of a provider's own schema by a request, each with its path; empty if it is valid. */
 export function requestProblems(schema: ProviderSchema, body: unknown): readonly string[] {
   return problems(schema, closed, body);
 }
 
-/** What is wrong with a response, or an event of a stream, by the schema of the format it is in. */
+/** Returns the violations of the format's schema by a response, or by an event of a stream. */
 export function responseProblems(schema: ProviderSchema, body: unknown): readonly string[] {
   return problems(schema, open, body);
 }
@@ -66,7 +66,7 @@ function problems(
   });
   meant(body);
   const errors = meant.errors ?? validate.errors ?? [];
-  // Around what is wrong everything is wrong: what stands deepest inside says it best.
+  // Everything around a violation is invalid too: the deepest message is the most precise one.
   const told = errors
     .filter(({ keyword }) => keyword !== "anyOf")
     .toSorted((a, b) => depthOf(b) - depthOf(a))
@@ -86,11 +86,11 @@ function refereeOf([document, name]: ProviderSchema, strictness: Strictness): Re
   return made;
 }
 
-/** What the documents require and nobody sends, by its definition. */
+/** Fields that the documents require and no client sends, by definition. */
 const unrequired: Readonly<Record<string, string>> = {
   // OpenAI takes tools of the Responses API without it, and most clients leave it out.
   FunctionTool: "strict",
-  // Anthropic leaves it out where there are none, and clients refuse a null.
+  // Anthropic omits the field if the list is empty, and clients refuse a null.
   ResponseTextBlock: "citations",
 };
 

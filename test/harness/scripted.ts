@@ -18,8 +18,8 @@ export interface Scripted {
 }
 
 /**
- * Starts one; `respond` is called when the request's body is complete, with the number of requests before it. What goes to
- * paths of providers has to be as these want it, unless the test says that it takes `anything`.
+ * Starts one. `respond` is called when the body of a request is complete, with the number of earlier requests. Requests
+ * to paths of providers must be valid for these, unless the test accepts `anything`.
  */
 export async function startScripted(
   respond: (response: ServerResponse, count: number, request: Received) => void,

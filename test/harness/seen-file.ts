@@ -2,9 +2,9 @@ import { closeSync, openSync, readSync, statSync } from "node:fs";
 import path from "node:path";
 import { temporaryFolder } from "./temporary-folder.ts";
 
-/** What a server got, in a file that it writes to before it responds: who has its response finds it there. */
+/** The requests of a server, in a file that it writes before it responds: after the response, they are there. */
 export interface SeenFile<Seen> {
-  /** The variable by which the server is told of the file. */
+  /** The variable that names the file to the server. */
   readonly env: Readonly<Record<"SEEN", string>>;
   /** A value for each line, in order; a line is read once. */
   read(): readonly Seen[];
@@ -14,7 +14,7 @@ export interface SeenFile<Seen> {
 export function seenFile<Seen>(): SeenFile<Seen> {
   const file = path.join(temporaryFolder({ seen: "" }), "seen");
   const values: Seen[] = [];
-  /** Where the lines end that were read. */
+  /** Offset after the last line that was read. */
   let at = 0;
   return {
     env: { SEEN: file },

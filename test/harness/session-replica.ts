@@ -11,7 +11,7 @@ import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/
 export class SessionReplica {
   /** By their ids. */
   readonly sessions = new Map<string, StreamableHTTPServerTransport>();
-  /** What came for sessions that did not begin at it: `GET`, `POST` or `DELETE`. */
+  /** Requests for sessions that did not begin at it: `GET`, `POST` or `DELETE`. */
   readonly foreign: string[] = [];
   /** Streams that clients opened in its sessions. */
   streams = 0;

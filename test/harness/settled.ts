@@ -1,7 +1,7 @@
 import { eventually } from "./eventually.ts";
 import { pause } from "./pause.ts";
 
-/** Waits until a number has begun to grow and then stands still for half a second; the number. */
+/** Waits until a number has started to grow and has not changed for half a second; returns the number. */
 export async function settled(look: () => number): Promise<number> {
   return eventually(async () => {
     const before = look();

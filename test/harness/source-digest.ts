@@ -3,7 +3,7 @@ import { globSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { root } from "./root.ts";
 
-/** What a bundle is made from beside the configuration. */
+/** The sources of a bundle besides the configuration. */
 const SOURCES = ["{compiler,templates,runtime}/**/*.{ts,mjs,json}", "package-lock.json"];
 
 /** A digest of everything that decides what a configuration becomes, and of more files. */

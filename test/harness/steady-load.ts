@@ -4,7 +4,7 @@ import { send } from "./send.ts";
 
 /** One request after the other. */
 export interface Load {
-  /** What was not answered with 200, and how it was. */
+  /** Responses other than 200, with their results. */
   readonly failures: readonly string[];
   /** Ends it; resolves with the number of requests. */
   stop(): Promise<number>;

@@ -4,7 +4,7 @@ import { pause } from "./pause.ts";
 
 /** How a process is started. */
 export interface ProcessOptions {
-  /** Beside the variables of the tests themselves; undefined takes one away. */
+  /** Variables in addition to those of the tests; `undefined` removes one. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** The folder that it runs in. */
   readonly cwd?: string;

@@ -45,7 +45,10 @@ export function program(tool: Tool): Tool {
   return tool;
 }
 
-/** What a tool prints. `input`: what it reads; absent: nothing. Never the synchronous form: the upstreams live in this process. */
+/**
+ * Returns the output of a tool. `input`: its standard input; empty if absent. Never use the synchronous form: the
+ * upstreams run in this process.
+ */
 export async function runTool(
   tool: Tool,
   parameters: readonly string[],

@@ -1,6 +1,6 @@
 import { send } from "./send.ts";
 
-/** What a browser shows after it went to a page. */
+/** The state of a browser after it went to a page. */
 export interface Page {
   readonly url: string;
   readonly status: number;

@@ -28,7 +28,10 @@ export async function startNginx(server: string): Promise<string> {
   return startNginxFile(`access_log off;\nserver { listen 127.0.0.1:${port};\n${server}\n}`, port);
 }
 
-/** Starts nginx (Debian's) with what stands in its block `http`, and files beside it; one of its ports is to be named. */
+/**
+ * Starts nginx (Debian's) with the contents of its block `http`, and with files in its folder; one of its ports has a
+ * name.
+ */
 export async function startNginxFile(
   http: string,
   port: number,

@@ -7,7 +7,7 @@ import { ownPackage, PACKAGES } from "./own-package.ts";
 /** Packages that are kept: of this state, and of a few branches that somebody switches between. */
 const KEPT = 12;
 
-/** Writes the package of these sources, unless it is there. Runs may stand beside each other: it appears whole. */
+/** Writes the package of these sources, unless it exists. Runs may overlap, so it appears whole. */
 export async function writeOwnPackage(digest: string): Promise<void> {
   const folder = ownPackage(digest);
   if (!existsSync(folder)) {

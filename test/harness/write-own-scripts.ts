@@ -16,7 +16,7 @@ export async function writeOwnScripts(): Promise<string> {
   const folder = path.join(SCRIPTS, sourceDigest(["test/{conformance,harness,http,mcp}/**/*.ts"]));
   if (!existsSync(folder)) {
     mkdirSync(SCRIPTS, { recursive: true });
-    // Runs may stand beside each other: it appears whole.
+    // Runs may overlap, so it appears whole.
     const unfinished = mkdtempSync(path.join(SCRIPTS, "new-"));
     await build({
       entryPoints: SCRIPT_NAMES.map((name) => path.join(root, "test", name)),

@@ -1,5 +1,10 @@
 import { expect, it } from "vitest";
-import { accessLogLine, jsonValue, TimeText, textValue } from "../../runtime/telemetry/logs/log-line.ts";
+import {
+  accessLogLine,
+  jsonValue,
+  TimeText,
+  textValue,
+} from "../../runtime/telemetry/logs/log-line.ts";
 
 it("plain values stand as they are, all others in quotes", () => {
   for (const plain of ["/a/b-c_d.e~f", "api.example.com:80", "[::1]:80", "Bearer", "50%"]) {

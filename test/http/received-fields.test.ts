@@ -1,6 +1,10 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { HeaderNames, withoutLines, withoutOtherLines } from "../../runtime/http/headers/header-lines.ts";
+import {
+  HeaderNames,
+  withoutLines,
+  withoutOtherLines,
+} from "../../runtime/http/headers/header-lines.ts";
 import { headerValue, withoutHeaders } from "../../runtime/http/headers/header-list.ts";
 import { fieldLines } from "../../runtime/http/http1/fields.ts";
 import { readReceivedFields } from "../../runtime/http/http1/received-fields.ts";

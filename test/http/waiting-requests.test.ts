@@ -1,7 +1,12 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { expect, it } from "vitest";
-import { type Http1Connection, type Http1User, Http1Pool, type Waiter } from "../../runtime/http/upstream/node/http1-connection.ts";
+import {
+  type Http1Connection,
+  Http1Pool,
+  type Http1User,
+  type Waiter,
+} from "../../runtime/http/upstream/node/http1-connection.ts";
 import type { Connect } from "../../runtime/net/connector.ts";
 import { atEnd } from "../harness/at-end.ts";
 

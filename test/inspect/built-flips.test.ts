@@ -56,7 +56,7 @@ interface Sent {
   readonly headers: Record<string, string>;
 }
 
-/** An example as a request of a client; undefined: no client can send it so. */
+/** Returns an example as a client's request; `undefined` if no client can send it. */
 async function requestOf({ request, jwt }: RequestData, key: JWK): Promise<Sent | undefined> {
   const { method = "GET", headers = {} } = Object(request);
   const values = Object.values(headers).map(String);

@@ -15,7 +15,7 @@ import { RandomSource } from "./random-rules.ts";
 const IS_LONG = process.env.GWC_LONG_TESTS === "1";
 const [BUNDLES, GATEWAYS, EXAMPLES] = IS_LONG ? [18, 25, 200] : [1, 16, 4];
 
-/** Who signs tokens, and for whom: a gateway takes some of them. */
+/** Issuers of tokens with their audiences: a gateway accepts some of them. */
 const ISSUERS = ["https://one.issuer", "https://two.issuer"];
 const AUDIENCES = ["a", "b"];
 

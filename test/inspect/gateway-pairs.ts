@@ -25,7 +25,7 @@ const JWKS = JSON.stringify({
   ],
 });
 
-/** A gateway and what an edit makes of it; undefined: one of them has mistakes. */
+/** A gateway before and after an edit; `undefined` if one of them has mistakes. */
 export function editedPair(
   random: RandomSource,
 ): { readonly before: GatewaySide; readonly after: GatewaySide } | undefined {
@@ -40,7 +40,7 @@ function sideOf(gateway: RandomGateway): GatewaySide | undefined {
   return program && { gateway, program, files };
 }
 
-/** Whether a difference says that there is a route where there was none. */
+/** Whether a difference reports a new route. */
 export function opensRoute({ change }: Difference): boolean {
   return /^(404|nothing listened) -> served by /.test(change);
 }
@@ -50,7 +50,7 @@ export function opensAccess({ direction, change }: Difference): boolean {
   return direction === "opens" && change.endsWith("-> served");
 }
 
-/** A request as the example of a difference says it, to one of the hosts; undefined: it says no request. */
+/** Returns the example request of a difference, to one of the hosts; `undefined` if it has no example. */
 export function requestOf(
   { example = "", subject }: Difference,
   host: string,

@@ -7,7 +7,7 @@ import { RandomSource, randomRequest, randomRules } from "./random-rules.ts";
 
 const SETS = process.env.GWC_LONG_TESTS === "1" ? 1_700 : 60;
 
-/** What may stay open, as the parts of a request. */
+/** Parts of a request that may stay undecided. */
 const PARTS = ["jwt", "apiKey", "source", "request"] as const;
 
 describe("a decision on a request of which a part is open", () => {

@@ -49,7 +49,7 @@ function randomListener(hostname: string, random: RandomSource): RandomListener 
   };
 }
 
-/** What stands before routing: who passes it is judged by the route again. */
+/** Policies before routing: requests that pass them are judged by the route again. */
 function randomListenerPolicies(random: RandomSource): object {
   const login = random.chance(0.3) ? { jwtAuth: randomLogin(random) } : {};
   return {
@@ -132,7 +132,7 @@ function randomRules(random: RandomSource, hasLogin = true): readonly object[] {
   }));
 }
 
-/** A gateway after one or two edits, of which each stands in one place. */
+/** A gateway after one or two edits, each in one place. */
 export function editedGateway(gateway: RandomGateway, random: RandomSource): RandomGateway {
   const once = edited(gateway, random);
   return random.chance(0.4) ? edited(once, random) : once;

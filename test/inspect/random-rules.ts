@@ -98,7 +98,7 @@ const ITEMS: readonly Field[] = [
   { text: "mcp.resource.name", type: "string", values: ["file:///a", "db://users"] },
 ];
 
-/** What no class of values captures. */
+/** Expressions that no class of values captures. */
 const OPAQUE = [
   "jwt.sub == apiKey.owner",
   'request.headers["x-user"] == jwt.sub',

@@ -22,7 +22,7 @@ function decided(phase: RulePhase, rules: readonly Rule[]) {
   }
 }
 
-/** What the model decides for a request: of its readings, the first that is refused, or the last. */
+/** Returns the decision of the model for a request: that of the first refused reading, or of the last one. */
 function computedFor(
   model: RuleModel,
   decision: ReturnType<RuleModel["decision"]>,

@@ -70,7 +70,7 @@ function sentAs({ host, method, path, headers, query }: RoutedRequest): TableReq
   return { host, method, path, headers: Object.entries(headers), query: Object.entries(query) };
 }
 
-/** What a diff has to say of a request that goes from one route to another one; undefined: nothing. */
+/** Returns what a diff must report about a request that moves to another route; `undefined` if nothing. */
 function wanted(from: string | undefined, to: string | undefined) {
   if (from === to) return undefined;
   return from === undefined ? "opens" : to === undefined ? "closes" : "changes";

@@ -9,7 +9,7 @@ import { RandomSource } from "./random-rules.ts";
 
 /** Requests to each pair. */
 const REQUESTS = 200;
-/** What a pair showed that was missed once: tried first. */
+/** Pairs with a difference that was missed once: tried first. */
 const FOUND = [1, 33, 168, 637, 3518, 3783];
 
 /** Which pairs: those of a part, of so many. */
@@ -18,18 +18,18 @@ interface PairsOfPart {
   readonly pairs: number;
 }
 
-/** What random requests to pairs of gateways showed. */
+/** Results of random requests to pairs of gateways. */
 export interface TriedPairs {
   readonly counts: Readonly<
     Record<"pairs" | "differ" | "found" | "opens" | "flipped" | "undecided", number>
   >;
-  /** What requests found and the diff does not say. */
+  /** Differences that requests found and the diff does not report. */
   readonly missed: readonly unknown[];
-  /** What the diff says opens and did not. */
+  /** Openings that the diff reports and requests did not show. */
   readonly closed: readonly unknown[];
 }
 
-/** What a client sees, and which server is asked for what. */
+/** The client's view of a response, and the requests of servers. */
 async function seenIn(side: TrialProgram, request: TrialRequest) {
   if (side.program.binds.every(({ port }) => port !== request.port))
     return { status: undefined, isServed: false, rest: "nothing listens" };

@@ -74,7 +74,7 @@ it("compiled routes refuse what gwc can says they refuse, and list what may be c
         const era = count % 5 === 0 ? "sessions" : "stateless";
         const servers = { "t-a": { tools: [test.tool, "other"] } };
         const outcome = await trial.send(trialRequest(test, target, era, servers), 1);
-        // What a caller claims for somebody else is no valid token.
+        // A caller's claims for somebody else are not a valid token.
         if (outcome.reason === "JwtAuth") continue;
         const reached = reachedNode(program, outcome);
         if (reached === undefined) throw new Error(`no route: ${JSON.stringify(outcome)}`);

@@ -172,7 +172,7 @@ describe("who may connect", () => {
     }
   });
 
-  it("is told in the log and counted, and no client hears why", async () => {
+  it("is logged and counted, without a reason for the client", async () => {
     await ask(http, DENIED);
     await gateway.seen(/a connection is closed that is not allowed by \S+ \S*networkAuthorization/);
     const stats = await fetch(`http://127.0.0.1:${await gateway.statsPort()}/metrics`);
@@ -193,7 +193,7 @@ describe("what a rule about connections can't ask", () => {
     return diagnostics.map(({ code }) => code);
   };
 
-  it("is told: requests, identities, models", () => {
+  it("is reported: requests, identities, models", () => {
     expect(findings('source.address == "10.0.0.1"')).toEqual([]);
     expect(findings('source.identity.trustDomain == "cluster.local"')).toEqual([]);
     expect(findings('request.headers["x-forwarded-for"] == "10.0.0.1"')).toEqual(["needs-source"]);
@@ -201,7 +201,7 @@ describe("what a rule about connections can't ask", () => {
     expect(findings('mcp.tool.name == "echo"')).not.toEqual([]);
   });
 
-  it("is told in manifests where it stands", () => {
+  it("is reported at its place in manifests", () => {
     const config = manifests(8080, "127.0.0.1:80").replace(
       `source.address == "${DENIED}"`,
       'request.path == "/x"',
@@ -236,7 +236,7 @@ tests:
   const said = async (...parameters: readonly string[]) =>
     (await gwc(parameters, { cwd: here })).stdout;
 
-  it("whom a change lets in is told, for requests and for connections", async () => {
+  it("a change that lets clients in is reported, for requests and for connections", async () => {
     const wider = await said("diff", "narrow.yaml", "wide.yaml");
     expect(wider).toContain("OPENS   route web (:8080 /)   403 -> served");
     expect(wider).toContain("OPENS   route wire (:8081 connections)   closed -> forwarded");

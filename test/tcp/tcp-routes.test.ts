@@ -80,7 +80,7 @@ it("the end of one direction leaves the other one open", async () => {
   await eventually(() => ended.length === 2 || null, "both ends at the server");
 });
 
-it("what breaks one side off breaks off the other one, and is no clean end", async () => {
+it("an abort of one side aborts the other one", async () => {
   const server = await startTcpServer((socket) => socket.resume());
   const gateway = await startGateway({ listeners: [listener({ backends: [to(server.port)] })] });
   const broken = new RawClient(gateway.port, { allowHalfOpen: true });
@@ -121,7 +121,7 @@ it("a slow reader holds the writer back, in both directions", async () => {
   await eventually(() => flood.sockets[0]?.writableNeedDrain || null, "a full way");
   await settled(() => bytesTaken(flood.sockets[0]));
   expect(bytesHeld(flood.sockets[0], reader.socket)).toBeLessThan(1_048_576);
-  // It goes on as soon as the reader does.
+  // It continues as soon as the reader does.
   const had = reader.socket.bytesRead;
   reader.socket.resume();
   await eventually(() => reader.socket.bytesRead > had + 20_000_000 || null, "20 MB more");

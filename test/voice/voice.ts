@@ -24,7 +24,7 @@ const MAX_WORDS = 25;
 const PHRASES: readonly (readonly [phrase: RegExp, rule: string])[] = [
   [/\bunder way\b|\bunderWay\b|UNDER_WAY/i, '"in flight" or "in progress" instead of "under way"'],
   [
-    /\btold of\b|\btold so\b|\bis told\b|\bare told\b/i,
+    /\btold of\b|\btold so\b|\b(?:is|are) told\b(?! apart)/i,
     '"logged", "reported" instead of "told of"',
   ],
   [

@@ -149,7 +149,7 @@ describe("gwc import of Caddy", () => {
     };
     for (const host of ["none.example.com", "example.com"])
       expect(policies(other, host)).toEqual(policies(one, host));
-    // Hashes stand there: they are no text of the new file.
+    // Its values are hashes, which the new file does not contain.
     expect(other.stdout).not.toContain("$2y$");
   });
 

@@ -11,7 +11,7 @@ async function imported(text: string, ...argv: readonly string[]) {
   return { ...result, value: result.code === 2 ? undefined : parse(result.stdout) };
 }
 
-/** What `gwc check` has against a file. */
+/** Returns the errors of `gwc check` for a file. */
 function mistakes(text: string): readonly string[] {
   const host = memoryHost({ "gateway.yaml": text });
   const { findings } = checkInput(["gateway.yaml"], host, false);

@@ -5,7 +5,7 @@ import { checkInput } from "../../../compiler/inspect/check-input.ts";
 import { gwc } from "../../harness/gwc.ts";
 import { Workspace } from "../../harness/workspace.ts";
 
-/** What `gwc import` makes of files, of which the first ones are named. */
+/** Returns the output of `gwc import` for files, of which the first ones are arguments. */
 export async function imported(
   files: Readonly<Record<string, string>>,
   named: readonly string[] = Object.keys(files),
@@ -16,7 +16,7 @@ export async function imported(
   return { ...result, value: result.code === 2 ? undefined : parse(result.stdout) };
 }
 
-/** What `gwc check` has against a file. */
+/** Returns the errors of `gwc check` for a file. */
 export function mistakes(text: string): readonly string[] {
   const host = memoryHost({ "gateway.yaml": text });
   const { findings } = checkInput(["gateway.yaml"], host, false);
@@ -36,7 +36,7 @@ export interface AskedAs {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What a proxy makes of a request: its status, where it leads, and what the server behind it has seen. */
+/** A proxy's response to a request: its status, its redirect, and the request that the server received. */
 export async function outcome(
   port: number,
   { method = "GET", host, path, headers = {} }: AskedAs,

@@ -8,7 +8,7 @@ import { itWith } from "../../harness/tool.ts";
 import { startNginxFile } from "../../harness/web-server.ts";
 import { type AskedAs, imported, leftIn, outcome } from "./imported.ts";
 
-/** What stands in `http`. */
+/** Contents of `http`. */
 const http = (port: number, app: string, api: string) => `
 default_type text/plain;
 access_log off;
@@ -101,7 +101,7 @@ const more: readonly AskedAs[] = [
 const htpasswd = "ann:{SHA}5en6G6MezRroT3XKqkdPOmY/BfQ=\n";
 
 describe("gwc import of nginx", () => {
-  it("says beside a route that serves nobody what to put in the place of that", async () => {
+  it("explains at a closed route what to write instead", async () => {
     const site = `
 server {
   listen 8080;

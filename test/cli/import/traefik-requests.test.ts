@@ -155,7 +155,7 @@ function plain(value: unknown, port: number): string {
 }
 
 describe.skipIf(missing !== undefined)(
-  `gwc import beside Traefik itself${missing === undefined ? "" : ` (missing: ${missing})`}`,
+  `gwc import compared with Traefik itself${missing === undefined ? "" : ` (missing: ${missing})`}`,
   () => {
     it("makes a gateway that responds as Traefik does", async () => {
       const [port = 0, own = 0] = await freePorts(2);
@@ -188,7 +188,7 @@ describe.skipIf(missing !== undefined)(
         if (keys.length > 0) differences.push(`${method} ${host}${asked}: ${what}`);
       }
       expect(differences).toEqual([
-        // What starts with a text is what is below it here, as a DECIDE line says.
+        // A prefix of a string matches whole segments here, as a DECIDE line says.
         "GET example.com/apis: url, x-from, cookie, response x-site",
         // A slash that may be read in two ways is refused.
         "GET example.com/a%2Fb: 200 -> 400",

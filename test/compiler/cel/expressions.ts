@@ -164,7 +164,7 @@ export const expressions: fc.Arbitrary<string> = fc.oneof(
   { weight: 1, arbitrary: grammar.map },
 );
 
-/** What the variables stand for: a number that is a bigint is an int, any other a double. */
+/** Values of the variables: a bigint is an int, any other number a double. */
 export interface Binding {
   readonly x: bigint;
   readonly y: bigint;

@@ -20,7 +20,7 @@ const bound = (body: string) => (start: string, times: number) => {
   return `${open.join("")}${names.at(-1)}${")".repeat(names.length)}`;
 };
 
-/** What makes a text, bytes or a list longer each time. */
+/** Expressions that make a string, bytes or a list longer each time. */
 const growing: Readonly<
   Record<string, readonly [(start: string, times: number) => string, string]>
 > = {

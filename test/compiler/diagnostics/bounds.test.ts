@@ -59,7 +59,7 @@ describe("input made to take long", () => {
     },
   );
 
-  it("unknown keys take no longer each where there are many of them, and a hundred are told one by one", () => {
+  it("unknown keys take no longer each if there are many, and a hundred are reported one by one", () => {
     const millis = (count: number) => {
       const keys = Array.from({ length: count }, (_, at) => `  key${at}: 1\n`).join("");
       const folder = temporaryFolder({ "gateway.yaml": `binds: []\nconfig:\n${keys}` });
@@ -75,7 +75,7 @@ describe("input made to take long", () => {
     expect(millis(50_000)).toBeLessThan(10 * millis(10_000));
   });
 
-  it("a file that nests thousands of lists is told so, where it does", () => {
+  it("a file that nests thousands of lists is reported at their place", () => {
     const file = path.join(
       temporaryFolder({ "gateway.yaml": `binds: ${"[".repeat(5_000)}${"]".repeat(5_000)}` }),
       "gateway.yaml",

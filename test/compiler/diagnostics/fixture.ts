@@ -10,8 +10,9 @@ export const fixtures = path.join(import.meta.dirname, "fixtures");
 export type Expectation = string;
 
 /**
- * What the comments of a fixture expect. `# error[code]: message` stands on the offending line; `# next: error[...]` on
- * the line before it, where no comment can stand on the line itself. ` | hint` at the end expects the hint as well.
+ * The expected diagnostics in the comments of a fixture. `# error[code]: message` is on the offending line; `# next:
+ * error[...]` on the line before, where the line itself cannot have a comment. ` | hint` at the end expects the hint as
+ * well.
  */
 export function expectations(file: string): readonly Expectation[] {
   const lines = readFileSync(path.join(fixtures, file), "utf8").split("\n");
@@ -21,7 +22,7 @@ export function expectations(file: string): readonly Expectation[] {
   });
 }
 
-/** What gwc reports for a fixture, in the same form; hints where the fixture expects one on that line. */
+/** Returns the diagnostics of gwc for a fixture in the same form; hints where the fixture expects one on that line. */
 export function reported(file: string, expected: readonly Expectation[]): readonly string[] {
   const [first = ""] = readFileSync(path.join(fixtures, file), "utf8").split("\n");
   const variables = Object.fromEntries(

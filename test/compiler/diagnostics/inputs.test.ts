@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { memoryHost, realHost } from "../../../compiler/host.ts";
 import { checkInput } from "../../../compiler/inspect/check-input.ts";
 
-/** What gwc says of files that only a test can hold: `code at line:column: message`. */
+/** Returns the diagnostics for files that only a test can contain: `code at line:column: message`. */
 function said(files: Readonly<Record<string, string>>, paths = Object.keys(files)): string[] {
   const { findings, program } = checkInput(paths, memoryHost(files), false);
   expect(program).toBeUndefined();
@@ -46,7 +46,7 @@ describe("files as a whole", () => {
     expect(program).toBeDefined();
   });
 
-  it("a mistake after an empty document is shown where it stands", () => {
+  it("a mistake after an empty document is shown at its place", () => {
     expect(said({ "a.yaml": "# a licence\n---\n# and more\n---\nbindz: []\n" })).toContainEqual(
       expect.stringMatching(/^unknown-field at 5:1: /),
     );
@@ -93,7 +93,7 @@ describe("files as a whole", () => {
     ]);
   });
 
-  it("a file of comments beside a standalone file is no second gateway", () => {
+  it("a file of comments next to a standalone file is no second gateway", () => {
     const text = 'binds: [{port: 3000, listeners: [{routes: [{backends: [{host: "a:1"}]}]}]}]';
     const host = memoryHost({ "a.yaml": text, "b.yaml": "# for later\n" });
     expect(checkInput(["a.yaml", "b.yaml"], host, false)).toMatchObject({ findings: [] });
@@ -133,7 +133,7 @@ binds: [{port: 3000, listeners: [{routes: [{
     ]);
   });
 
-  it("what stands twice does not hide the other mistakes of the file", () => {
+  it("a duplicate does not hide the other mistakes of the file", () => {
     const text = `binds:
   - port: 3000
     port: 3001
@@ -164,7 +164,7 @@ binds: [{port: 3000, listeners: [{routes: [{
     ]);
   });
 
-  it("of manifests beside a file that can't be read, only the shapes are told: it may hold what they name", () => {
+  it("manifests next to an unreadable file are checked for shapes only: the file may define what they name", () => {
     const route = `apiVersion: gateway.networking.k8s.io/v1
 kind: HTTPRoute
 metadata: {name: r}

@@ -10,7 +10,7 @@ import { partOf, type SchemaField, type Step } from "./schema-walk.ts";
 export interface ConfigurationForm {
   readonly schema: Schema;
   readonly compile: (config: unknown) => Outcome;
-  /** Configurations in which fields may stand. */
+  /** Configurations that may contain the fields. */
   readonly seeds: readonly unknown[];
   readonly known: KnownValues;
   /** The configuration in which a field was seen to act last, by the path of the field, of all that it is in, and its name. */
@@ -21,7 +21,7 @@ export interface ConfigurationForm {
   readonly references?: RegExp;
 }
 
-/** What a field does: `acts` when two of its values make two programs, or one of two names is a mistake. */
+/** Effect of a field: `acts` if two of its values produce two programs, or one of two names is a mistake. */
 export type FieldVerdict = "acts" | "does nothing" | "has no case";
 
 /** Whether what a field says decides anything, in any of the configurations. */
@@ -33,12 +33,12 @@ export function verdictOf(field: SchemaField, form: ConfigurationForm): FieldVer
   return verdicts[compareAll(field, form, (seed) => variantsOf(field, seed, form), { isName })];
 }
 
-/** What configurations become: different programs, the same one, or fewer than two that are no mistakes. */
+/** Result of configurations: different programs, the same one, or fewer than two without mistakes. */
 type Comparison = "differ" | "equal" | "mistaken";
 
 /**
- * What the configurations become that are made of each seed: `differ` where any seed's do, or with `isName` where some are
- * mistakes and others are not; `most`: that many of the likeliest seeds.
+ * Results of the configurations made of each seed: `differ` if those of any seed do or, with `isName`, if some are
+ * mistakes and others are not; `most`: maximum number of the likeliest seeds.
  */
 function compareAll(
   field: SchemaField,
@@ -135,7 +135,7 @@ export function unseenBy({ actedIn }: Pick<ConfigurationForm, "actedIn">): reado
   });
 }
 
-/** Whether something is said of a field where it stands, in any of the configurations. */
+/** Whether any of the configurations has a diagnostic at the place of a field. */
 export function isTold(field: SchemaField, code: string, form: ConfigurationForm): boolean {
   for (const seed of likeliestFirst(form, field)) {
     const isToldIn = variantsOf(field, seed, form).some((config) =>
@@ -169,7 +169,7 @@ function isMark({ type, properties }: Schema): boolean {
   return type === "object" && properties !== undefined;
 }
 
-/** The alternatives of its object beside which a field makes no difference, and nothing is said about it. */
+/** The alternatives of its object with which a field makes no difference, without a diagnostic. */
 export function silencedBy(field: SchemaField, form: ConfigurationForm): readonly string[] {
   const end = field.path.findLastIndex((step) => step !== "[]");
   const owner = field.path.slice(0, end);
@@ -190,10 +190,10 @@ function isSilent(field: SchemaField, other: readonly Step[], form: Configuratio
     field,
     form,
     (seed) => {
-      const beside = placed(schema, seed, other, value, known);
+      const neighbour = placed(schema, seed, other, value, known);
       return valuesOf(field.schema, field.path, known)
         .values()
-        .map((each) => placed(schema, beside, field.path, each, known))
+        .map((each) => placed(schema, neighbour, field.path, each, known))
         .filter((config) => JSON.stringify(config).includes(`"${other.at(-1)}":`));
     },
     { most: LIKELY_SEEDS },

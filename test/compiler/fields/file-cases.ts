@@ -51,7 +51,7 @@ const login = {
 /** A limit that counts the tokens of models. */
 const spending = { localRateLimit: [{ tokens: 3, unit: "Seconds" }] };
 
-/** Configurations in which fields may stand. */
+/** Configurations that may contain the fields. */
 export const seeds: readonly unknown[] = [
   ...callouts.map((policies) => gateway({ routes: [{ policies, backends: [host] }] })),
   ...callouts.map((policies) => gateway({ policies, routes: [{ backends: [host] }] })),
@@ -263,7 +263,7 @@ const azureOpenAI = { endpoint: "a.test", deploymentName: "d", apiVersion: "v1" 
 const limit = { maxTokens: 5, tokensPerFill: 5, fillInterval: "7s" };
 const tls = { cert: "cert.pem", key: "key.pem" };
 
-/** Parts of a schema that others share, and that can act nowhere where they stand: saying them is a mistake. */
+/** Parts of a schema that others share and that cannot act in some place: using them there is a mistake. */
 export const told: readonly (readonly [part: string, code: string])[] = [
   ["mcp.targets.[].policies.ai.", "misplaced-field"],
   ["extAuthz.policies.backendAuth.passthrough", "misplaced-field"],

@@ -10,7 +10,7 @@ import type { ConfigValue, ReadValue } from "../../../compiler/schema/config-val
 import { validator } from "../../../compiler/schema/validate.ts";
 import { type Found, type Outcome, outcomeOf } from "./outcome.ts";
 
-/** What is found in what could not be read. */
+/** Diagnostics of input that could not be read. */
 const NOTHING: Found = { diagnostics: [], programs: [], literals: [] };
 
 /** Compiles standalone files that are given as data, in this process and without a bundle; `examples` have every field of theirs. */
@@ -33,7 +33,7 @@ export function fileCompiler(
   };
 }
 
-/** What is found in a configuration that was read, and made of it. */
+/** The diagnostics and the output of a configuration that was read. */
 export function resolved(parsed: Parsed, host: Host): Found {
   const lowered = lower(parsed, { name: "test" });
   const whole = lowered.value && resolve(lowered.value, parsed, host);
@@ -56,7 +56,7 @@ function variablesIn(value: unknown, path: ConfigPath = []): ReadValue["envTempl
   );
 }
 
-/** Everything that a build writes but the bundle, and what `gwc run` opens beside it. */
+/** Everything that a build writes except the bundle, and the ports that `gwc run` opens in addition. */
 export function textOf(program: Program): string {
   const modules = emitModules(program, "none", []).map(({ path, text }) => `${path}\n${text}`);
   return [program.name, JSON.stringify(program.process), ...modules].join("\n");

@@ -14,18 +14,18 @@ import { placed } from "./placed-field.ts";
 import { leavesOf, type SchemaField, type Step, valueWithAll } from "./schema-walk.ts";
 
 const schema = standaloneSchema();
-/** What only others refer to. */
+/** Fields that only others refer to. */
 const NAMES = [
   ...["backends", "routeGroups", "services"].map((part) => `${part}.[].name`),
   "services.[].namespace",
 ];
-/** What nothing refers to, and what has one value that may be left out: a file is one gateway. */
+/** Fields without references, and fields with one value that may be left out: a file is one gateway. */
 const LABELS =
   /^policies\.\[\]\.(name\.|target\.(gateway\.gateway(Name|Namespace)|route\.namespace)$)/;
 /** Any other route and its policies, by the same schema: a bind's route stands for them. */
 const LIKE_A_ROUTE =
   /^(?:(?:llm|mcp)\.policies|routeGroups\.\[\]\.routes\.\[\]|policies\.\[\]\.policy)\./;
-/** What stands in several places by one schema and one reading: another place of it is put to the question. */
+/** Fields that occur in several places with one schema and one reading: another place of them is tested. */
 const REPEATED =
   /\.conditional\.\[\]\.|\.extAuth\.|\.rateLimit\.(remote|global)\.|\.(remoteRateLimit|extProc|endpointPicker)\.policies\.|listeners\.\[\]\.policies\.extAuthz\.policies\.|(tracing|otlp)\.policies\.|(requestMirror|promptGuard)\..*policies\.|webhook\.target\.backend$|(backends|providers|models|defaults)\b.*\.(promptGuard|guardrails)\./;
 /** Empty values of which one has to be there, so that none can be left out to see what it does; lists that stay empty. */
@@ -81,7 +81,7 @@ describe("every field of a standalone file", () => {
 
   it("is seen by gwc diff when it has another value", () => {
     expect(form.actedIn.size).toBeGreaterThan(500);
-    // What something is called is no difference to those who send requests.
+    // Names make no difference to clients.
     expect(unseenBy(form)).toEqual([
       ...["name", "binds.[].listeners.[].name", "binds.[].listeners.[].routes.[].name"],
     ]);
@@ -103,9 +103,9 @@ describe("every field of a standalone file", () => {
     expect(renamed.diagnostics.map(({ code }) => code)).toContain("missing-reference");
   });
 
-  it("is told when another one takes its meaning away", { timeout: 300_000 }, () => {
+  it("has a diagnostic when another one removes its effect", { timeout: 300_000 }, () => {
     const silent = fields.flatMap((field) =>
-      silencedBy(field, form).map((other) => `${field.path.join(".")} beside ${other}`),
+      silencedBy(field, form).map((other) => `${field.path.join(".")} with ${other}`),
     );
     expect(silent).toEqual([]);
   });

@@ -140,7 +140,7 @@ const filteredBackend = (kind: "HTTPRoute" | "GRPCRoute", filter: object): objec
 });
 const streams = { name: "streams", port: 9000, protocol: "TCP" };
 const names = { name: "names", port: 9443, protocol: "TLS", tls: { mode: "Passthrough" } };
-/** Labels of an autoscaler stand on one. */
+/** Labels of an autoscaler are on one. */
 const scaled = { horizontalPodAutoscaler: { spec: { maxReplicas: 2 } } };
 const parameters = { group: "gwc.dev", kind: "GatewayParameters", name: "gatewayparameters" };
 const ofClass = {
@@ -153,7 +153,7 @@ const labels = { a: "aa" };
 const set = { ...gateway, allowedListeners: { namespaces: { from: "Same" } } };
 const ofSet = { ...parent, kind: "ListenerSet", name: "listenerset" };
 
-/** Resources in which fields may stand. */
+/** Resources that may contain the fields. */
 export const seeds: readonly object[] = [
   { Gateway: gateway, HTTPRoute: route, GatewayPolicy: policyOf("HTTPRoute") },
   { Gateway: gateway, HTTPRoute: route, GatewayPolicy: policyOf("HTTPRoute", "one") },
@@ -467,7 +467,7 @@ export const known: KnownValues = {
 export const references =
   /[rR]efs?(\.\[\])?\.(group|kind|name|namespace|sectionName|port)$|targetSelectors\.|matchLabels|allowedRoutes|allowedListeners|controllerName|tls\.mode|protocol$|type$|selector\.|rules\.\[\]\.name/;
 
-/** Fields that can act nowhere where they stand: saying them is a mistake. */
+/** Fields that cannot act in some place: using them there is a mistake. */
 export const told: readonly (readonly [part: string, code: string])[] = [
   ["providers.[].policies.ai.routes.", "routes-of-provider"],
   ["providers.[].policies.health.active.", "misplaced-field"],

@@ -20,7 +20,7 @@ export function specificationsOf(names: readonly string[]): Schema {
   return { type: "object", properties };
 }
 
-/** Compiles resources that are given by kind, beside others, in this process and without a bundle. */
+/** Compiles resources that are given by kind, together with others, in this process and without a bundle. */
 export function kubernetesCompiler(
   schema: Schema,
   others: readonly ConfigValue[],

@@ -18,15 +18,15 @@ const schema = specificationsOf([
 ]);
 const compile = kubernetesCompiler(schema, world);
 /**
- * A text for people, empty values of which one has to be there (none can be left out to see what it does), and what stands
- * elsewhere by the same schema and reading: how a guard's server is reached, guards of GatewayBackends, and policies that
- * act on a condition.
+ * Texts for people; empty values of which one is required (none can be left out to see its effect); and fields that
+ * occur elsewhere with the same schema and reading: connections to guard servers, guards of GatewayBackends, and
+ * policies that act on a condition.
  */
 const EXCEPTIONS =
   /^GatewayClass\.description$|\.auth\.passthrough$|Moderation\.policies\.|^GatewayBackend\..*\.promptGuard\.|\.conditional\.\[\]\.policy\./;
 const fields = leavesOf(schema).filter(({ path }) => !EXCEPTIONS.test(path.join(".")));
 
-/** What is written otherwise and does the same: names, a pattern that is one word, a rule that is always true, empty objects. */
+/** Different spellings with the same effect: names, a pattern of one word, a rule that is always true, empty objects. */
 const SAME = [
   ...["Gateway.listeners.[].name", "ListenerSet.listeners.[].name"],
   ...["HTTPRoute", "GRPCRoute"].map((kind) => `${kind}.rules.[].matches.[].headers.[].type`),
@@ -77,9 +77,9 @@ describe("every field of Kubernetes manifests", () => {
     expect(silent.map(({ path }) => path.join("."))).toEqual([]);
   });
 
-  it("is told when another one takes its meaning away", { timeout: 300_000 }, () => {
+  it("has a diagnostic when another one removes its effect", { timeout: 300_000 }, () => {
     const silent = fields.flatMap((field) =>
-      silencedBy(field, formFor(field)).map((other) => `${field.path.join(".")} beside ${other}`),
+      silencedBy(field, formFor(field)).map((other) => `${field.path.join(".")} with ${other}`),
     );
     expect(silent).toEqual([]);
   });

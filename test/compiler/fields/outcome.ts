@@ -2,16 +2,16 @@ import { type Diagnostic, isError } from "../../../compiler/diagnostics/diagnost
 import type { Program } from "../../../compiler/ir/program.ts";
 import type { LiteralSecret } from "../../../compiler/model/literal-secrets.ts";
 
-/** What becomes of a configuration: the generated text, unless there is a mistake. */
+/** Result of a configuration: the generated text, unless there is a mistake. */
 export interface Outcome {
   readonly text: string | undefined;
   readonly diagnostics: readonly Diagnostic[];
-  /** What the text is of. */
+  /** The subject of the text. */
   readonly program: Program | undefined;
   readonly literals: readonly LiteralSecret[];
 }
 
-/** What is found in a configuration, and made of it. */
+/** The diagnostics and the output of a configuration. */
 export interface Found {
   readonly diagnostics: readonly Diagnostic[];
   readonly programs: readonly Program[];

@@ -43,7 +43,7 @@ function set(
   return Object.fromEntries(inner === undefined ? kept : [...kept, [key, inner]]);
 }
 
-/** What stands around a field: what is there, an object that is known to make sense, or the least that the schema asks for. */
+/** Surroundings of a field: the existing ones, a known valid object, or the minimum that the schema requires. */
 function objectAround(
   schema: Schema,
   config: unknown,

@@ -24,7 +24,7 @@ export function leavesOf(schema: Schema): readonly SchemaField[] {
   });
 }
 
-/** Every field that can be written: those that are not built yet or mean nothing where they stand are left out. */
+/** Every field that can be written, without those that are not built yet or have no meaning in their place. */
 export function fieldsOf(schema: Schema, path: readonly Step[] = []): readonly SchemaField[] {
   if (!isWritable(schema)) return [];
   const own = path.length === 0 ? [] : [{ path, schema }];
@@ -37,7 +37,7 @@ export function fieldsOf(schema: Schema, path: readonly Step[] = []): readonly S
   return [...own, ...properties, ...items, ...values];
 }
 
-/** A value that has every field of a schema, whatever stands in it: what is compiled for it serves all values. */
+/** A value with every field of a schema and arbitrary contents: the validator compiled for it serves all values. */
 export function valueWithAll(
   schema: Schema,
   isLeftOut: (path: readonly Step[]) => boolean = () => false,

@@ -8,7 +8,7 @@ import { checkInput } from "../../../compiler/inspect/check-input.ts";
 import { markdownDocument } from "../../../compiler/inspect/reference/markdown.ts";
 import { heading, type Page, paragraph } from "../../../compiler/inspect/reference/page.ts";
 
-/** Mistakes of one kind, as a file beside this one has them. */
+/** Mistakes of one kind, as a file next to this one contains them. */
 interface MistakeGroup {
   readonly title: string;
   readonly text: string;
@@ -19,9 +19,9 @@ interface MistakeGroup {
 
 interface GivenMistake {
   readonly title: string;
-  /** The code of the diagnostic that it is told by. */
+  /** Code of the diagnostic that reports it. */
   readonly code: string;
-  /** The lines in the place of `HERE`. */
+  /** The lines that replace `HERE`. */
   readonly text?: string;
   /** The whole file, and what it is called. */
   readonly file?: string;
