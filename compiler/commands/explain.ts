@@ -3,8 +3,13 @@ import { messageOf } from "../diagnostics/messages/index.ts";
 import { painter } from "../diagnostics/report/colors.ts";
 import { suggest } from "../diagnostics/suggestion.ts";
 import { backendPage } from "../inspect/reference/backends.ts";
-import { commandPage, commandPages } from "../inspect/reference/commands.ts";
 import { diagnosticCodes, diagnosticPage } from "../inspect/reference/diagnostics.ts";
+import {
+  DOCUMENTED_COMMANDS,
+  guideNames,
+  guidePage,
+  writtenPage,
+} from "../inspect/reference/guides.ts";
 import { heading, type Page, type Part, paragraph, table } from "../inspect/reference/page.ts";
 import { policyPage } from "../inspect/reference/policies.ts";
 import { terminalPage } from "../inspect/reference/terminal.ts";
@@ -78,7 +83,7 @@ async function explainWords(given: Arguments, context: CommandContext): Promise<
     "cel",
     "metrics",
     "eras",
-    ...commandPages.map(([name]) => name),
+    ...DOCUMENTED_COMMANDS,
   ]);
   const hint = near === undefined ? "`gwc explain` lists all pages" : `did you mean "${near}"?`;
   return {
@@ -87,12 +92,8 @@ async function explainWords(given: Arguments, context: CommandContext): Promise<
   };
 }
 
-async function guideCommand(
-  name: string | undefined,
-  context: CommandContext,
-): Promise<CommandResult> {
-  const { guideNames, guidePage } = await import("../inspect/reference/guides.ts");
-  if (name === undefined) return printed({ title: "Guides", parts: await guides() }, context);
+function guideCommand(name: string | undefined, context: CommandContext): CommandResult {
+  if (name === undefined) return printed({ title: "Guides", parts: guides() }, context);
   const page = guidePage(name);
   if (page !== undefined) return printed(page, context);
   const near = suggest(name, guideNames());
@@ -101,8 +102,7 @@ async function guideCommand(
 }
 
 /** Returns a table of the guides with their titles. */
-async function guides(): Promise<readonly Part[]> {
-  const { guideNames, guidePage } = await import("../inspect/reference/guides.ts");
+function guides(): readonly Part[] {
   return table(
     ["guide", "subject"],
     guideNames().map((name) => [name, guidePage(name)?.title ?? ""]),
@@ -123,7 +123,7 @@ async function everything(): Promise<Page> {
     title: "Pages of `gwc explain NAME`",
     parts: [
       heading("Guides: gwc explain guide NAME"),
-      ...(await guides()),
+      ...guides(),
       heading("Policies, in request order"),
       ...table(["policy", "what it does"], summaries(policies)),
       heading("Backends"),
@@ -146,7 +146,7 @@ async function everything(): Promise<Page> {
       heading("Reviewing a change"),
       ...table(
         ["page", "what it is"],
-        commandPages.map(([name, page]) => [name, page().title]),
+        DOCUMENTED_COMMANDS.map((name) => [name, writtenPage(name)?.title ?? ""]),
       ),
       heading("Diagnostics"),
       ...table(
@@ -161,8 +161,7 @@ async function pageOf(name: string): Promise<Page | undefined> {
   if (name === "cel")
     return (await import("../inspect/reference/expressions.ts")).expressionsPage();
   if (name === "metrics") return (await import("../inspect/reference/metrics.ts")).metricsPage();
-  if (name === "eras") return (await import("../inspect/reference/mcp-eras.ts")).erasPage();
-  const own = diagnosticPage(name) ?? policyPage(name) ?? backendPage(name) ?? commandPage(name);
+  const own = diagnosticPage(name) ?? policyPage(name) ?? backendPage(name) ?? writtenPage(name);
   if (own !== undefined) return own;
   const { fieldPage, fields } = await fieldReference();
   return fieldPage(name, fields);

@@ -6,7 +6,7 @@ import { memoryHost, realHost } from "../../compiler/host.ts";
 import { checkInput } from "../../compiler/inspect/check-input.ts";
 import { programDiff } from "../../compiler/inspect/diff/program-diff.ts";
 import { type DiffFormat, diffReport } from "../../compiler/inspect/diff/report/diff-report.ts";
-import { diffPage } from "../../compiler/inspect/reference/command-pages/diff.ts";
+import { writtenPage } from "../../compiler/inspect/reference/guides.ts";
 import type { Program } from "../../compiler/ir/program.ts";
 import { gwc } from "../harness/gwc.ts";
 import { root } from "../harness/root.ts";
@@ -195,10 +195,10 @@ it("the page of gwc diff has the first lines of five pull requests", () => {
       `${text}  - {port: 8080, listeners: [{routes: [{backends: [{host: "debug:80"}]}]}]}\n`,
     (text) => text.replace('host: "127.0.0.1:9"}]', 'host: "127.0.0.2:9"}]'),
   ];
-  const written = diffPage().parts.flatMap((part) =>
-    part.kind === "table" && part.head[0] === "what was edited" ? part.rows : [],
+  const written = writtenPage("diff")?.parts.flatMap((part) =>
+    part.kind === "table" && part.head[0] === "edit" ? part.rows : [],
   );
-  expect(written.map(([, line]) => line)).toEqual(
+  expect(written?.map(([, line]) => line)).toEqual(
     edits.map((edit) => `\`${firstLine(diffWith(edit))}\``),
   );
 });

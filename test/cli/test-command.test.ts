@@ -22,18 +22,18 @@ describe("gwc test", () => {
     expect(stderr).toBe("a.test.yaml, b.test.yaml: 1 passed, 1 failed\n");
     expect(stdout).toContain('error[unmet-expectation]: "one": the status is 200, expected 201');
     expect(stdout).toContain("b.test.yaml:3:64");
-    expect(stdout).toContain("hint: route shop responded 200, http://shop.internal:8080 was asked");
+    expect(stdout).toContain(
+      "hint: route shop responded 200, http://shop.internal:8080 was called",
+    );
   });
 
-  it("exits with 0 when all pass, and says what no test touches", async () => {
+  it("exits with 0 when all pass, and lists what no test covers", async () => {
     const { folder } = new Workspace(files);
     const { code, stdout } = await gwc(["test", "a.test.yaml", "--coverage"], { cwd: folder });
     expect(code).toBe(0);
-    expect(stdout).toContain("touched: 1 of 8 routes, 5 of 15 policies, 1 of 7 rules\n");
-    expect(stdout).toContain(
-      "no test touches  route moved\n                   at gateway.yaml:44:13",
-    );
-    expect(stdout).toContain('no test touches  rule deny: mcp.tool.name == "drop"');
+    expect(stdout).toContain("covered: 1 of 8 routes, 5 of 15 policies, 1 of 7 rules\n");
+    expect(stdout).toContain("not covered  route moved\n               at gateway.yaml:44:13");
+    expect(stdout).toContain('not covered  rule deny: mcp.tool.name == "drop"');
     expect(stdout).not.toContain("rule request.method");
   });
 

@@ -36,7 +36,7 @@ it("an expectation that a tunnel does not meet fails, and names the server", asy
   );
   expect(code).toBe(1);
   expect(stdout).toContain("the status is 200, expected 403");
-  expect(stdout).toContain("api.test:443 was asked");
+  expect(stdout).toContain("api.test:443 was called");
 });
 
 it("CONNECT on a forward proxy without tunnels is answered 501", async () => {

@@ -176,7 +176,7 @@ describe("a test passes when what it expects comes out", () => {
     });
     const run = await runTests(["a.test.yaml"], checkInput(["gateway.yaml"], host, false), host);
     expect(run.verdicts.flatMap(({ diagnostics }) => diagnostics)).toEqual([]);
-    expect(run.coverage.filter(({ isTouched }) => !isTouched)).toEqual([]);
+    expect(run.coverage.filter(({ isCovered }) => !isCovered)).toEqual([]);
   });
 });
 
@@ -208,7 +208,7 @@ describe("a test fails at the line of what is not as expected: unmet-expectation
     [
       "request: GET http://a/old",
       "backend: {path: /x}",
-      "the backend is not asked, expected a request",
+      "the backend is not called, expected a request",
     ],
     [
       "request: GET http://a/shop",
@@ -253,7 +253,7 @@ describe("MCP clients of both eras send a test", () => {
       'unmet-expectation 7: "nobody\'s": the list is [] to a client without sessions, expected [read]',
     ]);
     expect(await found(server + tests[5], gateway)).toEqual([
-      expect.stringContaining('"era" is about MCP: a tool, prompt, resource or list'),
+      expect.stringContaining('"era" requires a "tool", "prompt", "resource" or "list"'),
     ]);
   });
 
@@ -295,7 +295,7 @@ describe("a test that fails says what happened", () => {
       false,
     );
     expect(findings.map(({ hint }) => hint)).toEqual([
-      "route tools responded 200 MCP; clients call it files_read or tables_read",
+      "route tools responded 200 MCP; clients see it as files_read or tables_read",
     ]);
   });
 });
@@ -342,20 +342,15 @@ describe("a test that shows nothing is a mistake", () => {
       "broken-rule",
       "request: GET http://a/shop, route: shop",
       "status: 200",
-      'a "request" is sent to its URL: expect the "route" that it reaches',
+      'a "request" has no "route": its URL selects one (use "route" in "expect")',
     ],
     [
       "broken-rule",
       "request: GET http://a/shop",
       "allowed: true, reason: Csrf",
-      '"reason" is why something is not allowed',
+      'a request with a "reason" is not "allowed"',
     ],
-    [
-      "broken-rule",
-      "request: GET http://a/shop",
-      "listed: [x]",
-      '"listed" says what comes of "list"',
-    ],
+    ["broken-rule", "request: GET http://a/shop", "listed: [x]", '"listed" requires "list"'],
     ["unknown-field", "request: GET http://a/shop", "stauts: 200", 'expect has no field "stauts"'],
     [
       "bad-format",

@@ -117,9 +117,9 @@ describe("explain and schema", () => {
 
   it("a policy is explained with its fields and its place in the request order", async () => {
     const { stdout } = await gwc(["explain", "cors"]);
-    expect(stdout).toContain("In request order it is number 1 of");
+    expect(stdout).toContain("It is number 1 of");
     expect(stdout).toContain(
-      "  allowOrigins      list of texts  Required. Origins whose pages may read",
+      "  allowOrigins      list of strings  Required. Origins whose pages may read",
     );
   });
 

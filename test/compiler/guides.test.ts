@@ -2,10 +2,16 @@ import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
 import { parse, stringify } from "yaml";
+import { auditMessages } from "../../compiler/diagnostics/messages/audit.ts";
 import { painter } from "../../compiler/diagnostics/report/colors.ts";
 import { memoryHost } from "../../compiler/host.ts";
 import { checkInput } from "../../compiler/inspect/check-input.ts";
-import { guideNames, guidePage } from "../../compiler/inspect/reference/guides.ts";
+import {
+  DOCUMENTED_COMMANDS,
+  guideNames,
+  guidePage,
+  writtenPage,
+} from "../../compiler/inspect/reference/guides.ts";
 import { terminalPage } from "../../compiler/inspect/reference/terminal.ts";
 import { guidesFolder } from "../../compiler/installation.ts";
 import { gwc } from "../harness/gwc.ts";
@@ -110,10 +116,15 @@ it.each([readme, ...guides])("what $name points to is there", ({ file, text }) =
   expect(missing).toEqual([]);
 });
 
-it.each(guideNames())("a terminal shows the guide %s without the marks of Markdown", (name) => {
-  const page = guidePage(name) ?? { title: "", parts: [] };
+const pages = [
+  ...guideNames().map((name) => [`guide ${name}`, guidePage(name)] as const),
+  ...[...DOCUMENTED_COMMANDS, "eras"].map((name) => [name, writtenPage(name)] as const),
+];
+
+it.each(pages)("a terminal shows %s without Markdown syntax", (_, written) => {
+  const page = written ?? { title: "", parts: [] };
   const shown = terminalPage(page, { width: 100, paint: painter(false) });
-  expect(page.parts.length).toBeGreaterThan(3);
+  expect(page.parts.length).toBeGreaterThan(2);
   expect(shown).toMatch(/^[A-Z].*\n\n/);
   expect(shown).not.toMatch(/`|\]\(|^#|^\|/m);
 });
@@ -124,4 +135,13 @@ it("gwc explain guide says which guides there are, and prints one", async () => 
   const { code, stderr } = await gwc(["explain", "guide", "limts"]);
   expect(stderr).toContain('did you mean "limits"?');
   expect(code).toBe(2);
+});
+
+it("the page of gwc audit lists every code with its level", () => {
+  const rows = writtenPage("audit")?.parts.flatMap((part) =>
+    part.kind === "table" ? part.rows : [],
+  );
+  expect(rows?.map(([code, level]) => [code, level])).toEqual(
+    Object.entries(auditMessages).map(([code, { severity }]) => [`\`${code}\``, severity]),
+  );
 });

@@ -3,20 +3,20 @@ import { exampleText } from "./example.ts";
 import { fieldTable } from "./fields.ts";
 import { type Page, paragraph, table } from "./page.ts";
 
-/** The page of a kind of backend; undefined when there is none of that name. */
+/** Returns the page of a kind of backend; `undefined` if the name is unknown. */
 export function backendPage(name: string): Page | undefined {
   const backend = backends.find(({ kind }) => kind === name);
   if (backend === undefined) return undefined;
   const { kind, summary, kubernetes, tcpSchema } = backend;
   const schema = backend.schema(OWN_POLICIES);
   const field = kubernetes && ` In a GatewayBackend it is \`${kubernetes.field}\`.`;
-  const streams = tcpSchema && " It takes connections too.";
+  const streams = tcpSchema && " It also accepts TCP connections.";
   return {
     title: kind,
     parts: [
       paragraph(`It ${summary}.`),
       paragraph(
-        `It stands in \`backends\` of a route.${backend.isNameable === true ? " A backend of the file with a name may be one." : ""}${field ?? ""}${streams ?? ""}`,
+        `Used in \`backends\` of a route.${backend.isNameable === true ? " Named backends of the file may be of this kind." : ""}${field ?? ""}${streams ?? ""}`,
       ),
       { kind: "example", language: "yaml", text: exampleText(kind, schema) },
       ...(schema.properties === undefined && schema.description !== undefined
@@ -26,16 +26,18 @@ export function backendPage(name: string): Page | undefined {
   };
 }
 
-/** What a server says of how it is reached is the same in every place, and in the schema of the file. */
-const OWN_POLICIES = { description: "How this server is reached; over what the route says." };
+/** Stands for the connection policies of a server, which are the same for all kinds and documented in the file's schema. */
+const OWN_POLICIES = {
+  description: "Connection policies of this server; they override the route's.",
+};
 
-/** The pages of all kinds of backends, behind one that says what they are. */
+/** Returns an introduction and the pages of all kinds of backends. */
 export function backendPages(): readonly Page[] {
   const introduction: Page = {
     title: "Backends",
     parts: [
       paragraph(
-        "Where requests go. A backend that no route has is not in the bundle. `gwc explain NAME` prints the page of one.",
+        "The destinations of requests. A bundle contains only the backends that its routes use. `gwc explain NAME` prints the page of one.",
       ),
       ...table(
         ["backend", "what it does"],

@@ -2,12 +2,12 @@ import { stringify } from "yaml";
 import { fitsForm } from "../../schema/formats.ts";
 import { type FormatName, isWritable, type Schema } from "../../schema/schema.ts";
 
-/** A small value of a field, under its name, as YAML. */
+/** Formats a minimal example of a field as YAML. */
 export function exampleText(name: string, schema: Schema): string {
   return stringify({ [name]: exampleOf(schema) }, { lineWidth: 0 });
 }
 
-/** A small value that a schema lets through: what is required and no more. */
+/** Returns a minimal value that a schema accepts. */
 export function exampleOf(schema: Schema): unknown {
   const { examples, default: value, enum: words, type, additionalProperties } = schema;
   if (examples?.[0] !== undefined) return examples[0];
@@ -69,5 +69,5 @@ const FORMS: Readonly<Record<FormatName, string>> = {
   "loopback-address": "127.0.0.1:15000",
 };
 
-/** Texts for patterns: the first that fits. */
+/** Candidates for strings with a pattern; the first match is used. */
 const TEXTS: readonly string[] = ["name", "/api", "GET", "https://example.com", "name=value", "1"];

@@ -11,7 +11,7 @@ import {
 } from "../../cel/variables/variables.ts";
 import { heading, type Page, type Part, paragraph, table } from "./page.ts";
 
-/** The reference of expressions: variables, macros, functions. */
+/** Returns the page about expressions: variables, macros, functions. */
 export function expressionsPage(): Page {
   const phases = CEL_PHASES.map((phase) => `**${phase}** is ${describePhase(phase)}`).join("; ");
   return {
@@ -34,40 +34,40 @@ export function expressionsPage(): Page {
 
 const INTRODUCTION = `Expressions are written in CEL, the Common Expression Language, and compiled to TypeScript.
 
-Rules and filters are true or false. Evaluation never throws: where something is missing or of a wrong type, the
-expression is an *error*. An allow or require rule with an error does not match, a deny rule with an error denies, a value
-with an error is left out. \`a || b\` is true when either is, whatever becomes of the other; \`a && b\` is false likewise.
+Rules and filters are true or false. Evaluation never throws: a missing value or a wrong type makes the expression an
+*error*. An allow or require rule with an error does not match; a deny rule with an error denies; a value with an error is
+omitted. \`a || b\` is true if either operand is true, even if the other one is an error; likewise \`a && b\` is false if either is false.
 
-An MCP item is a tool, a prompt or a resource. A condition on the name of another kind is false, and so is its opposite:
-\`deny: mcp.tool.name == "x" || mcp.prompt.name == "y"\` denies that tool and that prompt and nothing else. A require rule is
-about the kinds of which it can be true, and leaves the others alone. \`has(mcp.tool)\` asks for the kind itself.
+An MCP item is a tool, a prompt or a resource. A condition on the name of another kind is false, and so is its negation:
+\`deny: mcp.tool.name == "x" || mcp.prompt.name == "y"\` denies only that tool and that prompt. A require rule applies to
+the kinds for which it can be true, and ignores the others. \`has(mcp.tool)\` tests the kind itself.
 
-Numbers are ints of 64 bits (\`1\`), uints (\`1u\`) or doubles (\`1.0\`). They compare by value across types, and are converted
-by \`int()\`, \`uint()\` and \`double()\` only. Strings are ordered and indexed by code point. Numbers in JSON are ints when they
-are whole, else doubles.
+Numbers are 64-bit ints (\`1\`), uints (\`1u\`) or doubles (\`1.0\`). They compare by value across types, and are converted
+only by \`int()\`, \`uint()\` and \`double()\`. Strings are ordered and indexed by code point. Whole numbers in JSON are ints,
+others doubles.
 
-Claims and bodies come from outside: a field that is there is read, a property that every object inherits
-(\`constructor\`, \`__proto__\`) is none.
+Claims and bodies are untrusted: only their own fields are read, not properties that every object inherits
+(\`constructor\`, \`__proto__\`).
 
-A list from a request may have any length for \`in\`, \`exists\` and \`all\`. What makes a new list, map or text of one
-(\`map\`, \`filter\`, \`join\`, ...) takes at most 100,000 elements, \`sort\` at most 20,000; longer ones are an error. Macros inside each other multiply: two take lists of at most
-1,000 elements each, three of at most 100. A text that an expression makes has at most 4,000,000 characters, one that a
-pattern makes longer 1,000,000; a longer one is an error.
+\`in\`, \`exists\` and \`all\` accept lists of any length from a request. Functions that create a new list, map or string from one
+(\`map\`, \`filter\`, \`join\`, ...) accept at most 100,000 elements, \`sort\` at most 20,000; longer lists are an error. Nested macros multiply:
+two accept lists of at most 1,000 elements each, three of at most 100. A string that an expression creates has at most
+4,000,000 characters, one that a pattern lengthens 1,000,000; longer ones are an error.
 
 **Repeated headers.** A request may have several lines of one header, and servers differ on which of them counts. Rules are
 evaluated for each line by itself and for all lines joined, and every one of these readings must be allowed. So a deny rule
-matches if it matches one reading, and an allow or require rule only if it matches all. The same holds for several cookies
-of one name (\`cookie()\`) and several query parameters of one name (\`query()\`). A request with more than 1,000 readings is
-refused. The condition of a policy must come to the same in all readings, else the request is refused with 400. So is a
-request that repeats a header which the match of a route reads, unless the header is a list by its definition (\`Accept\`,
-\`Cookie\`, \`Via\` ...), or a query parameter with different values. Values and conditions of models, retries and the log
+matches if it matches one reading, and an allow or require rule only if it matches all. The same holds for repeated cookies
+(\`cookie()\`) and repeated query parameters (\`query()\`). A request with more than 1,000 readings is
+refused. The condition of a policy must have the same result in all readings, else the request is refused with 400. Also
+refused are requests that repeat a header that the match of a route reads, unless the header is a list by definition (\`Accept\`,
+\`Cookie\`, \`Via\`, ...), or that repeat such a query parameter with different values. Values and conditions of models, retries and the log
 read the joined lines and the first parameter.
 
-\`json()\` takes no object that has a key twice, in whatever case: that is an error, for readers differ on which of the values
-counts, and some do not regard case. A rule over \`json(request.body).model\` sees that one member alone; \`allowedModels\` of
-an API key sees every place that names a model.
+\`json()\` rejects objects with a repeated key, in whatever case, because parsers differ on which of the values
+counts and some ignore case. A rule on \`json(request.body).model\` sees only that member; \`allowedModels\` of
+an API key covers every place that names a model.
 
-Not read, though CEL has it: numbers without a leading digit (\`.5\`), raw bytes (\`br"…"\`), fields in backticks, optional
+Not supported: numbers without a leading digit (\`.5\`), raw bytes (\`br"…"\`), fields in backticks, optional
 elements (\`[?x]\`, \`{?k: v}\`) and protocol buffer messages.`;
 
 function variableTable(): readonly Part[] {
@@ -105,10 +105,10 @@ function functionRow(declaration: FunctionDeclaration): readonly string[] {
   ];
 }
 
-/** Forms shown of one function, after the first. */
+/** Maximum number of forms of a function after the first. */
 const MAX_FORMS = 9;
 
-/** `add(int, int): int` as `int + int: int`. */
+/** Converts `add(int, int): int` to `int + int: int`. */
 function operatorForm(name: string, form: string): string {
   const symbol = [...operatorNames].find(([, known]) => known === name)?.[0] ?? "-";
   return form.replace(/^\w+\((.*)\): /, (_, params: string) => {

@@ -2,20 +2,20 @@ import { kinds } from "../../1-parse/kubernetes/kinds.ts";
 import { standaloneSchema } from "../../1-parse/standalone/standalone.ts";
 import type { Schema } from "../../schema/schema.ts";
 
-/** A field or a section of one of the two forms. */
+/** A field or section of the standalone file or of a manifest. */
 export interface FieldEntry {
   /** `gateway.yaml`, or the kind of a manifest. */
   readonly form: string;
-  /** Its path: keys, with `[]` behind that of a list, `*` for any key. Empty: the whole of it. */
+  /** Keys, with `[]` after that of a list and `*` for any key; empty for the whole document. */
   readonly path: readonly string[];
   readonly isRequired: boolean;
   readonly schema: Schema;
 }
 
-/** What the standalone form is called here. */
+/** Name of the standalone form. */
 export const FILE_FORM = "gateway.yaml";
 
-/** Every field of both forms, what is around it first. */
+/** Lists every field of both forms, parents first. */
 export function allFields(): readonly FieldEntry[] {
   const forms = [
     { form: FILE_FORM, schema: standaloneSchema() },
@@ -28,8 +28,8 @@ export function allFields(): readonly FieldEntry[] {
 }
 
 /**
- * The fields that words mean: `requestTimeout`, `timeout.requestTimeout`, `binds[0].port`, `GatewayPolicy.spec.traffic`. A
- * whole path stands before the end of one.
+ * Finds fields by a path or its end: `requestTimeout`, `timeout.requestTimeout`, `binds[0].port`,
+ * `GatewayPolicy.spec.traffic`. A whole path takes precedence over the end of one.
  */
 export function fieldsNamed(words: string, fields: readonly FieldEntry[]): readonly FieldEntry[] {
   const steps = plainSteps(words.split("."));
@@ -50,7 +50,7 @@ function plainSteps(steps: readonly string[]): readonly string[] {
   return steps.map(plainStep);
 }
 
-/** A step without the marks of a list or of an item behind it. */
+/** Removes `[]` or `[0]` from a step. */
 function plainStep(step: string): string {
   return step.endsWith("]") ? step.replace(/(\[\d*\])+$/, "") : step;
 }

@@ -5,23 +5,23 @@ import { FILE_FORM, type FieldEntry, fieldsNamed } from "./field-index.ts";
 import { fieldTable, typeText } from "./fields.ts";
 import { type Page, type Part, paragraph, table } from "./page.ts";
 
-/** The page of a field or a section, or of several that are called alike; undefined when there is none of that name. */
+/** Returns the page of a field or section, or a list of fields with the same name; `undefined` if the name is unknown. */
 export function fieldPage(words: string, fields: readonly FieldEntry[]): Page | undefined {
   const found = fieldsNamed(words, fields);
-  // One meaning in many places is one field.
+  // Fields with the same meaning in several places are one field.
   const meanings = [...Map.groupBy(found, meaningOf).values()];
   const [only, ...others] = meanings;
   if (only === undefined) return undefined;
   return others.length === 0 ? onePage(only) : choicePage(words, meanings);
 }
 
-/** The names of fields, for what is misspelled. */
+/** Lists the names of fields, for suggestions. */
 export function fieldNames(fields: readonly FieldEntry[]): readonly string[] {
   const names = fields.map(({ form, path }) => path.at(-1)?.replace(/\[\]$/, "") ?? form);
   return [...new Set(names)];
 }
 
-/** The sections of the file, each with what it is. */
+/** Lists the sections of the standalone file with their descriptions. */
 export function fileSections(
   fields: readonly FieldEntry[],
 ): readonly (readonly [name: string, description: string])[] {
@@ -34,7 +34,7 @@ export function fileSections(
   });
 }
 
-/** What two fields have in common that mean the same: their words, type and fields. Bounds may differ by form. */
+/** Returns a key that is equal for fields with the same description, type and subfields; limits may differ between forms. */
 function meaningOf({ schema }: FieldEntry): string {
   const { properties, items, description, unsupported, enum: words } = schema;
   const fields = Object.keys({ ...properties, ...items?.properties });
@@ -59,7 +59,7 @@ function onePage(entries: readonly FieldEntry[]): Page {
 function notBuilt(what: string): readonly Part[] {
   return [
     paragraph(
-      `Not built yet: this gwc knows ${what}, but cannot enforce it. Using it is an error.`,
+      `Not supported yet: this version knows ${what}, but cannot enforce it. Using it is an error.`,
     ),
   ];
 }
@@ -67,13 +67,16 @@ function notBuilt(what: string): readonly Part[] {
 function factParts(schema: Schema, isRequired: boolean): readonly Part[] {
   const rows = [
     ["Type", typeText(schema)],
-    ["Needed", isRequired ? "yes" : ""],
+    ["Required", isRequired ? "yes" : ""],
     ["Default", schema.default === undefined ? "" : plainText(schema.default)],
     ["One of", [...new Set((schema.enum ?? []).map(String))].join(", ")],
     ["Limits", boundsText(schema)],
-    ["Another name of", schema.aliasOf ?? ""],
-    ["Read", schema.readAtStart || schema.secret ? "`${NAME}` in it when the gateway starts" : ""],
-    ["Not built", schema.misplaced === undefined ? "" : `here; it acts on ${schema.misplaced}`],
+    ["Alias of", schema.aliasOf ?? ""],
+    [
+      "Read",
+      schema.readAtStart || schema.secret ? "`${NAME}` is resolved when the gateway starts" : "",
+    ],
+    ["Not supported", schema.misplaced === undefined ? "" : `here; use it on ${schema.misplaced}`],
   ];
   return table(
     ["", ""],
@@ -92,7 +95,7 @@ function exampleParts(entry: FieldEntry | undefined): readonly Part[] {
   return [{ kind: "example", language: "yaml", text: exampleText(name, entry.schema) }];
 }
 
-/** Places that are listed; a policy's field stands in more of them than anybody reads. */
+/** Maximum number of listed places; fields of policies have too many to be useful. */
 const MAX_PLACES = 8;
 
 function placesPart(entries: readonly FieldEntry[]): readonly Part[] {
@@ -101,7 +104,7 @@ function placesPart(entries: readonly FieldEntry[]): readonly Part[] {
   const lines = [...places.slice(0, MAX_PLACES), ...(rest > 0 ? [`and ${rest} more`] : [])];
   return table(
     ["where", ""],
-    lines.map((place, index) => [index === 0 ? "It stands in" : "", place]),
+    lines.map((place, index) => [index === 0 ? "Used in" : "", place]),
   );
 }
 
@@ -121,7 +124,7 @@ function choicePage(words: string, meanings: readonly (readonly FieldEntry[])[])
     title: words,
     parts: [
       paragraph(
-        "Several fields are called so. `gwc explain PATH` prints the page of one; the end of a path is enough.",
+        "Several fields have this name. `gwc explain PATH` prints the page of one; the end of a path is enough.",
       ),
       ...table(["path", "what it is"], rows),
     ],

@@ -1,21 +1,21 @@
 import type { Schema } from "../../schema/schema.ts";
 import { heading, type Part, type Row, table } from "./page.ts";
 
-/** The fields of an object with a heading; nothing where it has none. */
+/** Returns a heading and a table of an object's fields; empty if it has no fields. */
 export function fieldTable(schema: Schema): readonly Part[] {
   const rows = fieldRows(schema, "");
   if (rows.length === 0) return [];
   return [heading("Fields"), ...table(["field", "type", "what it is"], rows)];
 }
 
-/** The fields of an object by path, those of objects inside them behind it; a list shows the fields of its items. */
+/** Lists the fields of an object by path, each followed by its own fields; for a list, the fields of its items. */
 function fieldRows(schema: Schema, prefix: string): readonly Row[] {
   const known = Object.entries(schema.properties ?? {}).filter(
     ([, each]) => each.unsupported === undefined,
   );
   const own = known.flatMap(([name, each]): readonly Row[] => {
     const path = prefix === "" ? name : `${prefix}.${name}`;
-    // Where a list may stand instead, nothing of the mapping has to be there.
+    // If a list is accepted instead of the mapping, the mapping's fields are not required.
     const isRequired = schema.required?.includes(name) === true && schema.items === undefined;
     const required = isRequired ? "Required. " : "";
     const inner = each.items ?? each;
@@ -28,7 +28,7 @@ function fieldRows(schema: Schema, prefix: string): readonly Row[] {
   return [...fieldRows(schema.items, "[]"), ...own];
 }
 
-/** The type of a value, as people say it: `text`, `list of expressions`. */
+/** Formats a type: `string`, `list of expressions`. */
 export function typeText({ type, format, expression, items, isQuantity }: Schema): string {
   if (expression === true) return "expression";
   if (isQuantity === true) return "bytes";
@@ -38,7 +38,7 @@ export function typeText({ type, format, expression, items, isQuantity }: Schema
   return types.map((each) => TYPES[each] ?? each).join(" or ") || "any";
 }
 
-const TYPES: Readonly<Record<string, string>> = { string: "text", array: "list" };
+const TYPES: Readonly<Record<string, string>> = { array: "list" };
 
 const FORMATS: Readonly<Record<string, string>> = {
   gatewayDuration: "duration",
@@ -49,7 +49,7 @@ function plural(type: string): string {
   return type === "any" ? "values" : `${type}s`;
 }
 
-/** What values it takes besides its type, and what holds without it. */
+/** Formats the accepted values and the default. */
 function limitsText({
   default: value,
   enum: choices,

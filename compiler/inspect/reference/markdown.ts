@@ -1,6 +1,6 @@
 import type { Page, Part, Row } from "./page.ts";
 
-/** Pages as one Markdown document; the pages behind the first are its chapters. */
+/** Renders pages as one Markdown document; pages after the first are its chapters. */
 export function markdownDocument([first, ...chapters]: readonly Page[]): string {
   if (first === undefined) return "";
   const texts = [markdownPage(first, 1), ...chapters.map((page) => markdownPage(page, 2))];
@@ -26,7 +26,7 @@ function markdownPart(part: Part, depth: number): string {
   }
 }
 
-/** A table in Markdown, whose bars and line breaks in cells are written so that they stay in their cells. */
+/** Renders a Markdown table and escapes bars and line breaks in cells. */
 function markdownTable(head: Row, rows: readonly Row[]): string {
   const line = (cells: Row): string => `| ${cells.map(cellText).join(" | ")} |`;
   return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");

@@ -2,7 +2,7 @@ import { alertSummaries } from "../../observability/alerts.ts";
 import { metricGroups } from "../../observability/metric-groups.ts";
 import { heading, type Page, paragraph, table } from "./page.ts";
 
-/** The reference of metrics, and of the dashboard and the alerts that are made of them. */
+/** Returns the page about metrics, the dashboard and the alerts. */
 export function metricsPage(): Page {
   return {
     title: "Metrics",
@@ -22,7 +22,7 @@ export function metricsPage(): Page {
       ]),
       heading("Alerts"),
       ...table(
-        ["alert", "severity", "what it says"],
+        ["alert", "severity", "summary"],
         alertSummaries(metricGroups).map(({ name, severity, summary }) => [
           `\`${name}\``,
           severity,
@@ -33,11 +33,11 @@ export function metricsPage(): Page {
   };
 }
 
-const INTRODUCTION = `A gateway answers \`/metrics\` on the port of \`config.statsAddr\` (15020) in Prometheus' text format. A bundle has the
-metrics of what is configured, and no others. Names and labels follow Prometheus, those of models OpenTelemetry.
+const INTRODUCTION = `A gateway serves \`/metrics\` on \`config.statsAddr\` (port 15020) in Prometheus' text format. A bundle contains only the
+metrics of configured features. Names and labels follow Prometheus, those of models OpenTelemetry.
 
-Labels have few values: what clients make up (methods, tools, models, destinations) is counted under one name from some number on.
+Label cardinality is bounded: values that clients choose (methods, tools, models, destinations) are counted under one common value beyond a limit.
 
-\`gwc build --observability\` writes a Grafana dashboard (\`observability/dashboard.json\`, to be imported) and alert rules for Prometheus
-(\`observability/alerts.yaml\`, for \`rule_files\`) for exactly the metrics that the bundle has. They speak of the gateway by its name, so that several
-share a Prometheus. Thresholds are a beginning.`;
+\`gwc build --observability\` writes a Grafana dashboard to import (\`observability/dashboard.json\`) and alert rules for Prometheus'
+\`rule_files\` (\`observability/alerts.yaml\`). They cover exactly the metrics of the bundle, and select them by the gateway's name, so that several gateways can
+share a Prometheus. Adjust the thresholds to your traffic.`;

@@ -1,34 +1,34 @@
 /**
- * A page of the reference: what `gwc explain` prints and what the documents hold is made of the same one. Texts are
- * Markdown paragraphs with code in backticks and nothing else.
+ * A page of the reference, from which both `gwc explain` and the documents are rendered. Paragraphs are Markdown with
+ * code spans and emphasis only.
  */
 export interface Page {
   readonly title: string;
   readonly parts: readonly Part[];
 }
 
-/** A piece of a page, from top to bottom. */
+/** A part of a page. */
 export type Part =
   | { readonly kind: "paragraph"; readonly text: string }
   | { readonly kind: "heading"; readonly text: string }
   | { readonly kind: "table"; readonly head: readonly string[]; readonly rows: readonly Row[] }
-  /** Text that keeps its lines: YAML, a command. */
+  /** Preformatted text: YAML, commands. */
   | { readonly kind: "example"; readonly language: string; readonly text: string };
 
-/** The cells of a row, as long as the head; a line break in a cell stays one. */
+/** Cells of a row, as many as the head has; line breaks in cells are preserved. */
 export type Row = readonly string[];
 
-/** A paragraph. */
+/** Creates a paragraph. */
 export function paragraph(text: string): Part {
   return { kind: "paragraph", text };
 }
 
-/** A heading below the title. */
+/** Creates a heading. */
 export function heading(text: string): Part {
   return { kind: "heading", text };
 }
 
-/** A table; nothing when it has no rows. */
+/** Creates a table; empty if it has no rows. */
 export function table(head: readonly string[], rows: readonly Row[]): readonly Part[] {
   return rows.length === 0 ? [] : [{ kind: "table", head, rows }];
 }

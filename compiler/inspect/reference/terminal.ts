@@ -1,13 +1,13 @@
 import type { Paint } from "../../diagnostics/report/colors.ts";
 import type { Page, Part, Row } from "./page.ts";
 
-/** How a page is shown: the columns of the terminal, and its colours. */
+/** Width and colors of a terminal. */
 export interface TerminalStyle {
   readonly width: number;
   readonly paint: Paint;
 }
 
-/** A page for a terminal: wrapped lines and aligned columns, without the marks of Markdown. */
+/** Renders a page for a terminal: wrapped lines and aligned columns, without Markdown syntax. */
 export function terminalPage({ title, parts }: Page, style: TerminalStyle): string {
   const blocks = [
     style.paint("bold", plain(title)),
@@ -33,12 +33,12 @@ function terminalPart(part: Part, { width, paint }: TerminalStyle): string {
   }
 }
 
-/** An item of a list: what continues it stands below its text. */
+/** Wraps a list item with indented continuation lines. */
 function item(line: string, width: number): readonly string[] {
   return wrapped(line.slice(2), width - 2).map((each, index) => (index === 0 ? "- " : "  ") + each);
 }
 
-/** Rows under each other in aligned columns; where those leave the last one little room, it stands below the others. */
+/** Aligns rows in columns; if these leave little room for the last one, it moves below the others. */
 function columns(rows: readonly Row[], width: number): string {
   const cells = rows.map((row) => row.map(plain));
   const count = Math.max(...cells.map((row) => row.length));
@@ -53,7 +53,7 @@ function columns(rows: readonly Row[], width: number): string {
   return cells.map(format).join("\n");
 }
 
-/** `rest` is the room of the last cell. */
+/** `rest` is the width of the last cell. */
 function alignedRow(row: Row, fixed: readonly number[], rest: number): string {
   const parts = row.map((cell, column) => {
     const lines = cell.split("\n");
@@ -69,36 +69,36 @@ function alignedRow(row: Row, fixed: readonly number[], rest: number): string {
   ).join("\n");
 }
 
-/** `rest` is the room of what stands below the row's name. */
+/** `rest` is the width of the cells below the row's name. */
 function stackedRow([first = "", ...others]: Row, rest: number): string {
   const names = first.split("\n");
-  const isBeside = (cell: string, index: number): boolean =>
+  const isInline = (cell: string, index: number): boolean =>
     cell.length <= SHORT && index < others.length - 1;
-  const beside = others.filter(isBeside);
+  const inline = others.filter(isInline);
   const below = others
-    .filter((cell, index) => !isBeside(cell, index))
+    .filter((cell, index) => !isInline(cell, index))
     .join("\n")
     .split("\n");
   return [
     ...names.slice(0, -1).map((each) => `${" ".repeat(GAP)}${each}`),
-    " ".repeat(GAP) + [names.at(-1), ...beside].join(" ".repeat(GAP)),
+    " ".repeat(GAP) + [names.at(-1), ...inline].join(" ".repeat(GAP)),
     ...below
       .flatMap((line) => wrapped(line, rest))
       .map((line) => `${" ".repeat(STACKED_INDENT)}${line}`),
   ].join("\n");
 }
 
-/** Columns between cells, and before the first. */
+/** Spaces before and between cells. */
 const GAP = 2;
 const STACKED_INDENT = 6;
-/** A cell that stands beside the name of its row: a type, a phase. */
+/** Maximum length of a cell that stays on the line of the row's name: a type, a phase. */
 const SHORT = 20;
 
 function maxLine(text: string): number {
   return Math.max(...text.split("\n").map((line) => line.length));
 }
 
-/** Without the marks of code and emphasis; what stands in code stays as it is. */
+/** Removes the Markdown syntax of code and emphasis; the contents of code are unchanged. */
 function plain(text: string): string {
   return text.replace(/`([^`]+)`|\*\*?([^*\n]+)\*\*?/g, "$1$2");
 }

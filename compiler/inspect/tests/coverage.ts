@@ -3,15 +3,15 @@ import { accessOf, policiesBefore, policiesMet } from "../../ir/access.ts";
 import type { Program } from "../../ir/program.ts";
 import { servedRoutes } from "../../ir/routes.ts";
 
-/** A part of a configuration that tests may touch. */
+/** A part of a configuration that tests may cover. */
 export interface CoveredPart {
   readonly kind: "route" | "policy" | "rule";
-  /** What people call it: `route tools`, `policy cors of route tools`, a rule's text. */
+  /** Display name: `route tools`, `cors of route tools`, or a rule's source. */
   readonly name: string;
   readonly origin: Origin;
 }
 
-/** Each part of a program once, in the order of the configuration. */
+/** Lists the distinct parts of programs, in the order of the configuration. */
 export function coverableParts(programs: readonly Program[]): readonly CoveredPart[] {
   const all = programs.flatMap(servedRoutes).flatMap(({ route, listeners }) => {
     const listed = listeners.flatMap((listener) =>
@@ -35,7 +35,7 @@ export function coverableParts(programs: readonly Program[]): readonly CoveredPa
   return [...new Map(all.map((part) => [partKey(part), part])).values()];
 }
 
-/** The one text of a part. */
+/** Returns a unique string for a part. */
 export function partKey({ kind, origin }: Pick<CoveredPart, "kind" | "origin">): string {
   return `${kind} ${placeKey(origin)}`;
 }

@@ -8,14 +8,14 @@ import { ALWAYS_OPEN } from "../access/item-access.ts";
 import type { RequestData } from "../effect/data/request-data.ts";
 import type { GatewayTest } from "./test-schema.ts";
 
-/** Where a request has come to in a program. */
+/** The listener and route that a request reached. */
 export interface ReachedNode {
   readonly listener: ListenerNode;
-  /** Undefined: the listener itself has responded. */
+  /** Route; `undefined` if the listener itself responded. */
   readonly route: RouteNode | undefined;
 }
 
-/** Where an outcome comes from; undefined: from no listener. */
+/** Finds the listener and route of an outcome; `undefined` if no listener responded. */
 export function reachedNode(
   program: Program,
   { route: name, listener: listenerName, reason }: TrialOutcome,
@@ -25,13 +25,13 @@ export function reachedNode(
   const found = named.flatMap((listener): readonly ReachedNode[] =>
     listener.routes.filter((each) => each.name === name).map((route) => ({ listener, route })),
   );
-  // Who may not connect has come to no listener: rules about connections are those of all.
+  // A refused connection reaches no listener; rules for connections are the same for all listeners.
   const isOutside = listenerName === undefined && reason === "Authorization";
   const [listener] = isOutside ? listeners : named;
   return found[0] ?? (listener && { listener, route: undefined });
 }
 
-/** The policies that a request meets there, in order. */
+/** Lists the policies that apply to a request, in order. */
 export function policiesOf({ listener, route }: ReachedNode): readonly PolicyUse[] {
   return policiesMet(listener, route ?? { policies: [], backends: [] });
 }
@@ -39,7 +39,7 @@ export function policiesOf({ listener, route }: ReachedNode): readonly PolicyUse
 /** An MCP item as rules see it: `{methodName: "tools/call", tool: {name: "x", target: "y"}}`. */
 export type ItemData = Readonly<Record<string, unknown>>;
 
-/** The item that a request was about; undefined: about none. */
+/** Returns the item of a request; `undefined` if it has no item. */
 export function itemOf({ fields }: TrialOutcome): ItemData | undefined {
   const methodName = fields["mcp.method.name"];
   const target = fields["mcp.target"];
@@ -49,17 +49,17 @@ export function itemOf({ fields }: TrialOutcome): ItemData | undefined {
   return { methodName, [kind]: { name: fields[field], target } };
 }
 
-/** The fields of the access log that name an item. */
+/** Access log fields that name an item. */
 const ITEM_FIELDS = [
   ["gen_ai.tool.name", "tool"],
   ["gen_ai.prompt.name", "prompt"],
   ["mcp.resource.uri", "resource"],
 ] as const;
 
-/** What a test does not say: of a request to a route its body is known. */
+/** Data that a test does not contain; the body of its request is known. */
 const UNKNOWN = ALWAYS_OPEN.filter((path) => path.join(".") !== "request.body");
 
-/** What each policy of the route has decided, in order: as `gwc can` finds it. */
+/** Returns the verdict of each policy, in order, as `gwc can` does. */
 export function verdictsOf(
   { as = {}, from = "127.0.0.1" }: GatewayTest,
   { request, claims }: TrialOutcome,
@@ -76,7 +76,7 @@ export function verdictsOf(
   return chainVerdicts(policiesOf(reached), known, { given, isAnyone: false });
 }
 
-/** The rule that decided: the one that refuses, else the last that allows. Undefined: none has. */
+/** Returns the deciding rule: the one that refuses, else the last that allows; `undefined` if no rule decided. */
 export function decidingRule(verdicts: readonly PolicyVerdict[]): Rule | undefined {
   const refusing = verdicts.find(({ verdict }) => verdict === "refuses");
   return refusing === undefined

@@ -4,26 +4,26 @@ import type { Rule } from "../../model/rules.ts";
 import { valueOfJson } from "../../schema/value-of-json.ts";
 import type { Expectation, GatewayTest } from "./test-schema.ts";
 
-/** An expectation that is not met. */
+/** An unmet expectation. */
 export interface UnmetExpectation {
-  /** Where it stands, below `expect`. */
+  /** Path below `expect`. */
   readonly path: ConfigPath;
-  /** What is not as expected: `the status`. */
+  /** Subject: `the status`. */
   readonly what: string;
   readonly found: string;
   readonly expected: string;
 }
 
-/** What came of a test, as expectations ask for it. */
+/** Result of a test, for comparison with its expectations. */
 export interface TestResult {
   readonly outcome: TrialOutcome;
-  /** The rule that decided; undefined: none. */
+  /** The deciding rule; `undefined` if no rule decided. */
   readonly rule: Rule | undefined;
 }
 
 const ALLOWED = { true: "allowed", false: "refused" } as const;
 
-/** What of a result is not as a test expects it. */
+/** Lists the unmet expectations of a test. */
 export function unmetExpectations(
   { expect, list }: GatewayTest,
   { outcome, rule }: TestResult,
@@ -47,14 +47,14 @@ export function unmetExpectations(
   ];
 }
 
-/** What became of a request, as far as all clients of a route should be told the same. */
+/** Describes the outcome of a request in terms that must be equal for all clients of a route. */
 export function verdictText({ list }: GatewayTest, outcome: TrialOutcome): string {
   if (!isPassed(outcome))
-    return `refused with ${outcome.status ?? "nothing"}${outcome.reason ? ` ${outcome.reason}` : ""}`;
+    return `refused with ${outcome.status ?? "no response"}${outcome.reason ? ` ${outcome.reason}` : ""}`;
   return list === undefined ? "allowed" : `shown ${namesText(listedNames(outcome, list))}`;
 }
 
-/** Whether a request got through: no policy has refused it. */
+/** Whether a request got through, so that no policy refused it. */
 export function isPassed({ status, reason }: TrialOutcome): boolean {
   const isOwn = reason === "DirectResponse" || reason === "Redirect";
   return status !== undefined && (reason === undefined || isOwn);
@@ -64,10 +64,10 @@ function unmetByBackend(
   { server, path, headers, contains }: NonNullable<Expectation["backend"]>,
   calls: readonly TrialCall[],
 ): readonly UnmetExpectation[] {
-  // The backend is asked last, but for copies of requests (mirrors).
+  // The backend is called last, except for mirrored requests.
   const call = calls.findLast((each) => each.server === server) ?? calls.at(-1);
   if (call === undefined)
-    return [{ path: ["backend"], what: "the backend", found: "not asked", expected: "a request" }];
+    return [{ path: ["backend"], what: "the backend", found: "not called", expected: "a request" }];
   return [
     ...same(["backend", "server"], "the backend", call.server, server),
     ...same(["backend", "path"], "the path that the backend gets", call.path, path),
@@ -130,7 +130,7 @@ function holds(
   return [{ path, what, found: shown(shortened(found)), expected: `one with ${shown(part)}` }];
 }
 
-/** Characters of a body that messages show. */
+/** Maximum number of characters of a body in messages. */
 const MAX_SHOWN = 200;
 
 function shortened(text: string): string {
@@ -142,12 +142,12 @@ function shown(value: string | number | undefined): string {
   return typeof value === "number" ? String(value) : JSON.stringify(value);
 }
 
-/** In any order. */
+/** Formats names in sorted order, as order does not matter. */
 function namesText(names: readonly string[]): string {
   return `[${names.toSorted().join(", ")}]`;
 }
 
-/** Header names in lower case; several of a name are one value, as HTTP joins them. */
+/** Returns headers by lower-case name; repeated ones are joined with a comma, as in HTTP. */
 function headersOf(list: readonly string[]): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   for (let at = 0; at < list.length; at += 2) {
@@ -158,7 +158,7 @@ function headersOf(list: readonly string[]): ReadonlyMap<string, string> {
   return found;
 }
 
-/** The names in a response to an MCP list; a response of another kind has none. */
+/** Returns the names in the response to an MCP list request; empty for other responses. */
 export function listedNames(
   { body }: TrialOutcome,
   kind: NonNullable<GatewayTest["list"]>,

@@ -17,7 +17,7 @@ import { coversHost } from "../routing/match-request.ts";
 import { offeredNames, type PlacedTarget } from "./test-request.ts";
 import type { GatewayTest, TestFile } from "./test-schema.ts";
 
-/** Where a test is sent; undefined: nowhere (reported). What could never come of it is reported, too. */
+/** Determines the target of a test; `undefined` if it has no target or cannot pass, which is reported. */
 export function placeTest(
   test: GatewayTest,
   { servers }: TestFile,
@@ -54,7 +54,7 @@ function placeUrl(
   const found = programs.flatMap((program) =>
     url === null ? [] : bindsFor(program.binds, url).map((bind) => ({ program, bind })),
   );
-  // Gateways may have the same port.
+  // Several Gateways may use the same port.
   const meant = found.find(({ bind }) =>
     bind.listeners.some((each) => coversHost(each.hostname, url?.hostname ?? "")),
   );
@@ -79,7 +79,7 @@ function placeTunnel(
   return undefined;
 }
 
-/** A route, and where it is. */
+/** A route with its program and listener. */
 interface FoundRoute {
   readonly program: Program;
   readonly route: RouteNode;
@@ -118,11 +118,11 @@ function placeRoute(
   const problem = routeProblem(named);
   if (found === undefined || problem !== undefined) {
     const routes = named.map(({ route }) => `"${route.name}"`).join(", ");
-    const said = problem ?? "no route has such a backend";
+    const why = problem ?? "no route has such a backend";
     diagnostics.report("unclear-test-route", origin, {
       what,
       routes: named.length > 1 ? routes : "",
-      problem: said,
+      problem: why,
     });
     return undefined;
   }
@@ -142,7 +142,7 @@ function routeProblem(found: readonly FoundRoute[]): string | undefined {
   return entry?.match.path.kind === "regex" ? "its path is a pattern" : undefined;
 }
 
-/** Routes, rules and servers that a test names. */
+/** Reports unknown routes and rules in a test. */
 function checkNames(
   { expect }: GatewayTest,
   programs: readonly Program[],
@@ -158,7 +158,7 @@ function checkNames(
   check(expect.rule, "rule", ruleTexts(programs), childOf(origin, "expect", "rule"));
 }
 
-/** Rules as they are written. */
+/** Lists the sources of all rules. */
 function ruleTexts(programs: readonly Program[]): readonly string[] {
   return programs.flatMap(servedRoutes).flatMap(({ route, listeners }) =>
     [...listeners.flatMap(policiesBefore), ...policiesMet(undefined, route)]
@@ -168,7 +168,7 @@ function ruleTexts(programs: readonly Program[]): readonly string[] {
   );
 }
 
-/** What is to be listed has to be offered. */
+/** Reports expected items that no server offers. */
 function checkListed(
   kind: NonNullable<GatewayTest["list"]>,
   { expect }: GatewayTest,
@@ -183,7 +183,7 @@ function checkListed(
   });
 }
 
-/** The servers and names of a file of tests. */
+/** Reports unknown servers and duplicate test names in a test file. */
 export function checkSuite(
   { servers = {}, tests }: TestFile,
   programs: readonly Program[],

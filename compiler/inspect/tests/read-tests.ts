@@ -6,20 +6,20 @@ import type { Host } from "../../host.ts";
 import { validator } from "../../schema/validate.ts";
 import { type TestFile, testFileSchema } from "./test-schema.ts";
 
-/** A file of tests. */
+/** A parsed test file. */
 export interface TestSuite {
   readonly origin: Origin;
   readonly value: TestFile;
 }
 
-/** Files of tests, as far as they could be read. */
+/** The readable test files. */
 export interface ReadTests {
   readonly suites: readonly TestSuite[];
-  /** All of them, for messages. */
+  /** All files, for messages. */
   readonly files: readonly SourceFile[];
 }
 
-/** Reads files of tests; one with a mistake (reported) has no tests. */
+/** Reads test files; invalid ones are reported and skipped. */
 export function readTests(
   paths: readonly string[],
   host: Host,

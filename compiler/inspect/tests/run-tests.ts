@@ -29,26 +29,26 @@ import { namesWithServers, offeredItems, type PlacedTarget, trialRequest } from 
 import type { GatewayTest } from "./test-schema.ts";
 import { openTrialProgram, type TrialProgram } from "./trial-program.ts";
 
-/** What became of a test. */
+/** Result of a test. */
 export interface TestVerdict {
   readonly name: string;
   readonly origin: Origin;
-  /** Why it fails; empty: it passes. */
+  /** Reasons for the failure; empty if the test passes. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** What became of tests. */
+/** Result of a test run. */
 export interface TestRun {
   readonly verdicts: readonly TestVerdict[];
-  /** Mistakes of files: their tests did not run. */
+  /** Mistakes in test files, whose tests did not run. */
   readonly mistakes: readonly Diagnostic[];
-  /** Files of the configuration and of tests. */
+  /** Configuration files and test files. */
   readonly files: readonly SourceFile[];
-  /** The parts of the configuration, and whether a test touches each. */
-  readonly coverage: readonly (CoveredPart & { readonly isTouched: boolean })[];
+  /** The parts of the configuration, and whether a test covers each. */
+  readonly coverage: readonly (CoveredPart & { readonly isCovered: boolean })[];
 }
 
-/** Runs the tests of files on the compiled programs of a configuration. */
+/** Runs test files on the compiled programs of a configuration. */
 export async function runTests(
   paths: readonly string[],
   checked: CheckedInput,
@@ -59,7 +59,7 @@ export async function runTests(
   const { programs } = checked;
   for (const { value, origin } of suites) checkSuite(value, programs, origin, diagnostics);
   const trials = new Map<Program, TrialProgram>();
-  const touched = new Set<string>();
+  const covered = new Set<string>();
   const verdicts: TestVerdict[] = [];
   for (const suite of suites) {
     for (const [index, test] of suite.value.tests.entries()) {
@@ -70,7 +70,7 @@ export async function runTests(
         const { program } = target;
         const trial = trials.get(program) ?? (await openTrialProgram(program, checked.files));
         trials.set(program, trial);
-        await runTest({ test, suite, target, trial, origin, touched }, found);
+        await runTest({ test, suite, target, trial, origin, covered }, found);
       }
       verdicts.push({ name: test.name, origin, diagnostics: found.list });
     }
@@ -78,20 +78,20 @@ export async function runTests(
   for (const trial of trials.values()) trial.close();
   const coverage = coverableParts(programs).map((part) => ({
     ...part,
-    isTouched: touched.has(partKey(part)),
+    isCovered: covered.has(partKey(part)),
   }));
   return { verdicts, mistakes: diagnostics.list, files: [...checked.files, ...files], coverage };
 }
 
-/** A test that is ready to be sent. */
+/** A test that is ready to run. */
 interface ReadyTest {
   readonly test: GatewayTest;
   readonly suite: TestSuite;
   readonly target: PlacedTarget;
   readonly trial: TrialProgram;
   readonly origin: Origin;
-  /** The parts of the configuration that were touched so far. */
-  readonly touched: Set<string>;
+  /** Keys of the parts that are covered so far. */
+  readonly covered: Set<string>;
 }
 
 async function runTest(ready: ReadyTest, diagnostics: Diagnostics): Promise<void> {
@@ -106,18 +106,18 @@ async function runTest(ready: ReadyTest, diagnostics: Diagnostics): Promise<void
       reached === undefined ? [] : verdictsOf(test, outcome, reached, itemOf(outcome));
     const rule = decidingRule(verdicts);
     if (reached !== undefined) {
-      touch(ready, reached, outcome, verdicts);
+      markCovered(ready, reached, outcome, verdicts);
       if (results.length === 0) reportUnusedIdentities(test, reached, origin, diagnostics);
     }
     const unmet = unmetExpectations(test, { outcome, rule });
     const names = reached?.route && namesWithServers(test, reached.route).join(" or ");
-    const why = `${whatHappened(outcome, verdicts)}${names ? `; clients call it ${names}` : ""}`;
+    const why = `${whatHappened(outcome, verdicts)}${names ? `; clients see it as ${names}` : ""}`;
     results.push({ era, outcome, unmet, why });
   }
   reportResults(test, results, origin, diagnostics);
 }
 
-/** What came of a test with one kind of client. */
+/** Result of a test with one kind of client. */
 interface EraResult {
   readonly era: McpEra;
   readonly outcome: TrialOutcome;
@@ -125,7 +125,7 @@ interface EraResult {
   readonly why: string;
 }
 
-/** Reports what is not as expected, once where it is the same in both eras, and where the eras differ in what is not asked. */
+/** Reports unmet expectations, once if both eras agree, and outcomes that differ between eras. */
 function reportResults(
   test: GatewayTest,
   results: readonly EraResult[],
@@ -149,7 +149,7 @@ function reportResults(
   diagnostics.report("eras-differ", childOf(origin, "name"), params);
 }
 
-/** Which clients send a test: what is no MCP is sent once. */
+/** Returns the eras of the clients that send a test; tests without MCP are sent once. */
 function erasOf({ era, request, model }: GatewayTest): readonly McpEra[] {
   if (era !== undefined) return [era];
   return request === undefined && model === undefined ? ["stateless", "sessions"] : ["stateless"];
@@ -160,7 +160,7 @@ const CLIENTS: Readonly<Record<McpEra, string>> = {
   stateless: "to a client without sessions",
 };
 
-/** What a failed test's reader wants to know first. */
+/** Summarizes the outcome of a failed test. */
 function whatHappened(outcome: TrialOutcome, verdicts: readonly PolicyVerdict[]): string {
   const { status, reason, route, listener, calls } = outcome;
   const open = verdicts.find(({ verdict }) => verdict === "undecided" || verdict === "depends");
@@ -169,17 +169,17 @@ function whatHappened(outcome: TrialOutcome, verdicts: readonly PolicyVerdict[])
   const self = listener === undefined ? "the gateway" : `listener ${listener}`;
   const where = route === undefined ? self : `route ${route}`;
   const server = calls.at(-1)?.server;
-  const asked = server === undefined ? "" : `, ${server} was asked`;
+  const called = server === undefined ? "" : `, ${server} was called`;
   const by = isPassed(outcome) ? passing : refusing;
   const who = by === undefined ? "" : `; ${by.policy}: ${by.reason}`;
   const unclear = open === undefined ? "" : `; ${open.policy} ${open.reason}`;
   const what = status === undefined ? "no response" : `${status}${reason ? ` ${reason}` : ""}`;
-  return `${where} responded ${what}${asked}${who}${unclear}`;
+  return `${where} responded ${what}${called}${who}${unclear}`;
 }
 
-/** Notes what a test has touched: what stands behind a policy that refuses was not asked. */
-function touch(
-  { test, suite, touched }: ReadyTest,
+/** Marks the parts that a test covers; policies after a refusing one are not covered. */
+function markCovered(
+  { test, suite, covered }: ReadyTest,
   reached: ReachedNode,
   outcome: TrialOutcome,
   verdicts: readonly PolicyVerdict[],
@@ -188,9 +188,9 @@ function touch(
   const policies = policiesOf(reached);
   const refusing = verdicts.find(({ verdict }) => verdict === "refuses")?.policy;
   const last = policies.findIndex(({ kind }) => kind === refusing);
-  if (route !== undefined) touched.add(partKey({ kind: "route", origin: route.origin }));
+  if (route !== undefined) covered.add(partKey({ kind: "route", origin: route.origin }));
   for (const { origin } of last < 0 ? policies : policies.slice(0, last + 1))
-    touched.add(partKey({ kind: "policy", origin }));
+    covered.add(partKey({ kind: "policy", origin }));
   const items: readonly (ItemData | undefined)[] =
     test.list === undefined || route === undefined || !isPassed(outcome)
       ? []
@@ -200,7 +200,7 @@ function touch(
     ...items.flatMap((item) => verdictsOf(test, outcome, reached, item)),
   ];
   for (const { rule } of decided)
-    if (rule !== undefined) touched.add(partKey({ kind: "rule", origin: rule.origin }));
+    if (rule !== undefined) covered.add(partKey({ kind: "rule", origin: rule.origin }));
 }
 
 function reportUnusedIdentities(

@@ -5,7 +5,7 @@ import type { BindNode, ListenerNode, Program, RouteNode } from "../../ir/progra
 import { routeEntry } from "../access/item-access.ts";
 import type { GatewayTest, TestFile } from "./test-schema.ts";
 
-/** Where a test is sent. */
+/** Target of a test. */
 export type TestTarget =
   | { readonly kind: "url"; readonly method: string; readonly url: URL; readonly bind: BindNode }
   | { readonly kind: "tunnel"; readonly authority: string; readonly bind: BindNode }
@@ -16,10 +16,10 @@ export type TestTarget =
       readonly bind: BindNode;
     };
 
-/** A test's target, and the program that it is in. */
+/** The target of a test and its program. */
 export type PlacedTarget = TestTarget & { readonly program: Program };
 
-/** The request of a test as a client sends it. */
+/** Creates the request of a test as a client sends it. */
 export function trialRequest(
   test: GatewayTest,
   target: TestTarget,
@@ -50,7 +50,7 @@ export function trialRequest(
   };
 }
 
-/** What a client sends, before the test's own headers. */
+/** A client's request without the headers of the test. */
 type ClientRequest = Pick<TrialRequest, "method" | "target" | "body" | "message"> & {
   readonly host: string;
   readonly own: Readonly<Record<string, string>>;
@@ -78,7 +78,7 @@ function requestOf(test: GatewayTest, target: TestTarget, era: McpEra): ClientRe
   return { method: "POST", target: completionsPath(path), host, own, body, message: undefined };
 }
 
-/** The address by which a route is reached: a name and a path of those that it has. */
+/** Returns a host and path by which a route is reached. */
 function addressOf({ route, listener }: Extract<TestTarget, { kind: "route" }>): {
   readonly path: string;
   readonly host: string;
@@ -91,14 +91,14 @@ function addressOf({ route, listener }: Extract<TestTarget, { kind: "route" }>):
   };
 }
 
-/** OpenAI's path for chats, below that of a route. */
+/** Returns OpenAI's path for chat completions below a route's path. */
 function completionsPath(path: string): string {
   if (path.endsWith("/completions")) return path;
   const base = path.replace(/\/$/, "");
   return base.endsWith("/v1") ? `${base}/chat/completions` : `${base}/v1/chat/completions`;
 }
 
-/** What an MCP client asks. */
+/** Creates the message of an MCP client. */
 function messageOf({
   tool,
   prompt,
@@ -116,7 +116,7 @@ function messageOf({
   return { method: `${list}/list`, params: {}, name: undefined };
 }
 
-/** The server of a route that offers what a test asks for; undefined: none, or any of them. */
+/** Finds the server of a route that offers the item of a test; `undefined` if no server does. */
 function meantServer(
   { tool, prompt, resource, list }: GatewayTest,
   route: RouteNode,
@@ -132,7 +132,7 @@ function meantServer(
   });
 }
 
-/** The names by which clients know what the servers of a route offer. */
+/** Lists the names under which clients see the items of a route's servers. */
 export function offeredNames(
   route: RouteNode,
   kind: "tools" | "prompts" | "resources",
@@ -145,7 +145,7 @@ export function offeredNames(
   );
 }
 
-/** The names that clients have for an item of several servers, where a test says it without that of one of them. */
+/** Lists the prefixed names of an item if a test omits the prefix although the route has several servers. */
 export function namesWithServers(
   { tool, prompt, resource }: GatewayTest,
   route: RouteNode,
@@ -158,7 +158,7 @@ export function namesWithServers(
   return isWhole ? [] : targets.slice(0, 3).map((target) => `${target}${joint}${name}`);
 }
 
-/** What the servers of a route offer, each item as rules see it when it is listed. */
+/** Lists the items of a route's servers as rules see them during listing. */
 export function offeredItems(
   route: RouteNode,
   kind: NonNullable<GatewayTest["list"]>,

@@ -16,7 +16,7 @@ import {
   text,
 } from "../../schema/schema.ts";
 
-/** Why the gateway itself answers, as the access log says it. */
+/** Reasons for responses of the gateway itself, as in the access log. */
 const REASONS = [
   "NotFound",
   "Misdirected",
@@ -58,33 +58,35 @@ const identities = object(
   {
     jwt: map(json, {
       description:
-        "The claims of a valid token. Issuer, audience and times are those that the policy asks for, unless they stand here.",
+        "The claims of a valid token. Issuer, audience and times are as the policy requires, unless given here.",
     }),
     apiKey: map(json, { description: "The metadata of a valid API key." }),
-    basicAuth: shortText("A user who has logged in."),
+    basicAuth: shortText("The name of a logged-in user."),
   },
-  { minProperties: 1, description: "Whose valid credentials the request has." },
+  { minProperties: 1, description: "Valid credentials of the request." },
 );
 
 const expectedHeaders = (whose: string) =>
   map(nullable(anyText()), {
     minProperties: 1,
-    description: `Headers of ${whose} with their values; null: there is none of that name.`,
+    description: `Headers of ${whose} with their values; null means that the header is absent.`,
   });
 
 const expectation = object(
   {
-    allowed: boolean("Whether it gets through: to a server, or to what the route itself responds."),
+    allowed: boolean(
+      "Whether the request gets through to a server or to the route's own response.",
+    ),
     status: integer("The status of the response.", 100, 599),
-    reason: choice("Why the gateway itself answers, as the access log says it.", REASONS),
-    rule: text("The rule that decides, as it is written in the configuration."),
+    reason: choice("The reason why the gateway itself responds, as in the access log.", REASONS),
+    rule: text("The deciding rule, as written in the configuration."),
     route: text("The name of the route that the request reaches."),
-    listed: names("What is listed: exactly these, in any order."),
+    listed: names("Exactly the listed names, in any order."),
     headers: expectedHeaders("the response"),
     contains: text("A part of the response's body."),
     backend: object(
       {
-        server: text("Its address: `https://api.example.com`; of a stdio server its name."),
+        server: text("Its address: `https://api.example.com`; for a stdio server its name."),
         path: text("The path with its query."),
         headers: expectedHeaders("the request that it gets"),
         contains: text("A part of the request's body."),
@@ -96,7 +98,7 @@ const expectation = object(
     minProperties: 1,
     checks: [
       {
-        message: '"reason" is why something is not allowed',
+        message: 'a request with a "reason" is not "allowed"',
         field: "reason",
         holds: ({ allowed, reason }) =>
           allowed !== true ||
@@ -106,49 +108,49 @@ const expectation = object(
         cel: "!has(self.allowed) || !self.allowed || !has(self.reason) || self.reason in ['DirectResponse', 'Redirect']",
       },
       {
-        message: 'what is not allowed reaches no "backend"',
+        message: 'a request that is not "allowed" does not reach a "backend"',
         field: "backend",
         holds: ({ allowed, backend }) => allowed !== false || backend === undefined,
         cel: "!has(self.allowed) || self.allowed || !has(self.backend)",
       },
     ],
-    description: "What must come out.",
+    description: "The expected outcome.",
   },
 );
 
 const test = object(
   {
-    name: text("What the test shows, as a sentence."),
+    name: text("A sentence that states what the test shows."),
     request: text("A request: `GET https://shop.example.com/admin`, or `CONNECT HOST:PORT`.", {
       pattern: "^(?!CONNECT )[A-Z]+ https?://[^ ]+$|^CONNECT [^ /@]+:[0-9]+$",
       form: "a method and a URL, `GET https://shop.example.com/admin`, or `CONNECT api.example.com:443`",
     }),
-    tool: text("An MCP tool that is called, by the name that clients use."),
-    prompt: text("An MCP prompt that is asked for."),
-    resource: text("The URI of an MCP resource that is read."),
-    list: choice("What an MCP client lists.", ["tools", "prompts", "resources"]),
-    model: text("A model that is asked, by the name that clients use."),
+    tool: text("An MCP tool to call, by the name that clients use."),
+    prompt: text("An MCP prompt to get."),
+    resource: text("The URI of an MCP resource to read."),
+    list: choice("The items that an MCP client lists.", ["tools", "prompts", "resources"]),
+    model: text("A model to call, by the name that clients use."),
     era: choice(
-      "Which MCP clients send it: those with sessions (revisions up to 2025-11-25), or those without (2026-07-28). By default both do, and the same must come out.",
+      "The MCP clients that send it: with sessions (revisions up to 2025-11-25) or without (2026-07-28). By default both send it, with the same expected outcome.",
       ["sessions", "stateless"],
     ),
-    route: text("The route of an MCP or LLM request; needed where several could be meant."),
+    route: text("The route of an MCP or LLM request; required if several routes are possible."),
     arguments: map(json, { description: "The arguments of the tool or prompt." }),
-    text: text('What the model is asked; "hello" by default.'),
+    text: text('The prompt for the model; "hello" by default.'),
     as: identities,
     from: shortText("The client's IP address.", { format: "ip", default: "127.0.0.1" }),
     headers: map(either(anyText(), list(anyText(), { minItems: 1 })), {
-      description: "Headers of the request; a list is a header with several lines.",
+      description: "Headers of the request; a list repeats the header.",
     }),
     body: anyText({ description: "The body of the request." }),
-    repeat: integer("How often it is sent; what is expected is what comes of the last.", 2, 1000),
+    repeat: integer("How often the request is sent; the last response is tested.", 2, 1000),
     response: object(
       {
         status: integer("Its status.", 200, 599, { default: 200 }),
         headers: map(anyText(), { description: "Its headers." }),
         body: anyText({ description: "Its body." }),
       },
-      { minProperties: 1, description: "What servers respond that are no MCP servers." },
+      { minProperties: 1, description: "The response of servers other than MCP servers." },
     ),
     expect: expectation,
   },
@@ -159,57 +161,57 @@ const test = object(
       needsField("text", "model"),
       needsField("body", "request"),
       {
-        message: '"era" is about MCP: a tool, prompt, resource or list',
+        message: '"era" requires a "tool", "prompt", "resource" or "list"',
         field: "era",
         holds: ({ era, request, model }) =>
           era === undefined || (request === undefined && model === undefined),
         cel: "!has(self.era) || !has(self.request) && !has(self.model)",
       },
       {
-        message: 'a "request" is sent to its URL: expect the "route" that it reaches',
+        message: 'a "request" has no "route": its URL selects one (use "route" in "expect")',
         field: "route",
         holds: ({ request, route }) => request === undefined || route === undefined,
         cel: "!has(self.request) || !has(self.route)",
       },
       {
-        message: '"listed" says what comes of "list"',
+        message: '"listed" requires "list"',
         field: "expect",
         holds: ({ list: listing, expect }) =>
           listing !== undefined || Object(expect).listed === undefined,
         cel: "has(self.list) || !has(self.expect.listed)",
       },
       {
-        message: '"arguments" are those of a tool or prompt',
+        message: '"arguments" requires a "tool" or "prompt"',
         field: "arguments",
         holds: (value) =>
           value.arguments === undefined || value.tool !== undefined || value.prompt !== undefined,
         cel: "!has(self.arguments) || has(self.tool) || has(self.prompt)",
       },
     ],
-    description: "One request, and what must come out.",
+    description: "One request and its expected outcome.",
   },
 );
 
-/** The shape of a file of tests. */
+/** Schema of a test file. */
 export const testFileSchema = object(
   {
     servers: map(offers, {
       description:
-        "What the MCP servers of the configuration offer in these tests, by their names.",
+        "The items that the MCP servers of the configuration offer in these tests, by server name.",
     }),
     tests: list(test, {
       minItems: 1,
-      description: "The tests, in order; none depends on another.",
+      description: "The tests, in order; they are independent of each other.",
     }),
   },
   { required: ["tests"] },
 );
 
-/** A file of tests. */
+/** A test file. */
 export type TestFile = Infer<typeof testFileSchema>;
 
 /** One test. */
 export type GatewayTest = TestFile["tests"][number];
 
-/** What must come of one. */
+/** The expected outcome of a test. */
 export type Expectation = GatewayTest["expect"];

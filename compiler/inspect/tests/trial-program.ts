@@ -8,18 +8,18 @@ import { accessOf, policiesBefore, policiesMet } from "../../ir/access.ts";
 import type { Program } from "../../ir/program.ts";
 import { servedRoutes } from "../../ir/routes.ts";
 
-/** A compiled program that requests are sent through in this process: no port is open, no server is asked. */
+/** A compiled program that handles requests in this process, without open ports and calls to servers. */
 export interface TrialProgram {
   readonly program: Program;
-  /** Sends a request, several times where it says so; what came of the last. */
+  /** Sends a request `count` times and returns the last outcome. */
   readonly send: (request: TrialRequest, count: number) => Promise<TrialOutcome>;
-  /** Ends what requests have opened. */
+  /** Closes everything that requests opened. */
   readonly close: () => void;
 }
 
 /**
- * Compiles a program as a build does, but for what reaches outside the process. `servers` are asked where they are meant to
- * be, for as long as they need, with what the environment says; else nothing outside is.
+ * Compiles a program as a build does, except for modules that reach outside the process. With `servers`, real servers are
+ * called, with a long timeout and the credentials of the environment; otherwise nothing outside is reached.
  */
 export async function openTrialProgram(
   program: Program,
@@ -40,9 +40,9 @@ export async function openTrialProgram(
     program,
     send: async (request, count) => {
       const outcome = await current.send(request, count);
-      // Without a route a listener has responded, or nobody.
+      // Without a route, the listener responded or the connection was refused.
       if (!stateful.has(outcome.route ?? ANY_ROUTE)) return outcome;
-      // A limit counts requests: none of another test is among them.
+      // Limits count requests, so each test starts with a fresh gateway.
       current.close();
       current = await load(url);
       return outcome;
@@ -53,7 +53,7 @@ export async function openTrialProgram(
 
 const ENTRY = "trial.ts";
 
-/** Milliseconds after which a request counts as one that gets no response: a server may have to be fetched first. */
+/** Timeout for a response in milliseconds; with real servers it includes the time to download one. */
 const PATIENCE = { nothing: 5_000, servers: 120_000 } as const;
 
 const entryText = (patience: number) => `import { openTrials } from "gwc/runtime/trial/try-request";
@@ -64,7 +64,7 @@ const trials = openTrials(gateway, ${patience});
 export { trials };
 `;
 
-/** What stands in for the world, below runtime/trial/stubs: by the modules of the runtime that reach out for it. */
+/** Stubs below runtime/trial/stubs, by the runtime module that they replace. */
 export const STAND_INS: Readonly<Record<string, string>> = {
   "auth/credentials.ts": "credentials.ts",
   "backends/dynamic/tunnels.ts": "tunnels.ts",
@@ -98,22 +98,22 @@ const WORLD: BundleOptions["replaced"] = new Map(
   Object.entries(STAND_INS).map(([real, own]) => [real, `trial/stubs/${own}`]),
 );
 
-/** Requests come in without a port, and go out as they do. */
+/** Replaces only the listening port, so that requests enter without one and servers are called as usual. */
 const PORTS: BundleOptions["replaced"] = new Map(
   [...WORLD].filter(([real]) => real === "gateway/http-port.ts"),
 );
 
-/** A gateway of its own each time: a module is evaluated once per URL. */
+/** Loads a fresh gateway; a unique URL makes Node.js evaluate the module again. */
 async function load(url: string): Promise<TrialGateway> {
   const loaded: unknown = await import(`${url}#${randomUUID()}`);
-  // The entry exports it under this type.
+  // The generated entry module exports it with this type.
   return (loaded as { readonly trials: TrialGateway }).trials;
 }
 
-/** Stands for the route of a request that has reached none: no route has this name. */
+/** Key for requests without a route; no route has this name. */
 const ANY_ROUTE = "";
 
-/** The names of the routes on which requests may be decided by those before them, and of none when there are some. */
+/** Returns the names of routes with state, on which earlier requests affect later ones, and ANY_ROUTE if there are any. */
 function statefulRoutes(program: Program): ReadonlySet<string> {
   const found = servedRoutes(program).filter(({ route, listeners }) =>
     [...policiesMet(undefined, route), ...listeners.flatMap(policiesBefore)]

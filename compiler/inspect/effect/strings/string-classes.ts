@@ -83,9 +83,6 @@ function computedClasses(
   return { examples, isComplete };
 }
 
-/** Pattern of normalized paths, as rules and routes read them (runtime/http/routing/path.ts). */
-export const CANONICAL_PATH = "^/(?:[!-.0-\\[\\]-~]+/)*[!-.0-\\[\\]-~]*$";
-
 /** A character that usually no constant contains. */
 const FOREIGN = "~";
 

@@ -1,20 +1,20 @@
 import { placeText } from "../../explain/route.ts";
 import type { TestRun } from "../run-tests.ts";
 
-/** What no test touches, for people: the totals, then each part with its place. */
+/** Renders coverage: the totals, then each uncovered part with its location. */
 export function coverageText({ coverage, files }: TestRun): string {
   const totals = KINDS.flatMap(([kind, one, many]) => {
     const all = coverage.filter((part) => part.kind === kind);
-    const touched = all.filter(({ isTouched }) => isTouched).length;
-    return all.length === 0 ? [] : `${touched} of ${all.length} ${all.length === 1 ? one : many}`;
+    const covered = all.filter(({ isCovered }) => isCovered).length;
+    return all.length === 0 ? [] : `${covered} of ${all.length} ${all.length === 1 ? one : many}`;
   });
-  const untouched = coverage
-    .filter(({ isTouched }) => !isTouched)
+  const uncovered = coverage
+    .filter(({ isCovered }) => !isCovered)
     .map(({ kind, name, origin }) => {
       const what = kind === "route" ? name : `${kind} ${name}`;
-      return `  no test touches  ${what}\n                   at ${placeText(origin, files)}\n`;
+      return `  not covered  ${what}\n               at ${placeText(origin, files)}\n`;
     });
-  return `touched: ${totals.length === 0 ? "nothing to touch" : totals.join(", ")}\n${untouched.join("")}`;
+  return `covered: ${totals.length === 0 ? "nothing to cover" : totals.join(", ")}\n${uncovered.join("")}`;
 }
 
 const KINDS = [

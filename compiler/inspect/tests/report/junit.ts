@@ -4,7 +4,7 @@ import { textReport } from "../../../diagnostics/report/text.ts";
 import { locate } from "../../../diagnostics/source.ts";
 import type { TestRun, TestVerdict } from "../run-tests.ts";
 
-/** Tests as a JUnit XML file: a suite for each file, a case for each test; a file with mistakes is a case that failed. */
+/** Renders a test run as JUnit XML: a suite for each file, a case for each test; an invalid file is a failed case. */
 export function junitTests({ verdicts, mistakes, files }: TestRun): string {
   const byFile = Map.groupBy(verdicts, ({ origin }) => origin.file);
   const failed = verdicts.filter(({ diagnostics }) => diagnostics.length > 0);
