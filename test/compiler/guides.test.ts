@@ -125,7 +125,7 @@ it.each(pages)("a terminal shows %s without Markdown syntax", (_, written) => {
   const page = written ?? { title: "", parts: [] };
   const shown = terminalPage(page, { width: 100, paint: painter(false) });
   expect(page.parts.length).toBeGreaterThan(2);
-  expect(shown).toMatch(/^[A-Z].*\n\n/);
+  expect(shown).toMatch(/^(?:[A-Z]|gwc ).*\n\n/);
   expect(shown).not.toMatch(/`|\]\(|^#|^\|/m);
 });
 
