@@ -1,18 +1,18 @@
 import { hash } from "node:crypto";
 import type { JsonObject } from "../cel/variables.ts";
 
-/** What an entry says of a key. */
+/** A parsed entry of an API key. */
 export interface ApiKeyEntry {
   /** SHA-256 of the key, hex. */
   readonly digest: string;
   readonly metadata: JsonObject;
-  /** The models that its holder may ask for; `undefined` if the entry does not say. */
+  /** Models that the holder may request; `undefined` if the entry does not limit them. */
   readonly allowedModels: readonly string[] | undefined;
 }
 
 /**
- * Reads an entry: the key itself, or `{"key" or "keyHash", "metadata", "allowedModels"}` as JSON. Throws an Error that says what is
- * wrong, without the text.
+ * Reads an entry: the key itself, or `{"key" or "keyHash", "metadata", "allowedModels"}` as JSON. Throws an Error that says
+ * what is wrong, without the content.
  */
 export function readApiKeyEntry(text: string): ApiKeyEntry {
   const trimmed = text.trim();
@@ -26,7 +26,7 @@ export function readApiKeyEntry(text: string): ApiKeyEntry {
   return { digest: readDigest(key, keyHash), metadata, allowedModels };
 }
 
-/** SHA-256, hex. */
+/** Computes the SHA-256 of a key, hex. */
 export function keyDigest(key: string): string {
   return hash("sha256", key);
 }

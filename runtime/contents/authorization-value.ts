@@ -1,6 +1,6 @@
 /**
- * Reads a value of Authorization (RFC 9110 11.6.2: a scheme, a space, the credentials); a value without a scheme is a token
- * (RFC 6750 2.1). Throws an Error without the text.
+ * Reads a value of Authorization (RFC 9110 11.6.2: scheme, space, credentials). A value without a scheme is a token (RFC 6750
+ * 2.1). Throws an Error without the content.
  */
 export function readAuthorization(text: string): string {
   const value = text.trim();

@@ -3,10 +3,10 @@ import { type PasswordHash, passwordHash } from "./password-hash.ts";
 /** Users and the hashes of their passwords. */
 export class PasswordFile {
   readonly #hashes = new Map<string, PasswordHash>();
-  /** Stands for users that do not exist: their response takes as long. */
+  /** Hash for users that do not exist, so that their response takes equally long. */
   readonly #decoy: PasswordHash;
 
-  /** The text of an htpasswd file. Throws an Error that names the line, never what stands on it. */
+  /** Parses an htpasswd file. Throws an Error with the number of the line, never with its content. */
   constructor(text: string) {
     text.split(/\r?\n/).forEach((line, index) => {
       const trimmed = line.trim();
@@ -24,7 +24,7 @@ export class PasswordFile {
     this.#decoy = first;
   }
 
-  /** What the password is compared with; for a user that does not exist it is never right. */
+  /** Returns the hash of a user. For a user that does not exist, no password matches. */
   hashOf(user: string): { readonly hash: PasswordHash; readonly isUser: boolean } {
     const hash = this.#hashes.get(user);
     return { hash: hash ?? this.#decoy, isUser: hash !== undefined };

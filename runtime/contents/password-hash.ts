@@ -1,12 +1,12 @@
 import { hash, timingSafeEqual } from "node:crypto";
 
-/** A hash of an htpasswd file. Costly ones are checked by a thread (costly-hash.ts). */
+/** A hash of an htpasswd file. Costly hashes are checked on a thread (costly-hash.ts). */
 export interface PasswordHash {
   readonly text: string;
   readonly isCostly: boolean;
 }
 
-/** Reads a hash: bcrypt, apr1, SHA-1 or crypt(3); undefined for a form that is none of the four. */
+/** Reads a hash: bcrypt, apr1, SHA-1 or crypt(3); `undefined` for other forms. */
 export function passwordHash(text: string): PasswordHash | undefined {
   if (/^\{SHA\}[A-Za-z0-9+/]{27}=$/.test(text)) return { text, isCostly: false };
   const isCostly =
@@ -16,7 +16,7 @@ export function passwordHash(text: string): PasswordHash | undefined {
   return isCostly ? { text, isCostly } : undefined;
 }
 
-/** Whether a password is the one of a SHA-1 hash. */
+/** Whether a password matches a SHA-1 hash. */
 export function isShaPassword(password: string, { text }: PasswordHash): boolean {
   const found = `{SHA}${hash("sha1", password, "base64")}`;
   return timingSafeEqual(Buffer.from(found), Buffer.from(text));

@@ -9,38 +9,38 @@ import type { DiscoveryResource, ResourceSet } from "./resource-types.ts";
 /** A response of the delta protocol. */
 type DeltaResponse = MessageInitShape<typeof DeltaDiscoveryResponseSchema>;
 
-/** What a stream needs of whoever serves it. */
+/** Settings of a stream. */
 export interface DeltaStreamSettings {
-  /** The types in the order in which they are sent; the last one waits until all before it are taken. */
+  /** Types in the order in which they are sent. The last type waits until the client has accepted all others. */
   readonly order: readonly string[];
-  /** The resources of a type as they are now. */
+  /** Returns the current resources of a type. */
   readonly resources: (type: string) => ResourceSet;
   readonly send: (response: DeltaResponse) => void;
-  /** The client has taken, or refused with a message, these versions of a type, by name. */
+  /** Called when the client has accepted these versions of a type, by name, or refused them with a message. */
   readonly settled: (type: string, versions: ReadonlyMap<string, string>, problem?: string) => void;
 }
 
-/** What a client knows of a type. */
+/** A client's subscription to a type. */
 interface Subscription {
-  /** Versions, by name. */
+  /** Versions that the client has, by name. */
   readonly known: Map<string, string>;
-  /** The response that it has neither taken nor refused; newer changes wait for that, and are sent as one. */
+  /** The response that the client has neither accepted nor refused. Later changes wait for that and are sent as one. */
   open: { readonly nonce: string; readonly versions: ReadonlyMap<string, string> } | undefined;
-  /** Ends the wait after which it is sent again what it could not keep. */
+  /** Timer until refused resources are sent again. */
   waiting: NodeJS.Timeout | undefined;
 }
 
-/** google.rpc.Code UNAVAILABLE in a refusal: nothing is wrong with what was sent, and later it may be taken. */
+/** google.rpc.Code UNAVAILABLE in a refusal: the resources are valid, and may be accepted later. */
 export const TRY_AGAIN_CODE = 14;
-/** Milliseconds until it is sent again. */
+/** Milliseconds until they are sent again. */
 const TRY_AGAIN = 5 * SECOND;
 
-/** Bytes of resources in one response: clients take no messages that are much larger. */
+/** Maximum bytes of resources in one response, because clients limit the size of messages. */
 const RESPONSE_SIZE = 1 * MiB;
 
 /**
- * The server's half of one stream of Envoy's delta discovery protocol (xds_protocol): a client is sent what it does not
- * have, and what is gone, one response of a type at a time.
+ * The server's side of one stream of Envoy's delta discovery protocol (xds_protocol). It sends what the client lacks and what
+ * was removed, one response of a type at a time.
  */
 export class DeltaStream {
   readonly #settings: DeltaStreamSettings;
@@ -51,7 +51,7 @@ export class DeltaStream {
     this.#settings = settings;
   }
 
-  /** A request is a subscription, or says what became of a response. */
+  /** Handles a request: a subscription, or the result of a response. */
   receive({
     typeUrl,
     initialResourceVersions,
@@ -63,7 +63,7 @@ export class DeltaStream {
     if (subscription === undefined) {
       const known = new Map(Object.entries(initialResourceVersions));
       this.#subscriptions.set(typeUrl, { known, open: undefined, waiting: undefined });
-      // What it has and should have needs no word of its own.
+      // A client that already has everything needs no response to settle.
       if (this.#difference(typeUrl, known) === undefined) this.#settings.settled(typeUrl, known);
     } else if (subscription.open?.nonce === responseNonce) {
       const { versions } = subscription.open;
@@ -74,12 +74,12 @@ export class DeltaStream {
     this.push();
   }
 
-  /** The stream has ended. */
+  /** Ends the stream. */
   stop(): void {
     for (const { waiting } of this.#subscriptions.values()) clearTimeout(waiting);
   }
 
-  /** Sends what has changed. */
+  /** Sends all changes. */
   push(): void {
     const last = this.#settings.order.at(-1);
     for (const type of this.#settings.order) {
@@ -120,7 +120,9 @@ export class DeltaStream {
     });
   }
 
-  /** What a client lacks, as far as it fits into a response, and what it should forget; undefined: nothing. */
+  /**
+   * Returns what a client lacks, as far as it fits into a response, and what it must remove; `undefined` if it is up to date.
+   */
   #difference(
     type: string,
     known: ReadonlyMap<string, string>,
@@ -144,7 +146,7 @@ export class DeltaStream {
   }
 }
 
-/** Nothing more is sent of it for now. */
+/** Whether nothing more of a type may be sent for now. */
 function isPending({ open, waiting }: Subscription): boolean {
   return open !== undefined || waiting !== undefined;
 }

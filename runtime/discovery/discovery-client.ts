@@ -9,25 +9,25 @@ import { TRY_AGAIN_CODE } from "./delta-stream.ts";
 import { GATEWAY_METADATA } from "./discovery-server.ts";
 import { resourceTypes } from "./resource-types.ts";
 
-/** What a data plane asks for, and what it does with what comes. */
+/** What a data plane requests, and the handler of the responses. */
 export interface DiscoveryClientSettings {
   readonly controller: UpstreamSettings;
   /** `NAMESPACE/NAME`. */
   readonly gateway: string;
-  /** Who asks: the pod. */
+  /** The pod that requests. */
   readonly node: string;
-  /** The versions that are here already, by name. */
+  /** Returns the versions that are here already, by name. */
   readonly known: (type: string) => Readonly<Record<string, string>>;
-  /** Takes a change of resources. Rejects with what the controller is to know: the old ones go on. */
+  /** Applies a change of resources. Rejects with the reason to report to the controller; the old resources then stay in use. */
   readonly take: (change: ResourceChange) => Promise<void>;
   readonly log: (level: "info" | "warn" | "error", message: string) => void;
 }
 
-/** Resources of a type that have changed. */
+/** A change of the resources of a type. */
 export interface ResourceChange {
   readonly type: string;
   readonly changed: readonly ChangedResource[];
-  /** Names of those that are gone. */
+  /** Names of removed resources. */
   readonly removed: readonly string[];
 }
 
@@ -38,20 +38,20 @@ export interface ChangedResource {
   readonly value: Uint8Array;
 }
 
-/** The first pause before the controller is asked again and the longest, in milliseconds. */
+/** First and longest pause before reconnecting to the controller, in milliseconds. */
 const FIRST_PAUSE = 100;
 const MAX_PAUSE = 5 * SECOND;
-/** google.rpc.Code INVALID_ARGUMENT: something is wrong with what was sent. */
+/** google.rpc.Code INVALID_ARGUMENT: the resources are invalid. */
 const INVALID_ARGUMENT = 3;
 
 const method = AggregatedDiscoveryService.method.deltaAggregatedResources;
 
-/** Follows the resources of a Gateway, over any number of connections one after the other. */
+/** Follows the resources of a Gateway, and reconnects when the stream ends. */
 export class DiscoveryClient {
   readonly #settings: DiscoveryClientSettings;
   readonly #channel: GrpcChannel;
   readonly #connections: Map<string, SharedConnection> = new Map();
-  /** Changes of all types are worked off in the order in which they came, whichever stream they came over. */
+  /** Applies changes of all types in the order in which they arrived, across streams. */
   #work: Promise<void> = Promise.resolve();
   #failures = 0;
   #isStopped = false;
@@ -64,7 +64,7 @@ export class DiscoveryClient {
     void this.#follow();
   }
 
-  /** Whether the controller is there. */
+  /** Whether there is a connection to the controller. */
   get isConnected(): boolean {
     return this.#isConnected;
   }
@@ -82,12 +82,12 @@ export class DiscoveryClient {
       this.#isConnected = false;
       const longest = Math.min(MAX_PAUSE, FIRST_PAUSE * 2 ** this.#failures);
       this.#failures += 1;
-      // Not all data planes come back in the same moment.
+      // Data planes must not reconnect all at the same moment.
       await pause(longest * (0.5 + Math.random() / 2));
     }
   }
 
-  /** One stream; resolves with why it ended. */
+  /** Runs one stream; resolves with why it ended. */
   async #stream(): Promise<string> {
     const { gateway, node, known, take, log } = this.#settings;
     let ended: (reason: string) => void = () => {};

@@ -12,46 +12,49 @@ import { SECOND } from "../process/units.ts";
 import { DeltaStream } from "./delta-stream.ts";
 import { type ResourceSet, resourceTypes } from "./resource-types.ts";
 
-/** Who serves which resources to whom. */
+/** Settings of the server. */
 export interface DiscoveryServerSettings extends Pick<GrpcServerSettings, "host" | "port" | "tls"> {
   /**
-   * The Gateway that a caller is a data plane of, by the bearer token and the Gateway that it names (`NAMESPACE/NAME`).
-   * Rejects with GrpcError when it is none.
+   * Checks that a bearer token belongs to a data plane of the Gateway (`NAMESPACE/NAME`) that it names. Rejects with GrpcError
+   * otherwise.
    */
   readonly authorize: (token: string, gateway: string) => Promise<void>;
-  /** The resources of a Gateway, by type. */
+  /** Returns the resources of a Gateway, by type. */
   readonly resources: (gateway: string, type: string) => ResourceSet;
   readonly settled: (settled: Settled) => void;
-  /** A data plane has come or gone. */
+  /** A data plane has connected or disconnected. */
   readonly connected: (gateway: string, stream: number, isThere: boolean) => void;
 }
 
-/** A data plane that is connected. */
+/** A connected data plane. */
 interface Stream {
   readonly gateway: string;
   readonly delta: DeltaStream;
 }
 
-/** What a data plane made of a resource. */
+/** A data plane's response to resources. */
 export interface Settled {
   readonly gateway: string;
-  /** The same for everything that one data plane says. */
+  /** Identifies the data plane. */
   readonly stream: number;
   readonly type: string;
   /** Versions, by name. */
   readonly versions: ReadonlyMap<string, string>;
-  /** Why it goes on without them; undefined: it has taken them. */
+  /** Why it continues without them; `undefined` if it has accepted them. */
   readonly problem: string | undefined;
 }
 
-/** The metadata in which a data plane names its Gateway. */
+/** Metadata with the name of a data plane's Gateway. */
 export const GATEWAY_METADATA = "gwc-gateway";
 
 const method = AggregatedDiscoveryService.method.deltaAggregatedResources;
-/** Code comes after the data that it reads. */
+/** Code is sent after the data that it reads. */
 const ORDER = Object.values(resourceTypes);
 
-/** Who has no good token ends soon; data planes that come back all at once are fewer, and have one. */
+/**
+ * Limits for callers whose token was not checked yet. Data planes that reconnect all at once are fewer, and their tokens are
+ * valid.
+ */
 const UNKNOWN = { max: 1_000, time: 20 * SECOND };
 
 /** Serves the resources of Gateways to their data planes, by Envoy's delta discovery protocol. */
@@ -60,14 +63,14 @@ export class DiscoveryServer {
   readonly #streams: Map<number, Stream> = new Map();
   #server: GrpcServer | undefined;
   #count = 0;
-  /** Responses that were sent. */
+  /** Number of responses sent. */
   pushes = 0;
 
   private constructor(settings: DiscoveryServerSettings) {
     this.#settings = settings;
   }
 
-  /** Opens the port; rejects when it can't. */
+  /** Opens the port; rejects if that fails. */
   static async open(settings: DiscoveryServerSettings): Promise<DiscoveryServer> {
     const server = new DiscoveryServer(settings);
     const { host, port, tls } = settings;
@@ -86,17 +89,17 @@ export class DiscoveryServer {
     return this.#server?.port ?? 0;
   }
 
-  /** The number of data planes that are connected. */
+  /** Number of connected data planes. */
   get size(): number {
     return this.#streams.size;
   }
 
-  /** The resources of a Gateway have changed: its data planes get what they lack. */
+  /** Sends the changes of a Gateway's resources to its data planes. */
   push(gateway: string): void {
     for (const each of this.#streams.values()) if (each.gateway === gateway) each.delta.push();
   }
 
-  /** New connections get this certificate. */
+  /** Sets the certificate of new connections. */
   useCertificate(pair: { readonly cert: string; readonly key: string }): void {
     this.#server?.useCertificate(pair);
   }
@@ -148,7 +151,7 @@ export class DiscoveryServer {
   }
 }
 
-/** Anybody may send anything: throws GrpcError where it is no request. */
+/** Parses a message, which may be anything. Throws GrpcError if it is not a request. */
 function requestOf(message: Uint8Array): DeltaDiscoveryRequest {
   try {
     return fromBinary(DeltaDiscoveryRequestSchema, message);

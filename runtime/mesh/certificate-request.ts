@@ -1,15 +1,15 @@
 import { type KeyObject, sign } from "node:crypto";
 
 /**
- * A request for the certificate of a workload (PKCS #10, RFC 2986), PEM: for a key on P-256, without a subject, with the
- * SPIFFE ID as its only name. DER of four types is less code than any library that writes it.
+ * Creates a request for the certificate of a workload (PKCS #10, RFC 2986) as PEM: a key on P-256, no subject, and the SPIFFE
+ * ID as the only name. Writing DER of four types takes less code than any library for it.
  */
 export function certificateRequest(
   key: { readonly privateKey: KeyObject; readonly publicKey: KeyObject },
   spiffeId: string,
 ): string {
   const names = sequence(element(URI, Buffer.from(spiffeId, "latin1")));
-  // RFC 5280 4.2.1.6: critical, as the subject is empty.
+  // RFC 5280 4.2.1.6: critical if the subject is empty.
   const extension = sequence(oid(SUBJECT_ALT_NAME), TRUE, element(OCTET_STRING, names));
   const asked = sequence(oid(EXTENSION_REQUEST), element(SET, sequence(extension)));
   const info = sequence(

@@ -16,19 +16,19 @@ export interface IstioAuthoritySettings {
   /** `https://` with host and port. */
   readonly url: string;
   readonly trustDomain: string;
-  /** What the authority calls the Kubernetes that the pod's token is of. */
+  /** Name of the Kubernetes cluster whose token the pod has, as the authority knows it. */
   readonly kubernetesId: string;
 }
 
-/** Seconds that a certificate is asked for; the authority may make it shorter. */
+/** Requested lifetime of a certificate in seconds; the authority may shorten it. */
 const WANTED_TIME = 86_400n;
-/** Milliseconds to a connection, and to the response. */
+/** Milliseconds to connect, and to the response. */
 const CALL_TIME = 5 * SECOND;
-/** Where Istio's own pods have these, unless CA_AUTH_TOKEN and CA_ROOT_CA say other files. */
+/** Paths in Istio's own pods; CA_AUTH_TOKEN and CA_ROOT_CA override them. */
 const TOKEN_FILE = "/var/run/secrets/tokens/istio-token";
 const ROOT_FILE = "/var/run/secrets/istio/root-cert.pem";
 
-/** The mesh that an authority of Istio issues certificates for. */
+/** Creates the mesh of an Istio authority. */
 export function istioMesh(settings: IstioAuthoritySettings): Mesh {
   return meshOf(settings.trustDomain, {
     settings,
@@ -49,7 +49,7 @@ async function issue(
   const authority = openGrpcChannel({
     url,
     connectTimeout: CALL_TIME,
-    // Without a file of its own it is known by the authorities of the system.
+    // Without the file, the authorities of the system verify the server.
     tls: { verification: "full", ...(existsSync(root) && { authorities: [root] }) },
   });
   const { certChain } = await authority.call(
@@ -64,7 +64,7 @@ async function issue(
   return issued(certChain, key.privateKey, spiffeId);
 }
 
-/** It is read each time: the kubelet renews it. */
+/** Reads the token each time, because the kubelet renews it. */
 function readToken(path: string): string {
   try {
     return readFileSync(path, "utf8").trim();
@@ -74,8 +74,8 @@ function readToken(path: string): string {
 }
 
 /**
- * The certificate of a response: its own, those in between, and at the end the authorities of the mesh. Throws an Error
- * that says why it can't be used.
+ * Reads the certificates of a response: its own, intermediates, and the authorities of the mesh at the end. Throws an Error
+ * that says why they are unusable.
  */
 function issued(chain: readonly string[], key: KeyObject, spiffeId: string): IssuedCertificate {
   const [leaf] = certificatesOf(chain[0] ?? "");

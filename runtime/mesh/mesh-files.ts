@@ -7,13 +7,13 @@ import type { Validity, WorkloadCertificate, WorkloadContext } from "../tls/work
 import { meshOf } from "./mesh.ts";
 import type { Mesh, MeshLog } from "./mesh-membership.ts";
 
-/** A mesh whose certificates somebody else writes to a folder of the pod, and renews there. */
+/** A mesh whose certificates are written and renewed in a folder of the pod. */
 export interface MeshFilesSettings {
   readonly folder: string;
   readonly trustDomain: string;
 }
 
-/** The mesh of certificates in a folder. */
+/** Creates the mesh of certificates in a folder. */
 export function meshOfFiles(settings: MeshFilesSettings): Mesh {
   return meshOf(settings.trustDomain, {
     settings,
@@ -21,13 +21,13 @@ export function meshOfFiles(settings: MeshFilesSettings): Mesh {
   });
 }
 
-/** How the files are called: as in Secrets of Kubernetes and by cert-manager's driver, else as Istio's agent writes them. */
+/** Names of the files: those of Kubernetes Secrets and cert-manager's driver, otherwise those of Istio's agent. */
 const NAMES = [
   { cert: "tls.crt", key: "tls.key", authorities: "ca.crt" },
   { cert: "cert-chain.pem", key: "key.pem", authorities: "root-cert.pem" },
 ] as const;
 
-/** A certificate of files, which are waited for; a change of them counts for the next connection. */
+/** A certificate in files. It waits until they exist; a change takes effect with the next connection. */
 class FileCertificate implements WorkloadCertificate {
   readonly #folder: string;
   readonly #log: MeshLog;
@@ -58,7 +58,7 @@ class FileCertificate implements WorkloadCertificate {
       const { validFromDate, validToDate } = new X509Certificate(readFileSync(this.#certFile));
       return { start: validFromDate.getTime(), expiry: validToDate.getTime() };
     } catch {
-      // Who writes it may be about to.
+      // The files may be in the middle of a write.
       return undefined;
     }
   }

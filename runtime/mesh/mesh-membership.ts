@@ -2,32 +2,32 @@ import type { Metrics } from "../metrics/metrics.ts";
 import { type MeshTls, offerMesh } from "../net/joined-mesh.ts";
 import type { PreparedChange } from "../process/prepared-change.ts";
 
-/** The mesh that a gateway is a part of: pods of it are connected to by mutual TLS. */
+/** The mesh of a gateway. Connections to its pods use mutual TLS. */
 export interface Mesh {
-  /** The same for meshes that are opened in the same way. */
+  /** Identifies the settings: equal for meshes that are opened in the same way. */
   readonly key: string;
-  /** What a running gateway is a part of: of no mesh yet. */
+  /** Creates the membership of a running gateway, at first of no mesh. */
   membership(log: MeshLog, metrics: Metrics): MeshMembership;
-  /** Begins to have a certificate; `metrics` say how long it is valid. Throws StartupError where it could never get one. */
+  /** Starts to obtain a certificate; `metrics` report its validity. Throws StartupError if that can never succeed. */
   open(log: MeshLog, metrics: Metrics): OpenMesh;
 }
 
-/** Takes what an operator is to know. Never with a token or a key. */
+/** Log for operators. Never pass a token or a key. */
 export interface MeshLog {
   readonly info: (message: string) => void;
   readonly warn: (message: string) => void;
 }
 
-/** A mesh with a certificate, or on its way to one. */
+/** A mesh that has a certificate or waits for one. */
 export interface OpenMesh {
   readonly key: string;
   readonly tls: MeshTls;
-  /** Whether there ever was a certificate: until then no requests are wanted. */
+  /** Whether a certificate was ever available: before that, requests should not be sent here. */
   readonly isReady: boolean;
   close(): void;
 }
 
-/** The mesh that a running gateway is a part of, from one definition to the next. */
+/** The mesh of a running gateway across reloads. */
 export class MeshMembership {
   readonly #log: MeshLog;
   readonly #metrics: Metrics;
@@ -40,12 +40,12 @@ export class MeshMembership {
     this.#withdraw = offerMesh(() => this.#open?.tls);
   }
 
-  /** Whether requests are wanted: it is in no mesh now, or there ever was a certificate of it. */
+  /** Whether the gateway can take requests: it belongs to no mesh, or a certificate was available once. */
   get isReady(): boolean {
     return this.#open?.isReady !== false;
   }
 
-  /** Begins to be a part of this mesh, and is it once that is committed. Throws StartupError, with everything as it was. */
+  /** Opens this mesh; it takes effect on commit. Throws StartupError and changes nothing if it cannot be opened. */
   prepare(mesh: Mesh | undefined): PreparedChange {
     const before = this.#open;
     const next = mesh?.key === before?.key ? before : mesh?.open(this.#log, this.#metrics);

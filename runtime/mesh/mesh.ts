@@ -6,13 +6,13 @@ import { SECOND } from "../process/units.ts";
 import { meshTls, spiffeId, type WorkloadCertificate } from "../tls/workload-tls.ts";
 import { type Mesh, type MeshLog, MeshMembership } from "./mesh-membership.ts";
 
-/** Where a certificate comes from: `settings` says it all. `open` throws StartupError where there can never be one. */
+/** The source of a certificate, identified by `settings`. `open` throws StartupError if there can never be a certificate. */
 export interface CertificateSource {
   readonly settings: object;
   readonly open: (log: MeshLog) => WorkloadCertificate;
 }
 
-/** A mesh whose identities are of a trust domain (`cluster.local`). */
+/** Creates a mesh with identities of a trust domain (`cluster.local`). */
 export function meshOf(trustDomain: string, { settings, open }: CertificateSource): Mesh {
   const text = JSON.stringify([trustDomain, settings]);
   const key = createHash("sha256").update(text).digest("hex");
@@ -37,7 +37,7 @@ export function meshOf(trustDomain: string, { settings, open }: CertificateSourc
   };
 }
 
-/** Until the function that is returned is called. */
+/** Reports the validity of a certificate in metrics until the returned function is called. */
 function tellValidity(
   trustDomain: string,
   certificate: WorkloadCertificate,
@@ -57,12 +57,12 @@ function tellValidity(
   };
 }
 
-/** The SPIFFE ID of the process's own pod. Throws StartupError where nobody says which that is. */
+/** Returns the SPIFFE ID of this pod. Throws StartupError if the environment does not identify the pod. */
 export function ownSpiffeId(trustDomain: string): string {
   return spiffeId(trustDomain, `${variable("NAMESPACE")}/${variable("SERVICE_ACCOUNT")}`);
 }
 
-/** What tells a pod who it is. Throws StartupError. */
+/** Returns a variable that identifies the pod. Throws StartupError. */
 function variable(name: string): string {
   const value = process.env[name];
   if (value !== undefined && value !== "") return value;

@@ -2,29 +2,29 @@ import { MINUTE, SECOND } from "../process/units.ts";
 import type { Validity, WorkloadCertificate, WorkloadContext } from "../tls/workload-tls.ts";
 import type { MeshLog } from "./mesh-membership.ts";
 
-/** A certificate that somebody issued. */
+/** An issued certificate. */
 export interface IssuedCertificate extends Validity {
   readonly context: WorkloadContext;
 }
 
-/** The first pause after an attempt that failed and the longest; milliseconds. */
+/** First and longest pause after a failed attempt; milliseconds. */
 const FIRST_PAUSE = 250;
 const MAX_PAUSE = 30 * SECOND;
-/** The most that one timer can wait for, and some less: a longer wait looks at the clock again. */
+/** Longest wait of one timer. Longer waits check the clock in between. */
 const MAX_WAIT = 60 * MINUTE;
 
-/** A certificate that is renewed about halfway to its end; what was issued last stays as long as it is valid. */
+/** A certificate that is renewed about halfway through its lifetime. The previous one stays in use as long as it is valid. */
 export class RenewedCertificate implements WorkloadCertificate {
   readonly #issue: () => Promise<IssuedCertificate>;
   readonly #log: MeshLog;
   #issued: IssuedCertificate | undefined;
   #timer: NodeJS.Timeout | undefined;
   #failures = 0;
-  /** Why the last attempt failed, once it was logged. */
+  /** Last logged failure. */
   #logged = "";
   #isClosed = false;
 
-  /** `issue` gets a new one, or rejects with an Error that says why there is none. */
+  /** `issue` resolves with a new certificate, or rejects with an Error that says why it failed. */
   constructor(issue: () => Promise<IssuedCertificate>, log: MeshLog) {
     this.#issue = issue;
     this.#log = log;
@@ -59,7 +59,7 @@ export class RenewedCertificate implements WorkloadCertificate {
       this.#failures = 0;
       this.#logged = "";
       this.#log.info(`certificate of the mesh until ${new Date(issued.expiry).toISOString()}`);
-      // Pods that started together do not ask together.
+      // Pods that started together must not renew together.
       this.#renewAt(Date.now() + (issued.expiry - Date.now()) * (0.4 + Math.random() / 5));
     } catch (error) {
       if (this.#isClosed) return;

@@ -1,25 +1,25 @@
 import type { ClientCertificate, WorkloadIdentity } from "../cel/variables.ts";
 
-/** A client as it is known once it has connected, and TLS with it has begun where it ends here. */
+/** A client after it has connected; where the gateway terminates TLS, after its handshake. */
 export interface ConnectedClient {
   readonly remoteAddress: string;
   readonly remotePort: number;
   readonly clientCertificate?: ClientCertificate | undefined;
 }
 
-/** Says whether a client may connect, and if not, which rule forbids it: for the log, never for the client. */
+/** Decides whether a client may connect. If not, `rule` is the one that forbids it: for the log, never for the client. */
 export type ConnectionRules = (client: ConnectedClient) => {
   readonly isAllowed: boolean;
   readonly rule: string;
 };
 
-/** A connection whose client has an address; a socket of node is one as it is. */
+/** A connection with the client's address, such as a socket. */
 export interface AddressedConnection extends PeerConnection {
   readonly remoteAddress?: string | undefined;
   readonly remotePort?: number | undefined;
 }
 
-/** Which rule forbids a client to connect; undefined: none. */
+/** Returns the rule that forbids a client to connect; `undefined` if it may connect. */
 export function forbiddingRule(
   connection: AddressedConnection,
   rules: ConnectionRules | undefined,
@@ -36,27 +36,27 @@ export function forbiddingRule(
   return isAllowed ? undefined : rule;
 }
 
-/** An address of IPv4 that a socket of IPv6 has, as IPv4 writes it. */
+/** Converts an IPv4-mapped address of an IPv6 socket to plain IPv4. */
 export function plainAddress(address = ""): string {
   return address.startsWith("::ffff:") ? address.slice("::ffff:".length) : address;
 }
 
-/** A connection as far as its client may have shown a certificate; a socket of node:tls is one as it is. */
+/** A connection that may have a client certificate, such as a socket of node:tls. */
 export interface PeerConnection {
-  /** True when the certificate was verified. */
+  /** Whether the certificate was verified. */
   readonly authorized?: boolean | undefined;
   /** Absent without TLS. */
   getPeerX509Certificate?(): ShownCertificate | undefined;
 }
 
-/** What node says of a certificate: names with a part on each line. */
+/** A certificate as Node describes it: names with one part per line. */
 export interface ShownCertificate {
   readonly subject: string | undefined;
   readonly issuer: string | undefined;
   readonly subjectAltName: string | undefined;
 }
 
-/** What the certificate says that the client of a connection has shown and that was verified; undefined without one. */
+/** Returns the verified client certificate of a connection; `undefined` without one. */
 export function clientCertificate(connection: PeerConnection): ClientCertificate | undefined {
   const shown = connection.authorized === true ? connection.getPeerX509Certificate?.() : undefined;
   if (shown === undefined) return undefined;
@@ -70,7 +70,10 @@ export function clientCertificate(connection: PeerConnection): ClientCertificate
   };
 }
 
-/** Node has a part on each line, escaped as RFC 4514 has it, in the order of the certificate; the RFC begins at the end. */
+/**
+ * Formats a name as RFC 4514 does, which starts with the last part. Node has one part per line, escaped alike, in the order of
+ * the certificate.
+ */
 function distinguishedName(lines: string | undefined): string {
   return (lines ?? "").split("\n").reverse().join(",");
 }
@@ -80,7 +83,7 @@ function commonName(lines: string | undefined): string | undefined {
   return line?.slice("CN=".length).replace(/\\([0-9A-Fa-f]{2}|.)/g, unescaped);
 }
 
-/** RFC 4514 2.4: a character after a backslash, or two digits of a byte. */
+/** Decodes RFC 4514 2.4: a character after a backslash, or two digits of a byte. */
 function unescaped(_whole: string, escaped: string): string {
   return escaped.length === 1 ? escaped : String.fromCharCode(Number.parseInt(escaped, 16));
 }
@@ -90,7 +93,7 @@ interface AlternativeName {
   readonly value: string;
 }
 
-/** `DNS:a, URI:b`; a value that could be taken for more than one is quoted as JSON. */
+/** Parses `DNS:a, URI:b`. Node quotes a value as JSON if it could be taken for more than one. */
 function alternativeNames(text: string): readonly AlternativeName[] {
   return Array.from(text.matchAll(ALTERNATIVE_NAME), ([, type = "", value = ""]) => ({
     type,
@@ -100,7 +103,7 @@ function alternativeNames(text: string): readonly AlternativeName[] {
 
 const ALTERNATIVE_NAME = /(?:^|, )([A-Za-z0-9 ]+):("(?:[^"\\]|\\.)*"|[^,]*)/g;
 
-/** SPIFFE: `spiffe://TRUST_DOMAIN/ns/NAMESPACE/sa/SERVICE_ACCOUNT`. */
+/** Parses the SPIFFE ID `spiffe://TRUST_DOMAIN/ns/NAMESPACE/sa/SERVICE_ACCOUNT`. */
 function identityOf({ type, value }: AlternativeName): WorkloadIdentity | undefined {
   if (type !== "URI") return undefined;
   const parts = /^spiffe:\/\/([^/]+)\/ns\/([^/]+)\/sa\/([^/]+)$/.exec(value);

@@ -1,41 +1,46 @@
-/** How the connections of clients are held: `frontendPolicies` of the configuration, complete. Times in milliseconds. */
+/** Complete settings of client connections, from `frontendPolicies`. Times in milliseconds. */
 export interface ConnectionSettings {
   readonly keepAlive: KeepAliveSettings;
-  /** Header fields of one request, in every version of HTTP; one more is answered 431. */
+  /** Maximum number of header fields of a request, in every version of HTTP. More are answered with 431. */
   readonly maxHeaders: number;
-  /** Bytes per second that the body of a request has to make where it is read whole; a slower one is answered 408. 0: any. */
+  /**
+   * Minimum rate of request bodies that are buffered whole, in bytes per second. Slower ones are answered with 408. 0: no
+   * minimum.
+   */
   readonly minBodyRate: number;
-  /** How long a connection without a request under way stays open. */
+  /** How long a connection stays open without a request in flight. */
   readonly idleTimeout: number;
-  /** Connections that a port has at once; one more is closed as soon as it is there. */
+  /** Maximum number of connections of a port. Further ones are closed right after they are accepted. */
   readonly maxConnections: number;
-  /** How long a connection lasts before it ends with the response under way; absent: as long as it is used. */
+  /** How long a connection lasts; it ends with the response in flight. If absent, as long as it is used. */
   readonly maxDuration?: number;
   readonly http2: Http2Settings;
 }
 
-/** TCP keepalive (RFC 9293 3.8.4): finds peers that are gone without an end. Times in milliseconds, whole seconds. */
+/** TCP keepalive (RFC 9293 3.8.4): finds peers that vanished without closing. Times in milliseconds, whole seconds. */
 export interface KeepAliveSettings {
   /** Silence before the first probe. */
   readonly time: number;
-  /** Between two probes. */
+  /** Time between two probes. */
   readonly interval: number;
-  /** Probes without a response before the connection is given up. */
+  /** Probes without a response before the connection is closed. */
   readonly retries: number;
 }
 
-/** HTTP/2 of clients (RFC 9113); sizes in bytes, times in milliseconds. */
+/** HTTP/2 with clients (RFC 9113); sizes in bytes, times in milliseconds. */
 export interface Http2Settings {
-  /** What a client may send on one stream before it has to wait. */
+  /** Bytes that a client may send on one stream before it has to wait. */
   readonly windowSize: number;
-  /** What it may send on all streams of a connection together. */
+  /** Bytes that a client may send on all streams of a connection together. */
   readonly connectionWindowSize: number;
-  /** The longest frame that is accepted. */
+  /** Maximum length of a received frame. */
   readonly frameSize: number;
-  /** The header list of one request (RFC 9113 6.5.2, SETTINGS_MAX_HEADER_LIST_SIZE); a longer one resets its stream. */
+  /**
+   * Maximum size of a request's header list (RFC 9113 6.5.2, SETTINGS_MAX_HEADER_LIST_SIZE). A larger one resets its stream.
+   */
   readonly maxHeaderSize: number;
-  /** Between two PINGs of the gateway; absent: it sends none. */
+  /** Time between two PINGs of the gateway; it sends none if absent. */
   readonly keepAliveInterval?: number;
-  /** How long a client may take to answer a PING before its connection is closed. */
+  /** Time within which a client must answer a PING; otherwise its connection is closed. */
   readonly keepAliveTimeout: number;
 }

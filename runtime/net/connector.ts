@@ -33,7 +33,7 @@ class ConnectMetrics extends UpstreamCounts<ConnectCounts> {
 
 /** Counts the connections to one upstream. */
 export class ConnectCounts {
-  /** Those that are open. */
+  /** Number of open connections. */
   active = 0;
   readonly #ok: Sample;
   readonly #failed: Sample;
@@ -45,7 +45,7 @@ export class ConnectCounts {
     this.#duration = metrics.histogram(upstreamConnectDuration, upstream);
   }
 
-  /** It took so many milliseconds until the connection was there. */
+  /** Counts a connection that opened after so many milliseconds. */
   opened(duration: number): void {
     this.active += 1;
     this.#ok.value += 1;
@@ -56,13 +56,13 @@ export class ConnectCounts {
     this.#failed.value += 1;
   }
 
-  /** One that was open is no more. Bound: connections have it as their listener. */
+  /** Counts the end of an open connection. Bound, because connections use it as their listener. */
   readonly closed = (): void => {
     this.active -= 1;
   };
 }
 
-/** The counts of the connections to an upstream, which outlive a reload; undefined: no gateway runs yet. */
+/** Returns the counts of connections to an upstream, which survive a reload; `undefined` if no gateway runs yet. */
 export function connectCounts(upstream: string): ConnectCounts | undefined {
   return processMetrics()?.part(ConnectMetrics).to(upstream);
 }
@@ -73,66 +73,69 @@ export interface DestinationTls {
   optionsFor(host: string): ConnectionOptions;
 }
 
-/** Where connections lead and what they are made with. */
+/** A destination and the settings of connections to it. */
 export interface ConnectorSettings {
-  /** A name, or an address; IPv6 without brackets. */
+  /** A name or an address; IPv6 without brackets. */
   readonly host: string;
   readonly port: number;
-  /** A Unix socket of the machine, in the place of host and port. */
+  /** Unix socket to connect to, instead of host and port. */
   readonly socketPath?: string;
-  /** Of all servers that the name stands for this one; absent: any. */
+  /** The one server to connect to, of all that the name stands for. If absent, any. */
   readonly endpoint?: PodAddress;
-  /** Absent: plain TCP. */
+  /** TLS settings; plain TCP if absent. */
   readonly tls?: DestinationTls;
-  /** What is spoken, for ALPN. */
+  /** Protocols to offer in ALPN. */
   readonly alpn: readonly string[];
-  /** True: the end of what the server sends leaves the other direction open. */
+  /** Whether the other direction stays open after the server has ended its own. */
   readonly allowHalfOpen?: boolean;
-  /** Milliseconds until the connection, with its handshake, is there. */
+  /** Milliseconds to connect, handshake included. */
   readonly timeout: number;
   readonly keepAlive: KeepAliveSettings;
-  /** What metrics call it; absent: its host and port. */
+  /** Name in metrics; host and port if absent. */
   readonly countedAs?: string;
-  /** Another way from a name to addresses. */
+  /** Replaces the system's name resolution. */
   readonly lookup?: Lookup;
-  /** A way through a proxy; absent: it is connected to directly. */
+  /** Connects through a proxy; directly if absent. */
   readonly tunnel?: OpenTunnel;
 }
 
-/** Linux's own, but for the first probe: a peer that is gone is noticed before a proxy on the way forgets. */
+/**
+ * Linux's defaults, except for the first probe: a vanished peer must be noticed before a proxy on the way forgets the
+ * connection.
+ */
 export const systemKeepAlive: KeepAliveSettings = { time: 60_000, interval: 75_000, retries: 9 };
 
-/** A connection to a server, as far as who passes its bytes on has to know it. A socket is one. */
+/** The parts of a socket that are needed to forward a server's bytes. */
 export interface ServerConnection {
   on(event: "data", listener: (bytes: Buffer) => void): unknown;
   on(event: "error", listener: (error: Error) => void): unknown;
   on(event: "drain" | "end" | "close", listener: () => void): unknown;
-  /** False: wait for `drain`. */
+  /** Returns false if the caller should wait for `drain`. */
   write(bytes: Uint8Array): boolean;
   pause(): unknown;
   resume(): unknown;
-  /** Nothing more is sent. */
+  /** Ends the sending side. */
   end(): unknown;
   destroy(): unknown;
 }
 
-/** Opens one connection: `done` is called once. */
+/** Opens one connection. `done` is called once. */
 export type Connect = (done: (error: Error | null, socket: Socket | null) => void) => void;
 
-/** Opens the way to `host:port` through a proxy: `done` is called once. */
+/** Opens a tunnel to `host:port` through a proxy. `done` is called once. */
 export type OpenTunnel = (
   authority: string,
   done: (error: Error | null, socket: Socket | null) => void,
 ) => void;
 
-/** Makes the function that opens connections to one destination. */
+/** Returns the function that opens connections to one destination. */
 export function connector(settings: ConnectorSettings): Connect {
-  // A TLS session is worth a round trip to the next connection, as long as the certificates are the same.
+  // A cached TLS session saves the next connection a round trip, as long as the certificates are the same.
   let session: Buffer | undefined;
   let sessionContext: SecureContext | undefined;
   /**
-   * `tunnel`: what is connected to the destination already; undefined: nothing is. `tried`: pods that could not be reached;
-   * `begun`: when the first of them was tried. Nothing was sent by then, so another pod gets the request.
+   * `tunnel`: a connection through a proxy that leads to the destination; `undefined` without a proxy. `tried`: pods that could
+   * not be reached; `begun`: time of the first attempt. Nothing was sent by then, so another pod can get the request.
    */
   const open = (
     done: Parameters<Connect>[0],
@@ -152,7 +155,7 @@ export function connector(settings: ConnectorSettings): Connect {
       return;
     }
     const { options, alpn = [] } = secured ?? {};
-    // Who a pod of a mesh is shows in a whole handshake alone.
+    // A resumed handshake does not show the certificate, and so not the identity of a mesh pod.
     const isResumed = tls !== undefined;
     if (options?.secureContext !== sessionContext) session = undefined;
     sessionContext = options?.secureContext;
@@ -189,7 +192,7 @@ export function connector(settings: ConnectorSettings): Connect {
         socket.destroy(new Error("the server does not speak HTTP/2"));
         return;
       }
-      // Connections last: nothing of how they were opened stays with them.
+      // Connections are long-lived: drop the references to how this one was opened.
       socket.on("error", ignoreError);
       socket.off("error", finish);
       const { time, interval, retries } = settings.keepAlive;
@@ -211,18 +214,18 @@ export function connector(settings: ConnectorSettings): Connect {
     });
 }
 
-/** What a proxy is asked for. */
+/** Returns the destination as a proxy expects it in CONNECT. */
 function authorityOf({ host, port, endpoint = [host, port] }: ConnectorSettings): string {
   return endpointName(endpoint);
 }
 
-/** What a connection is encrypted with. */
+/** TLS options of a connection. */
 interface Secured {
   readonly options: ConnectionOptions;
   readonly alpn: readonly string[];
 }
 
-/** An Error: a file of a mounted Secret or ConfigMap can't be used. */
+/** Returns an Error if a file of a mounted Secret or ConfigMap is unusable. */
 function ofSettings({ host, alpn }: ConnectorSettings, tls: DestinationTls): Secured | Error {
   try {
     return { options: tls.optionsFor(host), alpn };
@@ -232,14 +235,17 @@ function ofSettings({ host, alpn }: ConnectorSettings, tls: DestinationTls): Sec
   }
 }
 
-/** The mutual TLS of the pod's mesh; undefined: it is in none, or the gateway is not. An Error: it can't be had now. */
+/**
+ * Returns the mutual TLS of the pod's mesh; `undefined` if the pod or the gateway belongs to no mesh. Returns an Error if there
+ * is no certificate now.
+ */
 function ofMesh(
   { host, port, tunnel }: ConnectorSettings,
   pod: PodAddress | undefined,
 ): Secured | Error | undefined {
   const mesh = joinedMesh();
   if (mesh === undefined) return undefined;
-  // DNS may still lead to a pod of the mesh, of which nothing would be known.
+  // DNS may still resolve to a pod of the mesh, whose identity would be unknown.
   if (pod === undefined && tunnel === undefined && podsOf(host, port) !== undefined)
     return new Error("no pod of the Service is ready");
   const account = pod && meshAccountOf(host, port, pod);
@@ -251,10 +257,10 @@ function ofMesh(
   }
 }
 
-/** By this name a sidecar of Istio knows mutual TLS of its mesh, whatever is spoken within. */
+/** ALPN protocol by which a sidecar of Istio recognizes mutual TLS of its mesh, whatever protocol is inside. */
 const MESH_ALPN = ["istio"];
 
-/** The pod that a connection goes to; undefined: where DNS or a proxy leads. */
+/** Chooses the pod for a connection; `undefined` if DNS or a proxy decides. */
 function podFor(
   { endpoint, host, port, socketPath }: ConnectorSettings,
   isTunnelled: boolean,
@@ -264,7 +270,7 @@ function podFor(
   return isTunnelled ? undefined : podOf(host, port, tried);
 }
 
-/** Whether a pod that was not tried is there, and time for it. */
+/** Whether there is an untried pod, and time left for it. */
 function mayTryAnother(
   { endpoint, host, port, timeout }: ConnectorSettings,
   tried: readonly PodAddress[],
@@ -297,7 +303,7 @@ function addressOf(
   return { host, port, allowHalfOpen, ...(lookup && { lookup: socketLookup(lookup) }) };
 }
 
-/** A lookup in the shape that sockets ask for. */
+/** Adapts a lookup to the signature that sockets expect. */
 function socketLookup(lookup: Lookup): LookupFunction {
   return (name, options, done) =>
     lookup(name, (error, addresses) => {
@@ -313,13 +319,13 @@ function isOtherProtocol(socket: Socket, alpn: readonly string[]): boolean {
   return alpn.length === 1 && alpn[0] === "h2" && agreed !== "h2";
 }
 
-/** The host of a URL as sockets take it. */
+/** Converts the host of a URL for sockets. */
 export function socketHost(hostname: string): string {
   const bare = hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
   return isIP(bare) === 6 ? bare : hostname;
 }
 
-/** A way from a name to its addresses. `done` is called once: with an error, or with at least one address. */
+/** Resolves a name to addresses. `done` is called once: with an error, or with at least one address. */
 export type Lookup = (
   name: string,
   done: (error: Error | null, addresses: readonly HostAddress[]) => void,
@@ -328,11 +334,11 @@ export type Lookup = (
 /** One address of a name. */
 export interface HostAddress {
   readonly address: string;
-  /** 4 or 6: the version of IP. */
+  /** Version of IP: 4 or 6. */
   readonly family: number;
 }
 
-/** A destination that a client chose and that it may not reach; the message is for the log. */
+/** A client chose a destination that it may not reach. The message is for the log. */
 export class ForbiddenDestination extends Error {
   override readonly name = "ForbiddenDestination";
 }

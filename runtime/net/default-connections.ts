@@ -1,7 +1,7 @@
 import { KiB, MINUTE, MiB, SECOND } from "../process/units.ts";
 import type { ConnectionSettings } from "./connection-settings.ts";
 
-/** The connections of a gateway whose configuration says nothing of them: the compiler's defaults, and generated code's. */
+/** Settings of client connections if the configuration has none: defaults of the compiler and of generated code. */
 export const defaultConnections: ConnectionSettings = {
   keepAlive: { time: 3 * MINUTE, interval: 3 * MINUTE, retries: 9 },
   maxHeaders: 100,

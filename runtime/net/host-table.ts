@@ -1,16 +1,16 @@
-/** Values by host name: of exact names, of wildcards, of every name. Made by `hostTable`. */
+/** Values by host name: exact names, wildcards, and `*`. Created by `hostTable`. */
 export interface HostTable<Value> {
   readonly exact: ReadonlyMap<string, Value>;
-  /** By what follows the `*`: `.example.com`. */
+  /** Keys are what follows the `*`: `.example.com`. */
   readonly wildcards: ReadonlyMap<string, Value>;
-  /** The lengths of the wildcards' keys, longest first. */
+  /** Lengths of the wildcards' keys, longest first. */
   readonly lengths: readonly number[];
   readonly everyName: Value | undefined;
 }
 
 /**
- * A table of exact names, wildcards (`*.example.com`: one or more labels in front, as in Gateway API) and `*`, all in
- * lower case and each once.
+ * Creates a table of exact names, wildcards (`*.example.com`: one or more labels in front, as in Gateway API) and `*`. Names
+ * are lower case and unique.
  */
 export function hostTable<Value>(rows: readonly (readonly [string, Value])[]): HostTable<Value> {
   const wildcards = new Map(
@@ -26,14 +26,14 @@ export function hostTable<Value>(rows: readonly (readonly [string, Value])[]): H
   };
 }
 
-/** The value of the most specific name that a host name fits; undefined when there is none. */
+/** Returns the value of the most specific name that matches a host name; `undefined` if none matches. */
 export function valueForHost<Value>(table: HostTable<Value>, hostname: string): Value | undefined {
   return findForHost(table, hostname, itself, undefined);
 }
 
 /**
- * Asks the values whose names a host name fits, from the most specific name on, until one finds something. `subject` is
- * handed to `find`, which then needs no closure.
+ * Calls `find` with the values of matching names, most specific first, until it returns something. `subject` is passed on, so
+ * that `find` needs no closure.
  */
 export function findForHost<Value, Subject, Found>(
   table: HostTable<Value>,
@@ -57,7 +57,7 @@ export function findForHost<Value, Subject, Found>(
   return everyName === undefined ? undefined : find(everyName, subject);
 }
 
-/** The lengths of a table's keys, each once, longest first. */
+/** Returns the lengths of a table's keys, each once, longest first. */
 export function lengthsOf(table: ReadonlyMap<string, unknown>): readonly number[] {
   return [...new Set([...table.keys()].map((key) => key.length))].sort((a, b) => b - a);
 }

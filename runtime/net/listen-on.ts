@@ -2,12 +2,15 @@ import { type AddressInfo, createServer, type Server } from "node:net";
 import { SECOND } from "../process/units.ts";
 
 /**
- * Milliseconds that a new connection has to send its first request once its port closes. Without it, a client that has just
- * connected gets a reset: its request is lost although the gateway accepted the connection.
+ * Milliseconds that a new connection has for its first request after its port has closed. Without it, a client that has just
+ * connected gets a reset, and its request is lost although the gateway accepted the connection.
  */
 export const FIRST_REQUEST_TIME: number = 2 * SECOND;
 
-/** Opens a server's port. Resolves with the real one. `reusePort`: others listen on it too, and each gets its share. */
+/**
+ * Opens a server's port and resolves with its number. `reusePort`: other sockets listen on it too, and each gets a share of the
+ * connections.
+ */
 export function listenOn(
   server: Server,
   port: number,
@@ -24,14 +27,14 @@ export function listenOn(
   });
 }
 
-/** Turns of the event loop that `closeQuietly` waits for at most, and milliseconds that a quiet one may take. */
+/** Maximum number of turns of the event loop that `closeQuietly` waits, and milliseconds that a quiet turn may take. */
 const MAX_TURNS = 2000;
 const MAX_QUIET_TIME = 1;
 
 /**
  * Closes a server's port in a turn of the event loop that found no connection in the kernel's queue. Closing resets the
- * connections that wait there, and Node accepts one of them per turn. `closed` is called when the port is closed. `atOnce`:
- * closes it before it returns, whatever waits. Resolves when all its connections have ended.
+ * connections that wait in the queue, and Node accepts one per turn. `closed` is called when the port is closed. `atOnce`:
+ * closes it before returning, whatever waits. Resolves when all connections of the server have ended.
  */
 export function closeQuietly(server: Server, closed: () => void, atOnce: boolean): Promise<void> {
   let isQuiet = atOnce;
@@ -47,7 +50,7 @@ export function closeQuietly(server: Server, closed: () => void, atOnce: boolean
       if (turns < MAX_TURNS && !(isQuiet && now - turnAt < MAX_QUIET_TIME)) {
         isQuiet = true;
         turnAt = now;
-        // The queue is looked at between two of them.
+        // The queue is checked between two turns.
         setImmediate(look);
         return;
       }
@@ -58,7 +61,7 @@ export function closeQuietly(server: Server, closed: () => void, atOnce: boolean
   });
 }
 
-/** Rejects when somebody listens on a port already, whether or not the port could be shared with them. */
+/** Rejects if something already listens on a port, even if the port could be shared. */
 export async function checkPort(port: number, host: string | undefined): Promise<void> {
   const server = createServer();
   await listenOn(server, port, host);

@@ -2,35 +2,35 @@ import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import type { GatewayContext } from "../process/gateway-context.ts";
 
-/** The server of one port, of any protocol. */
+/** Server of one port, of any protocol. */
 export interface PortServer {
-  /** Opens the port (0: any free one) on `host`, or on every address. Resolves with the port. */
+  /** Opens the port (0: any free one) on `host`, or on all addresses. Resolves with the port. */
   listen(port: number, host: string | undefined): Promise<number>;
   /**
-   * Takes no more connections and closes the others as soon as they are idle. Resolves when the last one has closed.
-   * `atOnce`: the port is free when the function returns, and the connections that the kernel holds for it are reset.
+   * Accepts no more connections and closes the others as soon as they are idle. Resolves when the last one has closed.
+   * `atOnce`: the port is free when the function returns, and connections in the kernel's queue are reset.
    */
   close(atOnce?: boolean): Promise<void>;
-  /** Breaks every connection off. */
+  /** Aborts all connections. */
   closeAllConnections(): void;
 }
 
-/** What a port is to do, with all that it needs at hand: its files are read. */
+/** New settings of a port whose files were read. */
 export interface PreparedPort {
-  /** The change by which an open server does it from then on; undefined: it can't. */
+  /** Returns the change that applies them to an open server; `undefined` if that server cannot take them. */
   takeOver(server: PortServer): (() => void) | undefined;
-  /** A server that does it. */
+  /** Creates a server with them. */
   create(gateway: GatewayContext): PortServer;
 }
 
-/** Takes connections of a port with TLS by the server name that they ask for. */
+/** Distributes the connections of a TLS port by the server name that they request. */
 export interface TlsDivision {
-  /** Keeps a connection, or calls `endHere` with all received bytes back in the socket. */
+  /** Takes over a connection, or calls `endHere` with all received bytes back in the socket. */
   receive(socket: Socket, endHere: () => void): void;
-  /** Whether TLS for the server name of a finished handshake ends with the settings of the port. */
+  /** Whether the server name of a finished handshake uses the TLS settings of the port. */
   isEndedHere(socket: TLSSocket): boolean;
   /**
-   * Closes connections that do not name a server in `FIRST_REQUEST_TIME`, and the others once they are silent, until the
+   * Closes connections that request no server name within `FIRST_REQUEST_TIME`, and the others once they are silent, until the
    * returned function is called.
    */
   close(): () => void;
@@ -38,22 +38,22 @@ export interface TlsDivision {
   destroy(): void;
 }
 
-/** The server whose connections are divided. */
+/** The server whose connections are distributed. */
 export interface DividedServer {
-  /** Takes a connection whose TLS has ended with settings of its own. */
+  /** Takes a connection whose handshake used settings of its own. */
   readonly secured: (socket: TLSSocket) => void;
-  /** Gives a connection the address of its client. */
+  /** Sets the client's address of a connection. */
   readonly name: (socket: Socket) => void;
 }
 
-/** A division whose files are read and whose handlers are known. */
+/** A division whose files were read and whose handlers are known. */
 export interface PreparedDivision {
   /**
-   * Which server names have a handshake of their own, and of what kind. A server can't go on when it changes: its
-   * connections may have shown no certificate where one is required now.
+   * Describes which server names have a handshake of their own, and its kind. If it changes, a server cannot take the new
+   * division: existing connections may have shown no certificate where one is required now.
    */
   readonly handshakes: string;
-  /** Takes over the connections of `before`, the division that the port had so far. */
+  /** Opens the division and takes over the connections of `before`, the previous division of the port. */
   open(
     gateway: GatewayContext,
     server: DividedServer,

@@ -1,18 +1,20 @@
-/** An address and port of a pod; `NAMESPACE/ACCOUNT` of one that takes the mutual TLS of a mesh. */
+/** Address and port of a pod; with `NAMESPACE/ACCOUNT` if it takes the mutual TLS of a mesh. */
 export type PodAddress = readonly [host: string, port: number, account?: string];
 
-/** `host:port`; an address of IPv6 in brackets. */
+/** Formats `host:port`; IPv6 addresses in brackets. */
 export function endpointName([host, port]: PodAddress): string {
   return `${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
 /**
- * The pods behind Services, by `NAME.NAMESPACE.svc...:PORT`, where a controller says which they are: connections go to them
- * without asking DNS. Empty in a process that no controller tells anything: names are looked up.
+ * Pods of Services by `NAMESPACE/NAME:PORT`, as a controller reports them. Connections go to them without DNS. Empty if no
+ * controller reports to this process: names are then looked up.
  */
 const known: Map<string, readonly PodAddress[]> = new Map();
 
-/** Says which pods are ready for a Service's port (`NAMESPACE/NAME:PORT`, `pool/NAMESPACE/NAME:PORT`); undefined: nobody knows. */
+/**
+ * Sets the ready pods of a Service's port (`NAMESPACE/NAME:PORT`, `pool/NAMESPACE/NAME:PORT`); `undefined` if they are unknown.
+ */
 export function setEndpoints(port: string, pods: readonly PodAddress[] | undefined): void {
   if (pods === undefined) {
     known.delete(port);
@@ -26,22 +28,22 @@ export function setEndpoints(port: string, pods: readonly PodAddress[] | undefin
   }
 }
 
-/** A connection, as far as it is followed here. A socket is one. */
+/** A connection to a pod, such as a socket. */
 interface PodConnection {
   once(event: "close", listener: () => void): unknown;
 }
 
-/** A pod by its address, and as whom it is known in the mesh: as somebody else it is another one. */
+/** Identifies a pod by address and mesh account: with another account it is another pod. */
 function identityOf(pod: PodAddress, account = ""): string {
   return `${endpointName(pod)} ${account}`;
 }
 
-/** Open connections to pods, by the Service's port and who the pod is. */
+/** Open connections to pods, by the Service's port and the pod's identity. */
 const connected = new Map<string, Map<string, Set<PodConnection>>>();
 
 const goneHandlers = new WeakMap<PodConnection, () => void>();
 
-/** Says that a connection leads to a pod of the Service that a host names. */
+/** Records that a connection leads to a pod of the Service that a host names. */
 export function connectedTo(
   host: string,
   port: number,
@@ -62,15 +64,15 @@ export function connectedTo(
   });
 }
 
-/** Calls back when the pod of a connection is none of its Service's any more, which may be never. */
+/** Calls back when the pod of a connection no longer belongs to its Service, which may never happen. */
 export function oncePodIsGone(connection: PodConnection, callback: () => void): void {
-  // Without pods that anybody tells of none can go.
+  // Without connections to known pods, no pod can leave.
   if (connected.size > 0) goneHandlers.set(connection, callback);
 }
 
 /**
- * Where the next connection to a host goes: to any pod of the Service that it names, as it does through the Service's own
- * address, but to none of `tried`. Undefined: nothing is known of such a Service, or no other pod of it is ready.
+ * Chooses a pod of the Service that a host names, at random as the Service's own address does, but none of `tried`. Returns
+ * `undefined` if the Service is unknown or has no other ready pod.
  */
 export function podOf(
   host: string,
@@ -82,24 +84,24 @@ export function podOf(
   return pods?.[Math.floor(Math.random() * pods.length)];
 }
 
-/** All pods of the Service that a host names; undefined: nothing is known of such a Service. */
+/** Returns all pods of the Service that a host names; `undefined` if the Service is unknown. */
 export function podsOf(host: string, port: number): readonly PodAddress[] | undefined {
   const service = known.size === 0 ? undefined : servicePortOf(host, port);
   return service === undefined ? undefined : known.get(service);
 }
 
-/** The Service that a host names, as controllers do; undefined: it names none. */
+/** Returns the key of the Service that a host names; `undefined` if it names none. */
 function servicePortOf(host: string, port: number): string | undefined {
   const [, name, namespace, kind] = PODS.exec(host) ?? [];
   if (name === undefined) return undefined;
   return `${kind === "pool" ? "pool/" : ""}${namespace}/${name}:${port}`;
 }
 
-/** `NAMESPACE/ACCOUNT` of a pod of the Service that a host names, as it is now; undefined: it takes no mutual TLS. */
+/** Returns the current `NAMESPACE/ACCOUNT` of a pod; `undefined` if it takes no mutual TLS. */
 export function meshAccountOf(host: string, port: number, pod: PodAddress): string | undefined {
   const known = podsOf(host, port)?.find((each) => each[0] === pod[0] && each[1] === pod[1]);
   return (known ?? pod)[2];
 }
 
-/** The name of a Service in the DNS of Kubernetes, or one of the same form that stands for an InferencePool. */
+/** DNS name of a Service in Kubernetes, or a name of the same form for an InferencePool. */
 const PODS = /^([a-z0-9.-]+)\.([a-z0-9-]+)\.(svc|pool)(?:\.|$)/;

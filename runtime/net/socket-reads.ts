@@ -2,70 +2,69 @@ import { Socket } from "node:net";
 import { Readable } from "node:stream";
 import { copyOf } from "../process/bytes.ts";
 
-/** The most bytes of one read: more no longer makes up for what the processor's cache forgets meanwhile. */
+/** Maximum bytes of one read. Larger reads lose more to misses of the processor's cache than they save. */
 const MAX_READ = 262_144;
 
-/** A read of so many bytes is a part of something long, of which more is to come. */
+/** A read of at least so many bytes is a part of a long body with more to come. */
 export const LONG_READ = 8192;
 
-/** The most pieces of memory that wait for another connection. */
+/** Maximum number of free pieces of memory that wait for a connection. */
 const MAX_FREE = 16;
 
-/** Who is given what was read, to pass it on. */
+/** A receiver of lent bytes that forwards them. */
 export interface Borrower {
-  /** Nobody holds bytes of what it was given: all of them have left the process. Absent: they may be held. */
+  /** Whether all bytes that it was lent have left the process. If absent, some may be held. */
   readonly holdsNothing?: boolean;
 }
 
-/** Who takes what a connection reads. */
+/** A receiver of what a connection reads. */
 export interface ReadTaker {
-  /** Takes bytes that are another's when it is over: it copies what it keeps. */
+  /** Takes bytes that are valid during the call only; it copies what it keeps. */
   take(bytes: Buffer): void;
-  /** Whoever is given at once, without a copy, what comes now; undefined: nobody. */
+  /** Receives the current bytes without a copy; `undefined` if nothing does. */
   readonly borrower: Borrower | undefined;
-  /** Takes bytes that are the borrower's until it holds nothing. False: some of them are kept beside it. */
+  /** Takes bytes that are valid until the borrower holds nothing. Returns false if some of them are kept elsewhere. */
   lend(bytes: Buffer): boolean;
 }
 
-/** The memory that the connections of a pool, or of a port, are read into. */
+/** The memory into which connections of a pool or a port are read. */
 export class ReadMemory {
-  /** Of all connections: what is read into it is copied at once. Nothing waits in it for its next message. */
+  /** Shared by all connections: what is read into it is copied at once, and nothing waits in it. */
   readonly shared: Buffer;
   readonly #free: Buffer[] = [];
 
-  /** `size`: the bytes of what all connections share. */
+  /** `size`: bytes of the shared memory. */
   constructor(size: number) {
     this.shared = Buffer.allocUnsafeSlow(size);
   }
 
-  /** A piece for one connection alone. */
+  /** Takes a piece for one connection. */
   take(): Buffer {
     return this.#free.pop() ?? Buffer.allocUnsafeSlow(MAX_READ);
   }
 
-  /** Takes a piece back that nobody holds and no connection reads into. */
+  /** Returns a piece that nothing holds and no connection reads into. */
   give(piece: Buffer): void {
     if (this.#free.length < MAX_FREE) this.#free.push(piece);
   }
 }
 
 /**
- * Reads a socket. Node gives each read new memory of 64 KB, and clearing that away costs more than a long body's way
- * through the process: here memory is used again as soon as what was read has left. A short read is copied, and so is the
- * first one of something long.
+ * Reads a socket. Node allocates 64 KB for each read, and freeing that costs more than forwarding a long body: here memory is
+ * reused as soon as its bytes have left. A short read is copied, and so is the first one of a long body.
  */
 export class SocketReads {
   readonly #socket: Socket;
   readonly #memory: ReadMemory;
   #taker: ReadTaker;
-  /** What the socket reads into, and what it will when this read was taken. */
+  /** Memory that the socket reads into, and will read into after this read was taken. */
   #current: Buffer;
   #next: Buffer;
-  /** What has not left the process when the read was over. */
+  /** Memory whose bytes had not left the process when the read was over. */
   #lent: { readonly piece: Buffer; readonly borrower: Borrower } | undefined;
   #isOver = false;
 
-  /** The socket may still give bytes as `data`: those that were read before. */
+  /** The socket may still emit `data`: bytes that were read before. */
   constructor(socket: Socket, memory: ReadMemory, taker: ReadTaker) {
     this.#socket = socket;
     this.#memory = memory;
@@ -79,15 +78,14 @@ export class SocketReads {
     readInto(socket, { buffer, callback: (length) => this.#read(length) });
   }
 
-  /** What comes from now on is no longer its taker's: the socket gives it as `data`. */
+  /** Stops: further bytes are emitted by the socket as `data`. */
   end(): void {
     this.#isOver = true;
   }
 
   /**
-   * The connection has closed: nothing that took from it stays with its socket. Node's streams write one of their own
-   * functions so that V8 takes it, and all that the socket leads to, for old from the beginning: it is only cleared away
-   * with the whole heap.
+   * Drops all references after the connection has closed. Node's streams assign one of their own functions in a way that makes
+   * V8 treat it, and everything reachable from the socket, as old: it would only be freed by a full garbage collection.
    */
   close(): void {
     this.#taker = nobody;
@@ -95,13 +93,13 @@ export class SocketReads {
     this.#socket.on("error", ignoreError);
   }
 
-  /** False: nothing more is read for now. */
+  /** Returns false if reading pauses. */
   #read(length: number): boolean {
     const socket = this.#socket;
     const bytes = this.#current.subarray(0, length);
     const own = this.#current === this.#memory.shared ? undefined : this.#current;
     this.#takeBack();
-    // What comes to a paused socket waits there, and before what comes behind it.
+    // Bytes for a paused socket wait in it, and must stay ahead of later ones.
     if (this.#isOver || socket.isPaused() || socket.readableLength > 0) {
       this.#goOn(own, false);
       return socket.push(copyOf(bytes));
@@ -111,7 +109,7 @@ export class SocketReads {
     return true;
   }
 
-  /** False: the memory is held. */
+  /** Returns false if the memory is held. */
   #give(bytes: Buffer, own: Buffer | undefined): boolean {
     const taker = this.#taker;
     const { borrower } = taker;
@@ -125,7 +123,7 @@ export class SocketReads {
     return false;
   }
 
-  /** A connection has memory of its own only while something long comes in and goes on as fast. */
+  /** Gives a connection memory of its own only while a long body arrives and leaves equally fast. */
   #goOn(own: Buffer | undefined, isLong: boolean): void {
     if (isLong && this.#taker.borrower?.holdsNothing === true) {
       this.#next = own ?? this.#memory.take();
@@ -144,19 +142,19 @@ export class SocketReads {
 
 const nobody: ReadTaker = { take: () => {}, borrower: undefined, lend: () => true };
 
-/** What a socket is read into. */
+/** Memory and callback for the reads of a socket. */
 export interface Reads {
-  /** The memory of the next read: asked for at once, and behind each read. */
+  /** Returns the memory of the next read; called at once, and after each read. */
   readonly buffer: () => Buffer;
-  /** Takes what was read: so many bytes, at the beginning of the memory. False: nothing more is read until the socket is resumed. */
+  /** Takes the bytes of a read, at the start of the memory. Returns false if reading pauses until the socket is resumed. */
   readonly callback: (length: number) => boolean;
 }
 
 /**
- * Reads a socket that is there already into memory of the caller's from now on, as `onread` of node:net does for sockets that
- * are yet to be opened: without it each read takes and gives back 64 KB, which costs more than to read a request. Accepted
- * sockets can't have that of Node, though what it does then is the same for all; so this does it. False: this Node does it
- * in another way, and the socket goes on with `data` events.
+ * Makes an open socket read into memory of the caller, as `onread` of node:net does for sockets that are not open yet. Without
+ * it, each read allocates and frees 64 KB, which costs more than parsing a request. Node has no interface for accepted sockets
+ * although it treats both alike, so this uses internals. Returns false if they differ in this version of Node: the socket then
+ * emits `data` events.
  */
 export function readInto(socket: Socket, { buffer, callback }: Reads): boolean {
   places ??= findPlaces();
@@ -170,7 +168,7 @@ export function readInto(socket: Socket, { buffer, callback }: Reads): boolean {
   return true;
 }
 
-/** What reads a socket below Node's streams. */
+/** Node's reader below a socket's stream. */
 interface Reader {
   useUserBuffer(memory: Buffer): void;
 }
@@ -184,10 +182,13 @@ function isReader(handle: unknown): handle is Reader {
   );
 }
 
-/** What `findPlaces` found at the first use: a module that is loaded makes no socket. */
+/** Result of `findPlaces`, found at the first use, because loading a module must not create a socket. */
 let places: ReturnType<typeof findPlaces> | undefined;
 
-/** Where a socket has its memory, what gives the next one, and its callback; false: not where they were found before. */
+/**
+ * Finds the internals of a socket: its memory, its allocator and its callback. Returns false if they are not where they were in
+ * known versions.
+ */
 function findPlaces() {
   const given = Buffer.alloc(1);
   const asked = () => given;
@@ -206,12 +207,12 @@ function placeOf(value: unknown, socket: Socket): symbol | undefined {
 }
 
 /**
- * Lets nobody have what a socket reads until it is resumed. It goes on reading for a while, unlike `socket.pause()` where it
- * reads into memory that it was given: the end of the connection is seen meanwhile.
+ * Pauses the events of a socket until it is resumed. Unlike `socket.pause()` on a socket that reads into given memory, reading
+ * continues for a while, so the end of the connection is noticed.
  */
 export function pauseReads(socket: Socket): void {
   Readable.prototype.pause.call(socket);
 }
 
-/** Listens to the errors of a socket whose end is seen to elsewhere: without a listener they would end the process. */
+/** Ignores errors of a socket whose end is handled elsewhere. Without a listener they would end the process. */
 export function ignoreError(): void {}

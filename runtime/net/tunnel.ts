@@ -1,18 +1,17 @@
 import type { Connect, OpenTunnel } from "./connector.ts";
 
-/** A proxy that does not open the tunnel that it was asked for. */
+/** A proxy refused to open a tunnel. */
 export class TunnelRefusal extends Error {}
 
 /** A connection to a proxy. */
 type ProxySocket = NonNullable<Parameters<Parameters<Connect>[0]>[1]>;
 
-/** The longest head of a proxy's response. */
+/** Maximum length of the head of a proxy's response. */
 const MAX_HEAD = 16_384;
 
 /**
- * Makes the function that opens tunnels through a proxy (CONNECT, RFC 9110 9.3.6). `connect` leads to the proxy, `name` is
- * what logs call it; `timeout`: milliseconds to its response; `authorization`: what it is shown in Proxy-Authorization, if
- * anything.
+ * Returns the function that opens tunnels through a proxy (CONNECT, RFC 9110 9.3.6). `connect` connects to the proxy, `name` is
+ * its name in logs; `timeout`: milliseconds to its response; `authorization`: value of Proxy-Authorization, if any.
  */
 export function tunnelsThrough(
   name: string,
@@ -40,14 +39,14 @@ export function tunnelsThrough(
   };
 }
 
-/** The request for a tunnel; what would not arrive as it is in a header is not sent. */
+/** Formats the request for a tunnel. A credential that does not fit into a header is left out. */
 function connectHead(authority: string, authorization: string | undefined): string {
   const line = `CONNECT ${authority} HTTP/1.1\r\nHost: ${authority}\r\n`;
   const isSendable = authorization !== undefined && /^[\x20-\x7e]+$/.test(authorization);
   return `${line}${isSendable ? `Proxy-Authorization: ${authorization}\r\n` : ""}\r\n`;
 }
 
-/** `done` is called once: with null when the socket is the tunnel, else with why it is none. */
+/** Calls `done` once: with null if the socket is the tunnel, otherwise with why it is not. */
 function askForTunnel(
   socket: ProxySocket,
   request: string,
@@ -60,7 +59,7 @@ function askForTunnel(
     socket.off("readable", read);
     socket.off("close", onClose);
     socket.off("error", onError);
-    // Who reads the tunnel begins when the stream has forgotten this reader.
+    // The reader of the tunnel must start after the stream has dropped this reader.
     if (why === null) setImmediate(() => done(null));
     else done(why);
   };

@@ -1,31 +1,31 @@
-/** Who has messages held back. */
+/** A writer of batched messages. */
 export interface BatchedWriter {
-  /** Writes one. */
+  /** Writes a message. */
   release(message: string): void;
 }
 
-/** So many messages of one turn are a crowd. */
+/** Number of messages per turn from which batching starts. */
 const CROWD = 3;
-/** While turns have fewer, a turn is looked at again when so many have gone by. */
+/** While turns have fewer messages, one turn is examined per so many messages. */
 const LOOKS_EVERY = 16;
-/** Milliseconds that a message is held back, unless the next one is longer in coming. */
+/** Milliseconds that a message is delayed at most, unless the next message takes longer. */
 const MAX_HOLD = 0.5;
 
 /**
- * Holds the short messages of a turn of the event loop back to its end, where they go out one behind the other. Whom they are
- * for is asleep when they come one at a time: each of them wakes it, which the sender's system call pays for, and then it
- * sleeps until the next one is ready. Those that come together find it awake. For short requests under load that is a third
- * of the CPU. A message that has no company in its turn is not held back.
+ * Delays short messages of a turn of the event loop to its end and writes them one after the other. Written one at a time, each
+ * wakes its receiver, at the cost of the sender's system call, and the receiver sleeps again until the next one. Written
+ * together, they find it awake. Under load with short requests that saves a third of the CPU. A message that is alone in its
+ * turn is not delayed.
  */
 export class WriteBatch {
   #held: { readonly writer: BatchedWriter; readonly message: string }[] = [];
   #heldSince = 0;
-  /** The messages of the turn that is looked at; else those that have gone by since. */
+  /** Messages of the examined turn, or messages since then. */
   #count = 0;
   #isLooking = false;
   #isCrowded = false;
 
-  /** Whether it holds a message back; false: its writer writes it. */
+  /** Whether it delays the message; if not, the writer writes it. */
   holds(writer: BatchedWriter, message: string): boolean {
     this.#count += 1;
     if (!this.#isLooking && (this.#isCrowded || this.#count >= LOOKS_EVERY)) this.#look();

@@ -1,33 +1,35 @@
 import { type Indexed, SwapSet } from "./deadlines.ts";
 
-/** A body that is being gathered. */
+/** A body that is being received into memory. */
 export interface GatheredBody {
-  /** The bytes that are there. */
+  /** Number of bytes received so far. */
   readonly length: number;
 }
 
-/** Milliseconds that a body may take before its rate counts. */
+/** Milliseconds before the rate of a body counts. */
 const GRACE = 5000;
-/** Milliseconds between two looks. */
+/** Milliseconds between two checks. */
 const INTERVAL = 1000;
 
-/** A body, and what is known of it. */
+/** A body with its limit. */
 interface Watched extends Indexed {
   readonly body: GatheredBody;
   readonly minRate: number;
   readonly tooSlow: () => void;
-  /** Looks at it so far. */
+  /** Number of checks so far. */
   looks: number;
 }
 
-/** Watches how fast the bodies of a process come: one timer for all, as most are there before anybody looks. */
+/**
+ * Finds bodies that arrive too slowly. One timer serves the whole process, as most bodies are complete before the first check.
+ */
 export class BodyRates {
   readonly #watched = new SwapSet<Watched>();
   #timer: NodeJS.Timeout | undefined;
 
   /**
-   * Calls `tooSlow`, once, when a body comes with fewer than `minRate` bytes per second from its start (0: any rate will
-   * do). The function that is returned ends the watch.
+   * Calls `tooSlow` once if a body arrives with fewer than `minRate` bytes per second since its start (0: no limit). The
+   * returned function ends the watch.
    */
   watch(body: GatheredBody, minRate: number, tooSlow: () => void): () => void {
     if (minRate === 0) return () => {};
@@ -43,9 +45,9 @@ export class BodyRates {
       this.#timer = undefined;
     }
     this.#watched.visit((watched) => {
-      // The first look may come at once.
+      // The first check may come right after the start.
       if (watched.looks++ * INTERVAL < GRACE || !isSlow(watched)) return;
-      // A process that was busy reads first what has come meanwhile.
+      // A busy process first reads what has arrived meanwhile.
       setImmediate(() => {
         if (this.#watched.has(watched) && isSlow(watched)) watched.tooSlow();
       });

@@ -1,14 +1,14 @@
 /**
- * The bytes of messages that a process holds because somebody reads them whole. All of them together have a bound: what
- * one connection may hold, thousands of them may not.
+ * Limits the bytes of all messages that a process buffers whole. A limit per connection is not enough: thousands of connections
+ * add up.
  */
 export class BufferBudget {
-  /** The most bytes. */
+  /** Maximum number of bytes. */
   limit: number;
   readonly #cells: Float64Array;
   readonly #own: number;
 
-  /** `cells`: the bytes that each thread holds, in memory that they share; `own`: the place of this one, its only writer. */
+  /** `cells`: bytes held by each thread, in shared memory; `own`: index of this thread, the only writer of its cell. */
   constructor(limit: number, cells: Float64Array = new Float64Array(1), own = 0) {
     this.limit = limit;
     this.#cells = cells;
@@ -16,23 +16,23 @@ export class BufferBudget {
     this.#cells[own] = 0;
   }
 
-  /** Bytes that are held now. */
+  /** Number of bytes held now, by all threads. */
   get held(): number {
     let held = 0;
     for (const bytes of this.#cells) held += bytes;
     return held;
   }
 
-  /** False: there is no room for so many bytes, and none of them is counted. */
+  /** Reserves bytes. Returns false, without reserving any, if the budget has no room for them. */
   take(bytes: number): boolean {
-    // Counted first: of two threads that take at once one at least sees the other.
+    // Added before the check, so of two threads that reserve at the same time at least one sees the other.
     this.#add(bytes);
     if (this.held <= this.limit) return true;
     this.#add(-bytes);
     return false;
   }
 
-  /** Bytes that were taken are held no longer. */
+  /** Releases reserved bytes. */
   give(bytes: number): void {
     this.#add(-bytes);
   }

@@ -1,7 +1,4 @@
-/**
- * What the log says of an exception that nobody expected: where it came from, and nothing of a message that was being
- * read, which `JSON.parse` quotes.
- */
+/** Formats an unexpected exception for the log: its stack, without the quote of the parsed message that `JSON.parse` adds. */
 export function bugText(error: unknown): string {
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return error instanceof SyntaxError ? text.replace(QUOTED, "a text is not valid JSON") : text;

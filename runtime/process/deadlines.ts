@@ -1,12 +1,12 @@
-/** What can be one of many. */
+/** An element of a `SwapSet`. */
 export interface Indexed {
-  /** Where it stands among the others; theirs to say. */
+  /** Index in the set. Only the set writes it. */
   place: number;
 }
 
 /**
- * Many that come and go, in no order. A set would be copied again and again, and V8 has each copy lead to the next one: once
- * the first is old, who was in any of them is only cleared away with the whole heap.
+ * An unordered set with cheap additions and removals. A `Set` is copied as it grows and shrinks, and V8 links each copy to the
+ * next: once the first copy is old, members of any copy are only freed by a full garbage collection.
  */
 export class SwapSet<Each extends Indexed> {
   readonly #all: Each[] = [];
@@ -23,7 +23,7 @@ export class SwapSet<Each extends Indexed> {
     member.place = this.#all.push(member) - 1;
   }
 
-  /** The last one takes its place. */
+  /** Moves the last member to the place of the deleted one. */
   delete(member: Each): void {
     if (!this.has(member)) return;
     const last = this.#all.pop();
@@ -32,7 +32,7 @@ export class SwapSet<Each extends Indexed> {
     last.place = member.place;
   }
 
-  /** Calls back with each of them, which may leave meanwhile. */
+  /** Calls back with each member. Members may be deleted meanwhile. */
   visit(callback: (member: Each) => void): void {
     for (let i = this.#all.length - 1; i >= 0; i--) {
       const member = this.#all[i];
@@ -41,9 +41,9 @@ export class SwapSet<Each extends Indexed> {
   }
 }
 
-/** What has a deadline. */
+/** Something that has a deadline. */
 export interface Timed extends Indexed {
-  /** A tick; Infinity: none. */
+  /** Tick of the deadline, or `Infinity`. */
   readonly deadline: number;
   /** Called at every tick. */
   expire(tick: number): void;
@@ -51,38 +51,38 @@ export interface Timed extends Indexed {
 
 /** Milliseconds between two ticks. */
 const TICK_TIME = 250;
-/** Milliseconds after which a tick is missing. */
+/** Milliseconds after which a tick counts as missed. */
 const MAX_TICK = 2 * TICK_TIME;
 
 /**
- * The deadlines of many connections: one timer looks at all, and nothing is armed for a request. Time is counted in ticks;
- * a process that is too busy to count gives everybody more of it.
+ * Checks the deadlines of many connections with one timer, so a request arms none. Time is counted in ticks: if the process is
+ * too busy to tick, all deadlines move back.
  */
 export class Deadlines<Each extends Timed = Timed> extends SwapSet<Each> {
   #timer: NodeJS.Timeout | undefined;
   #tick = 0;
-  /** The time of the last tick, in milliseconds of the monotonic clock. */
+  /** Time of the last tick, in milliseconds of the monotonic clock. */
   #lookedAt = 0;
   #date = "";
   readonly #onBehind: (() => void) | undefined;
 
-  /** `onBehind`: called before the first tick after one that is missing. */
+  /** `onBehind`: called before the first tick after a missed one. */
   constructor(onBehind?: () => void) {
     super();
     this.#onBehind = onBehind;
   }
 
-  /** Whether a tick is missing: the process stood still, and the clocks of others went on. */
+  /** Whether a tick was missed: the process was blocked while other clocks advanced. */
   get isBehind(): boolean {
     return performance.now() - this.#lookedAt > MAX_TICK;
   }
 
-  /** The time of the last tick as fields have it (RFC 9110 5.6.7). */
+  /** Time of the last tick as an HTTP date (RFC 9110 5.6.7). */
   get date(): string {
     return this.#date;
   }
 
-  /** The tick that is at least so many milliseconds away. */
+  /** Returns the first tick that is at least so many milliseconds away. */
   after(milliseconds: number): number {
     return this.#tick + Math.ceil(milliseconds / TICK_TIME) + 1;
   }

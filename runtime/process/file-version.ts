@@ -1,8 +1,8 @@
 import { statSync } from "node:fs";
 
 /**
- * Changes with the content of a file, and when another file takes its place (the symlinks of a mounted Secret). Throws
- * when there is none.
+ * Returns a string that changes with a file's content, and when another file replaces it (the symlinks of a mounted Secret).
+ * Throws if the file does not exist.
  */
 export function fileVersion(path: string): string {
   const { ino, size, mtimeMs } = statSync(path);

@@ -4,84 +4,87 @@ import type { BodyRates } from "./body-rates.ts";
 import type { BufferBudget } from "./buffer-budget.ts";
 import type { SharedConnection } from "./shared-connection.ts";
 
-/** What the requests of one gateway process share; it outlives a reload of the configuration. */
+/** State shared by the requests of one gateway process. It survives a reload of the configuration. */
 export interface GatewayContext {
-  /**
-   * Key of AES-256-GCM for session ids: 32 bytes from SESSION_KEY (64 hex digits), else random for this process.
-   */
+  /** Key of AES-256-GCM for session ids: 32 bytes from SESSION_KEY (64 hex digits), otherwise random for this process. */
   readonly sessionKey: Buffer;
-  /** Live state that belongs to a session id and this process (stdio children, SSE upstreams), by session. */
+  /** Live state of sessions in this process (stdio children, SSE upstreams), by session id. */
   readonly sessions: Map<string, LiveSession>;
-  /** Documents that requests need from other servers (key sets, metadata), by what they are and their URL. */
+  /** Documents of other servers that requests need (key sets, metadata), by type and URL. */
   readonly documents: Map<string, SharedDocument>;
-  /** Connections that calls of all routes share, by what they lead to and how. */
+  /** Connections that calls of all routes share, by destination and settings. */
   readonly connections: Map<string, SharedConnection>;
-  /** The directory of what a restart must not forget, GWC_STATE_DIR; undefined: nothing is written down. */
+  /** Directory of state that survives a restart (GWC_STATE_DIR); `undefined` if nothing is persisted. */
   readonly stateDir: string | undefined;
-  /** What is written down there, by what it is. */
+  /** State persisted in that directory, by name. */
   readonly persistedStates: Map<string, PersistedState>;
-  /** What is counted. */
+  /** Counters of the process. */
   readonly metrics: Metrics;
-  /** What messages that are read whole may take, together. */
+  /** Limit for messages that are buffered whole. */
   readonly buffers: BufferBudget;
-  /** How fast messages come that are read whole. */
+  /** Finds buffered bodies that arrive too slowly. */
   readonly bodyRates: BodyRates;
-  /** The ports that the process listens on. */
+  /** Ports that the process listens on. */
   readonly ports: ReadonlySet<number>;
-  /** What it shares with other threads that listen on them as well; absent: there are none. */
+  /** State shared with the other threads that listen on the same ports; absent without worker threads. */
   readonly threads?: SharedThreads | undefined;
-  /** Where the gateway runs: `env` in CEL. */
+  /** Values of `env` in CEL. */
   readonly env: EnvVariables;
-  /** Warns the operator, in the process log. Never with a token, a body or a secret. */
+  /** Warns the operator in the process log. Never pass a token, a body or a secret. */
   readonly warn: (message: string) => void;
-  /** True once the process was told to end: new sessions are refused, streams end when they can. */
+  /** Whether the process is shutting down: new sessions are refused, streams end at the next opportunity. */
   readonly isDraining: boolean;
-  /** True once the drain's last deadline is over: what is still open is broken off. */
+  /** Whether the last deadline of the shutdown has passed: everything that is still open is aborted. */
   readonly isOverdue: boolean;
-  /** Calls the listener when the drain's last deadline is reached: streams end with an explicit error. */
+  /**
+   * Calls the listener when the last deadline of the shutdown is reached: streams end with an explicit error. The returned
+   * function unsubscribes.
+   */
   onDrainDeadline(listener: () => void): () => void;
-  /** Calls the listener each time another configuration is served from then on. */
+  /** Calls the listener after each reload of the configuration. The returned function unsubscribes. */
   onReload(listener: () => void): () => void;
 }
 
-/** The threads of a process that serve the same, as one of them sees them. */
+/** One thread's view of the threads of a process that serve the same ports. */
 export interface SharedThreads {
-  /** Which one this is, from 0. */
+  /** Index of this thread, from 0. */
   readonly index: number;
   readonly count: number;
-  /** Memory that all of them have under this name: zeros, when it is asked for first. */
+  /** Returns memory that all threads share under this name, filled with zeros at first. */
   memory(name: string, bytes: number): SharedArrayBuffer;
-  /** Memory for as many keys, which is written down: what was before a restart is in it. */
+  /** Returns memory for a number of keys that is persisted: it holds the values from before a restart. */
   persistedMemory(name: string, keys: number): SharedArrayBuffer;
 }
 
-/** What threads share and a restart must not forget, as the main thread sees it, which is the only one that writes it down. */
+/** Persisted memory of all threads, as seen by the main thread, which alone writes it to disk. */
 export interface PersistedMemory extends PersistedState {
-  /** What all of them have under this name. */
+  /** Returns memory that all threads share under this name. */
   memory(name: string, keys: number): SharedArrayBuffer;
-  /** A thread has ended, whatever it was doing with one of them. */
+  /** Repairs the memory after a thread has ended, whatever it was writing. */
   threadEnded(thread: number): void;
 }
 
 /** A session that holds something open in this process. */
 export interface LiveSession {
-  /** Ends it and all it holds (children, streams). Safe to call again. */
+  /** Ends the session and everything it holds (children, streams). Can be called more than once. */
   close(): void;
 }
 
-/** State that is written down when it changes. */
+/** State that is written to disk when it changes. */
 export interface PersistedState {
-  /** Resolves when all changes so far are written, or could not be. */
+  /** Resolves when all changes so far are written, or writing them has failed. */
   flush(): Promise<void>;
 }
 
-/** A document of another server that is kept in memory (http/upstream/remote-document.ts). */
+/** A cached document of another server (http/upstream/remote-document.ts). */
 export interface SharedDocument {
   /**
-   * The document as it is known now; the same object until its content changes. Older than `maxAge` milliseconds: a
-   * fetch is started in the background.
+   * Returns the cached document: the same object until its content changes. If it is older than `maxAge` milliseconds, a fetch
+   * starts in the background.
    */
   current(maxAge: number): JsonObject | undefined;
-  /** The document after a fetch, when one is under way or permitted now; else as it is known. Never rejects. */
+  /**
+   * Returns the document after the fetch that is in flight or that is permitted now; otherwise the cached one. Never rejects.
+   */
   renewed(): Promise<JsonObject | undefined>;
 }

@@ -1,7 +1,7 @@
-/** What is there already, or comes later: who waits for what is there loses time. */
+/** A value or a promise of one. Callers continue synchronously if the value is known, which saves a microtask. */
 export type MaybePromise<Value> = Value | Promise<Value>;
 
-/** Goes on with a value: at once when it is there. */
+/** Continues with a value, synchronously if it is known. */
 export function thenMaybe<Value, Result>(
   value: MaybePromise<Value>,
   then: (value: Value) => MaybePromise<Result>,

@@ -1,2 +1,2 @@
-/** Registers who is told once that nobody waits for a result any more; at once when it is so already. */
+/** Registers a callback for when the result is no longer needed; called synchronously if that is already so. */
 export type OnAbort = (abort: () => void) => void;

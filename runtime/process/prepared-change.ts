@@ -1,7 +1,7 @@
-/** Another configuration, which is served once it is committed. */
+/** A new configuration that is prepared and takes effect when it is committed. */
 export interface PreparedChange {
-  /** Serves it from now on; can't fail. */
+  /** Puts it into effect; cannot fail. */
   commit(): void;
-  /** Leaves all as it was. */
+  /** Discards it and leaves everything as it was. */
   abort(): void;
 }

@@ -2,29 +2,29 @@ import { hash } from "node:crypto";
 import type { GatewayContext } from "./gateway-context.ts";
 import { withLock } from "./thread-lock.ts";
 
-/** Int32 words before the first place: the lock. */
+/** Int32 words before the first slot: the lock. */
 const HEAD_WORDS = 2;
-/** Int32 words of a place: of the digest of its text. */
+/** Int32 words of a slot: the digest of its string. */
 const PLACE_WORDS = 4;
-/** Places that a text may stand in: of its set, which the digest says. */
+/** Slots per set. The digest of a string selects its set. */
 const SET_PLACES = 8;
 
 /**
- * Texts that all threads of a process know for some time: at most about so many, of which those that end first make room.
- * What was added once is not added again, whichever thread tries.
+ * Strings that all threads of a process know until they expire. If the table is full, the strings that expire first make room.
+ * Each string is added once, whichever thread adds it.
  */
 export class Remembered {
   readonly #name: string;
   readonly #sets: number;
   #table: Table | undefined;
 
-  /** `name`: no other one of the gateway has it. */
+  /** `name`: unique in the gateway. */
   constructor(name: string, max: number) {
     this.#name = name;
     this.#sets = Math.ceil(max / SET_PLACES);
   }
 
-  /** False: it is known already. `end`: milliseconds since 1970. */
+  /** Adds a string. Returns false if it is already known. `end`: milliseconds since 1970. */
   add(text: string, end: number, gateway: GatewayContext): boolean {
     const table = this.#of(gateway);
     const digest = digestOf(text);
@@ -35,7 +35,7 @@ export class Remembered {
     });
   }
 
-  /** It is known until then, as if it was added or not. False: it was not. */
+  /** Extends a string to `end`, and adds it if it is unknown. Returns false if it was unknown. */
   renew(text: string, end: number, gateway: GatewayContext): boolean {
     const table = this.#of(gateway);
     const digest = digestOf(text);
@@ -47,7 +47,7 @@ export class Remembered {
     });
   }
 
-  /** It is not known any longer. */
+  /** Forgets a string. */
   delete(text: string, gateway: GatewayContext): void {
     const table = this.#of(gateway);
     const digest = digestOf(text);
@@ -57,7 +57,7 @@ export class Remembered {
     });
   }
 
-  /** Whether it was added and has not ended. */
+  /** Whether a string was added and has not expired. */
   has(text: string, gateway: GatewayContext): boolean {
     const table = this.#of(gateway);
     const digest = digestOf(text);
@@ -78,7 +78,7 @@ export class Remembered {
     );
   }
 
-  /** The one of its set that ended or ends first; one that nobody had has ended long ago. */
+  /** Finds the slot of a set that expired or expires first; unused slots count as expired. */
   #freePlace({ ends }: Table, digest: Buffer): number {
     return this.#placesOf(digest).reduce((first, place) =>
       (ends[place] ?? 0) < (ends[first] ?? 0) ? place : first,
@@ -105,10 +105,10 @@ export class Remembered {
   }
 }
 
-/** The memory of one, as a thread sees it. */
+/** One table, as a thread sees it. */
 interface Table {
   readonly words: Int32Array;
-  /** When each place ends, in milliseconds since 1970; 0: nobody had it yet. */
+  /** When each slot expires, in milliseconds since 1970; 0 if it was never used. */
   readonly ends: Float64Array;
   readonly thread: number;
 }

@@ -1,20 +1,20 @@
-/** Counters that know how servers do, for a page that people read. */
+/** Counters that know the state of servers, for pages that people read. */
 export interface ServerStates {
   servers(): readonly ServerState[];
 }
 
-/** Whether counters know that. */
+/** Whether counters know the state of servers. */
 export function hasServerStates(part: object): part is ServerStates {
   return "servers" in part;
 }
 
-/** How one server of a route does. */
+/** State of one server of a route. */
 export interface ServerState {
   readonly route: string;
-  /** What the configuration calls it. */
+  /** Name in the configuration. */
   readonly server: string;
-  /** It is asked. */
+  /** Whether the server gets requests. */
   readonly isGood: boolean;
-  /** A few words. */
+  /** Short description. */
   readonly text: string;
 }

@@ -1,9 +1,9 @@
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 
 /**
- * Seals a session's state into its id: AES-256-GCM, base64url of nonce, ciphertext and tag. `binding` says where the
- * session is valid (route, targets, subject); it is authenticated and not contained, so an id that is shown elsewhere
- * can't be told from a forged one.
+ * Seals a session's state into its id: AES-256-GCM, base64url of nonce, ciphertext and tag. `binding` says where the session is
+ * valid (route, targets, subject). It is authenticated but not contained, so an id that is used elsewhere looks like a forged
+ * one.
  */
 export function sealSession(key: Buffer, binding: string, state: string): string {
   const nonce = randomBytes(NONCE_LENGTH);
@@ -14,8 +14,8 @@ export function sealSession(key: Buffer, binding: string, state: string): string
 }
 
 /**
- * The state in a session id, or undefined when the id isn't one of this key and binding. An id has one spelling: bits that
- * base64url leaves over in the last character are zero.
+ * Returns the state in a session id; `undefined` if the id was not made with this key and binding. Each id has one encoding:
+ * the unused bits of the last base64url character must be zero.
  */
 export function unsealSession(key: Buffer, binding: string, id: string): string | undefined {
   if (!BASE64URL.test(id)) return undefined;
@@ -30,12 +30,12 @@ export function unsealSession(key: Buffer, binding: string, id: string): string 
     const state = decipher.update(bytes.subarray(NONCE_LENGTH, tagAt));
     return Buffer.concat([state, decipher.final()]).toString("utf8");
   } catch {
-    // Another key, another binding, or not ours at all: the caller's response is the same.
+    // Another key, another binding, or a forged id: the response must not tell which.
     return undefined;
   }
 }
 
-/** What tells a session id from every other one: its nonce, 16 characters. */
+/** Returns what distinguishes a session id from every other one: its nonce, 16 characters. */
 export function sealNonce(id: string): string {
   return id.slice(0, (NONCE_LENGTH / 3) * 4);
 }

@@ -1,12 +1,12 @@
-/** The gateway can't start (or take a new definition): the message is complete and for the operator, no stack. */
+/** The gateway cannot start or take a new definition. The message is complete and meant for the operator, without a stack. */
 export class StartupError extends Error {
   override readonly name = "StartupError";
 }
 
 /**
- * A StartupError of a startup value, to be thrown. Startup values are read while the modules of a gateway load, before
- * anything could catch the error: node would print a stack; with this the process ends with 1 and the one line. Who does
- * catch it (a reload) never sees the handler, which is gone in the next turn of the event loop.
+ * Creates a StartupError to throw while startup values are read. That happens while the modules of a gateway load, where
+ * nothing can catch it and Node would print a stack; with this handler the process prints one line and exits with 1. If a
+ * caller catches the error (a reload), the handler is removed in the next turn of the event loop.
  */
 export function startupError(message: string): StartupError {
   const error = new StartupError(message);

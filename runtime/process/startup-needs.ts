@@ -2,13 +2,13 @@ import { existsSync } from "node:fs";
 import { startupError } from "./startup-error.ts";
 import { mountFolderOf } from "./startup-values.ts";
 
-/** What a gateway can't start without, and where its configuration asks for it. */
+/** Something that a gateway requires at startup, and the place in the configuration that requires it. */
 export type StartupNeed =
   | { readonly variable: string; readonly config: string }
-  /** An absolute path. */
+  /** Absolute path. */
   | { readonly file: string; readonly config: string };
 
-/** Looks for everything that the gateway reads when it starts. Throws one StartupError that names all that is missing. */
+/** Checks everything that the gateway reads at startup. Throws one StartupError that names all that is missing. */
 export function requireAtStart(needs: readonly StartupNeed[]): void {
   const missing = needs.filter(isMissing).map(problem);
   const [only] = missing;
@@ -20,7 +20,10 @@ export function requireAtStart(needs: readonly StartupNeed[]): void {
   );
 }
 
-/** One Secret among several closes what reads it; without the folder of all of them nothing was mounted. */
+/**
+ * Whether a need is unmet. A missing Secret among mounted ones only closes what reads it; if the folder of all of them is
+ * missing, nothing was mounted.
+ */
 function isMissing(need: StartupNeed): boolean {
   if ("variable" in need) return process.env[need.variable] === undefined;
   const folder = mountFolderOf(need.file);

@@ -3,8 +3,8 @@ import { resolve, sep } from "node:path";
 import { startupError } from "./startup-error.ts";
 
 /**
- * A value that the environment gives when the gateway starts. Throws StartupError naming the variable when it is unset
- * and there is no fallback; uncaught, the process ends with 1 and that one line.
+ * Returns a value of the environment at startup. If it is unset and has no fallback, throws a StartupError that names the
+ * variable; uncaught, the process prints that line and exits with 1.
  */
 export function env(name: string, fallback?: string): string {
   const value = process.env[name] ?? fallback;
@@ -15,8 +15,8 @@ export function env(name: string, fallback?: string): string {
 }
 
 /**
- * A value of the environment inside the host of a URL. Throws StartupError if it holds what a host and port do not: it would
- * change where the URL leads.
+ * Returns a value of the environment for the host of a URL. Throws StartupError if it contains other characters than a host and
+ * port, which would change the destination of the URL.
  */
 export function hostPart(name: string, fallback?: string): string {
   const value = env(name, fallback);
@@ -26,8 +26,8 @@ export function hostPart(name: string, fallback?: string): string {
 }
 
 /**
- * A value of the environment that is all of a URL after its scheme. Throws StartupError if it holds user information, or
- * characters that URL parsers read in different ways.
+ * Returns a value of the environment that is everything of a URL after its scheme. Throws StartupError if it contains user
+ * information, or characters that URL parsers read in different ways.
  */
 export function authorityAndPath(name: string, fallback?: string): string {
   const value = env(name, fallback);
@@ -36,7 +36,7 @@ export function authorityAndPath(name: string, fallback?: string): string {
   return value;
 }
 
-/** The same behind the host: no query, fragment or parameter begins in the value. */
+/** Returns a value of the environment for the part of a URL after the host, where no query, fragment or parameter may begin. */
 export function pathPart(name: string, fallback?: string): string {
   const value = env(name, fallback);
   if (/[?#&\\\s\0-\x1f\x7f]/.test(value))
@@ -47,8 +47,8 @@ export function pathPart(name: string, fallback?: string): string {
 }
 
 /**
- * The absolute path of a file that the gateway reads at run time: relative ones start at GWC_CONFIG_DIR when they are
- * there, else at the working directory.
+ * Returns the absolute path of a file that the gateway reads at run time. Relative paths start at GWC_CONFIG_DIR if the file
+ * exists there, otherwise at the working directory.
  */
 export function file(path: string): string {
   const configured = resolve(process.env.GWC_CONFIG_DIR ?? ".", path);
@@ -56,17 +56,17 @@ export function file(path: string): string {
   return !existsSync(configured) && existsSync(working) ? working : configured;
 }
 
-/** The absolute path of a key of a mounted Secret, NAME/KEY: below GWC_SECRETS_DIR, else /etc/gwc/secrets. */
+/** Returns the absolute path of a key of a mounted Secret (NAME/KEY), below GWC_SECRETS_DIR or /etc/gwc/secrets. */
 export function secretFile(path: string): string {
   return resolve(secretsFolder(), path);
 }
 
-/** The absolute path of a key of a mounted ConfigMap, NAME/KEY: below GWC_CONFIG_MAPS_DIR, else /etc/gwc/config-maps. */
+/** Returns the absolute path of a key of a mounted ConfigMap (NAME/KEY), below GWC_CONFIG_MAPS_DIR or /etc/gwc/config-maps. */
 export function configMapFile(path: string): string {
   return resolve(configMapsFolder(), path);
 }
 
-/** The folder that the Secret or ConfigMap of a path is mounted in; `undefined` if the path is in neither. */
+/** Returns the folder in which the Secret or ConfigMap of a path is mounted; `undefined` if the path is in neither. */
 export function mountFolderOf(path: string): string | undefined {
   return [secretsFolder(), configMapsFolder()]
     .map((folder) => resolve(folder))
@@ -81,14 +81,14 @@ function configMapsFolder(): string {
   return process.env.GWC_CONFIG_MAPS_DIR ?? "/etc/gwc/config-maps";
 }
 
-/** The same of an upstream that is reached over TLS, whatever the environment says about it. */
+/** Returns the same for an upstream that is reached over TLS, whatever the environment says about it. */
 export function httpsUrl(text: string): string {
   return httpUrl(text).replace(/^http:/, "https:");
 }
 
 /**
- * The same of an upstream that requests are passed on to: its path is put before theirs, and a query would be lost. Throws
- * StartupError for one.
+ * Returns the same for an upstream that requests are forwarded to. Its path is put before theirs, and a query would be lost, so
+ * it throws StartupError for a query.
  */
 export function baseUrl(text: string): string {
   const url = httpUrl(text);
@@ -99,7 +99,9 @@ export function baseUrl(text: string): string {
   return url;
 }
 
-/** The URL of an upstream that the environment names: `host:port` is plain HTTP. Throws StartupError when it is no URL. */
+/**
+ * Returns the URL of an upstream from the environment: `host:port` means plain HTTP. Throws StartupError if it is not a URL.
+ */
 export function httpUrl(text: string): string {
   const url = text.includes("://") ? text : `http://${text}`;
   const parsed = URL.canParse(url) ? new URL(url) : undefined;

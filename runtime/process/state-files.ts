@@ -1,6 +1,6 @@
 import { join } from "node:path";
 
-/** The file of a state directory that says what was used of a gateway's limits. */
+/** Returns the file of a state directory that persists how much of a gateway's limits was used. */
 export function limitsFile(stateDir: string, gateway: string): string {
   return join(stateDir, `${encodeURIComponent(gateway)}.limits.json`);
 }

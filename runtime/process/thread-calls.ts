@@ -2,50 +2,50 @@ import type { MessagePort } from "node:worker_threads";
 import type { GatewayContext } from "./gateway-context.ts";
 import { type LineListener, type ThreadLine, ThreadLinks } from "./thread-links.ts";
 
-/** What is called, with which request, and who takes what comes of it. */
+/** An address, a request, and the listener for its result. */
 export type ThreadCall = readonly [address: string, request: string, listener: CallListener];
 
-/** Serves a call of another thread. Undefined: what it calls is not there. */
+/** Serves a call of another thread. Returns `undefined` if the address does not exist. */
 export type ServeThreadCall = (
   gateway: GatewayContext,
   ...call: ThreadCall
 ) => CallHandle | undefined;
 
-/** Takes what comes of a call, as texts. */
+/** Receives the results of a call, as strings. */
 export interface CallListener {
-  /** False: send no more until `resume`. */
+  /** Returns false if no more may be sent until `resume`. */
   onMessage(text: string): boolean;
   onResponse(text: string): void;
-  /** `text`: what it is, as JSON. */
+  /** `text`: the failure, as JSON. */
   onFailure(text: string): void;
-  /** What was called is not there any more, or its thread has ended. */
+  /** The address no longer exists, or its thread has ended. */
   onGone(): void;
 }
 
-/** A call under way. */
+/** A call in flight. */
 export interface CallHandle {
   cancel(): void;
   resume(): void;
 }
 
-/** What two threads say about a call. */
+/** A message between two threads about a call. */
 type CallMessage =
   | { readonly kind: "call"; readonly address: string; readonly request: string }
   | { readonly kind: "message"; readonly text: string }
   | { readonly kind: "response"; readonly text: string }
   | { readonly kind: "failure"; readonly text: string }
-  /** What it calls is not there. */
+  /** The address does not exist. */
   | { readonly kind: "gone" }
-  /** So many messages are with the client. */
+  /** Number of messages that the client has received. */
   | { readonly kind: "heard"; readonly count: number }
   | { readonly kind: "cancel" };
 
-/** Messages on the way to a client at most. */
+/** Maximum number of messages that the client has not confirmed. */
 const MAX_UNHEARD = 16;
 
-/** Calls of a thread to others of its process, and of those to it. */
+/** Calls between this thread and others of its process. */
 export class ThreadCalls {
-  /** Undefined until the ports are prepared: no other thread knows of anything here before. */
+  /** `undefined` until the ports are prepared: no other thread can know an address here before. */
   gateway: GatewayContext | undefined;
   readonly #serve: ServeThreadCall;
   readonly #links = new ThreadLinks<CallMessage>((first, line) => this.#receive(first, line));
@@ -54,17 +54,17 @@ export class ThreadCalls {
     this.#serve = serve;
   }
 
-  /** `port` leads to the thread of this index from now on. */
+  /** Connects to the thread of this index through `port`. */
   link(index: number, port: MessagePort): void {
     this.#links.add(index, port);
   }
 
-  /** False: there is no such thread, or it does not serve now. */
+  /** Returns false if there is no such thread, or if it does not serve now. */
   reaches(thread: number): boolean {
     return this.#links.reaches(thread);
   }
 
-  /** Undefined: the thread is not reached. */
+  /** Starts a call. Returns `undefined` if the thread is not reachable. */
   call(thread: number, ...[address, request, listener]: ThreadCall): CallHandle | undefined {
     let isFull = false;
     let heard = 0;

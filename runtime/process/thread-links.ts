@@ -1,35 +1,35 @@
 import type { MessagePort, Transferable } from "node:worker_threads";
 
-/** One end of what two threads say to each other about one thing. */
+/** One end of a conversation between two threads. */
 export interface ThreadLine<Message> {
-  /** `moved`: memory that is given away with it. */
+  /** Sends a message. `moved`: memory that is transferred with it. */
   say(message: Message, moved?: readonly Transferable[]): void;
-  /** Nothing more is heard. */
+  /** Stops receiving. */
   hangUp(): void;
 }
 
-/** Who hears what is said at the other end. */
+/** Receives messages of the other end. */
 export interface LineListener<Message> {
   onMessage(message: Message): void;
   /** The other thread has ended. */
   onLost(): void;
 }
 
-/** Takes a line that another thread has opened. */
+/** Accepts a line that another thread has opened. */
 export type LineTaker<Message> = (
   first: Message,
   line: ThreadLine<Message>,
 ) => LineListener<Message>;
 
-/** What goes over the port of two threads. */
+/** A message on the port between two threads. */
 interface Envelope<Message> {
-  /** Counted by the thread that has opened it; below zero: said by the other one. */
+  /** Number given by the thread that opened the line; negative if the other thread sends. */
   readonly line: number;
   readonly isFirst: boolean;
   readonly message: Message;
 }
 
-/** The ways of a thread to the others of its process. */
+/** Lines between this thread and the others of its process. */
 export class ThreadLinks<Message> {
   readonly #take: LineTaker<Message>;
   readonly #links = new Map<number, Link<Message>>();
@@ -38,7 +38,7 @@ export class ThreadLinks<Message> {
     this.#take = take;
   }
 
-  /** `port` leads to the thread of this index from now on. */
+  /** Connects to the thread of this index through `port`. */
   add(index: number, port: MessagePort): void {
     const link = new Link(port, this.#take);
     this.#links.set(index, link);
@@ -48,18 +48,18 @@ export class ThreadLinks<Message> {
     });
   }
 
-  /** False: there is no such thread, or it does not serve now. */
+  /** Returns false if there is no such thread, or if it does not serve now. */
   reaches(index: number): boolean {
     return this.#links.has(index);
   }
 
-  /** Undefined: it is not reached. */
+  /** Opens a line. Returns `undefined` if the thread is not reachable. */
   open(index: number, listener: LineListener<Message>): ThreadLine<Message> | undefined {
     return this.#links.get(index)?.open(listener);
   }
 }
 
-/** The way to one of them. */
+/** The lines to one thread. */
 class Link<Message> {
   readonly #port: MessagePort;
   readonly #listeners = new Map<number, LineListener<Message>>();
@@ -88,7 +88,7 @@ class Link<Message> {
   #take(line: number, first: Message, take: LineTaker<Message>): void {
     this.#listeners.set(line, silent);
     const listener = take(first, this.#line(line, false));
-    // What was said at once may have been all.
+    // The listener may have hung up at once.
     if (this.#listeners.has(line)) this.#listeners.set(line, listener);
   }
 
@@ -105,5 +105,5 @@ class Link<Message> {
   }
 }
 
-/** Whoever hears nothing yet. */
+/** Listener until the taker of the line has returned its own. */
 const silent: LineListener<unknown> = { onMessage: () => {}, onLost: () => {} };

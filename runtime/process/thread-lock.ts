@@ -1,10 +1,10 @@
-/** Where the lock of a memory that threads share stands in it: an Int32, 0 while nobody has it, else who has it and one. */
+/** Index of the lock in shared memory: an Int32 that is 0 if the lock is free, otherwise the index of its holder plus one. */
 const LOCK_AT = 0;
 
-/** Milliseconds after which a thread that waits looks again by itself. */
+/** Milliseconds after which a waiting thread checks again by itself. */
 const LOOK_AGAIN = 10;
 
-/** Does something with memory that threads share while none of the others does. It must not wait for anything. */
+/** Runs `work` while no other thread holds the lock of the shared memory. `work` must not wait. */
 export function withLock<Result>(words: Int32Array, thread: number, work: () => Result): Result {
   const mine = thread + 1;
   for (;;) {
@@ -21,8 +21,8 @@ export function withLock<Result>(words: Int32Array, thread: number, work: () => 
 }
 
 /**
- * A thread has ended: what it may have left half done is emptied, if it held the lock, and filled by `refill`, and the lock is
- * free.
+ * Releases the lock of a thread that has ended. If it held the lock, its data may be incomplete: the memory is cleared and
+ * filled by `refill`.
  */
 export function releaseLock(
   memory: SharedArrayBuffer,

@@ -1,4 +1,4 @@
-// Settings are in milliseconds and bytes: generated code writes them as so many of these.
+// Settings are in milliseconds and bytes. Generated code writes them as multiples of these.
 
 /** Milliseconds of a millisecond. */
 export const MILLISECOND = 1;

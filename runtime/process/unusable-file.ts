@@ -1,6 +1,6 @@
 /**
- * A file of a mounted Secret or ConfigMap is missing or malformed: whatever needs it is refused, and nothing else. The message
- * is for the operator, without the file's content.
+ * A file of a mounted Secret or ConfigMap is missing or malformed. Everything that needs the file is refused, and nothing else.
+ * The message is for the operator and does not contain the file's content.
  */
 export class UnusableFile extends Error {
   override readonly name = "UnusableFile";

@@ -5,30 +5,31 @@ import { startupError } from "./startup-error.ts";
 import { mountFolderOf } from "./startup-values.ts";
 import { UnusableFile } from "./unusable-file.ts";
 
-/** How often the file is looked at, at most, and how long a change may settle; milliseconds. */
+/** Milliseconds between two checks of the file, and milliseconds that a change may take to settle. */
 const LOOK_INTERVAL = 1000;
 const SETTLE_TIME = 200;
 
 /**
- * A value that is made of a file's text when the gateway starts, and again when the file has changed. It is looked at
- * when the value is asked for, so nothing has to be closed. A change counts when it is the same at two looks: it may
- * still be being written. If a change of a file of the configuration can't be read, the old value stays. A file of a mounted
- * Secret or ConfigMap changes as a whole and may be another tenant's: if it can't be read, there is no value until it can.
+ * A value made from a file when the gateway starts, and again when the file changes. The file is checked when the value is
+ * read, so nothing has to be closed. A change counts if two checks see the same version, because the file may still be in the
+ * middle of a write. If a changed file of the configuration is unusable, the old value stays. A file of a mounted Secret or
+ * ConfigMap is replaced as a whole and may now belong to another tenant: if it is unusable, there is no value until it is
+ * usable again.
  */
 export class WatchedFile<Value> {
   readonly #path: string;
   readonly #make: (text: string) => Value;
   readonly #isMounted: boolean;
   #state: ReadState<Value>;
-  /** The version that the value was made of; empty if it could not be. */
+  /** Version from which the value was made; empty if that failed. */
   #version = "";
-  /** The version that was there at the last look. */
+  /** Version at the last check. */
   #seen = "";
-  /** The version that could not be used. */
+  /** Version that is unusable. */
   #bad = "";
   #nextLook = 0;
 
-  /** `make` throws an Error that says what is wrong, without the text. Throws StartupError, unless the file is mounted. */
+  /** `make` throws an Error that says what is wrong, without the content. Throws StartupError, unless the file is mounted. */
   constructor(path: string, make: (text: string) => Value) {
     this.#path = path;
     this.#make = make;
@@ -44,14 +45,14 @@ export class WatchedFile<Value> {
     }
   }
 
-  /** The value as the file has it now. Throws UnusableFile if the file is mounted and has none. */
+  /** The current value. Throws UnusableFile if the file is mounted and unusable. */
   current(): Value {
     const state = this.#now();
     if (state.kind === "unusable") throw state.problem;
     return state.value;
   }
 
-  /** The same; `undefined` if there is no value. */
+  /** The current value; `undefined` if the file is mounted and unusable. */
   usable(): Value | undefined {
     const state = this.#now();
     return state.kind === "unusable" ? undefined : state.value;
@@ -80,7 +81,7 @@ export class WatchedFile<Value> {
       this.#version = version;
       this.#bad = "";
     } catch (error) {
-      // Warned of once, until there is another one.
+      // Logged once per version.
       if (this.#bad === version) return;
       this.#bad = version;
       const problem = new UnusableFile(this.#path, reason(error));
@@ -96,7 +97,7 @@ export class WatchedFile<Value> {
   }
 }
 
-/** What a file holds. */
+/** Result of the last read. */
 type ReadState<Value> =
   | { readonly kind: "value"; readonly value: Value }
   | { readonly kind: "unusable"; readonly problem: UnusableFile };

@@ -1,12 +1,12 @@
 import type { Socket } from "node:net";
 
-/** A hello that was read, or what came instead of one, with all the bytes of it; or why nothing did. */
+/** The hello or other first bytes of a connection, with everything received; or why nothing arrived. */
 export type ReceivedHello =
   | { readonly kind: "hello"; readonly serverName: string | undefined; readonly bytes: Buffer[] }
   | { readonly kind: "malformed"; readonly why: string; readonly bytes: Buffer[] }
   | { readonly kind: "none"; readonly why: string; readonly isTimeout: boolean };
 
-/** Waits for the ClientHello of a connection; `done` is called once, unless the client leaves. */
+/** Waits for the ClientHello of a connection. `done` is called once, unless the client disconnects. */
 export function receiveClientHello(
   socket: Socket,
   timeout: number,
@@ -40,32 +40,32 @@ export function receiveClientHello(
   socket.resume();
 }
 
-/** What the beginning of a TLS connection says. */
+/** Result of reading the start of a TLS connection. */
 export type ClientHello =
   | { readonly kind: "incomplete" }
-  /** `serverName`: lower case; undefined when the client names no server. */
+  /** `serverName`: lower case; `undefined` if the client requests no server name. */
   | { readonly kind: "hello"; readonly serverName: string | undefined }
   | { readonly kind: "malformed"; readonly why: string };
 
-/** Bytes of a ClientHello: real ones have less than 2 KB, with large keys 5. */
+/** Maximum bytes of a ClientHello: real ones have less than 2 KB, or 5 KB with large keys. */
 const MAX_HELLO = 16_384;
 
 const incomplete = { kind: "incomplete" } as const;
 
 /**
- * Reads the server name (RFC 6066 3) of a ClientHello (RFC 8446 4.1.2) without taking part in the handshake. The message
- * may come in any number of pieces and records (RFC 8446 5.1); each byte is looked at once.
+ * Reads the server name (RFC 6066 3) of a ClientHello (RFC 8446 4.1.2) without taking part in the handshake. The message may
+ * arrive in any number of pieces and records (RFC 8446 5.1); each byte is examined once.
  */
 export class ClientHelloReader {
-  /** The handshake message as far as it has come, without the records' headers. */
+  /** The handshake message so far, without the records' headers. */
   #message = Buffer.alloc(0);
   #length = 0;
-  /** The record header under way. */
+  /** The record header in progress. */
   readonly #header: number[] = [];
-  /** Bytes that the record still has. */
+  /** Bytes missing from the current record. */
   #rest = 0;
 
-  /** The next bytes of the connection. Not to be called again after anything but `incomplete`. */
+  /** Reads the next bytes of the connection. Must not be called again once the result is not `incomplete`. */
   read(chunk: Buffer): ClientHello {
     let at = 0;
     while (at < chunk.length) {
@@ -85,7 +85,7 @@ export class ClientHelloReader {
     return incomplete;
   }
 
-  /** One byte of a record's header: type, version, length. */
+  /** Reads one byte of a record's header: type, version, length. */
   #readHeader(byte: number): string | undefined {
     const header = this.#header;
     header.push(byte);
@@ -130,7 +130,7 @@ function malformed(why: string): ClientHello {
   return { kind: "malformed", why };
 }
 
-/** Throws what is wrong with it. */
+/** Parses the server name. Throws a string that says what is wrong. */
 function serverNameOf(hello: Fields): string | undefined {
   // Version and random.
   hello.take(2 + 32);
@@ -153,7 +153,7 @@ function serverNameOf(hello: Fields): string | undefined {
 
 const HOST_NAME = /^[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*$/;
 
-/** RFC 6066 3: one name of the one type there is, a host name in ASCII without a final dot. */
+/** Parses the host name of the extension (RFC 6066 3): one name of the only type, ASCII without a final dot. */
 function nameIn(extension: Fields): string {
   const names = extension.list(2);
   if (!extension.isEnd || names.number(1) !== 0) throw new Error("a bad server name");
@@ -164,7 +164,7 @@ function nameIn(extension: Fields): string {
   return name;
 }
 
-/** Reads the fields of a message one after the other; throws when it ends before a field does. */
+/** Reads the fields of a message in order. Throws if the message ends within a field. */
 class Fields {
   readonly #bytes: Buffer;
   #at = 0;
@@ -189,7 +189,7 @@ class Fields {
     return this.take(size).readUIntBE(0, size);
   }
 
-  /** A vector: its length in `size` bytes, then its content. */
+  /** Reads a vector: its length in `size` bytes, then its content. */
   list(size: number): Fields {
     return new Fields(this.take(this.number(size)));
   }

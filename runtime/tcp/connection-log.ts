@@ -2,13 +2,13 @@ import { type AccessLogLine, accessLogLine, type LogFormat } from "../telemetry/
 import type { LogWriter } from "../telemetry/logs/log-writer.ts";
 import type { Connection } from "./connection.ts";
 
-/** Writes one line for each connection whose bytes were passed on, in the form of the access log. */
+/** Logs one line per forwarded connection, in the format of the access log. */
 export class ConnectionLog {
   readonly #writer: LogWriter;
   readonly #line: AccessLogLine;
   readonly #removed: ReadonlySet<string>;
 
-  /** `removed`: fields that are left out. */
+  /** `removed`: fields that are omitted. */
   constructor(format: LogFormat, writer: LogWriter, removed: readonly string[]) {
     this.#writer = writer;
     this.#line = accessLogLine(format);

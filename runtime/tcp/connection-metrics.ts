@@ -9,7 +9,7 @@ import {
 import { SECOND } from "../process/units.ts";
 import type { ConnectionRecord } from "./connection.ts";
 
-/** Counts connections whose bytes are passed on. */
+/** Counts forwarded connections. */
 export class ConnectionMetrics {
   readonly #metrics: Metrics;
 
@@ -17,7 +17,7 @@ export class ConnectionMetrics {
     this.#metrics = metrics;
   }
 
-  /** One has ended; `duration` is in milliseconds. */
+  /** Counts an ended connection; `duration` is in milliseconds. */
   connection(record: ConnectionRecord, duration: number): void {
     const { listener = "unknown", route = "unknown", reason = "", received, sent } = record;
     const add = (counter: Sample, amount: number) => {

@@ -5,37 +5,37 @@ import type { RuleVerdict } from "../policies/rule-verdict.ts";
 import type { GatewayContext } from "../process/gateway-context.ts";
 import { reset } from "./reset.ts";
 
-/** One connection of a client whose bytes are passed on, as generated code sees it. */
+/** A client connection whose bytes are forwarded, as generated code sees it. */
 export interface Connection {
   readonly gateway: GatewayContext;
-  /** The server that the client named in its TLS handshake (SNI), lower case; undefined without TLS or a name. */
+  /** Server name of the client's TLS handshake (SNI), lower case; `undefined` without TLS or a name. */
   readonly serverName: string | undefined;
-  /** The client's address, as the connection has it. */
+  /** Address of the client, as the connection has it. */
   readonly remoteAddress: string;
   readonly remotePort: number;
   readonly record: ConnectionRecord;
-  /** The client's end of it. Nothing reads from it yet. */
+  /** The client's socket. Nothing reads from it yet. */
   readonly socket: Socket;
-  /** What the client has sent so far, which goes on before everything else. */
+  /** Bytes received so far, which are forwarded before everything else. */
   readonly first: readonly Buffer[];
 }
 
-/** What the access log and the metrics say about a connection beyond its two ends. */
+/** Further data of a connection for the access log and the metrics. */
 export interface ConnectionRecord {
   listener: string | undefined;
   route: string | undefined;
   /** `host:port` of the backend. */
   upstream: string | undefined;
-  /** Why it was not passed on, or ended early. */
+  /** Why it was not forwarded, or ended early. */
   reason: RefusalReason | undefined;
   /** For the log only. */
   error: string | undefined;
-  /** Bytes from the client, and to it. */
+  /** Bytes received from the client, and sent to it. */
   received: number;
   sent: number;
 }
 
-/** Passes the bytes of a listener's or a route's connections on. */
+/** Forwards the connections of a listener or a route. */
 export type ConnectionHandler = (connection: Connection) => void;
 
 /** A client's connection. */
@@ -65,7 +65,7 @@ export class ClientConnection implements Connection {
   }
 }
 
-/** Notes which listener and route a connection belongs to, and hands it to the route. */
+/** Records the listener and route of a connection and calls the route's handler. */
 export function dispatchConnection(
   connection: Connection,
   listener: string,
@@ -77,7 +77,7 @@ export function dispatchConnection(
   handler(connection);
 }
 
-/** Breaks a connection off that is not passed on: a clean end would look like an empty response. `error` is for the log. */
+/** Aborts a connection that is not forwarded: a clean end would look like an empty response. `error` is for the log. */
 export function refuseConnection(
   { record, socket }: Connection,
   reason: RefusalReason,
@@ -88,14 +88,14 @@ export function refuseConnection(
   reset(socket);
 }
 
-/** Breaks a connection off that the route's rules do not allow. */
+/** Aborts a connection that the route's rules do not allow. */
 export function denyConnection(connection: Connection, { rule }: RuleVerdict): void {
   refuseConnection(connection, "Authorization", `not allowed by ${rule}`);
 }
 
 /**
- * No listener or no route answers for the server that the client named: the connection is broken off (Gateway API 1.5: a
- * TLSRoute's connections that nothing matches are rejected, and its conformance tests take no alert for that).
+ * Aborts a connection whose server name matches no listener or route (Gateway API 1.5: unmatched connections of a TLSRoute are
+ * rejected; its conformance tests expect no alert).
  */
 export function noSuchServer(connection: Connection): void {
   refuseConnection(connection, "NotFound", "no route for this server name");

@@ -10,28 +10,28 @@ import { receiveClientHello } from "./client-hello.ts";
 import { type TcpConnectionHandlers, TcpConnections } from "./tcp-connections.ts";
 
 /**
- * What becomes of TLS for a server name: it ends with the settings of the port, goes on to a backend as it comes, or ends
- * with settings of its own, by their index.
+ * Handling of TLS for a server name: terminated with the settings of the port, forwarded as received, or terminated with
+ * settings of its own, by their index.
  */
 export type NameFate = "here" | "passedOn" | number;
 
-/** How the connections of a port are divided. */
+/** Handlers of a divided port. */
 export interface DivisionHandlers {
-  /** By server name; a name that is absent ends with the settings of the port. */
+  /** Handling by server name. Names that are absent use the settings of the port. */
   readonly fates: HostTable<NameFate>;
-  /** TLS that ends with settings of its own. */
+  /** Settings of TLS for single server names. */
   readonly ends: readonly NamedEndSettings[];
   /** Maximum milliseconds from the connection to its complete ClientHello. */
   readonly handshakeTimeout: number;
-  /** What becomes of connections whose bytes are passed on; absent: there are none. */
+  /** Handlers of forwarded connections; absent if there are none. */
   readonly connections: TcpConnectionHandlers | undefined;
-  /** Receives why a connection was closed; undefined when the log leaves that out. */
+  /** Receives why a connection was closed; `undefined` if the log does not want it. */
   readonly broken: ((message: string) => void) | undefined;
   readonly failedHandshake: (handshake: FailedHandshake) => void;
   readonly warn: (message: string) => void;
 }
 
-/** Divides the connections of a port by server name; `handshakes` as in the result. */
+/** Prepares dividing the connections of a port by server name; `handshakes` as in the result. */
 export function prepareDivision(handshakes: string, handlers: DivisionHandlers): PreparedDivision {
   return {
     handshakes,
@@ -47,15 +47,15 @@ export function prepareDivision(handshakes: string, handlers: DivisionHandlers):
   };
 }
 
-/** Reads the server name of each connection without taking part in its handshake, and hands it to its end. */
+/** Reads the server name of each connection without taking part in its handshake, and passes the connection on accordingly. */
 class DividedPort implements TlsDivision {
   readonly #gateway: GatewayContext;
   readonly #server: DividedServer;
   readonly #connections: TcpConnections;
   #handlers: DivisionHandlers;
-  /** The ends of `#handlers`, by index. */
+  /** Servers of `#handlers.ends`, by index. */
   #ends: readonly NamedEnd[];
-  /** Connections that have not named a server yet. */
+  /** Connections whose server name is not known yet. */
   readonly #unnamed: Set<Socket> = new Set();
 
   constructor(handlers: DivisionHandlers, server: DividedServer, gateway: GatewayContext) {
@@ -66,7 +66,7 @@ class DividedPort implements TlsDivision {
     this.#ends = this.#open(handlers);
   }
 
-  /** Applies handlers to the connections that come next. */
+  /** Applies handlers to new connections. */
   use(handlers: DivisionHandlers): void {
     for (const end of this.#ends) end.close();
     this.#handlers = handlers;
@@ -87,7 +87,7 @@ class DividedPort implements TlsDivision {
         socket.destroy();
         return;
       }
-      // What is no TLS is refused as on every port where TLS ends.
+      // Bytes that are not TLS are refused as on every port that terminates TLS.
       const name = hello.kind === "hello" ? hello.serverName : undefined;
       const fate = hello.kind === "hello" ? fateOf(name, this.#handlers) : "here";
       if (fate === "passedOn") {
@@ -124,7 +124,7 @@ class DividedPort implements TlsDivision {
       socket.destroy();
       return;
     }
-    // Where TLS ends here, the end of one direction is the end of both.
+    // Where TLS is terminated, the end of one direction ends both.
     socket.allowHalfOpen = true;
     const connection = this.#connections.admit(socket, connections);
     if (connection === undefined) return;
@@ -140,7 +140,7 @@ class DividedPort implements TlsDivision {
     });
   }
 
-  /** Takes a connection whose TLS has ended with settings of its own. */
+  /** Takes a connection whose handshake used settings of its own. */
   #take(
     socket: TLSSocket,
     { carries }: NamedEndSettings,
@@ -148,7 +148,7 @@ class DividedPort implements TlsDivision {
     handlers: DivisionHandlers,
   ): void {
     const { connections } = handlers;
-    // A second ClientHello (RFC 8446 4.1.4) may name another server, whose clients have to show another certificate.
+    // A second ClientHello (RFC 8446 4.1.4) may request another server name, whose clients need another certificate.
     if (fateOf(namedBy(socket), handlers) !== index) {
       socket.on("error", ignore);
       socket.destroy();
@@ -170,7 +170,7 @@ function fateOf(serverName: string | undefined, { fates }: DivisionHandlers): Na
   return valueForHost(fates, serverName ?? "") ?? "here";
 }
 
-/** The server name of a finished handshake, in lower case; undefined if the client named none. */
+/** Returns the server name of a finished handshake, in lower case; `undefined` if the client requested none. */
 function namedBy({ servername }: { readonly servername?: unknown }): string | undefined {
   return typeof servername === "string" ? servername.toLowerCase() : undefined;
 }

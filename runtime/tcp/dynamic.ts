@@ -6,7 +6,7 @@ import { type Connection, refuseConnection } from "./connection.ts";
 import { pass } from "./proxy.ts";
 import { openTls, type TcpUpstreamSettings, tcpUpstreamTo } from "./upstream.ts";
 
-/** A backend whose host each connection chooses by its server name. */
+/** A backend whose host is the server name of each connection. */
 export interface TcpDestinationSettings extends Omit<TcpUpstreamSettings, "address"> {
   readonly port: number;
   /** Addresses and ranges that may be reached although they are not public. */
@@ -19,7 +19,7 @@ export class TcpDestinations {
   readonly rules: AddressRules;
   readonly tls: UpstreamTls | undefined;
 
-  /** Throws StartupError when a file can't be used. */
+  /** Throws StartupError if a file is unusable. */
   constructor(settings: TcpDestinationSettings) {
     this.settings = settings;
     this.rules = new AddressRules(settings.allowPrivate);
@@ -27,7 +27,7 @@ export class TcpDestinations {
   }
 }
 
-/** Passes a connection on to the server that it names, as far as that may be reached. */
+/** Forwards a connection to its server name, if that may be reached. */
 export function passToNamed(connection: Connection, destinations: TcpDestinations): void {
   const { serverName, gateway } = connection;
   const { settings, rules, tls } = destinations;
@@ -46,7 +46,7 @@ export function passToNamed(connection: Connection, destinations: TcpDestination
     refuseConnection(connection, "ForbiddenDestination", refusal);
     return;
   }
-  // Clients choose the names: they are one in the metrics.
+  // Clients choose the names, so metrics count them as one.
   const found = { lookup: checkedLookup(port, check), countedAs: "dynamic" };
   pass(connection, tcpUpstreamTo(destination, settings, tls, found));
 }

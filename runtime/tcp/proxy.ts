@@ -5,8 +5,8 @@ import { reset } from "./reset.ts";
 import type { TcpUpstream } from "./upstream.ts";
 
 /**
- * Connects to a server and passes bytes on in both directions, each as fast as its reader takes them. The end of one
- * direction is passed on and leaves the other one open (RFC 9293 3.6); what breaks one side off breaks off the other.
+ * Connects to a server and forwards bytes in both directions, each as fast as its reader takes them. The end of one direction
+ * is forwarded and leaves the other open (RFC 9293 3.6); an abort of one side aborts the other.
  */
 export function pass(connection: Connection, upstream: TcpUpstream): void {
   const { record, socket: client } = connection;
@@ -41,7 +41,7 @@ function join({ record, socket: client, first }: Connection, server: Socket): vo
   server.on("drain", () => client.resume());
   client.on("end", () => server.end());
   server.on("end", () => client.end());
-  // The connector has a listener of its own for what comes before the connection stands.
+  // The connector has a listener of its own until the connection is open.
   server.on("error", (error) => {
     record.reason ??= "UpstreamFailure";
     record.error ??= error.message;
@@ -57,7 +57,7 @@ function join({ record, socket: client, first }: Connection, server: Socket): vo
   client.resume();
 }
 
-/** Milliseconds that a peer has to take what was still sent to it when the other end is gone. */
+/** Milliseconds that a peer has to receive the remaining bytes when the other end is gone. */
 const LINGER_TIME = 10_000;
 
 function finish(socket: Socket): void {

@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 
-/** Breaks a connection off so that the other end knows it for an end that nobody wanted, where TCP can say so. */
+/** Aborts a connection with a TCP reset where possible, so that the other end does not take it for a regular end. */
 export function reset(socket: Socket): void {
   // TLS in this process has no handle that could be reset.
   if ("encrypted" in socket) socket.destroy();

@@ -19,33 +19,33 @@ import { receiveClientHello } from "./client-hello.ts";
 import { type ClientConnection, refuseConnection } from "./connection.ts";
 import { type TcpConnectionHandlers, TcpConnections } from "./tcp-connections.ts";
 
-/** What a port does before bytes are passed on: nothing, reads the server name, or ends TLS. */
+/** What a port does before bytes are forwarded: nothing, read the server name, or terminate TLS. */
 export type PortMode =
   | { readonly kind: "plain" }
   | { readonly kind: "passthrough"; readonly handshakeTimeout: number }
   | {
       readonly kind: "terminate";
       readonly certificates: Certificates;
-      /** Divides connections by server name; undefined: all TLS ends with these certificates. */
+      /** Divides connections by server name; `undefined` if all TLS uses these certificates. */
       readonly division: PreparedDivision | undefined;
     };
 
-/** What a server does with connections. */
+/** Handlers of a server's connections. */
 export interface TcpServerHandlers extends TcpConnectionHandlers {
-  /** Proxies say for whom connections are made; undefined: connections are their clients' own. */
+  /** PROXY protocol of the port; `undefined` if clients connect directly. */
   readonly proxyProtocol: ProxyProtocol | undefined;
-  /** Why a connection was broken off, for a log that wants to know. */
+  /** Receives why a connection was aborted, if the log wants to know. */
   readonly broken: ((message: string) => void) | undefined;
-  /** Connections that the port has at once; one more is closed as soon as it is there. */
+  /** Maximum number of connections of the port. Further ones are closed right after they are accepted. */
   readonly maxConnections: number;
-  /** That happened. */
+  /** Called for each of those. */
   readonly refused: () => void;
-  /** A handshake of TLS has failed. */
+  /** A TLS handshake has failed. */
   readonly failedHandshake: (handshake: FailedHandshake) => void;
   readonly warn: (message: string) => void;
 }
 
-/** A server of one port whose bytes are passed on. */
+/** Server of one port whose bytes are forwarded. */
 export class TcpServer implements PortServer {
   #handlers: TcpServerHandlers;
   #mode: PortMode;
@@ -53,7 +53,7 @@ export class TcpServer implements PortServer {
   readonly #server: Server | TlsServer;
   readonly #connections: TcpConnections;
   readonly #proxied: ProxiedServer;
-  /** Takes connections by server name; stays for the connections it has once the port is no longer divided. */
+  /** Divides connections by server name. It keeps its existing connections once the port is no longer divided. */
   #division: TlsDivision | undefined;
 
   constructor(handlers: TcpServerHandlers, mode: PortMode, gateway: GatewayContext) {
@@ -69,7 +69,7 @@ export class TcpServer implements PortServer {
     this.#use(mode);
   }
 
-  /** Whether the port can go on in another mode: with TLS that this process ends, only its certificates change. */
+  /** Whether the port can continue in another mode: if this process terminates TLS, only its certificates may change. */
   canUse(mode: PortMode): boolean {
     const now = this.#mode;
     if (now.kind !== "terminate" || mode.kind !== "terminate") {
@@ -81,7 +81,7 @@ export class TcpServer implements PortServer {
     );
   }
 
-  /** The next connection gets these. */
+  /** Applies handlers to new connections. */
   setHandlers(handlers: TcpServerHandlers, mode: PortMode): void {
     if (this.#mode.kind === "terminate") this.#mode.certificates.close();
     this.#handlers = handlers;
@@ -120,7 +120,7 @@ export class TcpServer implements PortServer {
       ...handshakeOptions(settings, current),
     });
     server.on("secureConnection", (socket) => this.#takeSecure(socket));
-    // What ends before its handshake has is nobody's connection.
+    // A connection that ends before its handshake has no owner.
     mode.certificates.watchHandshakes(server, {
       metrics: this.#gateway.metrics,
       name: (socket) => this.#proxied.name(socket),
@@ -142,7 +142,7 @@ export class TcpServer implements PortServer {
     this.#division = division.open(this.#gateway, server, this.#division);
   }
 
-  /** Hands a connection of TLS to the end of the server that it names. */
+  /** Passes a TLS connection to the settings of its server name. */
   #divide(socket: Socket, endHere: () => void): void {
     if (this.#division === undefined || !this.#isDivided()) {
       endHere();
@@ -169,7 +169,7 @@ export class TcpServer implements PortServer {
       this.#accept(socket);
       return;
     }
-    // Its hello named another server than its handshake, whose clients may have to show a certificate.
+    // Its hello requested another server name than its handshake, whose clients may need a certificate.
     socket.on("error", () => {});
     socket.destroy();
   }

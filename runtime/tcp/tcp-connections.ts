@@ -9,12 +9,12 @@ import {
   refuseConnection,
 } from "./connection.ts";
 
-/** What becomes of connections whose bytes are passed on. */
+/** Handlers of forwarded connections. */
 export interface TcpConnectionHandlers {
   readonly handle: ConnectionHandler;
-  /** Who may connect; undefined: everybody. */
+  /** Rules for clients; `undefined` if all may connect. */
   readonly connectionRules: ConnectionRules | undefined;
-  /** A client was not allowed to connect, by this rule. */
+  /** A client was not allowed to connect by this rule. */
   readonly denied: (rule: string) => void;
   readonly keepAlive: KeepAliveSettings;
   /** Called once when a connection has ended, after `duration` milliseconds. */
@@ -23,10 +23,10 @@ export interface TcpConnectionHandlers {
   readonly failed: (error: unknown) => void;
 }
 
-/** How long a connection may be silent once the port closes; milliseconds. Nobody knows what it waits for. */
+/** Milliseconds that a connection may be silent once the port has closed. There is no way to know what it waits for. */
 const SILENCE = 5000;
 
-/** The connections of a port whose bytes are passed on. */
+/** Forwarded connections of a port. */
 export class TcpConnections {
   readonly #gateway: GatewayContext;
   readonly #open: Set<ClientConnection> = new Set();
@@ -35,12 +35,12 @@ export class TcpConnections {
     this.#gateway = gateway;
   }
 
-  /** A connection that has come; undefined: its client may not connect, and it is broken off. */
+  /** Admits a new connection. Returns `undefined`, and aborts it, if its client may not connect. */
   admit(socket: Socket, handlers: TcpConnectionHandlers): ClientConnection | undefined {
     const connection = new ClientConnection(socket, this.#gateway);
     const { time, interval, retries } = handlers.keepAlive;
     socket.setKeepAlive(true, time, interval, retries);
-    // Who passes its bytes on has a listener of its own.
+    // The handler has a listener of its own.
     socket.on("error", () => {});
     this.#open.add(connection);
     socket.on("close", () => {
@@ -54,7 +54,7 @@ export class TcpConnections {
     return undefined;
   }
 
-  /** Hands a connection on whose server name is known. */
+  /** Passes on a connection whose server name is known. */
   pass(connection: ClientConnection, { handle, failed }: TcpConnectionHandlers): void {
     try {
       handle(connection);
@@ -64,10 +64,7 @@ export class TcpConnections {
     }
   }
 
-  /**
-   * Ends connections that have passed nothing on for a while: of the others it is for their ends to say. Goes on until the
-   * function is called that it gives.
-   */
+  /** Ends connections that forward nothing for a while, until the returned function is called. The others end themselves. */
   endSilent(): () => void {
     let before = new Map<ClientConnection, number>();
     const look = () => {
@@ -86,7 +83,7 @@ export class TcpConnections {
     return () => clearInterval(timer);
   }
 
-  /** Breaks them all off. */
+  /** Aborts all connections. */
   destroy(): void {
     for (const { record, socket } of this.#open) {
       record.reason ??= "Draining";

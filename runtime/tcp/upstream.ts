@@ -3,27 +3,27 @@ import { type Connect, connector, type Lookup, systemKeepAlive } from "../net/co
 import { startupError } from "../process/startup-error.ts";
 import { UpstreamTls, type UpstreamTlsSettings } from "../tls/upstream-tls.ts";
 
-/** A server that connections are passed on to. */
+/** A server that connections are forwarded to. */
 export interface TcpUpstream {
   /** `host:port`, for logs. */
   readonly name: string;
   readonly connect: Connect;
 }
 
-/** How a server is reached, complete. Times in milliseconds. */
+/** Complete settings of connections to a server. Times in milliseconds. */
 export interface TcpUpstreamSettings {
   /** `host:port`, `[v6]:port`. */
   readonly address: string;
   readonly connectTimeout: number;
-  /** Absent: the system's. */
+  /** The system's settings if absent. */
   readonly keepAlive?: KeepAliveSettings;
-  /** Absent: bytes go on as they are. */
+  /** If absent, bytes are forwarded as received. */
   readonly tls?: UpstreamTlsSettings;
-  /** What is offered in ALPN; absent: nothing. */
+  /** Protocols to offer in ALPN; none if absent. */
   readonly alpn?: readonly string[];
 }
 
-/** Prepares the way to a server. Nothing is connected yet. Throws StartupError when the settings can't be used. */
+/** Prepares connections to a server without opening one. Throws StartupError if the settings are invalid. */
 export function openTcpUpstream(settings: TcpUpstreamSettings): TcpUpstream {
   const { address, ...rest } = settings;
   const [, bracketed, plain = "", digits] =
@@ -35,12 +35,12 @@ export function openTcpUpstream(settings: TcpUpstreamSettings): TcpUpstream {
   return tcpUpstreamTo({ host: bracketed ?? plain, port }, rest, openTls(settings));
 }
 
-/** The same for a destination that is taken apart already. */
+/** Prepares connections to a parsed destination. */
 export function tcpUpstreamTo(
   { host, port }: { readonly host: string; readonly port: number },
   { connectTimeout, keepAlive = systemKeepAlive, alpn = [] }: Omit<TcpUpstreamSettings, "address">,
   tls: UpstreamTls | undefined,
-  /** Another way from its name to addresses, and what metrics call all that are found so. */
+  /** Replaces the system's name resolution, with the name of all its destinations in metrics. */
   found?: { readonly lookup: Lookup; readonly countedAs: string },
 ): TcpUpstream {
   const connect = connector({
@@ -56,7 +56,7 @@ export function tcpUpstreamTo(
   return { name: `${host.includes(":") ? `[${host}]` : host}:${port}`, connect };
 }
 
-/** TLS to a server, with its files read. Throws StartupError. */
+/** Reads the files of TLS to a server. Throws StartupError. */
 export function openTls({ tls }: Pick<TcpUpstreamSettings, "tls">): UpstreamTls | undefined {
   if (tls === undefined) return undefined;
   try {

@@ -4,18 +4,18 @@ import { FIRST_REQUEST_TIME } from "../listen-on.ts";
 import { type ProxiedClient, type ProxyHeader, readProxyHeader } from "./proxy-header.ts";
 import type { ProxiedClients, ProxyProtocol, ProxyProtocolSettings } from "./proxy-protocol.ts";
 
-/** Lets proxies say for whom they make connections. */
+/** Makes proxies announce the clients of their connections. */
 export function proxyProtocol(settings: ProxyProtocolSettings): ProxyProtocol {
   return { ...settings, open: () => new ProxiedConnections() };
 }
 
-/** How long a proxy may take to send its header, in milliseconds. */
+/** Milliseconds within which a proxy must send its header. */
 const PATIENCE = 10 * SECOND;
 
-/** The connections of a port that proxies make for clients: what each is said to be. */
+/** Connections of a port that proxies open for clients, with the client of each. */
 class ProxiedConnections implements ProxiedClients {
   readonly #waiting = new Set<Socket>();
-  /** The clients behind connections whose TLS ends here, by the proxy's end of each. */
+  /** Clients of connections whose TLS is terminated here, by the proxy's end of each. */
   readonly #clients = new Map<string, ProxiedClient>();
   #sources: { readonly of: readonly string[]; readonly list: BlockList } | undefined;
 
@@ -73,7 +73,7 @@ class ProxiedConnections implements ProxiedClients {
 
   #isTrusted({ remoteAddress }: Socket, { trustedSources }: ProxyProtocolSettings): boolean {
     if (trustedSources === undefined) return true;
-    // Who has left already has no address.
+    // The address of a closed connection is gone.
     if (remoteAddress === undefined) return false;
     if (this.#sources?.of !== trustedSources) {
       this.#sources = { of: trustedSources, list: listOf(trustedSources) };
@@ -82,7 +82,7 @@ class ProxiedConnections implements ProxiedClients {
   }
 }
 
-/** The proxy's end of a connection, which no other one to the same port has at the same time. */
+/** Returns the proxy's end of a connection, which identifies it among open connections to the same port. */
 function peerOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
 }
@@ -98,7 +98,10 @@ function listOf(sources: readonly string[]): BlockList {
   return list;
 }
 
-/** Reads up to the end of a header; the bytes behind it stay in the socket. Undefined: nothing came in time. */
+/**
+ * Reads until the end of a header and leaves the bytes after it in the socket. Calls back with `undefined` if the header is
+ * late.
+ */
 function receiveHeader(
   socket: Socket,
   done: (header: Exclude<ProxyHeader, { kind: "more" }> | undefined) => void,

@@ -1,35 +1,35 @@
 import { isIPv4, isIPv6 } from "node:net";
 
-/** The client that a proxy names. */
+/** The client that a proxy announces. */
 export interface ProxiedClient {
   readonly address: string;
   readonly port: number;
 }
 
-/** What the first bytes of a connection are to the PROXY protocol. */
+/** Result of reading a PROXY protocol header. */
 export type ProxyHeader =
-  /** They may be the beginning of a header. */
+  /** The bytes may be the start of a header. */
   | { readonly kind: "more" }
-  /** Something else. */
+  /** The bytes are something else. */
   | { readonly kind: "none" }
   | { readonly kind: "malformed"; readonly why: string }
   | {
       readonly kind: "header";
       readonly version: 1 | 2;
-      /** Bytes; what the client says begins behind them. */
+      /** Number of bytes; those of the client start after them. */
       readonly length: number;
-      /** Undefined: the proxy speaks for itself (health checks), or does not know. */
+      /** `undefined` if the proxy opened the connection for itself (health checks), or does not know the client. */
       readonly client: ProxiedClient | undefined;
     };
 
 const firstText = Buffer.from("PROXY ");
 const signature = Buffer.from("\r\n\r\n\0\r\nQUIT\n", "latin1");
 
-/** The longest header of version 1 (2.1 of the specification), and of version 2 that is read. */
+/** Maximum length of a header of version 1 (2.1 of the specification), and of a header of version 2 that is read. */
 const MAX_TEXT = 107;
 const MAX_BINARY = 2048;
 
-/** Reads the header of HAProxy's PROXY protocol, version 1 or 2, that a connection may begin with. */
+/** Reads the header of HAProxy's PROXY protocol (version 1 or 2) that may start a connection. */
 export function readProxyHeader(bytes: Buffer): ProxyHeader {
   if (beginsLike(bytes, firstText)) {
     return bytes.length < firstText.length ? { kind: "more" } : readText(bytes);
@@ -58,7 +58,7 @@ function readText(bytes: Buffer): ProxyHeader {
   return { ...header, client: { address, port: Number(port) } };
 }
 
-/** An address without a zone, which is of one machine only. */
+/** Whether a string is an IPv6 address without a zone, which would be local to a machine. */
 function isPlainV6(text: string): boolean {
   return isIPv6(text) && !text.includes("%");
 }
@@ -77,12 +77,12 @@ function readBinary(bytes: Buffer): ProxyHeader {
   if (bytes.length < length) return { kind: "more" };
   const header = { kind: "header", version: 2, length } as const;
   const addresses = addressBytes.get(family);
-  // Of an unknown family nobody knows where its extensions begin.
+  // The start of the extensions is unknown for an unknown address family.
   const fault =
     addresses === undefined || addresses > rest
       ? undefined
       : extensionFault(bytes.subarray(0, length), 16 + addresses);
-  // A proxy that speaks for itself may say anything of addresses.
+  // A proxy that opened the connection for itself may send any address.
   if (command === 0x20 || family === 0x00)
     return fault === "checksum" ? malformed(WRONG_CHECKSUM) : { ...header, client: undefined };
   if (fault !== undefined)
@@ -101,7 +101,7 @@ function readBinary(bytes: Buffer): ProxyHeader {
 
 const WRONG_CHECKSUM = "a checksum of another header";
 
-/** Bytes of the addresses, by family and transport (2.2). */
+/** Number of bytes of the addresses, by family and transport (2.2). */
 const addressBytes: ReadonlyMap<number, number> = new Map([
   ...([0x11, 0x12] as const).map((family) => [family, 12] as const),
   ...([0x21, 0x22] as const).map((family) => [family, 36] as const),
@@ -112,8 +112,8 @@ const addressBytes: ReadonlyMap<number, number> = new Map([
 const CHECKSUM = 0x03;
 
 /**
- * Looks through the extensions (type, length, value) behind the addresses. A checksum has to be that of the header with its own
- * bytes as zeros (2.2.3); `undefined` if nothing is wrong.
+ * Checks the extensions (type, length, value) after the addresses. A checksum covers the header with the checksum's own bytes
+ * as zeros (2.2.3). Returns `undefined` if all is well.
  */
 function extensionFault(header: Buffer, from: number): "checksum" | "length" | undefined {
   let at = from;
@@ -131,7 +131,7 @@ function extensionFault(header: Buffer, from: number): "checksum" | "length" | u
   return at === header.length ? undefined : "length";
 }
 
-/** As node spells addresses of its own connections. */
+/** Formats an address as Node does for its own connections. */
 function canonicalV6(address: string): string {
   const text = new URL(`http://[${address}]`).hostname.slice(1, -1);
   const [, high, low] = /^::ffff:([0-9a-f]+):([0-9a-f]+)$/.exec(text) ?? [];
@@ -144,13 +144,13 @@ function malformed(why: string): ProxyHeader {
   return { kind: "malformed", why };
 }
 
-/** Whether two texts are the same as far as both go. */
+/** Whether two strings are equal up to the shorter one's length. */
 function beginsLike(bytes: Buffer, text: Buffer): boolean {
   const length = Math.min(bytes.length, text.length);
   return bytes.compare(text, 0, length, 0, length) === 0;
 }
 
-/** The CRC-32C of bytes (RFC 9260, appendix A). */
+/** Computes a CRC-32C (RFC 9260, appendix A). */
 export function crc32c(bytes: Uint8Array): number {
   let crc = 0xffffffff;
   for (const byte of bytes) crc = (crc >>> 8) ^ (TABLE[(crc ^ byte) & 0xff] ?? 0);

@@ -1,46 +1,46 @@
 import type { EventEmitter } from "node:events";
 import type { Socket } from "node:net";
 
-/** Who may say for whom a connection is made, and how. */
+/** Which proxies may announce clients, and how. */
 export interface ProxyProtocolSettings {
   readonly versions: readonly (1 | 2)[];
-  /** A connection may come without a header; absent: it is closed. */
+  /** Whether connections may lack the header; if absent, they are closed. */
   readonly isOptional?: true;
-  /** Addresses and ranges of the proxies; absent: everybody. */
+  /** Addresses and ranges of the proxies; all addresses if absent. */
   readonly trustedSources?: readonly string[];
 }
 
-/** The same with what is done then (proxied-connections.ts, which no other gateway carries). */
+/** The settings with their implementation (proxied-connections.ts, which only bundles with PROXY protocol contain). */
 export interface ProxyProtocol extends ProxyProtocolSettings {
   readonly open: () => ProxiedClients;
 }
 
-/** Who the clients of a port's connections are said to be. */
+/** Clients of a port's connections, as announced by proxies. */
 export interface ProxiedClients {
-  /** Takes the header off a connection. `refused`: why it is closed. */
+  /** Reads the header of a connection. `refused`: called with why the connection is closed. */
   receive(
     socket: Socket,
     settings: ProxyProtocolSettings,
     then: () => void,
     refused: (why: string) => void,
   ): void;
-  /** Gives a connection the address of its client; of TLS, once the handshake is over. */
+  /** Sets the client's address of a connection; with TLS, after the handshake. */
   name(socket: Socket): void;
-  /** Closes the connections that do not say in `FIRST_REQUEST_TIME` for whom they are. */
+  /** Closes connections that send no header within `FIRST_REQUEST_TIME`. */
   close(): void;
 }
 
-/** What a port has to do with proxies. */
+/** Settings of a port. */
 interface ProxiedPort {
-  /** Undefined: nothing. */
+  /** `undefined` if the port does not use PROXY protocol. */
   readonly proxyProtocol: ProxyProtocol | undefined;
-  /** Why a connection was broken off, for a log that wants to know. */
+  /** Receives why a connection was aborted, if the log wants to know. */
   readonly broken: ((message: string) => void) | undefined;
 }
 
-/** Takes the headers off a server's connections before it does anything with them, TLS included. */
+/** Reads the headers of a server's connections before anything else does, TLS included. */
 export class ProxiedServer {
-  /** From the first connection on that may come from a proxy. */
+  /** Created for the first connection that may come from a proxy. */
   #clients: ProxiedClients | undefined;
 
   constructor(server: EventEmitter, port: () => ProxiedPort) {
@@ -57,18 +57,18 @@ export class ProxiedServer {
     });
   }
 
-  /** Gives a connection the address of its client. */
+  /** Sets the client's address of a connection. */
   name(socket: Socket): void {
     this.#clients?.name(socket);
   }
 
-  /** Closes the connections that do not say in `FIRST_REQUEST_TIME` for whom they are. */
+  /** Closes connections that send no header within `FIRST_REQUEST_TIME`. */
   close(): void {
     this.#clients?.close();
   }
 }
 
-/** Gets each connection of a server before the server does, TLS included; `go` hands it to the server. */
+/** Passes each connection to `receive` before the server sees it, TLS included; `go` passes it to the server. */
 export function interceptConnections(
   server: EventEmitter,
   receive: (socket: Socket, go: () => void) => void,
