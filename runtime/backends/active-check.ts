@@ -1,35 +1,35 @@
 import type { Upstream, UpstreamHandler, UpstreamRequest } from "../http/upstream/upstream.ts";
 import type { GatewayContext } from "../process/gateway-context.ts";
 
-/** How a server is asked how it does. Times in milliseconds. */
+/** Settings of health checks. Times in milliseconds. */
 export interface ActiveCheckSettings {
-  /** Below the path of the server's address. */
+  /** Path below that of the server's address. */
   readonly path: string;
-  /** From the end of one check to the next one. */
+  /** Time from the end of one check to the next one. */
   readonly interval: number;
-  /** To the head of the response. */
+  /** Time to the head of the response. */
   readonly timeout: number;
-  /** What it says when it does well; absent: 200 to 299. */
+  /** Statuses of a healthy server; 200 to 299 if absent. */
   readonly expectedStatuses?: ReadonlySet<number>;
-  /** Checks in a row that fail before it is not asked any more. */
+  /** Number of consecutive failures after which the server gets no more requests. */
   readonly unhealthyThreshold: number;
-  /** Checks in a row that it has to pass before it is asked again. */
+  /** Number of consecutive successes after which it gets requests again. */
   readonly healthyThreshold: number;
 }
 
 /**
- * Asks a server again and again how it does, from the first request on that a gateway has for it until another
- * configuration is served. The first check decides alone; before it the server is taken to do well.
+ * Checks a server periodically, from the gateway's first request for it until the next reload. The first check decides alone;
+ * before it the server counts as healthy.
  */
 export class ActiveCheck {
-  /** What the checks say. */
+  /** Result of the checks. */
   isHealthy = true;
   readonly #server: Upstream;
   readonly #settings: ActiveCheckSettings;
   #gateway: GatewayContext | undefined;
   #forgetReloads: (() => void) | undefined;
   #isFirst = true;
-  /** In a row, of checks that say other than `isHealthy`. */
+  /** Number of consecutive checks that contradict `isHealthy`. */
   #others = 0;
   #timer: NodeJS.Timeout | undefined;
   #request: UpstreamRequest | undefined;
@@ -39,7 +39,7 @@ export class ActiveCheck {
     this.#settings = settings;
   }
 
-  /** Begins, unless it has begun. */
+  /** Starts checking, unless it has started. */
   start(gateway: GatewayContext): void {
     if (this.#gateway !== undefined) return;
     this.#gateway = gateway;
@@ -47,7 +47,7 @@ export class ActiveCheck {
     this.#ask();
   }
 
-  /** Ends it; the next `start` begins it again. */
+  /** Stops checking until the next `start`. */
   stop(): void {
     this.#gateway = undefined;
     this.#forgetReloads?.();
@@ -72,7 +72,7 @@ export class ActiveCheck {
     this.#timer.unref();
   }
 
-  /** `result`: the status, or why there was none. */
+  /** Records a result: the status, or why there was none. */
   #note(result: number | string): void {
     const gateway = this.#gateway;
     if (gateway === undefined) return;
@@ -101,7 +101,7 @@ export class ActiveCheck {
   }
 }
 
-/** One check: the head of the response decides, and what follows is read and thrown away. */
+/** One check. The head of the response decides; its body is read and discarded. */
 class Check implements UpstreamHandler {
   readonly #done: (result: number | string) => void;
   #isDone = false;
@@ -110,7 +110,7 @@ class Check implements UpstreamHandler {
     this.#done = done;
   }
 
-  /** Only the first call counts. */
+  /** Ends the check; only the first call counts. */
   finish(result: number | string): void {
     if (this.#isDone) return;
     this.#isDone = true;

@@ -16,19 +16,19 @@ import {
 import { forbidden } from "./host.ts";
 import { RecentUpstreams } from "./recent-upstreams.ts";
 
-/** A backend whose host each request chooses: how every one of them is reached. */
+/** A backend whose host is chosen by each request, with the settings of all its connections. */
 export interface DestinationSettings extends Omit<UpstreamSettings, "url"> {
   readonly scheme: "http" | "https";
-  /** The port of a request that names none. */
+  /** Port of requests that name none. */
   readonly port: number;
   /** Addresses and ranges that may be reached although they are not public. */
   readonly allowPrivate: readonly string[];
 }
 
-/** What metrics call all destinations: clients choose them. */
+/** Name of all destinations in metrics, because clients choose them. */
 const DYNAMIC = "dynamic";
 
-/** The destinations of one backend, each with its pool of connections. */
+/** Destinations of one backend, each with its pool of connections. */
 export class Destinations {
   readonly settings: DestinationSettings;
   readonly #rules: AddressRules;
@@ -40,7 +40,7 @@ export class Destinations {
     this.#rules = new AddressRules(settings.allowPrivate);
   }
 
-  /** The pool of a destination, or why it may not be reached. */
+  /** Returns the pool of a destination, or why it may not be reached. */
   upstream({ host, port }: Destination, gateway: GatewayContext): Upstream | NoDestination {
     const key = `${host}:${port}`;
     const known = this.#upstreams.get(key);
@@ -49,7 +49,7 @@ export class Destinations {
     return "fault" in opened ? opened : this.#upstreams.add(key, opened);
   }
 
-  /** A way to a destination for bytes, or why it may not be reached. */
+  /** Returns the function that connects to a destination, or why it may not be reached. */
   connector({ host, port }: Destination, gateway: GatewayContext): Connect | NoDestination {
     const check = { rules: this.#rules, gateway };
     const why = isAddress({ host, port }) ? addressRefusal(host, port, check) : undefined;
@@ -67,7 +67,7 @@ export class Destinations {
     });
   }
 
-  /** The gateway's name in Via: the same for all processes with one session key, and nobody else's. */
+  /** Returns the gateway's name in Via: shared by all processes with the same session key, and unguessable for others. */
   mark({ sessionKey }: GatewayContext): string {
     const digest = () => createHmac("sha256", sessionKey).update("via").digest("hex");
     this.#mark ??= `gwc-${digest().slice(0, 16)}`;
@@ -82,15 +82,15 @@ export class Destinations {
       if (why !== undefined) return { fault: "forbidden", why };
     }
     const url = `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`;
-    // A name may look like an internationalised one (`xn--`) and be none.
+    // A name may look like an internationalised one (`xn--`) and be invalid.
     if (!URL.canParse(url)) return { fault: "malformed", why: "this is no host name" };
     return openUpstream({ url, countedAs: DYNAMIC, ...settings }, checkedLookup(port, check));
   }
 }
 
 /**
- * The upstream that the request names: by what a policy made of its Host, else by its Host. Undefined: there is none that
- * it may reach, and it was answered (400, or 403 with the reason in the log).
+ * Returns the upstream that the request names: by a policy's change of its Host, otherwise by its Host. Returns `undefined` if
+ * it may not be reached; the request was then answered (400, or 403 with the reason in the log).
  */
 export function chooseDestination(
   exchange: Exchange,
@@ -109,15 +109,15 @@ export function chooseDestination(
     refuseDestination(exchange, { fault: "forbidden", why: "the request has been here before" });
     return undefined;
   }
-  // What was read is what the destination reads.
+  // The destination must see the host that was checked.
   exchange.upstreamHost = authority;
-  // RFC 9110 7.6.3: a proxy says that a request went through it, and so recognises one that comes back.
+  // RFC 9110 7.6.3: a proxy adds itself to Via, and so recognizes loops.
   const hop = `${exchange.version.slice("HTTP/".length)} ${mark}`;
   exchange.setRequestHeader("via", via === undefined ? hop : `${via}, ${hop}`);
   return upstream;
 }
 
-/** Answers a request whose destination is none that it may reach. */
+/** Refuses a request whose destination may not be reached. */
 export function refuseDestination(exchange: Exchange, { fault, why }: NoDestination): void {
   logFields(exchange.record).set("error", why);
   if (fault === "malformed") refuse(exchange, 400, "BadRequest", "no valid destination");

@@ -7,30 +7,30 @@ import { socketHost } from "../net/connector.ts";
 import { endpointName, type PodAddress, podsOf } from "../net/service-endpoints.ts";
 import { SECOND } from "../process/units.ts";
 
-/** How long the addresses of a name are believed, in milliseconds. */
+/** How long resolved addresses of a name are cached, in milliseconds. */
 const BELIEVED_FOR = 5 * SECOND;
 
 /**
- * The servers that one name stands for, each with its own connections: the pods of a Service where a controller says which
- * they are, else the addresses that DNS has. Nothing is looked up or connected before the first question.
+ * The servers that a name stands for, each with its own connections: the pods of a Service if a controller reports them,
+ * otherwise the addresses in DNS. Nothing is looked up or connected before the first use.
  */
 export class Endpoints<Server extends Upstream> {
-  /** The name itself: a connection leads to any of them. */
+  /** The name itself: connections lead to any of its servers. */
   readonly any: Server;
-  /** There is nothing to choose from: an address, a socket, this machine, or a name that a proxy looks up. */
+  /** Whether the name stands for a single server: an address, a socket, this machine, or a name that a proxy resolves. */
   readonly isOne: boolean;
   readonly #settings: UpstreamSettings;
   readonly #open: (settings: UpstreamSettings) => Server;
   readonly #host: string;
   readonly #port: number;
-  /** A Unix socket is one server. */
+  /** Whether it is a Unix socket, which is a single server. */
   readonly #isSocket: boolean;
   #servers: ReadonlyMap<string, Server> = new Map();
   #pods: readonly PodAddress[] | undefined;
   #found: Promise<ReadonlyMap<string, Server>> | undefined;
   #believedUntil = 0;
 
-  /** `open`: makes the connections to one of them. Throws StartupError on a malformed URL. */
+  /** `open`: opens the connections to one server. Throws StartupError on a malformed URL. */
   constructor(settings: UpstreamSettings, open: (settings: UpstreamSettings) => Server) {
     const server = readServerUrl(settings.url);
     const { hostname = "", port = "", protocol } = server?.url ?? {};
@@ -44,12 +44,12 @@ export class Endpoints<Server extends Upstream> {
     this.isOne = isHere || settings.tunnel !== undefined;
   }
 
-  /** Whether a controller says which they are, all of them: DNS may show some of many. */
+  /** Whether a controller reports all of them; DNS may return only some. */
   get areListed(): boolean {
     return podsOf(this.#host, this.#port) !== undefined;
   }
 
-  /** By `ip:port`, as they are now. Rejects when the name has no address. */
+  /** Returns the current servers by `ip:port`. Rejects if the name has no address. */
   current(): Promise<ReadonlyMap<string, Server>> {
     const pods = podsOf(this.#host, this.#port);
     if (this.#found !== undefined) {
@@ -78,7 +78,7 @@ export class Endpoints<Server extends Upstream> {
       }),
     );
     this.#servers = servers;
-    // Those that are gone keep no connections.
+    // Closes the connections of removed servers.
     for (const [name, server] of before) if (!servers.has(name)) server.close();
     return servers;
   }

@@ -18,17 +18,17 @@ import type {
   UpstreamTunnel,
 } from "../http/upstream/upstream.ts";
 
-/** The servers of one request. */
+/** The servers for one request. */
 export interface ServerChoice {
-  /** A server for the next attempt: one that was not tried yet, if there is any. */
+  /** Returns a server for the next attempt, preferably one that was not tried. */
   next(): Upstream;
-  /** `next` gives a server that was not tried yet. */
+  /** Whether `next` returns a server that was not tried. */
   readonly hasUntried: boolean;
 }
 
 /**
- * Sends the request to an upstream and its response to the client. `choice`: the upstream is one of several, and another
- * one gets the request if nothing of it was sent.
+ * Forwards the request to an upstream and its response to the client. `choice`: other servers, which get the request if nothing
+ * of it was sent.
  */
 export function forward(exchange: Exchange, upstream: Upstream, choice?: ServerChoice): void {
   exchange.record.upstream = upstream.name;
@@ -44,14 +44,14 @@ export function forward(exchange: Exchange, upstream: Upstream, choice?: ServerC
   );
 }
 
-/** The same to one of several servers. */
+/** Forwards the request to one of several servers. */
 export function forwardChosen(exchange: Exchange, choice: ServerChoice): void {
   forward(exchange, choice.next(), choice);
 }
 
 /**
- * Sends a request to another server if nothing of it was sent to the one before: whatever its method is, it is done once.
- * False: there is none, or it may have been sent.
+ * Sends a request to another server if nothing of it was sent to the previous one, so it is executed once, whatever its method.
+ * Returns false if there is no other server, or if something may have been sent.
  */
 function moveUnsent(exchange: Exchange, failure: UpstreamFailure, choice: ServerChoice): boolean {
   if (!isMovable(failure) || exchange.isOver || !choice.hasUntried) return false;
@@ -60,12 +60,12 @@ function moveUnsent(exchange: Exchange, failure: UpstreamFailure, choice: Server
   return true;
 }
 
-/** Whether another server may get what this failure is about. */
+/** Whether another server may get the request after this failure. */
 export function isMovable({ unsent, isForbidden, isDenied }: UpstreamFailure): boolean {
   return unsent !== undefined && isForbidden !== true && isDenied !== true;
 }
 
-/** Gives the request its body back, where it was read for a connection that could not be opened. */
+/** Restores the request's body if it was read for a connection that could not be opened. */
 export function keepUnsent(exchange: Exchange, { unsent }: UpstreamFailure): void {
   const body = unsent?.body;
   if (!isBodySource(exchange.body)) return;
@@ -73,7 +73,10 @@ export function keepUnsent(exchange: Exchange, { unsent }: UpstreamFailure): voi
   else if (body instanceof Uint8Array) exchange.setRequestBody(body);
 }
 
-/** Most requests go on with the lines that came: nobody takes them apart. Undefined: this one does not. */
+/**
+ * Forwards the header lines as received, without parsing, which works for most requests. Returns `undefined` if it does not
+ * work for this one.
+ */
 function sendLines(
   exchange: Exchange,
   upstream: Upstream,
@@ -82,7 +85,7 @@ function sendLines(
 ): UpstreamRequest | undefined {
   const { requestLines, upstreamMethod: method, body } = exchange;
   if (upstream.sendLines === undefined) return undefined;
-  // What stands behind a body in chunks has to be judged by the list.
+  // Trailers after a chunked body are checked against the list.
   if (requestLines === undefined || (isBodySource(body) && body.length === undefined)) {
     return undefined;
   }
@@ -104,13 +107,13 @@ function sendList(
   return upstream.send(call, relay);
 }
 
-/** The request as it goes to an upstream. */
+/** Returns the request as it is sent to an upstream. */
 export function upstreamCall(exchange: Exchange, upstream: Upstream): UpstreamCall {
   const { upstreamMethod: method, body } = exchange;
   const path = pathFor(exchange, upstream);
   const headers = endToEnd(exchange.requestHeaders, "host");
   headers.push("host", hostFor(exchange, upstream));
-  // It belongs to one connection, and the next one has to be told as well.
+  // TE belongs to one connection, so the next one needs its own.
   if (exchange.acceptsTrailers && upstream.takesTrailers) headers.push("te", "trailers");
   const mayTrail = isBodySource(body) && body.length === undefined;
   const announced = mayTrail ? exchange.requestTrailers?.announced : undefined;
@@ -120,17 +123,17 @@ export function upstreamCall(exchange: Exchange, upstream: Upstream): UpstreamCa
 
 function pathFor(exchange: Exchange, { basePath }: Upstream): string {
   const target = forwardedTarget(exchange);
-  // `*` is no path (RFC 9110 9.3.7).
+  // `*` is not a path (RFC 9110 9.3.7).
   return target === "*" ? target : basePath + target;
 }
 
-/** What a policy decided; else the upstream's own name, or the one that the client used. */
+/** Chooses the Host: a policy's, otherwise the upstream's own name or the one that the client used. */
 function hostFor({ upstreamHost, host }: Exchange, { keepsHost, authority }: Upstream): string {
   if (upstreamHost === undefined) return keepsHost && host !== "" ? host : authority;
   return upstreamHost ?? authority;
 }
 
-/** Passes one response of an upstream on to the client. */
+/** Forwards one response of an upstream to the client. */
 export class Relay implements UpstreamHandler {
   readonly #exchange: Exchange;
   readonly #span: CallSpan | undefined;
@@ -139,8 +142,8 @@ export class Relay implements UpstreamHandler {
   #unwanted = 0;
 
   /**
-   * `span`: that of the request, which ends with it; absent: it has none, or another one sees to it. `move`: sends the
-   * request elsewhere after a failure, and returns whether it did; absent: there is no other server.
+   * `span`: span of the request, which ends with it; absent without one, or if the caller ends it. `move`: sends the request
+   * elsewhere after a failure and returns whether it did; absent if there is no other server.
    */
   constructor(
     exchange: Exchange,
@@ -152,7 +155,7 @@ export class Relay implements UpstreamHandler {
     this.#move = move;
   }
 
-  /** The request whose response comes; it ends when the client leaves. */
+  /** Takes the request whose response is forwarded; it is aborted when the client disconnects. */
   start(request: UpstreamRequest): void {
     this.#request = request;
     this.#exchange.onAbort(() => this.#abort());
@@ -194,7 +197,7 @@ export class Relay implements UpstreamHandler {
   onError(failure: UpstreamFailure): void {
     this.#span?.end(failure.kind);
     const exchange = this.#exchange;
-    // The client has another response already, or has left.
+    // The client has another response already, or has disconnected.
     if (exchange.isOver || this.#move?.(failure) === true) return;
     logFields(exchange.record).set("error", failure.detail);
     if (exchange.headersSent && !exchange.withdrawResponse()) {
@@ -214,18 +217,18 @@ export class Relay implements UpstreamHandler {
 
   #passHead(status: number, headers: readonly string[]): void {
     const { upstreamMethod, original } = this.#exchange;
-    // The length that a response to HEAD announces is not that of a response to what the client asked.
+    // The length in a response to HEAD is not that of the response to the client's own method.
     const isBodiless = upstreamMethod === "HEAD" && original.method !== "HEAD";
     const length = isBodiless ? 0 : contentLength(headers);
     if (this.#exchange.acceptsTrailers && this.#noteStatus(headers)) {
-      // gRPC's status in the head: these are trailers alone, and the head has to end the response.
+      // gRPC's status in the head: a trailers-only response, whose head must end it.
       this.#exchange.respond(status, endToEnd(headers, ""));
       return;
     }
     this.#exchange.writeHead(status, endToEnd(headers, ""), length);
   }
 
-  /** Notes gRPC's status for the log; whether there is one. */
+  /** Records gRPC's status for the log. Returns whether there is one. */
   #noteStatus(fields: readonly string[]): boolean {
     const status = headerValue(fields, "grpc-status");
     if (status === undefined) return false;
@@ -234,7 +237,7 @@ export class Relay implements UpstreamHandler {
     return true;
   }
 
-  /** The client has another response already. */
+  /** Drops the body, because the client has another response already. */
   #drop(chunk: Buffer): true {
     this.#unwanted += chunk.length;
     if (this.#unwanted > MAX_UNWANTED) this.#abort();
@@ -247,7 +250,7 @@ export class Relay implements UpstreamHandler {
   }
 }
 
-/** Bytes of a response that nobody wants which are read all the same: its connection can then be kept. */
+/** Maximum bytes of an unwanted response that are read so that its connection can be reused. */
 const MAX_UNWANTED = 65_536;
 
 function refusalOf({ kind, isForbidden, isDenied }: UpstreamFailure) {
@@ -255,7 +258,7 @@ function refusalOf({ kind, isForbidden, isDenied }: UpstreamFailure) {
   return isForbidden === true ? forbidden : refusals[kind];
 }
 
-/** What the client gets when there is no response. */
+/** Responses to the client if the upstream gave none. */
 const refusals = {
   connect: { status: 503, reason: "UpstreamFailure", message: "upstream is not reachable" },
   timeout: { status: 504, reason: "Timeout", message: "upstream did not answer in time" },
@@ -263,17 +266,17 @@ const refusals = {
   protocol: { status: 502, reason: "UpstreamFailure", message: "upstream gave no valid response" },
 } as const;
 
-/** What the client gets when it may not reach what it asked for. */
+/** Response to a client that may not reach the destination. */
 export const forbidden = {
   status: 403,
   reason: "ForbiddenDestination",
   message: "this destination is not allowed",
 } as const;
 
-/** What the client gets when the rules of the backend forbid its request. */
+/** Response to a client whose request the backend's rules forbid. */
 const denied = { status: 403, reason: "Authorization", message: "authorization failed" } as const;
 
-/** What the client gets when its token is none that the backend could be shown another one for (RFC 6750 3). */
+/** Response to a client whose token cannot be exchanged for the backend's (RFC 6750 3). */
 const unauthorized = {
   status: 401,
   reason: "JwtAuth",
@@ -281,7 +284,7 @@ const unauthorized = {
   headers: ["www-authenticate", "Bearer"],
 } as const;
 
-/** The body's length when the upstream announced it. That it is one number was checked when it was read. */
+/** Returns the announced length of the body; it was validated when it was read. */
 function contentLength(headers: readonly string[]): number | undefined {
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i] ?? "";
@@ -293,8 +296,8 @@ function contentLength(headers: readonly string[]): number | undefined {
 }
 
 /**
- * Asks the upstream for the protocol that the client asks for (WebSocket, ...). Bytes pass only once the upstream has
- * agreed to it: a client can't have a tunnel by asking alone. Any other response goes to the client as it is.
+ * Requests the client's protocol (WebSocket, ...) from the upstream. Bytes flow only once the upstream has agreed, so a client
+ * cannot open a tunnel alone. Any other response is forwarded as it is.
  */
 export function tunnel(
   exchange: Exchange,
@@ -307,13 +310,13 @@ export function tunnel(
   relay.start(upgradeTraced(exchange.trace, upstream, call, protocol, relay));
 }
 
-/** Passes the bytes of another protocol on, both ways. */
+/** Forwards the bytes of another protocol in both directions. */
 export class TunnelRelay extends Relay implements UpgradeHandler {
   readonly #exchange: Exchange;
   readonly #protocol: string;
   #leave: (() => void) | undefined;
 
-  /** `move`: as of `Relay`. */
+  /** `move`: as in `Relay`. */
   constructor(exchange: Exchange, protocol: string, move?: (failure: UpstreamFailure) => boolean) {
     super(exchange, undefined, move);
     this.#exchange = exchange;
@@ -335,7 +338,7 @@ export class TunnelRelay extends Relay implements UpgradeHandler {
         if (!upstream.write(chunk)) client.pause();
       },
       onEnd: () => upstream.end(),
-      // The relay hears of it from the exchange.
+      // The exchange notifies the relay.
       onAbort: () => {},
     });
     const forget = exchange.gateway.onDrainDeadline(() => exchange.abort());

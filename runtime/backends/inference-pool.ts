@@ -8,13 +8,13 @@ import { NamedEndpoints } from "./inference-pool/named-endpoints.ts";
 
 /** Model servers behind one name. */
 export interface InferencePoolSettings extends UpstreamSettings {
-  /** Requests for which the picker names no endpoint go to the pool's name. */
+  /** Whether requests go to the pool's name if the picker names no endpoint. */
   readonly passesOnFailure: boolean;
-  /** The picker knows the endpoints by itself: it is offered none, and any address that it names is one. */
+  /** Whether the picker knows the endpoints itself: it is sent none, and may name any address. */
   readonly takesAnyEndpoint?: true;
 }
 
-/** What an endpoint picker may choose from, as its protocol has it; nothing where it knows that by itself. */
+/** Endpoints to choose from, as the picker's protocol encodes them; empty if the picker knows them itself. */
 export interface OfferedEndpoints {
   readonly metadata?: {
     readonly "envoy.lb.subset_hint": {
@@ -23,7 +23,7 @@ export interface OfferedEndpoints {
   };
 }
 
-/** The header by which a picker names endpoints: `ip:port`, the first choice first (endpoint picker protocol). */
+/** Header in which a picker names endpoints: `ip:port`, in order of preference (endpoint picker protocol). */
 const DESTINATION_HEADER = "x-gateway-destination-endpoint";
 
 /** Opens a pool. Nothing is looked up or connected before the first request. Throws StartupError on a malformed URL. */
@@ -32,8 +32,8 @@ export function openInferencePool(settings: InferencePoolSettings): InferencePoo
 }
 
 /**
- * The endpoints of the pool as a picker is offered them. A client's own choice is taken off the request. Undefined: the
- * pool has none, and the request was refused (503), or its client has left.
+ * Returns the endpoints of the pool for a picker, and removes the client's own choice from the request. Returns `undefined` if
+ * the pool has no endpoint, and the request was refused (503), or if its client has disconnected.
  */
 export async function offerEndpoints(
   exchange: Exchange,
@@ -55,8 +55,8 @@ export async function offerEndpoints(
 }
 
 /**
- * The endpoint that the picker named, with those that it named after it for when the first can't be reached. Only the
- * pool's own are taken, unless the picker alone knows those. Undefined: it named none, and the request was refused (503).
+ * Returns the endpoint that the picker named, with its further ones as fallback. Only endpoints of the pool are accepted,
+ * unless the picker alone knows them. Returns `undefined` if it named none, and the request was refused (503).
  */
 export async function pickedEndpoint(
   exchange: Exchange,
@@ -82,7 +82,7 @@ function refuseUnpicked(exchange: Exchange, detail: string): void {
 class InferencePool {
   readonly passesOnFailure: boolean;
   readonly #endpoints: Endpoints<Upstream>;
-  /** Those that the picker named; undefined: only the pool's own are asked. */
+  /** Endpoints by the picker's names; `undefined` if only the pool's own are accepted. */
   readonly #named: NamedEndpoints | undefined;
 
   constructor({ passesOnFailure, takesAnyEndpoint, ...server }: InferencePoolSettings) {
@@ -99,29 +99,29 @@ class InferencePool {
     return this.#named !== undefined;
   }
 
-  /** What the picker named that is no endpoint, for the log. */
+  /** Name of the unknown endpoint that the picker chose, for the log. */
   get unknownEndpoint(): string {
     return this.takesAnyEndpoint ? "no address with a port" : "none of the pool's own endpoints";
   }
 
-  /** The endpoints among the names, each `ip:port`. Rejects when the pool's name has no address. */
+  /** Returns the endpoints with these names (`ip:port`). Rejects if the pool's name has no address. */
   async named(names: readonly string[]): Promise<readonly Upstream[]> {
     const own = this.#named ?? (await this.#endpoints.current());
     return names.flatMap((name) => own.get(name.trim()) ?? []);
   }
 
-  /** All of them by `ip:port`. Rejects when the name has no address. */
+  /** Returns all endpoints by `ip:port`. Rejects if the name has no address. */
   endpoints(): Promise<ReadonlyMap<string, Upstream>> {
     return this.#endpoints.current();
   }
 
-  /** The pool by its name: whichever of its endpoints a connection leads to. */
+  /** The pool by its name: connections lead to any of its endpoints. */
   get anyEndpoint(): Upstream {
     return this.#endpoints.any;
   }
 }
 
-/** Endpoints are known by their addresses, and asked by the name that the client used. */
+/** Opens an endpoint: identified by its address, with the client's Host. */
 function openEndpoint({ endpoint, ...settings }: UpstreamSettings): Upstream {
   return openUpstream(
     endpoint === undefined ? settings : { keepsHost: true, ...settings, endpoint },

@@ -8,15 +8,15 @@ import type { ServerChoice } from "./host.ts";
 import type { HealthSettings } from "./server-health.ts";
 import { keepChecked, WatchedUpstream, withoutEjected } from "./watched.ts";
 
-/** A backend of a route whose name may stand for several servers, of which each is known by itself. */
+/** A backend of a route whose name may stand for several servers, which are told apart. */
 export interface LastingBackend {
-  /** Its share of new clients, above zero. */
+  /** Share of new clients, above zero. */
   readonly weight: number;
   readonly server: UpstreamSettings;
   readonly health: HealthSettings;
 }
 
-/** The backends of such a route, each with all servers that its name stands for. */
+/** The backends of such a route, each with all servers of its name. */
 export type LastingBackends = readonly OpenBackend[];
 
 interface OpenBackend {
@@ -29,13 +29,13 @@ interface OpenBackend {
 export interface LastingServer {
   readonly upstream: LastingUpstream;
   readonly backend: OpenBackend;
-  /** Its part of its backend's share. */
+  /** Share within its backend. */
   readonly weight: number;
 }
 
-/** A server that clients come back to. */
+/** A server that clients return to. */
 class LastingUpstream extends WatchedUpstream {
-  /** What tells it from every other server, whatever process asks: 16 characters that do not say where it is. */
+  /** Identifies the server in every process: 16 characters that do not reveal its address. */
   readonly id: string;
 
   constructor(settings: UpstreamSettings, health: HealthSettings) {
@@ -55,7 +55,10 @@ export function openLasting(backends: readonly LastingBackend[]): LastingBackend
   }));
 }
 
-/** Chooses any server by chance, another one for each attempt. Undefined: the request was refused, or its client has left. */
+/**
+ * Chooses servers at random, another one for each attempt. Returns `undefined` if the request was refused, or if its client has
+ * disconnected.
+ */
 export async function chooseAny(
   exchange: Exchange,
   backends: LastingBackends,
@@ -76,8 +79,8 @@ export async function chooseAny(
 }
 
 /**
- * All servers as they are now. Undefined: there is none, and the request was refused (503), or its client has left. A
- * backend whose name has no address has none.
+ * Returns all current servers. A backend whose name has no address has none. Returns `undefined` if there is no server at all,
+ * and the request was refused (503), or if its client has disconnected.
  */
 export async function lastingServers(
   exchange: Exchange,
@@ -106,7 +109,7 @@ async function serversOf(backend: OpenBackend): Promise<readonly LastingServer[]
   }));
 }
 
-/** Those that may be asked now: not ejected, and not `tried`; when none of these is left, any. */
+/** Returns the available servers, neither ejected nor `tried`; all of them if none is available. */
 export function askable(
   servers: readonly LastingServer[],
   tried: ReadonlySet<LastingServer>,
@@ -115,7 +118,7 @@ export function askable(
   return fresh.length === 0 ? servers : fresh;
 }
 
-/** One of them by chance, in proportion to the shares of their backends. */
+/** Chooses a server at random, in proportion to the shares of the backends. */
 export function anyServer(servers: readonly LastingServer[]): LastingServer {
   let left = Math.random() * servers.reduce((sum, { weight }) => sum + weight, 0);
   const found = servers.find(({ weight }) => {
@@ -126,8 +129,8 @@ export function anyServer(servers: readonly LastingServer[]): LastingServer {
 }
 
 /**
- * The server of a key: always the same one, as long as it is there (rendezvous hashing). Whatever leaves or comes, only
- * the keys of what left, or of what came, move. First a backend by its share, then one of its servers.
+ * Returns the server of a key, the same one as long as it exists (rendezvous hashing): if servers leave or join, only keys of
+ * these servers move. It chooses a backend by its share, then one of its servers.
  */
 export function serverOfKey(servers: readonly LastingServer[], key: string): LastingServer {
   const hash = textHash(key);
@@ -137,7 +140,7 @@ export function serverOfKey(servers: readonly LastingServer[], key: string): Las
   return highest(own, ({ upstream }) => rank(mixedHash(hash, upstream.id), 1)) ?? lastOf(servers);
 }
 
-/** A number that is highest for one of several as often as its weight says; `hash`: 32 bits. */
+/** Ranks a server: the highest rank is distributed in proportion to the weights. `hash`: 32 bits. */
 function rank(hash: number, weight: number): number {
   return -weight / Math.log((hash + 0.5) / 2 ** 32);
 }
@@ -159,7 +162,7 @@ function lastOf(servers: readonly LastingServer[]): LastingServer {
   return last;
 }
 
-/** A text as 32 bits: FNV-1a over its UTF-16 code units, then mixed. The same in every process. */
+/** Hashes a string to 32 bits: FNV-1a over its UTF-16 code units, then mixed. The same in every process. */
 export function textHash(text: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i += 1) {
@@ -168,12 +171,12 @@ export function textHash(text: string): number {
   return mixed(hash);
 }
 
-/** A hash and another text as 32 bits. */
+/** Hashes a hash and a string to 32 bits. */
 export function mixedHash(hash: number, text: string): number {
   return mixed(hash ^ Math.imul(textHash(text), 0x9e3779b1));
 }
 
-/** The last step of MurmurHash3: every bit of what goes in turns half of those that come out. */
+/** Mixes a hash with the last step of MurmurHash3: each input bit changes half of the output bits. */
 function mixed(hash: number): number {
   let bits = hash ^ (hash >>> 16);
   bits = Math.imul(bits, 0x85ebca6b);

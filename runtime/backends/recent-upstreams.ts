@@ -1,23 +1,23 @@
 import type { Upstream } from "../http/upstream/upstream.ts";
 
-/** Servers whose connections are kept; the one that was asked for longest ago makes room. */
+/** Maximum number of servers with open connections; the least recently used one is closed first. */
 const MAX = 1000;
 
 /** Servers that requests choose, each with its own connections. */
 export class RecentUpstreams {
   readonly #upstreams: Map<string, Upstream> = new Map();
 
-  /** The one of this address; undefined: it has to be opened. */
+  /** Returns the server of this address; `undefined` if it is not open. */
   get(address: string): Upstream | undefined {
     const known = this.#upstreams.get(address);
     if (known === undefined) return undefined;
-    // The last one in the map is the one that was used last.
+    // Maps are ordered by insertion: the last entry is the most recently used.
     this.#upstreams.delete(address);
     this.#upstreams.set(address, known);
     return known;
   }
 
-  /** Keeps one that was opened. */
+  /** Adds an opened server. */
   add(address: string, upstream: Upstream): Upstream {
     this.#upstreams.set(address, upstream);
     if (this.#upstreams.size > MAX) this.#closeOldest();

@@ -3,51 +3,51 @@ import { ReceivedResponse } from "../http/received-response.ts";
 import { SECOND } from "../process/units.ts";
 import type { ActiveCheckSettings } from "./active-check.ts";
 
-/** When a server of several is left alone, and for how long. */
+/** When a server is ejected, and for how long. */
 export interface HealthSettings {
-  /** Milliseconds of the first ejection; each further one in a row is longer by as much. */
+  /** Milliseconds of the first ejection; each consecutive one is longer by as much. */
   readonly eviction: number;
-  /** Failures in a row after which it is ejected; absent: unless `healthThreshold` is there, the first one. */
+  /** Number of consecutive failures before ejection; if absent, one, unless `healthThreshold` is set. */
   readonly consecutiveFailures?: number;
-  /** It is ejected after a failure that leaves its health (0..1) below this. */
+  /** Health (0..1) below which a failure ejects the server. */
   readonly healthThreshold?: number;
-  /** Its health when it returns; absent: what it was. */
+  /** Health after an ejection; unchanged if absent. */
   readonly restoreHealth?: number;
-  /** Whether a response is a failure; absent: by its status. */
+  /** Whether a response counts as failure; by its status if absent. */
   readonly isUnhealthy?: (response: ResponseVariables) => boolean;
-  /** It is asked how it does; absent: only its responses say. */
+  /** Settings of health checks; without them, only responses count. */
   readonly active?: ActiveCheckSettings;
-  /** The part of all servers below which those that do well are not left to do everything; absent: none. */
+  /** Share of healthy servers below which ejected ones get requests too; no limit if absent. */
   readonly panicThreshold?: number;
 }
 
-/** For servers that fail by giving no response alone, or one that breaks off. */
+/** Ignores responses: only a missing or aborted response counts as failure. */
 export function isNeverUnhealthy(): boolean {
   return false;
 }
 
-/** The longest ejection in milliseconds, also when the server asks for more: then it is tried again. */
+/** Longest ejection in milliseconds, even if the server requests a longer one; it is then tried again. */
 const MAX_EVICTION = 300 * SECOND;
 
-/** The share of the last request in the averages. */
+/** Weight of the latest request in the averages. */
 const WEIGHT = 0.3;
 
-/** Seconds that a server is taken to need before anything is known of its group. */
+/** Assumed latency of a server in seconds, until something is known about its group. */
 const ASSUMED_LATENCY = 1;
 
-/** What is known of how a server does: plain numbers, and all requests of the process share them. */
+/** Health of a server, as plain numbers shared by all requests of the process. */
 export class ServerHealth {
   readonly settings: HealthSettings;
-  /** Moving average of success: 1 is all well. */
+  /** Moving average of success; 1 means no failures. */
   score = 1;
-  /** Moving average of the seconds to the first content of responses; undefined before the first one. */
+  /** Moving average of the seconds to the first content of responses; `undefined` before the first one. */
   latency: number | undefined;
-  /** Requests that wait for their end. */
+  /** Number of requests in flight. */
   pending = 0;
-  /** In a row. */
+  /** Number of consecutive failures. */
   failures = 0;
   #ejections = 0;
-  /** Of the monotonic clock. */
+  /** Time of the monotonic clock. */
   #ejectedUntil = 0;
   #isEjected = false;
 
@@ -55,7 +55,7 @@ export class ServerHealth {
     this.settings = settings;
   }
 
-  /** `now`: milliseconds of the monotonic clock. The first question after an ejection ends it. */
+  /** Whether the server is ejected at `now` (milliseconds of the monotonic clock). The first call after an ejection ends it. */
   isEjected(now: number): boolean {
     if (!this.#isEjected) return false;
     if (now < this.#ejectedUntil) return true;
@@ -65,12 +65,12 @@ export class ServerHealth {
     return false;
   }
 
-  /** Milliseconds until it is asked again; 0 unless it is ejected. */
+  /** Returns the milliseconds until it gets requests again; 0 unless it is ejected. */
   ejectedFor(now: number): number {
     return this.isEjected(now) ? this.#ejectedUntil - now : 0;
   }
 
-  /** Whether a response shows that it does badly; `failures`: the statuses of that where no expression says. */
+  /** Whether a response counts as failure; `failures`: statuses that do, if there is no expression. */
   isFailure(
     status: number,
     headers: readonly string[],
@@ -81,7 +81,7 @@ export class ServerHealth {
     return isUnhealthy(new ReceivedResponse(status, headers));
   }
 
-  /** A response came whole; `latency`: seconds to its first content. */
+  /** Records a complete response; `latency`: seconds to its first content. */
   succeed(latency: number): void {
     this.score += WEIGHT * (1 - this.score);
     this.latency = this.latency === undefined ? latency : mean(this.latency, latency);
@@ -89,10 +89,10 @@ export class ServerHealth {
     if (!this.#isEjected) this.#ejections = 0;
   }
 
-  /** The server failed; `retryAfter`: the milliseconds for which it asks to be left alone. */
+  /** Records a failure; `retryAfter`: milliseconds that the server requests to be left alone. */
   fail(now: number, retryAfter: number | undefined): void {
     this.score -= WEIGHT * this.score;
-    // What was sent before the ejection says nothing new.
+    // Requests sent before the ejection add nothing new.
     if (this.isEjected(now)) return;
     this.failures += 1;
     if (!this.#isOverThreshold()) return;
@@ -102,7 +102,7 @@ export class ServerHealth {
     this.#isEjected = true;
   }
 
-  /** How good a choice it is: the more the better. `groupLatency`: in the place of its own before its first response. */
+  /** Ranks the server; higher is better. `groupLatency`: used before its first response. */
   rank(groupLatency: number | undefined): number {
     const latency = this.latency ?? groupLatency ?? ASSUMED_LATENCY;
     return this.score / (1 + latency * (1 + 0.1 * this.pending));

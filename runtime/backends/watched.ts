@@ -18,16 +18,16 @@ import { ActiveCheck } from "./active-check.ts";
 import type { ServerChoice } from "./host.ts";
 import { type HealthSettings, ServerHealth } from "./server-health.ts";
 
-/** An upstream of several, with its share of the requests. */
+/** One of several upstreams, with its share of the requests. */
 interface Watched {
   readonly weight: number;
   readonly upstream: WatchedUpstream;
 }
 
-/** Upstreams that share the requests of a route, less those that have failed. */
+/** Upstreams that share the requests of a route, except ejected ones. */
 export type WatchedUpstreams = readonly Watched[];
 
-/** Prepares the choice. Weights are above zero; an upstream without settings of its health is always asked. */
+/** Prepares the choice. Weights are above zero; an upstream without health settings is never ejected. */
 export function watchUpstreams(
   upstreams: readonly {
     readonly weight: number;
@@ -41,7 +41,7 @@ export function watchUpstreams(
   }));
 }
 
-/** Asks the servers how they do, those that are to be asked, from now on. */
+/** Starts the health checks of the servers that have them. */
 export function keepChecked(
   { gateway }: Exchange,
   upstreams: readonly { readonly upstream: WatchedUpstream }[],
@@ -49,14 +49,14 @@ export function keepChecked(
   for (const { upstream } of upstreams) upstream.keepChecked(gateway);
 }
 
-/** Chooses a server for each attempt of a request by chance, in proportion to the weights of those that are not ejected. */
+/** Chooses a server at random for each attempt of a request, in proportion to the weights of those that are not ejected. */
 export function chooseHealthy(upstreams: WatchedUpstreams): ServerChoice {
   return new HealthyChoice(upstreams);
 }
 
 class HealthyChoice implements ServerChoice {
   readonly #all: WatchedUpstreams;
-  /** Those that were not tried yet. */
+  /** Servers that were not tried. */
   #left: WatchedUpstreams;
 
   constructor(upstreams: WatchedUpstreams) {
@@ -88,8 +88,8 @@ function pickHealthy(upstreams: WatchedUpstreams): Upstream {
 }
 
 /**
- * Those that are not ejected. All, when that is none, as a gateway that asks nobody learns nothing, or fewer than the panic
- * threshold, as those few would break down as well.
+ * Removes ejected servers. Returns all if none is left, because a gateway that sends nothing learns nothing, or if fewer than
+ * the panic threshold are left, because those few would be overloaded.
  */
 export function withoutEjected<Item extends { readonly upstream: WatchedUpstream }>(
   items: readonly Item[],
@@ -103,7 +103,7 @@ export function withoutEjected<Item extends { readonly upstream: WatchedUpstream
 
 /** An upstream whose failures are counted. */
 export class WatchedUpstream extends WrappedUpstream {
-  /** The part of all servers that is to be asked, whoever is ejected. */
+  /** Share of all servers that get requests even if they are ejected. */
   readonly panicThreshold: number;
   readonly #health: ServerHealth | undefined;
   readonly #check: ActiveCheck | undefined;
@@ -115,7 +115,7 @@ export class WatchedUpstream extends WrappedUpstream {
     this.#check = settings?.active && new ActiveCheck(server, settings.active);
   }
 
-  /** Asks the server from now on how it does, if that is to be. */
+  /** Starts the server's health checks, if it has them. */
   keepChecked(gateway: GatewayContext): void {
     this.#check?.start(gateway);
   }
@@ -145,7 +145,7 @@ export class WatchedUpstream extends WrappedUpstream {
   }
 }
 
-/** A request whose end says how its server does. */
+/** A request whose result counts for the health of its server. */
 class WatchedRequest<Handler extends UpstreamHandler> implements UpstreamHandler, UpstreamRequest {
   protected readonly handler: Handler;
   readonly #health: ServerHealth;
@@ -154,10 +154,10 @@ class WatchedRequest<Handler extends UpstreamHandler> implements UpstreamHandler
   #request: UpstreamRequest | undefined;
   #latency: number | undefined;
   #isNoted = false;
-  /** The client has read the response more slowly than it came. */
+  /** Whether the client read the response more slowly than it arrived. */
   #wasHeldUp = false;
 
-  /** `body`: that of the request, where it comes from a client. */
+  /** `body`: body of the request if it comes from a client. */
   constructor(health: ServerHealth, handler: Handler, body?: AwaitedBody) {
     this.#health = health;
     this.handler = handler;
@@ -201,12 +201,12 @@ class WatchedRequest<Handler extends UpstreamHandler> implements UpstreamHandler
     this.#request?.resume();
   }
 
-  /** It takes as long as its client wants: nobody can have a server left alone that does well. */
+  /** Whether the client determines the duration: a client must not be able to eject a healthy server. */
   get #waitsForClient(): boolean {
     return this.#wasHeldUp || this.#body?.isAwaited === true;
   }
 
-  /** What was asked of the server has come. */
+  /** Records that the response is complete. */
   protected succeeded(): void {
     this.#latency ??= (performance.now() - this.#start) / SECOND;
     this.#succeed();

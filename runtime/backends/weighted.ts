@@ -1,7 +1,7 @@
 import type { Upstream } from "../http/upstream/upstream.ts";
 import type { ServerChoice } from "./host.ts";
 
-/** Upstreams that share the requests, or the connections, of a route. */
+/** Upstreams that share the requests or connections of a route. */
 export interface WeightedUpstreams<Server> {
   /** Each with the sum of the weights up to and including its own. */
   readonly upstreams: readonly { readonly upstream: Server; readonly end: number }[];
@@ -20,19 +20,19 @@ export function weighUpstreams<Server>(
   return { upstreams: ends, total };
 }
 
-/** Whether a request belongs to this part of a whole, by chance. */
+/** Whether a request falls into this part of a whole, at random. */
 export function isOfShare(part: number, whole: number): boolean {
   return Math.random() * whole < part;
 }
 
-/** Chooses a server for each attempt of a request by chance, in proportion to the weights. */
+/** Chooses a server at random for each attempt of a request, in proportion to the weights. */
 export function chooseWeighted(upstreams: WeightedUpstreams<Upstream>): ServerChoice {
   return new WeightedChoice(upstreams);
 }
 
 class WeightedChoice implements ServerChoice {
   readonly #all: WeightedUpstreams<Upstream>;
-  /** Those that were not tried yet. */
+  /** Servers that were not tried. */
   #left: WeightedUpstreams<Upstream>;
 
   constructor(upstreams: WeightedUpstreams<Upstream>) {
@@ -65,7 +65,7 @@ function without(
   return weighUpstreams(weighed.filter(({ upstream }) => upstream !== tried));
 }
 
-/** An upstream by chance, in proportion to the weights (Gateway API HTTPBackendRef). */
+/** Chooses an upstream at random, in proportion to the weights (Gateway API HTTPBackendRef). */
 export function pickUpstream<Server>({ upstreams, total }: WeightedUpstreams<Server>): Server {
   const at = Math.random() * total;
   const found = upstreams.find(({ end }) => at < end) ?? upstreams.at(-1);

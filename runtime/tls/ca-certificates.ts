@@ -1,7 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 
-/** The certificates of authorities in a PEM file, whole. Throws an Error that says what is wrong, without the text. */
+/** Reads the certificates of authorities in a PEM file. Throws an Error that says what is wrong, without the content. */
 export function readCaCertificates(path: string): Buffer {
   const bytes = readFileSync(path);
   const found = pemCertificates(bytes.toString("latin1"));
@@ -9,14 +9,14 @@ export function readCaCertificates(path: string): Buffer {
   return bytes;
 }
 
-/** The certificates of a PEM text in its order, at least one; or what is wrong with it, to be said of its file. */
+/** The certificates of a PEM string in order, at least one; or what is wrong with it. */
 export type PemCertificates =
   | { readonly kind: "certificates"; readonly certificates: readonly X509Certificate[] }
   | { readonly kind: "problem"; readonly problem: string };
 
 /**
- * Reads the certificates of a PEM text. Node takes what it can read of it and no more, which would be no authority at all
- * for a file that is half written: here the text has to be whole.
+ * Parses the certificates of a PEM string. Node takes what it can parse and ignores the rest, so a half-written file would mean
+ * no authority: this requires that all of it is valid.
  */
 export function pemCertificates(text: string): PemCertificates {
   const begun = text.match(/-----BEGIN [A-Z0-9 ]*CERTIFICATE-----/g)?.length ?? 0;

@@ -9,8 +9,8 @@ export interface UsablePair {
 }
 
 /**
- * Reads a certificate chain and its private key, PEM. `ca`: the authorities of client certificates. Throws an Error in the words
- * of an operator, without any of the text.
+ * Reads a certificate chain and its private key, PEM. `ca`: authorities of client certificates. Throws an Error in an
+ * operator's words, without the content.
  */
 export function readCertificatePair(
   cert: Buffer,

@@ -11,35 +11,38 @@ import { readCertificatePair, type UsablePair } from "./certificate-pair.ts";
 import { type HandshakeHandlers, watchHandshakes } from "./handshakes.ts";
 import type { CertificateSettings, TlsSettings } from "./tls-settings.ts";
 
-/** How often the files are looked at, and how long a change may settle (two files are rarely written at once). */
+/**
+ * Milliseconds between two checks of the files, and milliseconds that a change may take to settle (two files are rarely written
+ * at once).
+ */
 const WATCH_INTERVAL = 1000;
 const SETTLE_TIME = 250;
 
-/** TLS that a port ends, and what reads its files, which no gateway without it carries. */
+/** TLS of a port, with the code that reads its files. Bundles without TLS do not contain it. */
 export interface PortTls {
   readonly settings: TlsSettings;
-  /** Throws an Error that says what can't be read. */
+  /** Reads the files. Throws an Error that says which file is unusable. */
   readonly open: () => Certificates;
 }
 
-/** Ends TLS at a port. */
+/** Terminates TLS at a port. */
 export function endTls(settings: TlsSettings): PortTls {
   return { settings, open: () => new Certificates(settings) };
 }
 
 /**
- * The certificates of one bind, with what its TLS allows, read from their files and again when they change. If a change of
- * files of the configuration can't be read, the old certificates stay. A mounted Secret may be another tenant's: if it can't be
- * read, the handshakes of its names are refused until it can, and no others.
+ * Certificates and TLS settings of one bind. Files are read at startup and again when they change. If changed files of the
+ * configuration are unusable, the old certificates stay in use. A mounted Secret may belong to another tenant: if it is
+ * unusable, handshakes of its names are refused until it is usable again, and no others.
  */
 export class Certificates {
   readonly #settings: TlsSettings;
   #contexts: readonly NamedContext[];
   #byName: HostTable<NamedContext>;
-  /** The authorities of client certificates, PEM. */
+  /** Authorities of client certificates, PEM. */
   #authorities: Authorities;
   #settling: NodeJS.Timeout | undefined;
-  /** What is wrong with mounted files, as it was reported last. */
+  /** Last reported problems of mounted files. */
   #problems: readonly string[] = [];
   #changed: () => void = () => {};
   #report: (problem: string) => void = () => {};
@@ -49,7 +52,7 @@ export class Certificates {
     this.#settling = setTimeout(() => this.#reload(), SETTLE_TIME);
   };
 
-  /** Reads every file; throws an Error that names the file and what is wrong with it, unless it is mounted. */
+  /** Reads every file. Throws an Error that names the file and what is wrong with it, unless it is mounted. */
   constructor(settings: TlsSettings) {
     this.#settings = settings;
     [this.#authorities, this.#contexts] = this.#load();
@@ -60,7 +63,7 @@ export class Certificates {
     return this.#settings;
   }
 
-  /** What a connection gets before its host is known, and keeps when it names none: the first certificate. */
+  /** Options of a connection before its server name is known, and of clients that request none: the first certificate. */
   get defaults(): SecureContextOptions {
     const { minVersion, maxVersion, cipherSuites } = this.#settings;
     const [first] = this.#contexts;
@@ -75,15 +78,19 @@ export class Certificates {
   }
 
   /**
-   * The context for a server name: its own, else the longest wildcard above it (Gateway API: `*` stands for one or
-   * more labels), else `*`, else the first. An Error if its mounted files can't be used: the handshake is refused.
+   * Returns the context for a server name: its own, otherwise the longest matching wildcard (Gateway API: `*` stands for one or
+   * more labels), otherwise `*`, otherwise the first. Returns an Error if its mounted files are unusable: the handshake is
+   * refused.
    */
   contextFor(serverName: string): SecureContext | UnusableFile | undefined {
     const found = valueForHost(this.#byName, serverName.toLowerCase()) ?? this.#contexts[0];
     return found?.kind === "unusable" ? found.problem : found?.context;
   }
 
-  /** Watches the files: `changed` after new ones were read, `report` when they can't be used; `metrics` say when they expire. */
+  /**
+   * Watches the files. Calls `changed` after new files were read and `report` if they are unusable; `metrics` show when they
+   * expire.
+   */
   watch(changed: () => void, report: (problem: string) => void, metrics: Metrics): void {
     this.#forgetExpiry = metrics.read(certificateExpiry, () =>
       this.#contexts.flatMap((each) =>
@@ -99,8 +106,8 @@ export class Certificates {
   }
 
   /**
-   * Counts the handshakes of a server that has these certificates, or those that take their place. What has no certificates
-   * has no code for it.
+   * Counts handshakes of a server with these certificates, or with later ones. It is a method so that bundles without TLS do
+   * not contain it.
    */
   watchHandshakes(server: TlsServer, handlers: HandshakeHandlers): void {
     watchHandshakes(server, handlers);
@@ -144,7 +151,7 @@ export class Certificates {
   }
 }
 
-/** The authorities of client certificates, PEM; undefined where none are asked for. An Error: no handshake can be checked. */
+/** Authorities of client certificates, PEM; `undefined` if clients need none. An Error if no handshake can be verified. */
 type Authorities = Buffer[] | UnusableFile | undefined;
 
 /** A certificate chain and its key, PEM. */
@@ -153,7 +160,7 @@ interface CertificateFiles {
   readonly key: Buffer;
 }
 
-/** The certificate of a hostname (lower case), or why its mounted files can't be used. */
+/** Certificate of a hostname (lower case), or why its mounted files are unusable. */
 type NamedContext =
   | UsableContext
   | { readonly kind: "unusable"; readonly hostname: string; readonly problem: UnusableFile };
@@ -176,7 +183,7 @@ function authorities({ clients }: TlsSettings): Authorities {
   const paths = clients?.authorities;
   try {
     return paths?.map((path) => {
-      // The message for a file that is not there.
+      // Throws the message for a missing file.
       read(path);
       return readCaCertificates(path);
     });
@@ -212,7 +219,7 @@ function usablePair(
   }
 }
 
-/** What is wrong with mounted files. Throws the error again if one of the files is not mounted. */
+/** Describes what is wrong with mounted files. Rethrows the error if one of the files is not mounted. */
 function unlessMounted(paths: readonly string[], error: unknown): UnusableFile {
   if (!paths.every(mountFolderOf)) throw error;
   return new UnusableFile(paths.join(", "), error instanceof Error ? error.message : String(error));

@@ -2,7 +2,7 @@ import type { SecureContext, TlsOptions } from "node:tls";
 import type { Certificates } from "./certificates.ts";
 import type { TlsSettings } from "./tls-settings.ts";
 
-/** What a TLS server is opened with. `current`: the certificates that new connections get. */
+/** Returns the options of a TLS server. `current`: certificates of new connections. */
 export function handshakeOptions(
   { clients, handshakeTimeout, alpn }: TlsSettings,
   current: () => Certificates | undefined,
@@ -20,7 +20,7 @@ export function handshakeOptions(
   };
 }
 
-/** Whether a server that was opened with the one can go on with the other: what a handshake is made of stays. */
+/** Whether a server opened with one setting can continue with the other: the handshake stays the same. */
 export function isSameHandshake(
   before: TlsSettings | undefined,
   after: TlsSettings | undefined,

@@ -16,27 +16,27 @@ type HandshakeFailure =
   | "closed"
   | "other";
 
-/** A connection that was over before its handshake was. */
+/** A connection that ended before its handshake did. */
 export interface FailedHandshake {
-  /** As node or OpenSSL calls it: `CERT_HAS_EXPIRED`. */
+  /** Code of Node or OpenSSL, such as `CERT_HAS_EXPIRED`. */
   readonly code: string;
-  /** Why a client is denied that was asked for a certificate; undefined: what failed is something else. */
+  /** Why the client's certificate was refused; `undefined` if something else failed. */
   readonly denial: string | undefined;
-  /** Lower case; undefined: the client did not say it, or names none. */
+  /** Lower case; `undefined` if the client requested none or did not get that far. */
   readonly serverName: string | undefined;
   readonly remoteAddress: string | undefined;
   readonly remotePort: number | undefined;
 }
 
-/** Who wants to know of a port's handshakes. */
+/** Handlers of a port's handshakes. */
 export interface HandshakeHandlers {
   readonly metrics: Metrics;
-  /** Gives a connection the address of its client. */
+  /** Sets the client's address of a connection. */
   readonly name: (socket: Socket) => void;
   readonly failed: (handshake: FailedHandshake) => void;
 }
 
-/** Counts the handshakes of a server, and ends the connections of those that fail. */
+/** Counts the handshakes of a server, and closes the connections of failed ones. */
 export function watchHandshakes(
   server: TlsServer,
   { metrics, name, failed }: HandshakeHandlers,
@@ -46,13 +46,13 @@ export function watchHandshakes(
   server.on("listening", () => {
     const address = server.address();
     if (address !== null && typeof address === "object") port = String(address.port);
-    // Who asks before the first handshake sees that there was none.
+    // Creates the counter, so that it shows 0 before the first handshake.
     counter("ok");
   });
   server.on("connection", (socket) => {
-    // A server that another one hands its connections to listens nowhere.
+    // A server that gets its connections from another one does not listen.
     if (port === "") port = String(socket.localPort ?? "");
-    // Whoever asks for the address when a handshake has failed comes too late; node keeps it once it was asked for.
+    // After a failed handshake the address is gone; Node keeps it if it was read before.
     name(socket);
     void socket.remoteAddress;
   });
@@ -70,7 +70,7 @@ export function watchHandshakes(
   });
 }
 
-/** What is wrong with the certificate that a client has shown: node says so there, and nowhere else. */
+/** Returns what is wrong with a client's certificate; Node reports it only there. */
 function refusedBecause({ authorizationError }: TLSSocket): string | undefined {
   return authorizationError ? String(authorizationError) : undefined;
 }
@@ -80,7 +80,7 @@ function denialOf(why: HandshakeFailure, code: string): string | undefined {
   return why === "no-client-certificate" ? "no client certificate" : undefined;
 }
 
-/** The connection below TLS, which still knows its client; where node does not show it, TLS's own. */
+/** Returns the connection below TLS, which still knows its client; otherwise the TLS connection itself. */
 function connectionOf(socket: TLSSocket): Socket {
   const below: unknown = Reflect.get(socket, "_parent");
   return below instanceof Socket ? below : socket;
@@ -96,7 +96,7 @@ function failureOf(code: string, socket: TLSSocket): HandshakeFailure {
   return FAILURES.find(([codes]) => codes.test(code))?.[1] ?? "other";
 }
 
-/** What OpenSSL's errors come to. Those of an alert are what the client says of it. */
+/** Failures by OpenSSL's codes. Codes of alerts are reported by the client. */
 const FAILURES: readonly (readonly [codes: RegExp, HandshakeFailure])[] = [
   [/PEER_DID_NOT_RETURN_A_CERTIFICATE/, "no-client-certificate"],
   [/CERTIFICATE_VERIFY_FAILED|BAD_SIGNATURE/, "client-certificate"],

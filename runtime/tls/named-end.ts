@@ -5,14 +5,14 @@ import type { Certificates } from "./certificates.ts";
 import { handshakeOptions } from "./handshake.ts";
 import type { FailedHandshake } from "./handshakes.ts";
 
-/** TLS of some server names of a port that ends with settings of its own. */
+/** TLS settings for some server names of a port. */
 export interface NamedEndSettings {
   readonly certificates: Certificates;
-  /** What is in TLS: requests, or a connection whose bytes are passed on. */
+  /** Content of the TLS connections: HTTP requests, or bytes that are forwarded. */
   readonly carries: "requests" | "connections";
 }
 
-/** What becomes of the connections of an end. */
+/** Handlers of the connections. */
 export interface NamedEndHandlers {
   readonly secured: (socket: TLSSocket) => void;
   readonly failedHandshake: (handshake: FailedHandshake) => void;
@@ -20,8 +20,8 @@ export interface NamedEndHandlers {
 }
 
 /**
- * Ends TLS on connections that another server has accepted. Its session tickets have a key of their own: without one, a
- * session that began under another server name could be resumed here without the certificate that clients have to show.
+ * Terminates TLS on connections that another server has accepted. Its session tickets have a key of their own: otherwise a
+ * session of another server name could be resumed here without the required client certificate.
  */
 export class NamedEnd {
   readonly #server: TlsServer;
@@ -42,14 +42,14 @@ export class NamedEnd {
     this.#server = server;
     this.#certificates = certificates;
     server.on("secureConnection", secured);
-    // The server that accepted a connection has named its client.
+    // The server that accepted the connection has already set its client.
     certificates.watchHandshakes(server, { metrics, name: () => {}, failed: failedHandshake });
     const use = () => server.setSecureContext(certificates.defaults);
     use();
     certificates.watch(use, warn, metrics);
   }
 
-  /** Begins the handshake of a connection whose bytes are all still to be read. */
+  /** Starts the handshake of a connection of which nothing was read. */
   receive(socket: Socket): void {
     this.#server.emit("connection", socket);
   }

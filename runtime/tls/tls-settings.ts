@@ -1,33 +1,33 @@
-/** TLS of one bind: a certificate per listener, chosen by SNI; the rest is the same for all of them. */
+/** TLS of one bind. Certificates are chosen by SNI, one per listener; the rest is common. */
 export interface TlsSettings {
   readonly certificates: readonly CertificateSettings[];
-  /** Milliseconds from the connection to the end of its handshake. */
+  /** Maximum milliseconds from the connection to the end of its handshake. */
   readonly handshakeTimeout: number;
   readonly minVersion: TlsVersion;
   readonly maxVersion: TlsVersion;
-  /** OpenSSL's names, the most wanted first; TLS 1.3 suites and earlier ones together. */
+  /** OpenSSL's names in order of preference; suites of TLS 1.3 and earlier together. */
   readonly cipherSuites: readonly string[];
-  /** What is spoken, the most wanted first (RFC 7301). */
+  /** Protocols in order of preference (RFC 7301). */
   readonly alpn: readonly string[];
-  /** Absent: clients show no certificate. */
+  /** If absent, clients need no certificate. */
   readonly clients?: ClientCertificates;
 }
 
-/** The certificates that clients show. */
+/** Settings of client certificates. */
 export interface ClientCertificates {
   /** Paths of the authorities (PEM) that sign them. */
   readonly authorities: readonly string[];
-  /** `required`: without a valid one there is no connection. `optional`: there is, and it is nobody's. */
+  /** `required`: connections without a valid certificate are refused. `optional`: they are accepted as anonymous. */
   readonly mode: "required" | "optional";
 }
 
-/** TLS 1.2 (RFC 5246) or 1.3 (RFC 8446): older ones are broken (RFC 8996). */
+/** TLS 1.2 (RFC 5246) or 1.3 (RFC 8446); older versions are deprecated (RFC 8996). */
 export type TlsVersion = "TLSv1.2" | "TLSv1.3";
 
-/** A protocol of HTTP by its name in ALPN. */
+/** ALPN name of a version of HTTP. */
 export type AlpnProtocol = "h2" | "http/1.1";
 
-/** A certificate and its key, both PEM files read at start and again when they change. */
+/** A certificate and its key: PEM files, read at startup and again when they change. */
 export interface CertificateSettings {
   /** The listener's hostname (`api.example.com`, `*.example.com`), or `*`. */
   readonly hostname: string;

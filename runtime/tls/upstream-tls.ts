@@ -13,45 +13,45 @@ import { mountFolderOf } from "../process/startup-values.ts";
 import { UnusableFile } from "../process/unusable-file.ts";
 import { readCaCertificates } from "./ca-certificates.ts";
 
-/** TLS with an upstream: `backendTLS` of the configuration. Files are PEM, read at start and again when they change. */
+/** TLS with an upstream (`backendTLS`). Files are PEM, read at startup and again when they change. */
 export interface UpstreamTlsSettings {
-  /** Paths of the authorities that sign the upstream's certificate; absent: those of the system. */
+  /** Paths of the authorities that sign the upstream's certificate; the system's authorities if absent. */
   readonly authorities?: readonly string[];
-  /** Paths of the certificate that the gateway shows, and its key. */
+  /** Paths of the gateway's client certificate and its key. */
   readonly certFile?: string;
   readonly keyFile?: string;
-  /** SNI, and the name that the certificate has to have; absent: the host of the destination. */
+  /** SNI and required name of the certificate; the host of the destination if absent. */
   readonly serverName?: string;
-  /** Names of which the certificate has to have one, in the place of the server's name; `URI:...` for a URI. */
+  /** Names of which the certificate must have one, instead of the server's name; `URI:...` for a URI. */
   readonly subjectAltNames?: readonly string[];
-  /** `chain`: a trusted certificate of any name. `none`: any certificate. */
+  /** `chain`: a trusted certificate with any name. `none`: any certificate. */
   readonly verification: "full" | "chain" | "none";
 }
 
-/** How often the files are looked at, at most; a connection looks before it is opened. */
+/** Milliseconds between two checks of the files; they are checked before a connection is opened. */
 const LOOK_INTERVAL = 1000;
 
-/** What connections to one upstream are made with. */
+/** TLS of connections to one upstream. */
 export class UpstreamTls {
   readonly #settings: UpstreamTlsSettings;
   readonly #files: readonly string[];
   #context: SecureContext | undefined;
   readonly #isMounted: boolean;
-  /** Why mounted files can't be used. */
+  /** Why mounted files are unusable. */
   #problem: UnusableFile | undefined;
   #versions = "";
   #lookedAt: number;
-  /** The change that could not be used, once it was warned of. */
+  /** Last reported unusable change. */
   #reported = "";
 
-  /** Reads every file; throws an Error that says what can't be read, unless all files are mounted. */
+  /** Reads every file. Throws an Error that says which is unusable, unless all files are mounted. */
   constructor(settings: UpstreamTlsSettings) {
     const { authorities, certFile, keyFile } = settings;
     this.#settings = settings;
     this.#files = [...(authorities ?? []), certFile, keyFile].filter((path) => path !== undefined);
     this.#isMounted = this.#files.length > 0 && this.#files.every(mountFolderOf);
     this.#lookedAt = performance.now();
-    // The authorities of the system take a tenth of a second to read: not before they are needed.
+    // Reading the system's authorities takes a tenth of a second, so wait until they are needed.
     if (this.#files.length === 0) return;
     try {
       this.#versions = this.#look();
@@ -62,7 +62,10 @@ export class UpstreamTls {
     }
   }
 
-  /** Options for a connection to `host` (of the destination's URL). Throws UnusableFile if a mounted file can't be used. */
+  /**
+   * Returns the options for a connection to `host` (of the destination's URL). Throws UnusableFile if a mounted file is
+   * unusable.
+   */
   optionsFor(host: string): ConnectionOptions {
     this.#renew();
     if (this.#problem !== undefined) throw this.#problem;
@@ -70,7 +73,7 @@ export class UpstreamTls {
     const { serverName = host, verification } = this.#settings;
     return {
       secureContext: this.#context,
-      // The certificate is checked against an address all the same.
+      // The certificate is verified against an address even without SNI.
       servername: serverNameOf(serverName),
       rejectUnauthorized: verification !== "none",
       checkServerIdentity: (_name, certificate) => this.#checkIdentity(serverName, certificate),
@@ -90,7 +93,10 @@ export class UpstreamTls {
     return isNamed ? undefined : new Error("the certificate has none of the names it has to have");
   }
 
-  /** A change that can't be used, or not yet, leaves what was there, unless it is mounted; it is warned of once. */
+  /**
+   * Reads changed files. If the change is unusable or incomplete, the old files stay in use, unless they are mounted; each
+   * problem is logged once.
+   */
   #renew(): void {
     if (this.#files.length === 0 || performance.now() - this.#lookedAt < LOOK_INTERVAL) return;
     this.#lookedAt = performance.now();
@@ -103,7 +109,7 @@ export class UpstreamTls {
       this.#problem = undefined;
     } catch (error) {
       if (this.#isMounted) this.#problem = this.#problemOf(error);
-      // The next connection looks again.
+      // The next connection checks again.
       if (versions === this.#reported) return;
       this.#reported = versions;
       const why = error instanceof Error ? error.message : String(error);
@@ -134,12 +140,12 @@ export class UpstreamTls {
   }
 }
 
-/** Node's own list too: an image may have none. */
+/** Adds Node's own list, because an image may have none. */
 function systemAuthorities(): string[] {
   return [...new Set([...getCACertificates("default"), ...getCACertificates("system")])];
 }
 
-/** What a server is told of the name that it is asked by: nothing of an address, which is no name (RFC 6066 3). */
+/** Returns the server name to request from a host: empty for an address, which is not a name (RFC 6066 3). */
 export function serverNameOf(host: string): string {
   const isAddress = host.startsWith("[") || /^[0-9.]+$/.test(host) || host.includes(":");
   return isAddress ? "" : host;

@@ -5,24 +5,24 @@ import { serverNameOf } from "./upstream-tls.ts";
 /** A certificate with its key, and the authorities of its mesh. */
 export type WorkloadContext = SecureContext;
 
-/** From when to when a certificate is valid, in milliseconds since the epoch. */
+/** Validity of a certificate, in milliseconds since the epoch. */
 export interface Validity {
   readonly start: number;
   readonly expiry: number;
 }
 
-/** The certificate that the gateway shows to pods of its mesh. */
+/** Certificate that the gateway shows to pods of its mesh. */
 export interface WorkloadCertificate {
-  /** Throws an Error while there is none that is valid. */
+  /** Throws an Error while there is no valid certificate. */
   readonly context: WorkloadContext;
-  /** Whether there ever was one. */
+  /** Whether a certificate was ever available. */
   readonly isReady: boolean;
-  /** Undefined: there is none, or it can't be read. */
+  /** `undefined` if there is no readable certificate. */
   readonly validity: Validity | undefined;
   close(): void;
 }
 
-/** Makes one of PEM texts: the chain, its key, and the authorities. Throws when they do not belong together. */
+/** Creates a context from PEM: the chain, its key, and the authorities. Throws if they do not match. */
 export function workloadContext(
   cert: string,
   key: string,
@@ -31,7 +31,7 @@ export function workloadContext(
   return createSecureContext({ cert, key, ca: [...authorities] });
 }
 
-/** Mutual TLS with pods of a trust domain (`cluster.local`): each is known by its SPIFFE ID, and by nothing else. */
+/** Creates mutual TLS with pods of a trust domain (`cluster.local`). Pods are identified by their SPIFFE ID alone. */
 export function meshTls(trustDomain: string, certificate: WorkloadCertificate): MeshTls {
   return {
     optionsFor: (account, host) => {
@@ -40,7 +40,7 @@ export function meshTls(trustDomain: string, certificate: WorkloadCertificate): 
         secureContext: certificate.context,
         servername: serverNameOf(host),
         rejectUnauthorized: true,
-        // The chain is verified by then: what is left is who the pod is.
+        // The chain is verified at this point; only the identity is left to check.
         checkServerIdentity: (_host, shown) =>
           isNamed(shown, expected)
             ? undefined
@@ -50,13 +50,13 @@ export function meshTls(trustDomain: string, certificate: WorkloadCertificate): 
   };
 }
 
-/** The SPIFFE ID of an account, `NAMESPACE/NAME`. */
+/** Formats the SPIFFE ID of an account (`NAMESPACE/NAME`). */
 export function spiffeId(trustDomain: string, account: string): string {
   const [namespace = "", name = ""] = account.split("/");
   return `spiffe://${trustDomain}/ns/${namespace}/sa/${name}`;
 }
 
-/** X.509-SVID 2: a workload has one name that is a URI. */
+/** Whether a certificate has this SPIFFE ID. X.509-SVID 2: a workload has exactly one name that is a URI. */
 function isNamed({ subjectaltname = "" }: PeerCertificate, expected: string): boolean {
   const uris = subjectaltname.split(", ").filter((name) => name.startsWith("URI:"));
   return uris.join() === `URI:${expected}`;

@@ -1,9 +1,8 @@
 import { BlockList, isIP, isIPv6 } from "node:net";
 
 /**
- * Which addresses a client may choose as destination: those of the public internet, and those that the configuration
- * adds. Sources of the lists: the IANA registries of special-purpose addresses (RFC 6890), and the metadata services of
- * clouds.
+ * Addresses that a client may choose as destination: those of the public internet, and those that the configuration adds.
+ * Sources: the IANA registries of special-purpose addresses (RFC 6890), and the metadata services of clouds.
  */
 export class AddressRules {
   readonly #added = new BlockList();
@@ -11,14 +10,14 @@ export class AddressRules {
   readonly #special = SPECIAL.map(([what, ...ranges]) => ({ what, list: listOf(ranges) }));
   readonly #global = listOf(["2000::/3"]);
 
-  /** `added`: addresses and ranges such as `10.0.0.0/8`. Metadata services open only to their own address. */
+  /** `added`: addresses and ranges such as `10.0.0.0/8`. Metadata services are only allowed by their exact address. */
   constructor(added: readonly string[]) {
     const single = new Set(added.map((range) => range.replace(/\/(32|128)$/, "")));
     this.#metadata = listOf(METADATA.filter((address) => !single.has(address)));
     for (const range of added) add(this.#added, range);
   }
 
-  /** Why an address is no destination, for the log; undefined: it is one. */
+  /** Returns why an address may not be reached, for the log; `undefined` if it may. */
   refusal(address: string): string | undefined {
     if (isIP(address) === 0) return `${address} is no address`;
     if (isIPv6(address) && mapped.check(address, "ipv6")) return `${address} is ${EMBEDDED}`;
@@ -33,11 +32,11 @@ export class AddressRules {
 
 const EMBEDDED = "an IPv4 address within an IPv6 one";
 
-/** RFC 4291 2.5.5.2: only another spelling, which lists of IPv4 ranges would miss. Nothing opens these. */
+/** IPv4-mapped addresses (RFC 4291 2.5.5.2), which lists of IPv4 ranges would miss. They are never allowed. */
 const mapped = listOf(["::ffff:0:0/96"]);
 
 const METADATA = [
-  // Most clouds; containers and pods of one of them.
+  // Used by most clouds, and by containers and pods of one of them.
   ...["169.254.169.254", "169.254.170.2", "169.254.170.23"],
   ...["100.100.100.200", "168.63.129.16", "192.0.0.192"],
   ...["fd00:ec2::254", "fd00:ec2::23", "fd20:ce::254"],

@@ -4,13 +4,13 @@ import { ForbiddenDestination, type Lookup } from "../../net/connector.ts";
 import type { GatewayContext } from "../../process/gateway-context.ts";
 import type { AddressRules } from "./address-rules.ts";
 
-/** What judges the addresses that connections are opened to. */
+/** Rules for addresses of connections. */
 export interface AddressCheck {
   readonly rules: AddressRules;
   readonly gateway: GatewayContext;
 }
 
-/** Why a connection to an address would not be opened; undefined: it would. */
+/** Returns why a connection to an address would be refused; `undefined` if it is allowed. */
 export function addressRefusal(
   address: string,
   port: number,
@@ -23,8 +23,8 @@ export function addressRefusal(
 }
 
 /**
- * Looks a name up once, and gives only the addresses that may be connected to: what was checked is what is connected to,
- * whatever the name stands for a moment later (DNS rebinding).
+ * Resolves a name once and returns only allowed addresses. The checked address is the one that is connected to, even if the
+ * name changes a moment later (DNS rebinding).
  */
 export function checkedLookup(port: number, check: AddressCheck): Lookup {
   return (name, done) => {
@@ -41,7 +41,7 @@ export function checkedLookup(port: number, check: AddressCheck): Lookup {
   };
 }
 
-/** Addresses at which this process answers itself: it listens on every one of the machine. */
+/** Whether an address belongs to this machine, on all of whose addresses the process listens. */
 function isOwnAddress(address: string): boolean {
   if (/^(?:127\.|0\.|::1?$)/.test(address)) return true;
   return Object.values(networkInterfaces()).some((each) =>

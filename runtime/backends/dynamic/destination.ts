@@ -7,7 +7,7 @@ export interface Destination {
   readonly port: number;
 }
 
-/** Why a client's choice is no destination. `forbidden`: it is one to some readers, and not to others. */
+/** Why a client's choice is refused. `forbidden`: some readers would understand another destination. */
 export interface NoDestination {
   readonly fault: "malformed" | "forbidden";
   /** For the log. */
@@ -16,10 +16,10 @@ export interface NoDestination {
 
 const HOST_NAME = /^[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*$/;
 
-/** What `inet_aton` takes as a number of an IPv4 address: `2130706433`, `0x7f.1`, `127.1`, `0177.0.0.1`. */
+/** Labels that `inet_aton` takes for numbers of an IPv4 address: `2130706433`, `0x7f.1`, `127.1`, `0177.0.0.1`. */
 const NUMBER_LABEL = /(?:^|\.)(?:[0-9]+|0x[0-9a-f]*)$/;
 
-/** Reads `host`, `host:port` or `[v6]:port`, all lower case. */
+/** Parses `host`, `host:port` or `[v6]:port`, all lower case. */
 export function readDestination(
   authority: string,
   defaultPort: number,
@@ -34,12 +34,12 @@ export function readDestination(
   if (host.length > 253 || !HOST_NAME.test(host)) {
     return { fault: "malformed", why: "this is no host name" };
   }
-  // One reader connects to an address, another one looks up a name: rules about the one would miss the other.
+  // Some readers connect to an address, others look up a name: rules about the one would miss the other.
   if (NUMBER_LABEL.test(host)) return { fault: "forbidden", why: "an address in an odd spelling" };
   return { host, port };
 }
 
-/** Whether a host is an address, which nobody has to look up. */
+/** Whether a host is an address, which needs no name resolution. */
 export function isAddress({ host }: Destination): boolean {
   return isIP(host) !== 0;
 }

@@ -7,18 +7,18 @@ import { type Destination, type NoDestination, readDestination } from "./destina
 
 /** Tunnels that clients open through a backend (CONNECT, RFC 9110 9.3.6). */
 export interface TunnelSettings {
-  /** The ports that they may lead to. */
+  /** Ports that tunnels may lead to. */
   readonly ports: readonly number[];
-  /** Milliseconds without a byte in either direction after which one is closed. */
+  /** Milliseconds without a byte in either direction after which a tunnel is closed. */
   readonly idleTimeout: number;
-  /** The most at once. */
+  /** Maximum number of open tunnels. */
   readonly max: number;
 }
 
 /** Opens a connection to a server. */
 type OpenServer = (done: (error: Error | null, server: ServerConnection | null) => void) => void;
 
-/** The tunnels through a backend that are open. */
+/** Open tunnels through a backend. */
 export class Tunnels {
   readonly #destinations: Destinations;
   readonly #settings: TunnelSettings;
@@ -30,8 +30,8 @@ export class Tunnels {
   }
 
   /**
-   * Connects a client to the host and port that it names, judged as the destination of a request is. Its bytes pass both
-   * ways until one side is gone, or both are silent.
+   * Connects a client to the host and port that it names, under the same rules as destinations of requests. Bytes flow both
+   * ways until one side closes or both are silent.
    */
   open(exchange: Exchange): void {
     const authority = exchange.upstreamHost ?? exchange.host;
@@ -62,7 +62,7 @@ export class Tunnels {
     });
   }
 
-  /** Returns the way to a destination, or why it may not be reached. */
+  /** Returns the function that connects to a destination, or why it may not be reached. */
   protected connector(chosen: Destination, gateway: GatewayContext): OpenServer | NoDestination {
     return this.#destinations.connector(chosen, gateway);
   }

@@ -11,10 +11,10 @@ import type {
 } from "../../http/upstream/upstream.ts";
 import { WrappedUpstream } from "../../http/upstream/wrapped-upstream.ts";
 
-/** Bytes of a body that are kept for the next server; none has seen any of it where connecting failed. */
+/** Maximum bytes of a body that are kept for the next server, if the connection to the first one fails. */
 const KEPT_BODY = 65_536;
 
-/** Several servers for one request: the next one is asked where one can't be connected to. */
+/** Several servers for one request. The next one gets it if a connection cannot be opened. */
 export class FallbackUpstream extends WrappedUpstream {
   readonly #upstreams: readonly [Upstream, ...Upstream[]];
   readonly #exchange: Exchange;
@@ -29,7 +29,7 @@ export class FallbackUpstream extends WrappedUpstream {
     return new FallbackRequest(this.#upstreams, call, handler, this.#exchange);
   }
 
-  /** The pool closes them. */
+  /** Does nothing: the pool closes its servers. */
   override close(): void {}
 }
 

@@ -3,7 +3,7 @@ import type { PodAddress } from "../../net/service-endpoints.ts";
 import { isAddress, readDestination } from "../dynamic/destination.ts";
 import { RecentUpstreams } from "../recent-upstreams.ts";
 
-/** The servers that an endpoint picker named, each opened when it is named first. */
+/** The servers that an endpoint picker named, opened at first use. */
 export class NamedEndpoints {
   readonly #servers = new RecentUpstreams();
   readonly #open: (endpoint: PodAddress) => Upstream;
@@ -12,7 +12,7 @@ export class NamedEndpoints {
     this.#open = open;
   }
 
-  /** The server at `ip:port`, IPv6 in brackets; undefined: this is no address with a port. */
+  /** Returns the server at `ip:port`, IPv6 in brackets; `undefined` if the name is not an address with a port. */
   get(name: string): Upstream | undefined {
     const known = this.#servers.get(name);
     if (known !== undefined) return known;
