@@ -1,14 +1,14 @@
-/** What a gateway was compiled by, and from. */
+/** The compiler and configuration that a gateway was built from. */
 export interface BuildInfo {
-  /** The version of gwc. */
+  /** Version of gwc. */
   readonly version: string;
-  /** Hexadecimal digits, the same for the same generated code: two gateways with one digest do the same. */
+  /** Hexadecimal digits that identify the generated code: gateways with the same digest behave alike. */
   readonly configDigest: string;
 }
 
-/** Set when a bundle is made (compiler/4-emit/bundle.ts). */
+/** Defined when a bundle is made (compiler/4-emit/bundle.ts). */
 declare const GWC_BUILD: BuildInfo | undefined;
 
-/** What this bundle was made of; both are empty where generated code runs without a bundle. */
+/** Build of this bundle; both fields are empty if generated code runs without one. */
 export const bundleInfo: BuildInfo =
   typeof GWC_BUILD === "undefined" ? { version: "", configDigest: "" } : GWC_BUILD;

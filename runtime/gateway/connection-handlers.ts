@@ -5,16 +5,16 @@ import { ConnectionMetrics } from "../tcp/connection-metrics.ts";
 import type { TcpConnectionHandlers } from "../tcp/tcp-connections.ts";
 import type { PortContext } from "./port.ts";
 
-/** What is the same of all connections of a port that are passed on. */
+/** Settings of all forwarded connections of a port. */
 export interface ConnectionHandlerSettings {
   readonly handle: ConnectionHandler;
-  /** Who may connect. Absent: everybody. */
+  /** Rules for clients; all may connect if absent. */
   readonly connectionRules?: ConnectionRules | undefined;
-  /** Fields that the access log leaves out; absent: none. */
+  /** Fields that the access log omits; none if absent. */
   readonly withoutFields?: readonly string[] | undefined;
 }
 
-/** What becomes of connections that are passed on, with what the process says of them. */
+/** Returns the handlers of forwarded connections, with their logs and metrics. */
 export function connectionHandlers(
   { handle, connectionRules, withoutFields = [] }: ConnectionHandlerSettings,
   context: PortContext,

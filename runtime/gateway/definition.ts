@@ -15,34 +15,37 @@ export interface Gateway {
   readonly ports: readonly Port[];
   readonly connections: ConnectionSettings;
   readonly accessLog: AccessLogSettings;
-  /** Where refusals, logins and what the process does are written; absent: nowhere of their own. */
+  /** Stream of refusals, logins and process events; absent without an audit log. */
   readonly audit?: AuditStream;
-  /** Gives each request an id; absent: none has one. */
+  /** Assigns ids to requests; if absent, they have none. */
   readonly requestId?: RequestIds;
-  /** Which requests are traced, and where their spans go; absent: none is. */
+  /** Which requests are traced, and where their spans are sent; none if absent. */
   readonly tracing?: Tracing;
-  /** The mesh that it is a part of; absent: none. */
+  /** The mesh of the gateway; none if absent. */
   readonly mesh?: Mesh;
-  /** How much is logged; absent: `info` of everything. */
+  /** Log levels; `info` for everything if absent. */
   readonly logLevels?: LogLevels;
   readonly addresses: ServiceAddresses;
   readonly drain: DrainSettings;
-  /** How many threads serve its ports; absent: one. */
+  /** Number of threads that serve its ports; one if absent. */
   readonly workerThreads?: WorkerThreads;
-  /** How several threads serve requests that need what one of them holds, by the index of each; absent: none does. */
+  /**
+   * Creates the handover of a thread, by its index, for requests that need state of another thread; absent if no thread holds
+   * state.
+   */
   readonly handover?: (thread: number) => Handover;
-  /** What several threads count together and write down; absent: nothing. */
+  /** Creates the persisted counters that threads share; absent if there are none. */
   readonly persistedMemory?: (context: GatewayContext) => PersistedMemory;
-  /** More than so many could not divide a limit among them; absent: none is divided but that of connections. */
+  /** Maximum number of threads among which a limit can be divided; absent if only the limit of connections is divided. */
   readonly maxThreads?: number;
-  /** Bytes of messages that are held at once because somebody reads them whole; absent: a quarter of the memory there is. */
+  /** Maximum bytes of messages that are buffered whole; a quarter of the memory if absent. */
   readonly maxBufferedBytes?: number;
 }
 
-/** So many, or a part of the cores that the process may use, at least one. */
+/** A number, or a percentage of the cores that the process may use, at least one. */
 export type WorkerThreads = number | { readonly percent: number };
 
-/** Where the process serves its own state: `host:port`, or `:port` for where ports are open that name no address. */
+/** Where the process serves its own state: `host:port`, or `:port` for the default address of ports. */
 export interface ServiceAddresses {
   /** Prometheus metrics, `/metrics`. */
   readonly stats: string;
@@ -52,8 +55,8 @@ export interface ServiceAddresses {
 
 /** Deadlines after SIGTERM, in milliseconds. */
 export interface DrainSettings {
-  /** Listeners stay open at least this long (load balancers still send). */
+  /** Listeners stay open at least this long, because load balancers still send requests. */
   readonly min: number;
-  /** Streams get this long to end by themselves. */
+  /** Streams have this long to end by themselves. */
   readonly max: number;
 }

@@ -8,31 +8,31 @@ import { connectionHandlers } from "./connection-handlers.ts";
 import type { PortDivision } from "./http-port.ts";
 
 /**
- * How the connections of a port are divided by server name. Hostnames are names, `*.example.com` or `*`; the most specific one
- * that fits decides.
+ * How the connections of a port are divided by server name. Hostnames are names, `*.example.com` or `*`; the most specific
+ * match decides.
  */
 export interface DivisionSettings {
-  /** Hostnames whose TLS ends with the settings of the port, as it does for names that fit no hostname. */
+  /** Hostnames that use the TLS settings of the port, as names without a match do. */
   readonly endedHere: readonly string[];
-  /** Hostnames whose TLS goes on to a backend as it comes. Absent: none. */
+  /** Hostnames whose TLS is forwarded to a backend as received; none if absent. */
   readonly passedOn?: readonly string[];
-  /** Hostnames whose TLS ends with settings of its own. Absent: none. */
+  /** Hostnames with TLS settings of their own; none if absent. */
   readonly ends?: readonly DividedEnd[];
   /** Maximum milliseconds from the connection to its complete ClientHello. */
   readonly handshakeTimeout: number;
-  /** Fields that the access log leaves out; absent: none. */
+  /** Fields that the access log omits; none if absent. */
   readonly withoutFields?: readonly string[];
-  /** Routes connections whose bytes are passed on. Absent: there are none. */
+  /** Routes forwarded connections; absent if there are none. */
   readonly handle?: ConnectionHandler;
 }
 
-/** TLS of some hostnames of a port, and what is in it. */
+/** TLS settings of some hostnames, and the content of their connections. */
 export interface DividedEnd extends Pick<NamedEndSettings, "carries"> {
   readonly hostnames: readonly string[];
   readonly tls: TlsSettings;
 }
 
-/** Divides the connections of a port by server name. Throws an Error that says which file can't be read. */
+/** Divides the connections of a port by server name. Throws an Error that says which file is unusable. */
 export function divideTls({
   endedHere,
   passedOn = [],

@@ -2,17 +2,17 @@ import type { DrainSettings } from "./definition.ts";
 import type { Listeners } from "./listeners.ts";
 import type { LiveContext } from "./live-context.ts";
 
-/** Milliseconds that streams have to write their last event once the maximum is over. */
+/** Milliseconds that streams have for their last event once the maximum is over. */
 const FINAL_GRACE = 250;
-/** The same where they may be another thread's. */
+/** The same if streams may belong to another thread. */
 const THREADS_GRACE = 1000;
-/** A timer that is set for longer fires at once: 31 bits of milliseconds, 24 days. */
+/** Longest timer: 31 bits of milliseconds, 24 days. A longer one would fire at once. */
 export const MAX_TIMER = 2_147_483_647;
 
 /**
- * Ends the service: readiness is 503 at once, listeners stay open for the minimum, requests and streams end by
- * themselves until the maximum, then with an explicit error, and then the connections are broken off. `othersClosed`: is
- * asked for what else must have ended by itself.
+ * Shuts the service down: readiness is 503 at once, listeners stay open for the minimum, requests and streams may end by
+ * themselves until the maximum, then end with an explicit error, and finally their connections are aborted. `othersClosed`:
+ * resolves when everything else has ended by itself.
  */
 export async function drain(
   context: LiveContext,
@@ -28,7 +28,7 @@ export async function drain(
     if (!(await endsWithin(closed, othersClosed ? THREADS_GRACE : FINAL_GRACE)))
       listeners.closeAllConnections();
     await closed;
-    // A server has closed a moment before its last exchange has ended.
+    // A server closes a moment before its last exchange ends.
     await pause(0);
   }
   context.closeSessions();

@@ -9,28 +9,31 @@ import { type LogLevels, readLevels } from "../telemetry/logs/log-level.ts";
 import type { LogFormat } from "../telemetry/logs/log-line.ts";
 import type { DrainSettings, Gateway, ServiceAddresses } from "./definition.ts";
 
-/** What the environment of the process overrides or adds, read once at start. */
+/** Settings of the process, with the overrides of its environment, read once at startup. */
 export interface ProcessSettings {
   readonly addresses: ServiceAddresses;
   readonly drain: DrainSettings;
   readonly logFormat: LogFormat;
   readonly logLevels: LogLevels;
-  /** What of the environment has no effect: warned of once. */
+  /** Variables without effect; logged once. */
   readonly warnings: readonly string[];
   readonly sessionKey: Buffer;
   readonly env: EnvVariables;
-  /** The directory of what a restart must not forget; undefined: nothing is written down. */
+  /** Directory of state that survives a restart; `undefined` if nothing is persisted. */
   readonly stateDir: string | undefined;
-  /** Bytes of messages that are held at once. */
+  /** Maximum bytes of messages that are buffered whole. */
   readonly maxBufferedBytes: number;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The kubelet kills at the end of the grace period: the drain ends this much earlier (milliseconds). */
+/** Milliseconds by which the shutdown ends before the grace period, at whose end the kubelet kills the process. */
 const KILL_MARGIN = 5000;
 
-/** Settings of the definition with the environment's overrides. Throws StartupError naming a malformed variable. */
+/**
+ * Returns the settings of the definition with the environment's overrides. Throws a StartupError that names a malformed
+ * variable.
+ */
 export function processSettings(gateway: Gateway, environment: Environment): ProcessSettings {
   const grace = duration(environment, "TERMINATION_GRACE_PERIOD_SECONDS");
   const longest = duration(environment, "CONNECTION_TERMINATION_DEADLINE");
@@ -64,14 +67,17 @@ export function processSettings(gateway: Gateway, environment: Environment): Pro
   };
 }
 
-/** Bytes that the process can have: its container's limit (cgroup v2 or v1), else the machine's memory. */
+/**
+ * Returns the memory that the process can use in bytes: its container's limit (cgroup v2 or v1), otherwise the machine's
+ * memory.
+ */
 function availableMemory(): number {
   const limit = process.constrainedMemory();
   const machine = totalmem();
   return limit > 0 && limit < machine ? limit : machine;
 }
 
-/** Milliseconds of `90` (seconds), `10s`, `1m30s`, `500ms`; undefined when the variable is unset. */
+/** Parses a duration to milliseconds: `90` (seconds), `10s`, `1m30s`, `500ms`; `undefined` if the variable is unset. */
 function duration(environment: Environment, name: string): number | undefined {
   const text = environment[name];
   if (text === undefined || text === "") return undefined;
@@ -90,7 +96,10 @@ const MILLISECONDS: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000
 
 const defaultLevels: LogLevels = { request: "info", gateway: "info", connection: "info" };
 
-/** RUST_LOG replaces what the definition says; parts that this program has not are warned of, as other programs share it. */
+/**
+ * Parses RUST_LOG, which replaces the definition's levels. Unknown parts only cause a warning, because other programs share the
+ * variable.
+ */
 function logLevels(
   text: string | undefined,
   configured: LogLevels,
@@ -120,8 +129,8 @@ function sessionKey(text: string | undefined): Buffer {
 }
 
 /**
- * Throws StartupError if what a restart must not forget could not be written down, or read again. Asked at start alone: once
- * requests are served, the gateway goes on in memory and warns.
+ * Throws StartupError if state cannot be persisted or read again. Only called at startup: later, the gateway continues in
+ * memory and warns.
  */
 export function checkStateDir({ stateDir, env }: ProcessSettings): void {
   if (stateDir === undefined) return;

@@ -31,61 +31,61 @@ import { reportBug } from "./report-bug.ts";
 import { serviceEndpoints } from "./services.ts";
 import type { WorkerPlace } from "./workers/worker-place.ts";
 
-/** A gateway that serves. */
+/** A running gateway. */
 export interface RunningGateway {
-  /** Its ports, in the order of the definition; real ones where the definition says 0. */
+  /** Its ports in the order of the definition; the actual port where the definition has 0. */
   readonly ports: readonly number[];
   /**
-   * Serves another definition from now on: requests under way end under the old one, sockets of ports that stay and
-   * all their connections are kept. Throws StartupError, with everything as it was, when it can't. One change has to be over
-   * before the next one begins.
+   * Serves another definition from now on. Requests in flight end under the old one; sockets of unchanged ports and all their
+   * connections stay open. Throws StartupError and changes nothing if that fails. A change must finish before the next one
+   * starts.
    */
   replace(next: Gateway, build: BuildInfo): Promise<void>;
-  /** All of that which can fail. */
+  /** Does everything of `replace` that can fail. */
   prepare(next: Gateway, build: BuildInfo): Promise<PreparedChange>;
-  /** A change of the configuration can't be served: the metrics say so. */
+  /** Counts a change of the configuration that cannot be served. */
   changeRefused(): void;
-  /** Somebody sent a request from the admin page: the audit log says so. */
+  /** Records a request from the admin page in the audit log. */
   adminRequest(request: AdminRequest): void;
-  /** Whether requests are wanted: it waits for no certificate of a mesh. */
+  /** Whether the gateway can take requests: it does not wait for a certificate of a mesh. */
   readonly isReady: boolean;
   readonly metrics: Metrics;
-  /** Resolves when what was logged so far is written: whoever says more about the gateway says it after that. */
+  /** Resolves when all log lines so far are written, so that later output follows them. */
   logged(): Promise<void>;
-  /** Ends the service as SIGTERM does, and resolves when it has ended. */
+  /** Shuts the service down as SIGTERM does; resolves when it has ended. */
   close(): Promise<void>;
 }
 
-/** Is told of every request, beside metrics and logs. */
+/** Observes every request, in addition to metrics and logs. */
 export interface RequestObserver {
   began(exchange: Exchange): void;
-  /** `status` is undefined when the client left unanswered; `duration` is in milliseconds. */
+  /** `status` is `undefined` if the client left without a response; `duration` is in milliseconds. */
   ended(exchange: Exchange, status: number | undefined, duration: number): void;
 }
 
-/** Where a gateway is open, what it was built of, and who watches it. */
+/** Addresses, build and observer of a gateway. */
 export interface OpenSettings {
-  /** The address of ports that name none. */
+  /** Address of ports that name none. */
   readonly defaultAddress: string;
   readonly build: BuildInfo;
   readonly observer?: RequestObserver;
-  /** One of several threads that serve the ports of the process: absent: the only one. */
+  /** The thread among several that serve the ports of the process; absent if there is only one. */
   readonly worker?: WorkerThread;
 }
 
-/** A thread that shares its ports, and leaves what the process says of itself to another one. */
+/** A thread that shares its ports and leaves output of the process to the main thread. */
 export interface WorkerThread extends WorkerPlace, SharedThreads {
-  /** Whether it says what all of them do when they open. */
+  /** Whether it logs the events that all threads share. */
   readonly speaks: boolean;
   /** Takes lines of the log, each ended by a line feed. */
   readonly log: (lines: string) => void;
-  /** How it serves requests that need what one thread holds; undefined: whichever they reach serves them. */
+  /** Returns the handover for requests that need state of another thread; `undefined` if no thread holds state. */
   readonly handoverOf: (gateway: Gateway) => Handover | undefined;
-  /** Resolves when no thread has a connection any more: until then others may need what this one holds. */
+  /** Resolves when no thread has a connection left: until then, others may need this thread's state. */
   readonly allClosed: () => Promise<void>;
 }
 
-/** Opens everything a definition says. Throws StartupError when it can't. */
+/** Opens everything in a definition. Throws StartupError if that fails. */
 export async function openGateway(
   gateway: Gateway,
   settings: OpenSettings,
@@ -97,10 +97,10 @@ export async function openGateway(
   return running;
 }
 
-/** Milliseconds that collectors have for what is left when the process ends. */
+/** Milliseconds in which the remaining data is sent to collectors when the process ends. */
 const FLUSH_TIME = 3 * SECOND;
 
-/** A file descriptor. */
+/** File descriptor. */
 const STDOUT = 1;
 
 class Running implements RunningGateway {
@@ -110,10 +110,10 @@ class Running implements RunningGateway {
   readonly #observer: RequestObserver | undefined;
   readonly #context: LiveContext;
   readonly #listeners: Listeners;
-  /** The stats and readiness pages. They respond until the process ends. */
+  /** The stats and readiness pages, which are served until the process ends. */
   readonly #pages: Listeners;
   readonly metrics = new Metrics();
-  /** From the first definition on that is a part of a mesh. */
+  /** Created for the first definition with a mesh. */
   #mesh: MeshMembership | undefined;
   #build: BuildInfo;
   readonly #requests = this.metrics.part(RequestMetrics);
@@ -129,15 +129,15 @@ class Running implements RunningGateway {
   readonly #worker: WorkerThread | undefined;
   #speaks: boolean;
   readonly #writer: LogWriter;
-  /** What waits for collectors. */
+  /** Queues of data for collectors. */
   readonly #exports = new Set<ExportQueue>();
-  /** Undefined when the level of requests leaves no lines. */
+  /** `undefined` if the log level excludes requests. */
   #accessLog: AccessLog | undefined;
   #log: ProcessLog;
-  /** Undefined: there is none. */
+  /** `undefined` without an audit log. */
   #audit: AuditLog | undefined;
   #closing: Promise<void> | undefined;
-  /** When refused connections are warned of again, in milliseconds of the monotonic clock. */
+  /** Time of the next warning about refused connections, in milliseconds of the monotonic clock. */
   #nextDenial = 0;
   #nextRefusal = 0;
   readonly #withdrawMetrics = offerMetrics(this.metrics);
@@ -183,7 +183,7 @@ class Running implements RunningGateway {
     if (workerThreads !== 1 && this.#worker === undefined)
       this.#log.warn("config.workerThreads has no effect here: one thread serves");
     (await this.#prepare(this.#definition, this.#build, this.#settings, this.#audit)).commit();
-    // What threads do later is one change, which another one tells.
+    // Later changes are logged by the main thread.
     if (this.#worker !== undefined) this.#speaks = false;
     this.#audit?.action("started", this.#build.configDigest);
   }
@@ -212,7 +212,7 @@ class Running implements RunningGateway {
     };
   }
 
-  /** What can fail of serving a definition, and then what can't. */
+  /** Does first everything that can fail, and returns what cannot. */
   async #prepare(
     definition: Gateway,
     build: BuildInfo,
@@ -302,13 +302,13 @@ class Running implements RunningGateway {
     await this.#writer.close();
   }
 
-  /** What collectors have not got by then is lost: the process must end. */
+  /** Sends the remaining data to collectors until the deadline, at which it is lost. */
   async #flushExports(): Promise<void> {
     const flushed = Promise.all(Array.from(this.#exports, (queue) => queue.flush()));
     await Promise.race([flushed, setTimeout(FLUSH_TIME, undefined, { ref: false })]);
   }
 
-  /** `ports`: those of the gateway; others are the process's own. */
+  /** Logs the opened ports. `ports`: those of the gateway; others belong to the process itself. */
   #tellOpened(opened: readonly OpenPort[], ports: readonly Endpoint[]): void {
     for (const { endpoint, port } of opened) {
       const address = `${addressText(endpoint.host)}:${port}`;
@@ -339,7 +339,7 @@ class Running implements RunningGateway {
       failed: reportBug,
       warn: (message) => this.#log.warn(message),
       handover: this.#worker?.handoverOf(definition),
-      // The log of these settings; that of the ones before may still be in use.
+      // The log uses these settings; the previous one may still be in use.
       broken: new ProcessLog(logFormat, logLevels, this.#writer).connections,
     };
   }
@@ -373,7 +373,7 @@ class Running implements RunningGateway {
     this.#tellDenied(`: ${denial}`);
   }
 
-  /** Told once a minute, as those are that are refused. */
+  /** Warns at most once a minute, as for refused connections. */
   #tellDenied(which: string): void {
     const now = performance.now();
     if (now < this.#nextDenial) return;
@@ -381,7 +381,7 @@ class Running implements RunningGateway {
     this.#log.info(`a connection is closed${which}`);
   }
 
-  /** Warned of once a minute: a flood must not fill the log too. */
+  /** Warns at most once a minute: a flood must not fill the log too. */
   #refused({ maxConnections }: Gateway["connections"]): void {
     this.#refusedConnections.value += 1;
     const now = performance.now();

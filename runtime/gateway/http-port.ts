@@ -7,32 +7,32 @@ import type { ProxyProtocol } from "../net/proxy-protocol/proxy-protocol.ts";
 import type { PortTls } from "../tls/certificates.ts";
 import type { Port, PortContext } from "./port.ts";
 
-/** What a port of HTTP is made of. */
+/** Settings of an HTTP port. */
 export interface HttpPortSettings {
   readonly port: number;
-  /** The IP address that it is open on; absent: every one of the machine. */
+  /** IP address to listen on; all addresses if absent. */
   readonly address?: string;
-  /** Where the configuration says so, for the message when the port can't be opened. */
+  /** Place in the configuration, for the message if the port cannot be opened. */
   readonly config: string;
-  /** One certificate per listener, chosen by SNI. Absent: plain HTTP. */
+  /** One certificate per listener, chosen by SNI; plain HTTP if absent. */
   readonly tls?: PortTls;
-  /** True where requests choose their destination: a client may send the target in absolute form. Absent: false. */
+  /** Whether requests choose their destination, so that clients may send the target in absolute form. */
   readonly isForwardProxy?: boolean;
-  /** True where a backend takes tunnels: a client may ask for one with CONNECT. Absent: false. */
+  /** Whether a backend accepts tunnels, so that clients may request one with CONNECT. */
   readonly takesTunnels?: boolean;
-  /** True where a listener forwards paths as they are sent; the others refuse what is ambiguous. Absent: false. */
+  /** Whether a listener forwards paths as received; the others refuse ambiguous ones. */
   readonly keepsPaths?: boolean;
-  /** Who may connect. Absent: everybody. */
+  /** Rules for clients; all may connect if absent. */
   readonly connectionRules?: ConnectionRules;
-  /** Proxies say for whom connections are made. Absent: connections are their clients' own. */
+  /** PROXY protocol of the port; if absent, clients connect directly. */
   readonly proxyProtocol?: ProxyProtocol;
-  /** How the connections of a port with TLS are divided by server name. Absent: all of them end with `tls`. */
+  /** Divides TLS connections by server name; if absent, all use `tls`. */
   readonly division?: PortDivision;
   /** Routes one request and responds to it. */
   readonly handle: Handler;
 }
 
-/** How the connections of a port are divided by server name (divide-tls.ts, which no other gateway carries). */
+/** Divides the connections of a port by server name (divide-tls.ts, which only bundles with such ports contain). */
 export interface PortDivision {
   readonly prepare: (
     context: PortContext,
@@ -40,12 +40,12 @@ export interface PortDivision {
   ) => PreparedDivision;
 }
 
-/** A port with what it does with requests, which can be asked without a connection too. */
+/** A port with its handler, which can also be called without a connection. */
 export interface HttpPort extends Port {
   readonly handle: Handler;
 }
 
-/** A port that speaks HTTP/1.1 and HTTP/2. */
+/** Creates a port that speaks HTTP/1.1 and HTTP/2. */
 export function httpPort({
   port,
   address,

@@ -8,33 +8,33 @@ import { StartupError } from "../process/startup-error.ts";
 import type { ServiceAddresses } from "./definition.ts";
 import type { Port, PortContext } from "./port.ts";
 
-/** An address to listen on, with what is served there. */
+/** An address to listen on, with the server for it. */
 export interface Endpoint {
-  /** Undefined: every address. */
+  /** `undefined` for all addresses. */
   readonly host: string | undefined;
-  /** 0: any free port. */
+  /** Port number; 0 for any free port. */
   readonly port: number;
-  /** Where the configuration or the environment says so. */
+  /** Place in the configuration or environment. */
   readonly config: string;
-  /** Reads what the port needs; throws an Error that says what can't be read. */
+  /** Reads the files of the port. Throws an Error that says which is unusable. */
   readonly prepare: () => PreparedPort;
 }
 
-/** A port that is open. */
+/** An open port. */
 export interface OpenPort {
   readonly endpoint: Endpoint;
-  /** The real port. */
+  /** The actual port. */
   readonly port: number;
   readonly server: PortServer;
 }
 
-/** Other endpoints. */
+/** A prepared change of endpoints. */
 export interface PreparedListeners extends PreparedChange {
   /** Ports that were not open before. */
   readonly opened: readonly OpenPort[];
 }
 
-/** The ports of a process. A change keeps the sockets that stay, with all their connections. */
+/** The open ports of a process. A change keeps the sockets of unchanged ports, with all their connections. */
 export class Listeners {
   readonly #context: GatewayContext;
   #open = new Map<string, OpenPort>();
@@ -48,8 +48,8 @@ export class Listeners {
   }
 
   /**
-   * To serve exactly these endpoints opens what is new; once that is committed, the handlers of what stays are swapped, and the
-   * rest is closed gracefully. Throws StartupError, with everything as it was, when a port can't be opened.
+   * Opens the new ones of these endpoints. The commit swaps the handlers of unchanged ports and closes the other ports
+   * gracefully. Throws StartupError and changes nothing if a port cannot be opened.
    */
   async prepare(endpoints: readonly Endpoint[]): Promise<PreparedListeners> {
     const wanted = endpoints.map((endpoint) => ({ endpoint, prepared: prepare(endpoint) }));
@@ -69,7 +69,7 @@ export class Listeners {
           kept.push(change);
           continue;
         }
-        // The same port with TLS instead of plain HTTP, the reverse, or another handshake: unless threads do, nobody shares it.
+        // The port has TLS instead of plain HTTP, the reverse, or another handshake: only threads can share it.
         if (this.#context.threads === undefined && this.#open.delete(key))
           void before?.server.close(true);
         const port = await open(endpoint, prepared, this.#context);
@@ -93,19 +93,19 @@ export class Listeners {
     };
   }
 
-  /** Takes no more connections; resolves when every connection has ended. */
+  /** Accepts no more connections; resolves when every connection has ended. */
   async close(): Promise<void> {
     await Promise.all(this.ports.map(({ server }) => server.close()));
   }
 
-  /** Takes no more connections and breaks off the others. Resolves when all have ended. */
+  /** Accepts no more connections and aborts the others. Resolves when all have ended. */
   async closeNow(): Promise<void> {
     const closed = this.close();
     this.closeAllConnections();
     await closed;
   }
 
-  /** Breaks every connection off. */
+  /** Aborts all connections. */
   closeAllConnections(): void {
     for (const { server } of this.ports) server.closeAllConnections();
   }
@@ -132,7 +132,7 @@ async function open(
   }
 }
 
-/** Throws StartupError when somebody listens already where threads are to share a port. */
+/** Throws StartupError if something already listens on a port that threads are to share. */
 export async function checkFree(place: PortPlace): Promise<void> {
   try {
     await checkPort(place.port, place.host);
@@ -161,18 +161,18 @@ function reason(error: unknown): string {
   }
 }
 
-/** Endpoints of any free port differ by where they are configured. */
+/** Identifies an endpoint. Endpoints of any free port differ by their place in the configuration. */
 function endpointKey(endpoint: Endpoint): string {
   const place = `${endpoint.host ?? "*"}:${endpoint.port}`;
   return endpoint.port === 0 ? `${place} ${endpoint.config}` : place;
 }
 
-/** The endpoint of a port. `defaultAddress` is where ports are open that name no address. */
+/** Returns the endpoint of a port. `defaultAddress`: address of ports that name none. */
 export function portEndpoint(port: Port, defaultAddress: string, context: PortContext): Endpoint {
   return { ...portPlace(port, defaultAddress), prepare: () => port.prepare(context) };
 }
 
-/** Where a port is open. */
+/** Returns where a port listens. */
 export function portPlace({ port, address, config }: Port, defaultAddress: string): PortPlace {
   return { host: hostOf(address ?? defaultAddress), port, config };
 }
@@ -180,7 +180,7 @@ export function portPlace({ port, address, config }: Port, defaultAddress: strin
 /** An address to listen on. */
 export type PortPlace = Omit<Endpoint, "prepare">;
 
-/** The endpoint of a service address: `host:port`, `[v6]:port` or `:port`, which is open at `defaultAddress`. */
+/** Returns the endpoint of a service address: `host:port`, `[v6]:port` or `:port`, which listens on `defaultAddress`. */
 export function serviceEndpoint(
   address: string,
   defaultAddress: string,
@@ -200,12 +200,12 @@ export function serviceEndpoint(
   };
 }
 
-/** Undefined for every address: IPv6 and IPv4 on one socket, where the machine has both. */
+/** Returns `undefined` for all addresses: IPv6 and IPv4 on one socket, if the machine has both. */
 function hostOf(address: string): string | undefined {
   return address === "" || address === "::" || address === "0.0.0.0" ? undefined : address;
 }
 
-/** An address as people and URLs write it beside a port. */
+/** Formats an address as in URLs with a port. */
 export function addressText(host: string | undefined): string {
   if (host === undefined) return "0.0.0.0";
   return host.includes(":") ? `[${host}]` : host;

@@ -14,13 +14,13 @@ import type { SharedConnection } from "../process/shared-connection.ts";
 import type { ProcessSettings } from "./environment.ts";
 import type { WorkerPlace } from "./workers/worker-place.ts";
 
-/** What the context takes of the process's settings. */
+/** Settings of the process that the context needs. */
 export type ContextSettings = Pick<
   ProcessSettings,
   "sessionKey" | "env" | "maxBufferedBytes" | "stateDir"
 >;
 
-/** The context of a running process. */
+/** Context of a running process. */
 export class LiveContext implements GatewayContext {
   readonly sessionKey: Buffer;
   readonly env: EnvVariables;
@@ -67,12 +67,12 @@ export class LiveContext implements GatewayContext {
     return listenTo(this.#reloadListeners, listener);
   }
 
-  /** Another configuration is served: who waits for the next event hears of it. */
+  /** Notifies listeners that another configuration is served. */
   reloaded(): void {
     this.#reloadListeners.visit(({ listener }) => listener());
   }
 
-  /** The drain's last deadline: whoever still streams ends now. */
+  /** Notifies streams that the last deadline of the shutdown is reached. */
   reachDeadline(): void {
     this.isOverdue = true;
     this.#deadlineListeners.visit((each) => {
@@ -81,7 +81,7 @@ export class LiveContext implements GatewayContext {
     });
   }
 
-  /** Writes down what a restart must not forget. */
+  /** Writes all persisted state. */
   async flush(): Promise<void> {
     await Promise.all(Array.from(this.persistedStates.values(), (state) => state.flush()));
   }
@@ -93,12 +93,12 @@ export class LiveContext implements GatewayContext {
   }
 }
 
-/** Who is told of something. */
+/** A registered callback. */
 interface Listener extends Indexed {
   readonly listener: () => void;
 }
 
-/** Listens until the function that is returned is called. */
+/** Registers a callback until the returned function is called. */
 function listenTo(listeners: SwapSet<Listener>, listener: () => void): () => void {
   const member = { place: 0, listener };
   listeners.add(member);

@@ -2,16 +2,16 @@ import type { Metrics } from "../metrics/metrics.ts";
 import { hasServerStates, type ServerState } from "../process/server-states.ts";
 import { RequestMetrics, type RequestTotals } from "../telemetry/request-metrics.ts";
 
-/** Requests of one route. */
+/** Number of requests of one route. */
 export interface RouteCount extends RequestTotals {
   readonly listener: string;
   readonly route: string;
-  /** Seconds that half of the requests, and 99 of 100, took at most; estimated from the histogram. */
+  /** Median and 99th percentile of request durations in seconds, estimated from the histogram. */
   readonly p50: number;
   readonly p99: number;
 }
 
-/** What each route has answered since the process started. */
+/** Returns the requests of each route since the process started. */
 export function routeCounts(metrics: Metrics): readonly RouteCount[] {
   return Array.from(metrics.part(RequestMetrics).routes(), (counted) => {
     const { listener, route, latency } = counted;
@@ -20,7 +20,7 @@ export function routeCounts(metrics: Metrics): readonly RouteCount[] {
   });
 }
 
-/** How the servers do that routes choose from, as far as they were asked. */
+/** Returns the state of the servers that routes choose from, as far as requests were sent to them. */
 export function serverStates(metrics: Metrics): readonly ServerState[] {
   return Array.from(metrics.parts()).flatMap((part) =>
     hasServerStates(part) ? part.servers() : [],

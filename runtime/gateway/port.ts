@@ -10,52 +10,52 @@ import type { LogWriter } from "../telemetry/logs/log-writer.ts";
 import type { FailedHandshake } from "../tls/handshakes.ts";
 
 /**
- * One port and what is served on it: HTTP (http-port.ts), or connections whose bytes are passed on (tcp-port.ts, which no
- * other gateway carries).
+ * A port and its protocol: HTTP (http-port.ts), or forwarded connections (tcp-port.ts, which only bundles with such ports
+ * contain).
  */
 export interface Port {
-  /** The TCP port, 1..65535; 0: any free one. */
+  /** TCP port, 1..65535; 0 for any free port. */
   readonly port: number;
-  /** The IP address that it is open on; undefined: what the process chooses for all of its ports. */
+  /** IP address to listen on; `undefined` for the default address of the process. */
   readonly address: string | undefined;
-  /** Where the configuration says so, for the message when the port can't be opened. */
+  /** Place in the configuration, for the message if the port cannot be opened. */
   readonly config: string;
-  /** Reads the files that the port needs; throws an Error that says what can't be read. */
+  /** Reads the files of the port. Throws an Error that says which is unusable. */
   readonly prepare: (context: PortContext) => PreparedPort;
 }
 
-/** What the process gives to each of its ports. */
+/** Services of the process for each of its ports. */
 export interface PortContext {
   readonly connections: ConnectionSettings;
   readonly metrics: Metrics;
   readonly writer: LogWriter;
-  /** Undefined: TCP connections have no lines. */
+  /** `undefined` if TCP connections are not logged. */
   readonly logFormat: LogFormat | undefined;
   /** Called with each exchange before it is handled. */
   readonly exchangeBegan: (exchange: Exchange) => void;
   /**
-   * Called once when an exchange has ended, after `duration` milliseconds. `status` is undefined when the client left
-   * without a response.
+   * Called once when an exchange has ended, after `duration` milliseconds. `status` is `undefined` if the client left without a
+   * response.
    */
   readonly exchangeEnded: (
     exchange: Exchange,
     status: number | undefined,
     duration: number,
   ) => void;
-  /** Called with each connection that has ended whose bytes were to be passed on. */
+  /** Called with each ended connection that was to be forwarded. */
   readonly auditConnection: AuditLog["connection"];
-  /** Called when a port has all the connections that it may have, and closed one more at once. */
+  /** Called when a port has its maximum of connections and closed a further one. */
   readonly refused: () => void;
-  /** Called when a client was not allowed to connect, with the rule that forbids it; `client`: unless its connection is audited. */
+  /** Called when a rule forbids a client to connect; `client` is absent if its connection is audited. */
   readonly denied: (rule: string, client?: DeniedClient) => void;
   /** A handshake of TLS has failed. */
   readonly failedHandshake: (handshake: FailedHandshake) => void;
-  /** A handler threw: a bug. `where` says in what. */
+  /** A handler threw, which is a bug. `where`: the handler. */
   readonly failed: (where: string, error: unknown) => void;
-  /** Something that the operator should know: a certificate that can't be used. */
+  /** Warns the operator, for example of an unusable certificate. */
   readonly warn: (message: string) => void;
-  /** What other threads do for this one, and it for them; undefined: nothing. */
+  /** Work that threads do for each other; `undefined` if there is none. */
   readonly handover: Handover | undefined;
-  /** Why a connection was broken off; undefined when the log leaves that out. */
+  /** Receives why a connection was aborted; `undefined` if the log does not want it. */
   readonly broken: ((message: string) => void) | undefined;
 }

@@ -16,18 +16,18 @@ import type { BufferBudget } from "../process/buffer-budget.ts";
 import { SECOND } from "../process/units.ts";
 import type { BuildInfo } from "./build-info.ts";
 
-/** What a process knows of itself when it is asked. */
+/** Facts about the process. */
 export interface ProcessFigures {
-  /** The gateway's name. */
+  /** Name of the gateway. */
   readonly name: string;
-  /** `main`, or the index of one of several that serve. */
+  /** `main`, or the index of a serving thread. */
   readonly thread: string;
   readonly build: BuildInfo;
   readonly buffers: Pick<BufferBudget, "held" | "limit">;
   readonly droppedLogLines: number;
 }
 
-/** What the process says of itself in the metrics. */
+/** Metrics of the process itself. */
 export class ProcessMetrics {
   readonly #metrics: Metrics;
   #isNewest = 1;
@@ -39,7 +39,7 @@ export class ProcessMetrics {
       const { name, build } = figures();
       return [[[name, build.version, build.configDigest], 1]];
     });
-    // Counters are there before they count: a rate needs their zeros.
+    // Counters exist before their first event, because a rate needs their zeros.
     for (const result of ["ok", "failed"]) metrics.counter(reloads, result);
     metrics.read(lastReloadSuccessful, () => [[[], this.#isNewest]]);
     metrics.read(lastReloadTime, () => [[[], this.#loadedAt / SECOND]]);
@@ -54,12 +54,12 @@ export class ProcessMetrics {
       return [[[], (user + system) / 1e6]];
     });
     metrics.read(processMemory, () => [[[], process.memoryUsage.rss()]]);
-    // Made once: clocks drift, and whoever counts restarts looks for any change.
+    // Computed once: clocks drift, and tools that count restarts look for any change.
     const start = Number((Date.now() / SECOND - process.uptime()).toFixed(3));
     metrics.read(processStart, () => [[[], start]]);
   }
 
-  /** Another configuration was to be served, and is, or is not. */
+  /** Counts a reload. */
   reloaded(isServed: boolean): void {
     this.#metrics.counter(reloads, isServed ? "ok" : "failed").value += 1;
     this.#isNewest = isServed ? 1 : 0;

@@ -1,6 +1,6 @@
 import { bugText } from "../process/bug-text.ts";
 
-/** A bug shows itself on stderr only, with the stack; never to a client. */
+/** Writes a bug to stderr with its stack; clients never see it. */
 export function reportBug(where: string, error: unknown): void {
   process.stderr.write(`${where}: ${bugText(error)}\n`);
 }

@@ -8,20 +8,20 @@ import type { ServiceAddresses } from "./definition.ts";
 import { type Endpoint, serviceEndpoint } from "./listeners.ts";
 import { reportBug } from "./report-bug.ts";
 
-/** What the process says of itself. */
+/** Pages about the process. */
 export interface ServicePages {
   readonly addresses: ServiceAddresses;
-  /** Where those are open that are a port alone. */
+  /** Address of pages that have only a port. */
   readonly defaultAddress: string;
   readonly connections: ConnectionSettings;
-  /** In the Prometheus text format. */
+  /** Returns the metrics in the Prometheus text format. */
   readonly figures: () => string | Promise<string>;
   readonly context: Pick<GatewayContext, "isDraining">;
-  /** Whether it has everything that it waits for; absent: it waits for nothing. */
+  /** Whether everything that the gateway waits for has arrived; absent if it waits for nothing. */
   readonly isReady?: () => boolean | Promise<boolean>;
 }
 
-/** Where the process serves its own state: metrics and readiness. */
+/** Returns the endpoints of the metrics and readiness pages. */
 export function serviceEndpoints(pages: ServicePages): readonly Endpoint[] {
   const { addresses, defaultAddress, connections, figures, context, isReady } = pages;
   const isOfThisMachine = isLoopbackName(defaultAddress);
@@ -60,8 +60,8 @@ export function serviceEndpoints(pages: ServicePages): readonly Endpoint[] {
 }
 
 /**
- * For pages that only this machine can ask for. A site that points its own name at a loopback address (DNS rebinding) is no
- * reader of them; an address as Host is never such a name.
+ * Restricts pages to this machine. A site that resolves its own name to a loopback address (DNS rebinding) must not read them,
+ * so Host must be an address.
  */
 function forThisMachine(handle: ServerHandlers["handle"]): ServerHandlers["handle"] {
   return (exchange) => {
@@ -76,7 +76,7 @@ function isLoopbackName(host: string): boolean {
   return /^(?:(?:.+\.)?localhost|127(?:\.[0-9]+){3}|\[?::1\]?)$/i.test(host);
 }
 
-/** `/metrics` on the stats address: figures in the Prometheus text format. */
+/** Serves `/metrics` on the stats address, in the Prometheus text format. */
 export function statsPage(
   figures: () => string | Promise<string>,
 ): (exchange: Exchange) => Handled {
@@ -90,8 +90,8 @@ export function statsPage(
 }
 
 /**
- * `/healthz/ready` on the readiness address: 200 while requests are wanted, 503 while something is waited for and from the
- * moment the drain begins.
+ * Serves `/healthz/ready` on the readiness address: 200 while the gateway can take requests, 503 while it waits for something
+ * and once it shuts down.
  */
 export function readinessPage(
   context: Pick<GatewayContext, "isDraining">,

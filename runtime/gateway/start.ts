@@ -5,8 +5,8 @@ import type { Gateway } from "./definition.ts";
 import { openGateway, type RunningGateway } from "./gateway.ts";
 
 /**
- * Runs a gateway as this process: SIGTERM, SIGINT and SIGHUP drain it and end the process with 0, a second signal ends it
- * at once. When it can't start, the process ends with 1 and one line that says why.
+ * Runs a gateway as this process. SIGTERM, SIGINT and SIGHUP shut it down and exit with 0; a second signal exits at once. If
+ * the gateway cannot start, the process exits with 1 and one line that says why.
  */
 export async function startGateway(gateway: Gateway): Promise<RunningGateway> {
   try {
@@ -22,10 +22,10 @@ export async function startGateway(gateway: Gateway): Promise<RunningGateway> {
   }
 }
 
-/** A bundle is open on every address: a container's own is the one that others reach. */
+/** Default address of a bundle: all addresses, because others reach a container by its own. */
 export const EVERY_ADDRESS = "0.0.0.0";
 
-/** Any of the signals drains the gateway and ends the process with 0; a second one ends it at once. */
+/** Shuts the gateway down at one of the signals and exits with 0; a second signal exits at once. */
 export function endOnSignal(
   running: Pick<RunningGateway, "close">,
   signals: readonly NodeJS.Signals[],
@@ -40,8 +40,8 @@ export function endOnSignal(
 }
 
 /**
- * An exception that nobody caught is a bug in the handling of one request or stream; ending the process would break all
- * others. It shows on stderr with its stack.
+ * Logs uncaught exceptions with their stack on stderr. They are bugs in the handling of one request or stream; ending the
+ * process would abort all others.
  */
 export function logUncaughtErrors(): void {
   const report = (error: unknown) => {

@@ -9,46 +9,46 @@ import { connectionHandlers } from "./connection-handlers.ts";
 import type { PortDivision } from "./http-port.ts";
 import type { Port, PortContext } from "./port.ts";
 
-/** What every port of TCP has. */
+/** Settings of every TCP port. */
 export interface TcpPortSettings {
   readonly port: number;
-  /** The IP address that it is open on; absent: every one of the machine. */
+  /** IP address to listen on; all addresses if absent. */
   readonly address?: string;
-  /** Where the configuration says so, for the message when the port can't be opened. */
+  /** Place in the configuration, for the message if the port cannot be opened. */
   readonly config: string;
-  /** Who may connect. Absent: everybody. */
+  /** Rules for clients; all may connect if absent. */
   readonly connectionRules?: ConnectionRules;
-  /** Proxies say for whom connections are made. Absent: connections are their clients' own. */
+  /** PROXY protocol of the port; if absent, clients connect directly. */
   readonly proxyProtocol?: ProxyProtocol;
-  /** Fields that the access log leaves out; absent: none. */
+  /** Fields that the access log omits; none if absent. */
   readonly withoutFields?: readonly string[];
   readonly handle: ConnectionHandler;
 }
 
-/** A port whose bytes are passed on as they come. */
+/** Creates a port that forwards bytes as received. */
 export function tcpPort(settings: TcpPortSettings): Port {
   return portOf(settings, () => ({ kind: "plain" }));
 }
 
-/** A port whose TLS goes on to the backend that answers for the server name; nobody here can read it. */
+/** Creates a port that forwards TLS, unread, to the backend of its server name. */
 export function tlsPassthroughPort({
   handshakeTimeout,
   ...settings
 }: TcpPortSettings & {
-  /** Milliseconds in which a client has to say whom it wants. */
+  /** Milliseconds in which a client must send its server name. */
   readonly handshakeTimeout: number;
 }): Port {
   return portOf(settings, () => ({ kind: "passthrough", handshakeTimeout }));
 }
 
-/** A port whose TLS ends here; what was in it is passed on. */
+/** Creates a port that terminates TLS and forwards its content. */
 export function tlsTerminationPort({
   tls,
   division,
   ...settings
 }: TcpPortSettings & {
   readonly tls: TlsSettings;
-  /** How the connections of the port are divided by server name. Absent: all of them end with `tls`. */
+  /** Divides the connections of the port by server name; if absent, all use `tls`. */
   readonly division?: PortDivision;
 }): Port {
   return portOf(settings, (context) => ({

@@ -10,20 +10,20 @@ import { openGateway, type RunningGateway, type WorkerThread } from "../gateway.
 import { EVERY_ADDRESS, logUncaughtErrors } from "../start.ts";
 import type { MemorySize, WorkerOrder, WorkerReport, WorkerStart } from "./worker-messages.ts";
 
-/** How a thread comes by what it serves. */
+/** Loads the code of a thread. */
 export interface ThreadCode {
-  /** Throws what the code throws. */
+  /** Loads a gateway. Throws what the code throws. */
   load(code: unknown): Promise<Gateway>;
-  /** Hears what the main thread tells all of them. */
+  /** Receives notices of the main thread to all threads. */
   notified(notice: unknown): void;
 }
 
-/** Serves the ports of a gateway in a thread beside others. */
+/** Serves the ports of a gateway in one of several threads. */
 export async function serveAsWorker(start: WorkerStart, code: ThreadCode): Promise<void> {
   logUncaughtErrors();
   for (const notice of start.notices) code.notified(notice);
   const thread = new ServingThread(start, code);
-  // Before it serves: what comes at once may be another thread's.
+  // Registered before it serves, because an early message may be about another thread.
   parentPort?.on("message", (order: WorkerOrder) => thread.take(order));
   try {
     await thread.opening;
@@ -35,14 +35,14 @@ export async function serveAsWorker(start: WorkerStart, code: ThreadCode): Promi
   }
 }
 
-/** One of several threads, as it sees itself. */
+/** This thread among the others. */
 class ServingThread {
   readonly opening: Promise<RunningGateway>;
   readonly #code: ThreadCode;
   readonly #handover: ThreadHandover;
   readonly #audit = threadAudit((line) => say({ kind: "audit", line }));
   readonly #othersClosed: PromiseWithResolvers<void> = Promise.withResolvers();
-  /** Of how many it is one. */
+  /** Number of threads. */
   #count: number;
   #prepared: PreparedChange | undefined;
 
@@ -60,7 +60,7 @@ class ServingThread {
         this.#handover.link(order.link);
         return;
       case "allClosed":
-        // What other threads have said last is heard before.
+        // Last messages of other threads are received first.
         setImmediate(this.#othersClosed.resolve);
         return;
       case "end":
@@ -94,7 +94,7 @@ class ServingThread {
     }
   }
 
-  /** Why it can't be opened is said by whoever has opened it. */
+  /** Runs work once the gateway is open. The opener reports why it cannot be opened. */
   #once(work: (running: RunningGateway) => unknown): void {
     void this.opening.then(work, () => {});
   }
@@ -128,7 +128,10 @@ class ServingThread {
     };
   }
 
-  /** A gateway as one of so many threads serves it: all together never have more connections, and one writes the audit log. */
+  /**
+   * Returns the gateway as one of so many threads serves it: together they keep the limit of connections, and one writes the
+   * audit log.
+   */
   #asOne(gateway: Gateway, count: number): Gateway {
     const { connections, audit } = gateway;
     const maxConnections = Math.floor(connections.maxConnections / count);
@@ -136,7 +139,7 @@ class ServingThread {
     return audit === undefined ? shared : { ...shared, audit: this.#audit };
   }
 
-  /** What is in the way; undefined: nothing. */
+  /** Prepares other code. Resolves with what prevents it, or with `undefined`. */
   async #prepare(
     running: RunningGateway,
     { code, build, count }: Extract<WorkerOrder, { kind: "prepare" }>,
@@ -163,7 +166,7 @@ class ServingThread {
       this.#prepared = undefined;
       say({ kind: "committed" });
     } catch (error) {
-      // Nobody knows what it serves now: the thread that comes in its place serves what it should.
+      // Its state is unknown now: the thread that replaces it serves the right code.
       process.stderr.write(`bug: ${bugText(error)}\n`);
       process.exit(1);
     }
@@ -174,10 +177,12 @@ function say(report: WorkerReport): void {
   parentPort?.postMessage(report);
 }
 
-/** Milliseconds that the main thread may take: it serves no request. */
+/** Milliseconds to wait for the main thread, which serves no requests. */
 const MAX_WAIT = 30 * SECOND;
 
-/** Asks the main thread, which gives the same memory to all, and waits: what needs it is counted in it. */
+/**
+ * Requests memory from the main thread, which gives all threads the same, and blocks: values that need it are counted in it.
+ */
 function askForMemory(name: string, size: MemorySize): SharedArrayBuffer {
   const signal = new Int32Array(new SharedArrayBuffer(4));
   const { port1, port2 } = new MessageChannel();
@@ -190,19 +195,22 @@ function askForMemory(name: string, size: MemorySize): SharedArrayBuffer {
   throw new Error("the main thread gave no memory");
 }
 
-/** How a thread serves what others hold, and they what it holds, from the first code on in which something is held. */
+/**
+ * Serves requests that need state of other threads, and theirs that need this thread's. Created for the first code with such
+ * state.
+ */
 export class ThreadHandover {
   readonly #thread: number;
-  /** Ways to other threads that nothing has gone over yet, by their indexes. */
+  /** Unused ports to other threads, by their indexes. */
   readonly #links = new Map<number, ThreadPorts>();
   #handover: Handover | undefined;
 
-  /** `thread`: which one this is. */
+  /** `thread`: index of this thread. */
   constructor(thread: number) {
     this.#thread = thread;
   }
 
-  /** Undefined: neither this code nor code before it holds anything. */
+  /** Returns `undefined` if neither this code nor previous code holds state. */
   of(gateway: Gateway): Handover | undefined {
     this.#handover ??= gateway.handover?.(this.#thread);
     if (this.#handover !== undefined) {
@@ -212,7 +220,7 @@ export class ThreadHandover {
     return this.#handover;
   }
 
-  /** These lead to the thread of this index from now on. */
+  /** Adds the ports to the thread of this index. */
   link(link: ThreadPorts): void {
     if (this.#handover !== undefined) {
       this.#handover.link(link);

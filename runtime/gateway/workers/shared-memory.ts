@@ -4,27 +4,27 @@ import type { Gateway } from "../definition.ts";
 import { MAX_THREADS } from "./worker-count.ts";
 import type { MemorySize } from "./worker-messages.ts";
 
-/** What the threads of a process share, as its main thread has it. */
+/** Memory that the threads of a process share, as managed by the main thread. */
 export class SharedMemory {
-  /** The bytes that each of them holds of messages which are read whole. */
+  /** Bytes of messages that each thread buffers whole. */
   readonly buffers: Float64Array = new Float64Array(new SharedArrayBuffer(8 * MAX_THREADS));
   readonly #context: GatewayContext;
   readonly #byName = new Map<string, SharedArrayBuffer>();
   #openPersisted: Gateway["persistedMemory"];
-  /** What of it is written down, from the first one that asks on. */
+  /** The persisted part, created at the first request for it. */
   #kept: PersistedMemory | undefined;
 
   constructor(context: GatewayContext) {
     this.#context = context;
   }
 
-  /** Threads are about to serve this. */
+  /** Prepares memory for code that threads are about to serve. */
   expect({ persistedMemory }: Gateway): void {
-    // Requests under way may still be of one before.
+    // Requests in flight may still use the previous one.
     this.#openPersisted ??= persistedMemory;
   }
 
-  /** What all of them have under a name. */
+  /** Returns the memory of a name. */
   of(name: string, size: MemorySize): SharedArrayBuffer {
     if ("keptKeys" in size) {
       this.#kept ??= this.#openPersisted?.(this.#context);
@@ -37,14 +37,14 @@ export class SharedMemory {
     return memory;
   }
 
-  /** A thread has ended, whatever it was doing with any of it. */
+  /** Repairs memory after a thread has ended, whatever it was writing. */
   threadEnded(index: number): void {
     this.buffers[index] = 0;
     for (const memory of this.#byName.values()) releaseLock(memory, index);
     this.#kept?.threadEnded(index);
   }
 
-  /** Resolves when what a restart must not forget is written, or could not be. */
+  /** Resolves when all persisted state is written, or writing it has failed. */
   async flush(): Promise<void> {
     await this.#kept?.flush();
   }

@@ -5,39 +5,39 @@ import type { BuildInfo } from "../build-info.ts";
 import type { SharedMemory } from "./shared-memory.ts";
 import { type ThreadOwner, WorkerHandle } from "./worker-thread.ts";
 
-/** What threads run. */
+/** Code that threads run. */
 export interface ThreadSource {
-  /** The URL of what each of them loads for itself. */
+  /** URL of the module that each thread loads. */
   readonly script: string;
   readonly build: BuildInfo;
-  /** What the script is to serve, where it can serve other code later; absent: it serves one. */
+  /** Code for the script, if it can serve other code later; otherwise absent. */
   readonly code?: unknown;
-  /** What the script is notified of when it starts; absent: nothing. */
+  /** Returns the notices for a starting script; none if absent. */
   readonly notices?: () => readonly unknown[];
 }
 
-/** What a thread is started for. */
+/** Role of a starting thread. */
 export interface ThreadWork {
   readonly index: number;
-  /** How many serve. */
+  /** Number of serving threads. */
   readonly count: number;
   readonly build: BuildInfo;
   readonly code: unknown;
-  /** It says on which ports it listens. */
+  /** Whether it logs the ports that it listens on. */
   readonly speaks: boolean;
-  /** Requests may be handed over to it. */
+  /** Whether requests may be handed over to it. */
   readonly hasLinks: boolean;
 }
 
-/** Who is told of what threads do. */
+/** Receives events of threads. */
 export interface ThreadListener extends Pick<ThreadOwner, "lines" | "audit"> {
-  /** `isSurplus`: it was to end. */
+  /** `isSurplus`: the thread was meant to end. */
   ended(thread: WorkerHandle, failure: string | undefined, isSurplus: boolean): void;
 }
 
 /**
- * The threads of a process: those that serve, each in a place with a number, and those that end because fewer are wanted.
- * What they counted outlives them, and the last one to end is waited for.
+ * The threads of a process: those that serve, each with an index, and those that end because there are too many. Their counts
+ * outlive them, and shutdown waits for the last one.
  */
 export class ThreadSet {
   readonly #source: ThreadSource;
@@ -45,9 +45,9 @@ export class ThreadSet {
   readonly #memory: SharedMemory;
   readonly #listener: ThreadListener;
   readonly #serving = new Map<number, WorkerHandle>();
-  /** Those that end because fewer are wanted. */
+  /** Threads that end because there are too many. */
   readonly #surplus = new Set<WorkerHandle>();
-  /** The figures of threads that have ended: what is counted never falls. */
+  /** Figures of ended threads, because counters must not fall. */
   readonly #past: FamilyFigures[] = [];
   /** Called when the last thread has ended. */
   #onAllEnded: (() => void) | undefined;
@@ -65,18 +65,18 @@ export class ThreadSet {
     this.#listener = listener;
   }
 
-  /** Those that serve, or are about to. */
+  /** Threads that serve or start. */
   get list(): readonly WorkerHandle[] {
     return [...this.#serving.values()];
   }
 
-  /** Whether a place is free: one that is about to end has its own until then. */
+  /** Whether an index is free: a thread that is about to end still has its own. */
   isFree(index: number): boolean {
     const isSurplus = this.#surplus.values().some((each) => each.index === index);
     return !this.#serving.has(index) && !isSurplus;
   }
 
-  /** Starts one; it serves once its `serving()` resolves and it has not failed. */
+  /** Starts a thread. It serves once its `serving()` has resolved without failure. */
   start({ hasLinks, ...work }: ThreadWork): WorkerHandle {
     const made = hasLinks ? newLinks(work.index, this.list) : [];
     const { script, notices } = this.#source;
@@ -101,13 +101,13 @@ export class ThreadSet {
     );
     this.#serving.set(work.index, thread);
     void thread.serving().then(() => {
-      // Until it serves, nothing is handed over to it: what it holds is not there yet.
+      // Nothing is handed over to it until it serves: it holds no state yet.
       if (thread.isServing) for (const { giveBack } of made) giveBack();
     });
     return thread;
   }
 
-  /** Fewer are wanted: those from a place on end by themselves, and what they hold with them. */
+  /** Ends the threads from an index on, gracefully, with the state that they hold. */
   endFrom(count: number): void {
     for (const thread of this.list.filter(({ index }) => index >= count)) {
       this.#serving.delete(thread.index);
@@ -116,7 +116,7 @@ export class ThreadSet {
     }
   }
 
-  /** Ends all that serve, together; after `longest` milliseconds whatever has not ended is broken off. */
+  /** Ends all serving threads; after `longest` milliseconds the remaining ones are terminated. */
   async endAll(longest: number): Promise<void> {
     const ended = new Promise<void>((resolve) => {
       this.#onAllEnded = resolve;
@@ -127,18 +127,18 @@ export class ThreadSet {
     clearTimeout(timer);
   }
 
-  /** Ends all at once, whatever they do. */
+  /** Terminates all threads. */
   breakOff(): void {
     for (const thread of this.#living) void thread.terminate();
   }
 
-  /** What each of them has counted, and those that have ended. */
+  /** Returns the figures of all threads, ended ones included. */
   async figures(): Promise<readonly (readonly FamilyFigures[])[]> {
     const states = await Promise.all(this.#living.map((thread) => thread.state()));
     return [...states.map((state) => state?.figures ?? []), this.#past];
   }
 
-  /** Whether somebody serves, and where they may wait for something nobody does. */
+  /** Whether a thread serves; where threads may wait for something, whether none waits. */
   async isReady(mayWait: boolean): Promise<boolean> {
     const threads = this.list.filter(({ isServing }) => isServing);
     if (threads.length === 0 || !mayWait) return threads.length > 0;
@@ -146,12 +146,12 @@ export class ThreadSet {
     return states.every((state) => state?.isReady !== false);
   }
 
-  /** With those that are about to end. */
+  /** All threads that have not ended. */
   get #living(): readonly WorkerHandle[] {
     return [...this.list, ...this.#surplus];
   }
 
-  /** Those that have no connection any more wait for the last one: it may need what they hold. */
+  /** Ends threads without connections only once all are without, because others may need their state. */
   #endTogether(): void {
     const threads = this.list;
     if (threads.every(({ isClosed }) => isClosed)) for (const thread of threads) thread.allClosed();
@@ -168,15 +168,15 @@ export class ThreadSet {
   }
 }
 
-/** A way between a thread that starts and another one. */
+/** A pair of ports between a starting thread and another one. */
 export interface NewLink {
-  /** For the one that starts. */
+  /** Ports of the starting thread. */
   readonly to: ThreadPorts;
-  /** Gives its end to the other one. */
+  /** Sends the other thread its ports. */
   readonly giveBack: () => void;
 }
 
-/** A way from a thread of this index to each of the others, and back. */
+/** Creates ports between a thread of this index and each of the others. */
 export function newLinks(index: number, others: readonly WorkerHandle[]): readonly NewLink[] {
   return others.map((other) => {
     const requests = new MessageChannel();

@@ -2,17 +2,17 @@ import { availableParallelism } from "node:os";
 import { StartupError } from "../../process/startup-error.ts";
 import type { Gateway, WorkerThreads } from "../definition.ts";
 
-/** More there are never: each has memory of its own. */
+/** Maximum number of threads, because each has memory of its own. */
 export const MAX_THREADS = 256;
 
-/** What a gateway says of them. */
+/** Settings of a gateway that determine the number. */
 interface WorkerSettings extends Pick<Gateway, "workerThreads" | "maxThreads"> {
   readonly connections: Pick<Gateway["connections"], "maxConnections">;
 }
 
 /**
- * How many threads serve: as configured, or as WORKER_THREADS says where several are configured, since code for one thread is
- * another. Throws StartupError when that is malformed.
+ * Returns the number of threads: as configured, or WORKER_THREADS if several are configured, because code for one thread
+ * differs. Throws StartupError if the variable is malformed.
  */
 export function workerCount(
   { workerThreads, maxThreads: most = MAX_THREADS, connections }: WorkerSettings,

@@ -4,63 +4,63 @@ import type { FamilyFigures } from "../../metrics/merged-exposition.ts";
 import type { BuildInfo } from "../build-info.ts";
 import type { WorkerPlace } from "./worker-place.ts";
 
-/** What a thread is started with. */
+/** Data of a starting thread. */
 export interface WorkerStart extends WorkerPlace {
   readonly kind: "gwc-worker";
-  /** Whether it says what all of them do. */
+  /** Whether it logs the events that all threads share. */
   readonly speaks: boolean;
-  /** Ways to those that serve already. */
+  /** Ports to threads that already serve. */
   readonly links: readonly ThreadPorts[];
   readonly build: BuildInfo;
-  /** What it serves, for a script that serves what it is given. */
+  /** Code for a script that can serve different code. */
   readonly code: unknown;
-  /** What all threads were notified of so far. */
+  /** Notices to all threads so far. */
   readonly notices: readonly unknown[];
 }
 
-/** What the process asks of a thread that serves. */
+/** A message of the main thread to a serving thread. */
 export type WorkerOrder =
-  /** To end as SIGTERM has it. */
+  /** End as at SIGTERM. */
   | { readonly kind: "end" }
-  /** No thread has a connection any more. */
+  /** No thread has a connection left. */
   | { readonly kind: "allClosed" }
-  /** There is another thread. */
+  /** Another thread has started. */
   | { readonly kind: "link"; readonly link: ThreadPorts }
-  /** To say what it has counted. */
+  /** Report your figures. */
   | { readonly kind: "count"; readonly question: number }
-  /** To get ready for serving other code, as one of so many. */
+  /** Prepare other code, as one of so many threads. */
   | {
       readonly kind: "prepare";
       readonly code: unknown;
       readonly build: BuildInfo;
       readonly count: number;
     }
-  /** To serve it, or to leave all as it is. */
+  /** Serve the prepared code, or discard it. */
   | { readonly kind: "commit" }
   | { readonly kind: "abort" }
-  /** Something that its script knows what to do with. */
+  /** A notice for the script. */
   | { readonly kind: "notify"; readonly notice: unknown };
 
-/** What memory is asked for: so many zeros, or that of so many keys which is written down. */
+/** Requested memory: bytes of zeros, or persisted memory for a number of keys. */
 export type MemorySize = { readonly bytes: number } | { readonly keptKeys: number };
 
-/** What such a thread says to the process. */
+/** A message of a thread to the main thread. */
 export type WorkerReport =
   /** It serves all ports. */
   | { readonly kind: "serving" }
-  /** It ends, and has no connection any more. */
+  /** It ends and has no connection left. */
   | { readonly kind: "closed" }
-  /** It can't start: the message is for the operator. */
+  /** It cannot start; the message is for the operator. */
   | { readonly kind: "failed"; readonly message: string }
-  /** Other code can be served from now on, or, where there is a problem, can't be. */
+  /** It can serve the other code, or it has a problem with it. */
   | { readonly kind: "prepared"; readonly problem: string | undefined }
-  /** And is. */
+  /** It serves the other code. */
   | { readonly kind: "committed" }
   /** Lines for the log. */
   | { readonly kind: "lines"; readonly lines: string }
   /** A line for the audit log. */
   | { readonly kind: "audit"; readonly line: string }
-  /** It waits until `signal` is not 0: memory under a name is to come over the port. */
+  /** It blocks until `signal` is not 0: the memory of a name is then sent over the port. */
   | {
       readonly kind: "memory";
       readonly name: string;
@@ -70,9 +70,9 @@ export type WorkerReport =
     }
   | ({ readonly kind: "counted"; readonly question: number } & ThreadState);
 
-/** What a thread says of itself when it is asked. */
+/** State of a thread. */
 export interface ThreadState {
   readonly figures: readonly FamilyFigures[];
-  /** It waits for nothing any more. */
+  /** Whether it waits for nothing. */
   readonly isReady: boolean;
 }

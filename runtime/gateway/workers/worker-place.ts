@@ -1,8 +1,8 @@
-/** The place of a thread among those that share the ports of a process (workers.ts). */
+/** A thread's place among those that share the ports of a process (workers.ts). */
 export interface WorkerPlace {
   /** From 0. */
   readonly index: number;
   readonly count: number;
-  /** The bytes that each of them holds of messages which are read whole. */
+  /** Bytes of messages that each thread buffers whole. */
   readonly buffers: Float64Array;
 }

@@ -11,40 +11,40 @@ import type {
   WorkerStart,
 } from "./worker-messages.ts";
 
-/** Who is told of what a thread does. */
+/** Receives events of a thread. */
 export interface ThreadOwner {
   lines(lines: string): void;
   audit(line: string): void;
   memory(name: string, size: MemorySize): SharedArrayBuffer;
-  /** It ends, and has no connection any more. */
+  /** It ends and has no connection left. */
   closed(thread: WorkerHandle): void;
-  /** It has ended, whoever wanted it. `failure`: why it could not start. */
+  /** It has ended, for whatever reason. `failure`: why it could not start. */
   ended(thread: WorkerHandle, failure: string | undefined): void;
 }
 
-/** Whether a thread can serve other code: it is ready to, there is a problem, or it has ended. */
+/** Result of preparing other code: it can be committed, there is a problem, or the thread has ended. */
 export type Preparation = "prepared" | "ended" | { readonly problem: string };
 
-/** A thread that serves, as the process sees it. */
+/** A serving thread, as seen by the main thread. */
 export class WorkerHandle {
   readonly index: number;
   /** Milliseconds of the monotonic clock. */
   readonly startedAt = performance.now();
-  /** It serves all ports. */
+  /** Whether it serves all ports. */
   isServing = false;
-  /** It ends, and has no connection any more. */
+  /** Whether it ends and has no connection left. */
   isClosed = false;
-  /** What it had counted when it was asked last. */
+  /** Its figures when they were last requested. */
   lastFigures: readonly FamilyFigures[] = [];
   readonly #worker: Worker;
   readonly #serving: PromiseWithResolvers<void> = Promise.withResolvers();
   readonly #questions = new Map<number, (state: ThreadState | undefined) => void>();
   #asked = 0;
-  /** Called with what becomes of other code. */
+  /** Called with the result of preparing other code. */
   #onPrepared: ((preparation: Preparation) => void) | undefined;
   #onCommitted: (() => void) | undefined;
 
-  /** `script`: the URL of what the thread loads for itself. */
+  /** `script`: URL of the module that the thread loads. */
   constructor(script: string, start: WorkerStart, env: NodeJS.ProcessEnv, owner: ThreadOwner) {
     this.index = start.index;
     this.#worker = new Worker(new URL(script), {
@@ -103,12 +103,12 @@ export class WorkerHandle {
     });
   }
 
-  /** Resolves when it serves, or has ended. */
+  /** Resolves when it serves or has ended. */
   serving(): Promise<void> {
     return this.#serving.promise;
   }
 
-  /** What it says of itself; undefined once it has ended. */
+  /** Returns its state; `undefined` once it has ended. */
   state(): Promise<ThreadState | undefined> {
     if (!this.isServing) return Promise.resolve(undefined);
     const question = this.#asked++;
@@ -118,7 +118,7 @@ export class WorkerHandle {
     });
   }
 
-  /** Lets it get ready for serving other code, as one of `count`. */
+  /** Makes it prepare other code, as one of `count` threads. */
   prepare(code: unknown, build: BuildInfo, count: number): Promise<Preparation> {
     if (!this.isServing) return Promise.resolve("ended");
     return new Promise((resolve) => {
@@ -127,7 +127,7 @@ export class WorkerHandle {
     });
   }
 
-  /** Resolves when it serves that, or has ended. */
+  /** Makes it serve the prepared code; resolves when it does or has ended. */
   commit(): Promise<void> {
     if (!this.isServing) return Promise.resolve();
     return new Promise((resolve) => {
@@ -136,32 +136,32 @@ export class WorkerHandle {
     });
   }
 
-  /** It serves what it served before. */
+  /** Makes it discard the prepared code. */
   abort(): void {
     this.#order({ kind: "abort" });
   }
 
-  /** Notifies its script of something. */
+  /** Notifies its script. */
   notify(notice: unknown): void {
     this.#order({ kind: "notify", notice });
   }
 
-  /** Gives it the way to another one. */
+  /** Gives it ports to another thread. */
   link(link: ThreadPorts): void {
     this.#order({ kind: "link", link }, portsOf(link));
   }
 
-  /** No thread has a connection any more. */
+  /** Reports that no thread has a connection left. */
   allClosed(): void {
     this.#order({ kind: "allClosed" });
   }
 
-  /** Ends it as SIGTERM has it. */
+  /** Ends it as SIGTERM does. */
   end(): void {
     this.#order({ kind: "end" });
   }
 
-  /** Breaks it off. */
+  /** Terminates it. */
   async terminate(): Promise<void> {
     await this.#worker.terminate();
   }

@@ -9,8 +9,8 @@ import { workerCount } from "./worker-count.ts";
 import type { WorkerStart } from "./worker-messages.ts";
 
 /**
- * Runs a gateway as this process, with as many threads as it is to have: one thread is `startGateway`, and nothing else, several
- * are a ThreadGroup. `script`: the URL of the bundle, which each thread loads for itself.
+ * Runs a gateway as this process with its number of threads: one is `startGateway`, several are a ThreadGroup. `script`: URL of
+ * the bundle, which each thread loads.
  */
 export async function startWorkers(gateway: Gateway, script: string): Promise<void> {
   if (isStart(workerData))
@@ -31,7 +31,7 @@ export async function startWorkers(gateway: Gateway, script: string): Promise<vo
   }
 }
 
-/** Whether what a thread was started with makes it one of several that serve. */
+/** Whether the data of a thread makes it one of several that serve. */
 export function isStart(value: unknown): value is WorkerStart {
   return (
     typeof value === "object" && value !== null && "kind" in value && value.kind === "gwc-worker"
