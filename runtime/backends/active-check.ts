@@ -72,7 +72,7 @@ export class ActiveCheck {
     this.#timer.unref();
   }
 
-  /** Records a result: the status, or why there was none. */
+  /** Records a result: the status, or why there was no response. */
   #note(result: number | string): void {
     const gateway = this.#gateway;
     if (gateway === undefined) return;

@@ -8,7 +8,7 @@ import type { ServerChoice } from "./host.ts";
 import type { HealthSettings } from "./server-health.ts";
 import { keepChecked, WatchedUpstream, withoutEjected } from "./watched.ts";
 
-/** A backend of a route whose name may stand for several servers, which are told apart. */
+/** A backend of a route whose name may stand for several servers, each of which clients can return to. */
 export interface LastingBackend {
   /** Share of new clients, above zero. */
   readonly weight: number;

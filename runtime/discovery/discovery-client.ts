@@ -9,7 +9,7 @@ import { TRY_AGAIN_CODE } from "./delta-stream.ts";
 import { GATEWAY_METADATA } from "./discovery-server.ts";
 import { resourceTypes } from "./resource-types.ts";
 
-/** What a data plane requests, and the handler of the responses. */
+/** Subscription of a data plane, and the handler of the responses. */
 export interface DiscoveryClientSettings {
   readonly controller: UpstreamSettings;
   /** `NAMESPACE/NAME`. */

@@ -34,7 +34,7 @@ export interface Gateway {
    * state.
    */
   readonly handover?: (thread: number) => Handover;
-  /** Creates the persisted counters that threads share; absent if there are none. */
+  /** Creates the persisted counters that threads share; absent without such counters. */
   readonly persistedMemory?: (context: GatewayContext) => PersistedMemory;
   /** Maximum number of threads among which a limit can be divided; absent if only the limit of connections is divided. */
   readonly maxThreads?: number;
@@ -45,7 +45,7 @@ export interface Gateway {
 /** A number, or a percentage of the cores that the process may use, at least one. */
 export type WorkerThreads = number | { readonly percent: number };
 
-/** Where the process serves its own state: `host:port`, or `:port` for the default address of ports. */
+/** Addresses of the pages about the process: `host:port`, or `:port` for the default address of ports. */
 export interface ServiceAddresses {
   /** Prometheus metrics, `/metrics`. */
   readonly stats: string;

@@ -22,7 +22,7 @@ export interface DivisionSettings {
   readonly handshakeTimeout: number;
   /** Fields that the access log omits; none if absent. */
   readonly withoutFields?: readonly string[];
-  /** Routes forwarded connections; absent if there are none. */
+  /** Routes forwarded connections; absent if the port forwards none. */
   readonly handle?: ConnectionHandler;
 }
 

@@ -54,7 +54,7 @@ export interface PortContext {
   readonly failed: (where: string, error: unknown) => void;
   /** Warns the operator, for example of an unusable certificate. */
   readonly warn: (message: string) => void;
-  /** Work that threads do for each other; `undefined` if there is none. */
+  /** Work that threads do for each other; `undefined` with a single thread. */
   readonly handover: Handover | undefined;
   /** Receives why a connection was aborted; `undefined` if the log does not want it. */
   readonly broken: ((message: string) => void) | undefined;

@@ -1,5 +1,5 @@
 /**
- * Thrown when a decision depends on a header or parameter that the request repeats: servers may read another line than the
- * gateway. The engine answers 400.
+ * A decision depends on a header or parameter that the request repeats, and a server may read another one of them than the
+ * gateway. The engine answers with 400.
  */
 export class AmbiguousRequest extends Error {}

@@ -6,16 +6,16 @@ import { withTrailers } from "./body/trailed-body.ts";
 import type { Exchange, RefusalReason } from "./exchange.ts";
 import { refuse } from "./refuse.ts";
 
-/** The response to a request whose body can't be read. */
+/** Response to a request whose body cannot be read. */
 export interface BodyRefusal {
   readonly status: number;
   readonly reason: RefusalReason;
   readonly message: string;
-  /** A flat list. */
+  /** Flat list. */
   readonly headers?: readonly string[];
 }
 
-/** What a client gets whose request body can't be read; when it has left, nothing. */
+/** Responses by problem; `undefined` if the client has left. */
 export const bodyRefusals: Readonly<
   Record<Exclude<BodyProblem, "aborted"> | DecodeProblem, BodyRefusal>
 > = {
@@ -36,8 +36,8 @@ export const bodyRefusals: Readonly<
 };
 
 /**
- * The whole request body, at once when it has come already; undefined: the request was refused (413 beyond `limit` bytes,
- * 408, 503), or the client is gone.
+ * Returns the whole request body, synchronously if it has arrived. Returns `undefined` if the request was refused (413 beyond
+ * `limit` bytes, 408, 503), or if the client has left.
  */
 export function readWhole(exchange: Exchange, limit: number): MaybePromise<Buffer | undefined> {
   return thenMaybe(exchange.readBody(limit), (body) => {
@@ -47,16 +47,19 @@ export function readWhole(exchange: Exchange, limit: number): MaybePromise<Buffe
   });
 }
 
-/** The beginning of a request's body, and the body as it goes on. */
+/** The beginning of a request's body. */
 export interface BodyBeginning {
   readonly bytes: Buffer;
-  /** There is more. */
+  /** Whether there is more. */
   readonly isPart: boolean;
-  /** Other bytes go on in the place of these. */
+  /** Replaces these bytes in the forwarded body. */
   replace(bytes: Uint8Array): void;
 }
 
-/** At most `limit` bytes of the request's body; all of it goes on. Undefined: the request was refused (503), or the client is gone. */
+/**
+ * Returns at most `limit` bytes of the request's body, which is still forwarded as a whole. Resolves with `undefined` if the
+ * request was refused (503), or if the client has left.
+ */
 export async function readBeginning(
   exchange: Exchange,
   limit: number,
@@ -87,16 +90,16 @@ export async function readBeginning(
   };
 }
 
-/** Other bytes go on in the place of a body that was read; what stands behind it stays. */
+/** Replaces a body that was read; its trailers stay. */
 export function replaceWhole(exchange: Exchange, bytes: Uint8Array): void {
   const { body } = exchange;
   exchange.setRequestBody(withTrailers(bytes, isBodySource(body) ? body.trailers : undefined));
 }
 
 /**
- * Holds the request until its body is there, for expressions that read `request.body`: its content, decoded. At once when it
- * has come already. False: the request was refused (as by `readWhole`, also for its decoded size; 415, 400), or the client
- * is gone.
+ * Waits until the request's body can be read by expressions (`request.body`): its decoded content. Synchronous if it has
+ * arrived. Returns false if the request was refused (as by `readWhole`, also for the decoded size; 415, 400), or if the client
+ * has left.
  */
 export function bufferBody(exchange: Exchange, limit: number): MaybePromise<boolean> {
   if (exchange.bufferedBody !== undefined) return true;
@@ -133,7 +136,7 @@ async function decodeContent(
   return true;
 }
 
-/** Responds to a request whose body can't be read. */
+/** Responds to a request whose body cannot be read. */
 export function refuseBody(
   exchange: Exchange,
   { status, reason, message, headers }: BodyRefusal,

@@ -1,7 +1,7 @@
 import type { Exchange } from "./exchange.ts";
 import type { EditedHeaders } from "./headers/header-edits.ts";
 
-/** The headers of a request as policies edit them. */
+/** Returns the headers of a request for policies that edit them. */
 export function editedRequest(exchange: Exchange): EditedHeaders {
   return {
     areOfClient: true,
@@ -14,7 +14,7 @@ export function editedRequest(exchange: Exchange): EditedHeaders {
   };
 }
 
-/** The headers of whatever response an exchange gets. */
+/** Returns the headers of the eventual response for policies that edit them. */
 export function editedResponse(exchange: Exchange): EditedHeaders {
   return {
     areOfClient: false,

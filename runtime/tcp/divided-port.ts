@@ -23,7 +23,7 @@ export interface DivisionHandlers {
   readonly ends: readonly NamedEndSettings[];
   /** Maximum milliseconds from the connection to its complete ClientHello. */
   readonly handshakeTimeout: number;
-  /** Handlers of forwarded connections; absent if there are none. */
+  /** Handlers of forwarded connections; absent if the port forwards none. */
   readonly connections: TcpConnectionHandlers | undefined;
   /** Receives why a connection was closed; `undefined` if the log does not want it. */
   readonly broken: ((message: string) => void) | undefined;
@@ -124,7 +124,7 @@ class DividedPort implements TlsDivision {
       socket.destroy();
       return;
     }
-    // Where TLS is terminated, the end of one direction ends both.
+    // The end of one direction ends both where TLS is terminated.
     socket.allowHalfOpen = true;
     const connection = this.#connections.admit(socket, connections);
     if (connection === undefined) return;

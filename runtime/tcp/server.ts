@@ -19,7 +19,7 @@ import { receiveClientHello } from "./client-hello.ts";
 import { type ClientConnection, refuseConnection } from "./connection.ts";
 import { type TcpConnectionHandlers, TcpConnections } from "./tcp-connections.ts";
 
-/** What a port does before bytes are forwarded: nothing, read the server name, or terminate TLS. */
+/** Work of a port before bytes are forwarded: nothing, reading the server name, or terminating TLS. */
 export type PortMode =
   | { readonly kind: "plain" }
   | { readonly kind: "passthrough"; readonly handshakeTimeout: number }

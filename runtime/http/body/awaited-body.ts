@@ -5,7 +5,7 @@ export class AwaitedBody extends PassedBody {
   #hasEnded = false;
   #isPaused = false;
 
-  /** More of it is wanted, and has not come. */
+  /** Whether the reader wants more than has arrived. */
   get isAwaited(): boolean {
     return !this.#hasEnded && !this.#isPaused;
   }

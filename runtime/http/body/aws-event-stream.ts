@@ -2,29 +2,29 @@ import { crc32 } from "node:zlib";
 
 /** One message of an `application/vnd.amazon.eventstream` body. */
 export interface AwsEvent {
-  /** Those that are texts, by name: `:message-type`, `:event-type`, `:exception-type`. */
+  /** String headers by name: `:message-type`, `:event-type`, `:exception-type`. */
   readonly headers: ReadonlyMap<string, string>;
   readonly payload: Buffer;
 }
 
-/** Cuts such a stream into messages, whatever the pieces it arrives in (Smithy, Amazon Event Stream). */
+/** Splits such a stream into messages, whatever pieces it arrives in (Smithy, Amazon Event Stream). */
 export class AwsEventReader {
   readonly #limit: number;
   #pieces: Buffer[] = [];
   #held = 0;
   #fault: "corrupt" | "too-long" | undefined;
 
-  /** `limit`: the most bytes of one message. */
+  /** `limit`: maximum bytes of one message. */
   constructor(limit: number) {
     this.#limit = limit;
   }
 
-  /** Why nothing can be read any more: a checksum or a length is wrong, or a message is over the limit. */
+  /** Why the stream is unreadable: a wrong checksum or length, or a message over the limit. */
   get fault(): "corrupt" | "too-long" | undefined {
     return this.#fault;
   }
 
-  /** The messages that `chunk` completes; those before a fault among them. */
+  /** Returns the messages that `chunk` completes, including those before a fault. */
   push(chunk: Buffer): readonly AwsEvent[] {
     const events: AwsEvent[] = [];
     if (this.#fault !== undefined) return events;
@@ -42,7 +42,7 @@ export class AwsEventReader {
     }
   }
 
-  /** Of the message that begins what is held, its checksums included; undefined: not known yet, or a fault. */
+  /** Returns the length of the first buffered message, checksums included; `undefined` if it is unknown or faulty. */
   #nextLength(): number | undefined {
     if (this.#held < PRELUDE_LENGTH) return undefined;
     const [first] = this.#pieces;
@@ -71,10 +71,10 @@ export class AwsEventReader {
   }
 }
 
-/** Two lengths and their checksum. */
+/** Length of two lengths and their checksum. */
 const PRELUDE_LENGTH = 12;
 
-/** Undefined: it is not as it was sent. */
+/** Parses a message; `undefined` if a checksum is wrong. */
 function readMessage(message: Buffer): AwsEvent | undefined {
   const end = message.length - 4;
   if (crc32(message.subarray(0, end)) !== message.readUInt32BE(end)) return undefined;
@@ -83,7 +83,7 @@ function readMessage(message: Buffer): AwsEvent | undefined {
   return headers && { headers, payload: message.subarray(headersEnd, end) };
 }
 
-/** Undefined: they are not headers, though the checksum is right. */
+/** Parses headers; `undefined` if they are malformed despite a correct checksum. */
 function readHeaders(bytes: Buffer): ReadonlyMap<string, string> | undefined {
   const headers = new Map<string, string>();
   let at = 0;
@@ -107,7 +107,7 @@ function readHeaders(bytes: Buffer): ReadonlyMap<string, string> | undefined {
 const SIZED_BYTES = 6;
 const SIZED_TEXT = 7;
 
-/** Bytes of a value by its type: true, false, byte, short, integer, long; timestamp, UUID. */
+/** Bytes of a value by its type: true, false, byte, short, integer, long, timestamp, UUID. */
 const fixedSizes: Readonly<Record<number, number>> = {
   ...{ 0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16 },
 };

@@ -1,51 +1,54 @@
 import type { CountedBuffer } from "./counted-buffer.ts";
 
-/** A message body as it arrives: it is pushed into one sink, which may pause it. */
+/** A message body that is pushed into one sink as it arrives. The sink may pause it. */
 export interface BodySource {
-  /** The bytes it will have, when the sender announced them. */
+  /** Number of bytes, if the sender announced it. */
   readonly length: number | undefined;
-  /** What stands behind it, once it has ended: a flat list of fields (RFC 9110 6.5); undefined: nothing. */
+  /** Trailers, once the body has ended: a flat list of fields (RFC 9110 6.5); `undefined` if it has none. */
   readonly trailers?: readonly string[] | undefined;
-  /** All of it, in the place of a flow, where it has come in one piece already; undefined: it is to flow. Absent: the same. */
+  /** Returns the whole body, instead of a flow, if it has arrived in one piece; otherwise `undefined`. Optional. */
   takeWhole?(): Buffer | undefined;
-  /** Starts the flow; once. */
+  /** Starts the flow; may be called once. */
   flow(sink: BodySink): void;
   /** Stops reading from the sender until `resume`. */
   pause(): void;
   resume(): void;
-  /** Nobody wants the rest: it is read and thrown away. Safe to call again. */
+  /** Reads and discards the rest. Can be called more than once. */
   discard(): void;
 }
 
-/** Whether a body is still to come, in pieces: it is there whole else, or there is none. */
+/** Whether a body arrives in pieces, as opposed to a complete or absent one. */
 export function isBodySource(body: string | Uint8Array | BodySource | null): body is BodySource {
   return body !== null && typeof body === "object" && "flow" in body;
 }
 
-/** Takes the pieces of a body: any number of `onData`, then one of `onEnd` and `onAbort`. */
+/** Receives the pieces of a body: any number of `onData`, then either `onEnd` or `onAbort`. */
 export interface BodySink {
   onData(chunk: Buffer): void;
   onEnd(): void;
   /** The sender left before the body was complete. */
   onAbort(): void;
-  /** Whoever `onData` passes the pieces on to, all of them and at once: whether it holds bytes of them. Absent: they may be held. */
+  /**
+   * The receiver to which `onData` immediately passes all pieces, with whether it holds any of their bytes. If absent, they may
+   * be held.
+   */
   readonly carrier?: { readonly holdsNothing: boolean };
 }
 
 /** Why a body could not be read whole. */
 export type BodyProblem =
-  /** It is longer than it may be. */
+  /** It exceeds the limit. */
   | "too-large"
-  /** The process holds as many bytes as it may (`BufferBudget`). */
+  /** The process buffers as many bytes as it may (`BufferBudget`). */
   | "no-room"
-  /** It comes more slowly than it may. */
+  /** It arrives too slowly. */
   | "too-slow"
   /** The sender left. */
   | "aborted";
 
 /**
- * Gathers a body of at most `limit` bytes. It ends at once with what makes it impossible: the rest is thrown away as it
- * comes. The function that is returned ends it with another problem, unless it is over.
+ * Collects a body of at most `limit` bytes. It ends as soon as that is impossible; the rest is read and discarded. The returned
+ * function ends it with another problem, unless it has ended.
  */
 export function collect(
   body: BodySource,
@@ -82,7 +85,7 @@ class Collector implements BodySink {
     if (this.#isDone) return;
     if (this.#buffer.length + chunk.length > this.#limit) this.fail("too-large");
     else if (!this.#buffer.push(chunk)) this.fail("no-room");
-    // The announced length is enforced by the parser: the end needs no waiting for.
+    // The parser enforces the announced length, so the end can be handled at once.
     else if (this.#buffer.length === this.#body.length) this.onEnd();
   }
 

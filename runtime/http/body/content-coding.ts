@@ -8,7 +8,7 @@ import {
 } from "node:zlib";
 import type { CountedBuffer } from "./counted-buffer.ts";
 
-/** RFC 9659: 8 MB. A sender could ask for 128 MB of memory before the first byte. */
+/** RFC 9659: 8 MB. Without this limit, a sender could make the decoder allocate 128 MB before the first byte. */
 const zstdWindow = { [constants.ZSTD_d_windowLogMax]: 23 };
 
 const decoders: ReadonlyMap<string, () => Transform> = new Map([
@@ -19,13 +19,13 @@ const decoders: ReadonlyMap<string, () => Transform> = new Map([
   ["zstd", () => createZstdDecompress({ params: zstdWindow })],
 ]);
 
-/** What zlib says of content that would need more memory than it may have. */
+/** Error of zlib if content requires more memory than the limit. */
 const WINDOW_TOO_LARGE = "ZSTD_error_frameParameter_windowTooLarge";
 
-/** Why the content of a body can't be read: `"unknown"` is another coding than gwc decodes, or several. */
+/** Why content cannot be decoded. `"unknown"`: an unsupported coding, or several. */
 export type DecodeProblem = "too-large" | "no-room" | "malformed" | "unknown";
 
-/** Whether a Content-Encoding says that the bytes are not the content itself. */
+/** Whether a Content-Encoding means that the bytes are encoded. */
 export function isCoded(coding: string | undefined): coding is string {
   if (coding === undefined) return false;
   const name = coding.trim().toLowerCase();
@@ -33,8 +33,8 @@ export function isCoded(coding: string | undefined): coding is string {
 }
 
 /**
- * The content of a body with a Content-Encoding (RFC 9110 8.4), at most `limit` bytes: decoding stops there, whatever the
- * body would become. What is decoded is held in `buffer`.
+ * Decodes a body with a Content-Encoding (RFC 9110 8.4) up to `limit` bytes, where decoding stops. The result is held in
+ * `buffer`.
  */
 export function decodeBody(
   body: Uint8Array,

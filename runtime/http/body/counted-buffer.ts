@@ -1,31 +1,31 @@
 import type { BufferBudget } from "../../process/buffer-budget.ts";
 
-/** Pieces below this size (bytes) are copied together: as a buffer of its own, one byte takes a hundred times its size. */
+/** Pieces with fewer bytes are copied together, because a buffer of one byte takes a hundred times its size. */
 const SMALL_PIECE = 1024;
 const BLOCK_SIZE = 4096;
 
-/** A message that is gathered until it is whole. Its bytes count against the budget of the process. */
+/** Collects a message until it is complete. Its bytes count against the budget of the process. */
 export class CountedBuffer {
   readonly #budget: BufferBudget | undefined;
-  /** Undefined without any. Most messages are one piece: a list that others were added to would have room for 17. */
+  /** `undefined` if there are no pieces. Most messages are one piece, and a growing list would allocate room for 17. */
   #pieces: Buffer[] | undefined;
-  /** The last piece, where it is a block with room for more. */
+  /** The last piece, if it is a block with free space. */
   #block: Buffer | undefined;
   #blockLength = 0;
   #length = 0;
   #isReleased = false;
 
-  /** Without a budget it does not count: for short messages that come beside an exchange. */
+  /** Bytes do not count without a budget: for short messages outside of an exchange. */
   constructor(budget: BufferBudget | undefined) {
     this.#budget = budget;
   }
 
-  /** Bytes that are held. */
+  /** Number of collected bytes. */
   get length(): number {
     return this.#length;
   }
 
-  /** False: the process holds as much as it may, and nothing of this message is held any more. */
+  /** Adds a piece. Returns false if the process buffers as much as it may; the whole message is then dropped. */
   push(piece: Buffer): boolean {
     if (this.#isReleased || this.#budget?.take(piece.length) === false) {
       this.release();
@@ -42,7 +42,7 @@ export class CountedBuffer {
     return true;
   }
 
-  /** All that is held, in one. */
+  /** Returns all bytes in one buffer. */
   bytes(): Buffer {
     this.#closeBlock();
     const pieces = this.#pieces ?? [];
@@ -53,7 +53,7 @@ export class CountedBuffer {
     return whole;
   }
 
-  /** Nothing is held any more, and nothing will be. Safe to call again. */
+  /** Drops all bytes and ignores further ones. Can be called more than once. */
   release(): void {
     this.#isReleased = true;
     this.#budget?.give(this.#length);

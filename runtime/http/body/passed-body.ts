@@ -1,6 +1,6 @@
 import type { BodySink, BodySource } from "./body.ts";
 
-/** A body that goes on as it comes. Who does more with it says what. */
+/** A body that is passed on unchanged. Subclasses add to that. */
 export class PassedBody implements BodySource, BodySink {
   protected readonly source: BodySource;
   protected sink: BodySink | undefined;

@@ -1,7 +1,7 @@
 import type { BodySink, BodySource } from "./body.ts";
 import type { CountedBuffer } from "./counted-buffer.ts";
 
-/** A body whose beginning was looked at before it goes on. */
+/** A body whose beginning can be inspected before it flows on. */
 export class PeekedBody implements BodySource {
   length: number | undefined;
   readonly #source: BodySource;
@@ -22,7 +22,10 @@ export class PeekedBody implements BodySource {
     return this.#source.trailers;
   }
 
-  /** The beginning: more than `limit` bytes when there are more. Undefined: the sender left, or there is no room. */
+  /**
+   * Returns the beginning: more than `limit` bytes if there are more. Resolves with `undefined` if the sender left or the
+   * budget is exhausted.
+   */
   peek(limit: number, buffer: CountedBuffer): Promise<Buffer | undefined> {
     return new Promise((resolve) => {
       const stop = () => {
@@ -54,7 +57,7 @@ export class PeekedBody implements BodySource {
     });
   }
 
-  /** Other bytes stand in the place of the beginning. */
+  /** Replaces the beginning. */
   replace(beginning: Buffer): void {
     const before = this.#beginning?.length ?? 0;
     if (this.length !== undefined) this.length += beginning.length - before;

@@ -1,7 +1,7 @@
 import type { BodySink, BodySource } from "./body.ts";
 import type { CountedBuffer } from "./counted-buffer.ts";
 
-/** A body that can be read again from its start, as long as it is no longer than a limit. One reader at a time. */
+/** A body that can be read repeatedly from its start, up to a size limit. One reader at a time. */
 export class ReplayBody implements BodySink {
   readonly #source: BodySource;
   readonly #limit: number;
@@ -10,7 +10,7 @@ export class ReplayBody implements BodySink {
   #state: "new" | "flowing" | "ended" | "aborted" = "new";
   #isReplayable = true;
 
-  /** `limit`: bytes that are kept, in `kept`. */
+  /** `limit`: maximum bytes that are kept, in `kept`. */
   constructor(source: BodySource, limit: number, kept: CountedBuffer) {
     this.#source = source;
     this.#limit = limit;
@@ -26,20 +26,20 @@ export class ReplayBody implements BodySink {
     return this.#source.trailers;
   }
 
-  /** A new reader; the one before gets nothing more. */
+  /** Returns a new reader; the previous one gets nothing more. */
   read(): BodySource {
     this.#reader = new ReplayReader(this, this.#source.length);
     return this.#reader;
   }
 
-  /** The reader is the last one: nothing need be kept for another. */
+  /** Declares the current reader the last one, so that nothing is kept for another. */
   keepNothing(): void {
     this.#isReplayable = false;
     this.#kept.release();
     if (this.#reader?.isDiscarded !== false) this.#source.discard();
   }
 
-  /** A reader begins. */
+  /** Starts a reader. */
   flow(reader: ReplayReader, sink: BodySink): void {
     if (reader !== this.#reader) return;
     if (this.#kept.length > 0) sink.onData(this.#kept.bytes());
@@ -51,7 +51,7 @@ export class ReplayBody implements BodySink {
     else sink.onAbort();
   }
 
-  /** A reader wants no more for now, or again, or not at all; an old one has no say. */
+  /** Pauses, resumes or ends a reader; calls of earlier readers are ignored. */
   steer(reader: ReplayReader, wish: "pause" | "resume" | "discard"): void {
     if (reader !== this.#reader) return;
     if (wish === "discard" && !this.#isReplayable) this.#source.discard();

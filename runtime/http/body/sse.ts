@@ -1,14 +1,14 @@
 /** One event of a `text/event-stream` body (WHATWG HTML section 9.2). */
 export interface SseEvent {
-  /** The bytes as they came, the blank line included: what is sent on when nothing has to change. */
+  /** The bytes as received, blank line included, to forward unchanged events. */
   readonly raw: Buffer;
-  /** The `event` field; empty when there is none. */
+  /** The `event` field; empty if absent. */
   readonly name: string;
-  /** The `data` lines joined by line feeds; undefined when the event has none (a comment, a bare id). */
+  /** The `data` lines joined by line feeds; `undefined` if there are none (a comment, or only an id). */
   readonly data: string | undefined;
-  /** The `id` field; undefined when there is none. */
+  /** The `id` field; `undefined` if absent. */
   readonly id: string | undefined;
-  /** The `retry` field, as sent. */
+  /** The `retry` field as received. */
   readonly retry: string | undefined;
 }
 
@@ -16,32 +16,32 @@ export interface SseEvent {
 export class SseReader {
   readonly #frames: SseFrames;
 
-  /** `limit`: the most bytes of one event. */
+  /** `limit`: maximum bytes of one event. */
   constructor(limit: number) {
     this.#frames = new SseFrames(limit);
   }
 
-  /** The events that `chunk` completes; undefined once an event is over the limit. */
+  /** Returns the events that `chunk` completes; `undefined` once an event exceeds the limit. */
   push(chunk: Buffer): SseEvent[] | undefined {
     return this.#frames.push(chunk)?.map(parseEvent);
   }
 }
 
-/** Cuts a stream into the bytes of its events. Bytes are looked at once, whatever the pieces they arrive in. */
+/** Splits a stream into the bytes of its events. Each byte is examined once, whatever pieces it arrives in. */
 export class SseFrames {
   readonly #limit: number;
   #pieces: Buffer[] = [];
   #held = 0;
-  /** Whether the line being read is still empty, and whether its predecessor ended in CR. */
+  /** Whether the current line is still empty, and whether the previous one ended in CR. */
   #isLineEmpty = true;
   #afterCr = false;
 
-  /** `limit`: the most bytes of one event. */
+  /** `limit`: maximum bytes of one event. */
   constructor(limit: number) {
     this.#limit = limit;
   }
 
-  /** The events that `chunk` completes, the blank line of each included; undefined once one is over the limit. */
+  /** Returns the events that `chunk` completes, each with its blank line; `undefined` once one exceeds the limit. */
   push(chunk: Buffer): Buffer[] | undefined {
     if (this.#isBetween && isOneEvent(chunk)) return [chunk];
     const events: Buffer[] = [];
@@ -70,7 +70,7 @@ export class SseFrames {
     return this.#keep(chunk.subarray(from)) ? events : undefined;
   }
 
-  /** Nothing is held, and no line has begun. */
+  /** Whether nothing is buffered and no line has started. */
   get #isBetween(): boolean {
     return this.#held === 0 && this.#isLineEmpty && !this.#afterCr;
   }
@@ -89,7 +89,7 @@ export class SseFrames {
   }
 }
 
-/** Whether a piece is one event, its lines ended by line feeds: that is what most servers write, and it is seen at once. */
+/** Whether a piece is exactly one event with lines ended by line feeds. Most servers write those, and the check is quick. */
 function isOneEvent(chunk: Buffer): boolean {
   const end = chunk.length - 2;
   const first = chunk.indexOf(LINE_FEED);
@@ -99,7 +99,7 @@ function isOneEvent(chunk: Buffer): boolean {
   );
 }
 
-/** The text of an event that carries one JSON-RPC message. `fields` come before the data: `id: 7\n`. */
+/** Formats an event with one JSON-RPC message. `fields` precede the data: `id: 7\n`. */
 export function sseMessage(text: string, fields = ""): string {
   const data =
     text.includes("\n") || text.includes("\r") ? text.replace(ANY_LINE_END, "\ndata: ") : text;
@@ -107,7 +107,7 @@ export function sseMessage(text: string, fields = ""): string {
 }
 
 const LINE_FEED = 0x0a;
-/** The end of a line, and a blank one. */
+/** End of a line followed by a blank line. */
 const blankLine = Buffer.from("\n\n");
 const CARRIAGE_RETURN = 0x0d;
 const ANY_LINE_END = /\r\n|\n|\r/g;
@@ -134,7 +134,7 @@ function parseEvent(raw: Buffer): SseEvent {
   return { raw, name, data, id, retry };
 }
 
-/** Whether a Content-Type is that of such a body. */
+/** Whether a Content-Type is `text/event-stream`. */
 export function isSseType(contentType: string | undefined): boolean {
   return contentType?.toLowerCase().startsWith("text/event-stream") === true;
 }

@@ -1,6 +1,6 @@
 import type { BodySink, BodySource } from "./body.ts";
 
-/** A body that is there whole, with what stands behind it. */
+/** A complete body with trailers. */
 class TrailedBody implements BodySource {
   readonly length = undefined;
   readonly trailers: readonly string[];
@@ -44,7 +44,7 @@ class TrailedBody implements BodySource {
   }
 }
 
-/** Bytes with what stands behind them; the bytes themselves where nothing does. */
+/** Adds trailers to bytes; returns the bytes themselves if there are no trailers. */
 export function withTrailers(
   bytes: Uint8Array,
   trailers: readonly string[] | undefined,

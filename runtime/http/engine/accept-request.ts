@@ -17,7 +17,7 @@ import {
   validateRequest,
 } from "./validate-request.ts";
 
-/** Makes an exchange of a request and sees it through: checked, handled, counted. */
+/** Validates a request, creates its exchange, handles it and counts it. */
 export function acceptRequest(
   request: EngineRequest,
   response: EngineResponse,
@@ -37,7 +37,7 @@ export function acceptRequest(
     return;
   }
   if (exchange.target === "*") {
-    // OPTIONS of the server itself (RFC 9110 9.3.7): no route is asked, and there is nothing to say.
+    // OPTIONS for the server itself (RFC 9110 9.3.7) concerns no route and needs no content.
     exchange.respond(204, []);
     return;
   }
@@ -49,7 +49,7 @@ export function acceptRequest(
   }
 }
 
-/** What is to be known of a request before anybody is asked about it; or why nobody is. */
+/** Returns the validated facts of a request, or why it is refused. */
 export function factsOf(
   request: EngineRequest,
   { isForwardProxy, keepsPaths, connections: { maxHeaders } }: ServerHandlers,
@@ -68,7 +68,7 @@ export function factsOf(
   return absolute === undefined ? facts : absoluteFacts(facts, absolute);
 }
 
-/** The exchange of a request; `facts`: what `factsOf` says of it. */
+/** Creates the exchange of a request; `facts`: result of `factsOf`. */
 export function exchangeOf(
   request: EngineRequest,
   response: EngineResponse,
@@ -81,7 +81,7 @@ export function exchangeOf(
   return new EngineExchange(request, response, known, gateway);
 }
 
-/** Says that an exchange has begun, and when it has ended. `started`: milliseconds of the monotonic clock. */
+/** Reports the start of an exchange, and later its end. `started`: milliseconds of the monotonic clock. */
 export function countExchange(
   exchange: EngineExchange,
   response: EngineResponse,
@@ -97,7 +97,7 @@ export function countExchange(
   handlers.began(exchange);
 }
 
-/** CONNECT names a host and a port, and nothing there (RFC 9112 3.2.3). */
+/** Returns the facts of a CONNECT request, which names a host and port and no path (RFC 9112 3.2.3). */
 function tunnelFacts(
   url: string,
   httpVersion: string,
@@ -112,7 +112,7 @@ function tunnelFacts(
   return authorityFacts(facts, url);
 }
 
-/** Stands for the facts of a request that has none; its target is only logged. */
+/** Facts of a malformed request, whose target is only logged. */
 const malformed = {
   host: "",
   target: "",
@@ -123,13 +123,13 @@ const malformed = {
   namesConnectionHeaders: false,
 };
 
-/** HTTP/2 has its own framing; a length that it contradicts was refused. */
+/** Replaces the length by HTTP/2's own framing; a contradicting length was refused before. */
 function framed(facts: RequestFacts, { hasBody }: Framing): RequestFacts {
   if (hasBody === undefined || hasBody === facts.hasBody) return facts;
   return { ...facts, hasBody, length: hasBody ? facts.length : undefined };
 }
 
-/** Of HTTP/2, whose framing says whether a body follows. */
+/** Whether an HTTP/2 client waits for a 100; its framing says whether a body follows. */
 function expectsContinue(exchange: EngineExchange, { hasBody }: Framing): boolean {
   return hasBody === true && exchange.header("expect")?.toLowerCase() === "100-continue";
 }

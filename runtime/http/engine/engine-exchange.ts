@@ -22,7 +22,7 @@ import { ExchangeBody, RequestBody } from "./request-body.ts";
 import { ResponseWriter } from "./response-writer.ts";
 import type { RequestFacts } from "./validate-request.ts";
 
-/** An exchange over whatever engine reads the request and writes the response. What is seldom asked for is computed when it is. */
+/** An exchange over any engine. Rarely used values are computed on demand. */
 export class EngineExchange extends ReceivedRequest implements Exchange {
   readonly gateway: GatewayContext;
   readonly startTime = Date.now();
@@ -46,9 +46,9 @@ export class EngineExchange extends ReceivedRequest implements Exchange {
     fields: undefined,
   };
   trace: ExchangeTrace | undefined;
-  /** Set by `Expect: 100-continue`: the client sends its body once a 100 asks for it. */
+  /** Whether the client sends its body only after a 100 (`Expect: 100-continue`). */
   expectsContinue = false;
-  /** Bytes per second: a body that is read whole and comes more slowly is refused. */
+  /** Minimum rate of a body that is buffered whole, in bytes per second; slower ones are refused. */
   minBodyRate = 0;
 
   readonly #request: EngineRequest;
@@ -60,9 +60,9 @@ export class EngineExchange extends ReceivedRequest implements Exchange {
   #body: ExchangeBody | undefined;
   #buffers: CountedBuffer[] | undefined;
 
-  /** Where responses go: to the writer, through whatever intercepts them. */
+  /** Receiver of responses: the writer, behind policies that intercept them. */
   #sink: ResponseSink;
-  /** A response was given to what intercepts them. */
+  /** Whether an intercepting policy got a response. */
   #isIntercepted = false;
   #isAborted = false;
   #isClosed = false;
@@ -105,7 +105,7 @@ export class EngineExchange extends ReceivedRequest implements Exchange {
     const reading = { limit, minRate: this.minBodyRate, rates: this.gateway.bodyRates };
     const read = this.#ownBody().read(reading, () => this.newBuffer());
     return thenMaybe(read, (body) => {
-      // RFC 9110 15.5.9: nobody waits for the rest of what is too slow.
+      // RFC 9110 15.5.9: the rest of a slow body is not read.
       if (body === "too-slow") this.closeConnection();
       return body;
     });
@@ -139,7 +139,7 @@ export class EngineExchange extends ReceivedRequest implements Exchange {
     return this.#writer.isOver;
   }
 
-  /** The connection ends with this response. */
+  /** Closes the connection after this response. */
   closeConnection(): void {
     this.#writer.closesConnection = true;
   }
@@ -208,7 +208,7 @@ export class EngineExchange extends ReceivedRequest implements Exchange {
     return client;
   }
 
-  /** What changes responses has nothing to do with the bytes of another protocol. */
+  /** Removes the policies that change responses, because bytes of another protocol follow. */
   #leave(): void {
     this.#sink.leave();
     this.#sink = this.#writer;
@@ -255,7 +255,7 @@ export class EngineExchange extends ReceivedRequest implements Exchange {
     else this.#closeListeners.push(listener);
   }
 
-  /** The server saw the connection close before the response had ended. */
+  /** The connection closed before the response had ended. */
   clientLeft(): void {
     this.#isAborted = true;
     this.#writer.isOver = true;
@@ -265,12 +265,12 @@ export class EngineExchange extends ReceivedRequest implements Exchange {
     if (listeners !== undefined) for (const listener of listeners) listener();
   }
 
-  /** The exchange is over, one way or the other: nothing that was gathered for it is needed any more. */
+  /** Releases everything that was collected for the exchange once it is over. */
   close(): void {
     this.#isClosed = true;
     if (this.#closeListeners !== undefined) for (const each of this.#closeListeners) each();
     if (this.#buffers !== undefined) for (const buffer of this.#buffers) buffer.release();
-    // What is left of it may be held for longer: a call that waits for its client's next request.
+    // The exchange may be referenced for longer, by a call that waits for the client's next request.
     this.#abortListeners = undefined;
     this.#closeListeners = undefined;
     this.#writer.forgetListener();

@@ -2,112 +2,115 @@ import type { PeerConnection } from "../../net/connected-client.ts";
 import type { BodySink, BodySource } from "../body/body.ts";
 import type { ReceivedFields } from "../http1/received-fields.ts";
 
-/** A request as an engine has read it. Exchanges see of engines this file only. */
+/** A request as an engine has read it. This file is all that exchanges know of engines. */
 export interface EngineRequest {
   readonly method: string;
-  /** The target. */
+  /** Target of the request. */
   readonly url: string;
-  /** The flat header list, Host included. */
+  /** Flat header list, with Host. */
   readonly rawHeaders: string[];
-  /** The same as the text that was received; undefined: it was none. */
+  /** The same fields as received; `undefined` if they were not received as HTTP/1.1. */
   readonly fields?: ReceivedFields | undefined;
   /** `1.1`, `1.0` or `2`. */
   readonly httpVersion: string;
   readonly socket: EngineConnection;
-  /** It says that its client takes trailers. */
+  /** Whether the client announced that it accepts trailers. */
   readonly acceptsTrailers: boolean;
-  /** What stood behind the body, once all of it has come; undefined: nothing did. */
+  /** Trailers, once the whole body has arrived; `undefined` if there are none. */
   readonly trailers: readonly string[] | undefined;
-  /** All of the body, in the place of a flow, where it has come in one piece already; undefined: it is to flow. Absent: the same. */
+  /** Returns the whole body, instead of a flow, if it has arrived in one piece; otherwise `undefined`. Optional. */
   takeWhole?(): Buffer | undefined;
-  /** Starts the flow of the body; once. What is there already comes at once. */
+  /** Starts the flow of the body; may be called once. What has arrived flows at once. */
   flow(sink: BodySink): void;
   pause(): void;
   resume(): void;
-  /** Nobody wants the rest of the body: it is read and thrown away. Safe to call again. */
+  /** Reads and discards the rest of the body. Can be called more than once. */
   discard(): void;
 }
 
-/** The connection of a request: who is at its other end, and TLS when it has it. */
+/** The connection of a request: its ends, and its TLS. */
 export interface EngineConnection extends PeerConnection {
-  /** The client's address; IPv4 may be written as IPv6 (`::ffff:`). Absent once the client has left unknown. */
+  /** Address of the client; IPv4 may be written as IPv6 (`::ffff:`). Absent if the client left before it was known. */
   readonly remoteAddress?: string | undefined;
   readonly remotePort?: number | undefined;
-  /** The gateway's own end, in the same form. */
+  /** Address of the gateway's end, in the same form. */
   readonly localAddress?: string | undefined;
   readonly localPort?: number | undefined;
-  /** True with TLS. */
+  /** Whether it uses TLS. */
   readonly encrypted?: boolean | undefined;
-  /** The server that the client named in its handshake (SNI), as it came; anything but a text: none. */
+  /** Server name of the client's handshake (SNI) as received; anything but a string if there is none. */
   readonly servername?: string | false | null | undefined;
-  /** Ends the connection in a way that its client can't take for the end of a body (RFC 9293 3.10.7). */
+  /** Resets the connection, so that its client cannot take the end for the end of a body (RFC 9293 3.10.7). */
   resetAndDestroy(): unknown;
 }
 
-/** What there is to know of the lines of a head. */
+/** Facts about the lines of a head. */
 export interface ResponseLines {
-  /** Bytes of the body; undefined: they don't say. */
+  /** Bytes of the body; `undefined` if the lines do not contain it. */
   readonly length: number | undefined;
   readonly hasDate: boolean;
-  /** The connection ends with the response. */
+  /** Whether the connection closes after the response. */
   readonly closes: boolean;
 }
 
-/** Where a response is written. */
+/** The writing side of a response. */
 export interface EngineResponse {
-  /** `head` is a flat list; throws on what can't be a header (RFC 9110 5.5), with nothing sent. It leaves with what follows. */
+  /**
+   * Sets the head, a flat list, which is sent with what follows. Throws, without sending anything, if it contains an invalid
+   * header (RFC 9110 5.5).
+   */
   writeHead(status: number, head: readonly string[]): void;
-  /** The same with fields that were received and are complete, as lines with their line breaks. Absent: it takes none. */
+  /** Sets the head as complete lines with their line breaks. Absent if the engine takes none. */
   writeLines?(status: number, lines: string, head: ResponseLines): void;
   writeContinue(): void;
   /** Sends the head alone. */
   flushHead(): void;
-  /** False: wait for `drain`. */
+  /** Writes a chunk. Returns false if the caller should wait for `drain`. */
   write(chunk: Uint8Array): boolean;
-  /** The same with a text that has not to be made bytes first. Absent: it has to be. */
+  /** Writes a string without converting it to bytes first. Absent if the engine cannot. */
   writeText?(text: string): boolean;
-  /** All that was written has left the process: nobody holds its bytes. Absent: they may be held. */
+  /** Whether all written bytes have left the process. If absent, they may be held. */
   readonly holdsNothing?: boolean;
-  /** Fields that follow the body, as a flat list; before `end`, where the request accepts them. Throws as `writeHead`. */
+  /** Sets the trailers, a flat list, before `end`, if the request accepts them. Throws as `writeHead`. */
   setTrailers(trailers: readonly string[]): void;
   end(chunk?: Uint8Array): void;
-  /** Breaks the response off: the client sees that it is not complete. */
+  /** Aborts the response, so that the client sees that it is incomplete. */
   destroy(): void;
   on(event: "drain" | "close", listener: () => void): void;
-  /** The client asks for another protocol, and the connection can change to it. */
+  /** Set if the client requests another protocol and the connection can switch to it. */
   readonly upgrade?: EngineUpgrade;
-  /** The client asks for a tunnel (CONNECT), and the connection can become one. */
+  /** Set if the client requests a tunnel (CONNECT) and the connection can become one. */
   readonly tunnel?: EngineTunnel;
   readonly headersSent: boolean;
   readonly statusCode: number;
-  /** True when the last byte was handed to the connection. */
+  /** Whether the last byte was handed to the connection. */
   readonly writableFinished: boolean;
 }
 
-/** A connection that may change to another protocol. */
+/** A connection that can switch to another protocol. */
 export interface EngineUpgrade extends EngineTunnel {
-  /** As the client sent it. */
+  /** Name of the protocol as received. */
   readonly protocol: string;
 }
 
-/** A connection that may leave HTTP. */
+/** A connection that can leave HTTP. */
 export interface EngineTunnel {
   /**
-   * Responds 101, to CONNECT 200, with these headers; what the client sends from now on is raw, and so is what is written to it. Throws on
-   * what can't be a header, with nothing sent.
+   * Responds with 101, or 200 to CONNECT, and these headers; from then on both directions are raw bytes. Throws, without
+   * sending anything, if a header is invalid.
    */
   accept(headers: readonly string[]): BodySource;
 }
 
-/** What an engine knows of a request beyond its head. */
+/** Facts of an engine about a request beyond its head. */
 export interface Framing {
   /** HTTP/2: whether a body follows. */
   readonly hasBody?: boolean;
-  /** HTTP/1.1: it says `Expect: 100-continue`. */
+  /** HTTP/1.1: whether the request has `Expect: 100-continue`. */
   readonly expectsContinue?: boolean;
 }
 
-/** Sees a request through. */
+/** Handles a request until its response has ended. */
 export type ServeRequest = (
   request: EngineRequest,
   response: EngineResponse,

@@ -4,7 +4,7 @@ import type { PortTls } from "../../tls/certificates.ts";
 import { HttpServer } from "./node/http-server.ts";
 import type { ServerHandlers } from "./server-handlers.ts";
 
-/** A port that speaks HTTP; with TLS its certificates are read. Throws an Error that says what can't be read. */
+/** Prepares a port that speaks HTTP; its certificates are read. Throws an Error that says which file is unusable. */
 export function prepareHttp(handlers: ServerHandlers, tls: PortTls | undefined): PreparedPort {
   const certificates = tls?.open();
   return {

@@ -8,7 +8,7 @@ import { pathIn } from "../routing/path.ts";
 import type { EngineRequest } from "./engine.ts";
 import type { RequestFacts } from "./validate-request.ts";
 
-/** The head of a request and the connection that it came on: as it was sent, and as policies change it. */
+/** The head of a request and its connection: as received, and as changed by policies. */
 export abstract class ReceivedRequest {
   method: string;
   /** In origin form. */
@@ -23,7 +23,7 @@ export abstract class ReceivedRequest {
   hasReadRepeated = false;
   readonly #request: EngineRequest;
   readonly #namesConnectionHeaders: boolean;
-  /** As policies have changed them, or read them. */
+  /** The list, once policies have changed or read it. */
   #headers: HeaderList | undefined;
   #areHeadersChanged = false;
   #scheme: "http" | "https" | undefined;
@@ -119,7 +119,7 @@ export abstract class ReceivedRequest {
 
   header(name: string): string | undefined {
     const { fields } = this.#request;
-    // A list is made for who wants more than one of them.
+    // A list is created once code needs more than one of its fields.
     return this.#headers === undefined && fields !== undefined && !this.#namesConnectionHeaders
       ? fields.value(name, this)
       : headerValue(this.requestHeaders, name, this);

@@ -15,10 +15,10 @@ export class RequestBody implements BodySource {
   #isRead = false;
   #whole: Promise<Buffer | BodyProblem> | undefined;
   #problem: BodyProblem | undefined;
-  /** All of it, once `read` has it. */
+  /** The whole body, after `read`. */
   bytes: Buffer | undefined;
 
-  /** `beforeRead` is called once when reading starts (100-continue). `trailers`: which of them go on. */
+  /** `beforeRead`: called once when reading starts (100-continue). `trailers`: selects those that are forwarded. */
   constructor(
     request: EngineRequest,
     length: number | undefined,
@@ -37,8 +37,8 @@ export class RequestBody implements BodySource {
   }
 
   /**
-   * All of it, at most `limit` bytes (see `collect`), at `minRate` bytes per second or faster; at once when it has come
-   * already. May be called again: it is read once.
+   * Reads the whole body: at most `limit` bytes (see `collect`), at `minRate` bytes per second or faster; synchronously if it
+   * has arrived. Later calls return the same result.
    */
   read(
     limit: number,
@@ -71,7 +71,7 @@ export class RequestBody implements BodySource {
     this.#request.discard();
   }
 
-  /** Nobody will ask for it, unless somebody has. */
+  /** Discards the body unless reading has started. */
   discardUnread(): void {
     if (!this.#isRead) this.discard();
   }
@@ -102,33 +102,33 @@ export class RequestBody implements BodySource {
   }
 }
 
-/** A body that has come whole, counted; or why it can't be had. */
+/** Counts a body that has arrived whole, or returns why it is refused. */
 function withinBounds(whole: Buffer, limit: number, buffer: CountedBuffer): Buffer | BodyProblem {
   if (whole.length > limit) return "too-large";
   return buffer.push(whole) ? whole : "no-room";
 }
 
-/** How a body is read whole. */
+/** Limits for reading a body whole. */
 export interface BodyReading {
-  /** The most bytes. */
+  /** Maximum number of bytes. */
   readonly limit: number;
-  /** Bytes per second: one that comes more slowly is given up; 0: any rate will do. */
+  /** Minimum bytes per second; 0: no minimum. */
   readonly minRate: number;
   readonly rates: BodyRates;
 }
 
-/** The body of an exchange's request: the one that the client sends, until a policy puts another one in its place. */
+/** The body of an exchange's request: the client's, until a policy replaces it. */
 export class ExchangeBody {
   #sent: RequestBody | undefined;
   #replacement: Uint8Array | BodySource | undefined;
   #whole: Promise<Buffer | BodyProblem> | undefined;
 
-  /** `sent`: what the client sends; undefined: nothing. */
+  /** `sent`: the client's body; `undefined` if there is none. */
   constructor(sent: RequestBody | undefined) {
     this.#sent = sent;
   }
 
-  /** As far as it was read: its bytes, or what they come from; null: there is none. */
+  /** The bytes, or their source if they were not read; null without a body. */
   get current(): Uint8Array | BodySource | null {
     if (this.#replacement !== undefined) return this.#replacement;
     const sent = this.#sent;
@@ -139,18 +139,18 @@ export class ExchangeBody {
   replace(body: Uint8Array | BodySource): void {
     this.#replacement = body;
     this.#whole = undefined;
-    // What the client sends is read all the same, or its connection could not be used again.
+    // The client's body must be read all the same, or its connection could not be reused.
     if (body instanceof Uint8Array) this.#sent?.discardUnread();
   }
 
-  /** Nobody asks for it any more. */
+  /** Drops the body. */
   forget(): void {
     this.#sent = undefined;
     this.#replacement = undefined;
     this.#whole = undefined;
   }
 
-  /** All of it; at once when it has come already. May be called again: it is read once. */
+  /** Returns the whole body; synchronously if it has arrived. Later calls return the same result. */
   read(
     { limit, minRate, rates }: BodyReading,
     newBuffer: () => CountedBuffer,
@@ -165,7 +165,7 @@ export class ExchangeBody {
     return thenMaybe(body, (bytes) => withinLimit(bytes, limit));
   }
 
-  /** What a policy passes the client's body through is read once, like the body itself. */
+  /** Reads a policy's replacement once, like the body itself. */
   #readReplacement(
     source: BodySource,
     limit: number,
@@ -181,7 +181,7 @@ export class ExchangeBody {
   }
 }
 
-/** It may have been read before, by somebody who wanted more. */
+/** It may have been read before with a higher limit. */
 function withinLimit(body: Buffer | BodyProblem, limit: number): Buffer | BodyProblem {
   return typeof body !== "string" && body.length > limit ? "too-large" : body;
 }

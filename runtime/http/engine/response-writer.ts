@@ -8,25 +8,25 @@ import type { ReceivedFields } from "../http1/received-fields.ts";
 import type { ResponseSink } from "../response-sink.ts";
 import type { EngineRequest, EngineResponse, EngineTunnel } from "./engine.ts";
 
-/** Writes one response to the engine: the end of the way that responses take. */
+/** Writes one response to the engine, as the last receiver of responses. */
 export class ResponseWriter implements ResponseSink {
-  /** As it was sent; undefined before. */
+  /** Status as sent; `undefined` before. */
   status: number | undefined;
   headersSent = false;
-  /** Nothing more can be sent. */
+  /** Whether nothing more can be sent. */
   isOver = false;
-  /** The connection ends with this response. */
+  /** Whether the connection closes after this response. */
   closesConnection = false;
   readonly #request: EngineRequest;
   readonly #response: EngineResponse;
   readonly #gateway: GatewayContext;
   #headers: HeaderList | undefined;
-  /** What was sent as it was received. */
+  /** Fields that were sent as received. */
   #passed: ReceivedFields | undefined;
-  /** What was added to that. */
+  /** Fields that were added to them. */
   #added = nothingAdded;
   #edits: ResponseHeaderEdits | undefined;
-  /** Bytes of the body still to come, when its length was announced. */
+  /** Bytes of the body still to come, if its length was announced. */
   #remaining: number | undefined;
   #isFlushed = false;
   #drainListener: (() => void) | undefined;
@@ -37,13 +37,13 @@ export class ResponseWriter implements ResponseSink {
     this.#gateway = gateway;
   }
 
-  /** Changes that are made to the head of whatever response it is. */
+  /** Changes to the head of any response. */
   get edits(): ResponseHeaderEdits {
     this.#edits ??= new ResponseHeaderEdits();
     return this.#edits;
   }
 
-  /** As they were sent; empty before. */
+  /** Headers as sent; empty before. */
   get headers(): HeaderList {
     if (this.#headers === undefined && this.#passed !== undefined) {
       this.#headers = [...endToEnd(this.#passed.list, ""), ...this.#added.list];
@@ -51,13 +51,13 @@ export class ResponseWriter implements ResponseSink {
     return this.#headers ?? [];
   }
 
-  /** The Content-Type that was sent; undefined: none was. */
+  /** Content-Type as sent; `undefined` if none was sent. */
   get contentType(): string | undefined {
     const passed = this.#passed;
     return passed === undefined ? headerValue(this.headers, "content-type") : passed.contentType;
   }
 
-  /** The client takes trailers, and the connection can carry them. */
+  /** Whether the client and the connection support trailers. */
   get acceptsTrailers(): boolean {
     return this.#request.acceptsTrailers;
   }
@@ -76,7 +76,7 @@ export class ResponseWriter implements ResponseSink {
     this.#expectBody(length, false);
   }
 
-  /** Sends the head of a response with the fields that were received, as they came where nobody changes them. */
+  /** Sends the head of a response with received fields, unchanged if there are no edits. */
   passHead(status: number, fields: ReceivedFields): void {
     const { length, isFollowed } = fields;
     if (this.#passLines(status, fields, nothingAdded, length)) {
@@ -84,7 +84,7 @@ export class ResponseWriter implements ResponseSink {
     } else this.writeHead(status, endToEnd(fields.list, ""), length);
   }
 
-  /** The same with the whole body, and with fields that are not among those. */
+  /** Sends received fields with additional ones and the whole body. */
   passWhole(status: number, fields: ReceivedFields, added: AddedFields, body: Uint8Array): void {
     if (this.isOver) return;
     if (this.#passLines(status, fields, added, body.length)) {
@@ -107,7 +107,7 @@ export class ResponseWriter implements ResponseSink {
     const bytes = typeof chunk === "string" ? Buffer.from(chunk) : chunk;
     if (this.#remaining !== undefined) {
       this.#remaining -= bytes.length;
-      // The last piece of a known length ends the response: one write to the socket less.
+      // The last piece of a known length ends the response, which saves a write.
       if (this.#remaining <= 0) {
         this.isOver = true;
         this.#response.end(bytes);

@@ -10,24 +10,24 @@ import {
 } from "./handover-message.ts";
 import type { GivenRequest } from "./lost-request.ts";
 
-/** A request of a connection of this thread that another one serves. */
+/** A request on a connection of this thread that another thread serves. */
 export class ForwardedRequest implements LineListener<HandoverMessage>, BodySink {
   readonly #given: GivenRequest;
   readonly #request: EngineRequest;
   readonly #response: EngineResponse;
-  /** Where the client's bytes come from: its request, or what its connection has changed to. */
+  /** Source of the client's bytes: its request, or its connection after a switch of protocols. */
   #client: Pick<BodySource, "flow" | "pause" | "resume" | "discard">;
   readonly #lose: (isResponded: boolean) => void;
   #line: ThreadLine<HandoverMessage> | undefined;
   /** Bytes of the body that the other thread has not read. */
   #unread = 0;
-  /** Bytes of the response that are with the client, or with its connection, and of which the other thread does not know. */
+  /** Bytes of the response that were passed to the client and not yet reported to the other thread. */
   #sent = 0;
   #isFull = false;
-  /** All of the response is here. */
+  /** Whether the whole response has arrived. */
   #isResponded = false;
 
-  /** `lose` is called when the other thread has ended before the response has. */
+  /** `lose`: called if the other thread ends before the response does. */
   constructor(given: GivenRequest, lose: (isResponded: boolean) => void) {
     const { request, response } = given;
     this.#given = given;

@@ -3,7 +3,9 @@ import type { BodySink, BodySource } from "../../body/body.ts";
 import type { EngineConnection, EngineRequest } from "../engine.ts";
 import type { HandedOver, HandoverMessage } from "./handover-message.ts";
 
-/** A request whose connection another thread has; and what its client sends when that has left HTTP, in the place of a body. */
+/**
+ * A request on a connection of another thread. After the connection has left HTTP, also the client's bytes, instead of a body.
+ */
 export class HandedOverRequest implements EngineRequest, BodySource {
   readonly length = undefined;
   readonly method: string;
@@ -14,7 +16,7 @@ export class HandedOverRequest implements EngineRequest, BodySource {
   readonly acceptsTrailers: boolean;
   trailers: readonly string[] | undefined;
   readonly #line: ThreadLine<HandoverMessage>;
-  /** It has come with the head. */
+  /** The body, if it arrived with the head. */
   #whole: Buffer | undefined;
   #sink: BodySink | undefined;
   #isPaused = false;
@@ -69,20 +71,20 @@ export class HandedOverRequest implements EngineRequest, BodySource {
     if (!this.#isComplete) this.#line.say({ kind: "discard" });
   }
 
-  /** A piece of the body has come. */
+  /** Receives a piece of the body. */
   received(bytes: Uint8Array): void {
     this.#held.push(asBuffer(bytes));
     this.#goOn();
   }
 
-  /** All of it has. */
+  /** Receives the end of the body. */
   ended(trailers: readonly string[] | undefined): void {
     this.trailers = trailers;
     this.#isComplete = true;
     this.#goOn();
   }
 
-  /** No more of it will come. */
+  /** Receives that the body was aborted. */
   abort(): void {
     const sink = this.#sink;
     this.#sink = undefined;

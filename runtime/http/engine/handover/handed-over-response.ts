@@ -9,13 +9,13 @@ import {
   ownBytes,
 } from "./handover-message.ts";
 
-/** The response to a request whose connection another thread has. */
+/** The response to a request on a connection of another thread. */
 export class HandedOverResponse implements EngineResponse {
   statusCode = 0;
   headersSent = false;
   writableFinished = false;
   readonly #line: ThreadLine<HandoverMessage>;
-  /** Of a response that has begun and of which nothing was sent. */
+  /** Head of a response of which nothing was sent yet. */
   #head: HandedBack["head"];
   #trailers: readonly string[] | undefined;
   /** Bytes on the way to the client. */
@@ -26,7 +26,7 @@ export class HandedOverResponse implements EngineResponse {
   readonly #closeListeners: (() => void)[] = [];
   readonly upgrade?: EngineUpgrade;
 
-  /** `protocol`: what its connection can change to; `client`: what its client sends then. */
+  /** `protocol`: the one that the connection can switch to; `client`: the client's bytes after that. */
   constructor(line: ThreadLine<HandoverMessage>, protocol: string | undefined, client: BodySource) {
     this.#line = line;
     if (protocol === undefined) return;
@@ -82,7 +82,7 @@ export class HandedOverResponse implements EngineResponse {
     (event === "drain" ? this.#drainListeners : this.#closeListeners).push(listener);
   }
 
-  /** The client has taken so many bytes. */
+  /** The client has received so many bytes. */
   taken(bytes: number): void {
     this.#sent -= bytes;
     if (!this.#isFull || this.#sent >= handoverWindow.most) return;
@@ -90,7 +90,7 @@ export class HandedOverResponse implements EngineResponse {
     for (const listener of this.#drainListeners) listener();
   }
 
-  /** It is over, one way or the other. */
+  /** The response is over. */
   close(isFinished: boolean): void {
     this.#isOver = true;
     this.writableFinished = isFinished;
@@ -106,7 +106,7 @@ export class HandedOverResponse implements EngineResponse {
   }
 }
 
-/** Throws on what can't be a field: where it is written that would be too late. */
+/** Throws if a field is invalid, because the other thread would find out too late. */
 function checkFields(list: readonly string[]): void {
   const isWrong = list.some((text, at) => !(at % 2 === 0 ? isToken(text) : isFieldValue(text)));
   if (isWrong) throw new Error("a field that can't be written");

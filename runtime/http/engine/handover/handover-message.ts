@@ -1,13 +1,13 @@
 import type { ShownCertificate } from "../../../net/connected-client.ts";
 import type { Framing } from "../engine.ts";
 
-/** What the thread that has a request's connection, and the one that serves it, say to each other. */
+/** A message between the thread with a request's connection and the thread that serves it. */
 export type HandoverMessage = HandedOver | BodyPart | ResponsePart;
 
-/** The head of a request, and all that is known of its connection. */
+/** The head of a request, with the facts about its connection. */
 export interface HandedOver {
   readonly kind: "request";
-  /** Whose handlers are to serve it. */
+  /** Name of the port whose handlers serve it. */
   readonly port: string;
   readonly method: string;
   readonly url: string;
@@ -16,14 +16,14 @@ export interface HandedOver {
   readonly acceptsTrailers: boolean;
   readonly framing: Framing;
   readonly connection: HandedOverConnection;
-  /** All of the body, where it has come already. */
+  /** The body, if all of it has arrived. */
   readonly body: Uint8Array | undefined;
   readonly trailers: readonly string[] | undefined;
-  /** The protocol that the client asks for, and that its connection can change to. */
+  /** Protocol that the client requests and that its connection can switch to. */
   readonly upgrade: string | undefined;
 }
 
-/** `EngineConnection` as data. */
+/** An `EngineConnection` as data. */
 export interface HandedOverConnection {
   readonly remoteAddress: string | undefined;
   readonly remotePort: number | undefined;
@@ -35,29 +35,29 @@ export interface HandedOverConnection {
   readonly certificate: ShownCertificate | undefined;
 }
 
-/** Of the body, or what comes when the connection has left HTTP; and of the client. */
+/** A message about the body, about bytes after the connection has left HTTP, or about the client. */
 type BodyPart =
   | { readonly kind: "body"; readonly bytes: Uint8Array }
   | { readonly kind: "bodyEnd"; readonly trailers: readonly string[] | undefined }
   | { readonly kind: "bodyAbort" }
-  /** So many bytes of the response are with the client. */
+  /** The client has received so many bytes of the response. */
   | { readonly kind: "sent"; readonly bytes: number }
   /** The response is over. */
   | { readonly kind: "close"; readonly isFinished: boolean };
 
-/** What its own thread is to do. */
+/** A message to the thread with the connection. */
 type ResponsePart =
   | { readonly kind: "flow" }
   | { readonly kind: "discard" }
-  /** So many bytes of the body are read. */
+  /** So many bytes of the body were read. */
   | { readonly kind: "read"; readonly bytes: number }
   | { readonly kind: "continue" }
   | HandedBack
-  /** To change to the other protocol, with these fields. */
+  /** Switch to the other protocol, with these fields. */
   | { readonly kind: "switch"; readonly fields: readonly string[] }
   | { readonly kind: "destroy" }
   | { readonly kind: "reset" }
-  /** Nobody serves it there. */
+  /** The thread does not serve the request. */
   | { readonly kind: "gone" };
 
 /** A piece of the response. */
@@ -69,10 +69,10 @@ export interface HandedBack {
   readonly isLast: boolean;
 }
 
-/** Bytes that are on the way at most before the other thread has said what became of them; and after how many it does. */
+/** Maximum bytes in flight that are unconfirmed, and the number of bytes after which they are confirmed. */
 export const handoverWindow = { most: 65_536, said: 16_384 };
 
-/** A copy that can be given away: what was read stands in memory that is used again. */
+/** Copies bytes so that they can be transferred: received bytes are in memory that is reused. */
 export function ownBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return new Uint8Array(bytes);
 }

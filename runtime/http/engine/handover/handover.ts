@@ -12,54 +12,54 @@ import { HandedOverResponse } from "./handed-over-response.ts";
 import type { HandedOver, HandoverMessage } from "./handover-message.ts";
 import { endLost, type GivenRequest } from "./lost-request.ts";
 
-/** Which thread a request belongs to; undefined: any may serve it. */
+/** Returns the thread that owns a request; `undefined` if any thread may serve it. */
 export type OwnerOf = (request: EngineRequest) => number | undefined;
 
-/** What is handed over. */
+/** Settings of a handover. */
 export interface HandoverSettings {
   readonly ownerOf: OwnerOf;
-  /** How it is said that a request is lost with the thread that it belongs to. */
+  /** Format of the refusal of a request whose thread has ended. */
   readonly refusalFormat: RefusalFormat;
-  /** Serves what other threads call here. */
+  /** Serves calls of other threads. */
   readonly serveCall: ServeThreadCall;
-  /** Called before this thread serves. `calls`: how it calls others. */
+  /** Called before this thread serves. `calls`: calls to other threads. */
   readonly open: (gateway: GatewayContext, calls: ThreadCalls) => void;
 }
 
-/** The ways from one thread to another. */
+/** Ports to another thread. */
 export interface ThreadPorts {
-  /** The other one's. */
+  /** Index of the other thread. */
   readonly index: number;
   readonly requests: MessagePort;
   readonly calls: MessagePort;
 }
 
 /**
- * Hands requests over to the threads that hold what they need, whole and before anything has been done with them: whatever is
- * decided, counted and logged of a request is, once, where it is served. The thread with the connection passes bytes on.
+ * Hands requests over to the threads that own their state, whole and before anything was done with them: each request is
+ * decided, counted and logged once, where it is served. The thread with the connection only forwards bytes.
  */
 export class Handover {
   readonly #thread: number;
   readonly #settings: HandoverSettings;
   readonly #ports = new Map<string, RequestPort>();
-  /** Of what can't be told from a request's head: the calls that come of it are made elsewhere. */
+  /** Calls for state that cannot be derived from a request's head. */
   readonly #calls: ThreadCalls;
   readonly #links = new ThreadLinks<HandoverMessage>((first, line) => this.#receive(first, line));
 
-  /** `thread`: which one this is. */
+  /** `thread`: index of this thread. */
   constructor(thread: number, settings: HandoverSettings) {
     this.#calls = new ThreadCalls(settings.serveCall);
     this.#thread = thread;
     this.#settings = settings;
   }
 
-  /** These lead to the thread of this index from now on. */
+  /** Adds the ports to the thread of this index. */
   link({ index, requests, calls }: ThreadPorts): void {
     this.#links.add(index, requests);
     this.#calls.link(index, calls);
   }
 
-  /** The port that is called so in every thread. */
+  /** Returns the port with this name in every thread. */
   port(name: string): PortHandover {
     return {
       open: (port) => {
@@ -70,14 +70,14 @@ export class Handover {
       takes: (request, response, framing) => {
         const owner = this.#settings.ownerOf(request);
         if (owner === undefined || owner === this.#thread) return false;
-        // Nobody whose requests belong to a thread opens tunnels.
+        // Tunnels never belong to a thread.
         if (response.tunnel !== undefined) return false;
         const given = { request, response, framing, givenAt: performance.now() };
         const away = new ForwardedRequest(given, (isResponded) =>
           this.#lose(name, given, isResponded),
         );
         const line = this.#links.open(owner, away);
-        // Whoever may have held something for it is gone: it is served as by a process that has started again.
+        // The owner's state is lost, so the request is served as after a restart of the process.
         if (line === undefined) return false;
         away.start(line, name);
         return true;
@@ -96,7 +96,7 @@ export class Handover {
   ): LineListener<HandoverMessage> {
     const port = first.kind === "request" ? this.#ports.get(first.port) : undefined;
     if (first.kind === "request" && port !== undefined) return served(first, line, port);
-    // It has ended and starts again: whatever was meant is not there.
+    // The thread was restarted, so the state is not there.
     line.say({ kind: "gone" });
     line.hangUp();
     return { onMessage: () => {}, onLost: () => {} };

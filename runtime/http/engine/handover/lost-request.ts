@@ -4,18 +4,18 @@ import { countExchange, exchangeOf, factsOf } from "../accept-request.ts";
 import type { EngineRequest, EngineResponse, Framing } from "../engine.ts";
 import type { RequestPort } from "../server-handlers.ts";
 
-/** A request that was handed over, of which its own thread knows what it was given. */
+/** A request that was handed over, with what its own thread knows of it. */
 export interface GivenRequest {
   readonly request: EngineRequest;
   readonly response: EngineResponse;
   readonly framing: Framing;
-  /** When it was handed over: milliseconds of the monotonic clock. */
+  /** Time of the handover in milliseconds of the monotonic clock. */
   readonly givenAt: number;
 }
 
 /**
- * Ends a request whose thread has ended: nobody else logs and counts it, and nobody can say how far it has come. It is not
- * tried again, as what it asks for may have been done. `isResponded`: all of its response was given.
+ * Ends a request whose thread has ended. Only this thread can log and count it, and its progress is unknown. It is not retried,
+ * because it may have been executed. `isResponded`: whether the whole response was given.
  */
 export function endLost(
   { request, response, framing, givenAt }: GivenRequest,

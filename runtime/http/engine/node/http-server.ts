@@ -29,7 +29,7 @@ import {
 } from "./http1-server-connection.ts";
 import { Http2Connections, type Http2Limits } from "./http2-connections.ts";
 
-/** A server of one port, HTTP/1.1 and HTTP/2. */
+/** Server of one port for HTTP/1.1 and HTTP/2. */
 export class HttpServer implements PortServer {
   #handlers: ServerHandlers;
   readonly #port: RequestPort;
@@ -38,10 +38,10 @@ export class HttpServer implements PortServer {
   readonly #http2: Http2Connections;
   readonly #proxied: ProxiedServer;
   #certificates: Certificates | undefined;
-  /** Takes connections by server name; stays for the connections it has once the port is no longer divided. */
+  /** Divides connections by server name. It keeps its existing connections once the port is no longer divided. */
   #division: TlsDivision | undefined;
 
-  /** With certificates the port speaks TLS, which can't be changed later; the certificates can. */
+  /** With certificates, the port uses TLS. That cannot change later, but the certificates can. */
   constructor(
     handlers: ServerHandlers,
     gateway: GatewayContext,
@@ -72,7 +72,7 @@ export class HttpServer implements PortServer {
     } else {
       const server = createTlsServer({
         noDelay: true,
-        // Who offers protocols has to find one of them.
+        // A client that offers protocols must find one of them.
         ALPNProtocols: ["http/1.1"],
         ...handshakeOptions(certificates.settings, () => this.#certificates),
       });
@@ -94,7 +94,7 @@ export class HttpServer implements PortServer {
     this.#proxied = new ProxiedServer(this.#server, () => this.#handlers);
   }
 
-  /** The next request gets these. */
+  /** Applies handlers to new requests. */
   setHandlers(handlers: ServerHandlers): void {
     this.#handlers = handlers;
     const { division, handover } = handlers;
@@ -103,7 +103,7 @@ export class HttpServer implements PortServer {
     this.#server.maxConnections = handlers.connections.maxConnections;
   }
 
-  /** Whether the port can go on with these settings: what a handshake is made of is settled when it opens. */
+  /** Whether the port can continue with these settings: those of the handshake cannot change while it is open. */
   canUse(tls: TlsSettings | undefined, division: PreparedDivision | undefined): boolean {
     return (
       isSameHandshake(this.#certificates?.settings, tls) &&
@@ -111,7 +111,7 @@ export class HttpServer implements PortServer {
     );
   }
 
-  /** New connections get these certificates; the ones before are no longer watched. */
+  /** Uses these certificates for new connections and stops watching the previous ones. */
   useCertificates(certificates: Certificates): void {
     this.#certificates?.close();
     this.#certificates = certificates;
@@ -122,14 +122,12 @@ export class HttpServer implements PortServer {
     certificates.watch(use, this.#handlers.warn, this.#port.gateway.metrics);
   }
 
-  /** Opens the port (0: any free one) on `host`, or on every address. Resolves with the port. */
+  /** Opens the port (0: any free one) on `host`, or on all addresses. Resolves with the port. */
   listen(port: number, host: string | undefined): Promise<number> {
     return listenOn(this.#server, port, host, this.#port.gateway.threads !== undefined);
   }
 
-  /**
-   * Takes no more connections and closes the others as soon as they are idle. Resolves when the last one has closed.
-   */
+  /** Accepts no more connections and closes the others as soon as they are idle. Resolves when the last one has closed. */
   close(atOnce = false): Promise<void> {
     this.#certificates?.close();
     const stop = this.#division?.close();
@@ -142,7 +140,7 @@ export class HttpServer implements PortServer {
     return closed.then(stop);
   }
 
-  /** Breaks every connection off. */
+  /** Aborts all connections. */
   closeAllConnections(): void {
     this.#http1.destroy();
     this.#http2.destroy();
@@ -157,7 +155,7 @@ export class HttpServer implements PortServer {
     return division.open(this.#port.gateway, server, this.#division);
   }
 
-  /** Hands a connection of TLS to the end of the server that it names. */
+  /** Passes a TLS connection to the settings of its server name. */
   #divide(socket: Socket, endHere: () => void): void {
     if (this.#handlers.division === undefined || this.#division === undefined) {
       endHere();
@@ -176,14 +174,14 @@ export class HttpServer implements PortServer {
     });
   }
 
-  /** Takes a connection whose TLS ended with the settings of the port. */
+  /** Takes a connection whose handshake used the settings of the port. */
   #takeSecure(socket: TLSSocket): void {
     const isDivided = this.#handlers.division !== undefined;
     if (!isDivided || this.#division?.isEndedHere(socket) !== false) {
       this.#takeNamed(socket);
       return;
     }
-    // Its hello named another server than its handshake, whose clients may have to show a certificate.
+    // Its hello requested another server name than its handshake, whose clients may need a certificate.
     socket.on("error", ignoreError);
     this.#broken("another server name than at first", socket);
     socket.destroy();
@@ -195,10 +193,10 @@ export class HttpServer implements PortServer {
     else this.#http1.accept(socket);
   }
 
-  /** False: its client may not connect. */
+  /** Returns false if the client may not connect. */
   #hold(socket: Socket): boolean {
     this.#proxied.name(socket);
-    // Node keeps a client's address once it was asked for: a client that has left still has one in the log.
+    // Node caches a client's address once it was read, so it is known in the log after the client has left.
     void socket.remoteAddress;
     const { time, interval, retries } = this.#handlers.connections.keepAlive;
     socket.setKeepAlive(true, time, interval, retries);
@@ -229,18 +227,18 @@ function http2Limits(connections: ConnectionSettings): Http2Limits {
   return { ...http2, maxHeaders, idleTimeout, maxDuration, bodyTimeout: BODY_TIME };
 }
 
-/** What the connections need of the port they belong to. */
+/** Interface of a port for its connections. */
 export interface Http1ConnectionsPort
   extends Pick<Http1Port, "serve" | "malformed" | "broken" | "writes"> {
   readonly settings: () => ConnectionSettings;
-  /** Why a tunnel is refused; undefined: clients may ask for one. */
+  /** Status that refuses tunnels; `undefined` if clients may request one. */
   readonly tunnelRefusal: () => 400 | 501 | undefined;
 }
 
-/** The most bytes of a read of something short: most requests are read whole. */
+/** Maximum bytes of a short read; most requests fit into one. */
 const READ_SIZE = 65_536;
 
-/** The HTTP/1.1 connections of a port, and those that have said nothing yet. */
+/** HTTP/1.1 connections of a port, and connections whose protocol is not known yet. */
 export class Http1Connections implements Http1Port {
   readonly deadlines = new Deadlines<PlainConnection>();
   readonly writes: WriteBatch;
@@ -250,7 +248,7 @@ export class Http1Connections implements Http1Port {
   readonly malformed: Http1Port["malformed"];
   readonly broken: Http1Port["broken"];
   readonly #port: Http1ConnectionsPort;
-  /** The lines for the idle timeout that was the last one asked for. */
+  /** Lines for the latest idle timeout. */
   #keptLines = "";
   #keptTime: number | undefined;
 
@@ -280,7 +278,7 @@ export class Http1Connections implements Http1Port {
     return this.#port.tunnelRefusal();
   }
 
-  /** Takes a connection whose client speaks HTTP/1.1; nothing of it was read, or what was is back in the socket. */
+  /** Takes an HTTP/1.1 connection of which nothing was read, or whose bytes are back in the socket. */
   accept(socket: Socket): void {
     const connection = new Http1ServerConnection(socket, this, this.#port.settings().maxDuration);
     this.deadlines.add(connection);
@@ -296,18 +294,18 @@ export class Http1Connections implements Http1Port {
     this.deadlines.visit((connection) => connection.closeIdle());
   }
 
-  /** Breaks every connection off. */
+  /** Aborts all connections. */
   destroy(): void {
     this.deadlines.visit(({ socket }) => socket.destroy());
   }
 }
 
-/** The connection preface of HTTP/2 begins with a method that HTTP/1.1 does not have (RFC 9113 3.4). */
+/** Start of HTTP/2's connection preface, a method that HTTP/1.1 does not have (RFC 9113 3.4). */
 const preface = Buffer.from("PRI ");
 
 /**
- * Waits for the first bytes of a connection and says which HTTP they begin; they stay in the socket. A connection that
- * has said nothing after `timeout` milliseconds, or leaves, is closed. Connections last: nothing of this stays with them.
+ * Waits for the first bytes of a connection, reports their version of HTTP, and leaves them in the socket. Closes a connection
+ * that sends nothing within `timeout` milliseconds. Nothing of this stays with the long-lived connection.
  */
 export function sniffProtocol(
   socket: Socket,

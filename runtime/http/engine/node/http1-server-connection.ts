@@ -28,51 +28,51 @@ import {
   statusLine,
 } from "./http1-server-response.ts";
 
-/** Milliseconds that a client may take for a head. */
+/** Maximum milliseconds for a head. */
 export const HEAD_TIME = 30 * SECOND;
-/** Milliseconds that it may take for a body. */
+/** Maximum milliseconds for a body. */
 export const BODY_TIME = 300 * SECOND;
 
-/** How long a client that gets its last response may go on sending what nobody reads: a reset would take it the response. */
+/** Milliseconds that a client may continue to send, unread, after its last response: a reset would discard that response. */
 const LINGER_TIME = 0.5 * SECOND;
 
-/** The most bytes behind a request that wait for its response; then nothing more is read. */
+/** Maximum bytes after a request that wait for its response before reading pauses. */
 const MAX_WAITING = 65_536;
 
-/** A connection that may be one of HTTP/1.1. */
+/** A connection that may speak HTTP/1.1. */
 export interface PlainConnection extends Timed {
   readonly socket: Socket;
-  /** Ends it if it is idle. A connection that has sent no request yet has `FIRST_REQUEST_TIME` for the first one. */
+  /** Closes it if it is idle. A new connection has `FIRST_REQUEST_TIME` for its first request. */
   closeIdle(): void;
 }
 
-/** What a connection needs of its port. */
+/** Interface of a port for its connections. */
 export interface Http1Port {
   readonly deadlines: Deadlines<PlainConnection>;
-  /** Milliseconds that a connection waits for a request, and for a client that takes nothing of its response. */
+  /** Milliseconds that a connection waits for a request, and for a client that reads nothing of its response. */
   readonly idleTimeout: number;
-  /** What the head of a response says of that. */
+  /** Header lines about that for a response's head. */
   readonly keptLines: string;
-  /** What connections are read into. */
+  /** Memory that connections are read into. */
   readonly memory: ReadMemory;
-  /** Holds short responses back that are written in one turn. */
+  /** Batches short responses of one turn. */
   readonly writes: WriteBatch;
-  /** No more requests are wanted. */
+  /** Whether the port accepts no further requests. */
   readonly isClosing: boolean;
-  /** Why a tunnel is refused; undefined: clients may ask for one. */
+  /** Status that refuses tunnels; `undefined` if clients may request one. */
   readonly tunnelRefusal: 400 | 501 | undefined;
   serve(request: Http1ServerRequest, response: Http1ServerResponse, expectsContinue: boolean): void;
-  /** A client sent what is no request. */
+  /** Counts a malformed request. */
   malformed(): void;
-  /** Why the connection is broken off; never what was sent. */
+  /** Reports why a connection was aborted; never with what was sent. */
   broken(reason: string, socket: Socket): void;
   gone(connection: Http1ServerConnection): void;
 }
 
-/** What a connection does, which decides how long it may take. */
+/** Phase of a connection, which determines its timeout. */
 type Phase = "head" | "body" | "response" | "idle" | "end" | "other protocol";
 
-/** A client's connection of HTTP/1.1: one request after the other (RFC 9112 9.3). */
+/** An HTTP/1.1 connection of a client: one request after the other (RFC 9112 9.3). */
 export class Http1ServerConnection
   implements RequestConnection, ResponseConnection, ReadTaker, PlainConnection
 {
@@ -81,22 +81,22 @@ export class Http1ServerConnection
   place = 0;
   readonly #port: Http1Port;
   readonly #reads: SocketReads;
-  /** The tick at which it has lasted as long as it may. */
+  /** Tick at which it reaches its maximum age. */
   readonly #oldAt: number;
   #phase: Phase = "head";
   #request: Http1ServerRequest | undefined;
   #response: Http1ServerResponse | undefined;
-  /** What came behind the request. */
+  /** Bytes after the current request. */
   #waiting: Buffer | undefined;
-  /** The request came before the response to the one ahead of it. */
+  /** Whether the request arrived before the response to the previous one. */
   #isBehind = false;
   #isPaused = false;
-  /** Its client has not taken all of the response yet: the socket counts the time since it last took some. */
+  /** Whether the client has not read all of the response: the socket measures the time since it last read some. */
   #isTimed = false;
-  /** No request is taken behind the one under way. */
+  /** Whether the current request is the last one. */
   #isEnding = false;
 
-  /** `maxDuration`: milliseconds that it may last. */
+  /** `maxDuration`: maximum age in milliseconds. */
   constructor(socket: Socket, port: Http1Port, maxDuration: number | undefined) {
     this.socket = socket;
     this.#port = port;
@@ -148,7 +148,7 @@ export class Http1ServerConnection
   }
 
   readOn(request: Http1ServerRequest): void {
-    // Behind its end the connection is another request's, or of another protocol.
+    // After its end, the connection belongs to the next request or another protocol.
     if (request !== this.#request || request.isComplete || this.#phase === "end") return;
     this.#after(request, request.readOn());
   }
@@ -165,7 +165,7 @@ export class Http1ServerConnection
     const rest = joined(this.#request?.excess, this.#waiting);
     this.#waiting = undefined;
     this.#begin("other protocol");
-    // Whoever takes the bytes lets them flow.
+    // The new reader starts the flow.
     this.#reads.end();
     this.socket.off("data", this.#onData);
     this.socket.setTimeout(0);
@@ -184,7 +184,7 @@ export class Http1ServerConnection
   lend(bytes: Buffer): boolean {
     const request = this.#request;
     this.#take(bytes, false);
-    // What stands behind the request is another one's, or waits.
+    // Bytes after the request belong to another one, or wait.
     const isAlone = this.#request === undefined || this.#request === request;
     return isAlone && this.#waiting === undefined && request?.holdsNothing === true;
   }
@@ -195,7 +195,7 @@ export class Http1ServerConnection
     this.#take(bytes, false);
   };
 
-  /** `isLent`: they are another's when it is over. */
+  /** `isLent`: the bytes are only valid during the call. */
   #take(bytes: Buffer, isLent: boolean): void {
     const request = this.#request;
     if (this.#phase === "end") return;
@@ -228,11 +228,11 @@ export class Http1ServerConnection
     if (request.isComplete) this.#boundWaiting(request);
     else if (state === "paused") this.#pauseSocket();
     else this.#resumeSocket();
-    // What is wrong with the part of a body that came with its head is known before anybody sees the request.
+    // Errors in the part of a body that arrived with its head are found before the request is served.
     if (this.#response === undefined) this.#serve(request, head);
     if (state !== "ended") return;
     request.ended();
-    // Its response was first.
+    // The response was sent before the request ended.
     if (this.#response?.writableFinished === true) this.#next(request);
   }
 
@@ -250,7 +250,7 @@ export class Http1ServerConnection
     this.#port.serve(request, response, head.expectsContinue);
   }
 
-  /** The next request may have come already. */
+  /** Reads the next request, which may have arrived already. */
   #next(request: Http1ServerRequest): void {
     const rest = joined(request.excess, this.#waiting);
     this.#request = undefined;
@@ -266,12 +266,12 @@ export class Http1ServerConnection
     else this.#read(rest, false);
   }
 
-  /** What came is no request, or came too slowly. */
+  /** Refuses malformed or late bytes. */
   #refuse(status: number, reason: string): void {
     if (this.#phase === "end") return;
     const response = this.#response;
     this.#port.broken(reason, this.socket);
-    // The start of its response is on its way: nobody may take the refusal for the rest.
+    // A response has started, and the refusal must not be taken for its rest.
     if (response?.headersSent === true) {
       this.socket.destroy();
       return;
@@ -282,7 +282,7 @@ export class Http1ServerConnection
     this.#request?.abort();
   }
 
-  /** Responds where no exchange can be made of a request. */
+  /** Responds without an exchange. */
   #respond(status: number): void {
     this.socket.write(
       `${statusLine(status)}connection: close\r\ncontent-length: 0\r\n\r\n`,
@@ -291,14 +291,14 @@ export class Http1ServerConnection
     this.#end();
   }
 
-  /** Nothing more is sent; what comes is read and thrown away for a while. */
+  /** Sends nothing more; for a while, received bytes are discarded. */
   #end(): void {
     this.#begin("end");
     this.socket.end();
     this.#resumeSocket();
   }
 
-  /** The client sends nothing more: it is taken for one that has left. */
+  /** The client ended its side: it counts as gone. */
   #onEnd(): void {
     const { socket } = this;
     if (this.#phase === "other protocol" || this.#phase === "end") return;
@@ -307,7 +307,7 @@ export class Http1ServerConnection
       return;
     }
     const response = this.#response;
-    // What it still has to take is on its way.
+    // The rest of the response is still being sent.
     this.#isEnding = true;
     if (response?.isEnded === true) return;
     response?.closed();
@@ -315,7 +315,7 @@ export class Http1ServerConnection
     socket.end();
   }
 
-  /** Looked at from tick to tick: a client that takes what it is sent at once costs no timer. */
+  /** Checked tick by tick, so a client that reads promptly needs no timer. */
   #timeWrites(): void {
     const isResponding = this.#phase === "response" || this.#phase === "body";
     const isTimed = isResponding && this.socket.writableLength > 0;
@@ -348,17 +348,17 @@ export class Http1ServerConnection
       time === undefined ? Number.POSITIVE_INFINITY : this.#port.deadlines.after(time);
   }
 
-  /** A request has begun, and not all of it was read. */
+  /** Whether a request has started and is not fully read. */
   #isInside(): boolean {
     return this.#phase === "body" || (this.#phase === "head" && this.#hasBegun());
   }
 
-  /** Bytes of a request were read. */
+  /** Whether bytes of a request were read. */
   #hasBegun(): boolean {
     return this.#request?.hasBegun === true;
   }
 
-  /** A client that does not wait for responses is read as far as what waits is not too much. */
+  /** Pauses a client that does not wait for responses once too many bytes are waiting. */
   #boundWaiting({ excess }: Http1ServerRequest): void {
     const bytes = (excess?.length ?? 0) + (this.#waiting?.length ?? 0);
     if (bytes >= MAX_WAITING) this.#pauseSocket();
@@ -382,14 +382,14 @@ function joined(first: Buffer | undefined, second: Buffer | undefined): Buffer |
   return Buffer.concat([first, second]);
 }
 
-/** Milliseconds that a client gets for what it does; others take as long as they take. */
+/** Maximum milliseconds per phase; other phases have no limit. */
 const PHASE_TIMES: Readonly<Partial<Record<Phase, number>>> = {
   head: HEAD_TIME,
   body: BODY_TIME,
   end: LINGER_TIME,
 };
 
-/** What is wrong beyond being malformed. */
+/** Statuses of errors other than 400. */
 const STATUSES: Readonly<Record<string, number>> = {
   [ENDLESS_HEAD]: 431,
   [ENDLESS_TRAILERS]: 431,

@@ -7,17 +7,17 @@ import { type ReceivedFields, readReceivedFields } from "../../http1/received-fi
 import { isTargetCode, SERVED_METHODS } from "../../request-line.ts";
 import type { EngineRequest } from "../engine.ts";
 
-/** The most bytes of a body that are held before somebody wants them. */
+/** Maximum bytes of a body that are held before it is read. */
 const MAX_HELD = 65_536;
 
-/** What a request needs of its connection. */
+/** Interface of a connection for its requests. */
 export interface RequestConnection {
   readonly socket: Socket;
-  /** A request takes more of its body. */
+  /** Continues reading the body of a request. */
   readOn(request: Http1ServerRequest): void;
 }
 
-/** A request of HTTP/1.1, as it is read. */
+/** An HTTP/1.1 request while it is read. */
 export class Http1ServerRequest extends Http1Message implements EngineRequest {
   readonly socket: Socket;
   readonly #connection: RequestConnection;
@@ -25,7 +25,7 @@ export class Http1ServerRequest extends Http1Message implements EngineRequest {
   #sink: BodySink | undefined;
   #isPaused = false;
   #isDiscarded = false;
-  /** Pieces of the body that nobody has asked for. */
+  /** Pieces of the body that were not requested yet. */
   #held: Buffer[] | undefined;
   #heldBytes = 0;
 
@@ -35,7 +35,7 @@ export class Http1ServerRequest extends Http1Message implements EngineRequest {
     this.socket = connection.socket;
   }
 
-  /** Undefined until it is there. */
+  /** `undefined` until it has arrived. */
   get head(): Http1RequestHead | undefined {
     return this.#head;
   }
@@ -60,7 +60,7 @@ export class Http1ServerRequest extends Http1Message implements EngineRequest {
     return this.#head?.version ?? "";
   }
 
-  /** Whoever what comes of the body now is passed on to; undefined: it may be held. */
+  /** Receiver that the body's bytes are passed to now; `undefined` if they may be held. */
   get borrower(): BodySink["carrier"] {
     return this.#isPaused ? undefined : this.#sink?.carrier;
   }
@@ -103,7 +103,7 @@ export class Http1ServerRequest extends Http1Message implements EngineRequest {
     this.#connection.readOn(this);
   }
 
-  /** All of it was read: its sink is told, when it has all of it. */
+  /** The whole request was read; its sink is notified once it has received everything. */
   ended(): void {
     if (this.#isPaused || this.#held !== undefined) return;
     const sink = this.#sink;
@@ -111,7 +111,7 @@ export class Http1ServerRequest extends Http1Message implements EngineRequest {
     sink?.onEnd();
   }
 
-  /** No more of it will come. */
+  /** The rest of the body will not arrive. */
   abort(): void {
     const sink = this.#sink;
     this.#sink = undefined;
@@ -146,7 +146,7 @@ export class Http1ServerRequest extends Http1Message implements EngineRequest {
     return !this.#isPaused && this.#heldBytes < MAX_HELD;
   }
 
-  /** Gives what is held, and then what comes. */
+  /** Delivers what is held, and then what arrives. */
   #goOn(): void {
     const held = this.#held ?? [];
     while (this.#sink !== undefined && !this.#isPaused) {
@@ -162,32 +162,32 @@ export class Http1ServerRequest extends Http1Message implements EngineRequest {
   }
 }
 
-/** Without the empty line that they begin with. */
+/** Removes the empty line at the start. */
 function withoutFirst({ text, bytes, start }: Http1Lines): Http1Lines {
   return { text: text.slice(2), bytes, start: start + 2 };
 }
 
-/** The head of a request (RFC 9112 3, 5), and what it says of what follows. */
+/** The head of a request (RFC 9112 3, 5), with its framing. */
 export interface Http1RequestHead {
   readonly method: string;
   readonly target: string;
   /** `1.1` or `1.0`. */
   readonly version: string;
   readonly fields: ReceivedFields;
-  /** Bytes of the body; 0: there is none. */
+  /** Bytes of the body; 0 without a body. */
   readonly body: number | "chunked";
-  /** Another request may follow on the connection. */
+  /** Whether another request may follow on the connection. */
   readonly keepsAlive: boolean;
-  /** The client sends its body once a 100 asks for it. */
+  /** Whether the client sends its body only after a 100. */
   readonly expectsContinue: boolean;
   readonly acceptsTrailers: boolean;
-  /** The protocol that the client asks for; undefined: none that a backend may speak. */
+  /** Protocol that the client requests; `undefined` if a backend may not speak it. */
   readonly upgrade: string | undefined;
 }
 
 /**
- * Reads a head without the empty line behind it. A string is what is wrong. `validateRequest` goes by the same methods, target
- * codes and fields for every protocol; here they are checked early, so that nothing behind a malformed head is read.
+ * Parses a head without the empty line after it. Returns a string that says what is wrong. `validateRequest` applies the same
+ * rules for every protocol; here they are checked early, so that nothing after a malformed head is read.
  */
 export function readRequestHead(lines: Http1Lines): Http1RequestHead | string {
   const line = plainRequestLine(lines) ?? anyRequestLine(lines);
@@ -198,7 +198,7 @@ export function readRequestHead(lines: Http1Lines): Http1RequestHead | string {
   if (typeof fields === "string") return fields;
   const { length = 0, isChunked, te } = fields;
   const isOld = version === "1.0";
-  // RFC 9112 6.1: who writes chunks in HTTP/1.0 may not mean it.
+  // RFC 9112 6.1: chunks in HTTP/1.0 are likely an error.
   if (isOld && isChunked) return "chunks in HTTP/1.0";
   const expectation = isOld ? undefined : fields.expect;
   const body = isChunked ? "chunked" : length;
@@ -221,14 +221,14 @@ export function readRequestHead(lines: Http1Lines): Http1RequestHead | string {
   };
 }
 
-/** Other versions of HTTP, and TLS around it, would pass behind the back of the policies (RFC 9113 3.1, RFC 2817). */
+/** Other versions of HTTP, and TLS inside it, would bypass the policies (RFC 9113 3.1, RFC 2817). */
 function protocolOf(upgrade: string | undefined): string | undefined {
   if (upgrade === undefined || /(?:^|[,\s])(?:h2c?|http|tls)(?=[/,\s]|$)/i.test(upgrade))
     return undefined;
   return upgrade;
 }
 
-/** A request line (RFC 9112 3), and where the first field stands behind it. */
+/** A request line (RFC 9112 3), and the start of the first field. */
 interface RequestLine {
   readonly method: string;
   readonly target: string;
@@ -236,7 +236,7 @@ interface RequestLine {
   readonly next: number;
 }
 
-/** Reads one of HTTP/1.1 with one space between its parts, as nearly all are; undefined: it is another one, or none. */
+/** Parses an HTTP/1.1 request line with single spaces, as nearly all are. Returns `undefined` for others. */
 function plainRequestLine({ text, bytes, start }: Http1Lines): RequestLine | undefined {
   let methodEnd = start;
   while (isTokenCode[bytes[methodEnd] ?? 0] === 1) methodEnd++;
@@ -261,7 +261,7 @@ function anyRequestLine({ text }: Http1Lines): RequestLine | undefined {
 
 const behindTarget = Buffer.from(" HTTP/1.1\r\n");
 
-/** RFC 9112 3: more than one space is forgiven, as nobody reads it in another way. */
+/** RFC 9112 3: several spaces are tolerated, because they are unambiguous. */
 const REQUEST_LINE = /^([A-Z][A-Z-]*) +([\x21-\x7e]+) +HTTP\/(1\.[01])$/;
 
 const TRAILERS_TOKEN = /(?:^|,)\s*trailers\s*(?:$|[,;])/i;

@@ -16,24 +16,24 @@ import {
 import type { EngineResponse, EngineTunnel, EngineUpgrade, ResponseLines } from "../engine.ts";
 import type { Http1RequestHead } from "./http1-server-request.ts";
 
-/** What a response needs of its connection. */
+/** Interface of a connection for its responses. */
 export interface ResponseConnection {
   readonly socket: Socket;
-  /** No request may follow. */
+  /** Whether no further request may follow. */
   readonly isLast: boolean;
-  /** The end of a head that leaves the connection to another request. */
+  /** End of a head that keeps the connection open. */
   readonly keptLines: string;
-  /** The value of Date (RFC 9110 6.6.1). */
+  /** Value of Date (RFC 9110 6.6.1). */
   readonly date: string;
-  /** Holds short responses back that are written in one turn. */
+  /** Batches short responses of one turn. */
   readonly writes: WriteBatch;
-  /** All of the response was handed to the socket. */
+  /** The whole response was passed to the socket. */
   responded(): void;
-  /** Ends HTTP on the connection. What was read behind the request. */
+  /** Ends HTTP on the connection and returns the bytes after the request. */
   leaveHttp(): Buffer | undefined;
 }
 
-/** The response to a request of HTTP/1.1. */
+/** Response to an HTTP/1.1 request. */
 export class Http1ServerResponse implements EngineResponse, BatchedWriter {
   readonly upgrade?: EngineUpgrade;
   readonly tunnel?: EngineTunnel;
@@ -41,7 +41,7 @@ export class Http1ServerResponse implements EngineResponse, BatchedWriter {
   readonly #socket: Socket;
   readonly #request: Http1RequestHead;
   statusCode = 0;
-  /** Of a response that has begun and of which nothing was sent. */
+  /** Head of a response of which nothing was sent yet. */
   #head = "";
   #isChunked = false;
   #hasBody = true;
@@ -50,13 +50,13 @@ export class Http1ServerResponse implements EngineResponse, BatchedWriter {
   #trailers = "";
   #isEnded = false;
   #isFinished = false;
-  /** The connection was closed, or is used for something else. */
+  /** Whether the connection was closed or has another use. */
   #isGone = false;
   #hasLeftHttp = false;
   #onClose: (() => void) | undefined;
   #onDrain: (() => void) | undefined;
 
-  /** `canLeave`: the connection may change to another protocol. */
+  /** `canLeave`: whether the connection may switch to another protocol. */
   constructor(connection: ResponseConnection, request: Http1RequestHead, canLeave: boolean) {
     this.#connection = connection;
     this.#socket = connection.socket;
@@ -73,18 +73,18 @@ export class Http1ServerResponse implements EngineResponse, BatchedWriter {
     return this.statusCode !== 0;
   }
 
-  /** What has left HTTP goes on in the other direction when this one has ended: it is over when it is closed. */
+  /** After HTTP, the other direction continues when this one has ended: it is over once it is closed. */
   get writableFinished(): boolean {
     if (!this.#hasLeftHttp) return this.#isFinished;
     return this.#socket.writableFinished && this.#socket.destroyed;
   }
 
-  /** All was written, if not sent. */
+  /** Whether everything was written, even if not sent. */
   get isEnded(): boolean {
     return this.#isEnded;
   }
 
-  /** Another request may follow. */
+  /** Whether another request may follow. */
   get keepsAlive(): boolean {
     return this.#keepsAlive;
   }
@@ -142,14 +142,14 @@ export class Http1ServerResponse implements EngineResponse, BatchedWriter {
     const isOpen = !this.#hasLeftHttp && !this.#isGone && !this.#isEnded;
     const isChunk = isOpen && this.#hasBody && this.#isChunked && text !== "";
     if (!isChunk) return this.write(Buffer.from(text));
-    // Put together before it is looked at, so that it is put together once.
+    // Concatenated before it is inspected, so that V8 flattens it once.
     const all = `${this.#head}${text.length.toString(16)}\r\n${text}\r\n`;
     if (!isPlainText(all, Buffer.byteLength(all))) return this.write(Buffer.from(text));
     this.#head = "";
     return this.#socket.write(all, "latin1");
   }
 
-  /** The queue of a socket is empty when the kernel has all of it, over TLS a little later. */
+  /** The socket's queue is empty once the kernel has everything; with TLS a little later. */
   get holdsNothing(): boolean {
     return this.#socket.writableLength === 0;
   }
@@ -177,7 +177,7 @@ export class Http1ServerResponse implements EngineResponse, BatchedWriter {
       return;
     }
     const text = hasChunk ? inOnePiece(before, chunk, behind) : before + behind;
-    // What is left of a stream goes out at once.
+    // The rest of a stream is sent at once.
     if (head === "" || !this.#connection.writes.holds(this, text)) this.release(text);
   }
 
@@ -190,7 +190,7 @@ export class Http1ServerResponse implements EngineResponse, BatchedWriter {
     else this.#onClose = listener;
   }
 
-  /** What was written has gone out, after a `write` that gave false. */
+  /** Everything written has left, after a `write` that returned false. */
   drained(): void {
     if (!this.#isEnded) this.#onDrain?.();
   }
@@ -221,7 +221,7 @@ export class Http1ServerResponse implements EngineResponse, BatchedWriter {
     this.#hasBody = method !== "HEAD" && status !== 204 && status !== 304;
     this.#isChunked = this.#hasBody && !hasLength && version === "1.1";
     if (this.#isChunked) text += "Transfer-Encoding: chunked\r\n";
-    // Who was not asked for the body may send it, or not.
+    // A client that was not asked for its body may send it or not.
     const isClear = !expectsContinue || this.#hasContinued;
     const isFramed = hasLength || this.#isChunked || !this.#hasBody;
     const mayKeep = !closes && this.#request.keepsAlive && !this.#connection.isLast;
@@ -236,28 +236,28 @@ export class Http1ServerResponse implements EngineResponse, BatchedWriter {
     return head;
   }
 
-  /** Sends a piece of the body, with the head before it. */
+  /** Sends a piece of the body, preceded by the head. */
   #send(chunk: Uint8Array): boolean {
     const head = this.#takeHead();
     if (!this.#isChunked) return writeFramed(this.#socket, head, chunk, "");
     return writeFramed(this.#socket, head + chunkStart(chunk), chunk, "\r\n");
   }
 
-  /** Over TLS all goes out a little later. */
+  /** With TLS, everything leaves a little later. */
   get #sentLater(): Sent | undefined {
     return this.#socket instanceof TLSSocket ? this.#sent : undefined;
   }
 
-  /** Mostly the kernel has all of it already: what a callback of the stream costs is saved. */
+  /** The kernel usually has everything already, which saves the cost of a stream callback. */
   #awaitSent(): void {
     const socket = this.#socket;
     if (socket.writableLength > 0) socket.write("", "latin1", this.#sent);
-    // Whoever ends the response has what is called at its end when it goes on.
+    // The code that ends the response runs the callback when it continues.
     else if (!socket.destroyed && socket.errored === null) settled.then(this.#sent);
   }
 
   readonly #sent: Sent = (error) => {
-    // What failed shows as the end of the connection.
+    // A failure shows as the end of the connection.
     if (this.#isGone || (error !== undefined && error !== null)) return;
     this.#isFinished = true;
     this.closed();
@@ -278,29 +278,29 @@ export class Http1ServerResponse implements EngineResponse, BatchedWriter {
 const nothing = new Uint8Array();
 const settled = Promise.resolve(null);
 const NO_FIELD = "a field that can't be written";
-/** The end of a head behind which the connection is closed. */
+/** End of a head after whose response the connection closes. */
 const CLOSING_LINES = "Connection: close\r\n\r\n";
 
-/** The line before a chunk (RFC 9112 7.1). */
+/** Formats the line before a chunk (RFC 9112 7.1). */
 function chunkStart(chunk: Uint8Array): string {
   return `${chunk.length.toString(16)}\r\n`;
 }
 
-/** Throws on what can't be a field. */
+/** Formats fields. Throws if one is invalid. */
 function writtenFields(list: readonly string[]): string {
   const lines = fieldLines(list);
   if (lines === undefined) throw new Error(NO_FIELD);
   return lines;
 }
 
-/** The lower-case name of a field that the engine has to know; undefined: it is another one. */
+/** Returns the lower-case name of a field that the engine handles; `undefined` for other fields. */
 function framingName(name: string): string | undefined {
   const { length } = name;
   if (length !== 4 && length !== 10 && length !== 14 && length !== 17) return undefined;
   return name.toLowerCase();
 }
 
-/** The first line of a response. Throws on what is no status. */
+/** Formats the first line of a response. Throws if the status is invalid. */
 export function statusLine(status: number): string {
   const known = statusLines.get(status);
   if (known !== undefined) return known;
@@ -308,24 +308,24 @@ export function statusLine(status: number): string {
   return `HTTP/1.1 ${status} unknown\r\n`;
 }
 
-/** By the statuses that have a name. */
+/** Status lines of statuses that have a name. */
 const statusLines: ReadonlyMap<number, string> = new Map(
   Object.entries(STATUS_CODES)
     .filter(([status]) => Number(status) >= 200)
     .map(([status, phrase]) => [Number(status), `HTTP/1.1 ${status} ${phrase}\r\n`]),
 );
 
-/** Milliseconds that a client has to take what was still sent to it when nobody listens to it any more. */
+/** Milliseconds that a client has to receive the remaining bytes once nothing reads from it. */
 const LINGER_TIME = 10_000;
 
-/** What comes in on a connection that has left HTTP. When nobody wants it any more, the connection closes. */
+/** Bytes received on a connection that has left HTTP. The connection closes when they are no longer wanted. */
 export class SocketBytes implements BodySource {
   readonly length = undefined;
   readonly #socket: Socket;
   readonly #head: Buffer | undefined;
   #isDiscarded = false;
 
-  /** `head`: what was read already. */
+  /** `head`: bytes that were read before. */
   constructor(socket: Socket, head: Buffer | undefined) {
     this.#socket = socket;
     this.#head = head;

@@ -9,37 +9,37 @@ import type { Http2Settings } from "../../../net/connection-settings.ts";
 import { FIRST_REQUEST_TIME } from "../../../net/listen-on.ts";
 import { Http2Request, Http2Response, rawHeaders, readHttp2Head } from "./http2-stream.ts";
 
-/** What the connections need of the port they belong to. */
+/** Interface of a port for its connections. */
 export interface Http2Port {
-  /** The settings of new connections. */
+  /** Returns the settings of new connections. */
   readonly settings: () => Http2Limits;
-  /** A request has come. `hasBody` is known from its framing. */
+  /** Serves a request. `hasBody`: from its framing. */
   readonly serve: (request: Http2Request, response: Http2Response, hasBody: boolean) => void;
-  /** A connection was ended for what its client sent. */
+  /** Counts a connection that was closed because of malformed data. */
   readonly malformed: () => void;
-  /** Why a connection was broken off. */
+  /** Reports why a connection was aborted. */
   readonly broken: (reason: string, socket: Socket) => void;
 }
 
-/** HTTP/2 settings and what other versions share with it. */
+/** HTTP/2 settings, and those shared with other versions. */
 export interface Http2Limits extends Http2Settings {
   readonly maxHeaders: number;
-  /** Milliseconds; absent: no limit. */
+  /** Milliseconds; no limit if absent. */
   readonly maxDuration?: number | undefined;
-  /** Milliseconds without a stream after which a connection is closed, and a stream whose client takes nothing. */
+  /** Milliseconds after which a connection without streams is closed, and a stream whose client reads nothing. */
   readonly idleTimeout: number;
-  /** Milliseconds that the body of a request may take. */
+  /** Maximum milliseconds for the body of a request. */
   readonly bodyTimeout: number;
 }
 
-/** Streams that a client may have open at once: more wait on its side. */
+/** Maximum number of open streams; the client queues more. */
 const MAX_CONCURRENT_STREAMS = 100;
 
-/** The HTTP/2 connections of a port. */
+/** HTTP/2 connections of a port. */
 export class Http2Connections {
   readonly #port: Http2Port;
   readonly #sessions: Set<ServerHttp2Session> = new Set();
-  /** Those that have had a stream. */
+  /** Sessions that have had a stream. */
   readonly #used: WeakSet<ServerHttp2Session> = new WeakSet();
   #isClosing = false;
 
@@ -47,10 +47,10 @@ export class Http2Connections {
     this.#port = port;
   }
 
-  /** Takes a connection whose client speaks HTTP/2; nothing of it was read, or what was is back in the socket. */
+  /** Takes an HTTP/2 connection of which nothing was read, or whose bytes are back in the socket. */
   accept(socket: Socket): void {
     const limits = this.#port.settings();
-    // HTTP/1.1 keeps the connections of clients that send no more open, for itself to close. Nobody would close these.
+    // HTTP/1.1 keeps half-open connections and closes them itself; nothing would close these.
     socket.allowHalfOpen = false;
     const session = performServerHandshake(socket, sessionOptions(limits));
     this.#sessions.add(session);
@@ -70,7 +70,7 @@ export class Http2Connections {
     );
   }
 
-  /** Lets the streams in flight end, and takes no more. A connection without a stream yet has time for the first one. */
+  /** Accepts no more streams and lets those in flight end. A connection without a stream yet has time for its first one. */
   close(): void {
     this.#isClosing = true;
     for (const session of this.#sessions) {
@@ -79,7 +79,7 @@ export class Http2Connections {
     }
   }
 
-  /** Breaks every connection off. */
+  /** Aborts all connections. */
   destroy(): void {
     for (const session of this.#sessions) session.destroy();
   }
@@ -91,7 +91,7 @@ export class Http2Connections {
     socket: Socket,
     { bodyTimeout, idleTimeout }: Http2Limits,
   ): void {
-    // A reset also shows as "close", which is what exchanges listen to.
+    // A reset also emits "close", which exchanges listen to.
     stream.on("error", () => {});
     const hasBody = (flags & constants.NGHTTP2_FLAG_END_STREAM) === 0;
     if (hasBody) {
@@ -108,7 +108,7 @@ export class Http2Connections {
     this.#port.serve(request, new Http2Response(stream, request, idleTimeout), hasBody);
   }
 
-  /** Responds where no exchange can be made of a request, and takes no further ones, as with HTTP/1.1. */
+  /** Responds without an exchange and accepts no further streams, as in HTTP/1.1. */
   #refuse(stream: ServerHttp2Stream, reason: string, socket: Socket): void {
     this.#port.broken(reason, socket);
     this.#port.malformed();
@@ -120,8 +120,8 @@ export class Http2Connections {
 
 /**
  * Limits against floods. nghttp2 itself ends connections that send too many CONTINUATION frames for one head, or PING and
- * SETTINGS faster than their responses leave; resets by the client (CVE-2023-44487), and errors that make the gateway reset
- * (CVE-2025-8671), are counted by the rates below.
+ * SETTINGS faster than their responses leave. Resets by the client (CVE-2023-44487), and errors that make the gateway reset
+ * (CVE-2025-8671), are limited by the rates below.
  */
 function sessionOptions(limits: Http2Limits) {
   return {
@@ -133,9 +133,9 @@ function sessionOptions(limits: Http2Limits) {
       maxConcurrentStreams: MAX_CONCURRENT_STREAMS,
       maxHeaderListSize: limits.maxHeaderSize,
     },
-    // Blanks around a value are refused by the request check: nghttp2 would leave such a field out without a word.
+    // The request check refuses blanks around a value; nghttp2 would silently drop the field.
     strictFieldWhitespaceValidation: false,
-    // A few more than are served: the request check then answers 431. Beyond, the stream is reset.
+    // A few more than allowed, so that the request check can answer with 431. Beyond that, the stream is reset.
     maxHeaderListPairs: limits.maxHeaders + 32,
     maxSessionMemory: 10,
     maxSessionInvalidFrames: 100,
@@ -147,26 +147,26 @@ function sessionOptions(limits: Http2Limits) {
   };
 }
 
-/** Takes one stream, unless none comes in time. */
+/** Takes one more stream if it arrives in time. */
 function closeAfterFirst(session: ServerHttp2Session): void {
   const timer = setTimeout(() => session.close(), FIRST_REQUEST_TIME);
   session.once("stream", () => session.close());
   session.once("close", () => clearTimeout(timer));
 }
 
-/** GOAWAY once the connection is old; its streams end by themselves. */
+/** Sends GOAWAY once the connection is old; its streams end by themselves. */
 function endWithAge(session: ServerHttp2Session, { maxDuration }: Http2Limits): void {
   if (maxDuration === undefined) return;
   const timer = setTimeout(() => session.close(), maxDuration);
   session.once("close", () => clearTimeout(timer));
 }
 
-/** Milliseconds that the client of an idle connection gets to take the GOAWAY in. */
+/** Milliseconds that the client of an idle connection has to receive the GOAWAY. */
 const LINGER_TIME = 1000;
 
 /**
- * Ends a connection that had no request for a while, whatever else its client sends: PINGs, or a head that never ends,
- * which node would wait for.
+ * Closes a connection without requests for a while, whatever else its client sends: PINGs, or a head that never ends, which
+ * Node would wait for.
  */
 function endWhenIdle(session: ServerHttp2Session, { idleTimeout }: Http2Limits): void {
   let streams = 0;
@@ -174,7 +174,7 @@ function endWhenIdle(session: ServerHttp2Session, { idleTimeout }: Http2Limits):
     if (streams === 0) session.destroy();
   };
   const timer = setTimeout(() => {
-    // The end of the last stream starts the time anew.
+    // The end of the last stream restarts the timer.
     if (streams > 0) return;
     session.close();
     setTimeout(destroy, LINGER_TIME).unref();
@@ -189,7 +189,7 @@ function endWhenIdle(session: ServerHttp2Session, { idleTimeout }: Http2Limits):
   session.once("close", () => clearTimeout(timer));
 }
 
-/** PINGs a connection; one that does not answer in time is closed. */
+/** Sends PINGs on a connection, and closes it if a response is late. */
 function keepAlive(
   session: ServerHttp2Session,
   { keepAliveInterval, keepAliveTimeout }: Http2Limits,

@@ -5,7 +5,7 @@ import type { BodySink } from "../../body/body.ts";
 import { frameMessage } from "../../http1/message-reader.ts";
 import type { EngineRequest, EngineResponse } from "../engine.ts";
 
-/** A request of HTTP/2: its pseudo headers are what HTTP/1.1 has in its first line and in Host. */
+/** An HTTP/2 request. Its pseudo headers correspond to HTTP/1.1's first line and Host. */
 export class Http2Request implements EngineRequest {
   readonly method: string;
   readonly url: string;
@@ -17,7 +17,7 @@ export class Http2Request implements EngineRequest {
   #sink: BodySink | undefined;
   trailers: readonly string[] | undefined;
 
-  /** `hasBody`: more than its head is to come. */
+  /** `hasBody`: whether more than the head follows. */
   constructor(stream: ServerHttp2Stream, head: Http2Head, socket: Socket, hasBody: boolean) {
     this.method = head.method;
     this.url = head.path;
@@ -32,7 +32,7 @@ export class Http2Request implements EngineRequest {
         this.trailers = trailers;
         return;
       }
-      // RFC 9113 8.1.1: nobody may take the body for a whole one.
+      // RFC 9113 8.1.1: the body must not look complete.
       stream.close(constants.NGHTTP2_PROTOCOL_ERROR);
       this.#abort();
     });
@@ -41,13 +41,13 @@ export class Http2Request implements EngineRequest {
   flow(sink: BodySink): void {
     this.#sink = sink;
     const stream = this.#stream;
-    // Node emits the end of an empty body at once, also when nobody listens yet.
+    // Node emits the end of an empty body at once, even without a listener.
     if (stream.readableEnded) {
       this.#end();
       return;
     }
     stream.on("end", () => this.#end());
-    // "close" also comes after a complete body; the sink is gone by then.
+    // "close" also follows a complete body, but the sink is gone by then.
     stream.on("close", () => this.#abort());
     stream.on("data", (chunk: Buffer) => this.#sink?.onData(chunk));
   }
@@ -78,20 +78,20 @@ export class Http2Request implements EngineRequest {
   }
 }
 
-/** The response on a stream of HTTP/2. */
+/** Response on an HTTP/2 stream. */
 export class Http2Response implements EngineResponse {
   readonly #stream: ServerHttp2Stream;
   readonly #isHead: boolean;
-  /** The client takes trailers: node asks for them when all else is written. */
+  /** Whether the client accepts trailers: Node requests them after everything else is written. */
   readonly #acceptsTrailers: boolean;
   readonly #trailers: OutgoingHttpHeaders = Object.create(null);
   statusCode = 0;
-  /** Of a response that has begun and of which nothing was sent. */
+  /** Head of a response of which nothing was sent yet. */
   #head: OutgoingHttpHeaders | undefined;
-  /** The head ended the response: RFC 9110 has no body for it. */
+  /** Whether the head ended the response, because RFC 9110 allows no body. */
   #isBodiless = false;
   #isEnded = false;
-  /** Milliseconds that a client may take nothing of what is there for it. */
+  /** Milliseconds that a client may read nothing. */
   readonly #takeTime: number;
   #isTimed = false;
 
@@ -110,12 +110,12 @@ export class Http2Response implements EngineResponse {
     return this.#head !== undefined || this.#stream.headersSent;
   }
 
-  /** A stream that its client resets is ended by node too; only what was ended here before that is complete. */
+  /** Node also ends a stream that its client resets; only one that was ended here before is complete. */
   get writableFinished(): boolean {
     return this.#isEnded && !this.#stream.aborted;
   }
 
-  /** The head waits for what follows it: where nothing does, it ends the stream itself. */
+  /** Delays the head until something follows, because a head without a body ends the stream itself. */
   writeHead(status: number, head: readonly string[]): void {
     const { headers, closesConnection } = writtenHead(status, head);
     this.#isBodiless = this.#isHead || status === 204 || status === 304;
@@ -158,7 +158,7 @@ export class Http2Response implements EngineResponse {
   }
 
   destroy(): void {
-    // With an error it is a RST_STREAM at once; `close` would end the body before, and it would look complete.
+    // With an error, Node sends RST_STREAM at once; `close` would end the body first, which would look complete.
     this.#stream.destroy(new Error("the response is broken off"));
   }
 
@@ -166,7 +166,7 @@ export class Http2Response implements EngineResponse {
     this.#stream.on(event, listener);
   }
 
-  /** Until the stream has room again, or has ended. */
+  /** Runs until the stream has room again, or has ended. */
   #timeWrites(): void {
     if (this.#isTimed) return;
     this.#isTimed = true;
@@ -194,12 +194,12 @@ export class Http2Response implements EngineResponse {
   }
 }
 
-/** The list of fields that node hands over as it came; its types know the object only. */
+/** Returns the fields as received, which Node passes although its types only know the object. */
 export function rawHeaders(list: unknown): readonly string[] {
   return Array.isArray(list) ? list : [];
 }
 
-/** Names of the connection; `te` and `trailer` are never in a response made here. */
+/** Fields of a connection; responses never contain `te` or `trailer`. */
 const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
   "connection",
   "keep-alive",
@@ -208,7 +208,7 @@ const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
   "upgrade",
 ]);
 
-/** HTTP/1.1's way to say that the connection ends with the response is a GOAWAY in HTTP/2. */
+/** Converts a head. HTTP/1.1's `Connection: close` becomes a GOAWAY in HTTP/2. */
 function writtenHead(
   status: number,
   head: readonly string[],
@@ -228,7 +228,7 @@ function writtenHead(
   return { headers, closesConnection };
 }
 
-/** Throws on what can't be a field. */
+/** Throws if a field is invalid. */
 function addField(headers: OutgoingHttpHeaders, name: string, value: string): void {
   validateHeaderName(name);
   validateHeaderValue(name, value);
@@ -237,21 +237,21 @@ function addField(headers: OutgoingHttpHeaders, name: string, value: string): vo
   else headers[name] = [before, value].flat().map(String);
 }
 
-/** The head of a request of HTTP/2, taken apart (RFC 9113 8.3.1). */
+/** The parsed head of an HTTP/2 request (RFC 9113 8.3.1). */
 export interface Http2Head {
   readonly method: string;
-  /** The target. */
+  /** Target of the request. */
   readonly path: string;
-  /** The flat header list; `:authority` is its Host. */
+  /** Flat header list, with `:authority` as Host. */
   readonly list: string[];
   readonly acceptsTrailers: boolean;
 }
 
 /**
- * Reads a head as a flat list with its pseudo-header fields. A string is what is wrong. nghttp2 has checked the order and
- * the presence of pseudo-header fields, refused what belongs to a connection (8.2.2) and left out fields with bytes that no
- * field has. Host comes from `:authority`; a second, other one stays in the list and is refused as two. Whether a request of
- * this method and target is served is for `validateRequest` to say, as for every protocol.
+ * Parses a head from a flat list with pseudo-header fields. Returns a string that says what is wrong. nghttp2 has checked order
+ * and presence of pseudo-header fields, refused fields of the connection (8.2.2) and dropped fields with invalid bytes. Host
+ * comes from `:authority`; a different second one stays in the list and is refused as two. Method and target are checked by
+ * `validateRequest`, as for every protocol.
  */
 export function readHttp2Head(headers: readonly string[]): Http2Head | string {
   let [method, path, scheme] = ["", "", ""];
@@ -271,16 +271,16 @@ export function readHttp2Head(headers: readonly string[]): Http2Head | string {
         list.push("host", value);
       } else return "an unknown pseudo-header field";
     } else if (name === "cookie" && cookieAt !== -1) {
-      // RFC 9113 8.2.3: the crumbs of a cookie are one header to everybody else.
+      // RFC 9113 8.2.3: the parts of a cookie are one header elsewhere.
       list[cookieAt] = `${list[cookieAt]}; ${value}`;
     } else {
-      // RFC 9113 8.2.2: it says this or nothing.
+      // RFC 9113 8.2.2: no other value is allowed.
       if (name === "te") acceptsTrailers = value === "trailers";
       if (name === "cookie") cookieAt = list.length + 1;
       if (name !== "host" || value !== authority) list.push(name, value);
     }
   }
-  // CONNECT has none (RFC 9113 8.5). For other schemes nghttp2 checks neither path nor authority.
+  // CONNECT has no scheme (RFC 9113 8.5). nghttp2 checks neither path nor authority of other schemes.
   if (scheme !== "http" && scheme !== "https" && method !== "CONNECT") return "no scheme of HTTP";
   return { method, path, list, acceptsTrailers };
 }
