@@ -21,10 +21,10 @@ import type { RefusalFormat } from "./refusal-format.ts";
 import type { RequestLineChanges, SentRequestLine } from "./request-line.ts";
 import type { ResponseSink } from "./response-sink.ts";
 
-/** Whether a caller may ask for a model, by the name that clients use. */
+/** Whether a caller may use a model, by the name that clients use. */
 export type ModelTest = (model: string) => boolean;
 
-/** What the policies of a request found out, for what is decided elsewhere: variables of expressions are null without it. */
+/** Results of a request's policies: variables of expressions, null if their policy did not run. */
 export class RequestAttributes {
   jwt: JwtVariable = null;
   apiKey: ApiKeyVariable = null;
@@ -33,241 +33,243 @@ export class RequestAttributes {
   extproc: PolicyVariable = null;
   metadata: PolicyVariable = null;
   llm: LlmVariable = null;
-  /** Which models the caller may ask for; undefined: any. */
+  /** Models that the caller may use; `undefined` if all. */
   allowedModels: ModelTest | undefined = undefined;
 }
 
-/** What a request showed of the gateway's own tokens (own-tokens.ts), as its client sent it. */
+/** The gateway's own tokens in a request (own-tokens.ts), as received. */
 export interface ShownTokens {
-  /** All its cookies; `undefined` if none was the gateway's own. */
+  /** All cookies; `undefined` if none was the gateway's own. */
   readonly cookies: string | undefined;
   /** By lower-case name. */
   readonly headers: ReadonlyMap<string, string>;
 }
 
 /**
- * One request and its response, as generated code, policies and backends see it.
- *
- * Header lists are flat: `[name, value, name, value, ...]`, names as they were sent. No engine type (node:http)
- * shows here, so the engine below can be replaced without touching a policy.
- *
- * A response is given exactly once: by `respond`, or by `writeHead` and then `write` and `end`. Calls after the client
- * left, or after the response ended, do nothing.
+ * One request and its response, as generated code, policies and backends see it. Header lists are flat: `[name, value, name,
+ * value, ...]`, with names as received. No type of an engine (node:http) appears here, so the engine can be replaced without
+ * changing a policy. A response is given exactly once: by `respond`, or by `writeHead`, then `write` and `end`. Calls after the
+ * client left, or after the response ended, do nothing.
  */
 export interface Exchange extends RequestVariables {
-  /** What the requests of one gateway process share. */
+  /** State shared by the requests of one gateway process. */
   readonly gateway: GatewayContext;
 
-  /** When its head had arrived, in milliseconds of the monotonic clock: steps of the system's clock don't show in it. */
+  /** Time when its head had arrived, in milliseconds of the monotonic clock, which the system's clock does not change. */
   readonly started: number;
-  /** The request target in origin form, exactly as sent: `/a%20b?c=d`; `reroute` may have changed it. */
+  /** Target in origin form, exactly as received: `/a%20b?c=d`; `reroute` may have changed it. */
   readonly target: string;
   /** `http` or `https`. */
   readonly scheme: "http" | "https";
-  /** The query string without its `?`; empty when there is none. */
+  /** Query string without its `?`; empty if absent. */
   readonly query: string;
-  /** The host part of `host`, lower case, without the port: what hostnames are matched against. */
+  /** Host without the port, in lower case: hostnames are matched against it. */
   readonly hostname: string;
-  /** The server that the client named in its TLS handshake (SNI), lower case; undefined without TLS or a name. */
+  /** Server name of the client's TLS handshake (SNI), in lower case; `undefined` without TLS or a name. */
   readonly serverName: string | undefined;
-  /** The client's address, as the connection has it. */
+  /** Address of the client, as the connection has it. */
   readonly remoteAddress: string;
   readonly remotePort: number;
-  /** The gateway's own end of the client's connection. */
+  /** Address of the gateway's end of the connection. */
   readonly localAddress: string;
   readonly localPort: number;
-  /** True when a request body was announced (`Content-Length` above zero, or chunked). */
+  /** Whether a request body was announced (`Content-Length` above zero, or chunked). */
   readonly hasBody: boolean;
 
-  /** The header list that goes upstream: what the client sent, less and plus what policies changed. */
+  /** Header list for the upstream: the client's headers, as changed by policies. */
   readonly requestHeaders: readonly string[];
   /**
-   * The same as lines of HTTP/1.1, each with its line break, without Host and what belongs to the client's connection;
-   * undefined: they are not what the client sent, or did not come so.
+   * The same as HTTP/1.1 lines with their line breaks, without Host and the fields of the client's connection; `undefined` if
+   * policies changed them, or if they were not received so.
    */
   readonly requestLines: string | undefined;
-  /** A header that `header` or `headerMap` has read has several lines: servers may read another one than rules. */
+  /**
+   * Whether `header` or `headerMap` has read a header with several lines, of which a server may read another one than rules do.
+   */
   readonly hasReadRepeated: boolean;
-  /** False: neither `traceparent` nor `tracestate` is among them, and nobody has to look. */
+  /** Whether the request may contain `traceparent` or `tracestate`; if not, callers can skip the search. */
   readonly mayHaveTraceContext: boolean;
-  /** Replaces every request header of that name (lower case) with one; the client's own value is gone for `header` too. */
+  /** Replaces all request headers of that name (lower case); `header` no longer returns the client's value either. */
   setRequestHeader(name: string, value: string): void;
-  /** Adds a request header; those of the same name stay. */
+  /** Adds a request header next to those of the same name. */
   addRequestHeader(name: string, value: string): void;
-  /** These headers stand in the place of all but Host. */
+  /** Replaces all headers except Host. */
   replaceRequestHeaders(headers: readonly string[]): void;
   /** Removes every request header of that name (lower case). */
   removeRequestHeader(name: string): void;
 
-  /** The gateway's own tokens that were taken off the request; `undefined` if it showed none. */
+  /** The gateway's own tokens that were removed from the request; `undefined` if it had none. */
   shownTokens: ShownTokens | undefined;
 
-  /**
-   * Before a route is chosen: from here on the request is this one, for routes, policies and upstreams. What is not
-   * given stays.
-   */
+  /** Changes the request before a route is chosen, for routes, policies and upstreams. Absent parts stay. */
   reroute(changes: RequestLineChanges): void;
-  /** What the client sent, whatever became of it. */
+  /** The request as the client sent it. */
   readonly original: SentRequestLine;
 
-  /** The target in origin form, byte for byte as it was sent. */
+  /** Target in origin form, byte for byte as received. */
   readonly sentTarget: string;
-  /** Two servers may read the path differently; only ports with a listener that keeps paths let such a request in. */
+  /**
+   * Whether servers may read the path differently; only ports with a listener that forwards paths unchanged accept such a
+   * request.
+   */
   readonly hasAmbiguousPath: boolean;
-  /** Set by a listener: the path goes upstream as it was sent, unless a policy has changed it. */
+  /** Set by a listener: the path is forwarded as received, unless a policy has changed it. */
   keepsPath: boolean;
 
-  /** What goes upstream instead of the client's own; `method`, `target` and `host` go on saying what the client sent. */
+  /** Method for the upstream; `method`, `target` and `host` still describe the client's request. */
   upstreamMethod: string;
   /** In origin form. */
   upstreamTarget: string;
-  /** The Host that a policy decided on; null: the upstream's own; undefined: none did (`forward` says what holds then). */
+  /** Host chosen by a policy; null for the upstream's own; `undefined` if no policy chose one (see `forward`). */
   upstreamHost: string | null | undefined;
 
   /**
-   * The whole request body, at most `limit` bytes, or why it can't be had: `bodyRefusals` (buffer-body.ts) says what the
-   * client gets then. At once when it has come already. May be called again: the bytes are kept, and count, until the exchange is over.
+   * Reads the whole request body, at most `limit` bytes, or returns why that failed; `bodyRefusals` (buffer-body.ts) has the
+   * responses for that. Synchronous if it has arrived. Later calls return the same bytes, which are held, and counted, until
+   * the exchange is over.
    */
   readBody(limit: number): MaybePromise<Buffer | BodyProblem>;
-  /** A place to gather a message in, for as long as this exchange lasts: what is held counts against the process's budget. */
+  /** Creates a buffer for a message that lives as long as this exchange; its bytes count against the process's budget. */
   newBuffer(): CountedBuffer;
   /**
-   * The request body for one upstream call: null without a body, the bytes when `readBody` has them, else the body as
-   * it arrives (it can then be read by nobody else).
+   * Request body for one upstream call: null without a body, bytes after `readBody`, otherwise the body as it arrives, which
+   * can be read once.
    */
   readonly body: Uint8Array | BodySource | null;
-  /** The content of the request body for expressions, once a policy has buffered it (`bufferBody`). */
+  /** Content of the request body for expressions, after a policy has buffered it (`bufferBody`). */
   bufferedBody: Uint8Array | undefined;
-  /** What may stand behind the request body; undefined: nothing. */
+  /** Filter of the request's trailers; `undefined` without any. */
   readonly requestTrailers: RequestTrailers | undefined;
-  /** Another body goes upstream from here on: bytes of a policy, or the client's body passed through one. */
+  /** Replaces the body for the upstream: by bytes, or by the client's body passed through a policy. */
   setRequestBody(body: Uint8Array | BodySource): void;
 
-  /** Adds a header to whatever response this exchange gets, made here or upstream; replaces one of the same name. */
+  /** Sets a header of any response to this exchange, from the gateway or the upstream; replaces one of the same name. */
   setResponseHeader(name: string, value: string): void;
-  /** Adds a header to whatever response this exchange gets; those of the same name stay (`Vary`). */
+  /** Adds a header to any response to this exchange, next to those of the same name (`Vary`). */
   addResponseHeader(name: string, value: string): void;
-  /** As `setResponseHeader`, but only where a header of that name is there already, or only where there is none. */
+  /** Sets a header only if one of that name exists, or only if none does. */
   setResponseHeaderIf(isThere: boolean, name: string, value: string): void;
-  /** Removes every header of that name (lower case) from whatever response this exchange gets. */
+  /** Removes every header of that name (lower case) from any response to this exchange. */
   removeResponseHeader(name: string): void;
 
-  /** From here on every response goes through what `filter` makes of the way to the client. */
+  /** Passes every later response through the sink that `filter` returns. */
   interceptResponse(filter: (next: ResponseSink) => ResponseSink): void;
-  /** Answers at once. `headers` is a flat list; Content-Length is set from the body. */
+  /** Responds with a complete message. `headers` is a flat list; Content-Length is set from the body. */
   respond(status: number, headers: readonly string[], body?: string | Uint8Array): void;
   /**
-   * Starts a response whose body follows through `write` and `end`. `length`: the bytes of the body when they are known.
-   * The lists never hold Content-Length, Transfer-Encoding or Connection: framing is made here, never copied.
+   * Starts a response whose body follows with `write` and `end`. `length`: bytes of the body if known. The lists never contain
+   * Content-Length, Transfer-Encoding or Connection: framing is created here, never copied.
    */
   writeHead(status: number, headers: readonly string[], length?: number): void;
-  /** The same with the fields of a response that was received, which go on as they came unless a policy changes them. */
+  /** Starts a response with received fields, which stay as they are unless a policy changes them. */
   passHead(status: number, fields: ReceivedFields): void;
-  /** Answers at once with such fields, and with others, which are not among them. */
+  /** Responds with received fields, additional ones, and the whole body. */
   passWhole(status: number, fields: ReceivedFields, added: AddedFields, body: Uint8Array): void;
-  /** The protocol that the client asks its connection to change to (RFC 9110 7.8), as sent; undefined: none. */
+  /** Protocol that the client requests for its connection (RFC 9110 7.8), as received; `undefined` if none. */
   readonly upgrade: string | undefined;
   /**
-   * Answers 101 where `upgrade` is not undefined: `write` and `end` carry bytes of the other protocol from here on, and
-   * what comes back is what the client sends. `headers` without Connection and Upgrade.
+   * Responds with 101 if `upgrade` is set: from then on, `write` and `end` carry bytes of the other protocol, and the result is
+   * the client's bytes. `headers` without Connection and Upgrade.
    */
   switchProtocols(headers: readonly string[]): BodySource;
-  /** The client asks for a tunnel to `host` (CONNECT, RFC 9110 9.3.6); its target is `/`, as it names none. */
+  /** Whether the client requests a tunnel to `host` (CONNECT, RFC 9110 9.3.6); its target is `/`, because CONNECT has none. */
   readonly isTunnel: boolean;
   /**
-   * Answers 200 where `isTunnel`: `write` and `end` carry the tunnel's bytes from here on, and what comes back is what the
-   * client sends.
+   * Responds with 200 if `isTunnel`: from then on, `write` and `end` carry the tunnel's bytes, and the result is the client's
+   * bytes.
    */
   openTunnel(): BodySource;
-  /** Sends a piece of the body at once. False: the client reads slowly; wait for `onDrain` before the next piece. */
+  /** Sends a piece of the body. Returns false if the client reads slowly: wait for `onDrain` before the next piece. */
   write(chunk: string | Uint8Array): boolean;
-  /** All that was written has left the process: its bytes may change. False as well where that is not known. */
+  /** Whether all written bytes have left the process, so that their memory may be reused; false if unknown. */
   readonly holdsNothing: boolean;
-  /** Called each time a full buffer was emptied after `write` returned false. One listener; the last one set counts. */
+  /** Called each time a full buffer was emptied after `write` returned false. Only the last listener counts. */
   onDrain(listener: () => void): void;
-  /** Ends the body. `trailers`: a flat list of fields behind it, sent where the client takes them. */
+  /** Ends the body. `trailers`: a flat list of fields, sent if the client accepts them. */
   end(trailers?: readonly string[]): void;
-  /** The client takes trailers (`te: trailers`), and the connection can carry them. */
+  /** Whether the client accepts trailers (`te: trailers`) and the connection can carry them. */
   readonly acceptsTrailers: boolean;
-  /** Breaks the connection off: the only honest end of a response that can't be completed. */
+  /** Aborts the connection, because a response that cannot be completed must not look complete. */
   abort(): void;
   /**
-   * Takes a response back that can't be completed, while a policy holds its head: another one can be given. False: the
-   * client has it.
+   * Withdraws an incomplete response while a policy holds its head, so that another one can be given. Returns false if the
+   * client has the head.
    */
   withdrawResponse(): boolean;
-  /** The status of the response as it was sent; undefined before. */
+  /** Status of the response as sent; `undefined` before. */
   readonly responseStatus: number | undefined;
-  /** The header list of the response as it was sent; empty before. */
+  /** Header list of the response as sent; empty before. */
   readonly responseHeaders: readonly string[];
-  /** Its Content-Type; undefined without one. */
+  /** Content-Type of the response; `undefined` if absent. */
   readonly responseType: string | undefined;
-  /** True once `respond` or `writeHead` was called. */
+  /** Whether `respond` or `writeHead` was called. */
   readonly headersSent: boolean;
-  /** True once the response ended or the client left: nothing more can be sent. */
+  /** Whether the response ended or the client left: nothing more can be sent. */
   readonly isOver: boolean;
-  /** Called once when the client leaves before the response ended; at once when it already has. Any number of listeners. */
+  /**
+   * Called once if the client leaves before the response has ended; synchronously if it already has. Any number of listeners.
+   */
   onAbort(listener: () => void): void;
-  /** Called once when the exchange is over, one way or the other, and all that is known of it is noted. */
+  /** Called once when the exchange is over and everything known about it is recorded. */
   onClose(listener: () => void): void;
 
-  /** What policies found out, for the route where they ran before it was chosen, and for the log. */
+  /** Results of policies, for the route if they ran before it was chosen, and for the log. */
   readonly attributes: RequestAttributes;
-  /** The credentials that policies took off the request, the last one first. */
+  /** Credentials that policies removed from the request, the latest first. */
   strippedCredentials: StrippedCredential | undefined;
 
-  /** How a refusal is written: a small text, unless the route speaks a protocol with errors of its own. */
+  /** Format of refusals: plain text, unless the route's protocol has errors of its own. */
   refusalFormat: RefusalFormat;
-  /** What the access log and the metrics say about this request beyond its head. */
+  /** Further data of the request for the access log and the metrics. */
   readonly record: ExchangeRecord;
-  /** Where it is recorded as a part of a trace; undefined: it is not. */
+  /** The recorded trace of the exchange; `undefined` if it is not recorded. */
   trace: ExchangeTrace | undefined;
 }
 
-/** The facts of one request that policies and backends add for the access log and the metrics. */
+/** Data of one request that policies and backends add for the access log and the metrics. */
 export interface ExchangeRecord {
-  /** The route's name; `undefined` until one matched. */
+  /** Name of the route; `undefined` until one matched. */
   route: string | undefined;
-  /** The listener's name; `undefined` until one matched. */
+  /** Name of the listener; `undefined` until one matched. */
   listener: string | undefined;
-  /** Why the gateway itself answered: a label of the refusal table in the README. */
+  /** Why the gateway itself responded: a label of the refusal table in the README. */
   reason: RefusalReason | undefined;
-  /** `host:port` of the upstream that was called. */
+  /** `host:port` of the called upstream. */
   upstream: string | undefined;
-  /** Who an API key or a password says the client is, for what belongs to one client (an MCP session); never logged. */
+  /** Identity from an API key or a password, for what belongs to one client (an MCP session); never logged. */
   caller: string | undefined;
-  /** The trace that it is a part of, recorded or not: 32 hex digits; undefined: none that is known. */
+  /** Trace id (32 hex digits), recorded or not; `undefined` if unknown. */
   traceId: string | undefined;
-  /** The span that records it: 16 hex digits; undefined: none does. */
+  /** Span id (16 hex digits); `undefined` if not recorded. */
   spanId: string | undefined;
-  /** Who counts the tokens of models that the request uses. */
+  /** Counters of the tokens that the request uses. */
   tokenCounters: TokenCounter[] | undefined;
-  /** What is asked before models are, where it was not yet known whether the request is for one. */
+  /** Checks to run before a model is called, added when it was not known yet whether the request is for one. */
   callAdmissions: CallAdmission[] | undefined;
-  /** Further log fields by name, in the order they were set: `jwt.sub`, `mcp.method.name`, `gen_ai.tool.name`, ... */
+  /** Further log fields by name, in the order in which they were set: `jwt.sub`, `mcp.method.name`, `gen_ai.tool.name`, ... */
   fields: NotedFields | undefined;
 }
 
-/** The further log fields of a request, to add to. */
+/** Returns the further log fields of a request, to add to. */
 export function logFields(record: ExchangeRecord): NotedFields {
   record.fields ??= new NotedFields();
   return record.fields;
 }
 
-/** Whether a call of a model may go out. False: the request was answered. */
+/** Whether a model may be called. Returns false if the request was answered. */
 export type CallAdmission = () => boolean | Promise<boolean>;
 
-/** Counts what a request uses of models. */
+/** Counts the tokens that a request uses. */
 export interface TokenCounter {
-  /** Takes what a call is expected to use. False: there is not so much, and the request was answered. */
+  /** Reserves the expected usage of a call. Returns false if too little is left; the request was then answered. */
   expect(call: LlmCall): boolean;
-  /** Takes what a call has used, when that is known, in the place of what was expected of it. */
+  /** Records the usage of a call once it is known, instead of the expected one. */
   count(call: LlmCall): void;
-  /** Nothing more is used: what is still only expected is given back. */
+  /** Releases reservations that were not used. */
   release(): void;
 }
 
-/** Why a request was answered by the gateway itself; a label with few values, for logs and metrics. */
+/** Why the gateway itself responded: a label with few values, for logs and metrics. */
 export type RefusalReason =
   | "NotFound"
   | "Misdirected"
@@ -297,19 +299,19 @@ export type RefusalReason =
   | "Draining"
   | "Internal";
 
-/** What a route's `handle` returns: nothing, or a promise of it. The promise never carries a value. */
+/** Result of a route's `handle`: nothing, or a promise without a value. */
 export type Handled = void | Promise<void>;
 
-/** Answers the requests of a listener or a route. */
+/** Handles the requests of a listener or a route. */
 export type Handler = (exchange: Exchange) => Handled;
 
-/** Has a question asked when the request turns out to be for a model: requests for something else are not asked it. */
+/** Adds a check that only runs if the request turns out to be for a model. */
 export function askBeforeCall({ record }: Exchange, admission: CallAdmission): void {
   record.callAdmissions ??= [];
   record.callAdmissions.push(admission);
 }
 
-/** Whether a call of a model may go out, as far as was asked before routing. False: the request was answered. */
+/** Runs the checks that were added before routing. Returns false if the request was answered. */
 export async function admitCall({ record }: Exchange): Promise<boolean> {
   for (const admission of record.callAdmissions ?? []) if (!(await admission())) return false;
   return true;

@@ -1,4 +1,4 @@
-/** The status codes of gRPC that are named here (grpc.io, status codes); there are 17. */
+/** Status codes of gRPC that are used by name (grpc.io, status codes); there are 17. */
 export const grpcStatus = {
   ok: 0,
   cancelled: 1,
@@ -20,22 +20,22 @@ const NAMES: readonly string[] = [
   "UNAUTHENTICATED",
 ];
 
-/** What gRPC calls a code: `UNAVAILABLE`; one of a server's own making is its number. */
+/** Returns gRPC's name of a code (`UNAVAILABLE`), or its number if it has none. */
 export function grpcStatusName(code: number): string {
   return NAMES[code] ?? String(code);
 }
 
-/** The statuses of HTTP that say the same as those of gRPC (google.rpc.Code), by their codes. */
+/** HTTP statuses that correspond to gRPC's codes (google.rpc.Code), by code. */
 const HTTP_STATUSES: readonly number[] = [
   ...[200, 499, 500, 400, 504, 404, 409, 403, 429, 400, 409, 400, 501, 500, 503, 500, 401],
 ];
 
-/** The status of HTTP that says the same as a code of gRPC; what is no code is `unknown`. */
+/** Returns the HTTP status that corresponds to a gRPC code; invalid codes count as `unknown`. */
 export function httpStatusOf(code: string): number {
   return HTTP_STATUSES[Number(code)] ?? 500;
 }
 
-/** The status of a response that is not gRPC's (grpc.io, http-grpc-status-mapping). */
+/** Returns the gRPC code for a response that is not gRPC (grpc.io, http-grpc-status-mapping). */
 export function statusOfHttp(status: number): number {
   switch (status) {
     case 400:

@@ -1,11 +1,11 @@
 /**
- * Further log fields of a request by name, in the order in which they were set first. They are few: a list of them is
- * searched sooner than a map is filled.
+ * Further log fields of a request by name, in the order in which they were first set. They are few, so searching a list is
+ * faster than filling a map.
  */
 export class NotedFields {
   readonly #list: string[] = [];
 
-  /** `[name, value, name, value, ...]` */
+  /** Flat list: `[name, value, name, value, ...]`. */
   get list(): readonly string[] {
     return this.#list;
   }
@@ -31,7 +31,7 @@ export class NotedFields {
     if (at !== -1) this.#list.splice(at, 2);
   }
 
-  /** Each name with its value. */
+  /** Returns each name with its value. */
   entries(): (readonly [name: string, value: string])[] {
     const list = this.#list;
     return list.flatMap((name, i) => (i % 2 === 0 ? [[name, list[i + 1] ?? ""] as const] : []));

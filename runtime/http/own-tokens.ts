@@ -2,21 +2,21 @@ import { unsealSession } from "../process/session-seal.ts";
 import type { Exchange, Handler } from "./exchange.ts";
 import { isHeader } from "./headers/header-list.ts";
 
-/** A cookie or header that the gateway gives clients, for itself to read again. */
+/** A cookie or header that the gateway sets for clients and reads again. */
 export type OwnToken =
-  /** Every cookie whose name begins so, with `__Host-` before it or not. */
+  /** Every cookie whose name starts with this, with or without `__Host-`. */
   | { readonly cookies: string }
-  /** A cookie of that name whose value is sealed for this binding: others of the name are a server's. */
+  /** A cookie of that name whose value is sealed for this binding; others of the name belong to a server. */
   | { readonly cookie: string; readonly binding: string }
-  /** The same of a header; its name in lower case. */
+  /** A header with such a value; its name in lower case. */
   | { readonly header: string; readonly binding: string };
 
-/** Values of one request that are tried; more of them are taken for the gateway's own. */
+/** Maximum number of values of one request that are unsealed; further ones count as the gateway's own. */
 const MAX_TRIED = 16;
 
 /**
- * Takes the gateway's own tokens off every request before it is handled, whichever route it takes: a server could show them
- * to the gateway in its client's name. Policies find them in `exchange.shownTokens`.
+ * Removes the gateway's own tokens from every request before it is handled, whatever its route: a server could present them to
+ * the gateway in its client's name. Policies find them in `exchange.shownTokens`.
  */
 export function hideOwnTokens(handle: Handler, tokens: readonly OwnToken[]): Handler {
   const cookies = tokens.filter((each) => "cookies" in each || "cookie" in each);
@@ -36,7 +36,7 @@ type OwnHeader = Extract<OwnToken, { readonly header: string }>;
 
 const NO_HEADERS: ReadonlyMap<string, string> = new Map();
 
-/** Finds cookies that may be the gateway's own. Some proxies join several Cookie headers with commas. */
+/** Returns a pattern of cookies that may be the gateway's own. Some proxies join several Cookie headers with commas. */
 function ownCookies(tokens: readonly OwnCookie[]): RegExp {
   const names = tokens.map((token) =>
     "cookies" in token
@@ -50,7 +50,7 @@ function escaped(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 }
 
-/** Gives all the cookies as they were sent, if there was one to take off. */
+/** Removes own cookies. Returns all cookies as received if there was one to remove. */
 function hideCookies(
   exchange: Exchange,
   pattern: RegExp,

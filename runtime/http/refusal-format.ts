@@ -1,13 +1,13 @@
-/** How the gateway writes what it refuses: in the words of the protocol that the client speaks. */
+/** Format of refusals in the protocol that the client speaks. */
 export interface RefusalFormat {
-  /** What is spoken on the route. */
+  /** Protocol of the route. */
   readonly protocol: "http" | "mcp" | "llm";
   readonly contentType: string;
-  /** The body. `message` is for the client: no internals. */
+  /** Formats the body. `message` is for the client and must not contain internals. */
   body(status: number, message: string): string;
 }
 
-/** A small text. */
+/** Plain text. */
 export const textRefusal: RefusalFormat = {
   protocol: "http",
   contentType: "text/plain; charset=utf-8",

@@ -2,8 +2,8 @@ import { type Exchange, logFields, type RefusalReason } from "./exchange.ts";
 import { grpcStatus, statusOfHttp } from "./grpc-status.ts";
 
 /**
- * Answers a request that the gateway itself refuses, in the format of the route, or of gRPC. `message` goes to the client: no
- * internals. `headers` is a flat list.
+ * Refuses a request in the format of the route, or of gRPC. `message` goes to the client and must not contain internals.
+ * `headers` is a flat list.
  */
 export function refuse(
   exchange: Exchange,
@@ -22,8 +22,8 @@ export function refuse(
 }
 
 /**
- * Notes why a request is refused. Where that is a rule of a protocol, only `message` says which one: the log has it, unless
- * it has more than that already.
+ * Records why a request is refused. For a rule of a protocol, only `message` says which one, so the log gets it, unless it
+ * already has more.
  */
 export function noteRefusal({ record }: Exchange, reason: RefusalReason, message: string): void {
   record.reason = reason;
@@ -32,33 +32,33 @@ export function noteRefusal({ record }: Exchange, reason: RefusalReason, message
   if (!fields.has("error")) fields.set("error", message);
 }
 
-/** No listener or no route answers this request. */
+/** Refuses a request that matches no listener or route. */
 export function notFound(exchange: Exchange): void {
   refuse(exchange, 404, "NotFound", "not found");
 }
 
-/** The route has no backend that takes a share of its requests (Gateway API: 500). */
+/** Refuses a request whose route has no backend with a share of its requests (Gateway API: 500). */
 export function noBackend(exchange: Exchange): void {
   refuse(exchange, 500, "NoHealthyBackend", "no backend");
 }
 
 /**
- * The request names a host of another listener than its TLS connection (RFC 9110 7.4): what that listener asks of its
- * connections was not asked of this one.
+ * Refuses a request for a host of another listener than its TLS connection (RFC 9110 7.4): the connection was not checked by
+ * that listener's rules.
  */
 export function misdirected(exchange: Exchange): void {
   refuse(exchange, 421, "Misdirected", "misdirected request");
 }
 
-/** Whether a request is a call of gRPC (its PROTOCOL-HTTP2: `application/grpc`, with a format or parameters behind it). */
+/** Whether a request is a gRPC call (PROTOCOL-HTTP2: `application/grpc`, with an optional format or parameters). */
 export function isGrpcCall(exchange: Exchange): boolean {
   if (!exchange.acceptsTrailers) return false;
   return /^application\/grpc(?:[+;]|$)/i.test(exchange.header("content-type") ?? "");
 }
 
 /**
- * The end of a call that goes no further: gRPC has its statuses in trailers, here of a response that has no body. A flat
- * header list for the status 200. `message`: printable ASCII, percent-encoded.
+ * Returns the headers of a refused call, for the status 200: gRPC has its statuses in trailers, here of a response without
+ * body. `message`: printable ASCII, percent-encoded.
  */
 export function callEnd(
   { record }: Exchange,
@@ -72,7 +72,10 @@ export function callEnd(
   return [...headers, ...own];
 }
 
-/** What clients take statuses of HTTP for; of a gateway that knows better, limits and deadlines have codes of their own. */
+/**
+ * Returns gRPC's code for a refusal. Limits and deadlines have codes of their own, which clients cannot derive from the HTTP
+ * status.
+ */
 export function refusedStatus(status: number): number {
   switch (status) {
     case 413:

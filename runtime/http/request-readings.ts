@@ -8,7 +8,7 @@ export interface RepeatingRequest extends RequestVariables {
   readonly query: string;
 }
 
-/** The cookies and query parameters that expressions read by name; `any`: names known only at run time. */
+/** Cookies and query parameters that expressions read by name; `any`: names known only at run time. */
 export interface ParametersRead {
   readonly cookies: readonly string[] | "any";
   readonly query: readonly string[] | "any";
@@ -18,8 +18,8 @@ export interface ParametersRead {
 const MAX_READINGS = 1_000;
 
 /**
- * Whether a request may be read in more than one way, by what expressions have read of it. Call it after they ran: a header
- * with several lines is recorded when it is read.
+ * Whether a request may be read in more than one way, considering what expressions have read of it. Call it after they ran: a
+ * header with several lines is recorded when it is read.
  */
 export function isRepeating(request: RepeatingRequest, parameters?: ParametersRead): boolean {
   if (request.hasReadRepeated) return true;
@@ -31,9 +31,9 @@ export function isRepeating(request: RepeatingRequest, parameters?: ParametersRe
 }
 
 /**
- * All readings of a request in which what `evaluate` reads differs: of a header with several lines each line by itself and
- * the joined value, of a parameter or cookie with several values each of them. Ends when `evaluate` returns true; `undefined`
- * if there are too many readings to evaluate all of them.
+ * Evaluates all readings of a request that differ in what `evaluate` reads: each line of a header with several lines and the
+ * joined value, each value of a parameter or cookie with several values. Stops when `evaluate` returns true. Returns
+ * `undefined` if there are too many readings.
  */
 export function someReading(
   request: RepeatingRequest,
@@ -48,11 +48,11 @@ export function someReading(
   return undefined;
 }
 
-/** The choices that lead to one reading, in the order in which they were met. */
+/** The choices of one reading, in the order in which they were made. */
 class Choices {
   readonly #made: { readonly subject: string; readonly options: number; taken: number }[] = [];
 
-  /** Which of the options of a subject this reading takes. */
+  /** Returns the option of a subject in this reading. */
   of(subject: string, options: number): number {
     const known = this.#made.find((each) => each.subject === subject);
     if (known !== undefined) return known.taken;
@@ -60,7 +60,7 @@ class Choices {
     return 0;
   }
 
-  /** Goes on to the next reading; false: all were taken. */
+  /** Advances to the next reading. Returns false after the last one. */
   advance(): boolean {
     for (let last = this.#made.at(-1); last !== undefined; last = this.#made.at(-1)) {
       last.taken += 1;
@@ -71,7 +71,7 @@ class Choices {
   }
 }
 
-/** A request as a server reads it that takes one of several lines or values. */
+/** A request as read by a server that uses one of several lines or values. */
 class RequestReading implements RequestVariables {
   readonly #request: RepeatingRequest;
   readonly #parameters: ParametersRead | undefined;
@@ -154,7 +154,7 @@ class RequestReading implements RequestVariables {
     return chosen === query ? target : `${target.slice(0, target.length - query.length)}${chosen}`;
   }
 
-  /** The first reading has the whole text, of which expressions read the first value. */
+  /** Returns the string for this reading. The first reading has the whole string, of which expressions read the first value. */
   #chosen(text: string, read: readonly string[] | "any", syntax: PairSyntax): string {
     let chosen = text;
     for (const [name, pairs] of repeatedPairs(text, read, syntax)) {
@@ -166,7 +166,7 @@ class RequestReading implements RequestVariables {
   }
 }
 
-/** The headers of a reading: a line is chosen when a header is read. */
+/** The headers of a reading. A line is chosen when a header is read. */
 class HeadersOfReading extends Map<string, string> {
   readonly #names: readonly string[];
   readonly #read: (name: string) => string | undefined;
@@ -201,10 +201,10 @@ class HeadersOfReading extends Map<string, string> {
   }
 }
 
-/** How a text holds pairs of a name and a value: a query string, the cookies of a header. */
+/** Syntax of strings with pairs of a name and a value: a query string, or the cookies of a header. */
 export interface PairSyntax {
   readonly separator: string;
-  /** The name of a pair as expressions read it; `undefined` if it has none. */
+  /** Returns the name of a pair as expressions read it; `undefined` if it has none. */
   readonly nameOf: (pair: string) => string | undefined;
 }
 
@@ -223,7 +223,7 @@ export const cookiePairs: PairSyntax = {
   },
 };
 
-/** Of the names that are read, those that a text has in several pairs that differ, with these pairs. */
+/** Returns the names, of those that are read, that occur in several different pairs, with these pairs. */
 export function repeatedPairs(
   text: string,
   read: readonly string[] | "any",
@@ -242,7 +242,7 @@ export function repeatedPairs(
   return found;
 }
 
-/** A text with one pair instead of all of the same name. */
+/** Keeps one pair and removes the others of its name. */
 export function withOnlyPair(
   text: string,
   pair: string,

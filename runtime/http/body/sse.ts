@@ -4,7 +4,7 @@ export interface SseEvent {
   readonly raw: Buffer;
   /** The `event` field; empty if absent. */
   readonly name: string;
-  /** The `data` lines joined by line feeds; `undefined` if there are none (a comment, or only an id). */
+  /** The `data` lines joined by line feeds; `undefined` without any (a comment, or only an id). */
   readonly data: string | undefined;
   /** The `id` field; `undefined` if absent. */
   readonly id: string | undefined;

@@ -16,11 +16,11 @@ export interface EngineRequest {
   readonly socket: EngineConnection;
   /** Whether the client announced that it accepts trailers. */
   readonly acceptsTrailers: boolean;
-  /** Trailers, once the whole body has arrived; `undefined` if there are none. */
+  /** Trailers, once the whole body has arrived; `undefined` without any. */
   readonly trailers: readonly string[] | undefined;
   /** Returns the whole body, instead of a flow, if it has arrived in one piece; otherwise `undefined`. Optional. */
   takeWhole?(): Buffer | undefined;
-  /** Starts the flow of the body; may be called once. What has arrived flows at once. */
+  /** Starts the flow of the body; may be called once. Bytes that have arrived flow at once. */
   flow(sink: BodySink): void;
   pause(): void;
   resume(): void;
@@ -38,7 +38,7 @@ export interface EngineConnection extends PeerConnection {
   readonly localPort?: number | undefined;
   /** Whether it uses TLS. */
   readonly encrypted?: boolean | undefined;
-  /** Server name of the client's handshake (SNI) as received; anything but a string if there is none. */
+  /** Server name of the client's handshake (SNI) as received; without one, anything but a string. */
   readonly servername?: string | false | null | undefined;
   /** Resets the connection, so that its client cannot take the end for the end of a body (RFC 9293 3.10.7). */
   resetAndDestroy(): unknown;

@@ -123,7 +123,7 @@ export class ExchangeBody {
   #replacement: Uint8Array | BodySource | undefined;
   #whole: Promise<Buffer | BodyProblem> | undefined;
 
-  /** `sent`: the client's body; `undefined` if there is none. */
+  /** `sent`: the client's body; `undefined` without one. */
   constructor(sent: RequestBody | undefined) {
     this.#sent = sent;
   }

@@ -131,17 +131,17 @@ export class ResponseWriter implements ResponseSink {
     this.#response.end();
   }
 
-  /** Of what was not sent it knows nothing. */
+  /** Does nothing: an unsent response has not reached the writer. */
   withdraw(): void {}
 
   leave(): void {}
 
-  /** The exchange is over: nobody has more to write. A connection keeps its last response. */
+  /** Drops the listener once the exchange is over, because a connection keeps its last response. */
   forgetListener(): void {
     this.#drainListener = undefined;
   }
 
-  /** Lets the connection change to the protocol that its client asked for. */
+  /** Switches the connection to the protocol that its client requested. */
   switchProtocols(headers: HeaderList): BodySource {
     const { upgrade } = this.#response;
     if (upgrade === undefined) throw new Error("the client asked for no other protocol");
@@ -150,23 +150,23 @@ export class ResponseWriter implements ResponseSink {
     return this.#leaveHttp(upgrade, head);
   }
 
-  /** Lets the connection become the tunnel that its client asked for. */
+  /** Makes the connection the tunnel that its client requested. */
   openTunnel(): BodySource {
     const { tunnel } = this.#response;
     if (tunnel === undefined) throw new Error("the client asked for no tunnel");
     return this.#leaveHttp(tunnel, []);
   }
 
-  /** Breaks the response off, so that nobody takes it for complete. */
+  /** Aborts the response, so that it cannot be taken for complete. */
   abort(): void {
     if (this.#response.writableFinished) return;
     this.isOver = true;
-    // A body that ends with the connection (HTTP/1.0) would look complete: only a reset shows it.
+    // A body that ends with the connection (HTTP/1.0) would look complete; only a reset shows the abort.
     if (this.#request.httpVersion === "1.0") this.#request.socket.resetAndDestroy();
     else this.#response.destroy();
   }
 
-  /** False: the fields can't go on as lines. */
+  /** Sends the fields as lines. Returns false if that is not possible. */
   #passLines(
     status: number,
     fields: ReceivedFields,
@@ -199,7 +199,7 @@ export class ResponseWriter implements ResponseSink {
     try {
       this.#response.writeHead(status, head);
     } catch (error) {
-      // A value that can't be a header (RFC 9110 5.5). The refusal that follows must not fail for the same reason.
+      // The value is not a valid header (RFC 9110 5.5). The refusal that follows must not fail for the same reason.
       this.#edits = undefined;
       throw error;
     }
@@ -208,11 +208,11 @@ export class ResponseWriter implements ResponseSink {
     this.headersSent = true;
   }
 
-  /** `isThere`: a piece of it comes before anything else does. */
+  /** `isThere`: a piece of the body follows immediately. */
   #expectBody(length: number | undefined, isThere: boolean): void {
-    // Who takes trailers is told of the end by them.
+    // With trailers, the end is signalled by them.
     this.#remaining = this.acceptsTrailers ? undefined : length;
-    // The first piece of the body mostly comes in this tick: one packet. When it does not, the head goes alone.
+    // The first piece of the body usually comes in this tick, so both fit into one packet. Otherwise the head is sent alone.
     if (!isThere) process.nextTick(flushLate, this);
   }
 
@@ -231,7 +231,7 @@ export class ResponseWriter implements ResponseSink {
 
 const nothingAdded = addedFields([]);
 
-/** No closure for each response. */
+/** A function instead of a closure per response. */
 function flushLate(writer: ResponseWriter): void {
   writer.flush();
 }

@@ -7,64 +7,64 @@ import type { FailedHandshake } from "../../tls/handshakes.ts";
 import type { Exchange, Handled } from "../exchange.ts";
 import type { ServeRequest } from "./engine.ts";
 
-/** What a server does with requests. */
+/** Handlers of a server's requests and connections. */
 export interface ServerHandlers {
-  /** Routes one request and responds to it. */
+  /** Routes a request and responds to it. */
   readonly handle: (exchange: Exchange) => Handled;
   /** Called with each exchange before it is handled. */
   readonly began: (exchange: Exchange) => void;
   /** Whether clients may send targets in absolute form: `GET http://host/path`. */
   readonly isForwardProxy: boolean;
-  /** Whether clients may ask for tunnels: CONNECT. */
+  /** Whether clients may request tunnels: CONNECT. */
   readonly takesTunnels: boolean;
-  /** Whether a listener of the port forwards paths as they are sent. */
+  /** Whether a listener of the port forwards paths as received. */
   readonly keepsPaths: boolean;
-  /** Who may connect; undefined: everybody. */
+  /** Rules for clients; `undefined` if all may connect. */
   readonly connectionRules: ConnectionRules | undefined;
-  /** A client was not allowed to connect, by this rule. */
+  /** A client was not allowed to connect by this rule. */
   readonly denied: (rule: string, client: DeniedClient) => void;
-  /** A handshake of TLS has failed. */
+  /** A TLS handshake has failed. */
   readonly failedHandshake: (handshake: FailedHandshake) => void;
-  /** Proxies say for whom connections are made; undefined: connections are their clients' own. */
+  /** PROXY protocol of the port; `undefined` if clients connect directly. */
   readonly proxyProtocol: ProxyProtocol | undefined;
-  /** Divides connections by server name; undefined: all TLS ends with the settings of the port. */
+  /** Divides TLS connections by server name; `undefined` if all use the settings of the port. */
   readonly division: PreparedDivision | undefined;
   /**
-   * Called once when an exchange has ended, after `duration` milliseconds. `status` is undefined when the client left
-   * without a response.
+   * Called once when an exchange has ended, after `duration` milliseconds. `status` is `undefined` if the client left without a
+   * response.
    */
   readonly ended: (exchange: Exchange, status: number | undefined, duration: number) => void;
-  /** A handler threw: a bug, or a failure nobody foresaw. */
+  /** A handler threw: a bug, or an unexpected failure. */
   readonly failed: (exchange: Exchange, error: unknown) => void;
-  /** A client sent what the parser refused: there is no exchange to report. */
+  /** A client sent a request that the parser refused: there is no exchange to report. */
   readonly malformed: () => void;
-  /** A connection was closed at once: the port has as many as it may have. */
+  /** A connection was closed because the port has its maximum. */
   readonly refused: () => void;
-  /** Something the operator should know: a certificate that can't be used. */
+  /** Warns the operator, for example of an unusable certificate. */
   readonly warn: (message: string) => void;
-  /** Why a connection was broken off, for a log that wants to know. */
+  /** Receives why a connection was aborted, if the log wants to know. */
   readonly broken: ((message: string) => void) | undefined;
-  /** Requests of other threads, and for them; undefined: whatever comes is served here. */
+  /** Handover of requests between threads; `undefined` if all are served here. */
   readonly handover: PortHandover | undefined;
-  /** How connections are held; those that are open keep what they were opened with. */
+  /** Settings of new connections; open ones keep theirs. */
   readonly connections: ConnectionSettings;
 }
 
-/** Where a request came in. */
+/** The port of a request. */
 export interface RequestPort {
   readonly handlers: () => ServerHandlers;
   readonly gateway: GatewayContext;
 }
 
-/** A port that several threads of a process have (handover/handover.ts). */
+/** A port that several threads of a process share (handover/handover.ts). */
 export interface PortHandover {
-  /** Where this thread serves what came to another one. */
+  /** Serves the requests of other threads' connections on this port. */
   open(port: RequestPort): void;
-  /** True: another thread sees the request through. */
+  /** Returns true if another thread handles the request. */
   takes(...request: Parameters<ServeRequest>): boolean;
 }
 
-/** Who was not allowed to connect. */
+/** A client that was not allowed to connect. */
 export interface DeniedClient {
   readonly remoteAddress?: string | undefined;
   readonly remotePort?: number | undefined;

@@ -4,41 +4,40 @@ import { lengthOf } from "../http1/received-fields.ts";
 import { canonicalHost, isTargetCode, SERVED_METHODS } from "../request-line.ts";
 import { canonicalTarget } from "../routing/path.ts";
 
-/** What the head of a request says about itself; read in one walk before any route sees it. */
+/** Facts about the head of a request, read in one pass before any route sees it. */
 export interface RequestFacts {
-  /** The Host header, lower case and without a dot at the end of the name; empty without one (HTTP/1.0). */
+  /** Host header in lower case, without a final dot; empty if absent (HTTP/1.0). */
   readonly host: string;
-  /** The target in origin form, its path in the one form of `canonicalPath`. */
+  /** Target in origin form with a canonical path (`canonicalPath`). */
   readonly target: string;
-  /** The target in origin form as it was sent. */
+  /** Target in origin form as received. */
   readonly sentTarget: string;
-  /** Two servers may read the path differently; only where paths are kept as they are sent. */
+  /** Whether servers may read the path differently; only accepted where paths are forwarded as received. */
   readonly hasAmbiguousPath: boolean;
-  /** The announced bytes of the body; undefined when it is chunked or when there is none. */
+  /** Announced bytes of the body; `undefined` if it is chunked or absent. */
   readonly length: number | undefined;
   readonly hasBody: boolean;
-  /** Names in Connection beyond `keep-alive` and `close`: they end here, before any policy adds headers. */
+  /** Whether Connection names fields beyond `keep-alive` and `close`: those are dropped before any policy adds headers. */
   readonly namesConnectionHeaders: boolean;
 }
 
-/** Why a request is not served: the status, and a detail for the log. */
+/** Why a request is refused: the status, and a detail for the log. */
 export interface RequestFault {
   readonly status: 400 | 417 | 431;
   readonly detail: string;
 }
 
-/** What a port lets in. */
+/** Limits of a port. */
 export interface RequestLimits {
-  /** The most header fields. */
+  /** Maximum number of header fields. */
   readonly maxHeaders: number;
-  /** A listener of the port forwards paths as they are sent: an encoded slash is its own business. */
+  /** Whether a listener of the port forwards paths as received, with encoded slashes. */
   readonly keepsPaths: boolean;
 }
 
 /**
- * Reads the facts, or says why the request is malformed. Requests of every protocol come through here, whatever their parser
- * has checked before: no protocol lets in a method, a target, a host or a field that another one refuses. `version` is `1.1`,
- * `1.0` or `2`.
+ * Reads the facts, or returns why the request is malformed. Requests of every protocol are checked here, whatever their parser
+ * has checked: no protocol accepts a method, target, host or field that another one refuses. `version` is `1.1`, `1.0` or `2`.
  */
 export function validateRequest(
   method: string,
@@ -81,7 +80,7 @@ export function validateRequest(
   };
 }
 
-/** RFC 9112 3.2: origin form, or `*` for OPTIONS. Absolute form is for proxies that clients know of. */
+/** Checks method and target. RFC 9112 3.2: origin form, or `*` for OPTIONS. Absolute form is for forward proxies. */
 function checkLine(method: string, target: string): string | undefined {
   if (!SERVED_METHODS.has(method)) return "unknown method";
   if (target.charCodeAt(0) !== 0x2f) {
@@ -94,17 +93,17 @@ function checkLine(method: string, target: string): string | undefined {
   return undefined;
 }
 
-/** A target in absolute form, taken apart (RFC 9112 3.2.2). */
+/** A parsed target in absolute form (RFC 9112 3.2.2). */
 export interface AbsoluteForm {
-  /** Host and port as written, lower case. */
+  /** Host and port as received, in lower case. */
   readonly authority: string;
-  /** The target in origin form. */
+  /** Target in origin form. */
   readonly target: string;
 }
 
 /**
- * Reads what clients send to a proxy that they know of: `http://host/path`. Undefined: it is something else, or `https`,
- * which asks for a tunnel.
+ * Parses a target that clients send to a forward proxy: `http://host/path`. Returns `undefined` for others, `https` included,
+ * which requires a tunnel.
  */
 export function readAbsoluteForm(target: string): AbsoluteForm | undefined {
   const parts = /^http:\/\/([^/?#@\\]+)((?:[/?].*)?)$/i.exec(target);
@@ -114,8 +113,8 @@ export function readAbsoluteForm(target: string): AbsoluteForm | undefined {
 }
 
 /**
- * The facts of a request in absolute form. Its target names the host, and Host has to name the same one: who goes by the
- * other one of the two must not get another response.
+ * Returns the facts of a request in absolute form. Its target names the host, and Host must name the same one, because servers
+ * may use either.
  */
 export function absoluteFacts(
   facts: RequestFacts | RequestFault,
@@ -130,7 +129,7 @@ export function absoluteFacts(
 
 const twoHosts: RequestFault = { status: 400, detail: "target and Host name different hosts" };
 
-/** The facts of CONNECT: its target names host and port (RFC 9112 3.2.3), and Host, where there is one, the same host. */
+/** Returns the facts of CONNECT: its target names host and port (RFC 9112 3.2.3), and Host, if present, the same host. */
 export function authorityFacts(
   facts: RequestFacts | RequestFault,
   target: string,
@@ -143,32 +142,32 @@ export function authorityFacts(
   return isSame ? { ...facts, host: named } : twoHosts;
 }
 
-/** The port of `http` is the same as none (RFC 3986 6.2.3). */
+/** Removes the default port of `http` (RFC 3986 6.2.3). */
 function withoutPort(authority: string): string {
   return authority.replace(/:(?:80)?$/, "");
 }
 
-/** What the fields of a request say of its host, its body and its connection. */
+/** Fields of a request about its host, body and connection. */
 export interface FramingFields {
-  /** How many there are. */
+  /** Number of fields. */
   readonly count: number;
-  /** The value of Host; undefined without one. */
+  /** Value of Host; `undefined` if absent. */
   readonly host: string | undefined;
   readonly hasTwoHosts: boolean;
-  /** Bytes of the body; undefined: it says no number. */
+  /** Bytes of the body; `undefined` without a valid Content-Length. */
   readonly length: number | undefined;
   readonly isChunked: boolean;
-  /** A transfer coding is named that is not chunked, or one twice. Absent: who read them has refused that. */
+  /** Whether there is a transfer coding other than chunked, or chunked twice. Absent if the parser refuses that. */
   readonly hasOtherCoding?: boolean;
-  /** Connection says more than `keep-alive` or `close`: fields that it names end here. */
+  /** Whether Connection names fields beyond `keep-alive` and `close`: those are dropped. */
   readonly namesConnectionHeaders: boolean;
-  /** The value of Expect; undefined without one. */
+  /** Value of Expect; `undefined` if absent. */
   readonly expect: string | undefined;
-  /** Why one of them can't be a field. Absent: who read them has refused that. */
+  /** Why a field is invalid. Absent if the parser refuses that. */
   readonly fault?: string | undefined;
 }
 
-/** Reads the same from a list, which no parser of HTTP/1.1 has looked at. */
+/** Reads these fields from a list that no HTTP/1.1 parser has checked. */
 export function framingFields(list: HeaderList): FramingFields {
   let host: string | undefined;
   let [length, lengths]: [number | undefined, number] = [undefined, 0];
@@ -220,7 +219,9 @@ export function framingFields(list: HeaderList): FramingFields {
   };
 }
 
-/** RFC 9113 8.2.1: blanks around a value are no part of HTTP/2's syntax, so they would be part of the value. */
+/**
+ * Returns why a field is invalid. RFC 9113 8.2.1: HTTP/2's syntax has no blanks around a value, so they would be part of it.
+ */
 function fieldFault(name: string, value: string): string | undefined {
   if (!isToken(name)) return "a field without a valid name";
   if (!isFieldValue(value)) return "a character that no field has";

@@ -1,15 +1,15 @@
 import type { RequestVariables } from "../../cel/variables.ts";
 
-/** Where a credential stands in a request. */
+/** Place of a credential in a request. */
 export type CredentialLocation =
-  /** Lower-case name; `prefix` stands before it, with its space, in any case. Empty: nothing. */
+  /** Lower-case name; `prefix` precedes the credential, with its space, in any case. Empty if there is no prefix. */
   | { readonly header: string; readonly prefix: string }
   | { readonly queryParameter: string }
   | { readonly cookie: string }
-  /** What it finds stays where it is: only its author knows where that was. */
+  /** Credentials found by an expression are not removed, because only its author knows where they are. */
   | { readonly expression: (request: RequestVariables) => unknown };
 
-/** The same for whoever reads the log and looks for a credential there. */
+/** Describes the place for readers of the log. */
 export function locationName(location: CredentialLocation): string {
   if ("header" in location) return location.header;
   if ("queryParameter" in location) return `the parameter ${location.queryParameter}`;
@@ -17,14 +17,14 @@ export function locationName(location: CredentialLocation): string {
   return "what the expression of its location finds";
 }
 
-/** Whose credential it is. */
+/** Policy that a credential belongs to. */
 export type CredentialKind = "jwt" | "basicAuth" | "apiKey";
 
 /** A credential that was checked and stripped from a request. */
 export interface StrippedCredential {
   readonly kind: CredentialKind;
   readonly location: CredentialLocation;
-  /** What stood in its place: the header's whole value, the parameter's or the cookie's. */
+  /** The removed value: the header's whole value, the parameter's or the cookie's. */
   readonly value: string;
   readonly before: StrippedCredential | undefined;
 }

@@ -1,36 +1,36 @@
 import { type HeaderList, headerValue, replaceHeader, withoutHeader } from "./header-list.ts";
 
-/** What becomes of the headers of a name. */
+/** How an edit treats existing headers of its name. */
 export type HeaderAction = "append" | "addIfAbsent" | "overwrite" | "overwriteIfPresent";
 
 /** One change to the headers of a message. */
 export interface HeaderEdit {
   /** In lower case. */
   readonly name: string;
-  /** `undefined` if the value that was wanted can't be a header's (RFC 9110 5.5). */
+  /** `undefined` if the requested value is not valid for a header (RFC 9110 5.5). */
   readonly value: string | undefined;
   readonly action: HeaderAction;
 }
 
-/** Headers that are changed one by one. Names are in lower case. */
+/** Headers that can be edited. Names are in lower case. */
 export interface EditedHeaders {
-  /** A client has sent them, and could have made up what an edit is about. */
+  /** Whether a client sent them, so that it could have forged the edited header. */
   readonly areOfClient: boolean;
   add(name: string, value: string): void;
   set(name: string, value: string): void;
-  /** Sets it only where one is there already, or only where none is. */
+  /** Sets the header only if one exists, or only if none does. */
   setIf(isThere: boolean, name: string, value: string): void;
   remove(name: string): void;
 }
 
-/** Makes changes, one after the other (`editHeader`). */
+/** Applies edits in order (`editHeader`). */
 export function editHeaders(headers: EditedHeaders, edits: readonly HeaderEdit[]): void {
   for (const { name, value, action } of edits) editHeader(headers, name, value, action);
 }
 
 /**
- * Makes one change, whoever wants it: a server that was asked, or an expression. A value that can't be set removes the header
- * it is for. Without that, a client's `x-user` would pass for the one of an edit that was dropped.
+ * Applies one edit, from an external server or an expression. An invalid value removes the header: otherwise a client's
+ * `x-user` would pass for the edited one.
  */
 export function editHeader(
   headers: EditedHeaders,
@@ -46,7 +46,7 @@ export function editHeader(
   else headers.setIf(action === "overwriteIfPresent", name, value);
 }
 
-/** A list of headers that is edited. */
+/** An editable list of headers. */
 export class EditedList implements EditedHeaders {
   readonly areOfClient: boolean;
   #list: string[];
@@ -56,7 +56,7 @@ export class EditedList implements EditedHeaders {
     this.areOfClient = areOfClient;
   }
 
-  /** With all changes made to it. */
+  /** The list with all edits. */
   get list(): string[] {
     return this.#list;
   }

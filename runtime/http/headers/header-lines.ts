@@ -1,6 +1,6 @@
 /**
- * Some header names, lower case, by their lengths and first letters: most other names are known to be none of them by that
- * alone, and nobody has to lower their case.
+ * Header names (lower case) by length and first letter. Most other names are ruled out by these alone, without lowering their
+ * case.
  */
 export class NameBeginnings {
   /** By length. */
@@ -16,7 +16,7 @@ export class NameBeginnings {
     );
   }
 
-  /** Whether a name as it was sent may be one of them. */
+  /** Whether a name as received may be one of them. */
   mayHave(length: number, first: number): boolean {
     const letters = this.#letters[length];
     if (letters === undefined) return false;
@@ -26,20 +26,23 @@ export class NameBeginnings {
   }
 }
 
-/** Header names, lower case, that are looked for among lines. */
+/** Header names (lower case) to search for among lines. */
 export class HeaderNames {
   readonly #names: ReadonlySet<string>;
   readonly #beginnings: NameBeginnings;
   readonly #prefixes: RegExp | undefined;
 
-  /** `prefixes`: what further names begin with, whatever their case; absent: there are none. */
+  /** `prefixes`: prefixes of further names, in any case; none if absent. */
   constructor(names: Iterable<string>, prefixes?: readonly string[]) {
     this.#names = new Set(names);
     this.#beginnings = new NameBeginnings(this.#names);
     this.#prefixes = prefixes && new RegExp(`(?:${prefixes.join("|")})`, "iy");
   }
 
-  /** The name, lower case, of the line from `at` on, which ends at `colon`; undefined: it is none of them. */
+  /**
+   * Returns the name (lower case) of the line that starts at `at` and whose name ends at `colon`; `undefined` if it is not one
+   * of these names.
+   */
   nameAt(lines: string, at: number, colon: number): string | undefined {
     if (this.#beginnings.mayHave(colon - at, lines.charCodeAt(at))) {
       const name = lines.slice(at, colon).toLowerCase();
@@ -55,7 +58,10 @@ export class HeaderNames {
   }
 }
 
-/** Lines of headers, each as `name: value` with its line break, without those of these names; the same text when it has none. */
+/**
+ * Removes headers of these names from lines of the form `name: value` with their line breaks. Returns the same string if it has
+ * no such header.
+ */
 export function withoutLines(lines: string, names: HeaderNames): string {
   let kept = "";
   let keptTo = 0;
@@ -71,8 +77,8 @@ export function withoutLines(lines: string, names: HeaderNames): string {
 }
 
 /**
- * The same, but the line of one of these names stays as it came; undefined: there is none of that name, or there are several,
- * of which servers might not read the same one.
+ * Removes headers of these names except a single line. Returns `undefined` if no line has the names, or several do, of which
+ * servers might read different ones.
  */
 export function withoutOtherLines(
   lines: string,

@@ -1,18 +1,18 @@
 /** A flat header list: `[name, value, name, value, ...]`. */
 export type HeaderList = readonly string[];
 
-/** Whether a name as it was sent is the lower-case name `wanted`. */
+/** Whether a name as received equals the lower-case name `wanted`. */
 export function isHeader(sent: string, wanted: string): boolean {
   return sent.length === wanted.length && (sent === wanted || sent.toLowerCase() === wanted);
 }
 
-/** Records that a header which was read has several lines. */
+/** Records that a header with several lines was read. */
 export interface RepeatRecord {
   hasReadRepeated: boolean;
 }
 
 /**
- * The value of a header by lower-case name, several lines joined to one value; `undefined` if it is absent. A header with
+ * Returns the value of a header by lower-case name, with several lines joined; `undefined` if it is absent. A header with
  * several lines is recorded.
  */
 export function headerValue(
@@ -34,12 +34,12 @@ export function headerValue(
   return value;
 }
 
-/** Two lines of a header as one value: a list (RFC 9110 5.3), or the cookies of both (RFC 9113 8.2.3). */
+/** Joins two lines of a header: as a list (RFC 9110 5.3), or as cookies (RFC 9113 8.2.3). */
 export function joinedLines(name: string, first: string, second: string): string {
   return name === "cookie" ? `${first}; ${second}` : `${first}, ${second}`;
 }
 
-/** The lines of a header by lower-case name. */
+/** Returns the lines of a header by lower-case name. */
 export function headerLines(list: HeaderList, name: string): readonly string[] {
   const lines: string[] = [];
   for (let i = 0; i < list.length; i += 2) {
@@ -49,8 +49,8 @@ export function headerLines(list: HeaderList, name: string): readonly string[] {
 }
 
 /**
- * A copy without the headers of that lower-case name, and without those that a server which reads `_` as `-` takes for it
- * (CGI, RFC 3875 4.1.18): a client's `X_User` must not stand in for the `x-user` that a policy set or removed.
+ * Copies the list without the headers of a lower-case name, and without those that a server which reads `_` as `-` takes for it
+ * (CGI, RFC 3875 4.1.18): a client's `X_User` must not pass for the `x-user` that a policy set or removed.
  */
 export function withoutHeader(list: HeaderList, name: string): string[] {
   const kept: string[] = [];
@@ -61,7 +61,7 @@ export function withoutHeader(list: HeaderList, name: string): string[] {
   return kept;
 }
 
-/** A copy without the lookalikes of a lower-case name; the list itself when it has none. */
+/** Copies the list without the lookalikes of a lower-case name; returns the list itself if it has none. */
 export function withoutLookalikes(list: HeaderList, name: string): HeaderList {
   let hasAny = false;
   for (let i = 0; i < list.length && !hasAny; i += 2) hasAny = isLookalike(list[i] ?? "", name);
@@ -69,14 +69,14 @@ export function withoutLookalikes(list: HeaderList, name: string): HeaderList {
   return list.filter((_, i) => !isLookalike(list[i - (i % 2)] ?? "", name));
 }
 
-/** Whether a name as it was sent is another one that some servers read as the lower-case name `wanted`. */
+/** Whether some servers read a name as received as the different lower-case name `wanted`. */
 function isLookalike(sent: string, wanted: string): boolean {
   if (sent.length !== wanted.length) return false;
   const lower = sent.toLowerCase();
   return lower !== wanted && lower.replaceAll("_", "-") === wanted.replaceAll("_", "-");
 }
 
-/** A copy without the headers of those lower-case names. */
+/** Copies the list without the headers of these lower-case names. */
 export function withoutHeaders(list: HeaderList, names: ReadonlySet<string>): string[] {
   const kept: string[] = [];
   for (let i = 0; i < list.length; i += 2) {
@@ -86,7 +86,7 @@ export function withoutHeaders(list: HeaderList, names: ReadonlySet<string>): st
   return kept;
 }
 
-/** Sets a header, by its lower-case name, in the place of all that the list has. */
+/** Replaces all headers of a lower-case name by one. */
 export function replaceHeader(list: string[], name: string, value: string): void {
   for (let i = list.length - 2; i >= 0; i -= 2) {
     if (isHeader(list[i] ?? "", name)) list.splice(i, 2);
@@ -94,7 +94,7 @@ export function replaceHeader(list: string[], name: string, value: string): void
   list.push(name, value);
 }
 
-/** Every header by lower-case name, several lines joined to one value. A header with several lines is recorded. */
+/** Returns every header by lower-case name, with several lines joined. A header with several lines is recorded. */
 export function headerMap(list: HeaderList, record?: RepeatRecord): Map<string, string> {
   const map = new Map<string, string>();
   for (let i = 0; i < list.length; i += 2) {

@@ -1,15 +1,15 @@
 import { type HeaderList, withoutHeader } from "./header-list.ts";
 
-/** Changes to the headers of a message: lower-case names, each in one place. */
+/** Changes to the headers of a message. Names are in lower case and appear once. */
 export interface HeaderModifier {
-  /** Replace all of their name. */
+  /** Headers that replace all of their name. */
   readonly set?: readonly (readonly [name: string, value: string])[];
-  /** Stand beside those of their name. */
+  /** Headers that are added to those of their name. */
   readonly add?: readonly (readonly [name: string, value: string])[];
   readonly remove?: readonly string[];
 }
 
-/** A copy with all changes made to it. */
+/** Returns a copy with all changes. */
 export function modifiedHeaders(
   list: HeaderList,
   { set = [], add = [], remove = [] }: HeaderModifier,

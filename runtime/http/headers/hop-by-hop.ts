@@ -2,8 +2,8 @@ import { NameBeginnings } from "./header-lines.ts";
 import { type HeaderList, isHeader, withoutHeaders } from "./header-list.ts";
 
 /**
- * The headers of a message, lower case, that belong to one connection and not to the next one: RFC 9110 7.6.1, with what the
- * connection's framing owns (Content-Length, Transfer-Encoding, Trailer, Expect) and proxy credentials (11.7).
+ * Headers (lower case) that belong to one connection: RFC 9110 7.6.1, the fields of the connection's framing (Content-Length,
+ * Transfer-Encoding, Trailer, Expect) and proxy credentials (11.7).
  */
 export const HOP_BY_HOP: ReadonlySet<string> = new Set([
   "connection",
@@ -21,14 +21,14 @@ export const HOP_BY_HOP: ReadonlySet<string> = new Set([
 
 const beginnings = new NameBeginnings(HOP_BY_HOP);
 
-/** Whether a name as it was sent may be one of them. */
+/** Whether a name as received may be one of them. */
 function mayBeHopByHop(sent: string): boolean {
   return beginnings.mayHave(sent.length, sent.charCodeAt(0));
 }
 
 /**
- * Copies the headers that go on to the next connection, less those that Connection names. `skip` is one more lower-case
- * name to leave out.
+ * Copies the headers for the next connection, without those that Connection names. `skip`: one more lower-case name to leave
+ * out.
  */
 export function endToEnd(list: HeaderList, skip: string): string[] {
   const kept: string[] = [];
@@ -50,7 +50,7 @@ export function endToEnd(list: HeaderList, skip: string): string[] {
 }
 
 function addNamed(named: Set<string> | undefined, value: string): Set<string> | undefined {
-  // What nearly every Connection says.
+  // Value of nearly every Connection.
   if (value === "keep-alive" || value === "close") return named;
   let names = named;
   for (const option of value.split(",")) {

@@ -1,4 +1,4 @@
-/** The first cookie of that name (RFC 6265 4.2.1). */
+/** Returns the first cookie of a name (RFC 6265 4.2.1). */
 export function cookieValue(header: string | undefined, name: string): string | undefined {
   if (header === undefined) return undefined;
   for (const pair of header.split(";")) {
@@ -7,7 +7,7 @@ export function cookieValue(header: string | undefined, name: string): string | 
   return undefined;
 }
 
-/** The header without the cookies of that name; empty when none is left. */
+/** Removes the cookies of a name from the header; empty if none is left. */
 export function withoutCookie(header: string, name: string): string {
   return header
     .split(";")

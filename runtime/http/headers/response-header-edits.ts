@@ -7,30 +7,30 @@ import {
   withoutHeader,
 } from "./header-list.ts";
 
-/** Changes to the headers of a response that is not there yet. Names may be in any case. */
+/** Changes to the headers of a later response. Names may be in any case. */
 export class ResponseHeaderEdits implements EditedHeaders {
   readonly areOfClient = false;
   readonly #dropped: string[] = [];
   #added: string[] = [];
   #conditional: { readonly name: string; readonly value: string; readonly isThere: boolean }[] = [];
 
-  /** One header in the place of all of that name. */
+  /** Replaces all headers of a name by one. */
   set(name: string, value: string): void {
     this.remove(name);
     this.#added.push(name, value);
   }
 
-  /** One more header; those of the same name stay. */
+  /** Adds a header next to those of its name. */
   add(name: string, value: string): void {
     this.#added.push(name, value);
   }
 
-  /** The same as `set`, but only in the place of others of that name, or only if there is none. */
+  /** Sets a header only if one of its name exists, or only if none does. */
   setIf(isThere: boolean, name: string, value: string): void {
     this.#conditional.push({ name: name.toLowerCase(), value, isThere });
   }
 
-  /** None of that name. */
+  /** Removes all headers of a name. */
   remove(name: string): void {
     const lower = name.toLowerCase();
     this.#conditional = this.#conditional.filter((each) => each.name !== lower);
@@ -38,7 +38,7 @@ export class ResponseHeaderEdits implements EditedHeaders {
     this.#dropped.push(lower);
   }
 
-  /** A list with all changes made to it. */
+  /** Returns a list with all changes. */
   apply(list: HeaderList): string[] {
     const edited: string[] = [];
     for (let i = 0; i < list.length; i += 2) {

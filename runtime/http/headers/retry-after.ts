@@ -2,8 +2,8 @@ import { SECOND } from "../../process/units.ts";
 import { type HeaderList, headerValue } from "./header-list.ts";
 
 /**
- * Milliseconds after which a server wants to be asked again (RFC 9110 10.2.3, and the milliseconds that OpenAI's servers say
- * beside it); undefined: it asks for nothing.
+ * Returns the milliseconds to wait before the next request to a server (RFC 9110 10.2.3, and `retry-after-ms` of OpenAI's
+ * servers); `undefined` if the server does not say.
  */
 export function retryAfter(headers: HeaderList): number | undefined {
   const exact = Number(headerValue(headers, "retry-after-ms") ?? Number.NaN);

@@ -2,18 +2,18 @@ import { type HeaderList, headerValue } from "./header-list.ts";
 import { HOP_BY_HOP } from "./hop-by-hop.ts";
 
 /**
- * What trailers may not say (RFC 9110 6.5.1), besides what belongs to a connection: routing, who somebody is, what the body
- * is, and what caches and clients do with a response whose head they have acted on.
+ * Fields that trailers must not contain (RFC 9110 6.5.1), in addition to hop-by-hop fields: routing, identity, properties of
+ * the body, and what caches and clients have already acted on.
  */
 const HEAD_ONLY: ReadonlySet<string> = new Set([
   ...["authorization", "cookie", "host", "set-cookie", "www-authenticate"],
   ...["cache-control", "content-encoding", "content-range", "content-type", "location", "vary"],
 ]);
 
-/** What a field may look like (RFC 9110 5.1, 5.5): an upstream over HTTP/1.1 may have sent another one. */
+/** Syntax of fields (RFC 9110 5.1, 5.5), which an upstream over HTTP/1.1 may violate. */
 const [token, fieldValue] = [/^[a-z0-9!#$%&'*+\-.^_`|~]+$/, /^[\t\x20-\x7e\x80-\xff]*$/];
 
-/** The trailers that may stand behind a body; others are dropped. */
+/** Returns the trailers that may be sent after a body and drops the others. */
 export function sendableTrailers(trailers: HeaderList): readonly string[] {
   const kept: string[] = [];
   for (let i = 0; i < trailers.length; i += 2) {
@@ -26,35 +26,35 @@ export function sendableTrailers(trailers: HeaderList): readonly string[] {
 }
 
 /**
- * What a trailer of a request may not say either: some servers read trailers as headers, and these say how a request is
- * handled (RFC 9110 6.5.1) or where it came from.
+ * Further fields that trailers of a request must not contain: some servers read trailers as headers, and these determine how a
+ * request is handled (RFC 9110 6.5.1) or where it came from.
  */
 const REQUEST_HEAD_ONLY =
   /^(?:forwarded|x-forwarded-.*|x-real-ip|via|max-forwards|range|if-.*|pragma|origin|referer|traceparent|tracestate|baggage|x-http-method.*|x-request-id|mcp-.*)$/;
 
-/** The head of a request as it goes upstream. */
+/** The head of a request as it is sent upstream. */
 interface RequestHead {
   readonly requestHeaders: HeaderList;
 }
 
-/** What may stand behind the body of a request: nothing that could pass for what was judged or changed in its head. */
+/** Filters the trailers of a request, so that none passes for a header that was checked or changed. */
 export class RequestTrailers {
   readonly #request: RequestHead;
   readonly #sent: HeaderList;
   readonly #changed = new Set<string>();
 
-  /** `sent`: the head as it came. */
+  /** `sent`: the head as received. */
   constructor(request: RequestHead, sent: HeaderList) {
     this.#request = request;
     this.#sent = sent;
   }
 
-  /** A policy has set or removed the header of that name. */
+  /** Records that a policy set or removed the header of this name. */
   note(name: string): void {
     this.#changed.add(dashed(name));
   }
 
-  /** Those of `trailers` that go upstream. */
+  /** Returns the trailers that are sent upstream. */
   passing(trailers: HeaderList): HeaderList {
     const inHead = new Set([...names(this.#sent), ...names(this.#request.requestHeaders)]);
     const sendable = sendableTrailers(trailers);
@@ -64,7 +64,7 @@ export class RequestTrailers {
     });
   }
 
-  /** What the head says of them: servers may take those alone that it names (RFC 9110 6.6.2). Undefined: it names none. */
+  /** Announced trailers: servers may accept only those (RFC 9110 6.6.2). `undefined` without any. */
   get announced(): string | undefined {
     const sent = headerValue(this.#sent, "trailer");
     if (sent === undefined) return undefined;
@@ -78,7 +78,7 @@ function names(list: HeaderList): readonly string[] {
   return list.filter((_, i) => i % 2 === 0).map(dashed);
 }
 
-/** One for all names that servers take for the same (RFC 3875 4.1.18). */
+/** Normalizes names that servers take for the same (RFC 3875 4.1.18). */
 function dashed(name: string): string {
   return name.toLowerCase().replaceAll("_", "-");
 }

@@ -2,27 +2,27 @@ import type { Writable } from "node:stream";
 import { asBuffer } from "../../process/bytes.ts";
 import type { HeaderList } from "../headers/header-list.ts";
 
-/** Whether a text is a name (RFC 9110 5.6.2), as fields and methods have one. */
+/** Whether a string is a token (RFC 9110 5.6.2), as names of fields and methods are. */
 export function isToken(text: string): boolean {
   for (let i = 0; i < text.length; i++) if (isTokenCode[text.charCodeAt(i)] !== 1) return false;
   return text !== "";
 }
 
-/** Whether a text can be the value of a field (RFC 9110 5.5): no line break, no other control. */
+/** Whether a string can be the value of a field (RFC 9110 5.5): no line break or other control character. */
 export function isFieldValue(text: string): boolean {
   return !NO_FIELD_VALUE.test(text);
 }
 
-/** Lines that were read, as text and as the bytes that it was made of: bytes are quicker to look through, text to cut. */
+/** Received lines as a string and as bytes: bytes are faster to scan, strings to slice. */
 export interface Http1Lines {
-  /** Latin-1. Of a head each line ends with its line break, and the empty line behind them is not in it. */
+  /** Latin-1. Each line of a head ends with its line break; the empty line after them is not included. */
   readonly text: string;
   readonly bytes: Uint8Array;
-  /** Where the text begins among the bytes. */
+  /** Index of the string's start in the bytes. */
   readonly start: number;
 }
 
-/** RFC 9110 5.6.3: optional white space is spaces and tabs. */
+/** Whether a code is optional white space: a space or a tab (RFC 9110 5.6.3). */
 export function isBlank(code: number | undefined): boolean {
   return code === 0x20 || code === 0x09;
 }
@@ -30,17 +30,17 @@ export function isBlank(code: number | undefined): boolean {
 const TOKEN = /^[\w!#$%&'*+\-.^`|~]+$/;
 const NO_FIELD_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
 
-/** 1 for the codes of Latin-1 that a token is made of. */
+/** 1 for the Latin-1 codes of tokens. */
 export const isTokenCode: Uint8Array = codesOf((character) => TOKEN.test(character));
 
-/** 1 for those that the value of a field is made of, blanks included. */
+/** 1 for the Latin-1 codes of field values, blanks included. */
 export const isValueCode: Uint8Array = codesOf(isFieldValue);
 
 function codesOf(isOne: (character: string) => boolean): Uint8Array {
   return Uint8Array.from({ length: 256 }, (_, code) => (isOne(String.fromCharCode(code)) ? 1 : 0));
 }
 
-/** Fields as lines of HTTP/1.1, each with its line break; undefined: one of them would not stay what it is. */
+/** Formats fields as HTTP/1.1 lines with their line breaks; `undefined` if one of them is invalid. */
 export function fieldLines(headers: HeaderList): string | undefined {
   let lines = "";
   for (let i = 0; i < headers.length; i += 2) {
@@ -52,11 +52,11 @@ export function fieldLines(headers: HeaderList): string | undefined {
   return lines;
 }
 
-/** Fields that are added to the head of one response after the other: what they are as lines is found out once. */
+/** Fields that are added to many responses, formatted once. */
 export interface AddedFields {
-  /** Flat. */
+  /** Flat list. */
   readonly list: HeaderList;
-  /** The same, each with its line break; undefined: they can't be. */
+  /** The fields as lines with their line breaks; `undefined` if one is invalid. */
   readonly lines: string | undefined;
 }
 
@@ -65,15 +65,15 @@ export function addedFields(list: HeaderList): AddedFields {
   return { list, lines: fieldLines(list) };
 }
 
-/** What is called when a write has gone out, or failed. */
+/** Callback for when a write has left or failed. */
 export type Sent = (error?: Error | null) => void;
 
-/** A chunk of at most so many bytes is put into one piece with what stands around it: half the cost of a gathered write. */
+/** Maximum bytes of a chunk that is concatenated with its frame, which costs half as much as a gathered write. */
 export const ONE_PIECE = 4096;
 
 /**
- * Writes bytes with the text (Latin-1) before and behind them in one go: a head and the start of its body, a chunk and
- * its frame. `sent` is called when all has gone out. False: wait for `drain`.
+ * Writes bytes with the strings (Latin-1) before and after them at once: a head with the start of its body, or a chunk with its
+ * frame. `sent`: called when everything has left. Returns false if the caller should wait for `drain`.
  */
 export function writeFramed(
   socket: Writable,
@@ -93,17 +93,17 @@ export function writeFramed(
   return isReady(socket, isBelow);
 }
 
-/** Bytes with what stands around them, as Latin-1. */
+/** Concatenates bytes with strings as Latin-1. */
 export function inOnePiece(before: string, chunk: Uint8Array, behind: string): string {
   return before + asBuffer(chunk).toString("latin1") + behind;
 }
 
-/** Whether a text is written as it is with what stands around it: it is short, and of ASCII alone. `length`: its bytes. */
+/** Whether a string can be concatenated with its frame: it is short and ASCII. `length`: its bytes. */
 export function isPlainText(text: string, length: number | "chunked" | undefined): boolean {
   return text.length <= ONE_PIECE && length === text.length;
 }
 
-/** A socket says of one long piece that it is too much, even where the kernel has taken all of it. */
+/** Whether more may be written. A socket reports a single long piece as too much, even if the kernel has taken all of it. */
 function isReady(socket: Writable, isBelow: boolean): boolean {
   return isBelow || socket.writableLength === 0;
 }

@@ -2,90 +2,90 @@ import { copyOf } from "../../process/bytes.ts";
 import type { Http1Lines } from "./fields.ts";
 import { readReceivedFields } from "./received-fields.ts";
 
-/** What became of the bytes that were read. */
+/** State after bytes were read. */
 export type ReadState =
-  /** All were taken, and more are to come. */
+  /** All bytes were taken; more are expected. */
   | "open"
-  /** The reader pauses: the rest is kept until `readOn`. */
+  /** Reading pauses: the rest is kept until `readOn`. */
   | "paused"
   /** The message is complete. */
   | "ended"
-  /** It is none: `problem` says why. */
+  /** The message is malformed, see `problem`. */
   | "broken";
 
 /**
- * What follows a head: a body, framed by its length, in chunks or by the end of the connection; another head, as it only
- * announced one; nothing, as it is broken.
+ * Continuation after a head: a body framed by its length, in chunks or by the end of the connection; another head, if this one
+ * was interim; or nothing, if it is malformed.
  */
 export type AfterHead = number | "chunked" | "close" | "head" | "broken";
 
-/** What comes next. */
+/** The expected part. */
 type Part = "head" | "length" | "close" | "chunkSize" | "chunk" | "chunkEnd" | "trailers" | "end";
 
-/** The most bytes of a head, of trailers, and of the line before a chunk. */
+/** Maximum bytes of a head, of trailers, and of the line before a chunk. */
 const [maxHead, maxTrailers, maxChunkLine] = [65_536, 16_384, 1024];
 
-/** The problem of a head that is longer than it may be. */
+/** Problem of a head over the limit. */
 export const ENDLESS_HEAD = "a head without end";
-/** The problem of trailers that are longer than they may be. */
+/** Problem of trailers over the limit. */
 export const ENDLESS_TRAILERS = "trailers without end";
-/** The problem of a line before a chunk that is longer than it may be. */
+/** Problem of a chunk's line over the limit. */
 export const ENDLESS_CHUNK_LINE = "a chunk size without end";
 
 /**
- * Reads one message of HTTP/1.1 from the bytes of a connection (RFC 9112), however they are cut. It is strict: what two
- * readers could take differently is no message.
+ * Reads one HTTP/1.1 message from the bytes of a connection (RFC 9112), however they are split. It is strict: it refuses what
+ * two readers could understand differently.
  */
 export abstract class Http1Message {
   #part: Part = "head";
-  /** Bytes of the body, or of the chunk, that are to come. */
+  /** Missing bytes of the body or the chunk. */
   #left = 0;
-  /** Where the data of the chunks stands that came in one read, in one piece. */
+  /** Start of the chunk data of one read, which is joined into one piece. */
   #dataFrom = 0;
   #dataTo = 0;
-  /** The beginning of a part that is read whole. */
+  /** Start of a part that is read whole. */
   #begun: Buffer | undefined;
-  /** What came behind a pause, or behind the end. */
+  /** Bytes after a pause, or after the end. */
   #rest: Buffer | undefined;
   #isPaused = false;
-  /** Who is given a piece of the body may ask for more before it has taken that. */
+  /** A receiver of a piece may request more before it has returned. */
   #isGiving = false;
-  /** What is pushed is its own only until `push` is over. */
+  /** Whether pushed bytes are only valid during `push`. */
   #isLent = false;
   #problem: string | undefined;
   #trailers: readonly string[] | undefined;
 
-  /** Bytes of it were read. */
+  /** Whether bytes of the message were read. */
   get hasBegun(): boolean {
     return this.#part !== "head" || this.#begun !== undefined;
   }
 
-  /** All of it was read. */
+  /** Whether the whole message was read. */
   get isComplete(): boolean {
     return this.#part === "end";
   }
 
-  /** What stands behind its body. */
+  /** Trailers of the message. */
   get trailers(): readonly string[] | undefined {
     return this.#trailers;
   }
 
-  /** Bytes that came behind its end. */
+  /** Bytes received after its end. */
   get excess(): Buffer | undefined {
     return this.#part === "end" ? this.#rest : undefined;
   }
 
-  /** It keeps no bytes of what was pushed. */
+  /** Whether no pushed bytes are kept. */
   get holdsNothing(): boolean {
     return this.#begun === undefined && this.#rest === undefined;
   }
 
-  /** Why it is broken; undefined: it is not. */
+  /** Why the message is malformed; `undefined` if it is not. */
   get problem(): string | undefined {
     return this.#problem;
   }
 
-  /** Takes bytes. Those that are lent are another's again when it is over: it copies what it keeps, and what it gives on. */
+  /** Reads bytes. Lent bytes are only valid during the call: those that are kept or passed on are copied. */
   push(bytes: Buffer, isLent = false): ReadState {
     this.#isLent = isLent;
     if (this.#isPaused) {
@@ -104,30 +104,30 @@ export abstract class Http1Message {
     return this.#part === "end" ? "ended" : "open";
   }
 
-  /** Goes on behind a pause. */
+  /** Continues after a pause. */
   readOn(): ReadState {
     const rest = this.#rest;
     this.#isPaused = false;
-    // Who pushes goes on, and is the one who is told of the end.
+    // The outer `push` continues and reports the end.
     if (this.#isGiving) return "open";
     if (this.#part === "end") return "ended";
     this.#rest = undefined;
     return rest === undefined ? "open" : this.push(rest);
   }
 
-  /** The other side has ended. Whether that is where the message ends. */
+  /** Handles the end of the connection. Returns whether the message is complete. */
   close(): boolean {
     return this.#part === "close";
   }
 
-  /** Takes a head, without the empty line behind it. */
+  /** Handles a head, without the empty line after it. */
   protected abstract onHead(lines: Http1Lines): AfterHead;
-  /** Whether these can be the first bytes of a head. */
+  /** Whether these bytes can start a head. */
   protected abstract mayBecomeHead(begun: Buffer): boolean;
-  /** Takes a piece of the body. False: pause. */
+  /** Handles a piece of the body. Returns false to pause. */
   protected abstract onBody(chunk: Buffer): boolean;
 
-  /** It is no message: nothing behind it is read. */
+  /** Reports a malformed message; nothing after it is read. */
   protected break(problem: string): "broken" {
     this.#problem = problem;
     return "broken";
@@ -141,7 +141,7 @@ export abstract class Http1Message {
     return this.#isLent ? copyOf(bytes) : bytes;
   }
 
-  /** Reads one part, or as much of it as is there; gives where the next one begins. */
+  /** Reads one part, as far as it has arrived, and returns the start of the next one. */
   #read(bytes: Buffer, at: number): number {
     switch (this.#part) {
       case "head":
@@ -168,7 +168,7 @@ export abstract class Http1Message {
     const { lines, next } = this.#upTo(emptyLine, bytes, at, maxHead);
     if (lines === undefined) {
       if (next < 0) return this.#broken(ENDLESS_HEAD);
-      // Who says something else may never come to the end of a head.
+      // Other bytes may never contain the end of a head.
       const isHead = this.#begun === undefined || this.mayBecomeHead(this.#begun);
       return isHead ? next : this.#broken("no head");
     }
@@ -194,7 +194,7 @@ export abstract class Http1Message {
     return end;
   }
 
-  /** Chunks that came together go on together: their data is moved over the frames between, which nobody reads again. */
+  /** Joins chunks that arrived together: their data is moved over the frames in between, which are not read again. */
   #readChunk(bytes: Buffer, at: number): number {
     const end = Math.min(bytes.length, at + this.#left);
     this.#left -= end - at;
@@ -217,7 +217,7 @@ export abstract class Http1Message {
   }
 
   #readChunkSize(bytes: Buffer, at: number): number {
-    // Mostly a number and the end of the line are there as a whole.
+    // The number and the end of the line have usually arrived whole.
     let size = 0;
     let end = at;
     for (let digit = hexDigit(bytes[end]); digit >= 0 && end - at < 8; ) {
@@ -257,7 +257,7 @@ export abstract class Http1Message {
   }
 
   #readTrailers(bytes: Buffer, at: number): number {
-    // Mostly there are none.
+    // There are usually no trailers.
     const isEmpty =
       this.#begun === undefined
         ? bytes[at] === 13 && bytes[at + 1] === 10
@@ -281,8 +281,8 @@ export abstract class Http1Message {
   }
 
   /**
-   * What stands before a mark, and where what is behind it begins. Without lines the mark is not there yet: what came is kept,
-   * or it is too long, and `next` negative.
+   * Returns the lines before a mark and the index after it. Without lines, the mark has not arrived: the bytes are kept, or
+   * `next` is negative if there are too many.
    */
   #upTo(
     mark: Buffer,
@@ -301,7 +301,7 @@ export abstract class Http1Message {
     }
     this.#begun = undefined;
     const behind = end + mark.length - start - (begun?.length ?? 0);
-    // The last line of a head, or of trailers, ends as the others do.
+    // The last line of a head or of trailers keeps its line break.
     const textEnd = mark === emptyLine ? end + lineBreak.length : end;
     const text = whole.toString("latin1", start, textEnd);
     return { lines: { text, bytes: whole, start }, next: at + behind };
@@ -321,8 +321,8 @@ export abstract class Http1Message {
 }
 
 /**
- * Where an empty line stands behind another one, from a place on; negative: nowhere. Most bytes are none of a line break: it
- * looks at every fourth of them.
+ * Finds an empty line after another line, from an index on; negative if it is missing. Most bytes do not belong to a line
+ * break, so it examines every fourth one.
  */
 function emptyLineIn(bytes: Buffer, from: number): number {
   for (let last = from + 3; last < bytes.length; ) {
@@ -339,14 +339,14 @@ function emptyLineIn(bytes: Buffer, from: number): number {
 }
 
 /**
- * Whether one of these trailers decides where a message ends, or whether another one may follow: that stands before a message
- * (RFC 9110 6.5.1).
+ * Whether one of these trailers determines where a message ends, or whether another one may follow: such fields belong in the
+ * head (RFC 9110 6.5.1).
  */
 export function frameMessage(trailers: readonly string[]): boolean {
   return trailers.some((name, i) => i % 2 === 0 && FRAMES.test(name));
 }
 
-/** Its value; negative: it is none. */
+/** Returns the value of a hexadecimal digit; negative for other bytes. */
 function hexDigit(byte = 0): number {
   if (byte >= 48 && byte <= 57) return byte - 48;
   const letter = byte | 32;
@@ -360,6 +360,6 @@ const BAD_CHUNK_SIZE = "no valid chunk size";
 
 const FRAMES = /^(?:connection|content-length|transfer-encoding)$/i;
 
-/** RFC 9112 7.1: up to 2^52 bytes, and extensions, which mean nothing here. */
+/** RFC 9112 7.1: up to 2^52 bytes, and extensions, which are ignored. */
 const CHUNK_SIZE =
   /^([0-9a-f]{1,13})(?:;[\w!#$%&'*+\-.^`|~]+(?:=(?:[\w!#$%&'*+\-.^`|~]+|"[\t !#-[\]-~\x80-\xff]*"))?)*$/i;

@@ -2,7 +2,7 @@ import { isHeader, joinedLines, type RepeatRecord } from "../headers/header-list
 import { HOP_BY_HOP } from "../headers/hop-by-hop.ts";
 import { type Http1Lines, isBlank, isTokenCode, isValueCode } from "./fields.ts";
 
-/** Some names of fields, lower case, that are found by the bytes of a name as it was sent: nobody has to lower its case. */
+/** Names of fields (lower case) that are found by the bytes of a received name, without lowering its case. */
 export class KnownNames {
   /** By length and first letter. */
   readonly #names: readonly (readonly KnownName[] | undefined)[];
@@ -18,7 +18,7 @@ export class KnownNames {
     this.#names = Array.from(table);
   }
 
-  /** The one of them that stands there, in whatever case; undefined: another name does. `end`: where it ends. */
+  /** Returns the known name at this position, in any case; `undefined` for other names. `end`: end of the name. */
   at(bytes: Uint8Array, start: number, end: number): string | undefined {
     const length = end - start;
     if (length > this.#longest) return undefined;
@@ -37,12 +37,15 @@ interface KnownName {
   readonly bytes: Uint8Array;
 }
 
-/** Letters of both cases have one place; so have some other characters, which are told apart by their bytes. */
+/**
+ * Computes a table index. Both cases of a letter share it; so do some other characters, which the comparison of bytes tells
+ * apart.
+ */
 function placeOf(length: number, first: number): number {
   return length * 32 + (first & 31);
 }
 
-/** A name is made of letters and hyphens: what is not a letter is compared as it is. */
+/** Compares a name of letters and hyphens: letters in any case, hyphens exactly. */
 function isThere(name: Uint8Array, bytes: Uint8Array, start: number): boolean {
   for (let i = 0; i < name.length; i++) {
     const wanted = name[i] ?? 0;
@@ -53,47 +56,47 @@ function isThere(name: Uint8Array, bytes: Uint8Array, start: number): boolean {
 }
 
 /**
- * The fields of a head as they were received, and what they say of its message (RFC 9112 6, 9), read in one walk over its
- * bytes. Most of them are nobody's business and go on as lines; a list of them is made when somebody asks for it.
+ * The fields of a head as received, with their meaning for the message (RFC 9112 6, 9), read in one pass over the bytes. Most
+ * fields are forwarded as lines; a list is created on demand.
  */
 export class ReceivedFields {
   readonly #text: string;
   readonly #from: number;
-  /** What is behind the head has come with it, or the beginning of that. */
+  /** Whether bytes after the head arrived with it. */
   readonly isFollowed: boolean;
-  /** The lines that go on, up to `#keptTo`. */
+  /** The forwarded lines up to `#keptTo`. */
   #kept = "";
   #keptTo: number;
   #arePlain = true;
   #list: string[] | undefined;
-  /** How many there are. */
+  /** Number of fields. */
   count = 0;
-  /** Bytes of the body; undefined: it says no number. */
+  /** Bytes of the body; `undefined` without Content-Length. */
   length: number | undefined;
   isChunked = false;
-  /** The options of Connection, lower case, in one list; empty without any. */
+  /** Options of Connection, in lower case, as one list; empty if absent. */
   connection = "";
-  /** Connection says more than `keep-alive` or `close`: fields that it names end here. */
+  /** Whether Connection names fields beyond `keep-alive` and `close`: those are dropped. */
   namesConnectionHeaders = false;
-  /** The value of Expect; undefined without one. */
+  /** Value of Expect; `undefined` if absent. */
   expect: string | undefined;
-  /** The values of TE in one list; empty without any. */
+  /** Values of TE as one list; empty if absent. */
   te = "";
-  /** The values of Keep-Alive in one list; empty without any. */
+  /** Values of Keep-Alive as one list; empty if absent. */
   keepAlive = "";
-  /** The value of the last Host; undefined without one. */
+  /** Value of the last Host; `undefined` if absent. */
   host: string | undefined;
   hasTwoHosts = false;
   hasDate = false;
-  /** One of W3C Trace Context is among them. */
+  /** Whether there is a field of W3C Trace Context. */
   hasTraceContext = false;
-  /** The first Content-Type; undefined without one. */
+  /** First Content-Type; `undefined` if absent. */
   contentType: string | undefined;
-  /** The values of Content-Encoding in one list; undefined without one. */
+  /** Values of Content-Encoding as one list; `undefined` if absent. */
   contentCoding: string | undefined;
   #hasTwoCodings = false;
 
-  /** Use `readReceivedFields`. The fields stand in the text from `from` on. */
+  /** Use `readReceivedFields`. The fields start at `from` in the string. */
   constructor(text: string, from: number, isFollowed: boolean) {
     this.#text = text;
     this.#from = from;
@@ -101,18 +104,18 @@ export class ReceivedFields {
     this.#keptTo = from;
   }
 
-  /** All of them, flat. */
+  /** All fields as a flat list. */
   get list(): string[] {
     this.#list ??= listOf(this.#text, this.#from);
     return this.#list;
   }
 
   /**
-   * The value of a field by lower-case name, several lines joined to one value; `undefined` if it is absent. A field with
+   * Returns the value of a field by lower-case name, with several lines joined; `undefined` if it is absent. A field with
    * several lines is recorded.
    */
   value(name: string, record?: RepeatRecord): string | undefined {
-    // Whoever reads a body asks for it.
+    // Every reader of a body needs it.
     if (name === "content-encoding" && !this.#hasTwoCodings) return this.contentCoding;
     const text = this.#text;
     let value: string | undefined;
@@ -133,29 +136,29 @@ export class ReceivedFields {
   }
 
   /**
-   * The lines of those that go on to the next connection, Host not among them, each as `name: value` with its line break;
-   * undefined: they can't go on as they are.
+   * The lines for the next connection without Host, each as `name: value` with its line break; `undefined` if they must be
+   * changed.
    */
   get lines(): string | undefined {
     if (!this.#arePlain || this.namesConnectionHeaders) return undefined;
     return this.#kept + this.#text.slice(this.#keptTo);
   }
 
-  /** Whether the connection is left to another message. `isOld`: this one is of HTTP/1.0. */
+  /** Whether the connection stays open for another message. `isOld`: this message is HTTP/1.0. */
   keepsConnection(isOld: boolean): boolean {
     const { connection } = this;
     if (connection === "" || connection === "keep-alive") return !isOld || connection !== "";
-    // RFC 9112 9.3: `close` decides, whatever stands next to it.
+    // RFC 9112 9.3: `close` decides, whatever else is listed.
     return !CLOSE_TOKEN.test(connection) && (!isOld || KEEP_ALIVE_TOKEN.test(connection));
   }
 
-  /** Counts one. `isPlain`: it is written as `name: value`. */
+  /** Counts a field. `isPlain`: it has the form `name: value`. */
   found(isPlain: boolean): void {
     this.count += 1;
     if (!isPlain) this.#arePlain = false;
   }
 
-  /** Takes one that means something here, by its places in the text. Gives what is wrong with it. */
+  /** Handles a known field, by its indexes in the string. Returns what is wrong with it. */
   take(name: string, at: number, colon: number, lineEnd: number): string | undefined {
     switch (name) {
       case "host":
@@ -185,7 +188,10 @@ export class ReceivedFields {
     return this.#takeOwn(name, colon, lineEnd);
   }
 
-  /** Two readers might not agree where a message ends, so nothing is forgiven (RFC 9112 11.2). */
+  /**
+   * Handles a field that frames the message. Readers could disagree about the message's end, so nothing is tolerated (RFC 9112
+   * 11.2).
+   */
   #takeOwn(name: string, colon: number, lineEnd: number): string | undefined {
     const value = this.#value(colon, lineEnd);
     switch (name) {
@@ -231,13 +237,13 @@ export class ReceivedFields {
   }
 }
 
-/** Reads fields, each on a line, from a place in the text on; a string is what is wrong. */
+/** Reads fields, one per line, from an index of the string on. Returns a string that says what is wrong. */
 export function readReceivedFields(
   { text, bytes, start }: Http1Lines,
   from: number,
 ): ReceivedFields | string {
   const end = start + text.length;
-  // The empty line stands between.
+  // The empty line is in between.
   const fields = new ReceivedFields(text, from, bytes.length > end + 2);
   for (let at = start + from; at < end; ) {
     let colon = at;
@@ -262,7 +268,7 @@ export function readReceivedFields(
   return fields;
 }
 
-/** Of lines whose form was checked. */
+/** Splits lines whose form was checked. */
 function listOf(text: string, from: number): string[] {
   const list: string[] = [];
   for (let at = from; at < text.length; ) {
@@ -274,7 +280,7 @@ function listOf(text: string, from: number): string[] {
   return list;
 }
 
-/** RFC 9110 5.5: blanks before a value and behind it are none of it. */
+/** Returns a value without blanks around it (RFC 9110 5.5). */
 function valueIn(text: string, colon: number, lineEnd: number): string {
   let from = colon + 1;
   while (from < lineEnd && isBlank(text.charCodeAt(from))) from++;
@@ -283,7 +289,7 @@ function valueIn(text: string, colon: number, lineEnd: number): string {
   return text.slice(from, end);
 }
 
-/** Reads a Content-Length (RFC 9110 8.6); `undefined` if it is no number, or none that is exact. */
+/** Parses a Content-Length (RFC 9110 8.6); `undefined` if it is not a safe integer. */
 export function lengthOf(value: string): number | undefined {
   if (value === "" || value.length > 16) return undefined;
   let number = 0;
@@ -295,7 +301,7 @@ export function lengthOf(value: string): number | undefined {
   return number <= Number.MAX_SAFE_INTEGER ? number : undefined;
 }
 
-/** The names that `take` knows. */
+/** Names that `take` handles. */
 const ownNames = new KnownNames([
   ...HOP_BY_HOP,
   ...["host", "date", "content-type", "content-encoding", "traceparent", "tracestate"],

@@ -1,7 +1,7 @@
 import type { Exchange, Handled } from "../exchange.ts";
 import { refuse } from "../refuse.ts";
 
-/** Notes which listener and route a request belongs to, and hands it to the route. */
+/** Records the listener and route of a request and calls the route's handler. */
 export function dispatch(
   exchange: Exchange,
   listener: string,
@@ -13,14 +13,14 @@ export function dispatch(
   return handler(exchange);
 }
 
-/** The listener's requests go on with the path that was sent, unless a policy changes it; rules and routes see its one form. */
+/** Forwards the path as received, unless a policy changes it; rules and routes use its canonical form. */
 export function keepPath(exchange: Exchange): void {
   exchange.keepsPath = true;
 }
 
 /**
- * For a listener beside one that keeps paths: refuses what has no form that two servers read alike (an encoded slash). True:
- * the request was refused.
+ * Refuses a request whose path has no canonical form (an encoded slash), for a listener on the port of one that forwards paths
+ * as received. Returns whether it was refused.
  */
 export function refuseAmbiguousPath(exchange: Exchange): boolean {
   if (!exchange.hasAmbiguousPath) return false;
@@ -28,7 +28,7 @@ export function refuseAmbiguousPath(exchange: Exchange): boolean {
   return true;
 }
 
-/** The target that goes upstream. */
+/** Returns the target for the upstream. */
 export function forwardedTarget({
   keepsPath,
   upstreamTarget,

@@ -1,4 +1,4 @@
-/** Whether a path is the prefix or lies below it, by whole segments (Gateway API `PathPrefix`). */
+/** Whether a path equals the prefix or lies below it, by whole segments (Gateway API `PathPrefix`). */
 export function isUnder(path: string, prefix: string): boolean {
   return (
     path.startsWith(prefix) &&
@@ -6,20 +6,19 @@ export function isUnder(path: string, prefix: string): boolean {
   );
 }
 
-/** The path of a request target. */
+/** Returns the path of a request target. */
 export function pathIn(target: string): string {
   return target.slice(0, pathEnd(target));
 }
 
-/** A request target with another path; the query stays. */
+/** Replaces the path of a request target and keeps the query. */
 export function replacePath(target: string, path: string): string {
   return `${path}${target.slice(pathEnd(target))}`;
 }
 
 /**
- * A request target with `replacement` in the place of the first of the prefixes that it begins with (Gateway API
- * ReplacePrefixMatch): `/a/b` with `/a` replaced by `/x` is `/x/b`, by nothing `/b`. Prefixes and the replacement end
- * without a slash; the empty prefix is every path's.
+ * Replaces the first matching prefix of a request target (Gateway API ReplacePrefixMatch): `/a/b` with `/a` replaced by `/x` is
+ * `/x/b`, by nothing `/b`. Prefixes and the replacement have no final slash; the empty prefix matches every path.
  */
 export function replacePrefix(
   target: string,
@@ -43,12 +42,12 @@ function pathEnd(target: string): number {
 }
 
 /**
- * The one form of a request path that routes match, rules see, logs show and upstreams get, so that none of them reads
- * another path than the others: percent-encodings of unreserved characters are decoded once and others written in upper
- * case, repeated slashes are one, `.` and `..` segments are resolved (RFC 3986 6.2.2). Undefined for what two servers may
- * read differently: an encoded `/`, `\` or NUL, a raw `\`, a broken encoding, a dot segment before `;`, parameters of
- * no segment (`/;a/b`), and a path that climbs above the root. `path` begins with `/` and has no query. With `keepsSlashes` an encoded `/` or `\` stays what it
- * is, a part of its segment: for who forwards the path as it was sent.
+ * Returns the canonical form of a request path. Routes, rules, logs and upstreams all use it, so that none reads another path
+ * than the others: percent-encodings of unreserved characters are decoded once and others written in upper case, repeated
+ * slashes are merged, `.` and `..` segments are resolved (RFC 3986 6.2.2). Returns `undefined` if servers may read the path
+ * differently: an encoded `/`, `\` or NUL, a raw `\`, a broken encoding, a dot segment before `;`, parameters without a segment
+ * (`/;a/b`), or a path that climbs above the root. `path` begins with `/` and has no query. With `keepsSlashes`, an encoded `/`
+ * or `\` stays as a part of its segment, for paths that are forwarded as received.
  */
 export function canonicalPath(path: string, keepsSlashes = false): string | undefined {
   if (!SUSPECT.test(path)) return path;
@@ -57,7 +56,7 @@ export function canonicalPath(path: string, keepsSlashes = false): string | unde
   return resolveSegments(decoded.slice(1).split("/"));
 }
 
-/** The same of a request target in origin form: its query stays as it is. */
+/** Returns the canonical form of a target in origin form. The query stays unchanged. */
 export function canonicalTarget(target: string, keepsSlashes = false): string | undefined {
   const queryAt = target.indexOf("?");
   if (queryAt === -1) return canonicalPath(target, keepsSlashes);
@@ -67,10 +66,10 @@ export function canonicalTarget(target: string, keepsSlashes = false): string | 
   return path === undefined ? undefined : `${path}${target.slice(queryAt)}`;
 }
 
-/** What a path in its one form never has: most paths are seen to be in it by this alone. */
+/** Characters that a canonical path never has. Most paths are recognized as canonical by this alone. */
 const SUSPECT = /[%\\]|\/\/|\/\.|\.;|\/;/;
 
-/** Two hexadecimal digits, or whatever stands in their place. */
+/** A percent sign with two hexadecimal digits, or other characters in their position. */
 const ENCODING = /%(.{0,2})/g;
 
 function decodeUnreserved(path: string, keepsSlashes: boolean): string | undefined {
@@ -87,7 +86,7 @@ function decodeUnreserved(path: string, keepsSlashes: boolean): string | undefin
 
 function resolveSegments(segments: readonly string[]): string | undefined {
   const kept: string[] = [];
-  // What ends in a dot segment or a slash names a folder, whose path ends in a slash.
+  // A final dot segment or slash names a folder, whose path ends in a slash.
   let isFolder = false;
   for (const [index, segment] of segments.entries()) {
     isFolder = segment === "" || segment === "." || segment === "..";
@@ -103,8 +102,11 @@ function resolveSegments(segments: readonly string[]): string | undefined {
   return isFolder ? `${path}/` : path;
 }
 
-/** Servers that strip parameters see a dot segment, others do not. */
+/** Segments in which servers that strip parameters see a dot segment, and others do not. */
 const DOTS_WITH_PARAMETERS = /^\.{1,2}(?:;|%3B)/;
 
-/** Servers that strip parameters see two slashes. At the end they see the folder: `/;jsessionid=1` is what some of them make. */
+/**
+ * Segments in which servers that strip parameters see two slashes. At the end, they see the folder: some servers produce
+ * `/;jsessionid=1`.
+ */
 const PARAMETERS_ALONE = /^(?:;|%3B)/;

@@ -1,13 +1,13 @@
 /**
- * The first value of a query parameter, decoded (`+` is a space); `undefined` if it is absent. Values that are no valid
- * percent-encoding stay as they are.
+ * Returns the first value of a query parameter, decoded (`+` is a space); `undefined` if it is absent. Values with an invalid
+ * percent-encoding stay unchanged.
  */
 export function queryValue(query: string, name: string): string | undefined {
   const at = parameterAt(query, name, 0);
   return at === -1 ? undefined : valueAt(query, at);
 }
 
-/** The first value of a query parameter that differs from its first value; `undefined` if there is none. */
+/** Returns the first value of a query parameter that differs from its first one; `undefined` if all are equal. */
 export function otherQueryValue(query: string, name: string): string | undefined {
   let first: string | undefined;
   for (let at = parameterAt(query, name, 0); at !== -1; ) {
@@ -20,7 +20,7 @@ export function otherQueryValue(query: string, name: string): string | undefined
   return undefined;
 }
 
-/** A request target without the query parameters of that name; the others stay as they are. */
+/** Removes the query parameters of a name from a request target; the others stay unchanged. */
 export function withoutParameter(target: string, name: string): string {
   const start = target.indexOf("?");
   if (start === -1) return target;
@@ -33,12 +33,12 @@ export function withoutParameter(target: string, name: string): string {
   return kept === "" ? path : `${path}?${kept}`;
 }
 
-/** Whether there is a value and it passes the test. */
+/** Whether there is a value that passes the test. */
 export function holds(value: string | undefined, test: (value: string) => boolean): boolean {
   return value !== undefined && test(value);
 }
 
-/** Where the next pair with that name begins; -1: nowhere. */
+/** Returns the start of the next pair with that name, or -1. */
 function parameterAt(query: string, name: string, from: number): number {
   for (let start = from; start < query.length; ) {
     const next = query.indexOf("&", start);

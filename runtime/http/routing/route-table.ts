@@ -2,9 +2,9 @@ import { findForHost, type HostTable, hostTable, lengthsOf } from "../../net/hos
 import type { Exchange, Handler } from "../exchange.ts";
 
 /**
- * The routing decision of a listener with many routes: a lookup by host name, then by path. It decides as a chain of
- * conditions in Gateway API precedence would: the most specific host name first, in it the exact path, then the longest
- * prefix, then patterns; when the conditions of all that fits fail, the next less specific host name is asked.
+ * Routing of a listener with many routes: a lookup by host name, then by path. It decides as a chain of conditions in Gateway
+ * API precedence would: the most specific host name first; within it the exact path, then the longest prefix, then patterns. If
+ * all conditions of the matches fail, the next less specific host name is used.
  */
 export type RouteTable = HostTable<PathTable>;
 
@@ -12,23 +12,23 @@ export type RouteTable = HostTable<PathTable>;
 interface PathTable {
   readonly exact: ReadonlyMap<string, readonly Target[]>;
   readonly prefixes: ReadonlyMap<string, readonly Target[]>;
-  /** The lengths of the prefixes, longest first. */
+  /** Lengths of the prefixes, longest first. */
   readonly lengths: readonly number[];
-  /** What is under every path. */
+  /** Targets of the prefix `/`. */
   readonly root: readonly Target[] | undefined;
   readonly patterns: readonly PatternRow[];
 }
 
-/** A route that a request may go to. */
+/** A route that a request may take. */
 export interface Target {
-  /** The route's name, for logs and metrics. */
+  /** Name of the route, for logs and metrics. */
   readonly route: string;
   readonly handler: Handler;
-  /** What the request has to be, besides its host and path. */
+  /** Condition of the request besides its host and path. */
   readonly condition: ((exchange: Exchange) => boolean) | undefined;
 }
 
-/** What the paths of a row have in common, and where their requests go: to the first target whose condition holds. */
+/** Common part of some paths with its targets; the first one whose condition holds gets the request. */
 export type PathRow =
   | {
       readonly kind: "exact" | "prefix";
@@ -43,13 +43,16 @@ interface PatternRow {
   readonly targets: readonly Target[];
 }
 
-/** The paths of a host name, or some of them. */
+/** Paths of a host name, or some of them. */
 export interface HostPaths {
   readonly hostname: string;
   readonly paths: readonly PathRow[];
 }
 
-/** A table of host names (exact, `*.example.com`, `*`) with the rows of their paths, which may stand in several parts. */
+/**
+ * Creates a table from host names (exact, `*.example.com`, `*`) with the rows of their paths. A host name may occur in several
+ * parts.
+ */
 export function routeTable(parts: readonly HostPaths[]): RouteTable {
   const hosts = Map.groupBy(parts, ({ hostname }) => hostname);
   return hostTable(
@@ -57,22 +60,22 @@ export function routeTable(parts: readonly HostPaths[]): RouteTable {
   );
 }
 
-/** Rows of a host name: each exact path and each prefix once, patterns in order. */
+/** Assigns rows to a host name: each exact path and each prefix once, patterns in order. */
 export function onHost(hostname: string, paths: readonly PathRow[]): HostPaths {
   return { hostname, paths };
 }
 
-/** A row of one path. */
+/** Creates a row for one path. */
 export function exactPath(path: string, ...targets: readonly Target[]): PathRow {
   return { kind: "exact", path, targets };
 }
 
-/** A row of a path and all below it, by whole segments. No slash at the end, unless it is `/`. */
+/** Creates a row for a path and everything below it, by whole segments. The path has no final slash, unless it is `/`. */
 export function pathPrefix(path: string, ...targets: readonly Target[]): PathRow {
   return { kind: "prefix", path, targets };
 }
 
-/** A row of the paths that fit a pattern. */
+/** Creates a row for the paths that match a pattern. */
 export function pathPattern(
   fits: (path: string) => boolean,
   ...targets: readonly Target[]
@@ -80,7 +83,7 @@ export function pathPattern(
   return { kind: "pattern", fits, targets };
 }
 
-/** A route by name, with the condition under which it takes a request. */
+/** Creates a target: a route by name, with the condition under which it takes a request. */
 export function toRoute(
   route: string,
   handler: Handler,
@@ -89,7 +92,7 @@ export function toRoute(
   return { route, handler, condition };
 }
 
-/** Where a request goes; undefined: nowhere. */
+/** Returns the target of a request; `undefined` if none matches. */
 export function lookUp(table: RouteTable, exchange: Exchange): Target | undefined {
   return findForHost(table, exchange.hostname, targetIn, exchange);
 }
@@ -118,7 +121,7 @@ function targetIn(table: PathTable, exchange: Exchange): Target | undefined {
   );
 }
 
-/** Only a prefix as long as one of the table's is looked up, so a path of a thousand segments costs no more. */
+/** Looks up only prefixes of lengths in the table, so a path of a thousand segments costs no more. */
 function targetAbove(
   { prefixes, lengths }: PathTable,
   path: string,

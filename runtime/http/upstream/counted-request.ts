@@ -19,8 +19,8 @@ import {
 } from "./upstream-failures.ts";
 
 /**
- * A request to a server in whatever version of HTTP: its head has a time to come in, what no server may send ends it, and
- * its end is told and counted once.
+ * A request to a server over any version of HTTP: its head has a deadline, invalid responses end it, and its end is reported
+ * and counted once.
  */
 export abstract class CountedRequest<Handler extends UpstreamHandler = UpstreamHandler>
   implements UpstreamRequest
@@ -33,7 +33,7 @@ export abstract class CountedRequest<Handler extends UpstreamHandler = UpstreamH
   #isError = false;
   #isOver = false;
 
-  /** `requestTimeout`: milliseconds to the head of the response. `counts`: undefined while nobody counts. */
+  /** `requestTimeout`: milliseconds to the head of the response. `counts`: `undefined` if no gateway runs yet. */
   constructor(
     handler: Handler,
     requestTimeout: number | undefined,
@@ -47,7 +47,7 @@ export abstract class CountedRequest<Handler extends UpstreamHandler = UpstreamH
     }
   }
 
-  /** Nothing more goes to the handler. */
+  /** Whether the handler gets nothing more. */
   get isOver(): boolean {
     return this.#isOver;
   }
@@ -58,16 +58,16 @@ export abstract class CountedRequest<Handler extends UpstreamHandler = UpstreamH
 
   abstract resume(): void;
 
-  /** Closes what carries the request, or is to carry it. */
+  /** Closes what carries the request, or is going to. */
   protected abstract breakOff(): void;
 
-  /** A response came that only announces another one (1xx). */
+  /** Handles an interim response (1xx). */
   protected onInterim(): void {
     this.#interimResponses += 1;
     if (this.#interimResponses > MAX_INTERIM_RESPONSES) this.giveUp(interimFlood);
   }
 
-  /** Passes the head of the response on, unless its status is none. */
+  /** Passes on the head of the response, unless its status is invalid. */
   protected onHead(status: number, head: readonly string[] | ReceivedFields): void {
     if (status > MAX_STATUS) {
       this.giveUp(invalidStatus);
@@ -77,32 +77,32 @@ export abstract class CountedRequest<Handler extends UpstreamHandler = UpstreamH
     try {
       this.#give(status, head);
     } catch (error) {
-      // What the response says can't be said to the client.
+      // The response cannot be forwarded to the client.
       this.giveUp({ kind: "protocol", detail: error instanceof Error ? error.message : "" });
     }
   }
 
-  /** The server has answered: its time is kept, and the wait is over. */
+  /** Ends the wait for the head and records its time. */
   protected responded(status: number): void {
     clearTimeout(this.#timer);
     this.#isError = status >= 500;
     this.#counts?.responded(performance.now() - this.#started);
   }
 
-  /** The response is complete. */
+  /** Handles a complete response. */
   protected complete(trailers?: readonly string[]): void {
     this.#over(this.#isError ? "error" : "ok");
     this.handler.onEnd(trailers);
   }
 
-  /** What carried the request has ended, and no complete response was there. */
+  /** Handles the end of the connection or stream before the response was complete. */
   protected fail(failure: UpstreamFailure): void {
     if (this.#isOver) return;
     this.#over(failure.kind);
     this.handler.onError(failure);
   }
 
-  /** Breaks the request off, for a reason that the handler is told. */
+  /** Aborts the request and reports why to the handler. */
   protected giveUp(failure: UpstreamFailure): void {
     if (this.#isOver) return;
     this.#abort(failure.kind);
@@ -114,7 +114,7 @@ export abstract class CountedRequest<Handler extends UpstreamHandler = UpstreamH
     else this.handler.onHead(status, head);
   }
 
-  /** What a server did that nobody waits for any more. */
+  /** Returns the result of a response that is no longer wanted. */
   #resultOf(reason: AbortReason | undefined): RequestResult {
     if (reason !== "discarded") return reason ?? "aborted";
     return this.#isError ? "error" : "ok";
@@ -132,7 +132,7 @@ export abstract class CountedRequest<Handler extends UpstreamHandler = UpstreamH
   }
 }
 
-/** Hands a response's head to who wants it: as fields where those are taken so, else as a flat list. */
+/** Passes a response's head to the handler: as fields if it takes them, otherwise as a flat list. */
 export function deliverHead(
   handler: UpstreamHandler,
   status: number,
@@ -142,7 +142,7 @@ export function deliverHead(
   else handler.onFields(status, fields);
 }
 
-/** What became of a request. */
+/** Result of a request. */
 export type RequestResult = "ok" | "error" | "aborted" | UpstreamFailure["kind"];
 
 /** A pool of connections. */
@@ -161,9 +161,9 @@ class UpstreamMetrics extends UpstreamCounts<RequestCounts> {
   }
 }
 
-/** Counts the requests to one upstream; its counters are made before the first request. */
+/** Counts the requests to one upstream; its counters exist before the first request. */
 export class RequestCounts {
-  /** Those under way. */
+  /** Number of requests in flight. */
   active = 0;
   readonly #results: Readonly<Record<RequestResult, Sample>>;
   readonly #responseStart: Histogram;
@@ -183,7 +183,7 @@ export class RequestCounts {
     this.#responseStart = metrics.histogram(upstreamResponseStart, upstream);
   }
 
-  /** Those that wait for a connection, in all pools of this upstream. */
+  /** Number of requests that wait for a connection, in all pools of this upstream. */
   get queued(): number {
     let queued = 0;
     for (const { stats } of this.#pools) queued += stats.queued;
@@ -199,7 +199,7 @@ export class RequestCounts {
     this.active += 1;
   }
 
-  /** The head of its response is there, after so many milliseconds. */
+  /** Records the head of a response after so many milliseconds. */
   responded(duration: number): void {
     this.#responseStart.add(duration / SECOND);
   }
@@ -210,7 +210,7 @@ export class RequestCounts {
   }
 }
 
-/** The counts of the requests to an upstream, which outlive a reload; undefined: no gateway runs yet. */
+/** Returns the counts of requests to an upstream, which survive a reload; `undefined` if no gateway runs yet. */
 export function requestCounts(upstream: string): RequestCounts | undefined {
   return processMetrics()?.part(UpstreamMetrics).to(upstream);
 }

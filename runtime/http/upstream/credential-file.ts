@@ -1,7 +1,7 @@
 import { readAuthorization } from "../../contents/authorization-value.ts";
 import { WatchedFile } from "../../process/watched-file.ts";
 
-/** The value of Authorization that a file holds: read when the gateway starts, and again when the file has changed. */
+/** Returns the value of Authorization from a file, which is read at startup and again when it changes. */
 export type Credential = () => string;
 
 /** Follows a file with a token, or with a whole value of Authorization (`Basic ...`). Throws StartupError. */

@@ -13,15 +13,15 @@ import type {
 } from "./upstream.ts";
 import { WrappedUpstream } from "./wrapped-upstream.ts";
 
-/** The most bytes of a body that is signed: it is held until its last byte is known. */
+/** Maximum bytes of a signed body, which is buffered until its end. */
 const MAX_SIGNED = 16 * MiB;
 
-/** An upstream whose requests show the gateway's credentials: they are put on last, and may have to be fetched first. */
+/** An upstream whose requests carry the gateway's credentials. They are added last, and may have to be fetched first. */
 export class CredentialedUpstream extends WrappedUpstream {
   readonly #credential: UpstreamCredential;
   readonly #signsBody: boolean;
 
-  /** `signsBody`: the credential depends on the body, which is read before it is sent. */
+  /** `signsBody`: whether the credential depends on the body, which is then read first. */
   constructor(server: Upstream, credential: UpstreamCredential, signsBody: boolean) {
     super(server);
     this.#credential = credential;
@@ -50,7 +50,7 @@ export class CredentialedUpstream extends WrappedUpstream {
   }
 }
 
-/** A request that is sent when it has its credentials, unless it was aborted by then. */
+/** A request that is sent once it has its credentials, unless it was aborted. */
 class PreparedRequest implements UpstreamRequest {
   #request: UpstreamRequest | undefined;
   #isAborted = false;
@@ -96,7 +96,7 @@ function wholeBody(body: UpstreamCall["body"]): Promise<string | Uint8Array | nu
   });
 }
 
-/** A request that a credential keeps from being sent, and what that is to the client. */
+/** A request that is not sent because of its credential, with the failure for the client. */
 export class CallRefused extends Error {
   readonly failure: UpstreamFailure;
 

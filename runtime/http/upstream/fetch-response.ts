@@ -26,7 +26,7 @@ async function fetchFromUrl(request: FetchRequest, limits: FetchLimits): Promise
   }
 }
 
-/** The same over an upstream that is the URL's server: without a signal, which would cost more than the rest. */
+/** Fetches over an upstream, without an AbortSignal, which would cost more than everything else. */
 function requestFrom(
   server: Upstream,
   { method, url, authority = server.authority, headers, body, span }: FetchRequest,

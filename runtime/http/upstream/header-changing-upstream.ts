@@ -11,7 +11,7 @@ import type {
 } from "./upstream.ts";
 import { WrappedUpstream } from "./wrapped-upstream.ts";
 
-/** An upstream that gets other headers than the rest, or whose responses do. */
+/** An upstream with changed request or response headers. */
 export class HeaderChangingUpstream extends WrappedUpstream {
   readonly #changes: HeaderChanges;
 
@@ -44,7 +44,7 @@ export class HeaderChangingUpstream extends WrappedUpstream {
   }
 }
 
-/** A response with other headers. */
+/** Receives a response with changed headers. */
 class ChangedResponse<Handler extends UpstreamHandler> implements UpstreamHandler {
   protected readonly handler: Handler;
   protected readonly changes: HeaderModifier;

@@ -5,8 +5,8 @@ import { Http1Upstream } from "./node/http1-upstream.ts";
 import type { Upstream, UpstreamSettings } from "./upstream.ts";
 
 /**
- * Opens a pool of connections to one destination. Nothing is connected before the first call. `lookup`: another way from
- * its name to addresses. Throws StartupError on a malformed URL.
+ * Opens a pool of connections to one destination. Nothing is connected before the first call. `lookup`: replaces the system's
+ * name resolution. Throws StartupError on a malformed URL.
  */
 export function openUpstream(settings: UpstreamSettings, lookup?: Lookup): Upstream {
   const { version: Server = Http1Upstream, credential, signsBody = false } = settings;
@@ -15,7 +15,7 @@ export function openUpstream(settings: UpstreamSettings, lookup?: Lookup): Upstr
   if (credential !== undefined) {
     upstream = new CredentialedUpstream(upstream, credential, signsBody);
   }
-  // Credentials may be about headers: those are complete before.
+  // Credentials may cover headers, so those are changed first.
   if (requestHeaders !== undefined || responseHeaders !== undefined) {
     upstream = new HeaderChangingUpstream(upstream, settings);
   }

@@ -4,25 +4,25 @@ import type { FetchLimits } from "./fetch-request.ts";
 import { fetchResponse } from "./fetch-response.ts";
 import type { Upstream } from "./upstream.ts";
 
-/** Milliseconds between two fetches that requests ask for; shorter while there is nothing to work with. */
+/** Milliseconds between two fetches that requests cause; shorter until the first success. */
 const WINDOW = 10_000;
 const FIRST_WINDOW = 1_000;
 
 /** A document that the configuration names by URL. */
 export interface DocumentSettings {
-  /** What it is and where, unique in the process: `key set https://...`. */
+  /** Type and URL, unique in the process: `key set https://...`. */
   readonly name: string;
-  /** What it is, for the log: `key set`. */
+  /** Type, for the log: `key set`. */
   readonly what: string;
-  /** Tried in order; the first document that is accepted counts. */
+  /** Tried in order until a document is accepted. */
   readonly urls: readonly string[];
-  /** The server of the URLs, when it is reached in a way of its own. */
+  /** The server of the URLs, if it is reached in a special way. */
   readonly server?: Upstream;
-  /** Throws on a document that must not be used. */
+  /** Throws if the document must not be used. */
   readonly accept: (document: JsonObject) => void;
 }
 
-/** The document of these settings in this process: policies that name the same URLs share it, a reload keeps it. */
+/** Returns the document of these settings in this process. Policies with the same URLs share it, and it survives a reload. */
 export function remoteDocument(
   gateway: GatewayContext,
   settings: DocumentSettings,
@@ -36,11 +36,9 @@ export function remoteDocument(
 }
 
 /**
- * A JSON document on another server, kept in memory: a key set, a server's metadata.
- *
- * One fetch at a time, at most one in 10 seconds (in 1 second until the first success), none unless a request needs it.
- * A failed fetch, or a document that is not accepted, leaves the last good one in use and is logged. It holds no timer
- * and no connection, so it needs no closing.
+ * A cached JSON document of another server: a key set, a server's metadata. One fetch at a time, at most one in 10 seconds (in
+ * 1 second until the first success), none unless a request needs it. If a fetch fails or its document is not accepted, that is
+ * logged and the last good one stays in use. It holds no timer and no connection, so it needs no closing.
  */
 class RemoteDocument implements SharedDocument {
   readonly #settings: DocumentSettings;
@@ -101,12 +99,12 @@ class RemoteDocument implements SharedDocument {
   }
 }
 
-/** A query may hold a key. */
+/** Removes the query, which may hold a key. */
 function withoutQuery(url: string): string {
   return url.split("?", 1)[0] ?? "";
 }
 
-/** A failed connection to several addresses says nothing by itself; its code does. */
+/** Describes an error. A failed connection to several addresses has no message, only a code. */
 function problem(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.message === "" && "code" in error ? String(error.code) : error.message;
@@ -115,8 +113,8 @@ function problem(error: unknown): string {
 const limits: FetchLimits = { maxBytes: 512 * 1024, deadline: 5_000, expectedStatus: 200 };
 
 /**
- * Fetches a JSON object that the configuration names by URL (a key set, a server's metadata): within 5 seconds, at most
- * 512 KiB. `server` is the URL's server when it is reached in a way of its own. Throws when it does not get one.
+ * Fetches a JSON object that the configuration names by URL (a key set, a server's metadata): within 5 seconds, at most 512
+ * KiB. `server`: the URL's server, if it is reached in a special way. Throws if that fails.
  */
 export async function fetchJson(url: string, server?: Upstream): Promise<JsonObject> {
   const headers = ["accept", "application/json"];
@@ -125,6 +123,6 @@ export async function fetchJson(url: string, server?: Upstream): Promise<JsonObj
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw new Error("not a JSON object");
   }
-  // An object that is no array has string keys: JsonObject says no more.
+  // An object that is not an array has string keys, as JsonObject requires.
   return value as JsonObject;
 }

@@ -9,25 +9,25 @@ import type {
 } from "./upstream.ts";
 import { WrappedUpstream } from "./wrapped-upstream.ts";
 
-/** How often a request is sent again. */
+/** When a request is sent again. */
 export interface RepeatSettings {
-  /** Attempts after the first one. */
+  /** Number of attempts after the first one. */
   readonly attempts: number;
-  /** Milliseconds between an attempt and the next one. */
+  /** Milliseconds between two attempts. */
   readonly backoff: number;
-  /** Responses with these statuses are thrown away while attempts are left. */
+  /** Statuses whose responses are discarded while attempts are left. */
   readonly codes: ReadonlySet<number>;
 }
 
 /**
- * An upstream that is asked again where it can't be connected to, and where its response fails if the request does the
- * same twice as once. A body that comes in pieces is sent once.
+ * An upstream that retries if it cannot be connected to, and after failed responses if the request is repeatable. A body that
+ * arrives in pieces is sent once.
  */
 export class RepeatingUpstream extends WrappedUpstream {
   readonly #settings: RepeatSettings;
   readonly #isRepeatable: (call: UpstreamCall) => boolean;
 
-  /** `isRepeatable`: whether a server may see a request twice. */
+  /** `isRepeatable`: whether a server may get a request twice. */
   constructor(
     server: Upstream,
     settings: RepeatSettings,

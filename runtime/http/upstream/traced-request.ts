@@ -16,7 +16,7 @@ import type {
   UpstreamTunnel,
 } from "./upstream.ts";
 
-/** Sends a request that an exchange causes; where the exchange is traced, in a span of its own. */
+/** Sends a request that an exchange causes; in a span of its own if the exchange is traced. */
 export function sendTraced(
   trace: ExchangeTrace | undefined,
   upstream: Upstream,
@@ -26,7 +26,7 @@ export function sendTraced(
   return sendInSpan(trace?.beginCall(call.method), upstream, call, handler);
 }
 
-/** Sends a request in the span that was begun for it; undefined: it has none. */
+/** Sends a request in the span that was started for it; `undefined` without a span. */
 export function sendInSpan(
   span: CallSpan | undefined,
   upstream: Upstream,
@@ -38,7 +38,7 @@ export function sendInSpan(
   return sentInSpan(span, handler, (traced) => upstream.send(call, traced));
 }
 
-/** The span ends with the request; one that is not recorded has nothing to wait for. */
+/** Ends the span with the request. A span that is not recorded has nothing to wait for. */
 function sentInSpan(
   span: CallSpan,
   handler: UpstreamHandler,
@@ -52,7 +52,7 @@ function sentInSpan(
   return traced.started(send(traced));
 }
 
-/** The same with fields that go on as lines (`tracedLines`). */
+/** Sends a request with formatted fields (`tracedLines`). */
 export function sendLinesInSpan(
   span: CallSpan | undefined,
   upstream: Upstream,
@@ -65,7 +65,7 @@ export function sendLinesInSpan(
   return sentInSpan(span, handler, (traced) => send(call, traced));
 }
 
-/** Lines of a request's headers that say which span they are of, in the place of what came. */
+/** Replaces trace headers in formatted fields by those of the span. */
 export function tracedLines(
   { mayHaveTraceContext }: Pick<Exchange, "mayHaveTraceContext">,
   lines: string,
@@ -76,7 +76,7 @@ export function tracedLines(
 
 const contextLines = new HeaderNames(["traceparent"]);
 
-/** Asks for another protocol in the same way: the span ends when the upstream has agreed, or not. */
+/** Requests another protocol in the same way. The span ends once the upstream has agreed or refused. */
 export function upgradeTraced(
   trace: ExchangeTrace | undefined,
   upstream: Upstream,
@@ -91,13 +91,13 @@ export function upgradeTraced(
   return traced.started(upstream.upgrade(call, protocol, traced));
 }
 
-/** The call says which span it is, and the span what is called. */
+/** Adds the span to the call's headers, and the call to the span. */
 export function describeCall(span: CallSpan, upstream: Upstream, call: UpstreamCall): void {
   replaceHeader(call.headers, "traceparent", span.traceparent);
   span.asks(upstream, call.method, call.path);
 }
 
-/** Stands between a request and who wants its response, and sees how it ends. */
+/** Observes the response to a request and ends its span. */
 class TracedRequest<Handler extends UpstreamHandler> implements UpstreamHandler, UpstreamRequest {
   protected readonly span: CallSpan;
   protected readonly handler: Handler;

@@ -2,46 +2,46 @@ import { ForbiddenDestination } from "../../net/connector.ts";
 import { TunnelRefusal } from "../../net/tunnel.ts";
 import type { UpstreamFailure } from "./upstream.ts";
 
-/** What a connection that could not be opened is to the client. */
+/** Returns the failure for a connection that could not be opened. */
 export function connectFailure(error: Error): UpstreamFailure {
-  // The proxy is there, and does not what it is for.
+  // The proxy responds, but refuses its task.
   if (error instanceof TunnelRefusal) return { kind: "protocol", detail: error.message };
   const isForbidden = error instanceof ForbiddenDestination;
   return { kind: "connect", detail: error.message, ...(isForbidden && { isForbidden }) };
 }
 
-/** No response came in the time that the configuration gives. */
+/** No response arrived within the request timeout. */
 export const requestTimedOut: UpstreamFailure = {
   kind: "timeout",
   detail: "no response within the request timeout",
 };
 
-/** Interim (1xx) responses before one that counts; more are a flood. */
+/** Maximum number of interim (1xx) responses; more are a flood. */
 export const MAX_INTERIM_RESPONSES = 100;
 
-/** More interim responses than anybody needs. */
+/** More interim responses than allowed. */
 export const interimFlood: UpstreamFailure = {
   kind: "protocol",
   detail: "interim responses without end",
 };
 
-/** RFC 9110 15: what is above is no status, and HTTP/2 could not send it on. */
+/** RFC 9110 15: higher numbers are not statuses, and HTTP/2 could not forward them. */
 export const MAX_STATUS = 599;
 
-/** The status of the response is none. */
+/** The status of the response is invalid. */
 export const invalidStatus: UpstreamFailure = {
   kind: "protocol",
   detail: "a status above 599",
 };
 
-/** A header or a target that would not arrive as it is. */
+/** A header or target cannot be sent unchanged. */
 export const unsendable: UpstreamFailure = {
   kind: "protocol",
   isOfRequest: true,
   detail: "a header or a target that HTTP/1.1 can't carry",
 };
 
-/** The rest of the body will not come. */
+/** The rest of the body will not arrive. */
 export const senderLeft: UpstreamFailure = {
   kind: "closed",
   isOfRequest: true,

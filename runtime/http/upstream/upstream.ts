@@ -15,27 +15,27 @@ export interface Upstream {
   readonly name: string;
   /** Scheme, host and port of the destination. */
   readonly origin: string;
-  /** What a request to it says in Host: the host, with the port unless it is the scheme's own. */
+  /** Host of its requests, with the port unless it is the scheme's default. */
   readonly authority: string;
-  /** True when it is asked by the name that the client used: a policy, or an IP address or a socket, which are no names. */
+  /** Whether requests keep the client's host: by a policy, or because an IP address or a socket has no name. */
   readonly keepsHost: boolean;
-  /** The path the destination's URL carries (`/mcp`), or `/`. */
+  /** Path of the destination's URL (`/mcp`), or `/`. */
   readonly path: string;
-  /** It takes part in trailers: requests to it say so (`te: trailers`) where their client does. */
+  /** Whether it supports trailers: requests then have `te: trailers` if their client's do. */
   readonly takesTrailers: boolean;
-  /** What is put before the paths of requests that are passed on: `/base`, or nothing. */
+  /** Prefix of the paths of forwarded requests: `/base`, or empty. */
   readonly basePath: string;
   /** Sends one request. The handler gets a head, data and an end, or one error; nothing after `abort`. */
   send(call: UpstreamCall, handler: UpstreamHandler): UpstreamRequest;
-  /** Sends one whose fields go on as lines. Absent: it has something to do with them, or is not asked in HTTP/1.1. */
+  /** Sends a request with formatted fields. Absent if the upstream changes fields or does not use HTTP/1.1. */
   sendLines?(call: LinesCall, handler: UpstreamHandler): UpstreamRequest;
-  /** Asks for another protocol with a request that has no body; over HTTP/1.1, whatever the pool speaks. */
+  /** Requests another protocol with a request without body; over HTTP/1.1, whatever the pool speaks. */
   upgrade(call: UpstreamCall, protocol: string, handler: UpgradeHandler): UpstreamRequest;
-  /** Ends the pool when its last request has ended. */
+  /** Closes the pool once its last request has ended. */
   close(): void;
 }
 
-/** What is changed of the messages of one upstream; absent: nothing. */
+/** Changes to the headers of one upstream's messages; none if absent. */
 export interface HeaderChanges {
   readonly requestHeaders?: HeaderModifier;
   readonly responseHeaders?: HeaderModifier;
@@ -45,36 +45,36 @@ export interface HeaderChanges {
 export interface UpstreamSettings extends HeaderChanges {
   /** `http://` or `https://` with host, optional port and optional path; `unix:` with the path of a socket. */
   readonly url: string;
-  /** Of all servers that its name stands for this one; absent: any. */
+  /** The one server to connect to, of all that the name stands for; any if absent. */
   readonly endpoint?: PodAddress;
   /** Milliseconds to connect. */
   readonly connectTimeout: number;
-  /** Absent: the system's. */
+  /** The system's settings if absent. */
   readonly keepAlive?: KeepAliveSettings;
-  /** The proxy through which it is reached (CONNECT), see `throughProxy`. If absent, it is reached directly. */
+  /** Connects through a proxy (CONNECT), see `throughProxy`; directly if absent. */
   readonly tunnel?: ProxyTunnel;
-  /** How an `https://` destination is known; absent: by the authorities of the system and its host's name. */
+  /** Verification of an `https://` destination; by the system's authorities and its host name if absent. */
   readonly tls?: UpstreamTlsSettings;
   /**
-   * `Http2Upstream` (by ALPN or prior knowledge) or `NegotiatedUpstream` (the version that ALPN agrees on). If absent, HTTP/1.1.
-   * A class instead of a name: bundles contain only the versions that their gateway uses.
+   * `Http2Upstream` (by ALPN or prior knowledge) or `NegotiatedUpstream` (the version that ALPN agrees on); HTTP/1.1 if absent.
+   * A class instead of a name, so that bundles contain only the versions that their gateway uses.
    */
   readonly version?: UpstreamClass;
-  /** Milliseconds from sending a request to the head of its response; absent: no limit. */
+  /** Milliseconds from sending a request to the head of its response; no limit if absent. */
   readonly requestTimeout?: number;
-  /** It is asked by the name that the client used; absent: unless it has a name of its own. */
+  /** Whether requests keep the client's host; if absent, only if the destination has no name. */
   readonly keepsHost?: boolean;
-  /** What metrics call it; absent: its host and port. */
+  /** Name in metrics; host and port if absent. */
   readonly countedAs?: string;
-  /** What every request says in Authorization, in the place of the client's; it may change with a file. */
+  /** Value of Authorization in every request, instead of the client's; a file's value may change. */
   readonly authorization?: string | Credential;
-  /** Another upstream in its place, for what becomes of its messages alone. */
+  /** Wraps the upstream to change its messages. */
   readonly messages?: (server: Upstream) => Upstream;
-  /** Another upstream in its place, which decides whether it gets a request at all. */
+  /** Wraps the upstream to decide whether it gets a request. */
   readonly guard?: (server: Upstream) => Upstream;
-  /** Shows the gateway's credentials in another way than that. */
+  /** Adds the gateway's credentials in another way. */
   readonly credential?: UpstreamCredential;
-  /** The credential depends on the body of a request: it is read whole before the request is sent. */
+  /** Whether the credential depends on the body, which is then buffered before the request is sent. */
   readonly signsBody?: boolean;
 }
 
@@ -89,22 +89,22 @@ export interface ProxyTunnel extends ProxySettings {
   readonly open: () => OpenTunnel;
 }
 
-/** A proxy that opens tunnels. */
+/** Settings of a proxy that opens tunnels. */
 export interface ProxySettings {
-  /** `http://` or `https://`, how the proxy itself is reached, with host and port. */
+  /** URL of the proxy itself: `http://` or `https://`, with host and port. */
   readonly url: string;
   /** Milliseconds to connect, and as much to its response. */
   readonly connectTimeout: number;
-  /** Absent: the system's. */
+  /** The system's settings if absent. */
   readonly keepAlive?: KeepAliveSettings;
-  /** How an `https://` proxy is known. */
+  /** Verification of an `https://` proxy. */
   readonly tls?: UpstreamTlsSettings;
-  /** What it is shown in Proxy-Authorization, or the path of a file that holds it; absent: nothing. */
+  /** Value of Proxy-Authorization, or the path of a file with it; none if absent. */
   readonly authorization?: string;
   readonly authorizationFile?: string;
 }
 
-/** Puts credentials on a request that is complete otherwise. Throws or rejects when there are none to be had. */
+/** Adds credentials to a request that is otherwise complete. Throws or rejects if there are no credentials. */
 export type UpstreamCredential = (call: UpstreamCall) => void | Promise<void>;
 
 /** One request to an upstream. */
@@ -115,83 +115,86 @@ export interface UpstreamCall {
   /** Flat header list with Host, without hop-by-hop headers and Content-Length: framing follows from the body. */
   readonly headers: string[];
   readonly body: string | Uint8Array | BodySource | null;
-  /** The exchange that it is a part of; absent: the gateway asks for itself. */
+  /** The exchange that causes the call; absent for calls of the gateway itself. */
   readonly exchange?: Exchange;
-  /** What may stand behind its body: whoever changes headers notes their names there. */
+  /** Filter of its trailers: code that changes headers must record their names there. */
   readonly trailers?: RequestTrailers | undefined;
 }
 
-/** A request whose fields go on as lines. */
+/** A request with formatted fields. */
 export interface LinesCall {
   readonly method: string;
   /** Target in origin form. */
   readonly path: string;
-  /** Each with its line break, without hop-by-hop headers and Content-Length; Host is among them. */
+  /** Lines with their line breaks, without hop-by-hop headers and Content-Length, but with Host. */
   readonly lines: string;
   readonly body: UpstreamCall["body"];
-  /** Bytes of a body that is a text; absent: nobody has counted them. */
+  /** Bytes of a string body; absent if they were not counted. */
   readonly length?: number | undefined;
 }
 
 /** Receives one response. */
 export interface UpstreamHandler {
-  /** The head; `headers` is a flat list, hop-by-hop headers included. Interim (1xx) responses are not shown. */
+  /** Receives the head; `headers` is a flat list, hop-by-hop headers included. Interim (1xx) responses are not passed on. */
   onHead(status: number, headers: readonly string[]): void;
-  /** Gets the head in the place of `onHead` where HTTP/1.1 has received it: for who passes it on. Absent: there is a list alone. */
+  /** Receives the head instead of `onHead` if it was received over HTTP/1.1, to forward it. Optional. */
   onFields?(status: number, fields: ReceivedFields): void;
-  /** A piece of the body. False: pause until `UpstreamRequest.resume`. */
+  /** Receives a piece of the body. Returns false to pause until `UpstreamRequest.resume`. */
   onData(chunk: Buffer): boolean;
-  /** Nobody holds bytes of the pieces that `onData` got, as all of them have left the process. Absent: they may be held. */
+  /** Whether all bytes of the pieces have left the process. If absent, some may be held. */
   readonly holdsNothing?: boolean;
-  /** `trailers` is a flat list of the fields behind the body (RFC 9110 6.5), as they came; undefined: none. */
+  /** Receives the end. `trailers`: flat list of fields as received (RFC 9110 6.5); `undefined` without any. */
   onEnd(trailers?: readonly string[]): void;
   /** The call failed before or during the response. */
   onError(failure: UpstreamFailure): void;
 }
 
-/** Receives the response to a request for another protocol: that of any request, or the change. */
+/** Receives the response to a request for another protocol: a regular one, or the switch. */
 export interface UpgradeHandler extends UpstreamHandler {
-  /** The upstream has changed: `onData` and `onEnd` are about raw bytes from here on. `headers` are those of its 101. */
+  /** The upstream has switched: from now on, `onData` and `onEnd` are about raw bytes. `headers` are those of its 101. */
   onSwitch(headers: readonly string[], tunnel: UpstreamTunnel): void;
 }
 
-/** The way to an upstream that has left HTTP. */
+/** The sending side to an upstream that has left HTTP. */
 export interface UpstreamTunnel {
-  /** False: wait for `onDrain`. */
+  /** Returns false if the caller should wait for `onDrain`. */
   write(chunk: Uint8Array): boolean;
   /** Called each time a full buffer was emptied. */
   onDrain(listener: () => void): void;
   end(): void;
 }
 
-/** Why an upstream call failed: the response to the client follows from it (503, 504, 502; 403 when it may not be made, 401 without a token for it). */
+/**
+ * Why an upstream call failed. It determines the response to the client (503, 504, 502; 403 if it is forbidden, 401 without a
+ * token for it).
+ */
 export interface UpstreamFailure {
   readonly kind: "connect" | "timeout" | "protocol" | "closed";
-  /** The destination is not one that the client may choose. */
+  /** Whether the client may not choose this destination. */
   readonly isForbidden?: true;
-  /** The rules of the upstream forbid it: 403. */
+  /** Whether the rules of the upstream forbid it: 403. */
   readonly isDenied?: true;
-  /** The client's token is none that the backend could be shown another one for: 401. */
+  /** Whether the client's token cannot be exchanged for one of the backend: 401. */
   readonly isUnauthorized?: true;
-  /** The request is to blame, not the server: nothing that could be sent, or its client has left. */
+  /** Whether the request is the cause, not the server: it cannot be sent, or its client has left. */
   readonly isOfRequest?: true;
   /**
-   * Nothing of the request was sent to the server, and this is its body, whole: another server can have it. Absent: the
-   * request may have been sent.
+   * Set if nothing of the request was sent: its whole body, so that another server can get it. If absent, the request may have
+   * been sent.
    */
   readonly unsent?: { readonly body: UpstreamCall["body"] };
   /** For the log only, never for a client. */
   readonly detail: string;
 }
 
-/** Why a request is broken off: its upstream took too long, or its response is one to try again for. */
+/** Why a request is aborted: its upstream took too long, or its response causes a retry. */
 export type AbortReason = "timeout" | "discarded";
 
-/** A request under way. */
+/** A request in flight. */
 export interface UpstreamRequest {
   /**
-   * Breaks the request off; the upstream's connection is closed at once. Safe to call again. `reason`: absent when nobody
-   * waits for the response.
+   * Aborts the request and closes its connection at once. Can be called more than once. `reason`: absent if the response is no
+   * longer wanted.
    */
   abort(reason?: AbortReason): void;
   resume(): void;

@@ -7,7 +7,7 @@ import type {
   UpstreamRequest,
 } from "./upstream.ts";
 
-/** An upstream that is another one to all who ask, but for how its requests are sent. */
+/** An upstream that sends requests in its own way and is otherwise the same as another one. */
 export abstract class WrappedUpstream implements Upstream {
   protected readonly server: Upstream;
 
@@ -54,7 +54,7 @@ export abstract class WrappedUpstream implements Upstream {
   }
 }
 
-/** A request that is never sent: its handler gets the failure later, as every failure. */
+/** A request that is never sent: its handler gets the failure later, as for every failure. */
 export class UnsentRequest implements UpstreamRequest {
   #isAborted = false;
 

@@ -10,17 +10,17 @@ import { UpstreamTls } from "../../../tls/upstream-tls.ts";
 import type { UpstreamSettings } from "../upstream.ts";
 import type { ServerUrl } from "./server-url.ts";
 
-/** The ways to connect to one destination. */
+/** Functions that connect to one destination. */
 export interface Connectors {
-  /** What the server chooses, of HTTP/2 and HTTP/1.1. */
+  /** Negotiates HTTP/2 or HTTP/1.1. */
   readonly negotiated: () => Connect;
-  /** HTTP/1.1, whatever the settings say. */
+  /** Connects for HTTP/1.1, whatever the settings say. */
   readonly http1: () => Connect;
-  /** HTTP/2, whatever the settings say. */
+  /** Connects for HTTP/2, whatever the settings say. */
   readonly http2: () => Connect;
 }
 
-/** Makes the ways to one destination. Throws StartupError when a file of its TLS can't be used. */
+/** Returns the functions that connect to a destination. Throws StartupError if a file of its TLS is unusable. */
 export function connectorsTo(
   { url, socketPath, name }: ServerUrl,
   settings: Omit<UpstreamSettings, "version">,

@@ -17,45 +17,45 @@ import { fieldLines, inOnePiece, isPlainText, ONE_PIECE, writeFramed } from "../
 import type { ReadState } from "../../http1/message-reader.ts";
 import { type Http1Reader, Http1Response, type WrittenCall } from "./http1-message.ts";
 
-/** How long a connection without a request is kept where its server does not say: most servers wait longer. */
+/** Idle time of a connection whose server announces none: most servers wait longer. */
 const IDLE_TIME = 4 * SECOND;
 
-/** What servers say of that is taken this far. */
+/** Maximum idle time that a server can announce. */
 const MAX_IDLE_TIME = 600 * SECOND;
 
-/** A request that is on a connection. */
+/** The request that uses a connection. */
 export interface Http1User extends Http1Reader, Borrower {
-  /** The response is complete; the connection is another's from now on. */
+  /** The response is complete; the connection is free again. */
   onComplete(trailers: readonly string[] | undefined): void;
   /** The connection has ended before that. */
   onClose(reason: CloseReason): void;
-  /** What was written has gone out, after a `write` that gave false. */
+  /** Everything written has left, after a `write` that returned false. */
   onDrain(): void;
 }
 
-/** Why a connection ended under a request. */
+/** Why a connection ended during a request. */
 export interface CloseReason {
   readonly kind: "closed" | "protocol";
   readonly detail: string;
-  /** Some of a response had come. */
+  /** Whether a part of the response had arrived. */
   readonly hasBegun: boolean;
 }
 
-/** What a connection needs of its pool. */
+/** Interface of a pool for its connections. */
 export interface Http1Owner {
   readonly deadlines: Deadlines;
-  /** What connections are read into. */
+  /** Memory that connections are read into. */
   readonly memory: ReadMemory;
-  /** Holds short requests back that are written in one turn. */
+  /** Batches short requests of one turn. */
   readonly writes: WriteBatch;
-  /** It can carry the next request. */
+  /** The connection can carry the next request. */
   onIdle(connection: Http1Connection): void;
   onGone(connection: Http1Connection): void;
 }
 
-/** A connection of HTTP/1.1: one request at a time (RFC 9112 9.3). */
+/** An HTTP/1.1 connection: one request at a time (RFC 9112 9.3). */
 export class Http1Connection implements Timed, ReadTaker, BatchedWriter {
-  /** The tick at which it has waited for a request as long as it may. */
+  /** Tick at which its idle time ends. */
   deadline: number;
   place = 0;
   readonly #socket: Socket;
@@ -63,12 +63,12 @@ export class Http1Connection implements Timed, ReadTaker, BatchedWriter {
   readonly #reads: SocketReads;
   #user: Http1User | undefined;
   #response: Http1Response | undefined;
-  /** All of the request was written. */
+  /** Whether the whole request was written. */
   #isSent = false;
   #isPaused = false;
-  /** The process waits for it. */
+  /** Whether the connection keeps the process alive. */
   #isHeld = false;
-  /** Another request belongs to another server. */
+  /** Whether the connection closes after this request. */
   #isLast = false;
   #error: Error | undefined;
 
@@ -96,7 +96,7 @@ export class Http1Connection implements Timed, ReadTaker, BatchedWriter {
     return !this.#socket.destroyed;
   }
 
-  /** Gives the connection to a request. `hasNoBody`: its response has none, whatever it says. */
+  /** Assigns the connection to a request. `hasNoBody`: its response has none, whatever its head says. */
   begin(user: Http1User, hasNoBody: boolean): void {
     this.#user = user;
     this.#response = new Http1Response(user, hasNoBody);
@@ -104,14 +104,17 @@ export class Http1Connection implements Timed, ReadTaker, BatchedWriter {
     this.#keepProcess();
   }
 
-  /** What nobody uses is let go of from tick to tick: most connections have the next request before. */
+  /**
+   * Closes the connection when its idle time is over. Checked tick by tick, because most connections get their next request
+   * before.
+   */
   expire(tick: number): void {
     if (this.#user !== undefined) return;
     if (tick >= this.deadline) this.#socket.destroy();
     else this.#letGo();
   }
 
-  /** Writes the head of a request with its whole body; the request is sent. `framing`: what the head says of that. */
+  /** Writes the head of a request with its whole body, which sends it. `framing`: as announced in the head. */
   send(head: string, body: string | Uint8Array | null, framing?: WrittenCall["framing"]): void {
     this.#isSent = true;
     if (body === null) this.#sendText(head);
@@ -120,18 +123,18 @@ export class Http1Connection implements Timed, ReadTaker, BatchedWriter {
     else this.#sendBytes(head, Buffer.from(body));
   }
 
-  /** Writes the head of a request whose body is to come. */
+  /** Writes the head of a request whose body follows. */
   writeHead(head: string): void {
     this.#socket.write(head, "latin1");
   }
 
-  /** Writes a piece of a body. False: wait for `onDrain`. */
+  /** Writes a piece of a body. Returns false if the caller should wait for `onDrain`. */
   write(chunk: Buffer, isChunked: boolean): boolean {
     if (!isChunked) return writeFramed(this.#socket, "", chunk, "");
     return writeFramed(this.#socket, `${chunk.length.toString(16)}\r\n`, chunk, "\r\n");
   }
 
-  /** The body is complete. `trailers`: behind one in chunks. */
+  /** Ends the body. `trailers`: sent after a chunked one. */
   end(isChunked: boolean, trailers: readonly string[] = []): void {
     if (isChunked) this.#socket.write(`0\r\n${fieldLines(trailers) ?? ""}\r\n`, "latin1");
     this.#isSent = true;
@@ -149,7 +152,7 @@ export class Http1Connection implements Timed, ReadTaker, BatchedWriter {
     if (state === "open") this.#resumeSocket();
   }
 
-  /** All that was written has left the process. */
+  /** Whether all written bytes have left the process. */
   get holdsNothing(): boolean {
     return this.#socket.writableLength === 0;
   }
@@ -168,7 +171,7 @@ export class Http1Connection implements Timed, ReadTaker, BatchedWriter {
     return response?.holdsNothing === true;
   }
 
-  /** Closes it, and the request on it is told nothing. */
+  /** Closes the connection without notifying its request. */
   abort(): void {
     this.#user = undefined;
     this.#response = undefined;
@@ -184,10 +187,10 @@ export class Http1Connection implements Timed, ReadTaker, BatchedWriter {
     if (!this.#owner.writes.holds(this, request)) this.release(request);
   }
 
-  /** `isLent`: they are another's when it is over. */
+  /** `isLent`: the bytes are only valid during the call. */
   #read(bytes: Buffer, isLent: boolean): void {
     const response = this.#response;
-    // What nobody asked for would be taken for the next response.
+    // Unrequested bytes would be taken for the next response.
     if (response === undefined) this.#socket.destroy();
     else this.#after(response.push(bytes, isLent));
   }
@@ -201,7 +204,7 @@ export class Http1Connection implements Timed, ReadTaker, BatchedWriter {
         pauseReads(this.#socket);
         return;
       case "broken":
-        // Who uses it is told when it is closed: the head may have been given just now.
+        // The request is notified when the connection is closed, because the head may have been passed on just now.
         this.#socket.destroy();
         return;
       case "ended":
@@ -252,7 +255,7 @@ export class Http1Connection implements Timed, ReadTaker, BatchedWriter {
     this.#socket.resume();
   }
 
-  /** The server sends nothing more. */
+  /** The server has ended its side. */
   #onEnd(): void {
     if (this.#response?.close() === true) this.#complete();
     this.#socket.destroy();
@@ -275,25 +278,25 @@ export class Http1Connection implements Timed, ReadTaker, BatchedWriter {
   }
 }
 
-/** A second less than the server waits: a request on its way would meet the end. */
+/** Returns a second less than the server's idle time, because a request on its way would meet the end. */
 function keptFor(seconds: number): number {
   return Math.min((seconds - 1) * SECOND, MAX_IDLE_TIME);
 }
 
-/** Who waits for a connection. */
+/** A request that waits for a connection. */
 export interface Waiter {
   use(connection: Http1Connection): void;
   /** No connection could be opened. */
   onNoConnection(error: Error): void;
 }
 
-/** The connections of HTTP/1.1 to one destination: as many as there are requests, and those that wait for the next one. */
+/** HTTP/1.1 connections to one destination: one per request in flight, and idle ones for the next requests. */
 export class Http1Pool implements Http1Owner {
   readonly deadlines = new Deadlines(() => this.#closeIdle());
-  /** All pools of a process have it, and its ports. */
+  /** Shared with all pools and ports of the process. */
   readonly writes: WriteBatch = processMetrics()?.part(WriteBatch) ?? new WriteBatch();
   readonly #connect: Connect;
-  /** Without a request; the last one used is the first one used again, so that the others can end. */
+  /** Idle connections. The last used one is reused first, so that the others can time out. */
   readonly #idle: Http1Connection[] = [];
   readonly #waiting: Waiter[] = [];
   #memory: ReadMemory | undefined;
@@ -309,14 +312,14 @@ export class Http1Pool implements Http1Owner {
     return this.#memory;
   }
 
-  /** For the metrics. */
+  /** Number of waiting requests, for the metrics. */
   get stats(): { readonly queued: number } {
     return { queued: this.#waiting.length };
   }
 
-  /** Calls `use` with a connection, at once when there is one. */
+  /** Calls `use` with a connection, synchronously if one is idle. */
   take(waiter: Waiter): void {
-    // Servers may have closed what this process, which stood still, takes for open.
+    // Servers may have closed connections while this process was blocked.
     if (this.#idle.length > 0 && this.deadlines.isBehind) this.#closeIdle();
     for (let free = this.#idle.pop(); free !== undefined; free = this.#idle.pop()) {
       if (!free.isOpen) continue;
@@ -326,7 +329,7 @@ export class Http1Pool implements Http1Owner {
     if (this.#opening < this.#waiting.push(waiter)) this.#open();
   }
 
-  /** Who waits does so no more. */
+  /** Stops waiting. */
   leave(waiter: Waiter): void {
     const at = this.#waiting.indexOf(waiter);
     if (at >= 0) this.#waiting.splice(at, 1);
@@ -344,7 +347,7 @@ export class Http1Pool implements Http1Owner {
     if (at >= 0) this.#idle.splice(at, 1);
   }
 
-  /** Lets requests end, those that wait as well, and their connections with them. */
+  /** Closes connections once their requests have ended, waiting ones included. */
   close(): void {
     this.#isClosed = true;
     this.#closeIdle();
@@ -362,7 +365,7 @@ export class Http1Pool implements Http1Owner {
         this.onIdle(new Http1Connection(socket, this));
         return;
       }
-      // One attempt was made for each that waits.
+      // One connection attempt was made per waiting request.
       this.#waiting.shift()?.onNoConnection(error ?? new Error("no connection"));
     });
   }

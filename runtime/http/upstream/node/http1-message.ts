@@ -4,27 +4,27 @@ import { type AfterHead, Http1Message } from "../../http1/message-reader.ts";
 import { type ReceivedFields, readReceivedFields } from "../../http1/received-fields.ts";
 import type { LinesCall, UpstreamCall } from "../upstream.ts";
 
-/** A request as it is written. */
+/** A formatted request. */
 export interface WrittenCall {
   readonly method: string;
-  /** Undefined: a part of it would not stay what it is. */
+  /** `undefined` if a part of it is invalid. */
   readonly head: string | undefined;
   readonly body: UpstreamCall["body"];
-  /** Its bytes; `chunked`: it goes in chunks (RFC 9112 7.1); undefined: there is none, and nothing is said of it. */
+  /** Bytes of the body; `chunked` (RFC 9112 7.1); `undefined` without a body, which is then not announced. */
   readonly framing: BodyFraming;
 }
 
-/** A request whose fields are written. */
+/** A request with formatted fields. */
 export interface WrittenFields extends Omit<LinesCall, "lines"> {
   readonly lines: string | undefined;
 }
 
-/** Writes the head of a request. */
+/** Formats the head of a request. */
 export function writtenCall({ method, path, headers, body }: UpstreamCall): WrittenCall {
   return writtenLines({ method, path, lines: fieldLines(headers), body });
 }
 
-/** The same of one whose fields are written already; undefined: they can't be. */
+/** Formats the head of a request with formatted fields; the head is `undefined` if they are invalid. */
 export function writtenLines({ method, path, lines, body, length }: WrittenFields): WrittenCall {
   const framing = length ?? framingOf(method, body);
   const isWritable = lines !== undefined && isToken(method) && TARGET.test(path);
@@ -34,7 +34,7 @@ export function writtenLines({ method, path, lines, body, length }: WrittenField
   return { method, head, body, framing };
 }
 
-/** How a body is framed (RFC 9112 6). */
+/** Framing of a body (RFC 9112 6). */
 type BodyFraming = number | "chunked" | undefined;
 
 function framingOf(method: string, body: UpstreamCall["body"]): BodyFraming {
@@ -52,23 +52,23 @@ function framingLines(framing: BodyFraming): string {
   return `${kept}content-length: ${framing}\r\n`;
 }
 
-/** Methods whose requests mostly have no body: others say that theirs is empty (RFC 9110 8.6). */
+/** Methods whose requests usually have no body. Others announce an empty one (RFC 9110 8.6). */
 const BODILESS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS", "TRACE", "DELETE"]);
 
 /** RFC 9112 3.2: no space, no control. */
 const TARGET = /^[\x21-\x7e\x80-\xff]+$/;
 
-/** The head of a response (RFC 9112 4, 5), and what it says of what follows. */
+/** The head of a response (RFC 9112 4, 5), with its framing. */
 export interface Http1Head {
   readonly status: number;
   readonly fields: ReceivedFields;
-  /** Another request may be sent on the connection. */
+  /** Whether another request may be sent on the connection. */
   readonly keepsAlive: boolean;
-  /** Seconds for which the server keeps it open without one; undefined: it does not say. */
+  /** Idle time in seconds that the server announces; `undefined` if it announces none. */
   readonly keepAliveTime: number | undefined;
 }
 
-/** Reads a head without the empty line behind it. A string is what is wrong. */
+/** Parses a head without the empty line after it. Returns a string that says what is wrong. */
 export function readHttp1Head(lines: Http1Lines): Http1Head | string {
   const { text, bytes, start } = lines;
   const lineEnd = statusLineEnd(bytes, start);
@@ -76,13 +76,16 @@ export function readHttp1Head(lines: Http1Lines): Http1Head | string {
   const fields = readReceivedFields(lines, lineEnd + 2 - start);
   if (typeof fields === "string") return fields;
   const isOld = text.charCodeAt(minorAt) === 0x30;
-  // RFC 9112 6.1: who writes chunks in HTTP/1.0 may not mean it.
+  // RFC 9112 6.1: chunks in HTTP/1.0 are likely an error.
   const keepsAlive = !(isOld && fields.isChunked) && fields.keepsConnection(isOld);
   const status = Number(text.slice(statusAt, statusAt + 3));
   return { status, fields, keepsAlive, keepAliveTime: timeOf(fields.keepAlive) };
 }
 
-/** Where the line of the status ends (RFC 9112 4); its reason may be left out, and the space before it. Negative: it is none. */
+/**
+ * Returns the end of a status line (RFC 9112 4), whose reason and the space before it are optional. Negative if it is
+ * malformed.
+ */
 function statusLineEnd(bytes: Uint8Array, start: number): number {
   for (let i = 0; i < VERSION.length; i++) if (bytes[start + i] !== VERSION[i]) return -1;
   const minor = bytes[start + minorAt];
@@ -108,32 +111,32 @@ function timeOf(value: string): number | undefined {
 const TIMEOUT = /(?:^|[\s,])timeout=(\d{1,6})(?:$|[\s,])/i;
 
 const VERSION = Buffer.from("HTTP/1.");
-/** Where the minor version and the status stand behind that. */
+/** Indexes of the minor version and the status. */
 const [minorAt, statusAt] = [7, 9];
 
 /** Receives one response as it is read. */
 export interface Http1Reader {
-  /** A response that only announces another one (1xx). */
+  /** Receives an interim response (1xx). */
   onInformation(): void;
   onResponse(head: Http1Head): void;
-  /** A piece of the body. False: pause. */
+  /** Receives a piece of the body. Returns false to pause. */
   onData(chunk: Buffer): boolean;
 }
 
-/** A response of HTTP/1.1, as it is read. */
+/** An HTTP/1.1 response while it is read. */
 export class Http1Response extends Http1Message {
   readonly #reader: Http1Reader;
   readonly #hasNoBody: boolean;
   #head: Http1Head | undefined;
 
-  /** `hasNoBody`: the request was one for the head alone. */
+  /** `hasNoBody`: whether the request was for the head alone. */
   constructor(reader: Http1Reader, hasNoBody: boolean) {
     super();
     this.#reader = reader;
     this.#hasNoBody = hasNoBody;
   }
 
-  /** Its head, when it is there. */
+  /** The head, once it has arrived. */
   get head(): Http1Head | undefined {
     return this.#head;
   }
@@ -142,7 +145,7 @@ export class Http1Response extends Http1Message {
     const head = readHttp1Head(lines);
     if (typeof head === "string") return this.break(head);
     const { status } = head;
-    // Nobody asked for another protocol.
+    // No other protocol was requested.
     if (status === 101) return this.break("another protocol, which nobody asked for");
     if (status < 200) {
       if (!head.keepsAlive) return this.break("an end of the connection before the response");
@@ -164,7 +167,7 @@ export class Http1Response extends Http1Message {
     return this.#reader.onData(chunk);
   }
 
-  /** RFC 9112 6.3. */
+  /** Returns the framing of the body (RFC 9112 6.3). */
   #bodyOf({ status, fields: { isChunked, length } }: Http1Head): AfterHead {
     if (this.#hasNoBody || status === 204 || status === 304) return 0;
     if (isChunked) return "chunked";

@@ -30,7 +30,7 @@ import {
 
 class Http1Pools extends SharedPools<Http1Pool> {}
 
-/** A server that is asked in HTTP/1.1. */
+/** A server over HTTP/1.1. */
 export class Http1Upstream extends ServerUpstream {
   override readonly takesTrailers = false;
   readonly #share: PoolShare<Http1Pool>;
@@ -41,7 +41,7 @@ export class Http1Upstream extends ServerUpstream {
     this.#share = new PoolShare(this.connectionKey, open, () => processMetrics()?.part(Http1Pools));
   }
 
-  /** Bound: it is handed on. */
+  /** Bound, because it is passed on as a function. */
   readonly sendLines = (call: LinesCall, handler: UpstreamHandler): UpstreamRequest => {
     const { method, path, body, length } = call;
     if (method === "CONNECT") return refusedTunnel(handler);
@@ -75,11 +75,11 @@ export class Http1ClientRequest extends CountedRequest implements Http1User, Wai
   #body: UpstreamCall["body"];
   readonly #framing: WrittenCall["framing"];
   #connection: Http1Connection | undefined;
-  /** It may be sent again. */
+  /** Whether it may be sent again. */
   #canRepeat: boolean;
   #sentBody: BodySource | undefined;
 
-  /** `requestTimeout`: milliseconds to the head of the response. `counts`: undefined while nobody counts. */
+  /** `requestTimeout`: milliseconds to the head of the response. `counts`: `undefined` if no gateway runs yet. */
   constructor(
     pool: Http1Pool,
     { method, body, head, framing }: WrittenCall,
@@ -138,7 +138,7 @@ export class Http1ClientRequest extends CountedRequest implements Http1User, Wai
     connection.begin(this, this.#method === "HEAD");
     if (!isBodySource(body)) {
       connection.send(head, body, framing);
-      // Its response may be long in coming.
+      // Its response may take long.
       if (!this.#canRepeat) this.#forget();
       return;
     }
@@ -186,7 +186,7 @@ export class Http1ClientRequest extends CountedRequest implements Http1User, Wai
   onClose({ kind, detail, hasBegun }: CloseReason): void {
     this.#connection = undefined;
     this.#sentBody?.discard();
-    // A server closes idle connections, and a request may meet that on its way: once, it is sent again (RFC 9112 9.3.1).
+    // A server may close an idle connection while a request is on its way: the request is sent again once (RFC 9112 9.3.1).
     if (!hasBegun && kind === "closed" && this.#canRepeat && !this.isOver) {
       this.#canRepeat = false;
       this.#send();
@@ -206,7 +206,7 @@ export class Http1ClientRequest extends CountedRequest implements Http1User, Wai
 
   #send(): void {
     if (this.#head === undefined) {
-      // The handler is told when whoever asked has what `send` gives.
+      // The handler must be notified after `send` has returned.
       setImmediate(() => this.fail(unsendable));
       return;
     }
@@ -219,5 +219,5 @@ export class Http1ClientRequest extends CountedRequest implements Http1User, Wai
   }
 }
 
-/** Bodies up to this many bytes are collected and sent in one write with the head: half the cost of a stream. */
+/** Bodies with at most this many bytes are collected and written with the head, which costs half as much as a stream. */
 const ONE_WRITE = 16_384;

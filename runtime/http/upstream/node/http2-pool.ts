@@ -6,22 +6,22 @@ import type {
 import { MINUTE } from "../../../process/units.ts";
 import { type Http2Destination, openHttp2Session } from "./http2-session.ts";
 
-/** Streams of one connection at a time, where its server takes as many. */
+/** Maximum number of streams of a connection, if its server allows as many. */
 const MAX_STREAMS = 100;
 
-/** Requests of one connection: numbers of streams are not used again (RFC 9113 5.1.1), and run out. */
+/** Maximum number of requests of a connection: stream ids are not reused (RFC 9113 5.1.1), and run out. */
 const MAX_REQUESTS = 1_000_000;
 
-/** How long a connection without requests is kept. */
+/** How long a connection without requests stays open. */
 const IDLE_TIME = 5 * MINUTE;
 
-/** Who waits for a connection. */
+/** A request that waits for a connection. */
 interface Waiter {
   use(connection: Http2Connection): void;
   fail(error: Error): void;
 }
 
-/** The connections to one destination of HTTP/2: another one is opened while those there have no room for a stream. */
+/** HTTP/2 connections to one destination. Another one is opened if the existing ones have no free stream. */
 export class Http2Pool {
   readonly #destination: Http2Destination;
   readonly #connections = new Set<Http2Connection>();
@@ -33,12 +33,14 @@ export class Http2Pool {
     this.#destination = destination;
   }
 
-  /** For the metrics. */
+  /** Number of waiting requests, for the metrics. */
   get stats(): { readonly queued: number } {
     return { queued: this.#waiting.size };
   }
 
-  /** Calls `use` with a connection that has room for a stream, at once when there is one. The way to wait no more comes back. */
+  /**
+   * Calls `use` with a connection that has a free stream, synchronously if there is one. The returned function stops waiting.
+   */
   take(waiter: Waiter): () => void {
     const free = this.#withRoom();
     if (free !== undefined) {
@@ -50,7 +52,7 @@ export class Http2Pool {
     return () => this.#waiting.delete(waiter);
   }
 
-  /** Lets requests end, those that wait as well, and their connections with them. */
+  /** Closes connections once their requests have ended, waiting ones included. */
   close(): void {
     this.#isClosed = true;
     this.#closeUnneeded();
@@ -76,7 +78,7 @@ export class Http2Pool {
     const connection = new Http2Connection(session, () => this.#serve());
     const leave = () => {
       this.#connections.delete(connection);
-      // The streams under way go on.
+      // Streams in flight continue.
       if (!session.closed) session.close();
       this.#serve();
     };
@@ -89,7 +91,7 @@ export class Http2Pool {
     this.#serve();
   }
 
-  /** Nobody waits for an attempt of his own: all are told, unless a connection that is there may serve them. */
+  /** Notifies all waiting requests of a failed attempt, unless an existing connection may serve them. */
   #failed(error: Error): void {
     this.#opening -= 1;
     if (this.#opening > 0 || this.#connections.size > 0) return;
@@ -119,11 +121,11 @@ export class Http2Pool {
 export class Http2Connection {
   readonly session: ClientHttp2Session;
   readonly #onRoom: () => void;
-  /** Under way. */
+  /** Number of streams in flight. */
   streams = 0;
   #requests = 0;
 
-  /** `onRoom` is called each time a stream has ended. */
+  /** `onRoom`: called each time a stream has ended. */
   constructor(session: ClientHttp2Session, onRoom: () => void) {
     this.session = session;
     this.#onRoom = onRoom;
@@ -136,14 +138,14 @@ export class Http2Connection {
     return !closed && !destroyed && this.streams < most;
   }
 
-  /** Opens a stream; throws on what can't be a head. */
+  /** Opens a stream. Throws if the head is invalid. */
   request(head: readonly string[], options: ClientSessionRequestOptions): ClientHttp2Stream {
     const stream = this.session.request(head, options);
-    // An idle connection keeps nobody from ending; one with requests does.
+    // An idle connection does not keep the process alive; one with requests does.
     if (this.streams === 0) this.session.ref();
     this.streams += 1;
     this.#requests += 1;
-    // The streams under way go on, and the next request has another connection.
+    // Streams in flight continue, and the next request uses another connection.
     if (this.#requests === MAX_REQUESTS) this.session.close();
     stream.once("close", () => {
       this.streams -= 1;

@@ -7,7 +7,7 @@ import type { UpstreamCall, UpstreamHandler } from "../upstream.ts";
 import { connectFailure, senderLeft } from "../upstream-failures.ts";
 import type { Http2Connection, Http2Pool } from "./http2-pool.ts";
 
-/** What is the same for every request to a destination. */
+/** Data that requests to a destination share. */
 export interface Http2RequestExtras {
   readonly scheme: string;
   readonly authority: string;
@@ -22,12 +22,12 @@ export class Http2ClientRequest extends CountedRequest {
   readonly #extras: Http2RequestExtras;
   #waitNoMore: (() => void) | undefined;
   #stream: ClientHttp2Stream | undefined;
-  /** It may be sent again. */
+  /** Whether it may be sent again. */
   #canRepeat = true;
   #hasHead = false;
   #trailers: readonly string[] | undefined;
 
-  /** `counts`: undefined while nobody counts. */
+  /** `counts`: `undefined` if no gateway runs yet. */
   constructor(
     pool: Http2Pool,
     call: UpstreamCall,
@@ -88,7 +88,7 @@ export class Http2ClientRequest extends CountedRequest {
     try {
       return connection.request(this.#head(), {
         endStream: body === null,
-        // Behind a body of a length nobody sends any (`RequestTrailers`).
+        // Only bodies of unknown length have trailers (`RequestTrailers`).
         waitForTrailers: isBodySource(body) && body.length === undefined,
       });
     } catch (error) {
@@ -99,8 +99,8 @@ export class Http2ClientRequest extends CountedRequest {
   }
 
   /**
-   * RFC 9113 8.3.1: what HTTP/1.1 has in its first line and in Host stands in pseudo headers. Throws on a value that no field
-   * has: node sends it as it is, and a server that writes it on as HTTP/1.1 would read two fields.
+   * Formats the head. RFC 9113 8.3.1: pseudo headers correspond to HTTP/1.1's first line and Host. Throws if a value is
+   * invalid: Node would send it, and a server that converts it to HTTP/1.1 would read two fields.
    */
   #head(): string[] {
     const { method, path, headers, body } = this.#call;
@@ -148,11 +148,11 @@ export class Http2ClientRequest extends CountedRequest {
     this.onHead(status, headers);
   }
 
-  /** Node ends a stream that was reset as well. */
+  /** Handles the end of the stream, which Node also emits after a reset. */
   #onEnd(stream: ClientHttp2Stream): void {
     if (this.isOver || !this.#hasHead || isReset(stream)) return;
     this.complete(this.#trailers);
-    // The server has said all there is to say; it may not have read all of the request (RFC 9113 8.1).
+    // The response is complete, but the server may not have read the whole request (RFC 9113 8.1).
     if (!stream.writableFinished) stream.close(constants.NGHTTP2_NO_ERROR);
   }
 
@@ -160,7 +160,7 @@ export class Http2ClientRequest extends CountedRequest {
     if (this.isOver) return;
     const reset = stream.rstCode ?? 0;
     const isUnseen = reset === constants.NGHTTP2_REFUSED_STREAM;
-    // A server closes idle connections, and a request may meet that on its way: once, it is sent again (RFC 9112 9.3.1).
+    // A server may close an idle connection while a request is on its way: the request is sent again once (RFC 9112 9.3.1).
     if (this.#canRepeat && !this.#hasHead && (isUnseen || isSafe(this.#call.method))) {
       this.#canRepeat = false;
       this.start();
@@ -172,7 +172,7 @@ export class Http2ClientRequest extends CountedRequest {
   }
 }
 
-/** In the place of one that is not sent again: its response may be long. */
+/** Replaces a call that is not sent again, because its response may take long. */
 const answeredCall: UpstreamCall = { method: "", path: "", headers: [], body: null };
 
 function fieldsOf(list: readonly string[]): OutgoingHttpHeaders {
@@ -188,7 +188,7 @@ function isReset(stream: ClientHttp2Stream): boolean {
   return (stream.rstCode ?? 0) !== constants.NGHTTP2_NO_ERROR;
 }
 
-/** Ends a stream so that nobody takes what was sent of its body for the whole: node's `close` would end it first. */
+/** Resets a stream, so that its body cannot look complete: Node's `close` would end it first. */
 function breakOff(stream: ClientHttp2Stream): void {
   if (stream.writableEnded) stream.close(constants.NGHTTP2_CANCEL);
   else stream.destroy(new Error("aborted"));

@@ -2,18 +2,18 @@ import { type ClientHttp2Session, connect } from "node:http2";
 import type { Connect } from "../../../net/connector.ts";
 import { oncePodIsGone } from "../../../net/service-endpoints.ts";
 
-/** How a connection is opened. */
+/** Destination and settings of a connection. */
 export interface Http2Destination {
   readonly origin: string;
   readonly connect: Connect;
-  /** Milliseconds until a connection is there, with the first word of its server. */
+  /** Milliseconds to connect, including the server's first frame. */
   readonly connectTimeout: number;
-  /** Bytes that the server may send on one stream, and on all together, before it has to wait. */
+  /** Bytes that the server may send on one stream, and on all streams together, before it has to wait. */
   readonly streamWindow: number;
   readonly connectionWindow: number;
 }
 
-/** Opens a connection of HTTP/2; it is there when its server has said the first that one says. */
+/** Opens an HTTP/2 connection; resolves after the server's first frame. */
 export function openHttp2Session(destination: Http2Destination): Promise<ClientHttp2Session> {
   const { connect: open, connectTimeout, origin, streamWindow, connectionWindow } = destination;
   return new Promise((resolve, reject) => {
@@ -29,7 +29,7 @@ export function openHttp2Session(destination: Http2Destination): Promise<ClientH
       const silence = setTimeout(() => {
         session.destroy(new Error(`no HTTP/2 within ${connectTimeout} ms`));
       }, connectTimeout);
-      // The streams under way go on.
+      // Streams in flight continue.
       oncePodIsGone(socket, () => session.close());
       session.on("error", reject);
       session.on("close", () => {
@@ -37,7 +37,7 @@ export function openHttp2Session(destination: Http2Destination): Promise<ClientH
         reject(new Error("the server closed the connection"));
       });
       session.on("connect", () => session.setLocalWindowSize(connectionWindow));
-      // RFC 9113 3.4: a server of another protocol is found out here.
+      // RFC 9113 3.4: the first frame shows whether the server speaks HTTP/2.
       session.once("remoteSettings", () => {
         clearTimeout(silence);
         resolve(session);

@@ -14,7 +14,7 @@ import { PoolShare, ServerUpstream, SharedPools } from "./server-upstream.ts";
 
 class Http2Pools extends SharedPools<Http2Pool> {}
 
-/** A server that is asked in HTTP/2 and nothing else. */
+/** A server over HTTP/2 only. */
 export class Http2Upstream extends ServerUpstream {
   override readonly takesTrailers = true;
   readonly #share: PoolShare<Http2Pool>;
@@ -46,7 +46,7 @@ export class Http2Upstream extends ServerUpstream {
   }
 }
 
-/** A server of HTTP/2, with what it may send before it has to wait. */
+/** Returns a destination with the gateway's window sizes. */
 export function http2Destination(
   origin: string,
   connect: Connect,

@@ -15,14 +15,14 @@ import { Http2ClientRequest } from "./http2-request.ts";
 import { http2Destination } from "./http2-upstream.ts";
 import { ServerUpstream } from "./server-upstream.ts";
 
-/** A server that says itself in which version it is asked, when a connection is made (ALPN, RFC 7301). */
+/** A server that chooses the version of HTTP when a connection is opened (ALPN, RFC 7301). */
 export class NegotiatedUpstream extends ServerUpstream {
   override readonly takesTrailers = false;
   readonly #connect: Connect;
   readonly #connectTimeout: number;
-  /** What the server speaks; undefined: it has not been asked. */
+  /** Pool of the chosen version; `undefined` if it is unknown. */
   #pool: Http1Pool | Http2Pool | undefined;
-  /** Requests that wait for its word. */
+  /** Requests that wait for the version. */
   readonly #waiting = new Set<WaitingRequest>();
   #isClosed = false;
 
@@ -46,11 +46,11 @@ export class NegotiatedUpstream extends ServerUpstream {
     return true;
   }
 
-  /** Makes the first connection; it is used for the first request. */
+  /** Opens the first connection, which is then used for the first request. */
   #ask(): void {
     this.#connect((error, socket) => {
       const isHttp2 = socket !== null && agreedOn(socket) === "h2";
-      // Without a connection those that wait meet the failure as they would on any other.
+      // Without a connection, the waiting requests fail as on any other pool.
       const pool = this.#poolOver(isHttp2, error, socket);
       if (socket !== null) this.#pool = pool;
       const waiting = [...this.#waiting];
@@ -74,7 +74,7 @@ export class NegotiatedUpstream extends ServerUpstream {
             done(failure, socket);
             return;
           }
-          // It speaks another version now: the next request asks it anew.
+          // The server chose another version this time: the next request negotiates again.
           this.#pool = undefined;
           socket.destroy();
           done(new Error("the server has changed its version of HTTP"), null);
@@ -108,7 +108,7 @@ export class NegotiatedUpstream extends ServerUpstream {
   }
 }
 
-/** A request that is sent as soon as it is known how. */
+/** A request that is sent once the version is known. */
 class WaitingRequest implements UpstreamRequest {
   readonly #send: (pool: Http1Pool | Http2Pool) => UpstreamRequest;
   #sent: UpstreamRequest | undefined;

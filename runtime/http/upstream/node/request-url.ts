@@ -2,7 +2,7 @@ import { type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import type { FetchedResponse, FetchLimits, FetchRequest } from "../fetch-request.ts";
 
-/** Fetches from the server that the URL names, on a connection that is not kept. Throws as `fetchResponse` does. */
+/** Fetches from the server of the URL, on a connection that is closed afterwards. Throws as `fetchResponse` does. */
 export async function requestUrl(
   { method, url, headers, body }: FetchRequest,
   { maxBytes, expectedStatus }: FetchLimits,
@@ -12,7 +12,7 @@ export async function requestUrl(
     const send = url.startsWith("https:") ? requestHttps : requestHttp;
     const sent = send(url, { method, headers: withHost(headers, url), agent: false, signal });
     sent.on("response", resolve);
-    // What comes after the head is told by the response.
+    // Events after the head are emitted by the response.
     sent.on("error", reject);
     sent.end(body);
   });
@@ -31,7 +31,7 @@ export async function requestUrl(
   return { status, headers: response.rawHeaders, body: Buffer.concat(pieces) };
 }
 
-/** A flat list is sent as it is: node adds no Host to it. */
+/** Adds Host, because Node sends a flat list as it is. */
 function withHost(headers: readonly string[], url: string): string[] {
   return ["host", new URL(url).host, ...headers];
 }

@@ -21,7 +21,7 @@ import { type Connectors, connectorsTo } from "./connectors.ts";
 import { readServerUrl, type ServerUrl } from "./server-url.ts";
 import { sendUpgrade } from "./upgrade-request.ts";
 
-/** A server of the configuration, whatever version of HTTP it is asked in. */
+/** A configured server, over any version of HTTP. */
 export abstract class ServerUpstream implements Upstream {
   readonly name: string;
   readonly origin: string;
@@ -33,7 +33,7 @@ export abstract class ServerUpstream implements Upstream {
   protected readonly url: URL;
   protected readonly connectors: Connectors;
   protected readonly requestTimeout: number | undefined;
-  /** The same for all who reach a server in the same way; undefined: nobody else does. */
+  /** Key of upstreams that may share connections; `undefined` if this one cannot share. */
   protected readonly connectionKey: string | undefined;
   readonly #authorization: string | Credential | undefined;
   #upgradeConnect: Connect | undefined;
@@ -61,7 +61,7 @@ export abstract class ServerUpstream implements Upstream {
   }
 
   send(call: UpstreamCall, handler: UpstreamHandler): UpstreamRequest {
-    // Behind a server of the configuration a tunnel would lead wherever that server lets it.
+    // Behind a configured server, a tunnel would lead wherever that server lets it.
     if (call.method === "CONNECT") return refusedTunnel(handler);
     const problem = this.#setCredential(call.headers);
     if (problem !== undefined) return failedCall(problem, handler);
@@ -84,7 +84,10 @@ export abstract class ServerUpstream implements Upstream {
     if (this.closePool()) this.#forgetPool?.();
   }
 
-  /** The same of fields as lines; `undefined` if they can't be sent with it, a failure if there is no credential. */
+  /**
+   * Adds the credential to formatted fields. Returns `undefined` if that is not possible, or a failure if there is no
+   * credential.
+   */
   protected withCredential(lines: string): string | UpstreamFailure | undefined {
     const value = authorizationNow(this.#authorization);
     if (value === undefined) return lines;
@@ -93,19 +96,19 @@ export abstract class ServerUpstream implements Upstream {
     return added === undefined ? undefined : withoutLines(lines, authorization) + added;
   }
 
-  /** Sends a request that is complete. */
+  /** Sends a complete request. */
   protected abstract sendRequest(call: UpstreamCall, handler: UpstreamHandler): UpstreamRequest;
-  /** Ends the connections when their last requests have ended, unless others need them. Whether nobody does. */
+  /** Closes the connections once their last requests have ended, unless others use them. Returns whether no one else does. */
   protected abstract closePool(): boolean;
 
-  /** Who counts the requests, from the first one on that a gateway makes, and those that wait in a pool. */
+  /** Returns the counters of requests, which exist from the first request on, and registers the pool's waiting requests. */
   protected countsOf(pool: CountedPool | undefined): RequestCounts | undefined {
     this.#counts ??= requestCounts(this.#countedAs);
     if (pool !== undefined) this.#forgetPool ??= this.#counts?.pool(pool);
     return this.#counts;
   }
 
-  /** What keeps the request from being sent; `undefined` if it has its credential. */
+  /** Sets the credential. Returns a failure if it is missing. */
   #setCredential(headers: string[]): UpstreamFailure | undefined {
     const value = authorizationNow(this.#authorization);
     if (value instanceof UnusableFile) return noCredential(value);
@@ -114,7 +117,7 @@ export abstract class ServerUpstream implements Upstream {
   }
 }
 
-/** What connections are made of; what only requests are made of is not in it. */
+/** Identifies the settings of connections, as opposed to those of requests. */
 function keyOf(
   { url, socketPath, name }: ServerUrl,
   { endpoint, connectTimeout, keepAlive, tunnel, tls, countedAs = name }: UpstreamSettings,
@@ -123,7 +126,7 @@ function keyOf(
   return JSON.stringify([...target, connectTimeout, keepAlive, tunnel, tls, countedAs]);
 }
 
-/** Tells a handler that a tunnel leads nowhere. */
+/** Reports to a handler that a tunnel is refused. */
 export function refusedTunnel(handler: UpstreamHandler): UpstreamRequest {
   return failedCall(
     { kind: "connect", isForbidden: true, detail: "a tunnel to no proxy" },
@@ -131,7 +134,7 @@ export function refusedTunnel(handler: UpstreamHandler): UpstreamRequest {
   );
 }
 
-/** A call that fails before anything is sent: the handler hears of it in the next turn of the event loop. */
+/** Returns a call that fails before anything is sent; the handler is notified in the next turn of the event loop. */
 export function failedCall(failure: UpstreamFailure, handler: UpstreamHandler): UpstreamRequest {
   const timer = setImmediate(() => handler.onError(failure));
   return { abort: () => clearImmediate(timer), resume: () => {} };
@@ -153,7 +156,7 @@ function authorizationNow(
   }
 }
 
-/** The client's is none of the server's business that is shown another one. */
+/** Replaces the client's credential, which the server must not see. */
 const authorization = new HeaderNames(["authorization"]);
 
 function parse(text: string): ServerUrl {
@@ -162,19 +165,16 @@ function parse(text: string): ServerUrl {
   throw startupError(`"${text.replace(/\/\/[^/]*@/, "//")}" is not the URL of an HTTP server`);
 }
 
-/** Connections that end when nobody uses them any more. */
+/** Connections that close once they are unused. */
 interface ClosablePool {
   close(): void;
 }
 
-/**
- * The pools of a process to its servers, of one version of HTTP: whoever reaches a server in the same way shares its
- * connections.
- */
+/** Pools of a process for one version of HTTP. Upstreams with the same settings share connections. */
 export class SharedPools<Pool extends ClosablePool> {
   readonly #pools = new Map<string, { readonly pool: Pool; users: number }>();
 
-  /** The pool of all who ask for this key; `open` makes it for the first one. Each of them gives it back once. */
+  /** Returns the pool of a key and opens it at the first use. Each user gives it back once. */
   use(key: string, open: () => Pool): Pool {
     let shared = this.#pools.get(key);
     if (shared === undefined) {
@@ -185,7 +185,7 @@ export class SharedPools<Pool extends ClosablePool> {
     return shared.pool;
   }
 
-  /** Somebody needs the pool no more; the last one closes it. Whether that was the last. */
+  /** Gives a pool back; the last user closes it. Returns whether this was the last one. */
   giveBack(key: string): boolean {
     const shared = this.#pools.get(key);
     if (shared === undefined) return true;
@@ -197,7 +197,7 @@ export class SharedPools<Pool extends ClosablePool> {
   }
 }
 
-/** What one upstream has of the pools of its process. */
+/** The share of one upstream in the pools of its process. */
 export class PoolShare<Pool extends ClosablePool> {
   readonly #key: string | undefined;
   readonly #open: () => Pool;
@@ -206,7 +206,10 @@ export class PoolShare<Pool extends ClosablePool> {
   #pool: Pool | undefined;
   #isClosed = false;
 
-  /** `key`: how the server is reached; undefined: nobody else does so. `ofProcess`: undefined while no gateway runs. */
+  /**
+   * `key`: identifies the settings; `undefined` if the pool is not shared. `ofProcess`: returns `undefined` if no gateway runs
+   * yet.
+   */
   constructor(
     key: string | undefined,
     open: () => Pool,
@@ -217,13 +220,13 @@ export class PoolShare<Pool extends ClosablePool> {
     this.#ofProcess = ofProcess;
   }
 
-  /** The pool; it is looked for when it is asked for first. */
+  /** The pool, looked up at the first use. */
   get pool(): Pool {
     this.#pool ??= this.#find();
     return this.#pool;
   }
 
-  /** Whether nobody uses the pool any more: it is closed. */
+  /** Gives the pool back. Returns whether it was closed. */
   close(): boolean {
     if (this.#isClosed) return false;
     this.#isClosed = true;
@@ -235,7 +238,7 @@ export class PoolShare<Pool extends ClosablePool> {
 
   #find(): Pool {
     if (this.#isClosed) {
-      // What is sent all the same ends with its connection.
+      // Requests after the close end with their connection.
       const pool = this.#open();
       pool.close();
       return pool;

@@ -1,14 +1,17 @@
-/** Where a server is. */
+/** Parsed address of a server. */
 export interface ServerUrl {
-  /** Of a Unix socket `http://localhost/`: those who write requests need a URL. */
+  /** `http://localhost/` for a Unix socket, because requests need a URL. */
   readonly url: URL;
-  /** The Unix socket of the machine that it listens on; undefined: host and port of the URL. */
+  /** Path of the Unix socket; `undefined` if host and port are used. */
   readonly socketPath: string | undefined;
   /** `host:port`, or `unix:/run/agent.sock`, for logs. */
   readonly name: string;
 }
 
-/** Reads the address of an HTTP server: an `http://` or `https://` URL, or `unix:` and a path. Undefined: it is none. */
+/**
+ * Parses the address of an HTTP server: an `http://` or `https://` URL, or `unix:` and a path. Returns `undefined` if it is
+ * invalid.
+ */
 export function readServerUrl(text: string): ServerUrl | undefined {
   const url = URL.parse(text);
   switch (url?.protocol) {

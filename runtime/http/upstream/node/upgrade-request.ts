@@ -5,18 +5,16 @@ import { CountedRequest, type RequestCounts } from "../counted-request.ts";
 import type { UpgradeHandler, UpstreamCall, UpstreamRequest, UpstreamTunnel } from "../upstream.ts";
 import { connectFailure } from "../upstream-failures.ts";
 
-/** How a request for another protocol is sent. */
+/** Options of a request for another protocol. */
 export interface UpgradeOptions {
   readonly connect: Connect;
-  /** Milliseconds to the head of the response; undefined: no limit. */
+  /** Milliseconds to the head of the response; `undefined` for no limit. */
   readonly requestTimeout: number | undefined;
-  /** Undefined while nobody counts. */
+  /** `undefined` if no gateway runs yet. */
   readonly counts: RequestCounts | undefined;
 }
 
-/**
- * Asks an upstream for another protocol, on a connection of its own: it could not go back to a pool.
- */
+/** Requests another protocol from an upstream, on a connection of its own, which cannot return to a pool. */
 export function sendUpgrade(
   call: UpstreamCall,
   protocol: string,
@@ -94,7 +92,7 @@ class UpgradeRequest extends CountedRequest<UpgradeHandler> {
     this.#pass(socket);
   }
 
-  /** What comes after the head: the body of a response, or bytes of the other protocol. */
+  /** Passes on what follows the head: the body of a response, or bytes of the other protocol. */
   #pass(source: IncomingMessage | Socket): void {
     this.#source = source;
     source.on("data", (chunk: Buffer) => {
