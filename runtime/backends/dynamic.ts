@@ -83,7 +83,7 @@ export class Destinations {
     }
     const url = `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`;
     // A name may look like an internationalised one (`xn--`) and be invalid.
-    if (!URL.canParse(url)) return { fault: "malformed", why: "this is no host name" };
+    if (!URL.canParse(url)) return { fault: "malformed", why: "not a host name" };
     return openUpstream({ url, countedAs: DYNAMIC, ...settings }, checkedLookup(port, check));
   }
 }
@@ -106,7 +106,7 @@ export function chooseDestination(
   const mark = destinations.mark(exchange.gateway);
   const via = exchange.header("via");
   if (via?.includes(mark) === true) {
-    refuseDestination(exchange, { fault: "forbidden", why: "the request has been here before" });
+    refuseDestination(exchange, { fault: "forbidden", why: "the request is in a loop" });
     return undefined;
   }
   // The destination must see the host that was checked.
@@ -120,6 +120,6 @@ export function chooseDestination(
 /** Refuses a request whose destination may not be reached. */
 export function refuseDestination(exchange: Exchange, { fault, why }: NoDestination): void {
   logFields(exchange.record).set("error", why);
-  if (fault === "malformed") refuse(exchange, 400, "BadRequest", "no valid destination");
+  if (fault === "malformed") refuse(exchange, 400, "BadRequest", "invalid destination");
   else refuse(exchange, forbidden.status, forbidden.reason, forbidden.message);
 }

@@ -327,7 +327,7 @@ export class TunnelRelay extends Relay implements UpgradeHandler {
     const exchange = this.#exchange;
     const agreed = headerValue(headers, "upgrade");
     if (agreed?.toLowerCase() !== this.#protocol.toLowerCase()) {
-      this.onError({ kind: "protocol", detail: "changed to a protocol that nobody asked for" });
+      this.onError({ kind: "protocol", detail: "switched to a protocol that was not requested" });
       upstream.end();
       return;
     }

@@ -101,7 +101,7 @@ class InferencePool {
 
   /** Name of the unknown endpoint that the picker chose, for the log. */
   get unknownEndpoint(): string {
-    return this.takesAnyEndpoint ? "no address with a port" : "none of the pool's own endpoints";
+    return this.takesAnyEndpoint ? "an address without a port" : "an endpoint outside of the pool";
   }
 
   /** Returns the endpoints with these names (`ip:port`). Rejects if the pool's name has no address. */

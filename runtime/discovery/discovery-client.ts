@@ -78,7 +78,7 @@ export class DiscoveryClient {
     while (!this.#isStopped) {
       const reason = await this.#stream().catch((error: unknown) => String(error));
       if (this.#isConnected || this.#failures === 0)
-        this.#settings.log("warn", `the controller ${this.#channel.name} is away: ${reason}`);
+        this.#settings.log("warn", `cannot follow the controller ${this.#channel.name}: ${reason}`);
       this.#isConnected = false;
       const longest = Math.min(MAX_PAUSE, FIRST_PAUSE * 2 ** this.#failures);
       this.#failures += 1;
@@ -120,7 +120,7 @@ export class DiscoveryClient {
             )
             .then(() => {});
         },
-        onEnd: (error) => ended(error?.message ?? "it ended the stream"),
+        onEnd: (error) => ended(error?.message ?? "the controller ended the stream"),
       },
       { deadline: undefined, metadata: [GATEWAY_METADATA, gateway] },
     );

@@ -131,7 +131,7 @@ export class DiscoveryServer {
         return true;
       },
       (error: unknown) => {
-        if (!(error instanceof GrpcError)) call.sendAway("the caller can't be checked now");
+        if (!(error instanceof GrpcError)) call.sendAway("the caller cannot be verified now");
         else if (error.code === grpcStatus.unavailable) call.sendAway(error.message);
         else call.end(error.code, error.message);
         return false;
@@ -156,6 +156,6 @@ function requestOf(message: Uint8Array): DeltaDiscoveryRequest {
   try {
     return fromBinary(DeltaDiscoveryRequestSchema, message);
   } catch {
-    throw new GrpcError(grpcStatus.invalidArgument, "the message is no DeltaDiscoveryRequest");
+    throw new GrpcError(grpcStatus.invalidArgument, "the message is not a DeltaDiscoveryRequest");
   }
 }

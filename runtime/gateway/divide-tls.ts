@@ -61,7 +61,7 @@ export function divideTls({
         connections:
           handle && connectionHandlers({ handle, connectionRules, withoutFields }, context),
         failedHandshake: (handshake) => {
-          broken?.(`the connection of ${handshake.remoteAddress} is broken off: ${handshake.code}`);
+          broken?.(`the connection of ${handshake.remoteAddress} is aborted: ${handshake.code}`);
           failedHandshake(handshake);
         },
         warn,

@@ -136,7 +136,7 @@ export function checkStateDir({ stateDir, env }: ProcessSettings): void {
   if (stateDir === undefined) return;
   try {
     accessSync(stateDir, constants.R_OK | constants.W_OK | constants.X_OK);
-    if (!statSync(stateDir).isDirectory()) throw new Error("it is no directory");
+    if (!statSync(stateDir).isDirectory()) throw new Error("not a directory");
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new StartupError(
@@ -147,10 +147,14 @@ export function checkStateDir({ stateDir, env }: ProcessSettings): void {
   const found = statSync(file, { throwIfNoEntry: false });
   if (found === undefined) return;
   if (!found.isFile())
-    throw new StartupError(`${file} must be a file: it says what was used of limits; move it away`);
+    throw new StartupError(
+      `${file} must be a file, which persists the usage of limits; move it away`,
+    );
   try {
     accessSync(file, constants.R_OK);
   } catch {
-    throw new StartupError(`${file} can't be read: let this process read it, or move it away`);
+    throw new StartupError(
+      `${file} cannot be read: make it readable for this process, or move it away`,
+    );
   }
 }

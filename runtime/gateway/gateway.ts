@@ -181,7 +181,7 @@ class Running implements RunningGateway {
     if (this.#speaks) for (const warning of this.#settings.warnings) this.#log.warn(warning);
     const { workerThreads = 1 } = this.#definition;
     if (workerThreads !== 1 && this.#worker === undefined)
-      this.#log.warn("config.workerThreads has no effect here: one thread serves");
+      this.#log.warn("config.workerThreads has no effect here: only one thread serves");
     (await this.#prepare(this.#definition, this.#build, this.#settings, this.#audit)).commit();
     // Later changes are logged by the main thread.
     if (this.#worker !== undefined) this.#speaks = false;
@@ -197,7 +197,7 @@ class Running implements RunningGateway {
   }
 
   async prepare(next: Gateway, build: BuildInfo): Promise<PreparedChange> {
-    if (this.#closing !== undefined) throw new StartupError("the gateway is ending");
+    if (this.#closing !== undefined) throw new StartupError("the gateway is shutting down");
     const settings = processSettings(next, process.env);
     const audit = next.audit?.open(this.#writer);
     const { abort, commit } = await this.#prepare(next, build, settings, audit);

@@ -81,11 +81,12 @@ function issued(chain: readonly string[], key: KeyObject, spiffeId: string): Iss
   const [leaf] = certificatesOf(chain[0] ?? "");
   const roots = certificatesOf(chain.length > 1 ? (chain.at(-1) ?? "") : "");
   if (leaf === undefined || roots.length === 0)
-    throw new Error("the authority's response is no chain of certificates");
-  if (!leaf.checkPrivateKey(key)) throw new Error("the authority's certificate is of another key");
+    throw new Error("the authority's response is not a certificate chain");
+  if (!leaf.checkPrivateKey(key))
+    throw new Error("the authority's certificate belongs to another key");
   if (leaf.subjectAltName !== `URI:${spiffeId}`)
     throw new Error(
-      `the authority's certificate is of ${leaf.subjectAltName ?? "nobody"}, and not of URI:${spiffeId}`,
+      `the authority's certificate is for ${leaf.subjectAltName ?? "no name"} instead of URI:${spiffeId}`,
     );
   const expiry = leaf.validToDate.getTime();
   if (expiry <= Date.now()) throw new Error("the authority's certificate has expired");

@@ -82,7 +82,7 @@ class FileCertificate implements WorkloadCertificate {
     } catch (error) {
       const problem = error instanceof Error ? error.message : String(error);
       if (problem !== this.#logged)
-        this.#log.warn(`no certificate of the mesh: ${problem}; looking again`);
+        this.#log.warn(`no certificate of the mesh: ${problem}; retrying`);
       this.#logged = problem;
       this.#timer = setTimeout(() => this.#look(), SECOND);
       this.#timer.unref();

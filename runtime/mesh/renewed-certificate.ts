@@ -32,7 +32,7 @@ export class RenewedCertificate implements WorkloadCertificate {
   }
 
   get context(): WorkloadContext {
-    if (this.#issued === undefined) throw new Error(`there is no certificate of the mesh yet`);
+    if (this.#issued === undefined) throw new Error("there is no certificate of the mesh yet");
     if (this.#issued.expiry <= Date.now())
       throw new Error("the certificate of the mesh has expired");
     return this.#issued.context;
@@ -58,7 +58,9 @@ export class RenewedCertificate implements WorkloadCertificate {
       this.#issued = issued;
       this.#failures = 0;
       this.#logged = "";
-      this.#log.info(`certificate of the mesh until ${new Date(issued.expiry).toISOString()}`);
+      this.#log.info(
+        `certificate of the mesh is valid until ${new Date(issued.expiry).toISOString()}`,
+      );
       // Pods that started together must not renew together.
       this.#renewAt(Date.now() + (issued.expiry - Date.now()) * (0.4 + Math.random() / 5));
     } catch (error) {
@@ -83,7 +85,8 @@ export class RenewedCertificate implements WorkloadCertificate {
   #warnOf(problem: string): void {
     if (problem === this.#logged) return;
     this.#logged = problem;
-    const kept = this.#issued === undefined ? "" : "; the one before stays in use until it expires";
-    this.#log.warn(`no certificate of the mesh: ${problem}; trying again${kept}`);
+    const kept =
+      this.#issued === undefined ? "" : "; the previous one stays in use until it expires";
+    this.#log.warn(`no certificate of the mesh: ${problem}; retrying${kept}`);
   }
 }

@@ -69,20 +69,20 @@ function askForTunnel(
     head = Buffer.concat([head, piece]);
     const end = head.indexOf("\r\n\r\n");
     if (end < 0) {
-      if (head.length > MAX_HEAD) finish("a response without end");
+      if (head.length > MAX_HEAD) finish("response head over the size limit");
       return;
     }
     const [, status] =
       /^HTTP\/1\.[01] ([0-9]{3})(?: |\r|$)/.exec(head.toString("latin1", 0, 32)) ?? [];
     if (status?.startsWith("2") !== true) {
-      finish(status === undefined ? "no response of HTTP/1.1" : `it answers ${status} to CONNECT`);
+      finish(status === undefined ? "response is not HTTP/1.1" : `status ${status} for CONNECT`);
       return;
     }
     const rest = head.subarray(end + 4);
     if (rest.length > 0) socket.unshift(rest);
     finish(null);
   };
-  const onClose = () => finish("it closed the connection");
+  const onClose = () => finish("connection closed");
   const onError = (error: Error) => finish(error.message);
   const timer = setTimeout(() => finish(`no response within ${timeout} ms`), timeout);
   socket.on("readable", read);

@@ -1,7 +1,7 @@
 /** Formats an unexpected exception for the log: its stack, without the quote of the parsed message that `JSON.parse` adds. */
 export function bugText(error: unknown): string {
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return error instanceof SyntaxError ? text.replace(QUOTED, "a text is not valid JSON") : text;
+  return error instanceof SyntaxError ? text.replace(QUOTED, "invalid JSON") : text;
 }
 
 const QUOTED = /(?:Unexpected token )?['"].*?is not valid JSON/s;

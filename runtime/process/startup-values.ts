@@ -94,7 +94,7 @@ export function baseUrl(text: string): string {
   const url = httpUrl(text);
   if (/[?#]/.test(url))
     throw startupError(
-      "the address of a backend has a query or a fragment, which no request would carry",
+      "the address of a backend has a query or a fragment, which requests cannot keep",
     );
   return url;
 }

@@ -90,7 +90,7 @@ export class WatchedFile<Value> {
         this.#version = "";
       }
       const consequence = this.#isMounted
-        ? "what needs it is refused"
+        ? "requests that need it are refused"
         : "the old content stays in use";
       warn(`${problem.message}; ${consequence}`);
     }

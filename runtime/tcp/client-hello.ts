@@ -32,7 +32,7 @@ export function receiveClientHello(
     if (found.kind !== "incomplete") settle({ ...found, bytes });
   };
   const timer = setTimeout(() => {
-    settle({ kind: "none", why: "no ClientHello in time", isTimeout: true });
+    settle({ kind: "none", why: "no ClientHello within the time limit", isTimeout: true });
   }, timeout);
   socket.on("data", onData);
   socket.on("end", onEnd);
@@ -89,14 +89,14 @@ export class ClientHelloReader {
   #readHeader(byte: number): string | undefined {
     const header = this.#header;
     header.push(byte);
-    if (header.length === 1 && byte !== 22) return "this is no TLS";
+    if (header.length === 1 && byte !== 22) return "not TLS";
     // Every version since SSL 3.0 has the major number 3.
-    if (header.length === 2 && byte !== 3) return "no such version of TLS";
+    if (header.length === 2 && byte !== 3) return "unknown version of TLS";
     if (header.length < 5) return undefined;
     this.#rest = ((header[3] ?? 0) << 8) | (header[4] ?? 0);
     header.length = 0;
     // RFC 8446 5.1: a handshake record is never empty, and has at most 2^14 bytes.
-    return this.#rest === 0 || this.#rest > 16_384 ? "a record of a bad length" : undefined;
+    return this.#rest === 0 || this.#rest > 16_384 ? "a record with an invalid length" : undefined;
   }
 
   #add(bytes: Buffer): void {
@@ -115,7 +115,7 @@ export class ClientHelloReader {
     if (message.length < 4) return incomplete;
     if (message[0] !== 1) return malformed("no ClientHello");
     const length = message.readUIntBE(1, 3);
-    if (length > MAX_HELLO) return malformed("a ClientHello that is too long");
+    if (length > MAX_HELLO) return malformed("a ClientHello over the size limit");
     if (message.length < 4 + length) return incomplete;
     try {
       const body = new Fields(message.subarray(4, 4 + length));
@@ -139,7 +139,7 @@ function serverNameOf(hello: Fields): string | undefined {
   hello.list(1);
   if (hello.isEnd) return undefined;
   const extensions = hello.list(2);
-  if (!hello.isEnd) throw new Error("a ClientHello with something behind it");
+  if (!hello.isEnd) throw new Error("extra bytes after a ClientHello");
   let name: string | undefined;
   while (!extensions.isEnd) {
     const type = extensions.number(2);
@@ -156,10 +156,10 @@ const HOST_NAME = /^[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*$/;
 /** Parses the host name of the extension (RFC 6066 3): one name of the only type, ASCII without a final dot. */
 function nameIn(extension: Fields): string {
   const names = extension.list(2);
-  if (!extension.isEnd || names.number(1) !== 0) throw new Error("a bad server name");
+  if (!extension.isEnd || names.number(1) !== 0) throw new Error("malformed server name");
   const name = names.list(2).text().toLowerCase();
   if (!names.isEnd || name.length > 253 || !HOST_NAME.test(name)) {
-    throw new Error("a bad server name");
+    throw new Error("malformed server name");
   }
   return name;
 }
@@ -179,7 +179,7 @@ class Fields {
 
   take(length: number): Buffer {
     const end = this.#at + length;
-    if (end > this.#bytes.length) throw new Error("a ClientHello that ends early");
+    if (end > this.#bytes.length) throw new Error("truncated ClientHello");
     const bytes = this.#bytes.subarray(this.#at, end);
     this.#at = end;
     return bytes;

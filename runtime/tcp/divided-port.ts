@@ -83,7 +83,7 @@ class DividedPort implements TlsDivision {
       socket.off("close", forget);
       forget();
       if (hello.kind === "none") {
-        handlers.broken?.(`the connection of ${socket.remoteAddress} is broken off: ${hello.why}`);
+        handlers.broken?.(`the connection of ${socket.remoteAddress} is aborted: ${hello.why}`);
         socket.destroy();
         return;
       }

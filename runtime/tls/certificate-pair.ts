@@ -32,9 +32,7 @@ function readPrivateKey(pem: Buffer): KeyObject {
   } catch {
     const isEncrypted = /ENCRYPTED/.test(pem.toString("latin1"));
     throw new Error(
-      isEncrypted
-        ? "the private key is encrypted"
-        : "the private key is not one that can be read (PEM)",
+      isEncrypted ? "the private key is encrypted" : "the private key is not valid PEM",
     );
   }
 }

@@ -90,7 +90,7 @@ export class UpstreamTls {
         ? found.includes(name)
         : checkServerIdentity(name, certificate) === undefined,
     );
-    return isNamed ? undefined : new Error("the certificate has none of the names it has to have");
+    return isNamed ? undefined : new Error("the certificate has none of the required names");
   }
 
   /**
@@ -114,9 +114,9 @@ export class UpstreamTls {
       this.#reported = versions;
       const why = error instanceof Error ? error.message : String(error);
       const consequence = this.#isMounted
-        ? "its connections are refused"
+        ? "connections to it are refused"
         : "the old ones stay in use";
-      warn(`new files of TLS with a backend can't be used: ${why}; ${consequence}`);
+      warn(`changed TLS files of a backend are unusable: ${why}; ${consequence}`);
     }
   }
 

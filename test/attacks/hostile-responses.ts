@@ -47,9 +47,9 @@ export const noResponses: readonly HostileResponse[] = [
   { name: "another protocol that nobody asked for", bytes: "HTTP/1.1 101 X\r\nUpgrade: x\r\n\r\n" },
   { name: "a field of 1 MB", bytes: ok(`X: ${"x".repeat(1_000_000)}`) },
   { name: "100,000 fields", bytes: ok("X: y\r\n".repeat(100_000)) },
-  { name: "a head without end", bytes: "HTTP/1.1 200 OK\r\nX: ", isEndless: true },
+  { name: "a head over the size limit", bytes: "HTTP/1.1 200 OK\r\nX: ", isEndless: true },
   {
-    name: "interim responses without end",
+    name: "too many interim responses",
     bytes: "HTTP/1.1 103 Early\r\nX: y\r\n\r\n",
     isEndless: true,
   },

@@ -130,12 +130,13 @@ it("requests are read alike however their bytes are cut and whichever side pause
 
 /** Requests that llhttp accepts and the gateway refuses, with the reason. */
 const stricter: Readonly<Record<string, string>> = {
-  "a transfer coding but chunked": "a coding that no server behind has to know (RFC 9112 6.1)",
-  "no valid request line": "a line break before it that is not CRLF, or bytes beyond ASCII in it",
+  "a transfer coding other than chunked":
+    "a coding that no server behind has to know (RFC 9112 6.1)",
+  "malformed request line": "a line break before it that is not CRLF, or bytes beyond ASCII in it",
   "no head": "the same, before its end is there",
   "chunks in HTTP/1.0": "who writes them may not mean them (RFC 9112 6.1)",
-  "trailers that frame a message": "they come too late for that (RFC 9110 6.5.1)",
-  "no valid chunk size": "extensions that are neither tokens nor quoted (RFC 9112 7.1.1)",
+  "trailers with framing fields": "they come too late for that (RFC 9110 6.5.1)",
+  "malformed chunk size": "extensions that are neither tokens nor quoted (RFC 9112 7.1.1)",
 };
 
 it("a request that is taken is one to llhttp too, and the same; what only llhttp takes is known", async () => {
@@ -175,7 +176,7 @@ it.each([
   ["chunks in HTTP/1.0", "POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"],
   ["a NUL in a value", get("X: a\0b\r\n")],
   ["a CR in a value", get("X: a\rb\r\n")],
-  ["a method that nobody knows", "GOT / HTTP/1.1\r\nHost: a\r\n\r\n"],
+  ["unknown method", "GOT / HTTP/1.1\r\nHost: a\r\n\r\n"],
   ["a byte beyond ASCII in the target", "GET /\x80 HTTP/1.1\r\nHost: a\r\n\r\n"],
   ["another version", "GET / HTTP/2.0\r\nHost: a\r\n\r\n"],
   ["a chunk size with a prefix", post("Transfer-Encoding: chunked", "0x1\r\na\r\n")],

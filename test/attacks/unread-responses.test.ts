@@ -38,7 +38,7 @@ it("a client that never reads its response is let go, and the server behind it t
   client.on("error", () => {});
   client.pause();
   client.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
-  await gateway.seen(/broken off: a client that takes nothing of its response/);
+  await gateway.seen(/aborted: client does not read its response/);
   await eventually(() => broken() === 1 || null, "the end of the response of the server");
 });
 

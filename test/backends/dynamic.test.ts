@@ -158,7 +158,7 @@ it("addresses that are not public are refused, however they are spelled", async 
     /http\.status=403 error="127\.0\.0\.1 is loopback" reason=ForbiddenDestination/,
   );
   await gateway.seen(/error="169\.254\.169\.254 is a metadata service"/);
-  await gateway.seen(/error="an address in an odd spelling"/);
+  await gateway.seen(/error="an address in an unusual notation"/);
 });
 
 it("what is no host is a 400, and a name that nobody knows a 503", async () => {
@@ -235,7 +235,7 @@ it("a request never comes back to the gateway: neither to its ports nor by a det
     expect(response, host).toMatch(/^HTTP\/1\.1 403 /);
   }
   await gateway.seen(/error="127\.0\.0\.1:\d+ is this gateway"/);
-  await gateway.seen(/error="the request has been here before"/);
+  await gateway.seen(/error="the request is in a loop"/);
   // The detour is one request more, and no further one.
   await eventually(
     () => (gateway.output.match(/http\.status/g)?.length === 7 ? true : null),

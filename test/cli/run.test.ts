@@ -79,7 +79,7 @@ describe("gwc run starts", () => {
     });
     await running.seen(/try: .*\n/);
     running.signal("SIGUSR2");
-    await running.seen(/^bug: SyntaxError: a text is not valid JSON\n\s+at /m);
+    await running.seen(/^bug: SyntaxError: invalid JSON\n\s+at /m);
     expect(running.output).not.toContain("sk-secret");
     expect(await body(port)).toBe("first");
   });

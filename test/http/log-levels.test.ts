@@ -30,7 +30,7 @@ async function start(level: string | readonly string[] | undefined, env = {}) {
 it("connections that are broken off are logged at debug, without what they sent", async () => {
   const output = await start("info,connection=debug");
   expect(output).toMatch(
-    /\tdebug\tconnection the connection of \S+ is broken off: ERR_SSL_HTTP_REQUEST$/m,
+    /\tdebug\tconnection the connection of \S+ is aborted: ERR_SSL_HTTP_REQUEST$/m,
   );
   expect(output).not.toContain("secret");
   expect(await start(undefined)).not.toContain("\tconnection ");
@@ -55,7 +55,7 @@ it("a level leaves out what is less grave, also from the environment", async () 
   expect(defaults).not.toContain("\tconnection ");
   const quiet = await ofLevel({ RUST_LOG: "request=off,debug" });
   expect(quiet).not.toContain("\trequest ");
-  expect(quiet).toMatch(/\tdebug\tconnection .* is broken off: no valid request line$/m);
+  expect(quiet).toMatch(/\tdebug\tconnection .* is aborted: malformed request line$/m);
   const foreign = await ofLevel({ RUST_LOG: "info,some::other=debug" });
   expect(foreign).toContain('warn\tgateway RUST_LOG: the log has no part "some::other"');
 });

@@ -188,11 +188,11 @@ describe("a port that proxies connect to", () => {
     ["a port that is none", `PROXY TCP4 192.0.2.7 127.0.0.1 70000 80\r\n${request}`],
     ["a line without an end", `PROXY TCP4 ${"1".repeat(200)}`],
     ["an unknown command", Buffer.concat([header2([192, 0, 2, 7], 1, 0x22), Buffer.from(request)])],
-    ["a checksum of another header", checked2((header) => header.writeUInt8(8, 19))],
+    ["wrong checksum", checked2((header) => header.writeUInt8(8, 19))],
     ["a checksum of zero", checked2(undefined, { isTrue: false })],
     ["a checksum of two bytes", checked2(undefined, { length: 2, isTrue: false })],
     [
-      "extensions of no valid length",
+      "extensions of an invalid length",
       checked2((header) => header.writeUInt8(0xff, header.length - 6)),
     ],
     ["a header that never ends", Buffer.concat([header6.subarray(0, 14), Buffer.from([255, 255])])],

@@ -62,7 +62,7 @@ describe("limits by the day of several threads", () => {
     expect(await passed(first, 10, "/")).toBe(10);
     expect(await passed(first, 50, "/keyed", "red")).toBe(30);
     breakDown(first, 1);
-    await first.seen(/another thread serves in its place/);
+    await first.seen(/another thread replaces it/);
     expect(await passed(first, 5, "/keyed", "red")).toBe(0);
     expect(await first.stop()).toBe(0);
     const file = path.join(state, "shop.limits.json");
@@ -117,7 +117,7 @@ describe("limits by the day of several threads", () => {
     const restarted = new Gateway(path.join(gateway.folder, "gateway.mjs"), gateway.folder, env);
     expect(await restarted.exited).toBe(1);
     expect(restarted.stderr).toMatch(
-      /^error: \S+shop\.limits\.json must be a file: it says what was used of limits; move it away\n$/,
+      /^error: \S+shop\.limits\.json must be a file, which persists the usage of limits; move it away\n$/,
     );
   });
 
@@ -182,7 +182,7 @@ describe("the audit log of several threads", () => {
     expect(new Set(await askOften(gateway.url, 60, good))).toEqual(new Set([200]));
     expect(new Set(await askOften(gateway.url, 60))).toEqual(new Set([401]));
     breakDown(gateway, 0);
-    await gateway.seen(/another thread serves in its place/);
+    await gateway.seen(/another thread replaces it/);
     await askOften(gateway.url, 60, good);
     await askOften(gateway.url, 40);
     expect(await gateway.stop()).toBe(0);

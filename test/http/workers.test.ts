@@ -89,7 +89,7 @@ describe("two threads", () => {
       breakDown(gateway, index);
       await gateway.seen(/warn\s+gateway a thread has ended/, from);
       await requests(gateway, 5);
-      await gateway.seen(/another thread serves in its place/, from);
+      await gateway.seen(/another thread replaces it/, from);
     }
     await requests(gateway, 10);
     expect(await figure(gateway, served)).toBeGreaterThanOrEqual(30);
@@ -158,7 +158,7 @@ describe("limits of two threads", () => {
     expect(await passed(gateway, 80, "/keyed/a")).toBe(30);
     expect(await passed(gateway, 40, "/keyed/b")).toBe(30);
     breakDown(gateway, 0);
-    await gateway.seen(/another thread serves in its place/);
+    await gateway.seen(/another thread replaces it/);
     expect(await passed(gateway, 20, "/")).toBe(0);
     expect(await passed(gateway, 20, "/keyed/a")).toBe(0);
   });

@@ -166,7 +166,7 @@ describe("a data plane of several threads", () => {
       world.breakDown(generation % 3);
       world.send({ ...text(String(generation)), ...threads(3) });
       expect(await world.settled()).toBeUndefined();
-      await agent.seen(/another thread serves in its place/, from);
+      await agent.seen(/another thread replaces it/, from);
       expect(await bodies(url)).toEqual(new Set([String(generation)]));
     }
     expect(await world.readiness()).toBe(200);
@@ -253,7 +253,7 @@ describe("a data plane of several threads", () => {
     expect(await bodies(url)).toEqual(new Set(["first"]));
     await world.setPods("default/shop:80", [second]);
     world.breakDown(1);
-    await agent.seen(/another thread serves in its place/);
+    await agent.seen(/another thread replaces it/);
     expect(await bodies(url)).toEqual(new Set(["second"]));
     expect(await agent.stop()).toBe(0);
   });

@@ -172,7 +172,7 @@ it("pods of the mesh are asked under the gateway's own name, and nobody else is 
       http2: at({ port: await startMeshHttp2Pod(authority, SHOP) }, "default/shop"),
     },
   );
-  const [, until = ""] = await agent.seen(/certificate of the mesh until (\S+)Z/);
+  const [, until = ""] = await agent.seen(/certificate of the mesh is valid until (\S+)Z/);
   expect(await readiness()).toBe(200);
   const [start, expiry] = await validity();
   expect(expiry).toBeGreaterThanOrEqual(Date.parse(`${until}Z`) / 1000);
@@ -211,7 +211,7 @@ it("without a certificate it says why, is not ready, and tries until there is on
   expect(await get("plain")).toBe("200 plain");
   authority.behaviour = { spiffeId: OWN, chain: ["no certificate", "none"] };
   await authority.start(port);
-  await agent.seen(/the authority's response is no chain of certificates/);
+  await agent.seen(/the authority's response is not a certificate chain/);
   authority.behaviour = { spiffeId: "spiffe://else.where/ns/default/sa/front" };
   await agent.seen(
     /the authority's certificate is of URI:spiffe:\/\/else\.where\/ns\/default\/sa\/front/,
@@ -222,7 +222,7 @@ it("without a certificate it says why, is not ready, and tries until there is on
   await agent.seen(/UNAUTHENTICATED|request authenticate failure/);
   expect(await readiness()).toBe(503);
   writeFileSync(tokenFile, "second\n");
-  await agent.seen(/certificate of the mesh until/);
+  await agent.seen(/certificate of the mesh is valid until/);
   expect(await readiness()).toBe(200);
   expect(await get("shop")).toBe(`200 URI:${OWN} by istio`);
   expect(agent.output).not.toContain("Bearer");

@@ -39,7 +39,7 @@ beforeAll(async () => {
 async function replace(thread: string): Promise<void> {
   const from = gateway.output.length;
   breakDown(gateway, thread);
-  await gateway.seen(/another thread serves in its place/, from);
+  await gateway.seen(/another thread replaces it/, from);
 }
 
 /** Starts a real client whose requests use separate connections, to the thread that is chosen at the time. */

@@ -43,7 +43,7 @@ describe("a thread that breaks down", () => {
       expect(await statuses(gateway.url, session)).toEqual(new Set([index === 1 ? 404 : 200]));
     // While it starts, each request still gets a response.
     const [, lost = {}] = sessions;
-    while (!gateway.output.includes("another thread serves in its place"))
+    while (!gateway.output.includes("another thread replaces it"))
       expect(await statuses(gateway.url, lost)).toEqual(new Set([404]));
     for (const [index, session] of sessions.entries())
       expect(await statuses(gateway.url, session)).toEqual(new Set([index === 1 ? 404 : 200]));
@@ -82,7 +82,7 @@ describe("a request whose thread breaks down while another one has its connectio
   /** Ends the thread with the sessions and waits until another one has replaced it. */
   const breakIt = async () => {
     breakDown(gateway, 1);
-    await gateway.seen(/another thread serves in its place/, from);
+    await gateway.seen(/another thread replaces it/, from);
   };
   const lineOf = async (port: number | undefined) => {
     const line = new RegExp(`^(?!.*initialize).*src.addr=127.0.0.1:${port} .*`, "m");
@@ -91,7 +91,7 @@ describe("a request whose thread breaks down while another one has its connectio
     return text;
   };
   const lost =
-    '{"jsonrpc":"2.0","error":{"code":-32603,"message":"The gateway has lost this request: what it asks for may have been done"},"id":null}';
+    '{"jsonrpc":"2.0","error":{"code":-32603,"message":"The gateway lost this request; it may have been executed"},"id":null}';
 
   beforeEach(async () => {
     session = await sessionOf(at("/http"), "1");

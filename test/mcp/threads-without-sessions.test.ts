@@ -51,7 +51,7 @@ describe("a call that waits for a client without sessions", () => {
     for (const index of [0, 1, 2]) {
       const from = gateway.output.length;
       breakDown(gateway, index);
-      await gateway.seen(/another thread serves in its place/, from);
+      await gateway.seen(/another thread replaces it/, from);
     }
     for (const { result } of before) {
       const { error } = await call({ requestState: result.requestState, inputResponses });
@@ -98,7 +98,7 @@ it("all requests of a caller share one child without sessions, on whichever thre
   for (const index of [0, 1, 2]) {
     const from = gateway.output.length;
     breakDown(gateway, index);
-    await gateway.seen(/another thread serves in its place/, from);
+    await gateway.seen(/another thread replaces it/, from);
     expect(await list("ada")).toBe(200);
   }
 });

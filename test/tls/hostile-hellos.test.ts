@@ -122,7 +122,7 @@ it("what is no ClientHello is closed, and reaches no backend", async () => {
   await leaving.ends();
   expect(server.sockets).toHaveLength(1);
   await gateway.seen(/error="the client left" reason=BadRequest/);
-  await gateway.seen(/error="this is no TLS" reason=BadRequest/);
+  await gateway.seen(/error="not TLS" reason=BadRequest/);
   expect(gateway.output).not.toContain("listener=x");
   expect(gateway.output).not.toMatch(/bug| {4}at /);
 });
@@ -145,5 +145,5 @@ it("a hello that does not come in time is not waited for", async () => {
   const honest = new RawClient(other.port, { allowHalfOpen: true });
   honest.send(bytes);
   await eventually(() => server.sockets[0] ?? null, "the honest client's connection");
-  await gateway.seen(/error="no ClientHello in time" reason=Timeout/);
+  await gateway.seen(/error="no ClientHello within the time limit" reason=Timeout/);
 });

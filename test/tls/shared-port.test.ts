@@ -225,7 +225,7 @@ describe("HTTPS and TLS that is passed on share a port", () => {
     garbage.send("GET / HTTP/1.1\r\nHost: a.test\r\n\r\n");
     await garbage.closes();
     expect(garbage.received).not.toContain("HTTP");
-    await gateway.seen(/the connection of \S+ is broken off: (ERR_SSL|EPROTO)\S*/);
+    await gateway.seen(/the connection of \S+ is aborted: (ERR_SSL|EPROTO)\S*/);
     for (const begin of ["", "\x16", "\x16\x03\x01\x02\x00\x01\x00"]) {
       const leaving = new RawClient(gateway.port);
       leaving.send(begin);
@@ -242,7 +242,7 @@ describe("HTTPS and TLS that is passed on share a port", () => {
     }
     expect(await answer(gateway.port, "b.test")).toBe("backend there:");
     await silent.closes();
-    await gateway.seen(/is broken off: no ClientHello in time/);
+    await gateway.seen(/is aborted: no ClientHello within the time limit/);
   });
 
   it("what a proxy says comes before the hello, and is so for both", async () => {

@@ -218,6 +218,6 @@ it("a dynamic backend goes to the server that the connection names, if that may 
   const nameless = new RawClient(anywhere.port, { allowHalfOpen: true });
   nameless.send(record(hello(Buffer.alloc(0))));
   await nameless.closes();
-  await anywhere.seen(/error="no host is named" reason=BadRequest/);
+  await anywhere.seen(/error="no host" reason=BadRequest/);
   expect(anywhere.output.match(/reason=ForbiddenDestination/g)).toHaveLength(5);
 });

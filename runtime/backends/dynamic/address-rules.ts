@@ -19,7 +19,7 @@ export class AddressRules {
 
   /** Returns why an address may not be reached, for the log; `undefined` if it may. */
   refusal(address: string): string | undefined {
-    if (isIP(address) === 0) return `${address} is no address`;
+    if (isIP(address) === 0) return `${address} is not an address`;
     if (isIPv6(address) && mapped.check(address, "ipv6")) return `${address} is ${EMBEDDED}`;
     if (covers(this.#metadata, address)) return `${address} is a metadata service`;
     if (covers(this.#added, address)) return undefined;

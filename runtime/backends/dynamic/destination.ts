@@ -28,14 +28,15 @@ export function readDestination(
     /^(?:\[([^\]]*)\]|([^:]*))(?::([0-9]{0,5}))?$/.exec(authority) ?? [];
   const port = digits === "" ? defaultPort : Number(digits);
   const host = bracketed ?? plain;
-  if (host === "") return { fault: "malformed", why: "no host is named" };
-  if (port === 0 || port > 65_535) return { fault: "malformed", why: "no such port" };
+  if (host === "") return { fault: "malformed", why: "no host" };
+  if (port === 0 || port > 65_535) return { fault: "malformed", why: "invalid port" };
   if (bracketed !== undefined ? isIPv6(host) : isIPv4(host)) return { host, port };
   if (host.length > 253 || !HOST_NAME.test(host)) {
-    return { fault: "malformed", why: "this is no host name" };
+    return { fault: "malformed", why: "not a host name" };
   }
   // Some readers connect to an address, others look up a name: rules about the one would miss the other.
-  if (NUMBER_LABEL.test(host)) return { fault: "forbidden", why: "an address in an odd spelling" };
+  if (NUMBER_LABEL.test(host))
+    return { fault: "forbidden", why: "an address in an unusual notation" };
   return { host, port };
 }
 

@@ -192,7 +192,7 @@ function askForMemory(name: string, size: MemorySize): SharedArrayBuffer {
   const memory: unknown = receiveMessageOnPort(port1)?.message;
   port1.close();
   if (memory instanceof SharedArrayBuffer) return memory;
-  throw new Error("the main thread gave no memory");
+  throw new Error("no memory from the main thread within the time limit");
 }
 
 /**

@@ -29,7 +29,7 @@ export class SharedMemory {
     if ("keptKeys" in size) {
       this.#kept ??= this.#openPersisted?.(this.#context);
       if (this.#kept === undefined)
-        throw new Error("a thread asks for memory that nobody writes down");
+        throw new Error("a thread requested memory that is not persisted");
       return this.#kept.memory(name, size.keptKeys);
     }
     const memory = this.#byName.get(name) ?? new SharedArrayBuffer(size.bytes);

@@ -167,7 +167,8 @@ export class ThreadGroup {
     for (const port of gateway.ports) await checkFree(portPlace(port, EVERY_ADDRESS));
     const first = this.#start(0, true);
     await first.serving();
-    if (!first.isServing) throw new StartupError(this.#failure ?? "a thread ended as it started");
+    if (!first.isServing)
+      throw new StartupError(this.#failure ?? "a thread ended during its start");
     this.#isOpen = true;
     this.#audit?.action("started", build.configDigest);
     await this.#startBetween(1, count);
@@ -178,7 +179,7 @@ export class ThreadGroup {
   }
 
   async #replace(next: Served): Promise<void> {
-    if (this.#closing !== undefined) throw new StartupError("the gateway is ending");
+    if (this.#closing !== undefined) throw new StartupError("the gateway is shutting down");
     const before = this.#served;
     for (const place of newPlaces(before.gateway, next.gateway)) await checkFree(place);
     // At least one thread must report whether the code can be served.
@@ -199,7 +200,7 @@ export class ThreadGroup {
       });
       services.abort();
       void audit?.close();
-      throw new StartupError(problem ?? "the gateway is ending");
+      throw new StartupError(problem ?? "the gateway is shutting down");
     }
     // From here on, a starting thread serves the new code.
     this.#activate(next, audit);
@@ -281,7 +282,7 @@ export class ThreadGroup {
     if (!this.#isWanted(index)) return;
     const thread = this.#start(index, false);
     await thread.serving();
-    if (thread.isServing) this.#log.info("another thread serves in its place");
+    if (thread.isServing) this.#log.info("another thread replaces it");
   }
 
   #inTurn(work: () => Promise<void>): Promise<void> {
@@ -328,7 +329,7 @@ function servedBy(gateway: Gateway, build: BuildInfo, code: unknown): Served {
 function problemIn(prepared: readonly Preparation[]): string | undefined {
   const [problem] = prepared.flatMap((each) => (typeof each === "object" ? [each.problem] : []));
   if (problem !== undefined || prepared.includes("prepared")) return problem;
-  return "all threads have ended while they loaded it";
+  return "all threads ended while loading it";
 }
 
 /** Returns the ports of the next definition that are not open now. */

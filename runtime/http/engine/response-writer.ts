@@ -144,7 +144,7 @@ export class ResponseWriter implements ResponseSink {
   /** Switches the connection to the protocol that its client requested. */
   switchProtocols(headers: HeaderList): BodySource {
     const { upgrade } = this.#response;
-    if (upgrade === undefined) throw new Error("the client asked for no other protocol");
+    if (upgrade === undefined) throw new Error("the client did not request another protocol");
     const head = this.#edited(headers);
     head.push("connection", "Upgrade", "upgrade", upgrade.protocol);
     return this.#leaveHttp(upgrade, head);
@@ -153,7 +153,7 @@ export class ResponseWriter implements ResponseSink {
   /** Makes the connection the tunnel that its client requested. */
   openTunnel(): BodySource {
     const { tunnel } = this.#response;
-    if (tunnel === undefined) throw new Error("the client asked for no tunnel");
+    if (tunnel === undefined) throw new Error("the client did not request a tunnel");
     return this.#leaveHttp(tunnel, []);
   }
 

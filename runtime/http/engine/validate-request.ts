@@ -136,7 +136,7 @@ export function authorityFacts(
 ): RequestFacts | RequestFault {
   if (!("host" in facts)) return facts;
   const named = /:[0-9]{1,5}$/.test(target) ? canonicalHost(target.toLowerCase()) : undefined;
-  if (named === undefined) return { status: 400, detail: "a tunnel needs a host and a port" };
+  if (named === undefined) return { status: 400, detail: "a tunnel requires a host and a port" };
   const { host } = facts;
   const isSame = host === "" || host === named || host === named.replace(/:[0-9]+$/, "");
   return isSame ? { ...facts, host: named } : twoHosts;
@@ -194,7 +194,7 @@ export function framingFields(list: HeaderList): FramingFields {
       case "content-length":
         length = lengthOf(value);
         lengths += 1;
-        if (length === undefined || lengths > 1) fault ??= "no valid Content-Length";
+        if (length === undefined || lengths > 1) fault ??= "malformed Content-Length";
         break;
       case "expect":
         expect = expect === undefined ? value : `${expect}, ${value}`;
@@ -223,8 +223,8 @@ export function framingFields(list: HeaderList): FramingFields {
  * Returns why a field is invalid. RFC 9113 8.2.1: HTTP/2's syntax has no blanks around a value, so they would be part of it.
  */
 function fieldFault(name: string, value: string): string | undefined {
-  if (!isToken(name)) return "a field without a valid name";
-  if (!isFieldValue(value)) return "a character that no field has";
+  if (!isToken(name)) return "a field with a malformed name";
+  if (!isFieldValue(value)) return "a field with an invalid character";
   const isPadded = isBlank(value.charCodeAt(0)) || isBlank(value.charCodeAt(value.length - 1));
-  return isPadded ? "a blank around a value" : undefined;
+  return isPadded ? "a value with a blank around it" : undefined;
 }

@@ -14,7 +14,7 @@ export function locationName(location: CredentialLocation): string {
   if ("header" in location) return location.header;
   if ("queryParameter" in location) return `the parameter ${location.queryParameter}`;
   if ("cookie" in location) return `the cookie ${location.cookie}`;
-  return "what the expression of its location finds";
+  return "the result of the location's expression";
 }
 
 /** Policy that a credential belongs to. */

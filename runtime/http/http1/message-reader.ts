@@ -26,11 +26,11 @@ type Part = "head" | "length" | "close" | "chunkSize" | "chunk" | "chunkEnd" | "
 const [maxHead, maxTrailers, maxChunkLine] = [65_536, 16_384, 1024];
 
 /** Problem of a head over the limit. */
-export const ENDLESS_HEAD = "a head without end";
+export const ENDLESS_HEAD = "a head over the size limit";
 /** Problem of trailers over the limit. */
-export const ENDLESS_TRAILERS = "trailers without end";
+export const ENDLESS_TRAILERS = "trailers over the size limit";
 /** Problem of a chunk's line over the limit. */
-export const ENDLESS_CHUNK_LINE = "a chunk size without end";
+export const ENDLESS_CHUNK_LINE = "a chunk line over the size limit";
 
 /**
  * Reads one HTTP/1.1 message from the bytes of a connection (RFC 9112), however they are split. It is strict: it refuses what
@@ -273,7 +273,7 @@ export abstract class Http1Message {
     if (typeof fields === "string") return this.#broken(fields);
     const trailers = fields.list;
     if (frameMessage(trailers)) {
-      return this.#broken("trailers that frame a message");
+      return this.#broken("trailers with framing fields");
     }
     this.#trailers = trailers;
     this.#part = "end";
@@ -356,7 +356,7 @@ function hexDigit(byte = 0): number {
 const lineBreak = Buffer.from("\r\n");
 const emptyLine = Buffer.from("\r\n\r\n");
 
-const BAD_CHUNK_SIZE = "no valid chunk size";
+const BAD_CHUNK_SIZE = "malformed chunk size";
 
 const FRAMES = /^(?:connection|content-length|transfer-encoding)$/i;
 

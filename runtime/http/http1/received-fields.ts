@@ -208,14 +208,14 @@ export class ReceivedFields {
         this.keepAlive += `,${value}`;
         break;
       case "content-length":
-        if (this.length !== undefined) return "no valid Content-Length";
+        if (this.length !== undefined) return "malformed Content-Length";
         this.length = lengthOf(value);
-        if (this.length === undefined) return "no valid Content-Length";
+        if (this.length === undefined) return "malformed Content-Length";
         break;
       case "transfer-encoding":
         // llhttp takes a tab for a part of the word.
         if (this.isChunked || value.toLowerCase() !== "chunked" || this.#hasTab(colon, lineEnd)) {
-          return "a transfer coding but chunked";
+          return "a transfer coding other than chunked";
         }
         this.isChunked = true;
         break;
@@ -248,10 +248,11 @@ export function readReceivedFields(
   for (let at = start + from; at < end; ) {
     let colon = at;
     while (isTokenCode[bytes[colon] ?? 0] === 1) colon++;
-    if (colon === at || bytes[colon] !== 0x3a) return "a field without a valid name";
+    if (colon === at || bytes[colon] !== 0x3a) return "a field with a malformed name";
     let lineEnd = colon + 1;
     while (isValueCode[bytes[lineEnd] ?? 0] === 1) lineEnd++;
-    if (bytes[lineEnd] !== 13 || bytes[lineEnd + 1] !== 10) return "a character that no field has";
+    if (bytes[lineEnd] !== 13 || bytes[lineEnd + 1] !== 10)
+      return "a field with an invalid character";
     const value = colon + 2;
     const isPlain = bytes[colon + 1] === 0x20 && value < lineEnd && !isBlank(bytes[value]);
     fields.found(isPlain && !isBlank(bytes[lineEnd - 1]));
@@ -263,7 +264,7 @@ export function readReceivedFields(
     at = lineEnd + 2;
   }
   if (fields.isChunked && fields.length !== undefined) {
-    return "Content-Length beside Transfer-Encoding";
+    return "Content-Length with Transfer-Encoding";
   }
   return fields;
 }

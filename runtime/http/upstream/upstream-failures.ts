@@ -22,7 +22,7 @@ export const MAX_INTERIM_RESPONSES = 100;
 /** More interim responses than allowed. */
 export const interimFlood: UpstreamFailure = {
   kind: "protocol",
-  detail: "interim responses without end",
+  detail: "too many interim responses",
 };
 
 /** RFC 9110 15: higher numbers are not statuses, and HTTP/2 could not forward them. */
@@ -38,7 +38,7 @@ export const invalidStatus: UpstreamFailure = {
 export const unsendable: UpstreamFailure = {
   kind: "protocol",
   isOfRequest: true,
-  detail: "a header or a target that HTTP/1.1 can't carry",
+  detail: "a header or target that is not valid in HTTP/1.1",
 };
 
 /** The rest of the body will not arrive. */

@@ -31,14 +31,14 @@ class ProxiedConnections implements ProxiedClients {
     };
     if (!this.#isTrusted(socket, settings)) {
       if (settings.isOptional === true) then();
-      else close("a connection of nobody who may send a header");
+      else close("a header from an untrusted source");
       return;
     }
     this.#waiting.add(socket);
     socket.once("close", () => this.#waiting.delete(socket));
     receiveHeader(socket, (header) => {
       this.#waiting.delete(socket);
-      if (header === undefined) return close("no header in time");
+      if (header === undefined) return close("no header within the time limit");
       if (header.kind === "malformed") return close(header.why);
       if (header.kind === "none" && settings.isOptional !== true) return close("no header");
       if (header.kind === "header") {

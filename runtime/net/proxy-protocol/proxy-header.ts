@@ -44,14 +44,14 @@ function readText(bytes: Buffer): ProxyHeader {
   const line = bytes.toString("latin1", 0, MAX_TEXT);
   const end = line.indexOf("\r\n");
   if (end < 0) {
-    return bytes.length < MAX_TEXT ? { kind: "more" } : malformed("a line that does not end");
+    return bytes.length < MAX_TEXT ? { kind: "more" } : malformed("a line over the size limit");
   }
   const header = { kind: "header", version: 1, length: end + 2 } as const;
   const [, family, ...rest] = line.slice(0, end).split(" ");
   if (family === "UNKNOWN") return { ...header, client: undefined };
   const [source = "", destination = "", port = "", to = ""] = rest;
   const isAddress = family === "TCP4" ? isIPv4 : family === "TCP6" ? isPlainV6 : undefined;
-  if (isAddress === undefined || rest.length !== 4) return malformed("no line of version 1");
+  if (isAddress === undefined || rest.length !== 4) return malformed("malformed line of version 1");
   if (!isAddress(source) || !isAddress(destination)) return malformed("no address");
   if (!isPort(port) || !isPort(to)) return malformed("no port");
   const address = family === "TCP6" ? canonicalV6(source) : source;
@@ -71,8 +71,8 @@ function readBinary(bytes: Buffer): ProxyHeader {
   const command = bytes.readUInt8(12);
   const family = bytes.readUInt8(13);
   const rest = bytes.readUInt16BE(14);
-  if (command !== 0x20 && command !== 0x21) return malformed("no command of version 2");
-  if (rest > MAX_BINARY) return malformed("a header that is too long");
+  if (command !== 0x20 && command !== 0x21) return malformed("unknown command of version 2");
+  if (rest > MAX_BINARY) return malformed("a header over the size limit");
   const length = 16 + rest;
   if (bytes.length < length) return { kind: "more" };
   const header = { kind: "header", version: 2, length } as const;
@@ -86,7 +86,7 @@ function readBinary(bytes: Buffer): ProxyHeader {
   if (command === 0x20 || family === 0x00)
     return fault === "checksum" ? malformed(WRONG_CHECKSUM) : { ...header, client: undefined };
   if (fault !== undefined)
-    return malformed(fault === "checksum" ? WRONG_CHECKSUM : "extensions of no valid length");
+    return malformed(fault === "checksum" ? WRONG_CHECKSUM : "extensions of an invalid length");
   if (family === 0x11 && rest >= 12) {
     const address = [...bytes.subarray(16, 20)].join(".");
     return { ...header, client: { address, port: bytes.readUInt16BE(24) } };
@@ -99,7 +99,7 @@ function readBinary(bytes: Buffer): ProxyHeader {
   return malformed("no TCP over IPv4 or IPv6");
 }
 
-const WRONG_CHECKSUM = "a checksum of another header";
+const WRONG_CHECKSUM = "wrong checksum";
 
 /** Number of bytes of the addresses, by family and transport (2.2). */
 const addressBytes: ReadonlyMap<number, number> = new Map([

@@ -215,10 +215,10 @@ spec:
     const token = await front.token("front", "https://kubernetes.default.svc");
     const elsewhere = new Workspace({ token }).path("token");
     const strangers = [
-      [await front.dataPlane("stranger"), /is away: .*stranger is not/],
-      [{ ...own, XDS_TOKEN_FILE: elsewhere }, /is away: .*its token is not good/],
-      [{ ...own, GATEWAY: "other" }, /is away: .*:front is not .*:other/],
-      [{ ...own, GATEWAY: "nobody" }, /is away: .*there is no Gateway default\/nobody/],
+      [await front.dataPlane("stranger"), /cannot follow the controller .*stranger is not/],
+      [{ ...own, XDS_TOKEN_FILE: elsewhere }, /cannot follow the controller .*its token is not good/],
+      [{ ...own, GATEWAY: "other" }, /cannot follow the controller .*:front is not .*:other/],
+      [{ ...own, GATEWAY: "nobody" }, /cannot follow the controller .*there is no Gateway default\/nobody/],
     ] as const;
     for (const [env, problem] of strangers) {
       const stranger = new GwcProcess(["agent"], {
@@ -305,13 +305,13 @@ spec:
     const early = new GwcProcess(["agent"], { env: trusting(first) });
     await early.seen(/following/);
     const late = new GwcProcess(["agent"], { env: trusting(second) });
-    await late.seen(/is away/);
+    await late.seen(/cannot follow the controller/);
     files.write("tls.key", second.key);
     await serving.seen(/the old certificate stays in use/);
     for (const [name, text] of Object.entries(mounted(second))) files.write(name, text);
     await serving.seen(/served with another certificate/);
     await late.seen(/following/);
-    expect(early.output).not.toContain("is away");
+    expect(early.output).not.toContain("cannot follow the controller");
     for (const each of [early, late]) await each.stop("SIGKILL");
     await serving.stop();
   });
@@ -345,7 +345,7 @@ spec:
       metadata: { name: "broken" },
     });
     await answered("/broken", 200, "first");
-    expect(second.output).toContain("is away");
+    expect(second.output).toContain("cannot follow the controller");
     expect(standby.output).not.toContain("leading");
     await restated();
     await hold("");

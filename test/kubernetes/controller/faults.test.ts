@@ -147,7 +147,7 @@ spec:
           ...{ apiVersion: "gateway.networking.k8s.io/v1", kind: "HTTPRoute" },
           metadata: { name },
         });
-      await agent.seen(/following[\s\S]*is away[\s\S]*following/);
+      await agent.seen(/following[\s\S]*cannot follow the controller[\s\S]*following/);
     },
     PATIENCE,
   );

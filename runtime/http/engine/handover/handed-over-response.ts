@@ -109,5 +109,5 @@ export class HandedOverResponse implements EngineResponse {
 /** Throws if a field is invalid, because the other thread would find out too late. */
 function checkFields(list: readonly string[]): void {
   const isWrong = list.some((text, at) => !(at % 2 === 0 ? isToken(text) : isFieldValue(text)));
-  if (isWrong) throw new Error("a field that can't be written");
+  if (isWrong) throw new Error("a field that is not valid");
 }

@@ -38,4 +38,4 @@ export function endLost(
   request.discard();
 }
 
-const DETAIL = "The gateway has lost this request: what it asks for may have been done";
+const DETAIL = "The gateway lost this request; it may have been executed";

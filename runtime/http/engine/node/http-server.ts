@@ -183,7 +183,7 @@ export class HttpServer implements PortServer {
     }
     // Its hello requested another server name than its handshake, whose clients may need a certificate.
     socket.on("error", ignoreError);
-    this.#broken("another server name than at first", socket);
+    this.#broken("the server name changed during the handshake", socket);
     socket.destroy();
   }
 
@@ -213,7 +213,7 @@ export class HttpServer implements PortServer {
     reason: string,
     { remoteAddress }: { readonly remoteAddress?: string | undefined },
   ): void {
-    this.#handlers.broken?.(`the connection of ${remoteAddress} is broken off: ${reason}`);
+    this.#handlers.broken?.(`the connection of ${remoteAddress} is aborted: ${reason}`);
   }
 
   #serve(request: EngineRequest, response: EngineResponse, framing: Framing): void {

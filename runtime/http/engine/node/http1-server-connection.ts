@@ -143,7 +143,7 @@ export class Http1ServerConnection
     }
     this.#timeWrites();
     if (tick < this.deadline) return;
-    if (this.#isInside()) this.#refuse(408, "a request without end");
+    if (this.#isInside()) this.#refuse(408, "request incomplete after the time limit");
     else this.socket.destroy();
   }
 
@@ -303,7 +303,7 @@ export class Http1ServerConnection
     const { socket } = this;
     if (this.#phase === "other protocol" || this.#phase === "end") return;
     if (this.#isInside()) {
-      this.#refuse(400, "the end of the connection inside a request");
+      this.#refuse(400, "connection closed within a request");
       return;
     }
     const response = this.#response;
@@ -326,7 +326,7 @@ export class Http1ServerConnection
 
   #onTimeout(): void {
     if (this.socket.writableLength === 0) return;
-    this.#port.broken("a client that takes nothing of its response", this.socket);
+    this.#port.broken("client does not read its response", this.socket);
     this.socket.destroy();
   }
 

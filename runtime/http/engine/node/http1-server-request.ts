@@ -191,9 +191,9 @@ export interface Http1RequestHead {
  */
 export function readRequestHead(lines: Http1Lines): Http1RequestHead | string {
   const line = plainRequestLine(lines) ?? anyRequestLine(lines);
-  if (line === undefined) return "no valid request line";
+  if (line === undefined) return "malformed request line";
   const { method, target, version } = line;
-  if (!SERVED_METHODS.has(method)) return "a method that nobody knows";
+  if (!SERVED_METHODS.has(method)) return "unknown method";
   const fields = readReceivedFields(lines, line.next);
   if (typeof fields === "string") return fields;
   const { length = 0, isChunked, te } = fields;

@@ -277,7 +277,7 @@ export class Http1ServerResponse implements EngineResponse, BatchedWriter {
 
 const nothing = new Uint8Array();
 const settled = Promise.resolve(null);
-const NO_FIELD = "a field that can't be written";
+const NO_FIELD = "a field that is not valid";
 /** End of a head after whose response the connection closes. */
 const CLOSING_LINES = "Connection: close\r\n\r\n";
 
@@ -304,7 +304,7 @@ function framingName(name: string): string | undefined {
 export function statusLine(status: number): string {
   const known = statusLines.get(status);
   if (known !== undefined) return known;
-  if (!Number.isInteger(status) || status < 200 || status > 999) throw new Error("no valid status");
+  if (!Number.isInteger(status) || status < 200 || status > 999) throw new Error("invalid status");
   return `HTTP/1.1 ${status} unknown\r\n`;
 }
 

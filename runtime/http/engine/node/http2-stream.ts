@@ -159,7 +159,7 @@ export class Http2Response implements EngineResponse {
 
   destroy(): void {
     // With an error, Node sends RST_STREAM at once; `close` would end the body first, which would look complete.
-    this.#stream.destroy(new Error("the response is broken off"));
+    this.#stream.destroy(new Error("the response is aborted"));
   }
 
   on(event: "drain" | "close", listener: () => void): void {
@@ -281,7 +281,8 @@ export function readHttp2Head(headers: readonly string[]): Http2Head | string {
     }
   }
   // CONNECT has no scheme (RFC 9113 8.5). nghttp2 checks neither path nor authority of other schemes.
-  if (scheme !== "http" && scheme !== "https" && method !== "CONNECT") return "no scheme of HTTP";
+  if (scheme !== "http" && scheme !== "https" && method !== "CONNECT")
+    return "a scheme other than http and https";
   return { method, path, list, acceptsTrailers };
 }
 

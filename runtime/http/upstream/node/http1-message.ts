@@ -72,7 +72,7 @@ export interface Http1Head {
 export function readHttp1Head(lines: Http1Lines): Http1Head | string {
   const { text, bytes, start } = lines;
   const lineEnd = statusLineEnd(bytes, start);
-  if (lineEnd < 0) return "no valid status line";
+  if (lineEnd < 0) return "malformed status line";
   const fields = readReceivedFields(lines, lineEnd + 2 - start);
   if (typeof fields === "string") return fields;
   const isOld = text.charCodeAt(minorAt) === 0x30;
@@ -146,9 +146,9 @@ export class Http1Response extends Http1Message {
     if (typeof head === "string") return this.break(head);
     const { status } = head;
     // No other protocol was requested.
-    if (status === 101) return this.break("another protocol, which nobody asked for");
+    if (status === 101) return this.break("101 without a request for another protocol");
     if (status < 200) {
-      if (!head.keepsAlive) return this.break("an end of the connection before the response");
+      if (!head.keepsAlive) return this.break("an interim response that closes the connection");
       this.#reader.onInformation();
       return "head";
     }

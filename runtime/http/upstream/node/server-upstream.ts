@@ -129,7 +129,7 @@ function keyOf(
 /** Reports to a handler that a tunnel is refused. */
 export function refusedTunnel(handler: UpstreamHandler): UpstreamRequest {
   return failedCall(
-    { kind: "connect", isForbidden: true, detail: "a tunnel to no proxy" },
+    { kind: "connect", isForbidden: true, detail: "a tunnel through a server that is not a proxy" },
     handler,
   );
 }
