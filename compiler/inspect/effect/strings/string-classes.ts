@@ -100,6 +100,9 @@ function constantEnds(features: readonly StringFeature[]): readonly string[] {
   return [FOREIGN, `/${FOREIGN}`, ...features.map(({ text }) => text), ...away];
 }
 
+/** Matches canonical paths, as rules and routes read them (runtime/http/routing/path.ts). */
+export const CANONICAL_PATH = "^/(?:[!-.0-\\[\\]-~]+/)*[!-.0-\\[\\]-~]*$";
+
 function isConstant(kind: StringFeature["kind"]): boolean {
   return kind === "equals" || kind === "startsWith";
 }
