@@ -19,10 +19,10 @@ import {
 import { identityCheck, modeChange } from "./parts/identity-access.ts";
 import type { Policy, ResolveContext } from "./policy.ts";
 
-/** A key: from the environment, by its digest, or in a file that is read where the gateway runs. */
+/** An API key: a value from the environment, a digest, or a file that the running gateway reads. */
 export type ApiKeySourceNode = {
   readonly metadata: Readonly<Record<string, Json>>;
-  /** The models that its holder may ask for; undefined: any. */
+  /** Models that the key may be used for; `undefined` if any. */
   readonly allowedModels?: readonly string[];
   readonly origin: Origin;
 } & (
@@ -39,30 +39,30 @@ interface ApiKeyConfig<Place> {
 
 const keySchema = object(
   {
-    key: text("The key, as `${NAME}`: it is read when the gateway starts.", {
+    key: text("The key as `${NAME}`, read from the environment when the gateway starts.", {
       maxLength: 1024,
       readAtStart: true,
       secret: true,
     }),
-    keyHash: text("Its digest: `sha256:` and 64 hexadecimal digits.", {
+    keyHash: text("The key's digest: `sha256:` and 64 hexadecimal digits.", {
       pattern: "^sha256:[0-9a-fA-F]{64}$",
       form: '"sha256:" and 64 hexadecimal digits',
       examples: [`sha256:${"0".repeat(64)}`],
     }),
     file: text(
-      "Path of a file with the key, or with `{key or keyHash, metadata, allowedModels}` as JSON; read where the gateway runs, and again when it changes.",
+      "Path of a file, on the gateway's host, with the key or with `{key or keyHash, metadata, allowedModels}` as JSON. Read again whenever it changes.",
       { maxLength: 1024 },
     ),
     metadata: map(json, {
       maxProperties: 64,
-      description: "What is known of the key's holder: `apiKey` in rules.",
+      description: "Attributes of the key's holder, available to rules as `apiKey`.",
     }),
-    allowedModels: list(text("A model by the name that clients use.", MODEL_PATTERN), {
+    allowedModels: list(text("A model, by the name that clients use.", MODEL_PATTERN), {
       minItems: 1,
       maxItems: 256,
       uniqueItems: true,
       description:
-        "The models that its holder may ask for; all by default. What passes unread (`Passthrough`) is not open to it then.",
+        "Models that the key may be used for; all by default. With a list, the key cannot call `Passthrough` routes, whose requests are not parsed.",
     }),
   },
   {
@@ -70,7 +70,7 @@ const keySchema = object(
     misplacedFieldHints: Object.fromEntries(
       ["name", "user", "owner", "role", "team", "group", "id"].map((word) => [
         word,
-        `what is known of its holder is metadata: { ${word}: VALUE }, and apiKey.${word} in rules`,
+        `put attributes of its holder under metadata: { ${word}: VALUE }; rules read apiKey.${word}`,
       ]),
     ),
   },
@@ -79,10 +79,13 @@ const keySchema = object(
 const schema = object(
   {
     mode: modeSchema,
-    keys: list(keySchema, { minItems: 1, maxItems: 4096, description: "The keys." }),
+    keys: list(keySchema, { minItems: 1, maxItems: 4096, description: "Accepted keys." }),
     location: credentialLocationSchema("Bearer"),
   },
-  { required: ["keys"], description: "Requires, or accepts, an API key." },
+  {
+    required: ["keys"],
+    description: "Requires an API key, or verifies one if it is sent (`mode`).",
+  },
 );
 
 const kubernetesSchema = object(
@@ -90,24 +93,24 @@ const kubernetesSchema = object(
     mode: identityMode,
     location: credentialLocationSchema("Bearer"),
     secretRef: localObject(
-      "A Secret whose entries are API keys: each the key itself, or `{key or keyHash, metadata, allowedModels}` as JSON.",
+      "A Secret whose entries are API keys: either the plain key or `{key or keyHash, metadata, allowedModels}` as JSON.",
     ),
     secretSelector: object(
       {
         matchLabels: map(anyText({ maxLength: 63 }), {
-          description: "Labels, each with the value that it must have.",
+          description: "Required labels and their values.",
         }),
       },
       {
         required: ["matchLabels"],
-        description: "Secrets of the namespace, by their labels, whose entries are API keys.",
+        description: "Selects by label the Secrets of the namespace whose entries are API keys.",
       },
     ),
   },
   { exactlyOneOf: ["secretRef", "secretSelector"] },
 );
 
-/** Verified identity from a key that the client sends. */
+/** Authenticates clients by an API key. */
 export const apiKey: Policy<
   "apiKey",
   ApiKeyConfig<CredentialLocationConfig>,
@@ -116,7 +119,8 @@ export const apiKey: Policy<
   Infer<typeof kubernetesSchema>
 > = {
   kind: "apiKey",
-  summary: "checks an API key against SHA-256 digests; its metadata is `apiKey` in rules",
+  summary:
+    "authenticates clients by API key (compared as SHA-256 digests); rules read the key's metadata as `apiKey`",
   scope: ["listener", "route"],
   actsOn: ["requests"],
   schema,
@@ -124,7 +128,7 @@ export const apiKey: Policy<
   names: ["apiKeys", "findApiKey"],
   identity: "apiKey",
   identityFields: ({ keys }) =>
-    // What a file says is known where it is read.
+    // The content of a file is unknown until the gateway runs.
     keys.some(({ kind }) => kind === "file")
       ? undefined
       : keys.flatMap(({ metadata }) => Object.keys(metadata)),
@@ -183,7 +187,7 @@ export const apiKey: Policy<
   },
 };
 
-/** What a key is called where it is not to be seen: by the start of its digest, its file, or its variable. */
+/** Returns a name for a key that does not reveal it: the start of its digest, its file, or its variable. */
 function keyName(source: ApiKeySourceNode): string {
   switch (source.kind) {
     case "hash":
@@ -195,7 +199,7 @@ function keyName(source: ApiKeySourceNode): string {
   }
 }
 
-/** What is known of a key's holder, and what the key may be used for, before and after. */
+/** Compares the metadata and allowed models of a key before and after. */
 function holderChanges(
   before: ApiKeySourceNode,
   keys: readonly ApiKeySourceNode[],
@@ -226,7 +230,7 @@ function modelChanges(
     : [{ direction: "closes", text: `key ${name}: only the models ${is.join(", ")}` }];
 }
 
-/** A key has one holder. */
+/** Reports keys that are listed twice: a key has one holder. */
 function reportRepeatedKeys(keys: readonly ApiKeySourceNode[], context: ResolveContext): void {
   const known = new Map<string, Origin>();
   for (const source of keys) {
@@ -242,7 +246,7 @@ function reportRepeatedKeys(keys: readonly ApiKeySourceNode[], context: ResolveC
   }
 }
 
-/** Models are asked for by requests to models alone. */
+/** Reports allowed models on routes without LLM backends, and models that the route does not offer. */
 function meetModels({ allowedModels, origin }: ApiKeySourceNode, context: ResolveContext): void {
   if (allowedModels === undefined) return;
   const at = childOf(origin, "allowedModels");

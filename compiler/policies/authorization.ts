@@ -22,24 +22,24 @@ interface AuthorizationConfig {
 /** `authorization` resolved. */
 interface AuthorizationNode {
   readonly rules: readonly Rule[];
-  /** Absent: none. */
+  /** `undefined` if none are required. */
   readonly requiredScopes?: NamedScopes | undefined;
-  /** They stand on one of several backends: not every request of the route meets them. */
+  /** Set on one of several backends, so only part of the route's requests are checked. */
   readonly isOfShare?: true;
 }
 
 const schema = object(
   { rules: rulesSchema },
-  { required: ["rules"], description: "Who may send a request." },
+  { required: ["rules"], description: "Rules that decide who may send a request." },
 );
 
 const ownSchema: typeof schema = {
   ...schema,
   description:
-    "Who may send a request to this backend alone, once it is chosen; after the rules of its route, which hold as well.",
+    "Rules for requests to this backend only, evaluated after a backend is chosen and in addition to the rules of the route.",
 };
 
-/** Who may send a request: CEL rules over the request and the identities that were established before. */
+/** Decides who may send a request by CEL rules over the request and the identities established before. */
 export const authorization: Policy<
   "authorization",
   AuthorizationConfig,
@@ -49,7 +49,7 @@ export const authorization: Policy<
 > = {
   kind: "authorization",
   summary:
-    "decides by CEL rules over request and identity; a request that they do not allow is answered 403; on one backend of requests that are passed on, for that backend alone, once it is chosen",
+    "allows or denies requests by CEL rules over request and identity, with 403 if denied; on a backend, applies to that backend only, after it is chosen",
   scope: ["listener", "route"],
   actsOn: ["requests", "streams"],
   schema,
@@ -64,12 +64,12 @@ export const authorization: Policy<
       ? [
           {
             kind: "outside",
-            what: "the backend that is chosen has rules of its own",
+            what: "the chosen backend has rules of its own",
             decidesWho: true,
           },
         ]
       : [{ kind: "rules", phase: "request", rules, targets: undefined }],
-  // Its rules are solved.
+  // The solver compares the rules themselves.
   compare: { changes: () => [], rest: () => undefined },
   merge: "join",
   lower: ({ rules }, origin) => ({ rules: lowerRules(rules, origin) }),
@@ -88,7 +88,7 @@ export const authorization: Policy<
   },
 };
 
-/** Of a connection only its source is known. */
+/** For raw connections, only the source is known. */
 const KNOWN: readonly string[] = ["source.address", "source.port"];
 
 function checkConnection({ rules }: AuthorizationNode, diagnostics: Diagnostics): void {

@@ -15,7 +15,7 @@ import {
 import { identityCheck, modeChange } from "./parts/identity-access.ts";
 import type { Policy } from "./policy.ts";
 
-/** Users and password hashes: in a file that is read where the gateway runs, or given. */
+/** Users with their password hashes: inline, or in a file that the running gateway reads. */
 export type PasswordSource =
   | { readonly kind: "file"; readonly file: string; readonly isSecret?: boolean }
   | { readonly kind: "text"; readonly text: Text; readonly origin: Origin };
@@ -39,7 +39,7 @@ interface BasicAuthNode {
 const schema = object(
   {
     mode: modeSchema,
-    realm: shortText("What browsers show when they ask for the login.", {
+    realm: shortText("The realm, which browsers show in their login dialog.", {
       pattern: "^[\\x20-\\x7e]+$",
       form: "printable ASCII text",
       default: "Restricted",
@@ -48,21 +48,24 @@ const schema = object(
       object(
         {
           file: text(
-            "Path of an htpasswd file; read where the gateway runs, and again when it changes.",
+            "Path of an htpasswd file on the gateway's host. Read again whenever it changes.",
           ),
-          inline: text("Lines of USER:HASH.", { maxLength: 1_048_576, readAtStart: true }),
+          inline: text("Lines of `USER:HASH`.", { maxLength: 1_048_576, readAtStart: true }),
         },
         { exactlyOneOf: ["file", "inline"] },
       ),
       anyText({ minLength: 1, maxLength: 1_048_576, readAtStart: true }),
       {
         description:
-          "Users and hashes as `htpasswd` writes them: `{file: PATH}`, or the lines themselves, best as `${NAME}`.",
+          "Users and password hashes in `htpasswd` format: `{file: PATH}`, or the lines themselves, preferably as `${NAME}`.",
       },
     ),
     authorizationLocation: credentialLocationSchema("Basic"),
   },
-  { required: ["htpasswd"], description: "Requires, or accepts, a user name and password." },
+  {
+    required: ["htpasswd"],
+    description: "Requires a user name and password, or verifies them if they are sent (`mode`).",
+  },
 );
 
 const kubernetesSchema = object(
@@ -74,14 +77,14 @@ const kubernetesSchema = object(
       minItems: 1,
       maxItems: 256,
       isHidden: true,
-      description: "Users and hashes of their passwords.",
+      description: "Users with their password hashes.",
     }),
     secretRef: localObject("A Secret with the key `.htaccess`."),
   },
   { exactlyOneOf: ["users", "secretRef"] },
 );
 
-/** Verified identity from a user name and a password (RFC 7617). */
+/** Authenticates clients by user name and password (RFC 7617). */
 export const basicAuth: Policy<
   "basicAuth",
   BasicAuthConfig,
@@ -91,7 +94,7 @@ export const basicAuth: Policy<
 > = {
   kind: "basicAuth",
   summary:
-    "checks user name and password against an htpasswd file (bcrypt, apr1, SHA, crypt); the user is `basicAuth` in rules",
+    "authenticates clients by user name and password from an htpasswd file (bcrypt, apr1, SHA, crypt); rules read the user as `basicAuth`",
   scope: ["listener", "route"],
   actsOn: ["requests"],
   schema,
@@ -159,7 +162,7 @@ export const basicAuth: Policy<
   },
 };
 
-/** Who has a password, and whose is another one. */
+/** Compares the users, and which of them got another password. */
 function passwordChanges(before: PasswordSource, after: PasswordSource): readonly SettingsChange[] {
   const [old, now] = [hashesOf(before), hashesOf(after)];
   const other = [...now].filter(([user, hash]) => (old.get(user) ?? hash) !== hash);
@@ -167,12 +170,12 @@ function passwordChanges(before: PasswordSource, after: PasswordSource): readonl
     ...listChanges("user", [...old.keys()], [...now.keys()], "opens"),
     ...other.map(([user]) => ({
       direction: "opens" as const,
-      text: `another password of ${user}`,
+      text: `password of ${user} changed`,
     })),
   ];
 }
 
-/** The hash of each user; of those that are read at start the place. */
+/** Returns each user's hash; for hashes that are read at start, an entry for their source instead. */
 function hashesOf(source: PasswordSource): ReadonlyMap<string, string> {
   if (source.kind === "file") return new Map([[`of ${source.file}`, ""]]);
   const { text } = source;

@@ -9,28 +9,31 @@ import {
   rulesSchema,
 } from "./parts/rules.ts";
 
-/** Rules over every connection of clients: those of requests, where nothing but the connection is known yet. */
+/**
+ * Rules for every client connection, in the form of rules for requests, with only the connection's own attributes
+ * known.
+ */
 export type ConnectionRulesConfig = PolicyConfig<"authorization">;
 
-/** The same resolved. */
+/** The resolved form of `ConnectionRulesConfig`. */
 export type ConnectionRulesSettings = PolicySettings["authorization"];
 
 const DESCRIPTION =
-  "Who may connect: rules over `source` (address, port, and what a client certificate says), decided once for each connection, before anything of what it carries is read; one that they do not allow is closed.";
+  "Rules that decide who may connect, over `source` (address, port, client certificate). Evaluated once per connection before any data is read; denied connections are closed.";
 
-/** `networkAuthorization` of a file. */
+/** Schema of `networkAuthorization` in a file. */
 export const connectionRulesSchema = object(
   { rules: rulesSchema },
   { required: ["rules"], description: DESCRIPTION },
 );
 
-/** The same of manifests. */
+/** Schema of the same rules in manifests. */
 export const kubernetesConnectionRulesSchema: typeof kubernetesRulesSchema = {
   ...kubernetesRulesSchema,
   description: DESCRIPTION,
 };
 
-/** The rules of a file. */
+/** Reads the rules of a file. */
 export function readConnectionRules(
   { rules }: Infer<typeof connectionRulesSchema>,
   origin: Origin,
@@ -38,7 +41,7 @@ export function readConnectionRules(
   return connectionRules(lowerRules(rules, origin), origin);
 }
 
-/** The rules of several policies, which all hold; undefined: there are none. */
+/** Joins the rules of several policies, all of which apply; returns `undefined` if no policy has rules. */
 export function readKubernetesConnectionRules(
   values: readonly {
     readonly value: Infer<typeof kubernetesRulesSchema>;
@@ -54,7 +57,7 @@ function connectionRules(rules: readonly RuleConfig[], origin: Origin): Connecti
   return policyConfig("authorization", { rules }, origin);
 }
 
-/** Reports what can't be known of a connection when it is made. */
+/** Reports rules that read variables other than `source`. */
 export function checkConnectionRules(
   { rules }: ConnectionRulesSettings,
   diagnostics: Diagnostics,

@@ -21,18 +21,17 @@ export interface CorsConfig {
   readonly allowHeaders: readonly string[];
   readonly exposeHeaders: readonly string[];
   readonly allowCredentials: boolean;
-  /** It is said in the words of Gateway API, which has `*` and credentials together. */
+  /** Written as a Gateway API filter, which may combine `*` with credentials. */
   readonly isGatewayApi: boolean;
-  /** Seconds; undefined: the header is not sent. */
+  /** Seconds; `undefined` if the header is not sent. */
   readonly maxAge: number | undefined;
 }
 
-/** `cors` resolved: origins as browsers write them, the response as header values; undefined: the header is not sent. */
+/** `cors` resolved: canonical origins, and response header values (`undefined` if a header is not sent). */
 export interface CorsNode {
-  /** True for `*`. */
   readonly isAnyOrigin: boolean;
   readonly origins: readonly string[];
-  /** `https://*.example.com` as its two ends. */
+  /** `https://*.example.com` split at the star. */
   readonly originPatterns: readonly { readonly start: string; readonly end: string }[];
   readonly response: {
     readonly allowMethods: string | undefined;
@@ -45,7 +44,7 @@ export interface CorsNode {
 
 const ORIGIN = "^(\\*|null|[a-z][a-z0-9+.-]*://(\\*\\.)?[^\\s/*?#@]+)$";
 
-/** Methods and names of headers (RFC 9110 5.6.2), among which `*` is one. */
+/** Methods and header names (RFC 9110, 5.6.2); `*` is one of them. */
 const METHOD = { pattern: TOKEN_PATTERN, form: 'a method such as "GET", or "*"' };
 const HEADER = { pattern: TOKEN_PATTERN, form: 'a header name such as "x-team", or "*"' };
 
@@ -72,13 +71,13 @@ const schema = object(
     exposeHeaders: list(shortText("A header name, or `*`.", HEADER), {
       description: "Response headers that pages may read.",
     }),
-    allowCredentials: boolean(`${CREDENTIALS} Not beside the origin \`*\`.`),
-    maxAge: duration("How long a browser may remember a preflight, in whole seconds."),
+    allowCredentials: boolean(`${CREDENTIALS} Not allowed with the origin \`*\`.`),
+    maxAge: duration("How long browsers may cache a preflight response, in whole seconds."),
   },
   { required: ["allowOrigins"], description: "Cross-origin resource sharing." },
 );
 
-/** Gateway API `HTTPCORSFilter`. */
+/** Schema of Gateway API's `HTTPCORSFilter`. */
 const kubernetesSchema = object({
   allowOrigins: list(
     shortText("`https://app.example.com`, `https://*.example.com`, or `*`.", {
@@ -88,8 +87,8 @@ const kubernetesSchema = object({
     { maxItems: 64, description: "Origins whose pages may read the responses." },
   ),
   allowCredentials: boolean(
-    `${CREDENTIALS} Beside the origin \`*\` each page's own is allowed by name, as Gateway API's conformance asks ` +
-      "(HTTPRouteCORSAllowCredentialsBehavior): that is a warning, and an error with `--strict`.",
+    `${CREDENTIALS} With the origin \`*\`, responses name each page's origin, as Gateway API's conformance requires ` +
+      "(HTTPRouteCORSAllowCredentialsBehavior); this is a warning, and an error with `--strict`.",
   ),
   allowMethods: list(shortText("A method, or `*`.", METHOD), {
     maxItems: 9,
@@ -103,12 +102,15 @@ const kubernetesSchema = object({
     maxItems: 64,
     description: "Response headers that pages may read.",
   }),
-  maxAge: integer("Seconds for which a browser may remember a preflight.", 1, 2_147_483_647, {
+  maxAge: integer("How many seconds browsers may cache a preflight response.", 1, 2_147_483_647, {
     default: 5,
   }),
 });
 
-/** Answers preflights and tells browsers which origins may read the responses (Fetch standard, CORS protocol). */
+/**
+ * Answers preflights and adds the headers that let pages of allowed origins read responses (Fetch standard, CORS
+ * protocol).
+ */
 export const cors: Policy<
   "cors",
   CorsConfig,
@@ -118,7 +120,7 @@ export const cors: Policy<
 > = {
   kind: "cors",
   summary:
-    "answers preflights before any authentication and marks every response for the allowed origins",
+    "answers preflights before authentication and adds CORS headers to responses for the allowed origins",
   scope: ["listener", "route"],
   actsOn: ["requests"],
   schema,
@@ -163,7 +165,7 @@ function resolveCors(config: CorsConfig, { origin, diagnostics }: ResolveContext
   };
 }
 
-/** Which pages may read more or less than before. */
+/** Compares which pages may read responses. */
 function compareCors(before: CorsNode, after: CorsNode): readonly SettingsChange[] {
   const origins = ({ isAnyOrigin, origins: exact, originPatterns }: CorsNode) => [
     ...(isAnyOrigin ? ["*"] : []),
@@ -182,7 +184,7 @@ function compareCors(before: CorsNode, after: CorsNode): readonly SettingsChange
   ];
 }
 
-/** Whether every page of an origin, or of a pattern of origins, may call where another one may. */
+/** Whether origin or pattern `wide` includes everything that `narrow` matches. */
 function coversOrigin(wide: string, narrow: string): boolean {
   if (wide === "*" || wide === narrow) return true;
   const [start = "", end] = wide.split("*");
@@ -210,7 +212,7 @@ function lowerCors({ maxAge, ...given }: Infer<typeof schema>): CorsConfig {
   };
 }
 
-/** Gateway API `HTTPCORSFilter`: `maxAge` is a number of seconds, five unless it says. */
+/** Reads Gateway API's `HTTPCORSFilter`, whose `maxAge` is in seconds and defaults to 5. */
 function lowerKubernetesCors(given: Infer<typeof kubernetesSchema>): CorsConfig {
   return { ...NO_CORS, maxAge: 5, ...given, isGatewayApi: true };
 }
@@ -228,6 +230,6 @@ function credentialChanges(before: boolean, after: boolean): readonly SettingsCh
   return [
     after
       ? { direction: "opens", text: "pages may send credentials" }
-      : { direction: "closes", text: "pages may send no credentials" },
+      : { direction: "closes", text: "pages may not send credentials" },
   ];
 }

@@ -1,6 +1,6 @@
 import { crossSitePage } from "../../runtime/policies/csrf/cross-site.ts";
 import { listChanges } from "../model/access.ts";
-import { type Infer, list, object, shortText } from "../schema/schema.ts";
+import { type Infer, list, object, type Schema, shortText } from "../schema/schema.ts";
 import { canonicalOrigin } from "./parts/canonical-origin.ts";
 import type { Policy } from "./policy.ts";
 
@@ -9,32 +9,29 @@ interface CsrfConfig {
   readonly additionalOrigins: readonly string[];
 }
 
-const schema = object(
-  {
-    additionalOrigins: list(
-      shortText("`https://app.example.com`", {
-        pattern: "^[a-z][a-z0-9+.\\-]*://[^\\s/*?#@]+$",
-        form: 'an origin such as "https://app.example.com"',
-      }),
-      {
+/** Returns the schema of a form; `origin` is that of an origin, whose format the specification leaves open. */
+const csrfSchema = (origin: Schema<string>) =>
+  object(
+    {
+      additionalOrigins: list(origin, {
         minItems: 1,
         maxItems: 16,
-        description: "Origins whose pages may send requests, besides the gateway's own.",
-      },
-    ),
-  },
-  { description: "Protection against cross-site request forgery." },
+        description: "Origins whose pages may send requests, in addition to the gateway's own.",
+      }),
+    },
+    { description: "Protects against cross-site request forgery." },
+  );
+
+const schema = csrfSchema(
+  shortText("`https://app.example.com`", {
+    pattern: "^[a-z][a-z0-9+.\\-]*://[^\\s/*?#@]+$",
+    form: 'an origin such as "https://app.example.com"',
+  }),
 );
 
-const kubernetesSchema = object({
-  additionalOrigins: list(shortText("`SCHEME://HOST` or `SCHEME://HOST:PORT`."), {
-    minItems: 1,
-    maxItems: 16,
-    description: "Origins whose pages may send requests, besides the gateway's own.",
-  }),
-});
+const kubernetesSchema = csrfSchema(shortText("`SCHEME://HOST` or `SCHEME://HOST:PORT`."));
 
-/** Refuses state-changing requests that a browser makes for another site's page. */
+/** Refuses state-changing requests that browsers send on behalf of other sites' pages. */
 export const csrf: Policy<
   "csrf",
   CsrfConfig,
@@ -44,7 +41,7 @@ export const csrf: Policy<
 > = {
   kind: "csrf",
   summary:
-    "refuses with 403 what a browser sends for a page of another site (Sec-Fetch-Site, else Origin against Host)",
+    "refuses cross-site browser requests with 403 (by Sec-Fetch-Site, or else Origin compared with Host)",
   scope: ["listener", "route"],
   actsOn: ["requests"],
   schema,
@@ -62,7 +59,7 @@ export const csrf: Policy<
           { methods: [method], host, site, origin },
           new Set(additionalOrigins),
         );
-        return page && `a page of another site has sent it: ${page}`;
+        return page && `sent by a page of another site: ${page}`;
       },
     },
   ],

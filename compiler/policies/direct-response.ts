@@ -24,7 +24,7 @@ import {
 } from "./parts/conditions.ts";
 import type { Policy, ResolveContext } from "./policy.ts";
 
-/** A response as configured. */
+/** A response, as configured. */
 interface ResponseConfig {
   readonly status: number;
   readonly headers: readonly HeaderField[];
@@ -32,10 +32,10 @@ interface ResponseConfig {
   readonly origin: Origin;
 }
 
-/** A response. */
+/** A response, resolved. */
 interface ResponseNode {
   readonly status: number;
-  /** A flat list, as the response carries it. */
+  /** Names and values alternating, in the order in which they are sent. */
   readonly headers: readonly Text[];
   readonly body: string | CompiledExpression;
   readonly origin: Origin;
@@ -53,12 +53,15 @@ interface DirectResponseNode {
 
 const responseProperties = {
   status: integer("The status.", 200, 599),
-  headers: headerMapSchema("Headers of the response."),
-  body: text("The body; text/plain unless `headers` says otherwise. None when unset.", {
-    maxLength: 4096,
-  }),
+  headers: headerMapSchema("Response headers."),
+  body: text(
+    "The body, with the content type text/plain unless `headers` sets another; empty by default.",
+    {
+      maxLength: 4096,
+    },
+  ),
   bodyExpression: expression(
-    "A CEL expression that gives the body: text, bytes, or anything else as JSON.",
+    "CEL expression for the body: a string, bytes, or any other value as JSON.",
   ),
 };
 
@@ -77,7 +80,7 @@ const schema = object(
   {
     exactlyOneOf: ["status", "conditional"],
     atMostOneOf: ["body", "bodyExpression", "conditional"],
-    description: "Responses by itself. The route needs no backend.",
+    description: "Responds without a backend.",
   },
 );
 
@@ -86,7 +89,7 @@ const kubernetesSchema = object(
   { required: ["status"] },
 );
 
-/** A response that the gateway gives by itself. */
+/** Responds from the gateway itself. */
 export const directResponse: Policy<
   "directResponse",
   DirectResponseConfig,
@@ -95,7 +98,7 @@ export const directResponse: Policy<
   Infer<typeof kubernetesSchema>
 > = {
   kind: "directResponse",
-  summary: "answers with a status, headers and a body; the route needs no backend",
+  summary: "responds with a status, headers and a body; the route needs no backend",
   scope: ["listener", "route"],
   actsOn: ["requests"],
   isTerminal: ({ cases }) => cases.some(({ condition }) => condition === undefined),

@@ -47,7 +47,7 @@ export const extAuthz: Policy<
 > = {
   kind: "extAuthz",
   summary:
-    "asks an authorization server about each request, by gRPC (Envoy's protocol) or HTTP; what it says is `extauthz` in later expressions",
+    "asks an authorization server about each request, by gRPC (Envoy's protocol) or HTTP; later expressions read its metadata as `extauthz`",
   scope: ["listener", "route"],
   actsOn: ["requests"],
   schema: extAuthzSchema,
@@ -100,9 +100,9 @@ function resolveAuthorization(
       : resolveTarget(server, context);
   const how =
     protocol.kind === "grpc" ? resolveGrpc(protocol, context) : resolveHttp(protocol, context);
-  const kept = cache && resolveCache(cache, rest.body !== undefined, context);
+  const cached = cache && resolveCache(cache, rest.body !== undefined, context);
   if (target === undefined || how === undefined) return undefined;
-  if (cache !== undefined && kept === undefined) return undefined;
+  if (cache !== undefined && cached === undefined) return undefined;
   if (protocol.kind === "http" && rest.body?.asBytes === true) {
     const at = childOf(rest.origin, "includeRequestBody", "packAsBytes");
     const params = { field: "packAsBytes", actsOn: "bodies in messages of gRPC" };
@@ -117,7 +117,7 @@ function resolveAuthorization(
     target,
     protocol: how,
     requestHeaders: names && [...new Set(names)],
-    cache: kept,
+    cache: cached,
   };
 }
 
@@ -146,7 +146,7 @@ function resolveHttp(
   );
   const addHeaders = resolveExpressions(config.addHeaders.map(inLowerCase), "request", context);
   const metadata = resolveExpressions(config.metadata, "response", context);
-  // The response is that of the server: the request has gone no further.
+  // `response` is the authorization server's: the request has not been forwarded yet.
   for (const [at, { value }] of (metadata ?? []).entries())
     reportEarlyIdentity(config.metadata[at]?.origin ?? context.origin, value.variables, context);
   if (path === "wrong" || redirect === "wrong" || areHeaders.includes(false)) return undefined;
@@ -170,7 +170,7 @@ const OBJECT: ExpectedResult = {
   isOfType: (type) => type.startsWith("map("),
 };
 
-const TEXT: ExpectedResult = { expected: "a text", isOfType: (type) => type === "string" };
+const TEXT: ExpectedResult = { expected: "a string", isOfType: (type) => type === "string" };
 
 const TARGET: ExpectedResult = {
   ...TEXT,
@@ -206,13 +206,16 @@ function resolveCache(
   return { key: compiled, ttl, maxEntries };
 }
 
-/** Whether one of them reads that field of a request, or all of it. */
+/** Whether one of the expressions reads this field of the request, or the whole request. */
 function readsOfRequest(key: readonly CompiledExpression[], field: string): boolean {
   const reads = key.flatMap((each) => each.reads);
   return reads.some(([root, part]) => root === "request" && (part === undefined || part === field));
 }
 
-/** What else there is says who sends the request, or was found out by somebody who knows. */
+/**
+ * Whether the key has only request fields. Every other variable identifies the caller or comes from a policy that
+ * does.
+ */
 function isOfRequestAlone({ variables }: CompiledExpression): boolean {
   return variables.every((variable) => variable === "request");
 }

@@ -27,15 +27,15 @@ import { calloutComparison } from "./parts/callout-comparison.ts";
 import type { CaseConfig } from "./parts/case-config.ts";
 import {
   type CaseNode,
+  conditionalAlone,
   conditionalSchema,
   joinCases,
   lowerCases,
   resolveCases,
-  standsAlone,
 } from "./parts/conditions.ts";
 import type { Policy, ResolveContext } from "./policy.ts";
 
-/** A processor as configured. */
+/** A processor, as configured. */
 interface ProcessorConfig {
   readonly server: DestinationConfig;
   readonly passesOnFailure: boolean;
@@ -50,7 +50,7 @@ interface ProcessorConfig {
   readonly origin: Origin;
 }
 
-/** A processor. */
+/** A processor, resolved. */
 interface ProcessorNode {
   readonly target: CalloutTarget;
   readonly passesOnFailure: boolean;
@@ -76,61 +76,62 @@ interface ExtProcNode {
 }
 
 const headerMode = (what: string) =>
-  choice(`Whether the processor gets the head of a ${what}.`, ["send", "skip"], {
+  choice(`Whether the processor receives the headers of a ${what}.`, ["send", "skip"], {
     default: "send",
   });
 
 const bodyMode = (what: string) =>
   choice(
-    `How it gets the body of a ${what}: not at all, piece by piece with a response to each, whole, its beginning, or piece by piece while it sends its own.`,
+    `How the processor receives the body of a ${what}: not, in chunks that it answers one by one, buffered whole, only the buffered beginning, or in chunks while it streams back its own.`,
     ["none", "streamed", "buffered", "bufferedPartial", "fullDuplexStreamed"],
     { default: "fullDuplexStreamed" },
   );
 
-/** What `failureMode` is about, in both forms. */
+/** Description of `failureMode`, in both forms. */
 const FAILURE =
-  "What happens when the processor fails; requests of whose body it has got something are refused in any case.";
+  "Outcome if the processor fails. A request is always refused once part of its body has been sent to the processor.";
 
 const fields = {
   ...serverFields,
   failureMode: choice(FAILURE, ["failClosed", "failOpen"], { default: "failClosed" }),
   metadataContext: map(
-    map(expression("A CEL expression: the value."), {
+    map(expression("CEL expression for the value."), {
       minProperties: 1,
       maxProperties: 64,
-      description: "The values of a namespace.",
+      description: "Values of the namespace.",
     }),
     {
       maxProperties: 64,
       description:
-        "Objects by namespace, in every message. Those of `gwc.dev.grpc_initial_metadata` are metadata of the call: texts, numbers and bools in printable ASCII; others are left out.",
+        "Objects by namespace, sent in every message. Values of `gwc.dev.grpc_initial_metadata` are sent as metadata of the gRPC call if they are strings, numbers or bools in printable ASCII; others are omitted.",
     },
   ),
-  requestAttributes: expressionsSchema("Attributes of the request, in the first message."),
-  responseAttributes: expressionsSchema(
-    "Attributes of the response, in the message with its head.",
-  ),
+  requestAttributes: expressionsSchema("Attributes sent with the request headers."),
+  responseAttributes: expressionsSchema("Attributes sent with the response headers."),
   processingOptions: object(
     {
       requestHeaderMode: headerMode("request"),
       requestBodyMode: bodyMode("request"),
       requestTrailerMode: choice(
-        "Whether the processor gets the trailers of a request, which clients send behind a body of unknown length.",
+        "Whether the processor receives request trailers, which clients may send after a body of unknown length.",
         ["send", "skip"],
         { default: "send" },
       ),
       responseHeaderMode: headerMode("response"),
       responseBodyMode: bodyMode("response"),
       responseTrailerMode: choice(
-        "Whether the processor gets the trailers of a response, which servers of HTTP/2 and gRPC send behind its body.",
+        "Whether the processor receives response trailers, which HTTP/2 and gRPC servers send after the body.",
         ["send", "skip"],
         { default: "send" },
       ),
-      allowModeOverride: boolean("True: the processor may change what it gets after the head.", {
-        default: false,
-      }),
+      allowModeOverride: boolean(
+        "Whether the processor may change these modes when it has seen the headers.",
+        {
+          default: false,
+        },
+      ),
     },
-    { description: "What the processor gets." },
+    { description: "Parts of requests and responses that the processor receives." },
   ),
   policies: serverPolicies,
 };
@@ -142,13 +143,12 @@ const schema = object(
   {
     exactlyOneOf: [...serverKeys, "conditional"],
     misplacedFieldHints: serverWords,
-    checks: [standsAlone("who processes", Object.keys(fields))],
-    description:
-      "Shows requests and responses to a processor (Envoy's external processing protocol).",
+    checks: [conditionalAlone("the processor", Object.keys(fields))],
+    description: "Sends requests and responses to an external processor (Envoy's protocol).",
   },
 );
 
-/** `ExtProc` of the specification. */
+/** Schema of the specification's `ExtProc`. */
 const kubernetesSchema = object(
   {
     backendRef: backendReference("The processor: a Service or a static GatewayBackend."),
@@ -157,7 +157,7 @@ const kubernetesSchema = object(
   { required: ["backendRef"] },
 );
 
-/** Shows requests and responses to a processor, which may change them or respond itself. */
+/** Sends requests and responses to a processor, which may change them or respond itself. */
 export const extProc: Policy<
   "extProc",
   ExtProcConfig,
@@ -167,7 +167,7 @@ export const extProc: Policy<
 > = {
   kind: "extProc",
   summary:
-    "shows requests and responses to a processor (Envoy's external processing protocol), which may change them; what it sets is `extproc` in later expressions",
+    "sends requests and responses to an external processor (Envoy's protocol), which may change them; later expressions read its metadata as `extproc`",
   scope: ["listener", "route"],
   actsOn: ["requests"],
   schema,
@@ -255,7 +255,7 @@ function resolveProcessor(
   };
 }
 
-/** What is configured and never sent. */
+/** Reports fields that have no effect because of the other fields. */
 function reportIdle(
   {
     modes,
@@ -275,28 +275,34 @@ function reportIdle(
   const seesResponse = modes.responseHeaders === "send";
   const isOverridden = allowsModeOverride && (seesRequest || seesResponse);
   if (allowsModeOverride && !isOverridden)
-    report("allowModeOverride", "what is said of heads", childOf(options, "allowModeOverride"));
+    report("allowModeOverride", "header messages", childOf(options, "allowModeOverride"));
   if (!seesRequest && requestAttributes.length > 0)
-    report("requestAttributes", "heads of requests that are sent");
+    report("requestAttributes", "request headers that are sent");
   if (!seesResponse && !isOverridden && responseAttributes.length > 0)
-    report("responseAttributes", "heads of responses that are sent");
+    report("responseAttributes", "response headers that are sent");
 }
 
-/** What stands there goes as metadata of the call (runtime/policies/ext-proc/call-metadata.ts). */
+/** Namespaces that are sent as metadata of the call (runtime/policies/ext-proc/call-metadata.ts). */
 const CALL_NAMESPACES = ["gwc.dev.grpc_initial_metadata", "agentgateway.dev.grpc_initial_metadata"];
 
-/** Names that metadata of a call may have (grpc.io, PROTOCOL-HTTP2: Custom-Metadata), and those that it has already. */
+/**
+ * Valid names of gRPC metadata (grpc.io, PROTOCOL-HTTP2: Custom-Metadata), and the names that gRPC or HTTP sets
+ * itself.
+ */
 const METADATA_NAME = /^[0-9a-z_.-]+$/i;
 const OWN_METADATA =
   /^(?:grpc-.*|te|content-type|content-length|connection|keep-alive|proxy-connection|transfer-encoding|upgrade|host)$/i;
 
-/** A value of bytes would have to be encoded. */
+/**
+ * Reports names that cannot be gRPC metadata. `-bin` names are refused because their values would have to be
+ * encoded.
+ */
 function checkMetadataName(
   { name, origin }: NamedExpression,
   { diagnostics }: ResolveContext,
 ): void {
   if (METADATA_NAME.test(name) && !OWN_METADATA.test(name) && !/-bin$/i.test(name)) return;
   const expected =
-    'a name of metadata such as "x-team": none of gRPC\'s own, and none of bytes ("-bin")';
+    'a metadata name such as "x-team", which is neither reserved by gRPC nor binary ("-bin")';
   diagnostics.report("bad-format", keyPlace(origin), { field: `"${name}"`, expected });
 }

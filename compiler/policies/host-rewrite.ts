@@ -1,7 +1,7 @@
 import { choice, type Infer, object } from "../schema/schema.ts";
 import type { Policy } from "./policy.ts";
 
-/** Which name the backend sees in Host: its own, or the one that the client sent. */
+/** Host header that the backend sees: its own name (`Auto`), or the client's (`None`). */
 export type HostMode = "Auto" | "None";
 
 /** `hostRewrite` as configured. */
@@ -11,27 +11,22 @@ interface HostRewriteConfig {
 
 const schema = object(
   {
-    mode: choice("Auto: the backend's own name; None: what the client sent.", ["Auto", "None"]),
+    mode: choice("`Auto` for the backend's own name, `None` for the client's.", ["Auto", "None"]),
   },
-  { required: ["mode"], description: "The Host that the backend sees." },
+  { required: ["mode"], description: "Sets the Host header that the backend sees." },
 );
 
-const kubernetesSchema = object(
-  { mode: choice("Which Host the backend sees.", ["Auto", "None"]) },
-  { required: ["mode"] },
-);
-
-/** The Host that the backend sees; `urlRewrite.authority` wins over it. */
+/** Sets the Host header that the backend sees; `urlRewrite.authority` overrides it. */
 export const hostRewrite: Policy<
   "hostRewrite",
   HostRewriteConfig,
   HostRewriteConfig,
   Infer<typeof schema>,
-  Infer<typeof kubernetesSchema>
+  Infer<typeof schema>
 > = {
   kind: "hostRewrite",
   summary:
-    "says which Host the backend sees: its own name (Auto; so it is for named backends) or the client's (None; for IP addresses); servers of MCP see their own unless it says None",
+    "sets the Host header that the backend sees: its own name (`Auto`, the default for backends with a host name) or the client's (`None`, the default for IP addresses); MCP servers see their own unless it is `None`",
   scope: ["route"],
   schema,
   actsOn: ["forwards", "mcpServers"],
@@ -39,7 +34,7 @@ export const hostRewrite: Policy<
   lower: (value) => value,
   kubernetes: {
     field: "traffic.hostRewrite",
-    schema: kubernetesSchema,
+    schema,
     lower: (value) => value,
   },
   resolve: (config) => config,

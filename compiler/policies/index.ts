@@ -29,7 +29,7 @@ import { timeout } from "./timeout.ts";
 import { transformations } from "./transformations.ts";
 import { urlRewrite } from "./url-rewrite.ts";
 
-/** Every policy; the place in the list is the place in the request order. */
+/** Every policy. Their order here is the order in which they handle a request. */
 const units = {
   cors,
   oidc,
@@ -59,30 +59,30 @@ const units = {
   retry,
 };
 
-/** The name of a policy, as it stands in the configuration. */
+/** The name of a policy in the configuration. */
 export type PolicyKind = keyof typeof units;
 
-/** What a user configures, by policy kind, in its canonical form. */
+/** Canonical configuration of each policy, by kind. */
 export type PolicyConfigs = {
   readonly [Kind in PolicyKind]: Parameters<(typeof units)[Kind]["resolve"]>[0];
 };
 
-/** What each policy's `resolve` makes for its template, by kind. */
+/** Result of each policy's `resolve`, which its template receives, by kind. */
 export type PolicySettings = {
   readonly [Kind in PolicyKind]: NonNullable<ReturnType<(typeof units)[Kind]["resolve"]>>;
 };
 
-/** What a file says of each policy, by kind. */
+/** Value of each policy in a file, by kind. */
 export type PolicyValues = {
   readonly [Kind in PolicyKind]: Infer<(typeof units)[Kind]["schema"]>;
 };
 
-/** What manifests say of each policy, by kind. */
+/** Value of each policy in manifests, by kind. */
 export type KubernetesValues = {
   readonly [Kind in PolicyKind]: Infer<NonNullable<(typeof units)[Kind]["kubernetes"]>["schema"]>;
 };
 
-/** A policy as configured, in its canonical form. */
+/** A policy with its canonical configuration. */
 export type PolicyConfig<Kind extends PolicyKind = PolicyKind> = {
   [Each in Kind]: {
     readonly kind: Each;
@@ -91,7 +91,7 @@ export type PolicyConfig<Kind extends PolicyKind = PolicyKind> = {
   };
 }[Kind];
 
-/** The policies by kind, as code sees them that asks any of them. */
+/** The policies by kind, with a common type that code over all kinds can use. */
 type Policies = {
   readonly [Kind in PolicyKind]: Policy<
     Kind,
@@ -102,7 +102,7 @@ type Policies = {
   >;
 };
 
-/** Any of the policies. */
+/** Any policy. */
 export type AnyPolicy = Policies[PolicyKind];
 
 const byKind: Policies = units;
@@ -110,7 +110,7 @@ const byKind: Policies = units;
 /** Every policy, in request order. */
 export const policies: readonly AnyPolicy[] = Object.values(byKind);
 
-/** The policies that establish each identity, or find out else, by its CEL variable; sorted, as messages name them. */
+/** Policies that set each CEL variable, as an identity or otherwise, sorted by name for messages. */
 export const identities: ReadonlyMap<string, readonly PolicyKind[]> = new Map(
   [...Map.groupBy(policies, ({ identity, variable }) => identity ?? variable)].flatMap(
     ([variable, found]) =>
@@ -125,17 +125,17 @@ const kindsByFirst: ReadonlyMap<PolicyKind, ReadonlySet<PolicyKind>> = new Map(
   ]),
 );
 
-/** The kinds of a policy and of those that run after it. */
+/** Returns a kind and all that run after it. */
 export function kindsFrom(kind: PolicyKind): ReadonlySet<PolicyKind> {
   return kindsByFirst.get(kind) ?? new Set();
 }
 
-/** The policy of a kind. */
+/** Returns the policy of a kind. */
 export function policyOf<Kind extends PolicyKind>(kind: Kind): Policies[Kind] {
   return byKind[kind];
 }
 
-/** A policy of a kind as configured. */
+/** Returns the canonical configuration of a policy. */
 export function policyConfig<Kind extends PolicyKind>(
   kind: Kind,
   config: PolicyConfigs[Kind],
@@ -144,7 +144,7 @@ export function policyConfig<Kind extends PolicyKind>(
   return { kind, config, origin };
 }
 
-/** The policy of a kind among others; undefined: there is none. */
+/** Returns the first policy of a kind; `undefined` if no policy has it. */
 export function policyOfKind<Kind extends PolicyKind>(
   all: readonly PolicyConfig[],
   kind: Kind,
@@ -160,7 +160,7 @@ function isOfKind<Kind extends PolicyKind>(
   return policy.kind === kind;
 }
 
-/** What is known of the identity that a policy establishes; undefined: it establishes none. */
+/** Returns the identity that a policy establishes and its known fields; `undefined` if it establishes none. */
 export function identityFields<Kind extends PolicyKind>({
   kind,
   config,
@@ -169,7 +169,7 @@ export function identityFields<Kind extends PolicyKind>({
   return identity === undefined ? undefined : { variable: identity, fields: fields?.(config) };
 }
 
-/** Whether a policy establishes an identity that requests need not have. */
+/** Whether a policy establishes an identity but lets requests without it pass. */
 export function passesAnonymous<Kind extends PolicyKind>({
   kind,
   config,
@@ -177,7 +177,7 @@ export function passesAnonymous<Kind extends PolicyKind>({
   return policyOf(kind).passesAnonymous?.(config) === true;
 }
 
-/** Whether a policy limits the tokens that models use for a request. */
+/** Whether a policy limits the tokens that LLM requests use. */
 export function limitsTokens<Kind extends PolicyKind>({
   kind,
   config,
@@ -185,7 +185,7 @@ export function limitsTokens<Kind extends PolicyKind>({
   return policyOf(kind).limitsTokens?.(config) === true;
 }
 
-/** Whether a policy answers every request that reaches it. */
+/** Whether a policy responds to every request that reaches it. */
 export function respondsToAll<Kind extends PolicyKind>({
   kind,
   config,
@@ -193,7 +193,7 @@ export function respondsToAll<Kind extends PolicyKind>({
   return policyOf(kind).isTerminal?.(config) === true;
 }
 
-/** The kinds of policies that leave every request to its backend, whatever they are given. */
+/** Kinds of policies that never respond to every request, whatever their configuration. */
 export const silentPolicies: readonly PolicyKind[] = policies
   .filter(({ isTerminal }) => isTerminal === undefined)
   .map(({ kind }) => kind);

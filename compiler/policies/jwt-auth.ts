@@ -31,10 +31,10 @@ import {
 } from "./parts/credential-location.ts";
 import type { KubernetesContext, Policy, ResolveContext } from "./policy.ts";
 
-/** What happens to a request without a valid token. */
+/** Treatment of requests without a valid token. */
 export type JwtMode = "strict" | "optional" | "permissive";
 
-/** An issuer as configured. */
+/** A token issuer, as configured. */
 export interface JwtProviderConfig {
   readonly issuer: Text;
   readonly audiences: readonly string[];
@@ -43,7 +43,7 @@ export interface JwtProviderConfig {
   readonly requiredClaims: readonly string[];
 }
 
-/** An issuer, its keys known or their address. */
+/** A token issuer with its keys, or with the URL to fetch them from. */
 export interface JwtProviderNode {
   readonly issuer: Text;
   readonly audiences: readonly string[];
@@ -54,7 +54,7 @@ export interface JwtProviderNode {
         readonly kind: "remote";
         readonly url: Text;
         readonly cacheDuration: number;
-        /** How the server is reached; absent: as the URL says. */
+        /** How to connect to the server; absent if the URL alone defines it. */
         readonly connection?: BackendConnection;
       };
 }
@@ -73,33 +73,34 @@ interface JwtAuthNode {
   readonly providers: readonly JwtProviderNode[];
 }
 
-/** The shape of `mode`. */
+/** Schema of `mode`. */
 export const modeSchema = choice(
-  "strict: a valid token is needed; optional: a request without a token passes; permissive: nothing is refused.",
+  "`strict` requires a valid token; `optional` also lets requests without a token pass; `permissive` refuses nothing.",
   ["strict", "optional", "permissive"],
   { default: "strict" },
 );
 
-/** The shape of `audiences`. */
+/** Schema of `audiences`. */
 export const audiencesSchema = list(shortText("An audience."), {
   minItems: 1,
   maxItems: 64,
-  description: "The token must be for one of these (`aud`); any audience when unset.",
+  description:
+    "Accepted audiences: the token's `aud` must contain one of them. Any audience by default.",
 });
 
-/** The shape of `jwtValidationOptions`. */
+/** Schema of `jwtValidationOptions`. */
 export const validationSchema = object(
   {
     requiredClaims: list(choice("A claim.", ["exp", "nbf", "aud", "iss", "sub"]), {
       uniqueItems: true,
       description:
-        "Claims that a token must have; `exp` by default. Those that are there are checked in any case.",
+        "Claims that a token must have; `exp` by default. Claims that are present are always checked.",
     }),
   },
-  { description: "What a token must say of itself." },
+  { description: "Which claims a token must have." },
 );
 
-/** A validated `jwtValidationOptions`. */
+/** Reads `jwtValidationOptions`. */
 export function lowerRequiredClaims(
   given: Infer<typeof validationSchema> | undefined,
 ): readonly string[] {
@@ -107,7 +108,7 @@ export function lowerRequiredClaims(
 }
 
 const providerProperties = {
-  issuer: shortText("The token's issuer (`iss`), exactly.", {
+  issuer: shortText("The token's issuer: must equal its `iss` exactly.", {
     readAtStart: true,
     examples: ["https://issuer.example.com"],
   }),
@@ -126,7 +127,7 @@ const schema = object(
     providers: list(object(providerProperties, { required: ["issuer", "jwks"] }), {
       minItems: 1,
       maxItems: 64,
-      description: "Several issuers; the token's own issuer picks one.",
+      description: "Several issuers; the one named by the token's `iss` applies.",
     }),
     location: credentialLocationSchema("Bearer"),
   },
@@ -136,7 +137,7 @@ const schema = object(
     checks: ["audiences", "jwks", "jwtValidationOptions"].map((field) =>
       needsField(field, "issuer"),
     ),
-    description: "Requires, or accepts, a JSON Web Token.",
+    description: "Requires a JSON Web Token, or verifies one if it is sent (`mode`).",
     examples: [
       {
         issuer: "https://issuer.example.com",
@@ -147,17 +148,21 @@ const schema = object(
   },
 );
 
-/** What happens without a valid token, as manifests spell it. */
+/** Schema of the treatment of requests without a valid token, in manifests. */
 export const tokenMode = choice(
-  "What happens without a valid token.",
+  "`Strict` requires a valid token; `Optional` also lets requests without a token pass; `Permissive` refuses nothing.",
   ["Strict", "Optional", "Permissive"],
   { default: "Strict" },
 );
 
-/** What happens without a credential, as manifests spell it. */
-export const identityMode = choice("What happens without a credential.", ["Strict", "Optional"], {
-  default: "Strict",
-});
+/** Schema of the treatment of requests without a credential, in manifests. */
+export const identityMode = choice(
+  "`Strict` requires a credential; `Optional` also lets requests without one pass.",
+  ["Strict", "Optional"],
+  {
+    default: "Strict",
+  },
+);
 
 const kubernetesSchema = object(
   {
@@ -165,24 +170,25 @@ const kubernetesSchema = object(
     providers: list(
       object(
         {
-          issuer: shortText("The token's issuer (`iss`), exactly."),
+          issuer: shortText("The token's issuer: must equal its `iss` exactly."),
           audiences: list(anyText(), {
             minItems: 1,
             maxItems: 64,
-            description: "Of these the token names one (`aud`); without it any will do.",
+            description:
+              "Accepted audiences: the token's `aud` must contain one of them. Any audience by default.",
           }),
           jwks: kubernetesJwksSchema,
         },
         { required: ["issuer", "jwks"] },
       ),
-      { minItems: 1, maxItems: 64, description: "Who issues the tokens." },
+      { minItems: 1, maxItems: 64, description: "Accepted token issuers." },
     ),
     location: credentialLocationSchema("Bearer"),
   },
   { required: ["providers"] },
 );
 
-/** Verified identity from a bearer token (RFC 7519, RFC 8725). */
+/** Authenticates clients by a bearer token (RFC 7519, RFC 8725). */
 export const jwtAuth: Policy<
   "jwtAuth",
   JwtAuthConfig,
@@ -192,7 +198,7 @@ export const jwtAuth: Policy<
 > = {
   kind: "jwtAuth",
   summary:
-    "verifies bearer tokens (issuer, audience, expiry, signature); their claims are `jwt` in rules",
+    "verifies bearer tokens (issuer, audience, expiry, signature); rules read their claims as `jwt`",
   scope: ["listener", "route"],
   actsOn: ["requests"],
   schema,
@@ -227,14 +233,14 @@ export const jwtAuth: Policy<
   },
 };
 
-/** The issuers with their keys; undefined when a key set is refused (reported). */
+/** Resolves the issuers with their keys; returns `undefined` if a key set is refused (reported). */
 export function resolveProviders(
   providers: readonly JwtProviderConfig[],
   context: ResolveContext,
 ): readonly JwtProviderNode[] | undefined {
   const resolved = providers.flatMap((provider): JwtProviderNode[] => {
     const { issuer, audiences, requiredClaims, jwks } = provider;
-    const said = { issuer, audiences, requiredClaims };
+    const common = { issuer, audiences, requiredClaims };
     if (jwks.kind === "url") {
       if (jwks.url === "") {
         context.diagnostics.report(
@@ -252,10 +258,10 @@ export function resolveProviders(
         cacheDuration,
         ...(connection && { connection }),
       } as const;
-      return [{ ...said, keys }];
+      return [{ ...common, keys }];
     }
     const keys = publicKeys(jwks, context);
-    return keys === undefined ? [] : [{ ...said, keys: { kind: "inline", keys } }];
+    return keys === undefined ? [] : [{ ...common, keys: { kind: "inline", keys } }];
   });
   return resolved.length === providers.length ? resolved : undefined;
 }
@@ -275,7 +281,7 @@ function lowerProvider(
   };
 }
 
-/** `JWTAuthentication` of the specification. */
+/** Reads the specification's `JWTAuthentication`. */
 function lowerKubernetes(
   given: Infer<typeof kubernetesSchema>,
   context: KubernetesContext,
@@ -299,7 +305,7 @@ function lowerKubernetes(
   };
 }
 
-/** Its canonical name; strict unless it says. */
+/** Returns the canonical name of a mode, `strict` by default. */
 export function kubernetesMode(mode: Infer<typeof tokenMode> | undefined): JwtMode {
   return ({ Strict: "strict", Optional: "optional", Permissive: "permissive" } as const)[
     mode ?? "Strict"

@@ -20,16 +20,16 @@ import type { Policy, ResolveContext } from "./policy.ts";
 
 /** A token bucket, for all requests or for each value of a key. */
 export interface LimitNode {
-  /** What the generated code calls it: `perMinute`. */
+  /** Name in the generated code, such as `perMinute`. */
   readonly name: string;
   readonly counts: "requests" | "tokens";
   readonly capacity: number;
   readonly refill: number;
   readonly interval: LimitWindow;
   readonly key: CompiledExpression | undefined;
-  /** What a call takes when it is over; undefined: its tokens. */
+  /** Amount that a finished call consumes; `undefined` for its number of tokens. */
   readonly cost: CompiledExpression | undefined;
-  /** A restart does not reset it. */
+  /** Whether its state is persisted, so that a restart does not reset it. */
   readonly isPersisted: boolean;
   readonly origin: Origin;
 }
@@ -39,12 +39,15 @@ interface LocalRateLimitConfig {
   readonly cases: readonly CaseConfig<readonly LimitConfig[]>[];
 }
 
-/** `localRateLimit` resolved: limits in the order in which they are asked, by key first, then the shorter intervals. */
+/**
+ * `localRateLimit` resolved. Limits are in the order in which they are checked: by key first, then shorter
+ * intervals.
+ */
 interface LocalRateLimitNode {
   readonly cases: readonly CaseNode<readonly LimitNode[]>[];
 }
 
-/** How many requests pass in a time, counted by each gateway for itself. */
+/** Limits how many requests pass per unit of time; each gateway process counts for itself. */
 export const localRateLimit: Policy<
   "localRateLimit",
   LocalRateLimitConfig,
@@ -54,7 +57,7 @@ export const localRateLimit: Policy<
 > = {
   kind: "localRateLimit",
   summary:
-    "limits requests, tokens of models or what these cost, for all requests of the route or for each caller (`key`); 429 beyond",
+    "limits requests, LLM tokens or their cost, for the whole route or per caller (`key`), with 429 beyond",
   scope: ["listener", "route"],
   actsOn: ["requests"],
   schema: localRateLimitSchema,
@@ -95,7 +98,7 @@ export const localRateLimit: Policy<
     const resolved = resolveCases(cases, context, (limits) =>
       resolveLimits(limits, names, context),
     );
-    // Limits of tokens have nothing to count where there are no models.
+    // Without LLM backends, token limits have nothing to count.
     return resolved?.some(({ value }) => value.length > 0) === true
       ? { cases: resolved }
       : undefined;
@@ -117,7 +120,7 @@ function lowerLimits(
   return limits.map((each, index) => lowerLimit(each, childOf(origin, index)));
 }
 
-/** Those that act on the route; `names` are taken already. */
+/** Resolves the limits that act on the route; `names` has the names already in use. */
 function resolveLimits(
   limits: readonly LimitConfig[],
   names: Map<string, number>,
@@ -158,7 +161,7 @@ function resolveLimits(
   return resolved.length < acting.length ? undefined : resolved.toSorted(compareLimits);
 }
 
-/** It is known when the call is over, and then of the call: there is no response to be read any more. */
+/** Resolves the cost expression. It is evaluated when the call is over, so it cannot read the response. */
 function resolveCost(
   config: ExpressionConfig,
   context: ResolveContext,
@@ -180,20 +183,20 @@ function nameOf({ counts, cost }: LimitConfig, interval: LimitWindow, isKeyed: b
 }
 
 /**
- * A request that one limit refuses has taken tokens of those before it: so the caller's own come before everybody's,
- * and those that come back soon before the others.
+ * Orders limits. A request that one limit refuses has already consumed tokens of those before it, so limits per
+ * caller come before shared ones, and fast-refilling ones before slow ones.
  */
 function compareLimits(a: LimitNode, b: LimitNode): number {
   return Number(b.key !== undefined) - Number(a.key !== undefined) || lengthOf(a) - lengthOf(b);
 }
 
-/** Milliseconds, of months about. */
+/** Returns the interval in milliseconds, approximated for months. */
 function lengthOf({ interval }: LimitNode): number {
   if (typeof interval === "number") return interval;
   return interval === "day" ? 24 * UNITS.Hours : 30 * 24 * UNITS.Hours;
 }
 
-/** What is counted and how, of the limits that both have, and of which requests. */
+/** Returns the settings other than amounts, of limits on both sides, and the conditions. */
 function restOfLimits(settings: LocalRateLimitNode, others: LocalRateLimitNode) {
   const known = new Set(limitsOf(others).map(({ name }) => name));
   const both = limitsOf(settings).filter(({ name }) => known.has(name));
@@ -201,7 +204,7 @@ function restOfLimits(settings: LocalRateLimitNode, others: LocalRateLimitNode) 
   return { ...Object.fromEntries(counted), conditions: conditionsOf(settings) };
 }
 
-/** Which limits let more or less through than before. */
+/** Compares the amounts of limits. */
 function limitChanges(
   before: LocalRateLimitNode,
   after: LocalRateLimitNode,

@@ -42,7 +42,7 @@ import {
 } from "./parts/credential-location.ts";
 import type { KubernetesContext, Policy } from "./policy.ts";
 
-/** Identity providers whose metadata needs a change before MCP clients can use it. */
+/** Identity providers whose metadata must be adapted for MCP clients. */
 export type IdentityProvider = "auth0" | "keycloak";
 
 /** `mcpAuthentication` as configured. */
@@ -65,14 +65,14 @@ interface McpAuthenticationNode {
   readonly issuer: Text;
   readonly audience: string | undefined;
   readonly provider: IdentityProvider | undefined;
-  /** Keys as the metadata document spells them (RFC 9728: snake_case). */
+  /** Keys as in the metadata document (RFC 9728: snake_case). */
   readonly resourceMetadata: Readonly<Record<string, Json>>;
 }
 
 const schema = object(
   {
     mode: modeSchema,
-    issuer: shortText("The authorization server; the token's issuer (`iss`), exactly.", {
+    issuer: shortText("URL of the authorization server; must equal the token's `iss` exactly.", {
       examples: ["https://issuer.example.com"],
       readAtStart: true,
     }),
@@ -88,15 +88,15 @@ const schema = object(
       {
         exactlyOneOf: ["auth0", "keycloak"],
         description:
-          "An identity provider whose metadata is adapted: clients know it by the gateway's name. Clients of 2026-07-28 compare that with " +
-          "`iss` in its responses, so a provider that announces `iss` keeps its own name, and its own metadata: Keycloak, and Auth0 where " +
-          "the first of `audiences` is the URL of the MCP endpoint. `resourceMetadata.authorizationServers` says otherwise. Absent: the provider's metadata stands as it is.",
+          "An identity provider whose metadata is adapted: clients see it under the gateway's name. Clients of 2026-07-28 compare this name with " +
+          "`iss` in its responses, so a provider that announces `iss` keeps its own name and metadata: Keycloak, and Auth0 if " +
+          "the first of `audiences` is the URL of the MCP endpoint. `resourceMetadata.authorizationServers` overrides this. If unset, the provider's metadata is served unchanged.",
       },
     ),
     resourceMetadata: map(json, {
       maxProperties: 64,
       description:
-        "Members of the protected-resource metadata; camelCase keys are written in snake_case.",
+        "Members of the protected resource metadata (RFC 9728); camelCase keys are converted to snake_case.",
     }),
     authorizationLocation: credentialLocationSchema("Bearer"),
     jwtValidationOptions: validationSchema,
@@ -105,33 +105,37 @@ const schema = object(
   },
   {
     required: ["issuer"],
-    description: "OAuth for an MCP endpoint.",
+    description: "Makes an MCP endpoint an OAuth protected resource.",
     examples: [{ issuer: "https://issuer.example.com", audiences: ["tools.example.com"] }],
   },
 );
 
-/** `MCPAuthentication` of the specification. */
+/** Schema of the specification's `MCPAuthentication`. */
 const kubernetesSchema = object(
   {
     resourceMetadata: map(json, {
-      description: "Further fields of the protected resource's metadata (RFC 9728).",
+      description:
+        "Members of the protected resource metadata (RFC 9728); camelCase keys are converted to snake_case.",
     }),
     provider: choice("An identity provider whose metadata is adapted.", [
       ...(["Auth0", "Keycloak", "IdpKind1", "IdpKind2"] as const),
     ]),
-    issuer: shortText("The authorization server, and the token's issuer."),
+    issuer: shortText("URL of the authorization server; must equal the token's `iss` exactly."),
     audiences: list(anyText(), {
       minItems: 1,
       maxItems: 64,
-      description: "Of these the token names one (`aud`).",
+      description: "Accepted audiences: the token's `aud` must contain one of them.",
     }),
     jwks: kubernetesRemoteJwksSchema,
-    mode: choice("What happens without a valid token.", ["Strict", "Optional", "Permissive"]),
+    mode: choice(
+      "`Strict` requires a valid token; `Optional` also lets requests without a token pass; `Permissive` refuses nothing.",
+      ["Strict", "Optional", "Permissive"],
+    ),
   },
   { required: ["jwks"] },
 );
 
-/** The OAuth resource server of an MCP endpoint (MCP authorization, RFC 9728, RFC 8414). */
+/** Acts as the OAuth resource server of an MCP endpoint (MCP authorization, RFC 9728, RFC 8414). */
 export const mcpAuthentication: Policy<
   "mcpAuthentication",
   McpAuthenticationConfig,
@@ -141,7 +145,7 @@ export const mcpAuthentication: Policy<
 > = {
   kind: "mcpAuthentication",
   summary:
-    "verifies bearer tokens and serves the OAuth metadata by which MCP clients find the authorization server",
+    "verifies bearer tokens and serves the OAuth metadata from which MCP clients discover the authorization server",
   scope: ["route"],
   schema,
   actsOn: ["mcp"],
@@ -211,22 +215,22 @@ export const mcpAuthentication: Policy<
   },
 };
 
-/** Where issuers publish their keys when the configuration does not say. */
+/** Default paths of key sets below the issuer. */
 const DEFAULT_JWKS: Readonly<Record<IdentityProvider, string>> = {
   auth0: "/.well-known/jwks.json",
   keycloak: "/protocol/openid-connect/certs",
 };
 
-/** Well-known names whose URLs carry the path of what they describe behind them (RFC 9728 3.1, RFC 8414 3.1 and 5). */
+/** Well-known URIs that are followed by the path of the resource (RFC 9728 3.1, RFC 8414 3.1 and 5). */
 const WELL_KNOWN = [
   "/.well-known/oauth-protected-resource",
   "/.well-known/oauth-authorization-server",
   "/.well-known/openid-configuration",
 ];
 
-/** The paths of the OAuth metadata of what a route serves, so that users need not list them. */
+/** Returns the paths of the OAuth metadata for a route's paths, so that users need not list them. */
 function metadataPrefixes(paths: readonly PathMatch[]): readonly string[] {
-  // A prefix `/` takes the metadata's URLs along; the resource `/` itself has nothing behind the well-known names.
+  // A prefix `/` already includes the metadata's URLs. For the resource `/`, nothing follows the well-known URI.
   const resources = paths.flatMap(({ kind, value }) => {
     if (kind === "regex" || (kind === "prefix" && value === "/")) return [];
     return [value === "/" ? "" : value];
@@ -238,7 +242,7 @@ function snakeCase(key: string): string {
   return key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** The identity providers as resources spell them, the specification's neutral names among them. */
+/** Names of the identity providers in manifests, including the specification's vendor-neutral ones. */
 const KUBERNETES_PROVIDERS: Readonly<Record<string, IdentityProvider>> = {
   Auth0: "auth0",
   IdpKind1: "auth0",
@@ -246,7 +250,7 @@ const KUBERNETES_PROVIDERS: Readonly<Record<string, IdentityProvider>> = {
   IdpKind2: "keycloak",
 };
 
-/** `MCPAuthentication` of the specification. */
+/** Reads the specification's `MCPAuthentication`. */
 function lowerKubernetes(
   given: Infer<typeof kubernetesSchema>,
   context: KubernetesContext,

@@ -19,7 +19,7 @@ import type { Policy } from "./policy.ts";
 /** `mcpAuthorization` as configured. */
 interface McpAuthorizationConfig {
   readonly rules: readonly RuleConfig[];
-  /** Targets with rules of their own, which hold instead of the others. */
+  /** Targets with rules of their own, which replace `rules`. */
   readonly ofTargets: readonly {
     readonly target: string;
     readonly rules: readonly RuleConfig[];
@@ -29,13 +29,13 @@ interface McpAuthorizationConfig {
 /** `mcpAuthorization` resolved. */
 interface McpAuthorizationNode {
   readonly rules: readonly Rule[];
-  /** The strings in rules that read the method: the methods they may be about, sorted. */
+  /** Methods that rules may refer to: all strings in rules that read the method, sorted. */
   readonly methods: readonly string[];
-  /** Absent: none. */
+  /** `undefined` if none are required. */
   readonly requiredScopes?: NamedScopes | undefined;
   readonly ofTargets: readonly {
     readonly target: string;
-    /** What generated code calls it: unique among the targets. */
+    /** Identifier in the generated code, unique among the targets. */
     readonly id: string;
     readonly rules: readonly Rule[];
   }[];
@@ -45,12 +45,15 @@ const schema = object(
   { rules: rulesSchema },
   {
     required: ["rules"],
-    description: "Which tools, prompts and resources a caller sees and may use.",
+    description: "Rules that decide which tools, prompts and resources a caller can see and use.",
     examples: [{ rules: ['mcp.tool.name == "echo"', { deny: 'mcp.tool.name == "get-env"' }] }],
   },
 );
 
-/** Which tools, prompts and resources a caller sees and may use: lists are filtered, calls refused, by the same rules. */
+/**
+ * Decides which tools, prompts and resources a caller can see and use; the same rules filter lists and refuse
+ * calls.
+ */
 export const mcpAuthorization: Policy<
   "mcpAuthorization",
   McpAuthorizationConfig,
@@ -60,7 +63,7 @@ export const mcpAuthorization: Policy<
 > = {
   kind: "mcpAuthorization",
   summary:
-    "decides by CEL rules per tool, prompt and resource; lists show what may be called, anything else is unknown",
+    "decides by CEL rules per tool, prompt and resource; lists show only what the caller may use, and calls to anything else fail as unknown",
   scope: ["route", "backend"],
   schema,
   actsOn: ["mcp"],
@@ -80,7 +83,7 @@ export const mcpAuthorization: Policy<
     const targets = names.length === 0 ? undefined : { names, isExcluded: true };
     return [...own, { kind: "rules", phase: "mcp", rules, targets }];
   },
-  // Its rules are solved.
+  // The solver compares the rules themselves.
   compare: { changes: () => [], rest: () => undefined },
   merge: "replace",
   lower: ({ rules }, origin) => ({ rules: lowerRules(rules, origin), ofTargets: [] }),

@@ -36,7 +36,7 @@ import type { KubernetesContext, Policy, ResolveContext } from "./policy.ts";
 
 type Endpoints = AtStartup<ProviderEndpoints>;
 
-/** Where the provider is asked: as its own document says, or as is configured. */
+/** Endpoints of the provider: discovered from its metadata, or configured. */
 type ProviderConfig<Keys> =
   | { readonly kind: "discovered"; readonly url: Text | undefined }
   | { readonly kind: "configured"; readonly endpoints: Endpoints; readonly keys: Keys };
@@ -45,7 +45,7 @@ interface OidcClient<Keys> {
   readonly issuer: Text;
   readonly clientId: Text;
   readonly clientSecret: Text | MountedFile;
-  /** Where logins come back to. */
+  /** URL to which the provider returns browsers after a login. */
   readonly redirectUri: Text;
   readonly scopes: readonly string[];
   readonly provider: ProviderConfig<Keys>;
@@ -63,25 +63,23 @@ type OidcNode = OidcClient<JwtProviderNode["keys"]>;
 const address = (description: string) => text(description, { format: "url", readAtStart: true });
 
 const endpointFields = {
-  issuer: shortText("The provider; the issuer of its id tokens (`iss`), exactly.", {
+  issuer: shortText("URL of the provider; must equal the `iss` of its ID tokens exactly.", {
     format: "url",
     readAtStart: true,
     examples: ["https://login.example.com"],
   }),
-  authorizationEndpoint: address(
-    "Where browsers log in, when no document of the provider says it.",
-  ),
-  tokenEndpoint: address("Where codes become tokens, when no document of the provider says it."),
-  tokenEndpointAuth: choice("How the gateway shows its secret there.", [
+  authorizationEndpoint: address("URL at which browsers log in, if it is not discovered."),
+  tokenEndpoint: address("URL at which codes are exchanged for tokens, if it is not discovered."),
+  tokenEndpointAuth: choice("How the gateway authenticates at `tokenEndpoint`.", [
     ...(["clientSecretBasic", "clientSecretPost"] as const),
   ]),
-  endSessionEndpoint: address("Where browsers log out, when no document of the provider says it."),
+  endSessionEndpoint: address("URL at which browsers log out, if it is not discovered."),
 };
 
 const clientFields = {
-  clientId: shortText("The gateway's name at the provider.", { readAtStart: true }),
+  clientId: shortText("Client id of the gateway at the provider.", { readAtStart: true }),
   redirectURI: text(
-    "Where logins come back to: an address of the gateway as browsers see it, registered at the provider. The route serves its path too.",
+    "URL to which the provider returns browsers: one of the gateway's own, registered at the provider. The route also serves its path.",
     {
       format: "url",
       readAtStart: true,
@@ -98,34 +96,37 @@ const clientFields = {
     {
       maxItems: 64,
       description:
-        "What is asked for besides `openid`: `profile`, `email`; `offline_access` where the provider renews sessions for it alone.",
+        "Scopes to request in addition to `openid`, such as `profile`, `email`, or `offline_access` if the provider requires it for refresh tokens.",
     },
   ),
   logout: object(
     {
-      path: text("The path that ends a session; the route serves it too.", {
+      path: text("Path that ends the session; the route also serves it.", {
         maxLength: 1024,
         pattern: "^/[A-Za-z0-9/._~-]*$",
         form: 'a path such as "/logout"',
       }),
       redirectURI: address(
-        "Where the browser goes then; registered at the provider, unless `local` is set.",
+        "URL to which the browser is sent afterwards; registered at the provider, unless `local` is set.",
       ),
-      local: boolean("True: the login at the provider goes on.", { default: false }),
+      local: boolean(
+        "Ends only the session at the gateway; the login at the provider stays active.",
+        { default: false },
+      ),
     },
     {
       required: ["path"],
       description:
-        "Lets people log out: here, and at the provider where it says how (OpenID Connect RP-Initiated Logout). The browser forgets the session; a copy of its cookie is refused at once by the process where the logout came, and by other replicas from the end of its id token on.",
+        "Lets users log out of the gateway, and of the provider if it supports that (OpenID Connect RP-Initiated Logout). The browser's cookie is deleted. The process that handled the logout refuses copies of the cookie at once, other replicas once its ID token expires.",
     },
   ),
 };
 
 const EXPLICIT = ["authorizationEndpoint", "tokenEndpoint", "jwks"] as const;
 
-/** What is known of the provider without its document is known whole. */
+/** Either all endpoints are configured, or all are discovered. */
 const completeProvider: ValueCheck = {
-  message: '"authorizationEndpoint", "tokenEndpoint" and "jwks" come together',
+  message: '"authorizationEndpoint", "tokenEndpoint" and "jwks" require each other',
   holds: (value) => new Set(EXPLICIT.map((field) => value[field] === undefined)).size === 1,
   cel: "has(self.authorizationEndpoint) == has(self.tokenEndpoint) && has(self.tokenEndpoint) == has(self.jwks)",
 };
@@ -142,16 +143,16 @@ const schema = object(
     ...clientFields,
     discovery: object(
       {
-        url: address("Its address."),
+        url: address("URL of the document."),
         file: unsupportedBut(
-          "documents of providers in files",
+          "provider metadata in files",
           "write its endpoints: authorizationEndpoint, tokenEndpoint, jwks",
         ),
       },
       {
         exactlyOneOf: ["url", "file"],
         description:
-          "The provider's own document; `/.well-known/openid-configuration` below the issuer by default.",
+          "The provider's metadata document; `/.well-known/openid-configuration` below the issuer by default.",
       },
     ),
     jwks: jwksSchema,
@@ -160,7 +161,7 @@ const schema = object(
       object({ file: text("Path of a file with the secret.") }, { required: ["file"] }),
       {
         description:
-          "Its secret there, as `${NAME}`, or `{file: PATH}`, which is read when the gateway starts and when it changes.",
+          "Client secret of the gateway at the provider, as `${NAME}`, or `{file: PATH}`, which is read at start and again whenever it changes.",
       },
     ),
   },
@@ -169,7 +170,7 @@ const schema = object(
     atMostOneOf: ["discovery", "tokenEndpoint"],
     checks: providerChecks,
     description:
-      "Has browsers log in at an OpenID provider (authorization code with PKCE). The session is a sealed cookie, renewed while the provider renews it; what is no page of a browser gets a 401 without one.",
+      "Sends browsers to log in at an OpenID provider (authorization code with PKCE). The session is an encrypted cookie, refreshed as long as the provider allows. Without a session, requests other than page loads of a browser get 401.",
     examples: [
       {
         issuer: "https://login.example.com",
@@ -192,11 +193,11 @@ const kubernetesSchema = object(
   {
     required: ["issuer", "clientId", "clientSecretRef", "redirectURI"],
     checks: providerChecks,
-    description: "Has browsers log in at an OpenID provider.",
+    description: "Sends browsers to log in at an OpenID provider (authorization code with PKCE).",
   },
 );
 
-/** Verified identity from a login of a browser (OpenID Connect Core, authorization code flow). */
+/** Authenticates browsers by a login at an OpenID provider (OpenID Connect Core, authorization code flow). */
 export const oidc: Policy<
   "oidc",
   OidcConfig,
@@ -206,7 +207,7 @@ export const oidc: Policy<
 > = {
   kind: "oidc",
   summary:
-    "has browsers log in at an OpenID provider and keeps the session in a sealed cookie; the claims are `jwt` in rules",
+    "sends browsers to log in at an OpenID provider and stores the session in an encrypted cookie; rules read the claims as `jwt`",
   scope: ["listener", "route"],
   actsOn: ["requests"],
   schema,
@@ -325,7 +326,7 @@ function lowerKubernetes(
   const at = childOf(origin, "clientSecretRef");
   const [file = ""] = secretFiles(given.clientSecretRef.name, ["clientSecret"], "clientSecret", at);
   const keys = given.jwks && lowerKubernetesJwks(given.jwks, childOf(origin, "jwks"), context);
-  // A key set that is not known was reported.
+  // An unknown key set has already been reported.
   if (given.jwks !== undefined && keys === undefined) return undefined;
   return {
     ...lowerClient(given),
@@ -347,7 +348,10 @@ function resolveProvider(
   return found && { kind: "configured", endpoints, keys: found.keys };
 }
 
-/** The paths of the policy itself, so that users need not list them; one that is read at start is not known. */
+/**
+ * Returns the callback and logout paths, so that users need not list them; a path that is read at start is
+ * unknown.
+ */
 function ownPaths(
   _paths: readonly PathMatch[],
   { redirectUri, logout }: OidcNode,
@@ -358,7 +362,7 @@ function ownPaths(
   );
 }
 
-/** Whoever serves the provider's documents says who has logged in. */
+/** Compares the sources of the provider's endpoints: they determine who is logged in, so new ones open access. */
 function providerChanges(
   before: OidcNode["provider"],
   after: OidcNode["provider"],

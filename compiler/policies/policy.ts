@@ -18,199 +18,229 @@ import type { Schema } from "../schema/schema.ts";
 import type { CaseConfig } from "./parts/case-config.ts";
 
 /**
- * The build-time third of a policy (the others: templates/policies and runtime/policies, same file name). What the
- * configuration means is said here and nowhere else; the schema, the reference and `gwc explain` come from it.
- * `Value` is what a file says and `KubernetesValue` what manifests do, as the schemas let them through; `Config` is
- * what a user configures in its canonical form, `Settings` what the template takes.
+ * The build-time part of a policy; the other parts are in templates/policies and runtime/policies, under the same
+ * file name. It defines what the configuration means: the schema, the reference and `gwc explain` are derived from
+ * it. `Value` is the value in a file and `KubernetesValue` the one in manifests, as validated by the schemas;
+ * `Config` is their canonical form, `Settings` what the template receives.
  */
 export interface Policy<Kind extends string, Config, Settings, Value, KubernetesValue = never> {
   readonly kind: Kind;
   /** One sentence for the reference and `gwc explain`, without a full stop. */
   readonly summary: string;
-  /** Where it may stand in a standalone file. */
+  /** Places in a standalone file where the policy is allowed. */
   readonly scope: readonly ("route" | "listener" | "backend")[];
-  /** The shape of its value in the file. */
+  /** Schema of its value in a file. */
   readonly schema: Schema<Value>;
-  /** Whether it answers every request that reaches it: the route needs no backend, and what follows never acts. */
+  /**
+   * Whether it responds to every request that reaches it, so that the route needs no backend and later policies
+   * never run.
+   */
   isTerminal?(config: Config): boolean;
-  /** What it can act on: where there is none of it, it is a mistake. */
+  /** Traffic that it can act on; using it elsewhere is a mistake. */
   readonly actsOn: readonly Traffic[];
-  /** Other places where a file may have it: a key of `policies`, or a field of one. */
+  /** Other spellings in a file: a key of `policies`, or a field of such a key. */
   readonly aliases?: readonly (readonly [key: string] | readonly [key: string, field: string])[];
-  /** What it is on one backend, whose requests and responses alone it is about; absent: it is about those of a route. */
+  /**
+   * Form of the policy on a single backend, where it acts on that backend's requests and responses only; absent if
+   * not allowed there.
+   */
   readonly onBackend?: {
-    /** The shape of its value there. */
+    /** Schema of its value there. */
     readonly schema: Schema<Value>;
-    /** Its field in the backend section of manifests: `transformation`. */
+    /** Its field in the backend section of manifests, such as `transformation`. */
     readonly field: string;
   };
-  /** The specification also has it on a backend, where it is not built yet. */
+  /** Set if the specification allows the policy on a backend and this is not implemented yet. */
   readonly plannedOnBackend?: {
-    /** How the same is had all the same, as a hint says it. */
+    /** Alternative, worded as a hint. */
     readonly instead?: string;
   };
-  /** Names that its generated code declares: no route is called so. A number may follow each. */
+  /** Names that its generated code declares, each possibly followed by a number; routes get other names. */
   readonly names?: readonly string[];
-  /** The CEL variable of the identity that it establishes: `jwt`. */
+  /** CEL variable of the identity that it establishes, such as `jwt`. */
   readonly identity?: string;
-  /** The fields of which that identity has some; absent, or undefined: any. */
+  /** Fields that the identity can have; `undefined` if any. */
   identityFields?(config: Config): readonly string[] | undefined;
-  /** The credential that it checks in requests; absent: none, or in a place of its own. */
+  /** Credential that it checks in requests; absent if none, or if it has a fixed location. */
   credential?(config: Config): CredentialUse;
-  /** The CEL variable of what else it finds out about a request: `extauthz`. */
+  /** CEL variable of other facts that it finds out about a request, such as `extauthz`. */
   readonly variable?: string;
-  /** Whether requests without that identity go on all the same. */
+  /** Whether requests without the identity pass. */
   passesAnonymous?(config: Config): boolean;
-  /** It decides who may send requests, so that a proxy with it is not an open one. */
+  /** Set if it decides who may send requests, so that a proxy with it is not an open one. */
   readonly restrictsAccess?: true;
-  /** What it decides about who may send a request, in order; absent: nothing. */
+  /** Its access decisions, in order; absent if it makes none. */
   access?(settings: Settings): readonly AccessCheck[];
-  /** Whether it responds to preflights, which show no credentials: what asks for some before it refuses them. */
+  /** Whether it responds to preflights, which carry no credentials, before other policies require them. */
   readonly servesPreflights?: true;
-  /** What having it does to who may do what; absent: it changes requests, not who may send them. */
+  /** Effect of its presence on access; absent if it changes requests but not who may send them. */
   readonly direction?: ChangeDirection;
-  /** The responses that it gives by itself, the first whose condition holds; absent: requests go on. */
+  /**
+   * Responses that it sends itself, of which the first whose condition is true applies; absent if requests
+   * continue.
+   */
   ends?(settings: Settings): readonly RequestEnd[];
-  /** What of responses lets pages of other origins read them, as it says itself: `access-control-allow-origin`; absent: nothing. */
+  /**
+   * Response headers it sets that let pages of other origins read responses, such as
+   * `access-control-allow-origin`; absent if none.
+   */
   sharesResponses?(settings: Settings): readonly string[];
-  /** What a change of its settings does to who may do what; absent: it changes what happens, and opens nothing. */
+  /** Effect of changed settings on access; absent if changes never open or close access. */
   readonly compare?: SettingsComparison<Settings>;
-  /** The headers of every request that it says itself, or takes away: no client can; absent: none. */
+  /** Headers that it sets or removes on every request, so that clients cannot set them; absent if none. */
   ownHeaders?(settings: Settings): readonly string[];
-  /** It acts on the call of the backend: where nothing is called it is left out. */
+  /** Set if it acts on the call to the backend; it is omitted where no backend is called. */
   readonly actsOnCall?: true;
-  /** It chooses the server of each request, of several backends and of all that a backend's name stands for. */
+  /** Set if it chooses the server of each request, among several backends and all addresses of a backend's name. */
   readonly choosesServer?: true;
-  /** It limits the tokens that models use for a request, which may be taken before they are known. */
+  /** Whether it limits LLM tokens, which may be deducted before their number is known. */
   limitsTokens?(config: Config): boolean;
-  /** What it may change of a request, which later rules, and on a listener the choice of the route, see; absent: nothing. */
+  /**
+   * Parts of the request that it may change, which later rules read, and on a listener the choice of the route;
+   * absent if none.
+   */
   changesRequest?(settings: Settings): ChangedParts;
-  /** The expressions by whose values it tells callers apart, over requests as it meets them; absent: it doesn't. */
+  /**
+   * Expressions that distinguish callers, evaluated on the request as the policy receives it; absent if it does
+   * not.
+   */
   callerKeys?(settings: Settings): readonly CallerKey[];
-  /** Path prefixes that its route serves besides its own paths, whatever method and headers those ask for. */
+  /** Path prefixes that its route serves in addition to its own paths, for any method and headers. */
   addPrefixes?(paths: readonly PathMatch[], settings: Settings): readonly string[];
-  /** Where its rules read the path of a request. */
+  /** Locations of its rules that read the request's path. */
   pathRules?(settings: Settings): readonly Origin[];
-  /** Reports what can't be decided about a connection, of one that acts on those too. */
+  /** Reports rules that cannot be decided for a connection, of a policy that also acts on those. */
   checkConnection?(settings: Settings, diagnostics: Diagnostics): void;
-  /** Reports what it does once more that one of the listener does before routing; absent: nothing, or it is meant. */
+  /**
+   * Reports work that repeats what the listener's policy does before routing; absent if nothing repeats, or if
+   * that is intended.
+   */
   checkRepeated?(config: Config, before: Config, diagnostics: Diagnostics): void;
-  /** How the values of several levels become one: the most specific wins whole, or their rules are joined. */
+  /** How values of several levels combine: the most specific applies as a whole, or their rules are joined. */
   readonly merge: "replace" | "join";
-  /** The validated value in its canonical form: spellings and aliases end here. */
+  /** Converts the validated value to its canonical form, without spelling variants and aliases. */
   readonly lower: (value: Value, origin: Origin) => Config;
-  /** What it is in Kubernetes manifests; absent: it is not part of that form. */
+  /** Form of the policy in Kubernetes manifests; absent if it has none. */
   readonly kubernetes?: KubernetesForm<Config, KubernetesValue>;
-  /** Complete settings for the template, or undefined when a mistake was reported. */
+  /** Returns complete settings for the template; `undefined` if a mistake was reported. */
   readonly resolve: (config: Config, context: ResolveContext) => Settings | undefined;
 }
 
-/** A response that a policy gives by itself. */
+/** A response that a policy sends itself. */
 export interface RequestEnd {
-  /** To which requests; undefined: to all that are left. */
+  /** Condition of the requests that get it; `undefined` for all remaining ones. */
   readonly condition: CompiledExpression | undefined;
-  /** Its status is 4xx or 5xx. */
+  /** Whether the status is 4xx or 5xx. */
   readonly isRefusal: boolean;
 }
 
-/** Names of headers, and `:path` and its like; `anything`: whatever a server says. */
+/** Names of headers and pseudo-headers (`:path`); `anything` if a server decides. */
 export type ChangedParts = readonly string[] | "anything";
 
-/** An expression by whose values callers are told apart, and where it stands. */
+/** An expression that distinguishes callers, with its location. */
 export interface CallerKey {
   readonly text: string;
   readonly origin: Origin;
 }
 
-/** A policy in Kubernetes manifests. */
+/** Form of a policy in Kubernetes manifests. */
 export interface KubernetesForm<Config, Value> {
-  /** Its field in a GatewayPolicy: `traffic.cors`, `backend.mcp.authorization`; that of a rule's filter otherwise. */
+  /**
+   * Its field in a GatewayPolicy, such as `traffic.cors` or `backend.mcp.authorization`; or else that of the
+   * filter of a rule.
+   */
   readonly field: string;
-  /** The filter of an HTTPRoute's rule that says the same, by its field: `cors`. */
+  /** Field of the equivalent HTTPRoute filter, such as `cors`. */
   readonly filter?: string;
-  /** The shape of that filter; absent: the same as that of the field. */
+  /** Schema of that filter; absent if the same as the field's. */
   readonly filterSchema?: Schema<Value>;
-  /** Its part of the field's value, which is what the filter has: several policies may share a field. */
+  /** Its part of the field's value, if several policies share a field; the filter has only this part. */
   readonly part?: string;
-  /** The shape of the field, or of its part. */
+  /** Schema of the field, or of its part. */
   readonly schema: Schema<Value>;
-  /** The field of an HTTPRoute's rule that says the same: `timeouts`. */
+  /** Equivalent field of an HTTPRoute's rule, such as `timeouts`. */
   readonly ruleField?: string;
-  /** GRPCRoutes have that field too. */
+  /** Whether GRPCRoutes have that field too. */
   readonly isOfGrpc?: true;
-  /** The shape of that field. */
+  /** Schema of that field. */
   readonly ruleSchema?: Schema<Value>;
-  /** The validated value in canonical form; undefined when a mistake was reported. */
+  /** Converts the validated value to canonical form; returns `undefined` if a mistake was reported. */
   readonly lower: (value: Value, context: KubernetesContext) => Config | undefined;
-  /** One configuration of those that `conditional` has, each with its condition; absent: there is no such field. */
+  /** Joins the entries of `conditional` into one configuration; absent if there is no such field. */
   ofConditions?(forms: readonly CaseConfig<Config>[]): Config;
-  /** A configuration that does nothing, made of one that does something: an entry of `conditional` without this part. */
+  /**
+   * Returns a configuration that does nothing, derived from another: for an entry of `conditional` without this
+   * part.
+   */
   idle?(config: Config): Config;
-  /** One configuration of several, the least specific first: for `merge: "join"`. */
+  /** Joins several configurations, least specific first, if `merge` is "join". */
   join?(configs: readonly Config[]): Config;
-  /** One configuration of the one that holds for all MCP targets and those that single targets have instead. */
+  /** Joins the configuration of all MCP targets with those of single targets, which replace it. */
   perTarget?(config: Config | undefined, targets: ReadonlyMap<string, Config>): Config;
-  /** What one configuration says of one MCP target. */
+  /** Returns the part of a configuration that applies to one MCP target. */
   ofTarget?(config: Config, target: string): Config;
 }
 
-/** What a policy may ask while its cluster form is read. */
+/** Services that a policy can use while its manifest form is read. */
 export interface KubernetesContext {
   readonly origin: Origin;
   readonly diagnostics: Diagnostics;
-  /** The server that a backend reference leads to; undefined when there is none (reported). */
+  /** Returns the server of a backend reference; `undefined` if it is unknown (reported). */
   readonly server: (reference: BackendReferenceValue, origin: Origin) => ServerConfig | undefined;
-  /** The names of the mounted files of a Secret's keys, NAME/KEY; all of its keys, or those given. `content`: what they are read as. */
+  /**
+   * Returns the names of the mounted files (NAME/KEY) of a Secret's keys: of the given keys, or of all. `content`
+   * is how they are parsed.
+   */
   readonly secretFiles: (
     name: string,
     keys: readonly string[] | undefined,
     content: SecretContent,
     origin: Origin,
   ) => readonly string[];
-  /** The Secrets of the namespace that have these labels, by name. */
+  /** Returns the names of the Secrets of the namespace that have these labels. */
   readonly secretsWith: (labels: Readonly<Record<string, string>>) => readonly string[];
 }
 
-/** A backend with a name as a server. */
+/** A named backend as a server. */
 export interface NamedServer {
   readonly address: Text;
   readonly policies: BackendPolicies | undefined;
   readonly origin: Origin;
 }
 
-/** What a policy may ask while it is resolved. */
+/** Services that a policy can use while it is resolved. */
 export interface ResolveContext extends IdentityContext {
   readonly origin: Origin;
   readonly host: Host;
-  /** The credentials that are written out. */
+  /** Records credentials that are written literally in the configuration. */
   readonly literals: LiteralSecrets;
-  /** Parts of policies that hold for several routes, and have to act on one of them. */
+  /** Parts of policies that apply to several routes and must have an effect on at least one. */
   readonly sections: {
     meet(section: Section, carried: readonly Traffic[] | undefined): boolean;
   };
-  /** The path, from the working directory, of a file that the configuration names at a place. */
+  /** Returns the path, relative to the working directory, of a file named in the configuration at this location. */
   readonly resolvePath: (name: string, at: Place) => string;
-  /** The server that a named backend of the file is; undefined when it is none (reported). */
+  /** Returns the server that a named backend of the file describes; `undefined` if it describes none (reported). */
   readonly namedServer: (name: string, origin: Origin) => NamedServer | undefined;
-  /** It stands on one backend of the route; absent: on the route. */
+  /** Set if the policy is on one backend of the route; absent if on the route. */
   readonly isOnBackend?: true;
-  /** That backend gets only a share of the route's requests, and others do not say the same. */
+  /** Set if only part of the route's requests go to that backend, and other backends do not have the same policy. */
   readonly isOfShare?: true;
-  /** PreRouting: on a listener, before the route is chosen; PostRouting: on a route. */
+  /** PreRouting on a listener, before the route is chosen; PostRouting on a route. */
   readonly phase: "PreRouting" | "PostRouting";
-  /** The route that carries the policy; of a listener's policy what holds for one of its routes. */
+  /** The route that carries the policy; for a listener's policy, the facts that are true for any of its routes. */
   readonly route: PrecedingPolicies & {
-    /** What its backend speaks. */
+    /** Protocol of its backend. */
     readonly protocol: BackendProtocol;
-    /** Its requests may be to models; undefined: a mistake hides whether they are. */
+    /** Whether it may call LLMs; `undefined` if a mistake hides this. */
     readonly asksModels: boolean | undefined;
-    /** Its requests use tokens of models that are counted; undefined: a mistake hides whether they do. */
+    /** Whether its requests use LLM tokens that are counted; `undefined` if a mistake hides this. */
     readonly spendsTokens: boolean | undefined;
-    /** The servers behind it whose items rules are about; undefined: it has no items. */
+    /** MCP servers behind it whose items rules refer to; `undefined` if it has no items. */
     readonly itemTargets: ItemTargets | undefined;
-    /** The models that its clients can ask for by name (one `*` at an end); undefined: any. */
+    /** Model names that its clients can use (with at most one `*`, at an end); `undefined` if any. */
     readonly modelNames: readonly string[] | undefined;
-    /** The prefixes of its matches; undefined when a match has another kind of path. */
+    /** Path prefixes of its matches; `undefined` if a match has another kind of path. */
     readonly prefixes: readonly string[] | undefined;
   };
 }

@@ -28,11 +28,11 @@ import { calloutComparison } from "./parts/callout-comparison.ts";
 import type { CaseConfig } from "./parts/case-config.ts";
 import {
   type CaseNode,
+  conditionalAlone,
   conditionalSchema,
   joinCases,
   lowerCases,
   resolveCases,
-  standsAlone,
 } from "./parts/conditions.ts";
 import { countsTokens } from "./parts/token-limits.ts";
 import type { Policy, ResolveContext } from "./policy.ts";
@@ -60,29 +60,32 @@ interface RemoteRateLimitNode {
 }
 
 const costField = expression(
-  "How much it counts, a whole number; by default 1, or the tokens of the call when it has ended.",
+  "Amount to count, a whole number; by default 1, or the tokens of the call once it has ended.",
 );
 
-/** What `failureMode` is about, in both forms. */
-const UNREACHABLE = "What happens when the service can't be reached.";
+/** Description of `failureMode`, in both forms. */
+const UNREACHABLE = "Outcome for a request if the service cannot be reached: refused, or allowed.";
 
 const descriptor = object(
   {
     entries: list(
       object(
-        { key: shortText("The name."), value: expression("The value; a text.") },
+        { key: shortText("The name."), value: expression("The value, a string.") },
         { required: ["key", "value"] },
       ),
       {
         minItems: 1,
         maxItems: 16,
-        description: "What is counted together. When one fails, the descriptor is left out.",
+        description:
+          "Keys and values that are counted together. If an expression fails, the descriptor is omitted.",
       },
     ),
-    type: choice("What is counted.", ["requests", "tokens"], { default: "requests" }),
+    type: choice("Unit that is counted: requests, or LLM tokens.", ["requests", "tokens"], {
+      default: "requests",
+    }),
     cost: costField,
     limitOverride: expression(
-      'The limit in the place of the service\'s own: `{"unit": "minute", "requestsPerUnit": 10}`; what is none leaves that.',
+      'Limit that overrides the service\'s own: `{"unit": "minute", "requestsPerUnit": 10}`; ignored if the result is not a limit.',
     ),
   },
   { required: ["entries"] },
@@ -94,7 +97,7 @@ const fields = {
   descriptors: list(descriptor, {
     minItems: 1,
     maxItems: 16,
-    description: "What the service counts; all go in one call, and a request has to pass each.",
+    description: "Descriptors to count, sent in one call; a request must pass all of them.",
   }),
   failureMode: choice(UNREACHABLE, ["failClosed", "failOpen"], { default: "failClosed" }),
   policies: serverPolicies,
@@ -113,13 +116,14 @@ const schema = object(
     misplacedFieldHints: serverWords,
     checks: [
       {
-        message: '"domain" and "descriptors" say what is counted',
+        message: '"domain" and "descriptors" are required',
         holds: (value) => "conditional" in value || ("domain" in value && "descriptors" in value),
         cel: "has(self.conditional) || (has(self.domain) && has(self.descriptors))",
       },
-      standsAlone("what is counted", Object.keys(fields)),
+      conditionalAlone("the service", Object.keys(fields)),
     ],
-    description: "Limits that a service counts for all gateways (Envoy's rate limit protocol).",
+    description:
+      "Applies limits that a service counts for all gateways (Envoy's rate limit protocol).",
     examples: [
       {
         host: "127.0.0.1:8081",
@@ -130,7 +134,7 @@ const schema = object(
   },
 );
 
-/** `GlobalRateLimit` of the specification. */
+/** Schema of the specification's `GlobalRateLimit`. */
 const kubernetesSchema = object(
   {
     backendRef: backendReference("The limit service: a Service or a static GatewayBackend."),
@@ -141,27 +145,34 @@ const kubernetesSchema = object(
         {
           entries: list(
             object(
-              { name: tinyText("The name."), expression: expression("The value; a text.") },
+              { name: tinyText("The name."), expression: expression("The value, a string.") },
               { required: ["name", "expression"] },
             ),
             {
               minItems: 1,
               maxItems: 16,
-              description: "Names and values, which the service has a limit for.",
+              description:
+                "Names and values that are counted together. If an expression fails, the descriptor is omitted.",
             },
           ),
-          unit: choice("What is counted.", ["Requests", "Tokens"], { default: "Requests" }),
+          unit: choice("Unit that is counted: requests, or LLM tokens.", ["Requests", "Tokens"], {
+            default: "Requests",
+          }),
           cost: costField,
         },
         { required: ["entries"] },
       ),
-      { minItems: 1, maxItems: 16, description: "What the service is asked about." },
+      {
+        minItems: 1,
+        maxItems: 16,
+        description: "Descriptors to count, sent in one call; a request must pass all of them.",
+      },
     ),
   },
   { required: ["backendRef", "domain", "descriptors"] },
 );
 
-/** How many requests or tokens pass in a time, counted by a service for all gateways. */
+/** Limits requests or tokens per unit of time, counted by a service for all gateways. */
 export const remoteRateLimit: Policy<
   "remoteRateLimit",
   RemoteRateLimitConfig,
@@ -171,7 +182,7 @@ export const remoteRateLimit: Policy<
 > = {
   kind: "remoteRateLimit",
   summary:
-    "asks a limit service (Envoy's rate limit protocol), by requests or by tokens of models; 429 beyond",
+    "limits requests or LLM tokens by asking a limit service (Envoy's rate limit protocol), with 429 beyond",
   scope: ["listener", "route"],
   actsOn: ["requests"],
   schema,
@@ -220,7 +231,7 @@ export const remoteRateLimit: Policy<
   },
   resolve: ({ cases }, context) => {
     const resolved = resolveCases(cases, context, (each) => resolveService(each, context));
-    // What counts tokens has nothing to count where there are no models.
+    // Without LLM backends, token limits have nothing to count.
     return resolved?.some(({ value }) => value.descriptors.length > 0) === true
       ? { cases: resolved }
       : undefined;
@@ -321,7 +332,7 @@ function resolveDescriptor(
   return { unit, entries: values, cost: compiledCost, limit: compiledLimit };
 }
 
-/** Compiles what a descriptor can't be without; undefined when it is wrong (reported). */
+/** Compiles an expression that a descriptor requires; returns `undefined` if it is invalid (reported). */
 function resolveCounted(
   config: ExpressionConfig,
   phase: CelPhase,
@@ -330,7 +341,7 @@ function resolveCounted(
   const { diagnostics } = context;
   const value = resolveExpression(config, { phase, slot: "value" }, diagnostics);
   if (value === undefined) return undefined;
-  // A value of an identity that nobody establishes: the descriptor is always left out.
+  // If no policy establishes the identity, the descriptor would always be omitted.
   for (const params of absentIdentities(value.variables, context))
     diagnostics.report("limits-nobody", config.origin, params);
   if (phase === "request") reportEarlyIdentity(config.origin, value.variables, context);

@@ -11,13 +11,13 @@ import type { DestinationConfig } from "../model/destinations.ts";
 import { type Infer, integer, object, type Schema } from "../schema/schema.ts";
 import type { Policy } from "./policy.ts";
 
-/** Where copies go, as configured. */
+/** A destination of copies, as configured. */
 interface MirrorConfig {
   readonly server: DestinationConfig;
   readonly share: number;
 }
 
-/** Where copies go. */
+/** A destination of copies, resolved. */
 interface MirrorNode extends Omit<DestinationNode, "http" | "responseHeaders"> {
   readonly share: number;
 }
@@ -37,25 +37,25 @@ const share: Schema<number> = {
   minimum: 0,
   maximum: 1,
   default: 1,
-  description: "The part of the requests that is copied: 0 to 1.",
+  description: "Fraction of requests that are copied: 0 to 1.",
 };
 
 const schema = object(
   {
     backend: object(serverFields, {
       exactlyOneOf: serverKeys,
-      description: "Where the copies go.",
+      description: "Server that receives the copies.",
     }),
     percentage: share,
   },
-  { required: ["backend"], description: "Copies of requests for another backend." },
+  { required: ["backend"], description: "Sends copies of requests to another backend." },
 );
 
-/** Gateway API `HTTPRequestMirrorFilter`. */
+/** Schema of Gateway API's `HTTPRequestMirrorFilter`. */
 const kubernetesSchema = object(
   {
-    backendRef: backendReference("Who gets the copy."),
-    percent: integer("How many of a hundred requests.", 0, 100),
+    backendRef: backendReference("Server that receives the copies."),
+    percent: integer("Percentage of requests that are copied.", 0, 100),
     fraction: object(
       {
         numerator: integer("The numerator.", 0, Number.MAX_SAFE_INTEGER),
@@ -63,10 +63,10 @@ const kubernetesSchema = object(
       },
       {
         required: ["numerator"],
-        description: "The share of requests that are copied.",
+        description: "Fraction of requests that are copied.",
         checks: [
           {
-            message: "the numerator is at most the denominator",
+            message: "the numerator cannot exceed the denominator",
             field: "numerator",
             holds: ({ numerator, denominator = 100 }) =>
               typeof numerator !== "number" ||
@@ -90,8 +90,7 @@ export const requestMirror: Policy<
   Infer<typeof kubernetesSchema>
 > = {
   kind: "requestMirror",
-  summary:
-    "sends a copy of a part of the requests to another backend, whose responses are thrown away",
+  summary: "sends copies of all or some requests to another backend and discards its responses",
   scope: ["route"],
   schema,
   actsOn: ["forwards"],

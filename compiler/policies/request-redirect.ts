@@ -15,7 +15,7 @@ import {
 import type { Policy } from "./policy.ts";
 import { lowerAuthority } from "./url-rewrite.ts";
 
-/** Where a redirect leads; undefined: as in the request. */
+/** Target of a redirect; `undefined` parts are those of the request. */
 export interface RedirectTarget {
   readonly scheme: "http" | "https" | undefined;
   readonly host: string | undefined;
@@ -33,35 +33,35 @@ const redirectStatus: Schema<number> = {
   type: "integer",
   enum: [301, 302, 303, 307, 308],
   default: 302,
-  description: "The status.",
+  description: "Status of the redirect.",
 };
 
 const schema = object(
   {
-    scheme: choice("The scheme of the new URL.", ["http", "https"]),
+    scheme: choice("Scheme of the new URL.", ["http", "https"]),
     authority: authoritySchema(
       ["none"],
-      "`{full: HOST:PORT}`, `{host: HOST}`, `{port: PORT}`, or `none`: as in the request.",
+      "Host of the new URL: `{full: HOST:PORT}`, `{host: HOST}`, `{port: PORT}`, or `none` for that of the request.",
     ),
     path: pathModifierSchema,
     status: redirectStatus,
   },
   {
     atLeastOneOf: ["scheme", "authority", "path"],
-    description: "Responses with a redirect. The route needs no backend.",
+    description: "Responds with a redirect, without a backend.",
   },
 );
 
-/** Gateway API `HTTPRequestRedirectFilter`. */
+/** Schema of Gateway API's `HTTPRequestRedirectFilter`. */
 const kubernetesSchema = object({
-  scheme: choice("The scheme.", ["http", "https"]),
+  scheme: choice("Scheme of the new URL.", ["http", "https"]),
   hostname: preciseHostname,
   path: kubernetesPathModifierSchema,
   port,
   statusCode: redirectStatus,
 });
 
-/** Sends clients elsewhere (Gateway API RequestRedirect, RFC 9110 15.4). */
+/** Redirects clients (Gateway API RequestRedirect, RFC 9110 15.4). */
 export const requestRedirect: Policy<
   "requestRedirect",
   RequestRedirectConfig,
@@ -70,7 +70,7 @@ export const requestRedirect: Policy<
   Infer<typeof kubernetesSchema>
 > = {
   kind: "requestRedirect",
-  summary: "answers with a redirect: another scheme, host, port or path; the query stays",
+  summary: "redirects to another scheme, host, port or path; the query is unchanged",
   scope: ["route"],
   actsOn: ["requests"],
   isTerminal: () => true,

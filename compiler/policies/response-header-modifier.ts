@@ -1,9 +1,9 @@
 import { type HeaderModifierPolicy, headerModifier } from "./parts/header-modifier.ts";
 
-/** Headers that the client sees otherwise than the backend sent them (Gateway API ResponseHeaderModifier). */
+/** Changes response headers before the response is sent (Gateway API ResponseHeaderModifier). */
 export const responseHeaderModifier: HeaderModifierPolicy<"responseHeaderModifier"> =
   headerModifier(
     "responseHeaderModifier",
     "response",
-    "sets, adds and removes headers of the response, also of one that a later policy makes",
+    "sets, adds and removes response headers, including those of responses that later policies create",
   );

@@ -22,64 +22,63 @@ interface RetryNode {
   readonly attempts: number;
   readonly backoff: number;
   readonly codes: readonly number[];
-  /** Which requests may be sent again; undefined: all. */
+  /** Condition for requests that may be sent again; `undefined` for all. */
   readonly precondition: CompiledExpression | undefined;
-  /** Which responses are tried again besides those of `codes`. */
+  /** Condition for responses that are retried in addition to those of `codes`. */
   readonly condition: CompiledExpression | undefined;
 }
 
-/** What conditions read. */
+/** Traffic whose conditions are evaluated, for messages. */
 const RETRIED = trafficText(["forwards", "llmCalls"]);
 
-const CODES = "write codes: [502, 503]; failures to connect and timeouts always are tried again";
+const CODES = "write codes: [502, 503]; connection failures and timeouts are always retried";
 
 const schema = object(
   {
-    attempts: integer("Attempts after the first one.", 0, 255, { default: 1 }),
-    backoff: duration("The pause before each of them.", { default: "0s" }),
+    attempts: integer("Number of retries.", 0, 255, { default: 1 }),
+    backoff: duration("Delay before each retry.", { default: "0s" }),
     codes: list(integer("A status.", 400, 599), {
       maxItems: 64,
       description:
-        "Statuses that are tried again; failures to connect, broken responses and timeouts always are. Calls of gRPC that fail before their first message have the status of HTTP that says the same: 503 is UNAVAILABLE, 429 RESOURCE_EXHAUSTED, 504 DEADLINE_EXCEEDED.",
+        "Statuses that are retried, in addition to connection failures, incomplete responses and timeouts. gRPC calls that fail before their first message count with the equivalent HTTP status: 503 for UNAVAILABLE, 429 for RESOURCE_EXHAUSTED, 504 for DEADLINE_EXCEEDED.",
     }),
-    precondition: expression('Which requests may be sent again: `request.method == "GET"`.'),
+    precondition: expression(
+      'Condition for requests that may be retried: `request.method == "GET"`.',
+    ),
     condition: expression(
-      "Which responses are tried again besides those of `codes`, by status and headers.",
+      "Condition on status and headers for responses that are retried in addition to those of `codes`.",
     ),
   },
   {
     misplacedFieldHints: {
       ...{ retryOn: CODES, statusCodes: CODES, on: CODES },
-      perTryTimeout: "write timeout: { backendRequestTimeout: 5s } beside it",
+      perTryTimeout: "write timeout: { backendRequestTimeout: 5s } next to retry",
     },
     description:
-      "Sends a failed request again, also one that was sent already: `precondition` says which. A request that could not be sent goes to another backend of the route in any case.",
+      "Retries failed requests, including those that the backend may have processed: restrict them with `precondition`. A request that could not be sent always goes to another backend of the route.",
     examples: [{ attempts: 2, backoff: "100ms", codes: [502, 503] }],
   },
 );
 
-const kubernetesSchema = object(
-  {
-    codes: list(integer("A status of the backend.", 400, 599), {
-      description:
-        "Statuses after which it is tried again; calls of gRPC have the status of HTTP that says the same: 503 is UNAVAILABLE.",
-    }),
-    attempts: integer("How often it is tried again.", 0, 1000),
-    backoff: span("Before the next attempt."),
-  },
-  { description: "Trying again after a failure." },
-);
+const manifestSchema = (maxAttempts: number) =>
+  object(
+    {
+      codes: list(integer("A status.", 400, 599), {
+        description:
+          "Statuses that are retried. gRPC calls count with the equivalent HTTP status: 503 for UNAVAILABLE.",
+      }),
+      attempts: integer("Number of retries.", 0, maxAttempts),
+      backoff: span("Delay before each retry."),
+    },
+    { description: "Retries failed requests." },
+  );
 
-/** Gateway API `HTTPRouteRetry`. */
-const ruleSchema = object({
-  codes: list(integer("A status.", 400, 599), {
-    description: "Statuses after which it is tried again.",
-  }),
-  attempts: integer("How often.", 0, Number.MAX_SAFE_INTEGER),
-  backoff: span("Before the next one."),
-});
+const kubernetesSchema = manifestSchema(1000);
 
-/** Sends a request again that failed (Gateway API HTTPRouteRetry). */
+/** Schema of Gateway API's `HTTPRouteRetry`, which does not limit the attempts. */
+const ruleSchema = manifestSchema(Number.MAX_SAFE_INTEGER);
+
+/** Retries failed requests (Gateway API HTTPRouteRetry). */
 export const retry: Policy<
   "retry",
   RetryConfig,
@@ -89,7 +88,7 @@ export const retry: Policy<
 > = {
   kind: "retry",
   summary:
-    "sends a request again when the backend fails or answers with a listed status; bodies up to 64 KiB are kept for it, those for models whole; of MCP what asks and changes nothing (lists, `initialize`, reads), and whatever could not be sent",
+    "retries requests when the backend fails or responds with a listed status; bodies are buffered for this up to 64 KiB, for LLMs entirely; of MCP, only read-only requests (lists, `initialize`, reads) and requests that could not be sent",
   scope: ["route"],
   schema,
   actsOn: ["forwards", "mcpServers", "llmCalls"],
@@ -133,7 +132,7 @@ export const retry: Policy<
 };
 
 function lowerRetry(given: Infer<typeof schema>, origin: Origin): RetryConfig {
-  const said = (key: "precondition" | "condition"): ExpressionConfig | undefined => {
+  const expressionOf = (key: "precondition" | "condition"): ExpressionConfig | undefined => {
     const text = given[key];
     return text === undefined ? undefined : { text, origin: childOf(origin, key) };
   };
@@ -141,7 +140,7 @@ function lowerRetry(given: Infer<typeof schema>, origin: Origin): RetryConfig {
     attempts: given.attempts ?? 1,
     backoff: Math.round(parseTimer(given.backoff ?? "0s") ?? 0),
     codes: given.codes ?? [],
-    precondition: said("precondition"),
-    condition: said("condition"),
+    precondition: expressionOf("precondition"),
+    condition: expressionOf("condition"),
   };
 }

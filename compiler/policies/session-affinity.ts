@@ -11,25 +11,25 @@ interface SessionAffinityConfig {
 
 /** `sessionAffinity` resolved. */
 interface SessionAffinityNode {
-  /** What tells clients, or whatever is to be kept together. */
+  /** Value that identifies a client, or any other group of requests. */
   readonly source: CompiledExpression;
 }
 
 const schema = object(
   {
     source: expression(
-      'What is kept together: `request.headers["x-user"]`, `request.headers["cookie"].cookie("id")`, `source.address`, `jwt.sub`. Where it has no value the request goes to any server.',
+      'Value that identifies a client: `request.headers["x-user"]`, `request.headers["cookie"].cookie("id")`, `source.address`, `jwt.sub`. Requests for which it fails go to any server.',
     ),
   },
   {
     required: ["source"],
     description:
-      "Requests for which an expression has the same value go to the same server: of several backends, and of all pods or addresses that a backend's name stands for. When one of n servers leaves, its part moves, 1/n, and nothing else.",
+      "Sends requests with the same value of an expression to the same server, chosen among several backends and all pods or addresses of a backend's name. If one of n servers is removed, only its share of 1/n moves.",
     examples: [{ source: "source.address" }],
   },
 );
 
-/** Chooses the server by a hash of what an expression says (rendezvous hashing). */
+/** Chooses the server by a hash of an expression's value (rendezvous hashing). */
 export const sessionAffinity: Policy<
   "sessionAffinity",
   SessionAffinityConfig,
@@ -38,7 +38,7 @@ export const sessionAffinity: Policy<
 > = {
   kind: "sessionAffinity",
   summary:
-    "sends requests for which an expression has the same value to the same server, by consistent hashing",
+    "sends requests with the same value of an expression to the same server, by consistent hashing",
   scope: ["route"],
   schema,
   actsOn: ["shares"],

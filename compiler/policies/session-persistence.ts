@@ -9,7 +9,7 @@ import type { Policy } from "./policy.ts";
 
 /** `sessionPersistence` as configured; times in milliseconds. */
 interface SessionPersistenceConfig extends Omit<PersistenceSettings, "name" | "route"> {
-  /** Undefined: a name that no other route has. */
+  /** `undefined` for a generated name, unique per route. */
   readonly name: string | undefined;
   readonly origin: Origin;
 }
@@ -17,50 +17,50 @@ interface SessionPersistenceConfig extends Omit<PersistenceSettings, "name" | "r
 /** `sessionPersistence` resolved. */
 type SessionPersistenceNode = Omit<PersistenceSettings, "route">;
 
-/** Gateway API `SessionPersistence`; `time`: how a form writes times. */
+/** Returns the schema of Gateway API's `SessionPersistence`; `time` returns that of times in the form. */
 function sessionSchema(time: (description: string) => Schema<string>) {
   return object(
     {
       sessionName: shortText(
-        "The name of the cookie, or of the header. By default `gwc-session-` and a digest that no other route has.",
+        "Name of the cookie or header; by default `gwc-session-` and a digest that is unique to the route.",
         { maxLength: 128, pattern: "^[A-Za-z0-9!#$%&'*+\\-.^_\\x60|~]+$" },
       ),
       type: choice(
-        "How clients show the server that they had: by a cookie, or by a header that they copy from responses.",
+        "How clients send the session back: in a cookie, or in a header that they copy from responses.",
         ["Cookie", "Header"],
         { default: "Cookie" },
       ),
       absoluteTimeout: time(
-        "How long a session lasts at most, from its first request on. Without it as long as the client shows it.",
+        "Maximum duration of a session from its first request; unlimited by default.",
       ),
       idleTimeout: time(
-        "How long a session lasts without a request; every response then has a new cookie or header.",
+        "Maximum time between requests of a session. With it, every response renews the cookie or header.",
       ),
       cookieConfig: object(
         {
           lifetimeType: choice(
-            "Session: until the browser is closed; Permanent: until `absoluteTimeout`.",
+            "`Session` until the browser is closed; `Permanent` until `absoluteTimeout`.",
             ["Session", "Permanent"],
             { default: "Session" },
           ),
         },
-        { description: "How long browsers keep the cookie." },
+        { description: "Lifetime of the cookie in browsers." },
       ),
     },
     {
       description:
-        "Keeps each client at the server that it had: of several backends, and of all pods or addresses that a backend's name stands for. What the client shows is sealed by `SESSION_KEY`, and names one of the route's own servers or nothing. A server that left or was ejected is replaced.",
+        "Sends each client to the server of its first request, among several backends and all pods or addresses of a backend's name. The session is encrypted with `SESSION_KEY` and can only name a server of the route. A server that was removed or ejected is replaced.",
       examples: [{ type: "Cookie", idleTimeout: "30m" }],
       checks: [
         {
-          message: "a permanent cookie needs an absoluteTimeout",
+          message: 'a permanent cookie requires "absoluteTimeout"',
           field: "cookieConfig",
           holds: ({ cookieConfig, absoluteTimeout }) =>
             !isPermanent(cookieConfig) || absoluteTimeout !== undefined,
           cel: "!has(self.cookieConfig) || !has(self.cookieConfig.lifetimeType) || self.cookieConfig.lifetimeType != 'Permanent' || has(self.absoluteTimeout)",
         },
         {
-          message: "cookieConfig is for sessions of type Cookie",
+          message: '"cookieConfig" requires type: Cookie',
           field: "cookieConfig",
           holds: ({ cookieConfig, type }) => cookieConfig === undefined || type !== "Header",
           cel: "!has(self.cookieConfig) || !has(self.type) || self.type == 'Cookie'",
@@ -78,13 +78,13 @@ function isPermanent(config: unknown): boolean {
   );
 }
 
-/** Tokens have times in seconds. */
-const LEAST = { minimumDuration: "1s" };
+/** Tokens store times in whole seconds. */
+const MINIMUM = { minimumDuration: "1s" };
 
-const schema = sessionSchema((description) => duration(description, LEAST));
-const kubernetesSchema = sessionSchema((description) => span(description, LEAST));
+const schema = sessionSchema((description) => duration(description, MINIMUM));
+const kubernetesSchema = sessionSchema((description) => span(description, MINIMUM));
 
-/** Keeps clients at the servers that they had (Gateway API SessionPersistence, GEP-1619). */
+/** Keeps clients on the server of their first request (Gateway API SessionPersistence, GEP-1619). */
 export const sessionPersistence: Policy<
   "sessionPersistence",
   SessionPersistenceConfig,
@@ -94,7 +94,7 @@ export const sessionPersistence: Policy<
 > = {
   kind: "sessionPersistence",
   summary:
-    "keeps each client at the server that it had, by a sealed cookie or header; one that left or was ejected is replaced",
+    "sends each client to the server of its first request, by an encrypted cookie or header; a server that was removed or ejected is replaced",
   scope: ["route"],
   schema,
   actsOn: ["shares"],
@@ -141,7 +141,7 @@ function lowerSession(
   };
 }
 
-/** Where the policy stands, in 8 characters that do not say it. */
+/** Returns 8 characters that identify the policy's location without revealing it. */
 function digestOf({ resource, path }: Origin): string {
   const place = [resource?.name ?? "", ...path.slice(resource?.depth ?? 0)].join(" ");
   return createHash("sha256").update(place).digest("hex").slice(0, 8);

@@ -3,22 +3,22 @@ import { parseDuration, parseTimer } from "../schema/duration.ts";
 import { duration, eitherField, type Infer, object, type ValueCheck } from "../schema/schema.ts";
 import type { Policy } from "./policy.ts";
 
-/** Milliseconds from the sending of a request to the end of its response; undefined: no limit. */
+/** Milliseconds from sending a request to the end of its response; `undefined` for no limit. */
 export interface Timeouts {
-  /** For all attempts together. */
+  /** Limit for all attempts together. */
   readonly request: number | undefined;
-  /** For one attempt. */
+  /** Limit for each attempt. */
   readonly attempt: number | undefined;
 }
 
 const schema = object(
   {
-    requestTimeout: duration("For all attempts together, from the first byte sent."),
-    request: duration("The same, by its name in the cluster resources.", {
+    requestTimeout: duration("Timeout for all attempts together, from the first byte sent."),
+    request: duration("Alias of `requestTimeout`, as spelled in manifests.", {
       aliasOf: "requestTimeout",
     }),
-    backendRequestTimeout: duration("For each attempt."),
-    backendRequest: duration("The same, by its name in the cluster resources.", {
+    backendRequestTimeout: duration("Timeout for each attempt."),
+    backendRequest: duration("Alias of `backendRequestTimeout`, as spelled in manifests.", {
       aliasOf: "backendRequestTimeout",
     }),
   },
@@ -31,26 +31,28 @@ const schema = object(
         ["backendRequestTimeout", "backendRequest"].map((attempt) => isNoLonger(attempt, request)),
       ),
     ],
-    description: "How long the backend may take; 0 is no limit.",
+    description: "Limits how long the backend may take; 0 means no limit.",
   },
 );
 
 const kubernetesSchema = object({
-  request: span("From the first byte sent to the last one received."),
+  request: span(
+    "Timeout for all attempts together, from the first byte sent to the last one received.",
+  ),
 });
 
-/** Gateway API `HTTPRouteTimeouts`. */
+/** Schema of Gateway API's `HTTPRouteTimeouts`. */
 const ruleSchema = object(
   {
-    request: span("From the request's arrival to the end of its response."),
-    backendRequest: span("For one attempt at the backend."),
+    request: span("Timeout from the arrival of the request to the end of its response."),
+    backendRequest: span("Timeout for each attempt."),
   },
   {
     checks: [isNoLonger("backendRequest", "request")],
   },
 );
 
-/** How long the backend may take (Gateway API HTTPRouteTimeouts). */
+/** Limits how long the backend may take (Gateway API HTTPRouteTimeouts). */
 export const timeout: Policy<
   "timeout",
   Timeouts,
@@ -60,7 +62,7 @@ export const timeout: Policy<
 > = {
   kind: "timeout",
   summary:
-    "limits the time to the end of the response, for all attempts together and for each one (504); of MCP to the end of the response to a message: streams of their own have no end",
+    "limits the time to the end of the response, for all attempts together and for each one (504); for MCP, the time to the response to a message, but not server-initiated streams",
   scope: ["route"],
   schema,
   actsOn: ["forwards", "llmCalls", "mcp"],
@@ -86,7 +88,7 @@ function lowerTimeouts(given: Infer<typeof schema>): Timeouts {
   };
 }
 
-/** Gateway API: zero disables a timeout. */
+/** Returns milliseconds; `undefined` for zero, which disables a timeout (Gateway API). */
 function limit(text: string | undefined): number | undefined {
   const milliseconds = text === undefined ? undefined : parseTimer(text);
   return milliseconds === undefined || milliseconds === 0
@@ -94,11 +96,13 @@ function limit(text: string | undefined): number | undefined {
     : Math.max(1, Math.round(milliseconds));
 }
 
-/** Gateway API: zero is no limit. What is no duration is another mistake. */
-/** The time of one attempt ends before that of the request does, or says nothing. */
+/**
+ * Returns the check that the timeout of an attempt does not exceed that of the request. Zero means no limit
+ * (Gateway API); invalid durations are reported elsewhere.
+ */
 function isNoLonger(attempt: string, request: string): ValueCheck {
   return {
-    message: "one attempt takes at most as long as the request",
+    message: "the timeout of an attempt cannot exceed that of the request",
     field: attempt,
     holds: (value) => isWithin(value[attempt], value[request]),
     cel: `!(has(self.${request}) && has(self.${attempt}) && duration(self.${request}) != duration('0s') && duration(self.${attempt}) > duration(self.${request}))`,

@@ -3,11 +3,11 @@ import { type Infer, object, type Schema, unsupportedBut } from "../schema/schem
 import type { CaseConfig } from "./parts/case-config.ts";
 import {
   type CaseNode,
+  conditionalAlone,
   conditionalSchema,
   joinCases,
   lowerCases,
   resolveCases,
-  standsAlone,
 } from "./parts/conditions.ts";
 import type { ChangedParts, Policy, ResolveContext } from "./policy.ts";
 import {
@@ -20,7 +20,7 @@ import {
   transformSchema,
 } from "./transformations/message-transform.ts";
 
-/** Changes to a request, and to its response. */
+/** Changes to a request and to its response. */
 interface Sides<Side> {
   readonly request: Side | undefined;
   readonly response: Side | undefined;
@@ -38,8 +38,8 @@ interface TransformationsNode {
 
 const sides = {
   request: transformSchema(
-    "`:method`, `:path`, `:authority`, `:scheme` (these stay where the expression fails; a value that they cannot have is a 400)",
-    "Changes to the request; on a listener before its route is chosen.",
+    "`:method`, `:path`, `:authority`, `:scheme` (unchanged if the expression fails; an invalid value is answered 400)",
+    "Changes to the request; on a listener, made before the route is chosen.",
   ),
   response: transformSchema("`:status`", "Changes to the response."),
 };
@@ -51,18 +51,21 @@ const schema = object(
   },
   {
     atLeastOneOf: ["request", "response", "conditional"],
-    checks: [standsAlone("what changes", Object.keys(sides))],
-    description: "Changes to requests and responses.",
+    checks: [conditionalAlone("the changes", Object.keys(sides))],
+    description: "Changes requests and responses.",
   },
 );
 
-/** What is said to one backend needs no name by which others read it, and asks nothing of the request's scheme. */
+/**
+ * Schema on a backend, without `metadata`, which other policies read, and `:scheme`, which the backend's address
+ * determines.
+ */
 const ownSchema: typeof schema = object(
   { request: withoutMetadata(sides.request), response: withoutMetadata(sides.response) },
   {
     atLeastOneOf: ["request", "response"],
     description:
-      "Changes to the requests that this backend alone gets, after those that its route makes, and to its responses, before those.",
+      "Changes requests to this backend only, after the route's changes, and its responses, before the route's changes.",
   },
 );
 
@@ -71,7 +74,7 @@ const kubernetesSchema = object(
   { atLeastOneOf: ["request", "response"] },
 );
 
-/** Changes to requests and responses, by CEL expressions over what they are. */
+/** Changes requests and responses by CEL expressions. */
 export const transformations: Policy<
   "transformations",
   TransformationsConfig,
@@ -120,7 +123,7 @@ export const transformations: Policy<
 };
 
 function withoutMetadata<Value>(side: Schema<Value>): Schema<Value> {
-  const later = unsupportedBut("values for others on a backend", "say them on the route");
+  const later = unsupportedBut("metadata on a backend", "set it on the route");
   return { ...side, properties: { ...side.properties, metadata: later } };
 }
 
@@ -149,7 +152,7 @@ function resolveSides(
   return isComplete ? found : undefined;
 }
 
-/** What of a request its forms may change. */
+/** Returns the parts of a request that any case may change. */
 function changesIn(cases: TransformationsNode["cases"]): ChangedParts {
   const requests = cases.flatMap(({ value: { request } }) => request ?? []);
   if (requests.some(({ replace }) => replace !== undefined)) return "anything";
@@ -160,7 +163,7 @@ function changesIn(cases: TransformationsNode["cases"]): ChangedParts {
   ]);
 }
 
-/** The headers that one form of it says of every request, or takes away; on a condition it does so of some alone. */
+/** Returns the headers that an unconditional case sets or removes on every request. */
 function headersOf({
   condition,
   value: { request },

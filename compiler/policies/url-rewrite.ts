@@ -15,7 +15,7 @@ import {
 } from "./parts/path-modifier.ts";
 import type { Policy } from "./policy.ts";
 
-/** A new Host: a text, the parts of one, or a word of hostRewrite. */
+/** A new Host header: complete, a part of one, or a mode of `hostRewrite`. */
 export type AuthorityChange =
   | { readonly kind: "full"; readonly value: string }
   | { readonly kind: "host"; readonly value: string }
@@ -38,22 +38,22 @@ const schema = object(
   {
     authority: authoritySchema(
       ["auto", "none"],
-      "The Host that the backend sees: `{full: HOST:PORT}`, `{host: HOST}`, `{port: PORT}`, `auto` (its own name) " +
-        "or `none` (what the client sent).",
+      "Host header that the backend sees: `{full: HOST:PORT}`, `{host: HOST}`, `{port: PORT}`, `auto` (its own name) " +
+        "or `none` (the client's).",
     ),
     path: pathModifierSchema,
   },
   {
     atLeastOneOf: ["authority", "path"],
-    description: "The Host and path that the backend sees.",
+    description: "Changes the Host header and path that the backend sees.",
     examples: [{ path: { prefix: "/v2" } }],
   },
 );
 
-/** Gateway API `HTTPURLRewriteFilter`. */
+/** Schema of Gateway API's `HTTPURLRewriteFilter`. */
 const kubernetesSchema = object({ hostname: preciseHostname, path: kubernetesPathModifierSchema });
 
-/** The Host and path that the backend sees (Gateway API URLRewrite). */
+/** Changes the Host header and path that the backend sees (Gateway API URLRewrite). */
 export const urlRewrite: Policy<
   "urlRewrite",
   UrlRewriteConfig,
@@ -63,7 +63,7 @@ export const urlRewrite: Policy<
 > = {
   kind: "urlRewrite",
   summary:
-    "sets the Host and path that the backend sees: a new one, or the matched prefix replaced",
+    "changes the Host header and path that the backend sees, completely or in parts (host, port, matched prefix)",
   scope: ["route"],
   schema,
   actsOn: ["forwards"],
@@ -89,7 +89,7 @@ export const urlRewrite: Policy<
   },
 };
 
-/** A validated `authority`. */
+/** Reads `authority`. */
 export function lowerAuthority(value: AuthorityValue | undefined): AuthorityChange | undefined {
   if (value === undefined) return undefined;
   if (typeof value === "string") return { kind: "mode", value: value === "auto" ? "Auto" : "None" };

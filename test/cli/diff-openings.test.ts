@@ -63,19 +63,19 @@ const openings: readonly (readonly [what: string, from: string, to: string, says
     "a guard that fails open",
     "failureMode: deny",
     "failureMode: allow",
-    "does not answer are let through",
+    "fails, requests are allowed",
   ],
   [
     "a guard that is another server",
     "authz.internal",
     "authz.example.org",
-    "http://authz.example.org:9000 is asked",
+    "server http://authz.example.org:9000 instead of",
   ],
   [
     "a guard of some requests alone",
     'host: "authz.internal:9000", failureMode: deny',
     `conditional: [{condition: 'request.method == "POST"', host: "authz.internal:9000"}]`,
-    "not about every request",
+    "instead of every request",
   ],
   [
     "a header that clients say themselves",
@@ -143,7 +143,7 @@ const openings: readonly (readonly [what: string, from: string, to: string, says
     "eve:{SHA}aUqP5cyxm6YcTAhz05Hph5gvu9M=\\nann:{SHA}",
     "user eve added",
   ],
-  ["another password", "ann:{SHA}q", "ann:{SHA}x", "another password of ann"],
+  ["another password", "ann:{SHA}q", "ann:{SHA}x", "password of ann changed"],
 ];
 
 describe("what lets somebody in is what the first line says", () => {
@@ -176,7 +176,7 @@ describe("an issuer's keys that are written out", () => {
   it("that are swapped open, and are reported by their names", () => {
     expect(firstLine(diffOf(before, withKeys(third)))).toContain(
       '1 OPENS: route tools (:3000 /mcp), jwtAuth: keys of https://id.example.com: 1 added ("third"); ' +
-        'who can sign with it is not known here; 2 removed ("first", "second")',
+        'the configuration does not show who can sign with it; 2 removed ("first", "second")',
     );
     expect(firstLine(diffOf(before, withKeys(key("first"), second)))).toMatch(
       /1 OPENS: .* 1 added \("first"\); .*; 1 removed \("first"\)/,
@@ -189,7 +189,7 @@ describe("an issuer's keys that are written out", () => {
     );
     expect(firstLine(diffOf(before, withKeys(second, first)))).toMatch(/^no request is treated/);
     expect(firstLine(diffOf(before, withKeys({ ...first, use: "sig" }, second)))).toMatch(
-      /1 CHANGES: .* 1 otherwise described \("first"\)/,
+      /1 CHANGES: .* 1 with other metadata \("first"\)/,
     );
   });
 });

@@ -6,48 +6,48 @@ import type { Origin } from "../../diagnostics/diagnostic.ts";
 import type { DestinationConfig } from "../../model/destinations.ts";
 import type { CompiledExpression, NamedExpression } from "../../model/expressions.ts";
 
-/** Headers by their names, as configured. */
+/** Header names, as configured. */
 export interface NamedHeaders {
   readonly names: readonly string[];
-  /** Of the list. */
+  /** Location of the list. */
   readonly origin: Origin;
 }
 
-/** An authorization server and what it is asked, as configured. */
+/** An authorization server and the requests to it, as configured. */
 export interface AuthorizationConfig {
   readonly server: DestinationConfig;
   readonly protocol: GrpcProtocolConfig | HttpProtocolConfig;
-  /** The status of a request without a verdict, or that it passes. */
+  /** Status of a request for which there is no verdict, or `allow`. */
   readonly failure: number | "allow";
-  /** Undefined: as the protocol has it. */
+  /** `undefined` for the default of the protocol. */
   readonly requestHeaders: NamedHeaders | undefined;
   readonly body: BodyForwarding | undefined;
   readonly cache: VerdictCacheConfig | undefined;
   readonly origin: Origin;
 }
 
-/** Asked by gRPC, as configured. */
+/** Authorization by gRPC, as configured. */
 export interface GrpcProtocolConfig {
   readonly kind: "grpc";
   readonly contextExtensions: Readonly<Record<string, string>>;
-  /** Undefined: the claims of the token. */
+  /** `undefined` for the claims of the token. */
   readonly metadata: readonly NamedExpression[] | undefined;
 }
 
-/** Asked by plain HTTP, as configured. */
+/** Authorization by plain HTTP, as configured. */
 export interface HttpProtocolConfig {
   readonly kind: "http";
   readonly path: ExpressionConfig | undefined;
   readonly redirect: ExpressionConfig | undefined;
-  /** Of the request's headers, besides those that are configured. */
+  /** Request headers that are sent in addition to the configured ones. */
   readonly alwaysSent: readonly string[];
-  /** `all`: whichever the server sends. */
+  /** `all` for every header that the server sends. */
   readonly responseHeaders: NamedHeaders | "all" | undefined;
   readonly addHeaders: readonly NamedExpression[];
   readonly metadata: readonly NamedExpression[];
 }
 
-/** Which requests share a verdict, as configured. */
+/** The verdict cache, as configured. */
 export interface VerdictCacheConfig {
   readonly key: readonly ExpressionConfig[];
   /** Milliseconds. */
@@ -56,7 +56,7 @@ export interface VerdictCacheConfig {
   readonly origin: Origin;
 }
 
-/** An authorization server and what it is asked. */
+/** An authorization server and the requests to it, resolved. */
 export interface AuthorizationNode {
   readonly target: CalloutTarget;
   readonly protocol: GrpcProtocolNode | HttpProtocolNode;
@@ -67,14 +67,14 @@ export interface AuthorizationNode {
   readonly origin: Origin;
 }
 
-/** Asked by gRPC. */
+/** Authorization by gRPC, resolved. */
 export interface GrpcProtocolNode {
   readonly kind: "grpc";
   readonly contextExtensions: Readonly<Record<string, string>>;
   readonly metadata: readonly NamedNode[] | undefined;
 }
 
-/** Asked by plain HTTP; header names in lower case. */
+/** Authorization by plain HTTP, resolved; header names in lower case. */
 export interface HttpProtocolNode {
   readonly kind: "http";
   readonly path: CompiledExpression | undefined;
@@ -84,7 +84,7 @@ export interface HttpProtocolNode {
   readonly metadata: readonly NamedNode[];
 }
 
-/** Which requests share a verdict. */
+/** The verdict cache, resolved. */
 export interface VerdictCacheNode {
   readonly key: readonly CompiledExpression[];
   /** Milliseconds. */

@@ -23,7 +23,7 @@ import {
   map,
   object,
 } from "../../schema/schema.ts";
-import { conditionalSchema, standsAlone } from "../parts/conditions.ts";
+import { conditionalAlone, conditionalSchema } from "../parts/conditions.ts";
 import type {
   AuthorizationConfig,
   GrpcProtocolConfig,
@@ -43,10 +43,10 @@ const grpc = object(
   {
     context: map(anyText({ maxLength: 4096 }), {
       maxProperties: 64,
-      description: "Texts that every request for a verdict carries (`context_extensions`).",
+      description: "Strings sent with every check request (`context_extensions`).",
     }),
     metadata: expressionsSchema(
-      "Objects that the server gets as filter metadata; one that fails is left out. By default the claims of the token, as Envoy's JWT filter names them.",
+      "Objects sent as filter metadata; one whose expression fails is omitted. By default the claims of the token, named as by Envoy's JWT filter.",
     ),
   },
   { description: "Envoy's `service.auth.v3.Authorization/Check`." },
@@ -55,53 +55,71 @@ const grpc = object(
 const http = object(
   { ...questionFields, includeResponseHeaders: responseHeaderNames, metadata: metadataFields },
   {
-    description: "The request without its body: 2xx allows it, any other response is the client's.",
+    description:
+      "Sends the request without its body: 2xx allows it; any other response is returned to the client.",
   },
 );
 
 const body = object(
   {
-    maxRequestBytes: byteCount("Bytes of the body at most; 413 beyond.", 1, 1_073_741_824, {
-      default: 8192,
-    }),
-    allowPartialMessage: boolean("True: the server gets the beginning of a longer body.", {
+    maxRequestBytes: byteCount(
+      "Maximum number of body bytes; larger bodies get 413.",
+      1,
+      1_073_741_824,
+      {
+        default: 8192,
+      },
+    ),
+    allowPartialMessage: boolean(
+      "Send only the beginning of a larger body instead of answering 413.",
+      {
+        default: false,
+      },
+    ),
+    packAsBytes: boolean("Send the body as bytes (`raw_body`) instead of a string.", {
       default: false,
     }),
-    packAsBytes: boolean("True: as bytes (`raw_body`), not as text.", { default: false }),
   },
-  { description: "The server gets the request's body." },
+  { description: "Sends the request's body to the server." },
 );
 
 const cache = object(
   {
-    key: list(expression("A part of the key."), {
+    key: list(expression("One part of the key."), {
       minItems: 1,
       maxItems: 16,
-      description: "Requests with the same values have the same verdict; one that fails asks.",
+      description:
+        "Expressions that make up the cache key: requests with the same values share a verdict. If one fails, the server is asked.",
     }),
-    ttl: duration("How long a verdict holds.", { minimumDuration: "1ms" }),
-    maxEntries: integer("Verdicts that are kept at most.", 1, 1_000_000, { default: 10_000 }),
+    ttl: duration("How long a verdict is cached.", { minimumDuration: "1ms" }),
+    maxEntries: integer("Maximum number of cached verdicts.", 1, 1_000_000, { default: 10_000 }),
   },
-  { required: ["key", "ttl"], description: "Verdicts are kept, and renewed before they end." },
+  {
+    required: ["key", "ttl"],
+    description: "Caches verdicts and refreshes them before they expire.",
+  },
 );
 
 const fields = {
   ...serverFields,
   protocol: object(
     { grpc, http },
-    { exactlyOneOf: ["grpc", "http"], description: "What is spoken; gRPC by default." },
+    {
+      exactlyOneOf: ["grpc", "http"],
+      description: "Protocol of the authorization server; gRPC by default.",
+    },
   ),
   failureMode: either(
-    choice("What happens.", ["deny", "allow"]),
+    choice("The outcome.", ["deny", "allow"]),
     object({ denyWithStatus: integer("The status.", 400, 599) }, { required: ["denyWithStatus"] }),
     {
       default: "deny",
       description:
-        "What becomes of a request when there is no verdict: `deny` (403), `allow`, or `{denyWithStatus: N}`.",
+        "Outcome for a request if the server fails: `deny` (403), `allow`, or `{denyWithStatus: N}`.",
     },
   ),
   includeRequestHeaders: headerNames(
-    "Headers of the request that the server gets, by their whole names, with gRPC `:path` and its like too; by default all with gRPC and Authorization with HTTP.",
+    "Full names of the request headers sent to the server, with gRPC including `:path` and other pseudo-headers. Defaults to all headers with gRPC, to Authorization with HTTP.",
   ),
   includeRequestBody: body,
   cache,
@@ -116,21 +134,21 @@ const rest = {
   description: "Asks an authorization server about each request.",
 };
 
-/** The shape of `extAuthz` in the file. */
+/** Schema of `extAuthz` in a file. */
 export const extAuthzSchema = object(
   { ...fields, conditional: conditionalSchema(object(fields, rest)) },
   {
     exactlyOneOf: [...serverKeys, "conditional"],
-    checks: [standsAlone("who is asked", Object.keys(fields))],
+    checks: [conditionalAlone("the server", Object.keys(fields))],
     misplacedFieldHints: words,
     description: rest.description,
   },
 );
 
-/** One form of a validated `extAuthz`. */
+/** One validated case of `extAuthz`. */
 export type AuthorizationValue = Omit<Infer<typeof extAuthzSchema>, "conditional">;
 
-/** One form of `extAuthz`. */
+/** Reads one case of `extAuthz`. */
 export function lowerAuthorization(given: AuthorizationValue, origin: Origin): AuthorizationConfig {
   const { protocol = {}, failureMode = "deny" } = given;
   const at = childOf(origin, "protocol");

@@ -7,41 +7,46 @@ import type { AuthorizationConfig, HttpProtocolConfig, NamedHeaders } from "./ex
 import { headerNames, headersAt } from "./http-fields.ts";
 
 const grpc = object(
-  { allowedHeaders: headerNames("Headers of the request that the server gets; all by default.") },
+  { allowedHeaders: headerNames("Request headers sent to the server; all by default.") },
   { description: "Envoy's `service.auth.v3.Authorization/Check`." },
 );
 
 const http = object(
   {
-    path: shortText("What stands before the request's path when the server is asked.", {
+    path: shortText("Prefix added to the request's path when calling the server.", {
       maxLength: 1024,
       pattern: "^(?:[-A-Za-z0-9/._~!$&'()*+,;=:@]|[%][0-9a-fA-F]{2})+$",
     }),
-    allowedHeaders: headerNames("Headers of the request that the server gets, and Authorization."),
+    allowedHeaders: headerNames(
+      "Request headers sent to the server, in addition to Authorization.",
+    ),
     allowedResponseHeaders: headerNames(
-      "Headers of the server's response that the backend gets; by default all but those about its own body.",
+      "Headers copied from the server's response to the request for the backend; by default all except those that describe the response's body.",
     ),
   },
-  { description: "A plain request: 2xx allows, any other response is the client's." },
+  {
+    description:
+      "Sends a plain HTTP request: 2xx allows; any other response is returned to the client.",
+  },
 );
 
-/** Gateway API `HTTPExternalAuthFilter`. */
+/** Schema of Gateway API's `HTTPExternalAuthFilter`. */
 export const externalAuthSchema = object(
   {
-    protocol: choice("What the server speaks.", ["HTTP", "GRPC"]),
+    protocol: choice("Protocol of the server.", ["HTTP", "GRPC"]),
     backendRef: backendReference("The authorization server: a Service or a static GatewayBackend."),
     grpc,
     http,
     forwardBody: object(
       {
         maxSize: integer(
-          "Bytes of the body at most, 413 beyond; with 0 it gets none.",
+          "Maximum number of body bytes; larger bodies get 413. With 0, no body is sent.",
           0,
           2_147_483_647,
           { default: 0 },
         ),
       },
-      { description: "The server gets the request's body." },
+      { description: "Sends the request's body to the server." },
     ),
   },
   {
@@ -52,7 +57,7 @@ export const externalAuthSchema = object(
     ],
     checks: [
       {
-        message: '"grpc" stands with protocol: GRPC, and "http" with protocol: HTTP',
+        message: '"grpc" requires protocol: GRPC, and "http" requires protocol: HTTP',
         field: "protocol",
         holds: ({ protocol, grpc: call }) => (protocol === "GRPC") === (call !== undefined),
         cel: "(self.protocol == 'GRPC') == has(self.grpc)",
@@ -62,7 +67,7 @@ export const externalAuthSchema = object(
   },
 );
 
-/** `HTTPExternalAuthFilter`; undefined when its server is not known (reported). */
+/** Reads `HTTPExternalAuthFilter`; returns `undefined` if its server is unknown (reported). */
 export function lowerExternalAuth(
   { backendRef, grpc: call, http: request, forwardBody }: Infer<typeof externalAuthSchema>,
   context: KubernetesContext,
@@ -114,7 +119,7 @@ function lowerHttp(
   };
 }
 
-/** Gateway API has an empty list mean the same as none. */
+/** Treats an empty list as absent, as Gateway API does. */
 function someOf(names: readonly string[] = [], origin: Origin): NamedHeaders | undefined {
   return names.length === 0 ? undefined : { names, origin };
 }

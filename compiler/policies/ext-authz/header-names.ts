@@ -2,13 +2,13 @@ import { CONNECTION_HEADERS, isHeaderName } from "../../backends/parts/header-fi
 import { childOf, type Diagnostics } from "../../diagnostics/diagnostic.ts";
 import type { NamedHeaders } from "./ext-authz-config.ts";
 
-/** Whose headers they are: of a request that is asked about over gRPC or HTTP, or of the server's response over HTTP. */
+/** Message that the headers belong to: a request checked over gRPC or HTTP, or the server's HTTP response. */
 export type HeaderSide = "call" | "request" | "response";
 
-/** The pseudo headers of a request, which Envoy's protocols show among the headers. */
+/** Pseudo-headers, which Envoy's protocols list among the headers of a request. */
 const PSEUDO_HEADERS: readonly string[] = [":authority", ":method", ":path", ":scheme"];
 
-/** What a server that is asked over gRPC gets none of. */
+/** Headers that are never sent to a gRPC authorization server. */
 const UNSHOWN: ReadonlySet<string> = new Set([
   "connection",
   "host",
@@ -17,7 +17,7 @@ const UNSHOWN: ReadonlySet<string> = new Set([
   "transfer-encoding",
 ]);
 
-/** The names in lower case, without those that name no header or one that never goes on (reported). */
+/** Returns the names in lower case; reports and drops malformed names and headers that are never forwarded. */
 export function resolveHeaderNames(
   { names, origin }: NamedHeaders,
   side: HeaderSide,
@@ -27,10 +27,10 @@ export function resolveHeaderNames(
     const name = given.toLowerCase();
     const at = childOf(origin, index);
     if (side === "call" && PSEUDO_HEADERS.includes(name)) return [name];
-    // A name with a star is one, and nobody's: it is meant as a pattern.
+    // A star is valid in a header name, but here it is meant as a pattern.
     if (!isHeaderName(name) || name.includes("*")) {
       const pseudo = side === "call" ? `, or one of ${PSEUDO_HEADERS.join(", ")}` : "";
-      const expected = `the whole name of a header such as "x-team"${pseudo}`;
+      const expected = `a full header name such as "x-team"${pseudo}`;
       diagnostics.report("bad-format", at, { field: `"${given}"`, expected });
       return [];
     }

@@ -3,11 +3,11 @@ import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import { expression, type Infer, list, object, shortText } from "../../schema/schema.ts";
 import type { HttpProtocolConfig, NamedHeaders } from "./ext-authz-config.ts";
 
-/** A list of headers. */
+/** Schema of a list of header names. */
 export const headerNames = (description: string) =>
   list(shortText("A header's name."), { maxItems: 64, description });
 
-/** The same as a form has it; `origin`: of the list. */
+/** Returns the names with the location of their list. */
 export function headersAt(
   names: readonly string[] | undefined,
   origin: Origin,
@@ -15,28 +15,30 @@ export function headersAt(
   return names && { names, origin };
 }
 
-/** What both forms say of a question over HTTP by the same names. */
+/** Fields of a check over HTTP that have the same names in both forms. */
 export const questionFields = {
-  path: expression("The path and query that are asked for; those of the request by default."),
-  redirect: expression("Where a client goes whose request got 401 or 403, with 302."),
+  path: expression(
+    "Path and query of the check request; those of the client's request by default.",
+  ),
+  redirect: expression("Target of the 302 redirect that replaces a 401 or 403 from the server."),
   addRequestHeaders: expressionsSchema(
-    "Headers for the server, in the place of the client's; one that fails is left out. `:authority`: what it is asked as (Host), in the place of its own name.",
+    "Headers of the check request, which replace the client's; one whose expression fails is omitted. `:authority` sets the Host header.",
   ),
 };
 
-/** The headers that come from the server. */
+/** Schema of the headers copied from the server's response. */
 export const responseHeaderNames = headerNames(
-  "Headers of the server's response that the backend gets; the client's own never pass.",
+  "Headers copied from the server's response to the request for the backend; the client's headers of these names are removed.",
 );
 
-/** What later expressions know of a verdict. */
+/** Schema of the metadata that later expressions read. */
 export const metadataFields = expressionsSchema(
-  "What later expressions read as `extauthz.NAME`, of the request and the server's `response`.",
+  "Values that later expressions read as `extauthz.NAME`, computed from the request and the server's `response`.",
 );
 
 const shared = object(questionFields);
 
-/** What both forms say, in canonical form; `origin`: of the protocol. */
+/** Reads the fields that both forms share; `origin` is that of the protocol. */
 export function lowerHttpFields(
   { path, redirect, addRequestHeaders }: Infer<typeof shared>,
   origin: Origin,

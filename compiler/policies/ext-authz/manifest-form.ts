@@ -22,10 +22,10 @@ const grpc = object(
   {
     contextExtensions: map(anyText(), {
       maxProperties: 64,
-      description: "Texts that every request for a verdict carries.",
+      description: "Strings sent with every check request (`context_extensions`).",
     }),
     requestMetadata: expressionsSchema(
-      "Objects that the server gets as filter metadata; by default the claims of the token, as Envoy's JWT filter names them.",
+      "Objects sent as filter metadata; by default the claims of the token, named as by Envoy's JWT filter.",
     ),
   },
   { description: "Envoy's `service.auth.v3.Authorization/Check`." },
@@ -35,28 +35,37 @@ const http = object(
   {
     ...questionFields,
     allowedRequestHeaders: headerNames(
-      "Headers of the request that the server gets; Authorization by default.",
+      "Request headers sent to the server; Authorization by default.",
     ),
     allowedResponseHeaders: responseHeaderNames,
     responseMetadata: metadataFields,
   },
-  { description: "A plain request: 2xx allows, any other response is the client's." },
+  {
+    description:
+      "Sends a plain HTTP request: 2xx allows; any other response is returned to the client.",
+  },
 );
 
-/** `ExtAuth` of the specification. */
+/** Schema of the specification's `ExtAuth`. */
 export const extAuthSchema = object(
   {
     backendRef: backendReference("The authorization server: a Service or a static GatewayBackend."),
     failureMode: choice(
-      "What happens when the server can't be asked: the request is refused (403), or it passes.",
+      "Outcome for a request if the server fails: refused with 403, or allowed.",
       ["FailClosed", "FailOpen"],
       { default: "FailClosed" },
     ),
     grpc,
     http,
     forwardBody: object(
-      { maxSize: byteCount("Bytes of the body at most; 413 beyond.", 1, Number.MAX_SAFE_INTEGER) },
-      { required: ["maxSize"], description: "The server gets the request's body." },
+      {
+        maxSize: byteCount(
+          "Maximum number of body bytes; larger bodies get 413.",
+          1,
+          Number.MAX_SAFE_INTEGER,
+        ),
+      },
+      { required: ["maxSize"], description: "Sends the request's body to the server." },
     ),
   },
   {
@@ -66,7 +75,7 @@ export const extAuthSchema = object(
   },
 );
 
-/** `ExtAuth`; undefined when its server is not known (reported). */
+/** Reads `ExtAuth`; returns `undefined` if its server is unknown (reported). */
 export function lowerExtAuth(
   { backendRef, failureMode, grpc, http, forwardBody }: Infer<typeof extAuthSchema>,
   context: KubernetesContext,

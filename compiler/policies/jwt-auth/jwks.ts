@@ -14,37 +14,37 @@ import {
 } from "../../schema/schema.ts";
 import type { KubernetesContext, ResolveContext } from "../policy.ts";
 
-/** A key set as configured: in a file, behind a URL, or written out. */
+/** A key set as configured: a file, a URL, or inline. */
 export type JwksConfig =
   | { readonly kind: "file"; readonly file: string; readonly origin: Origin }
   | {
       readonly kind: "url";
       readonly url: Text;
       readonly cacheDuration: number;
-      /** How its server is reached; absent: as the URL says. */
+      /** How to connect to the server; absent if the URL alone defines it. */
       readonly policies?: BackendPolicies;
-      /** The resource that it is, of manifests. */
+      /** The manifest that the key set's server comes from. */
       readonly source?: Origin;
       readonly origin: Origin;
     }
   | { readonly kind: "inline"; readonly text: string; readonly origin: Origin };
 
-/** A public key of a key set, as the file has it. */
+/** A public key of a key set, unchanged. */
 export type PublicJwk = Readonly<Record<string, unknown>>;
 
-/** The shape of `jwks` in the file. */
+/** Schema of `jwks` in a file. */
 export const jwksSchema = either(
   object(
     {
       file: text(
-        "Path of a JSON Web Key Set, relative to this file. Its public keys become part of the bundle.",
+        "Path of a JSON Web Key Set, relative to this file. Its public keys are compiled into the bundle.",
       ),
       url: text(
-        "URL of the key set; fetched by the gateway, refreshed, and asked again for an unknown key.",
+        "URL of the key set. The gateway fetches it, refreshes it, and fetches it again for unknown keys.",
         { format: "url", readAtStart: true },
       ),
       inline: text("A JSON Web Key Set.", { minLength: 2, maxLength: 65536 }),
-      cacheDuration: duration("How long fetched keys are used before they are asked for again.", {
+      cacheDuration: duration("How long fetched keys are cached.", {
         default: "5m",
       }),
     },
@@ -54,14 +54,14 @@ export const jwksSchema = either(
   {
     examples: [{ url: "https://issuer.example.com/jwks.json" }],
     description:
-      "The issuer's public keys (RFC 7517): `{file: PATH}`, `{url: URL}`, or the JSON itself.",
+      "The issuer's public keys (RFC 7517): `{file: PATH}`, `{url: URL}`, or the key set itself as JSON.",
   },
 );
 
-/** Five minutes, the specification's default. */
+/** The specification's default: five minutes, in milliseconds. */
 const CACHE_DURATION = 300_000;
 
-/** The validated `jwks` value. */
+/** Reads a `jwks` value. */
 export function lowerJwks(given: Infer<typeof jwksSchema>, origin: Origin): JwksConfig {
   if (typeof given === "string") return { kind: "inline", text: given, origin };
   if (given.file !== undefined)
@@ -72,31 +72,34 @@ export function lowerJwks(given: Infer<typeof jwksSchema>, origin: Origin): Jwks
   return { kind: "url", url: given.url ?? "", cacheDuration, origin: childOf(origin, "url") };
 }
 
-/** `RemoteJWKS`: keys that a backend serves. */
+/** Schema of the specification's `RemoteJWKS`: keys that a backend serves. */
 export const kubernetesRemoteJwksSchema = object(
   {
-    jwksPath: text("The path of the key set at the backend.", { maxLength: 2000 }),
-    cacheDuration: span("How long fetched keys are used.", { default: "5m" }),
+    jwksPath: text("Path of the key set on the backend.", { maxLength: 2000 }),
+    cacheDuration: span("How long fetched keys are cached.", { default: "5m" }),
     backendRef: backendReference(
       "The server of the key set: a Service or a static GatewayBackend.",
     ),
   },
   {
     required: ["jwksPath", "backendRef"],
-    description: "A key set that is fetched from a backend, and again as it ages.",
+    description: "A key set fetched from a backend and refreshed regularly.",
   },
 );
 
-/** `JWKS`: keys that are written out or fetched. */
+/** Schema of the specification's `JWKS`: inline keys or keys served by a backend. */
 export const kubernetesJwksSchema = object(
   {
     remote: kubernetesRemoteJwksSchema,
     inline: text("A JSON Web Key Set.", { minLength: 2, maxLength: 65536 }),
   },
-  { exactlyOneOf: ["remote", "inline"], description: "The keys that tokens are signed with." },
+  {
+    exactlyOneOf: ["remote", "inline"],
+    description: "The issuer's public keys, which verify its tokens.",
+  },
 );
 
-/** The key set of manifests: written out, or served by a backend. */
+/** Reads the key set of manifests. */
 export function lowerKubernetesJwks(
   { inline, remote }: Infer<typeof kubernetesJwksSchema>,
   origin: Origin,
@@ -107,7 +110,7 @@ export function lowerKubernetesJwks(
   return remote && lowerRemoteJwks(remote, childOf(origin, "remote"), context);
 }
 
-/** The key set of a backend; undefined when its server is not known (reported). */
+/** Reads the key set of a backend; returns `undefined` if its server is unknown (reported). */
 export function lowerRemoteJwks(
   { jwksPath, cacheDuration, backendRef }: Infer<typeof kubernetesRemoteJwksSchema>,
   origin: Origin,
@@ -125,7 +128,7 @@ export function lowerRemoteJwks(
   };
 }
 
-/** The default key set of an issuer that configures none. */
+/** Returns the default key set of an issuer without a configured one. */
 export function issuerJwks(issuer: Text, path: string, origin: Origin): JwksConfig {
   const url =
     typeof issuer === "string"
@@ -134,7 +137,7 @@ export function issuerJwks(issuer: Text, path: string, origin: Origin): JwksConf
   return { kind: "url", url, cacheDuration: CACHE_DURATION, origin };
 }
 
-/** The public keys of a key set that is known at build time; undefined when it is refused (reported). */
+/** Returns the public keys of a key set that is known at build time; `undefined` if it is refused (reported). */
 export function publicKeys(
   config: Extract<JwksConfig, { kind: "file" | "inline" }>,
   { host, diagnostics, resolvePath }: ResolveContext,
@@ -162,7 +165,7 @@ export function publicKeys(
   return problems.length === 0 ? keys : undefined;
 }
 
-/** A text alone is the key set itself; where one is found needs its field. */
+/** Advises to use `url` or `file` if the inline string looks like a URL or a path. */
 function addressAdvice(text: string): string | undefined {
   if (/^https?:\/\/[^\s@]+$/.test(text)) return `write { url: ${text} }`;
   return /^[\w./-]+$/.test(text) ? `write { file: ${text} }` : undefined;
@@ -173,11 +176,11 @@ function readKeySet(json: string): { keys?: readonly PublicJwk[]; problem?: stri
   try {
     set = JSON.parse(json);
   } catch {
-    return { problem: "it is not JSON" };
+    return { problem: "it is not valid JSON" };
   }
   const keys = typeof set === "object" && set !== null && "keys" in set ? set.keys : undefined;
   if (!Array.isArray(keys)) return { problem: 'it has no list "keys"' };
-  if (keys.length === 0) return { problem: "it holds no key" };
+  if (keys.length === 0) return { problem: "it has no keys" };
   if (
     !keys.every((key) => typeof key === "object" && key !== null && typeof key.kty === "string")
   ) {
@@ -191,7 +194,8 @@ const PRIVATE_MEMBERS = ["d", "p", "q", "dp", "dq", "qi", "oth", "k", "priv"];
 
 function keyProblem(key: PublicJwk, index: number): string | undefined {
   const which = typeof key.kid === "string" ? `the key "${key.kid}"` : `key ${index}`;
-  if (key.kty === "oct") return `${which} is symmetric: whoever can verify with it can also sign`;
+  if (key.kty === "oct")
+    return `${which} is symmetric: anyone who can verify with it can also sign`;
   if (PRIVATE_MEMBERS.some((member) => Object.hasOwn(key, member)))
     return `${which} is a private key`;
   if (key.kty !== "RSA" && key.kty !== "EC" && key.kty !== "OKP")

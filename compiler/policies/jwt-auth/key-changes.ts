@@ -2,12 +2,12 @@ import { createHash } from "node:crypto";
 import type { SettingsChange } from "../../model/access.ts";
 import type { PublicJwk } from "./jwks.ts";
 
-/** Names that are written out; the rest are counted. */
+/** Maximum number of keys that are named; the rest are counted. */
 const MAX_NAMES = 4;
 
 /**
- * What is different between two sets of an issuer's keys, in whatever order they are written. Who holds the private part
- * of a new key is known to nobody who reads the configuration: it may be anybody, so it opens.
+ * Compares two key sets of an issuer, in any order. The configuration does not show who holds the private part of
+ * a new key, so a new key opens access.
  */
 export function keySetChanges(
   issuer: string,
@@ -22,27 +22,27 @@ export function keySetChanges(
     return known === undefined || sorted(known) === sorted(key) ? [] : [key];
   });
   const it = added.length === 1 ? "it" : "them";
-  const gained = `${counted(added, "added")}; who can sign with ${it} is not known here`;
+  const gained = `${counted(added, "added")}; the configuration does not show who can sign with ${it}`;
   const lost = counted(removed, "removed");
-  const says = (direction: SettingsChange["direction"], text: string) => ({
+  const change = (direction: SettingsChange["direction"], text: string) => ({
     direction,
     text: `keys of ${issuer}: ${text}`,
   });
-  // A set that is swapped is one change, which is what it lets in.
+  // Swapping keys is reported once, as the access that the new keys open.
   const swapped = removed.length === 0 ? gained : `${gained}; ${lost}`;
   return [
-    ...(added.length > 0 ? [says("opens", swapped)] : []),
-    ...(added.length === 0 && removed.length > 0 ? [says("closes", lost)] : []),
-    ...(changed.length > 0 ? [says("changes", counted(changed, "otherwise described"))] : []),
+    ...(added.length > 0 ? [change("opens", swapped)] : []),
+    ...(added.length === 0 && removed.length > 0 ? [change("closes", lost)] : []),
+    ...(changed.length > 0 ? [change("changes", counted(changed, "with other metadata"))] : []),
   ];
 }
 
-/** Keys by what verifies signatures: a key that is described otherwise is the same one. */
+/** Indexes keys by the part that verifies signatures, so that a key with other metadata counts as the same key. */
 function byMaterial(keys: readonly PublicJwk[]): ReadonlyMap<string, PublicJwk> {
   return new Map(keys.map((key) => [material(key), key]));
 }
 
-/** The members of a thumbprint (RFC 7638 3.2, RFC 8037 2). */
+/** Returns the members that make up a key's thumbprint (RFC 7638 3.2, RFC 8037 2). */
 function material({ crv, e, kty, n, x, y }: PublicJwk): string {
   return JSON.stringify({ crv, e, kty, n, x, y });
 }
@@ -51,7 +51,7 @@ function sorted(key: PublicJwk): string {
   return JSON.stringify(Object.entries(key).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** `2 added ("a", "b")` */
+/** Describes keys as in `2 added ("a", "b")`. */
 function counted(keys: readonly PublicJwk[], what: string): string {
   const rest = keys.length - MAX_NAMES;
   const names = keys.slice(0, MAX_NAMES).map(nameOf);
@@ -59,7 +59,7 @@ function counted(keys: readonly PublicJwk[], what: string): string {
   return `${keys.length} ${what} (${[...names, ...more].join(", ")})`;
 }
 
-/** Its `kid`, else its thumbprint (RFC 7638). */
+/** Returns the key's `kid`, or else its thumbprint (RFC 7638). */
 function nameOf(key: PublicJwk): string {
   if (typeof key.kid === "string") return JSON.stringify(key.kid);
   const print = createHash("sha256").update(material(key)).digest("base64url");

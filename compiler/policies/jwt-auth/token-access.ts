@@ -4,27 +4,27 @@ import { identityCheck, modeChange } from "../parts/identity-access.ts";
 import type { PublicJwk } from "./jwks.ts";
 import { keySetChanges } from "./key-changes.ts";
 
-/** Who issues tokens, as far as it matters to who has one. */
+/** A token issuer, without its keys. */
 interface TokenIssuer {
   readonly issuer: Text;
   readonly audiences: readonly unknown[];
   readonly requiredClaims: readonly string[];
 }
 
-/** What is known of tokens that are verified. */
+/** Settings of a policy that verifies tokens. */
 interface TokenSettings<Issuer = TokenIssuer> {
   readonly mode: "strict" | "optional" | "permissive";
   readonly providers: readonly Issuer[];
 }
 
-/** An issuer with the keys that sign its tokens. */
+/** A token issuer with its keys. */
 interface KeyedIssuer extends TokenIssuer {
   readonly keys:
     | { readonly kind: "inline"; readonly keys: readonly PublicJwk[] }
     | { readonly kind: "remote"; readonly url: Text };
 }
 
-/** A verified token, as a condition of access. */
+/** Returns a verified token as a condition of access. */
 export function tokenCheck(
   mode: TokenSettings["mode"],
   providers: TokenSettings["providers"],
@@ -35,17 +35,17 @@ export function tokenCheck(
   return open.length === 0 ? check : { ...check, anyAudience: names(open) };
 }
 
-/** How policies that verify tokens are compared. */
+/** Comparison of policies that verify tokens. */
 export const tokenComparison = { changes: compareTokens, rest: restOfTokens };
 
-/** Which tokens count more or less than before. */
+/** Compares which tokens are accepted. */
 function compareTokens(
   before: TokenSettings<KeyedIssuer>,
   after: TokenSettings<KeyedIssuer>,
 ): readonly SettingsChange[] {
-  const names = ({ providers }: TokenSettings) => providers.map(({ issuer }) => said(issuer));
+  const names = ({ providers }: TokenSettings) => providers.map(({ issuer }) => shown(issuer));
   const ofBoth = after.providers.flatMap((provider) => {
-    const old = before.providers.find(({ issuer }) => said(issuer) === said(provider.issuer));
+    const old = before.providers.find(({ issuer }) => shown(issuer) === shown(provider.issuer));
     return old === undefined ? [] : compareIssuer(old, provider);
   });
   return [
@@ -55,25 +55,25 @@ function compareTokens(
   ];
 }
 
-/** Where tokens are found, and how the keys of issuers that both have are fetched. */
+/** Returns the other settings: the token's location, and how the keys of unchanged issuers are fetched. */
 function restOfTokens(
   { mode: _, providers, ...others }: TokenSettings<KeyedIssuer>,
   { providers: known }: TokenSettings<KeyedIssuer>,
 ): unknown {
   const both = providers.filter(({ issuer }) =>
-    known.some((each) => said(each.issuer) === said(issuer)),
+    known.some((each) => shown(each.issuer) === shown(issuer)),
   );
   const fetched = both.map(({ issuer, keys }): readonly [string, unknown] => {
-    if (keys.kind === "inline") return [said(issuer), undefined];
+    if (keys.kind === "inline") return [shown(issuer), undefined];
     const { url: __, kind: ___, ...rest } = keys;
-    return [said(issuer), rest];
+    return [shown(issuer), rest];
   });
   return { ...others, providers: Object.fromEntries(fetched) };
 }
 
-/** Whoever has the other keys can now be anybody. */
+/** Compares the keys of an issuer. Another source of keys opens access, because anybody may hold its keys. */
 function keyChanges(before: KeyedIssuer, after: KeyedIssuer): readonly SettingsChange[] {
-  const issuer = said(after.issuer);
+  const issuer = shown(after.issuer);
   if (before.keys.kind === "inline" && after.keys.kind === "inline")
     return keySetChanges(issuer, before.keys.keys, after.keys.keys);
   const [old, now] = [before, after].map(({ keys }) =>
@@ -83,10 +83,12 @@ function keyChanges(before: KeyedIssuer, after: KeyedIssuer): readonly SettingsC
   return [{ direction: "opens", text: `tokens of ${issuer} are signed by ${now}, not by ${old}` }];
 }
 
-/** Without audiences any will do, so the first one closes and the last one opens. */
+/**
+ * Compares an issuer's audiences and claims. Without audiences any is accepted, so adding the first closes access.
+ */
 function compareIssuer(before: KeyedIssuer, after: KeyedIssuer): readonly SettingsChange[] {
-  const [old, now] = [before.audiences.map(said), after.audiences.map(said)];
-  const of = `of ${said(after.issuer)}`;
+  const [old, now] = [before.audiences.map(shown), after.audiences.map(shown)];
+  const of = `of ${shown(after.issuer)}`;
   const isAny = old.length === 0 || now.length === 0;
   const audiences: readonly SettingsChange[] =
     isAny && old.length !== now.length
@@ -104,6 +106,6 @@ function compareIssuer(before: KeyedIssuer, after: KeyedIssuer): readonly Settin
   ];
 }
 
-function said(value: unknown): string {
+function shown(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }

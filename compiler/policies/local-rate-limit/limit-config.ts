@@ -4,24 +4,24 @@ import type { LimitWindow } from "../../model/limit-window.ts";
 import { parseDuration } from "../../schema/duration.ts";
 import type { LimitValue } from "./limit-schemas.ts";
 
-/** A limit as configured; what is missing is reported. */
+/** A limit as configured; missing fields are reported later. */
 export interface LimitConfig {
-  /** What takes from it: requests, or the tokens that models use for them. */
+  /** Unit that the limit counts: requests, or LLM tokens. */
   readonly counts: "requests" | "tokens";
-  /** The field that says so. */
+  /** Field that determines `counts`. */
   readonly counted: "requests" | "tokens" | "budget" | "type";
   readonly capacity: number;
   readonly refill: number | undefined;
   readonly interval: LimitWindow | undefined;
   readonly key: ExpressionConfig | undefined;
-  /** What a call takes in the place of its tokens. */
+  /** Amount that a call consumes instead of its tokens. */
   readonly cost: ExpressionConfig | undefined;
   readonly origin: Origin;
-  /** The fields that the other ones need. */
+  /** Names of the fields that set `refill` and `interval`. */
   readonly needs: readonly [refill: string, interval: string];
 }
 
-/** The units of a limit, in milliseconds or by the calendar. */
+/** Units of limits, in milliseconds or by the calendar. */
 export const UNITS = {
   Seconds: 1000,
   Minutes: 60_000,
@@ -30,7 +30,7 @@ export const UNITS = {
   Months: "month",
 } as const satisfies Readonly<Record<string, LimitWindow>>;
 
-/** A limit of either form. */
+/** Reads a limit of either form. */
 export function lowerLimit(given: Partial<LimitValue>, origin: Origin): LimitConfig {
   const key =
     given.key === undefined ? undefined : { text: given.key, origin: childOf(origin, "key") };

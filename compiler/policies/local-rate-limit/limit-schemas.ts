@@ -19,27 +19,27 @@ const AMOUNT = "write requests: 100, and unit: Minutes";
 
 const limit = object(
   {
-    requests: integer("Requests in one unit of time.", 1, MAX),
-    budget: number("Money in one unit of time, in whatever `cost` gives.", 0.000_001, MAX),
+    requests: integer("Maximum number of requests per `unit`.", 1, MAX),
+    budget: number("Maximum cost per `unit`, in the currency of `cost`.", 0.000_001, MAX),
     unit: choice(
-      "The unit; days and months are those of the calendar, in UTC. What is used of an hour's limit and of longer ones is kept below `GWC_STATE_DIR`.",
+      "Unit of time. Days and months follow the calendar, in UTC. Usage of limits of an hour or longer is persisted in `GWC_STATE_DIR`.",
       ["Seconds", "Minutes", "Hours", "Days", "Months"],
     ),
-    burst: integer("Requests beyond them that may come at once.", 0, MAX, { default: 0 }),
-    maxTokens: integer("What the bucket holds at most, and at first.", 1, MAX),
-    tokensPerFill: integer("What each interval brings.", 1, MAX),
-    fillInterval: duration("The interval."),
+    burst: integer("Additional requests allowed in a burst.", 0, MAX, { default: 0 }),
+    maxTokens: integer("Capacity of the bucket, which starts full.", 1, MAX),
+    tokensPerFill: integer("Tokens added per `fillInterval`.", 1, MAX),
+    fillInterval: duration("Interval at which `tokensPerFill` is added."),
     type: choice(
-      "What takes a token: a request, or each token of the models it uses.",
+      "Whether each request or each LLM token takes a token from the bucket.",
       ["requests", "tokens"],
       { default: "requests" },
     ),
-    tokens: integer("Tokens of models in one unit of time, input and output.", 1, MAX),
+    tokens: integer("Maximum number of LLM tokens per `unit`, input and output together.", 1, MAX),
     cost: expression(
-      "What a call takes when it is over, in the place of its tokens: `double(llm.totalTokens) * 0.000001`. One whose cost fails takes nothing, and the operator is warned.",
+      "Amount that a finished call takes instead of its tokens: `double(llm.totalTokens) * 0.000001`. If the expression fails, nothing is taken and a warning is logged.",
     ),
     key: expression(
-      "Gives each value its own bucket: `jwt.sub`, `source.address`. Callers for whom it fails share one.",
+      "CEL expression; each of its values has its own bucket: `jwt.sub`, `source.address`. Requests for which it fails share one.",
     ),
   },
   {
@@ -51,21 +51,21 @@ const limit = object(
     },
     checks: [
       {
-        message: '"unit" acts only beside "requests", "tokens" or "budget"',
+        message: '"unit" requires "requests", "tokens" or "budget"',
         field: "unit",
         needs: "requests",
         holds: ({ unit, maxTokens }) => unit === undefined || maxTokens === undefined,
         cel: "!has(self.unit) || !has(self.maxTokens)",
       },
       {
-        message: '"burst" acts only beside "requests", "tokens" or "budget"',
+        message: '"burst" requires "requests", "tokens" or "budget"',
         field: "burst",
         needs: "requests",
         holds: ({ burst, maxTokens }) => burst === undefined || maxTokens === undefined,
         cel: "!has(self.burst) || !has(self.maxTokens)",
       },
       {
-        message: '"cost" acts only beside "budget" or "type: tokens"',
+        message: '"cost" requires "budget" or "type: tokens"',
         field: "cost",
         needs: "budget",
         holds: ({ cost, budget, type }) =>
@@ -80,7 +80,7 @@ const limit = object(
       needsField("fillInterval", "maxTokens"),
     ],
     description:
-      "`requests`, `tokens` or a `budget` in each `unit`, or a token bucket in its own words.",
+      "A number of `requests` or `tokens`, or a `budget`, per `unit`; or a token bucket (`maxTokens`).",
     examples: [
       { requests: 100, unit: "Minutes", key: "source.address" },
       {
@@ -93,24 +93,24 @@ const limit = object(
   },
 );
 
-/** One limit of a file, validated. */
+/** One validated limit of a file. */
 export type LimitValue = Infer<typeof limit>;
 
-/** The shape of `localRateLimit` in the file. */
+/** Schema of `localRateLimit` in a file. */
 export const localRateLimitSchema = either(
   list(limit, { minItems: 1, maxItems: 16 }),
   object({ conditional: conditionalSchema(limit) }, { required: ["conditional"] }),
-  { description: "Limits; a request has to pass all of them." },
+  { description: "Limits, all of which a request must pass." },
 );
 
-/** The shape of `local` of a GatewayPolicy's `rateLimit`. */
+/** Schema of `local` in a GatewayPolicy's `rateLimit`. */
 export const kubernetesLimitsSchema = list(
   object(
     {
-      requests: integer("Requests in a unit.", 1, Number.MAX_SAFE_INTEGER),
-      tokens: integer("LLM tokens in a unit.", 1, Number.MAX_SAFE_INTEGER),
-      unit: choice("The unit.", ["Seconds", "Minutes", "Hours"]),
-      burst: integer("Extra allowance in a short time.", 0, Number.MAX_SAFE_INTEGER),
+      requests: integer("Maximum number of requests per `unit`.", 1, Number.MAX_SAFE_INTEGER),
+      tokens: integer("Maximum number of LLM tokens per `unit`.", 1, Number.MAX_SAFE_INTEGER),
+      unit: choice("Unit of time.", ["Seconds", "Minutes", "Hours"]),
+      burst: integer("Additional amount allowed in a burst.", 0, Number.MAX_SAFE_INTEGER),
     },
     { required: ["unit"], exactlyOneOf: ["requests", "tokens"] },
   ),

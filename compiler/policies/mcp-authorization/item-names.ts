@@ -4,7 +4,7 @@ import type { Diagnostics } from "../../diagnostics/diagnostic.ts";
 import { suggest } from "../../diagnostics/suggestion.ts";
 import type { RuleConfig } from "../parts/rules.ts";
 
-/** Reports names that no item of a route has: with the prefix of a target, or of a target that is called otherwise. */
+/** Reports item names in rules that no item of the route can have: prefixed names, and misspelled targets. */
 export function checkItemNames(
   rules: readonly RuleConfig[],
   targets: ItemTargets,
@@ -28,7 +28,7 @@ export function checkItemNames(
   }
 }
 
-/** What a rule says instead of a name with a prefix; undefined for a name without one. */
+/** Returns the expression to use instead of a prefixed name; `undefined` if the name has no prefix. */
 function unprefixed(
   { path, text, comparison }: ComparedName,
   targets: ItemTargets,
@@ -49,10 +49,10 @@ function unprefixed(
   return `${isTarget} && ${isNamed}`;
 }
 
-/** Short names are near to each other by chance. */
+/** Minimum length of a name to compare: short names resemble each other by chance. */
 const MIN_LENGTH = 4;
 
-/** The target whose name was probably meant; undefined for the name of one, and for one that is like none. */
+/** Returns the target that a name probably means; `undefined` if it is a target's exact name or resembles none. */
 function nearTarget(name: string, { names }: ItemTargets): string | undefined {
   if (names.includes(name) || name.length < MIN_LENGTH) return undefined;
   const suggestion = suggest(name, names);

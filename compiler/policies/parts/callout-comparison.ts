@@ -3,7 +3,7 @@ import type { SettingsChange, SettingsComparison } from "../../model/access.ts";
 import { shownText } from "../../model/texts.ts";
 import type { CaseNode } from "./conditions.ts";
 
-/** What asks a server of others about requests. */
+/** A policy case that calls a server. */
 interface CalloutNode {
   readonly target: CalloutTarget;
 }
@@ -13,8 +13,8 @@ interface Callouts<Node> {
 }
 
 /**
- * How policies are compared whose server may refuse requests: which one it is, about which requests it is asked, and what
- * becomes of those about which it does not answer: `field` of its settings says it, and `passes` reads it.
+ * Returns the comparison of policies whose server may refuse requests: the server, the requests sent to it, and
+ * the treatment of requests if it fails (`field` of the settings, as `passes` reads it).
  */
 export function calloutComparison<Node extends CalloutNode>(
   field: keyof Node & string,
@@ -45,19 +45,19 @@ function serverChanges<Node extends CalloutNode>(
 ): readonly SettingsChange[] {
   const [from, to] = [shownText(before.target.url), shownText(after.target.url)];
   const changes: SettingsChange[] = [];
-  if (from !== to) changes.push({ direction: "opens", text: `${to} is asked, not ${from}` });
+  if (from !== to) changes.push({ direction: "opens", text: `server ${to} instead of ${from}` });
   if (passes(before) !== passes(after)) {
-    const text = `requests about which ${to} does not answer are`;
+    const text = `if ${to} fails, requests are`;
     changes.push(
       passes(after)
-        ? { direction: "opens", text: `${text} let through` }
+        ? { direction: "opens", text: `${text} allowed` }
         : { direction: "closes", text: `${text} refused` },
     );
   }
   return changes;
 }
 
-/** Requests that meet no condition are let through without being asked about. */
+/** Compares the conditions: requests that meet none pass without a call to the server. */
 function conditionChanges<Node>(
   before: Callouts<Node>,
   after: Callouts<Node>,
@@ -65,7 +65,7 @@ function conditionChanges<Node>(
   const [old, now] = [askedAbout(before), askedAbout(after)];
   if (old === now) return [];
   const direction = now === EVERY ? "closes" : "opens";
-  return [{ direction, text: `asked about ${now}, not about ${old}` }];
+  return [{ direction, text: `checks ${now} instead of ${old}` }];
 }
 
 const EVERY = "every request";

@@ -1,9 +1,9 @@
 import type { ExpressionConfig } from "../../backends/parts/expressions.ts";
 import type { Origin } from "../../diagnostics/diagnostic.ts";
 
-/** One of several forms of a policy; the first whose condition is true acts. */
+/** One case of a policy; the first case whose condition is true applies. */
 export interface CaseConfig<Value> {
-  /** Undefined: always; only the last one may be so. */
+  /** `undefined` if it always applies, which is allowed for the last case only. */
   readonly condition: ExpressionConfig | undefined;
   readonly value: Value;
   readonly origin: Origin;

@@ -1,22 +1,28 @@
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import { expression, list, object, type Schema, type ValueCheck } from "../../schema/schema.ts";
-import { standsAlone } from "./conditions.ts";
+import { conditionalAlone } from "./conditions.ts";
 
-/** What a field of a GatewayPolicy says, or in its place `conditional`: several of it, each with its condition. */
+/**
+ * Returns the schema of a GatewayPolicy's field with the alternative `conditional`, a list of values with
+ * conditions.
+ */
 export function orConditional(one: Schema): Schema {
   const { required = [], exactlyOneOf = [], atLeastOneOf = [], checks = [], ...rest } = one;
   const conditional = list(
     object(
       {
-        condition: expression("When it acts; only the last entry may be without."),
-        policy: { description: "What acts then.", ...one },
+        condition: expression(
+          "Condition under which the entry applies; only the last entry may omit it.",
+        ),
+        policy: { description: "Value that applies.", ...one },
       },
       { required: ["policy"] },
     ),
     {
       minItems: 1,
       maxItems: 16,
-      description: "Several of them: the first whose condition is true acts, or none.",
+      description:
+        "Alternatives: the first one whose condition is true applies; if none is true, the policy does nothing.",
     },
   );
   const others = Object.keys(one.properties ?? {});
@@ -30,12 +36,15 @@ export function orConditional(one: Schema): Schema {
     checks: [
       ...checks.map(unlessConditional),
       ...needed.map(isNeeded),
-      standsAlone("the rest", others),
+      conditionalAlone("the other fields", others),
     ],
   };
 }
 
-/** The entries of a value that has `conditional`; of a field that several policies share, what each says of this part. */
+/**
+ * Returns the entries of `conditional`, or `undefined` if absent; of a field that several policies share, the
+ * entries' values of `part`.
+ */
 export function conditionalEntries(
   value: unknown,
   part: string | undefined,
@@ -60,10 +69,10 @@ export function conditionalEntries(
   });
 }
 
-/** One of several forms of a policy, as the field has it. */
+/** One entry of `conditional`, as written. */
 export interface ConditionalEntry {
   readonly condition: { readonly text: string; readonly origin: Origin } | undefined;
-  /** Undefined: it says nothing of the policy. */
+  /** `undefined` if the entry does not set this policy. */
   readonly value: unknown;
   readonly origin: Origin;
 }

@@ -11,18 +11,20 @@ import {
 import type { ResolveContext } from "../policy.ts";
 import type { CaseConfig } from "./case-config.ts";
 
-/** The same with its condition compiled. */
+/** A case with its condition compiled. */
 export interface CaseNode<Value> {
   readonly condition: CompiledExpression | undefined;
   readonly value: Value;
   readonly origin: Origin;
 }
 
-/** The shape of `conditional`: entries of that shape, each with a condition but the last. */
+/** Returns the schema of `conditional`: a list of entries, each with a condition except the last. */
 export function conditionalSchema<Value>(
   entry: Schema<Value>,
 ): Schema<readonly (Value & { readonly condition?: string })[]> {
-  const condition = expression("When it acts; only the last entry may be without.");
+  const condition = expression(
+    "Condition under which the entry applies; only the last entry may omit it.",
+  );
   const conditioned: Schema<Value & { readonly condition?: string }> = {
     ...withoutValue(entry),
     properties: { condition, ...entry.properties },
@@ -30,22 +32,23 @@ export function conditionalSchema<Value>(
   return list(conditioned, {
     minItems: 1,
     maxItems: 32,
-    description: "Several of them: the first whose condition is true acts, or none.",
+    description:
+      "Alternatives: the first one whose condition is true applies; if none is true, the policy does nothing.",
   });
 }
 
-/** The rule that `conditional` has no other field beside it; `says`: what its entries say. */
-export function standsAlone(says: string, others: readonly string[]): ValueCheck {
+/** Returns the check that `conditional` is not combined with other fields; `what` names what its entries contain. */
+export function conditionalAlone(what: string, others: readonly string[]): ValueCheck {
   const absent = others.map((field) => `!has(self.${field})`).join(" && ");
   return {
-    message: `"conditional" stands alone: its entries say ${says}`,
+    message: `"conditional" cannot be combined with other fields: put ${what} in its entries`,
     field: "conditional",
     holds: (value) => !("conditional" in value) || Object.keys(value).length === 1,
     cel: `!has(self.conditional) || (${absent})`,
   };
 }
 
-/** The forms of a validated policy: those of `conditional`, or the one that it says itself. */
+/** Reads the cases of a policy: those of `conditional`, or the one that its own fields describe. */
 export function lowerCases<Value, Given extends { readonly condition?: string }, Own>(
   value: Own & { readonly conditional?: readonly Given[] },
   origin: Origin,
@@ -57,7 +60,7 @@ export function lowerCases<Value, Given extends { readonly condition?: string },
   return lowerConditional(conditional, origin, lower);
 }
 
-/** The forms that a validated `conditional` has. */
+/** Reads the cases of `conditional`. */
 export function lowerConditional<Value, Given extends { readonly condition?: string }>(
   conditional: readonly Given[],
   origin: Origin,
@@ -71,7 +74,7 @@ export function lowerConditional<Value, Given extends { readonly condition?: str
   });
 }
 
-/** Complete forms; undefined when a mistake was reported. */
+/** Resolves the cases; returns `undefined` if a mistake was reported. */
 export function resolveCases<Config, Node>(
   cases: readonly CaseConfig<Config>[],
   context: ResolveContext,
@@ -87,13 +90,13 @@ export function resolveCases<Config, Node>(
     const compiled = condition && resolveOfRequest(condition, options, context);
     reportIdleCase(cases, index, context);
     const node = resolve(value, origin);
-    const isSound = node !== undefined && (condition === undefined) === (compiled === undefined);
-    return isSound ? [{ condition: compiled, value: node, origin }] : [];
+    const isValid = node !== undefined && (condition === undefined) === (compiled === undefined);
+    return isValid ? [{ condition: compiled, value: node, origin }] : [];
   });
   return resolved.length === cases.length ? resolved : undefined;
 }
 
-/** An entry that no request comes to looks like one that acts. Of conditions that come to a constant the compiler speaks itself. */
+/** Reports cases that can never apply. Conditions that evaluate to a constant are reported by the CEL compiler. */
 function reportIdleCase(
   cases: readonly CaseConfig<unknown>[],
   index: number,
@@ -110,7 +113,7 @@ function reportIdleCase(
   else if (text === "true" && index < cases.length - 1) report("others");
 }
 
-/** One configuration of several that are each the value of a condition: its own cases under theirs. */
+/** Joins the configurations of `conditional` entries into one: each entry's cases under the entry's condition. */
 export function joinCases<Value>(
   forms: readonly CaseConfig<{ readonly cases: readonly CaseConfig<Value>[] }>[],
 ): { readonly cases: readonly CaseConfig<Value>[] } {
@@ -120,7 +123,7 @@ export function joinCases<Value>(
   return { cases };
 }
 
-/** The conditions, as they were written. */
+/** Returns the conditions as written. */
 export function conditionsOf({
   cases,
 }: {

@@ -5,34 +5,40 @@ import type { CompiledExpression } from "../../model/expressions.ts";
 import { expression, type Infer, object, type Schema, shortText } from "../../schema/schema.ts";
 import type { ResolveContext } from "../policy.ts";
 
-/** Where a credential stands in a request, as configured. */
+/** Location of a credential in a request, as configured. */
 export type CredentialLocationConfig =
-  /** Lower-case name; what stands before the credential, with its space, or nothing. */
+  /** Header name in lower case, and the prefix before the credential including its space, or "". */
   | { readonly header: string; readonly prefix: string }
   | { readonly queryParameter: string }
   | { readonly cookie: string }
   | { readonly expression: ExpressionConfig };
 
-/** The same with its expression compiled. */
+/** The location with its expression compiled. */
 export type CredentialLocationNode =
   | Exclude<CredentialLocationConfig, { readonly expression: ExpressionConfig }>
   | { readonly expression: CompiledExpression };
 
-/** The shape of `location` and `authorizationLocation`. */
+/** Returns the schema of `location` and `authorizationLocation`. */
 export function credentialLocationSchema(defaults: string) {
   const named = (what: string, name: Schema<string>) =>
     object(
       { name },
-      { required: ["name"], description: `${what}; it does not reach the backend.` },
+      {
+        required: ["name"],
+        description: `${what}, which is removed before the request is forwarded.`,
+      },
     );
   return object(
     {
       header: object(
         {
           name: headerNameSchema,
-          prefix: shortText("What stands before the credential: `Bearer `. Nothing by default."),
+          prefix: shortText("Prefix before the credential, such as `Bearer `; empty by default."),
         },
-        { required: ["name"], description: "In a header, which does not reach the backend." },
+        {
+          required: ["name"],
+          description: "In a header, which is removed before the request is forwarded.",
+        },
       ),
       queryParameter: named("In a query parameter", shortText("The parameter's name.")),
       cookie: named(
@@ -43,22 +49,22 @@ export function credentialLocationSchema(defaults: string) {
         }),
       ),
       expression: expression(
-        "A CEL expression over the request. What it reads stays in the request: take it out with transformations.",
+        "CEL expression over the request. What it reads stays in the request: remove it with `transformations`.",
       ),
     },
     {
       exactlyOneOf: ["header", "queryParameter", "cookie", "expression"],
-      description: `Where the credential stands; in \`Authorization: ${defaults}\` by default.`,
+      description: `Location of the credential; \`Authorization: ${defaults}\` by default.`,
     },
   );
 }
 
-/** Where a credential stands unless the configuration says. */
+/** Returns the default location of a credential. */
 export function defaultLocation(scheme: "Bearer" | "Basic"): CredentialLocationConfig {
   return { header: "authorization", prefix: `${scheme} ` };
 }
 
-/** A validated `location`. */
+/** Reads a `location`. */
 export function lowerCredentialLocation(
   given: Infer<ReturnType<typeof credentialLocationSchema>> | undefined,
   scheme: "Bearer" | "Basic",
@@ -76,7 +82,7 @@ export function lowerCredentialLocation(
   return defaultLocation(scheme);
 }
 
-/** The place with its expression compiled; undefined when that is wrong (reported). */
+/** Compiles the location's expression; returns `undefined` if it is invalid (reported). */
 export function resolveCredentialLocation(
   location: CredentialLocationConfig,
   { diagnostics }: ResolveContext,

@@ -11,7 +11,7 @@ import type { HeaderChangesConfig, HeaderChangesNode } from "../../model/header-
 import { shownText } from "../../model/texts.ts";
 import type { Policy } from "../policy.ts";
 
-/** A policy that changes the headers of requests or of responses. */
+/** A policy that changes the headers of requests or responses. */
 export type HeaderModifierPolicy<Kind extends string> = Policy<
   Kind,
   HeaderChangesConfig,
@@ -20,7 +20,7 @@ export type HeaderModifierPolicy<Kind extends string> = Policy<
   KubernetesHeaderChangesValue
 >;
 
-/** The policy of a kind; `part`: of which message. */
+/** Returns the policy that changes the headers of requests or of responses. */
 export function headerModifier<const Kind extends string>(
   kind: Kind,
   part: "request" | "response",

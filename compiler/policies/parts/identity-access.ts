@@ -2,14 +2,14 @@ import type { IdentityCheck, SettingsChange } from "../../model/access.ts";
 
 type IdentityMode = "strict" | "optional" | "permissive";
 
-/** An identity as a condition of access. */
+/** Returns an identity as a condition of access. */
 export function identityCheck(variable: string, mode: IdentityMode, proof: string): IdentityCheck {
   return { kind: "identity", variable, isRequired: mode === "strict", proof };
 }
 
 /**
- * What another mode means for invalid credentials, which count as none where the mode is permissive. Whether someone has
- * to be known is said by `identityCheck`.
+ * Reports a change in the treatment of invalid credentials, which are ignored in mode `permissive`. Whether an
+ * identity is required is up to `identityCheck`.
  */
 export function modeChange(before: IdentityMode, after: IdentityMode): readonly SettingsChange[] {
   const passes = (mode: IdentityMode): boolean => mode === "permissive";

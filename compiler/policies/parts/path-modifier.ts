@@ -11,43 +11,48 @@ import {
 } from "../../schema/schema.ts";
 import type { ResolveContext } from "../policy.ts";
 
-/** A new path: the whole of it, or what stands in the place of the prefix that the route matched. */
+/** A new path, or a replacement of the prefix that the route matched. */
 export type PathModifierConfig =
   | { readonly kind: "full"; readonly value: string }
   | { readonly kind: "prefix"; readonly value: string };
 
-/** A new path, with the prefixes that the route matches, longest first. */
+/** A new path, or a replacement with the prefixes that the route matches, longest first. */
 export type PathModifierNode =
   | { readonly kind: "full"; readonly value: string }
   | { readonly kind: "prefix"; readonly value: string; readonly prefixes: readonly string[] };
 
-/** A path without a query: what may stand in a request target (RFC 3986 3.3). */
+/** A path without a query, as in a request target (RFC 3986 3.3). */
 const PATH = {
   maxLength: 1024,
   pattern: "^/[A-Za-z0-9\\-._~!$&'()*+,;=:@%/]*$",
-  form: 'a path that begins with "/", in which spaces and what is beyond ASCII are encoded (%20)',
+  form: 'a path that begins with "/", with spaces and non-ASCII characters percent-encoded (%20)',
 } as const;
 
-/** The shape of `path`. */
+/** Schema of `path`. */
 export const pathModifierSchema = object(
   {
-    full: shortText("The whole path.", PATH),
-    prefix: shortText("What the matched prefix becomes; the rest of the path stays.", PATH),
+    full: shortText("The complete new path.", PATH),
+    prefix: shortText(
+      "Replacement for the matched prefix; the rest of the path is unchanged.",
+      PATH,
+    ),
   },
-  { exactlyOneOf: ["full", "prefix"], description: "The new path; the query stays." },
+  { exactlyOneOf: ["full", "prefix"], description: "The new path; the query is unchanged." },
 );
 
-/** A validated `authority`. */
+/** Value of `authority`. */
 export type AuthorityValue = Infer<ReturnType<typeof authoritySchema>>;
 
-/** The shape of `authority`: what stands in Host, as `{full}`, `{host}`, `{port}`, or a word. */
+/**
+ * Returns the schema of `authority`, a change of the Host header: `{full}`, `{host}`, `{port}`, or one of `words`.
+ */
 export function authoritySchema(words: readonly string[], description: string) {
   return either(
     object(
       {
         full: shortText("Host and port.", { pattern: `^${HOST}(:[0-9]{1,5})?$` }),
-        host: shortText("The host; the port stays.", { pattern: `^${HOST}$` }),
-        port: integer("The port; the host stays.", 1, 65535),
+        host: shortText("The host; the port is unchanged.", { pattern: `^${HOST}$` }),
+        port: integer("The port; the host is unchanged.", 1, 65535),
       },
       { exactlyOneOf: ["full", "host", "port"] },
     ),
@@ -58,28 +63,28 @@ export function authoritySchema(words: readonly string[], description: string) {
 
 const HOST = "([A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?|\\[[0-9A-Fa-f:.]+\\])";
 
-/** What of a path is replaced, and the field that says by what. */
+/** The types of path modifiers, each with the field that has the replacement. */
 const REPLACEMENTS: Readonly<Record<string, string>> = {
   ReplaceFullPath: "replaceFullPath",
   ReplacePrefixMatch: "replacePrefixMatch",
 };
 
-/** Gateway API `HTTPPathModifier`. */
+/** Schema of Gateway API's `HTTPPathModifier`. */
 export const kubernetesPathModifierSchema = object(
   {
-    type: choice("What is replaced.", ["ReplaceFullPath", "ReplacePrefixMatch"]),
-    replaceFullPath: anyText({ maxLength: 1024, description: "The whole new path." }),
+    type: choice("Part of the path that is replaced.", ["ReplaceFullPath", "ReplacePrefixMatch"]),
+    replaceFullPath: anyText({ maxLength: 1024, description: "The complete new path." }),
     replacePrefixMatch: anyText({
       maxLength: 1024,
-      description: "What stands in the place of the prefix that the route matched.",
+      description: "Replacement for the matched prefix; the rest of the path is unchanged.",
     }),
   },
   {
-    description: "What becomes of the path.",
+    description: "The new path; the query is unchanged.",
     required: ["type"],
     examples: [{ type: "ReplacePrefixMatch", replacePrefixMatch: "/v2" }],
     checks: Object.entries(REPLACEMENTS).map(([type, field]) => ({
-      message: `"${field}" stands with type: ${type}, and only with it`,
+      message: `"${field}" and type: ${type} require each other`,
       field,
       holds: (path) => (path.type === type) === Object.hasOwn(path, field),
       cel: `(self.type == '${type}') == has(self.${field})`,
@@ -87,7 +92,7 @@ export const kubernetesPathModifierSchema = object(
   },
 );
 
-/** A validated `path`. */
+/** Reads `path`. */
 export function lowerPathModifier(
   value: Infer<typeof pathModifierSchema> | undefined,
 ): PathModifierConfig | undefined {
@@ -95,7 +100,7 @@ export function lowerPathModifier(
   return value?.prefix === undefined ? undefined : { kind: "prefix", value: value.prefix };
 }
 
-/** Gateway API `HTTPPathModifier`, validated. */
+/** Reads Gateway API's `HTTPPathModifier`. */
 export function lowerKubernetesPathModifier(
   value: Infer<typeof kubernetesPathModifierSchema> | undefined,
 ): PathModifierConfig | undefined {
@@ -105,7 +110,7 @@ export function lowerKubernetesPathModifier(
     : { kind: "prefix", value: value.replacePrefixMatch ?? "/" };
 }
 
-/** The change to make; undefined when the route has no prefix to replace (reported). */
+/** Resolves the change; returns `undefined` if the route has no prefix to replace (reported). */
 export function resolvePathModifier(
   change: PathModifierConfig,
   origin: Origin,

@@ -16,25 +16,28 @@ import {
 } from "../../schema/schema.ts";
 import type { ResolveContext } from "../policy.ts";
 
-/** A rule as configured: what it does when its expression is true. */
+/** A rule as configured: an expression and the effect if it is true. */
 export interface RuleConfig {
   readonly action: Rule["action"];
   readonly expression: string;
   readonly origin: Origin;
-  /** The expressions that it joins, where each of them stands. */
+  /** The expressions that a rule joins, each with its location. */
   readonly parts?: readonly Pick<RuleConfig, "expression" | "origin">[];
 }
 
-/** The shape of `rules` in the file: a plain expression allows; `{allow}`, `{deny}`, `{require}`, `{if}` (allows). */
+/**
+ * Schema of `rules` in a file: a plain expression allows, as do `{allow}` and `{if}`; the others are `{deny}` and
+ * `{require}`.
+ */
 export const rulesSchema = list(
   either(
     anyText({ minLength: 1, maxLength: 16384, expression: true }),
     object(
       {
-        if: expression("Allows when it is true."),
-        allow: expression("Allows when it is true."),
-        deny: expression("Denies when it is true, fails, or is no boolean."),
-        require: expression("Denies unless it is true."),
+        if: expression("Allows if true."),
+        allow: expression("Allows if true."),
+        deny: expression("Denies if true, if evaluation fails, or if the result is not a boolean."),
+        require: expression("Denies unless true."),
       },
       { exactlyOneOf: ["if", "allow", "deny", "require"] },
     ),
@@ -42,33 +45,31 @@ export const rulesSchema = list(
   {
     minItems: 1,
     description:
-      "A CEL expression allows; `{deny: EXPR}` denies, `{require: EXPR}` denies unless true. Any deny wins, then any " +
-      "unmet require, then any allow; only deny and require rules that do not object allow.",
+      "CEL rules: a plain `EXPR` allows if true, `{deny: EXPR}` denies if true, `{require: EXPR}` denies unless true. A request is " +
+      "denied if any deny or require rule denies it. Otherwise it needs one allow rule that is true, unless there are no allow rules.",
   },
 );
 
-/** `Authorization` of the specification: CEL rules of one action. */
+/** Schema of the specification's `Authorization`: CEL rules of one action. */
 export const kubernetesRulesSchema = object(
   {
     policy: object(
       {
         matchExpressions: list(expression("A CEL expression."), {
           minItems: 1,
-          description: "Expressions of which one is enough.",
+          description: "CEL expressions, of which one must be true.",
         }),
       },
-      { required: ["matchExpressions"], description: "When the action is taken." },
+      { required: ["matchExpressions"], description: "Condition for the action." },
     ),
-    action: choice(
-      "What it does when one of the expressions is true.",
-      ["Allow", "Deny", "Require"],
-      { default: "Allow" },
-    ),
+    action: choice("Effect if one of the expressions is true.", ["Allow", "Deny", "Require"], {
+      default: "Allow",
+    }),
   },
   { required: ["policy"] },
 );
 
-/** The rules of a file. */
+/** Reads the rules of a file. */
 export function lowerRules(
   rules: Infer<typeof rulesSchema>,
   origin: Origin,
@@ -84,8 +85,8 @@ export function lowerRules(
 }
 
 /**
- * The rules of `Authorization`: an expression allows or denies by itself; of a Require's expressions one
- * has to be true, so they become one rule.
+ * Reads the rules of `Authorization`. Each expression allows or denies by itself. Require needs any one of its
+ * expressions to be true, so these are joined into one rule.
  */
 export function lowerKubernetesRules(
   { policy: { matchExpressions }, action = "Allow" }: Infer<typeof kubernetesRulesSchema>,
@@ -108,7 +109,7 @@ export function lowerKubernetesRules(
   }));
 }
 
-/** Compiles the rules; undefined when one of them is wrong (reported). */
+/** Compiles the rules; returns `undefined` if one is invalid (reported). */
 export function resolveRules(
   rules: readonly RuleConfig[],
   phase: CelPhase,
@@ -141,7 +142,7 @@ function resolveRule(
   return expression && { action, text, expression, cases, origin };
 }
 
-/** What is wrong with expressions only when they are joined, where all of them stand. */
+/** Reports errors that only the joined expression has, at the location of all of its parts. */
 function addJoinedProblems(
   problems: readonly CelProblem[],
   origin: Origin,
@@ -152,12 +153,12 @@ function addJoinedProblems(
   }
 }
 
-/** The scopes that rules require of tokens; undefined: none. */
+/** Returns the scopes that rules require of tokens; `undefined` if none. */
 export function requiredScopes(rules: readonly Rule[]): NamedScopes | undefined {
   return namedScopes(rules.flatMap(({ action, text }) => (action === "require" ? text : [])));
 }
 
-/** The rules that read the path of a request, under any of its names. */
+/** Returns the locations of rules that read the request's path, under any of its names. */
 export function rulesOnPaths(rules: readonly Rule[]): readonly Origin[] {
   return rules.flatMap(({ expression, origin }) =>
     expression.reads.some(([first, field]) => first === "request" && PATHS.has(field))
@@ -166,5 +167,5 @@ export function rulesOnPaths(rules: readonly Rule[]): readonly Origin[] {
   );
 }
 
-/** Undefined: the request as a whole. */
+/** `undefined` means the request as a whole. */
 const PATHS: ReadonlySet<string | undefined> = new Set([undefined, "path", "pathAndQuery", "uri"]);

@@ -2,8 +2,9 @@ import type { Origin } from "../../diagnostics/diagnostic.ts";
 import type { ResolveContext } from "../policy.ts";
 
 /**
- * Whether a limit of the tokens of models, which stands at `origin` as `name`, has any to count on this route. A policy of
- * several routes may have it for those that use models; where none does it is a mistake, which is told in the end.
+ * Whether a limit of LLM tokens, the field `name` at `origin`, has any tokens to count on this route. A policy
+ * that several routes share may limit tokens for those with LLM backends; it is reported at the end if none has
+ * them.
  */
 export function countsTokens(
   name: string,

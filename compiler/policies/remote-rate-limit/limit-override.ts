@@ -6,17 +6,17 @@ import type { Diagnostics } from "../../diagnostics/diagnostic.ts";
 
 const FIELDS = ["unit", "requestsPerUnit"];
 const UNITS = ["second", "minute", "hour", "day", "month", "year"];
-const MOST = 0xffff_ffff;
+const MAX_REQUESTS = 0xffff_ffff;
 
 const NUMBERS = ["int", "uint", "double", "dyn"];
 
-/** Whether the limits that an expression has written out are some, as far as that is known; else they are reported. */
+/** Whether the limits written literally in an expression are valid; reports those that are not. */
 export function checkWrittenLimits(
   { text, origin }: ExpressionConfig,
   diagnostics: Diagnostics,
 ): boolean {
   const maps = writtenMapsOf(text, "request");
-  // Of several an empty one says that the service's own limit holds.
+  // Among several maps, an empty one selects the service's own limit.
   const limits = maps.length === 1 ? maps : maps.filter(({ entries }) => entries.length > 0);
   const mistakes = limits.flatMap(mistakesOf);
   for (const { within, expected, is } of mistakes)
@@ -32,7 +32,7 @@ interface Mistake {
 
 function mistakesOf({ span, entries }: WrittenMap): readonly Mistake[] {
   const wrong = entries.flatMap((entry) => mistakeOf(entry) ?? []);
-  // A key that is known with the request may be any.
+  // A key that is computed per request may be any key.
   if (wrong.length > 0 || entries.some(({ key }) => key === undefined)) return wrong;
   const missing = FIELDS.filter((field) => !entries.some(({ key }) => textOf(key) === field));
   const [first] = missing;
@@ -56,7 +56,7 @@ function mistakeOf(entry: WrittenEntry): Mistake | undefined {
     }
     case "requestsPerUnit": {
       const isCount = value === undefined ? NUMBERS.includes(type) : isCountOf(value);
-      return isCount ? undefined : wrong(`a whole number from 0 to ${MOST}`);
+      return isCount ? undefined : wrong(`a whole number from 0 to ${MAX_REQUESTS}`);
     }
     default:
       return { within: keySpan, expected: '"unit" or "requestsPerUnit"', is: shown(key) };
@@ -70,7 +70,7 @@ function isUnitName(value: LiteralValue): boolean {
 function isCountOf(value: LiteralValue): boolean {
   if (value.kind !== "int" && value.kind !== "uint" && value.kind !== "double") return false;
   const count = Number(value.value);
-  return Number.isInteger(count) && count >= 0 && count <= MOST;
+  return Number.isInteger(count) && count >= 0 && count <= MAX_REQUESTS;
 }
 
 function textOf(value: LiteralValue | undefined): string | undefined {

@@ -5,17 +5,17 @@ import type { Origin } from "../../diagnostics/diagnostic.ts";
 import type { DestinationConfig } from "../../model/destinations.ts";
 import type { CompiledExpression, NamedExpression } from "../../model/expressions.ts";
 
-/** A limit service and what it counts, as configured. */
+/** A limit service and its descriptors, as configured. */
 export interface LimitServiceConfig {
   readonly server: DestinationConfig;
   readonly domain: string;
   readonly descriptors: readonly DescriptorConfig[];
-  /** What happens when it can't be reached. */
+  /** Whether requests pass if the service cannot be reached. */
   readonly passesOnFailure: boolean;
   readonly origin: Origin;
 }
 
-/** What is counted together, as configured. */
+/** Entries that are counted together, as configured. */
 export interface DescriptorConfig {
   readonly unit: "requests" | "tokens";
   readonly entries: readonly NamedExpression[];
@@ -25,7 +25,7 @@ export interface DescriptorConfig {
   readonly unitOrigin: Origin;
 }
 
-/** A limit service and what it counts. */
+/** A limit service and its descriptors, resolved. */
 export interface LimitServiceNode {
   readonly target: CalloutTarget;
   readonly domain: string;
@@ -34,12 +34,12 @@ export interface LimitServiceNode {
   readonly origin: Origin;
 }
 
-/** What is counted together. */
+/** Entries that are counted together, resolved. */
 export interface DescriptorNode {
   readonly unit: "requests" | "tokens";
   readonly entries: readonly NamedNode[];
-  /** What a request counts; of tokens it is evaluated when the response is there. */
+  /** Amount that a request counts; for tokens, evaluated once the response is complete. */
   readonly cost: CompiledExpression | undefined;
-  /** The limit that holds in the place of the service's own. */
+  /** Limit that overrides the service's own. */
   readonly limit: CompiledExpression | undefined;
 }

@@ -5,12 +5,15 @@ import type {
   LimitServiceConfig,
 } from "./limit-service-config.ts";
 
-/** A descriptor, and where it stands. */
+/** A descriptor with its location. */
 export interface PlacedDescriptor extends DescriptorNode {
   readonly origin: Origin;
 }
 
-/** A service counts by the entries of a descriptor, in their order: reports those that are those of one before. */
+/**
+ * Reports descriptors with the entries of an earlier one. The service counts by the entries and their order, so
+ * these would be counted twice.
+ */
 export function reportRepeatedDescriptors(
   descriptors: readonly PlacedDescriptor[],
   diagnostics: Diagnostics,
@@ -38,7 +41,7 @@ function reportRepeated(
   diagnostics.report("repeated-descriptor", each.origin, { isSame, unit: each.unit }, related);
 }
 
-/** Before routing there is a call of its own: reports what a service has counted in that already. */
+/** Reports descriptors that the call before routing has already counted. */
 export function reportCountedBefore(
   { server, domain, descriptors }: LimitServiceConfig,
   before: LimitServiceConfig,

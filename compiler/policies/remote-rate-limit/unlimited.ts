@@ -4,7 +4,7 @@ import type { Origin } from "../../diagnostics/diagnostic.ts";
 import type { ResolveContext } from "../policy.ts";
 import type { DescriptorConfig, DescriptorNode } from "./limit-service-config.ts";
 
-/** What requests may be without that are limited by no descriptor then, and where it is read. */
+/** A part that requests may lack, in which case no descriptor limits them, with the location that reads it. */
 type WayAround =
   | {
       readonly kind: "stranger";
@@ -14,7 +14,7 @@ type WayAround =
     }
   | { readonly kind: "data"; readonly name: string; readonly origin: Origin };
 
-/** Where each descriptor can be left out, whoever can do that is limited by none. */
+/** Reports when every descriptor can be omitted: clients that achieve this are not limited. */
 export function reportUnlimited(
   configs: readonly DescriptorConfig[],
   descriptors: readonly DescriptorNode[],

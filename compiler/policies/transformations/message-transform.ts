@@ -8,7 +8,7 @@ import type { CompiledExpression, NamedExpression } from "../../model/expression
 import { expression, type Infer, list, map, object, shortText } from "../../schema/schema.ts";
 import type { ResolveContext } from "../policy.ts";
 
-/** Changes to a message as configured. Names as written, pseudo headers among them. */
+/** Changes to a message, as configured; names as written, including pseudo-headers. */
 export interface TransformConfig {
   readonly metadata: readonly NamedExpression[];
   readonly replace: ExpressionConfig | undefined;
@@ -18,16 +18,16 @@ export interface TransformConfig {
   readonly body: ExpressionConfig | undefined;
 }
 
-/** Changes to a message, compiled: header names in lower case, pseudo headers apart. */
+/** Changes to a message, compiled: header names in lower case, pseudo-headers separate. */
 export interface TransformNode {
-  /** What later expressions read as `metadata`. */
+  /** Values that later expressions read as `metadata`. */
   readonly metadata: readonly NamedNode[];
-  /** A map of headers in the place of all there are. */
+  /** Map of headers that replaces all headers. */
   readonly replace: CompiledExpression | undefined;
   readonly add: readonly NamedNode[];
   readonly set: readonly NamedNode[];
   readonly remove: readonly string[];
-  /** `method`, `path`, `authority`, `scheme`; of a response `status`. */
+  /** Pseudo-headers without the colon: `method`, `path`, `authority`, `scheme`; of a response, `status`. */
   readonly pseudo: readonly NamedNode[];
   readonly body: CompiledExpression | undefined;
   readonly origin: Origin;
@@ -35,38 +35,38 @@ export interface TransformNode {
 
 type Side = CelPhase & ("request" | "response");
 
-/** HeaderName of the specification. */
+/** The specification's HeaderName. */
 const HEADER_NAME = "^:?[A-Za-z0-9!#$%&'*+\\-.^_`|~]+$";
 
 const valuesSchema = (description: string) =>
-  map(expression("A CEL expression: the value."), {
+  map(expression("CEL expression for the value."), {
     minProperties: 1,
     maxProperties: 16,
     description,
   });
 
-/** The shape of one side in the file; `pseudo` says which pseudo headers it has. */
+/** Returns the schema of one side in a file; `pseudo` describes its pseudo-headers. */
 export function transformSchema(pseudo: string, description: string) {
   return object(
     {
       metadata: valuesSchema(
-        "Values that later expressions read as `metadata.NAME`; one that fails is left out.",
+        "Values that later expressions read as `metadata.NAME`; one whose expression fails is omitted.",
       ),
       replace: expression(
-        "All headers anew: a map of names to texts or lists of texts. One that fails removes those of a request, and leaves those of a response.",
+        "Replacement for all headers: a map of names to strings or lists of strings. If the expression fails, a request loses its headers, and a response keeps them.",
       ),
       add: valuesSchema(
-        "Headers that are added to those of their name; one that fails is left out. A value that no header can have removes those of a request.",
+        "Headers to add to existing ones of the same name; one whose expression fails is omitted. On a request, an invalid value removes the existing ones.",
       ),
       set: valuesSchema(
-        `Headers that replace all of their name, and ${pseudo}; one that fails removes them.`,
+        `Headers to set in place of existing ones of the same name, and ${pseudo}. If an expression fails, the header is removed.`,
       ),
       remove: list(shortText("A header name.", { pattern: HEADER_NAME, form: "a header name" }), {
         minItems: 1,
         maxItems: 16,
-        description: "Headers that are removed.",
+        description: "Headers to remove.",
       }),
-      body: expression("The body: text, bytes, or anything else as JSON."),
+      body: expression("CEL expression for the body: a string, bytes, or any other value as JSON."),
     },
     {
       atLeastOneOf: ["metadata", "replace", "add", "set", "remove", "body"],
@@ -76,7 +76,7 @@ export function transformSchema(pseudo: string, description: string) {
   );
 }
 
-/** `HeaderName` of the specification: pseudo headers start with a colon. */
+/** The specification's `HeaderName`: pseudo-headers start with a colon. */
 const transformedName = shortText("The header's name.", {
   pattern: "^:?[A-Za-z0-9!#$%&'*+\\-.^_\\x60|~]+$",
 });
@@ -90,28 +90,28 @@ const transformedHeaders = (description: string) =>
     { minItems: 1, maxItems: 16, description },
   );
 
-/** `Transform` of the specification: lists of names and values. */
+/** Schema of the specification's `Transform`: lists of names and values. */
 export const kubernetesTransformSchema = object(
   {
-    set: transformedHeaders("Headers that replace what is there."),
-    add: transformedHeaders("Headers that are appended."),
+    set: transformedHeaders("Headers to set in place of existing ones of the same name."),
+    add: transformedHeaders("Headers to add to existing ones of the same name."),
     remove: list(transformedName, {
       minItems: 1,
       maxItems: 16,
-      description: "Headers that are taken out.",
+      description: "Headers to remove.",
     }),
-    body: expression("The new body."),
+    body: expression("CEL expression for the body: a string, bytes, or any other value as JSON."),
   },
   {
     atLeastOneOf: ["set", "add", "remove", "body"],
-    description: "What is changed, by expressions over the message.",
+    description: "Changes to the message, by CEL expressions.",
   },
 );
 
-/** One side of a file, validated. */
+/** One validated side of a file. */
 export type TransformValue = Infer<ReturnType<typeof transformSchema>>;
 
-/** One side of a file. */
+/** Reads one side of a file. */
 export function lowerTransform(given: TransformValue, origin: Origin): TransformConfig {
   const named = (key: "metadata" | "add" | "set"): readonly NamedExpression[] =>
     Object.entries(given[key] ?? {}).map(([name, each]) => ({
@@ -136,7 +136,7 @@ export function lowerTransform(given: TransformValue, origin: Origin): Transform
   };
 }
 
-/** One side of manifests. */
+/** Reads one side of a manifest. */
 export function lowerKubernetesTransform(
   { add = [], set = [], ...rest }: Infer<typeof kubernetesTransformSchema>,
   origin: Origin,
@@ -154,13 +154,13 @@ export function lowerKubernetesTransform(
   };
 }
 
-/** The pseudo headers of each side (RFC 9113 8.3). */
+/** Pseudo-headers of each side (RFC 9113 8.3). */
 const PSEUDO: Readonly<Record<Side, readonly string[]>> = {
   request: [":method", ":path", ":authority", ":scheme"],
   response: [":status"],
 };
 
-/** One side, compiled; undefined when a mistake was reported. */
+/** Compiles one side; returns `undefined` if a mistake was reported. */
 export function resolveTransform(
   config: TransformConfig,
   side: Side,
@@ -168,14 +168,14 @@ export function resolveTransform(
 ): TransformNode | undefined {
   const { add, set, remove, metadata, replace, body } = config;
   const isHeader = ({ name }: { readonly name: string }): boolean => !name.startsWith(":");
-  const areSound = [
+  const areValid = [
     ...checkPseudo(config, side, context),
     ...[...add, ...set, ...remove]
       .filter(isHeader)
       .map(({ name, origin }) => checkHeaderName(name, origin, context)),
     isEnforced(config, side, context),
   ];
-  let failed = areSound.includes(false);
+  let failed = areValid.includes(false);
   const compile = (each: ExpressionConfig): readonly CompiledExpression[] => {
     const options = { phase: side, slot: "value" } as const;
     const found = resolveOfRequest(each, options, context);
@@ -186,7 +186,7 @@ export function resolveTransform(
     all.flatMap((each) => compile(each).map((value) => ({ name: each.name, value })));
   const lowered = (all: readonly NamedExpression[]): readonly NamedExpression[] =>
     all.map((each) => ({ ...each, name: each.name.toLowerCase() }));
-  // A pseudo header has one value: adding it is setting it.
+  // A pseudo-header has a single value, so adding it means setting it.
   const pseudo = [...add, ...set].filter((each) => !isHeader(each));
   const node: TransformNode = {
     metadata: compileAll(metadata),
@@ -206,7 +206,7 @@ function checkPseudo(
   side: Side,
   { diagnostics, isOnBackend }: ResolveContext,
 ): readonly boolean[] {
-  // How a backend is reached is said where it stands.
+  // The backend's own address determines the scheme.
   const known = PSEUDO[side].filter((name) => isOnBackend !== true || name !== ":scheme");
   const seen = new Set<string>();
   const changes = [...add, ...set].map((each) => ({ ...each, isRemoved: false }));
@@ -225,7 +225,10 @@ function checkPseudo(
   });
 }
 
-/** An MCP endpoint makes requests and responses of its own, so only the client's head can be changed before it. */
+/**
+ * Reports changes that an MCP endpoint cannot apply: it creates its own requests and responses, so only the
+ * client's request can be changed, before routing.
+ */
 function isEnforced(
   { add, set, body }: TransformConfig,
   side: Side,
