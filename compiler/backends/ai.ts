@@ -11,10 +11,10 @@ import type { Backend } from "./backend.ts";
 import { restText } from "./parts/health.ts";
 import { curlCommand, type TryRequest } from "./parts/try-request.ts";
 
-/** Models of providers, which speak formats of their own. */
+/** Backend for LLM providers, each with its own API format. */
 export const ai: Backend<"ai", AiValue, AiConfig, AiNode, never, KubernetesAiValue> = {
   kind: "ai",
-  summary: "serves models of providers, each in its own format",
+  summary: "calls LLM providers, each in its own API format",
   schema: aiSchema,
   isNameable: true,
   lower: lowerAi,
@@ -75,19 +75,22 @@ function tokenizeSection(origin: Origin): Section {
   return { name: "tokenize", actsOn: ["tokenLimits"], origin };
 }
 
-/** A session of Realtime goes on while it is open, and the gateway lists models by itself. */
+/**
+ * Route types that call a provider and get a complete response. Realtime sessions stay open, and the gateway lists
+ * models itself.
+ */
 const CALLED: ReadonlySet<RouteType> = new Set([
   ...["Completions", "Messages", "Responses"],
   ...["Embeddings", "TokenCount", "Passthrough"],
 ] as const);
 
-/** What passes as it came is not looked into, and the others use nothing. */
+/** Route types whose token usage is counted. `Passthrough` is not parsed, and the others use no tokens. */
 const COUNTED: ReadonlySet<RouteType> = new Set([
   ...["Completions", "Messages", "Responses"],
   ...["Embeddings", "Realtime"],
 ] as const);
 
-/** Chat in the first of its formats that the route has, with a model that is known by name if there is one. */
+/** Returns a chat request in the first chat format that the route has, with a known model if there is one. */
 function tryCommand(request: TryRequest, { routes, models }: AiNode): string {
   const chat = chatCalls.flatMap(({ type, ...asked }) =>
     routes.flatMap((route) => (route.type === type ? [{ ...route, ...asked }] : [])),
@@ -104,7 +107,7 @@ function tryCommand(request: TryRequest, { routes, models }: AiNode): string {
 
 const HELLO = [{ role: "user", content: "Hello" }];
 
-/** How each format of chat is asked, and where its API has it. */
+/** Example requests of each chat format, and the API path that they are sent to. */
 const chatCalls = [
   { type: "Completions", end: "/chat/completions", body: { messages: HELLO }, headers: [] },
   { type: "Responses", end: "/responses", body: { input: "Hello" }, headers: [] },
@@ -116,7 +119,10 @@ const chatCalls = [
   },
 ] as const;
 
-/** A path that the route matches and that ends in `suffix`; the empty one is any: then as the API has it. */
+/**
+ * Returns a path that the route matches and that ends in `suffix`; an empty suffix matches any path, so the API's
+ * own path is used.
+ */
 function pathOf({ kind, value }: TryRequest["path"], suffix: string, end: string): string {
   if (kind === "exact") return value;
   const prefix = value.replace(/\/$/, "");

@@ -9,17 +9,17 @@ import { AMBIENT_AWS } from "./parts/ambient-credentials.ts";
 import { resolveConnection, secureUrl } from "./parts/connection.ts";
 import { curlCommand } from "./parts/try-request.ts";
 
-/** `aws` as configured: an agent that runs in AgentCore. */
+/** `aws` as configured: an agent in AgentCore. */
 interface AwsConfig {
-  /** The ARN of its runtime. */
+  /** ARN of the agent's runtime. */
   readonly arn: string;
-  /** The endpoint or version of the runtime; undefined: its default endpoint. */
+  /** Endpoint or version of the runtime; `undefined` for its default endpoint. */
   readonly qualifier: string | undefined;
-  /** Undefined: AWS's own of the region that the ARN names. */
+  /** Another server; `undefined` for AWS's own in the ARN's region. */
   readonly host: Text | undefined;
 }
 
-/** An agent that runs in AgentCore. */
+/** `aws` resolved: an agent in AgentCore. */
 interface AwsNode {
   readonly kind: "aws";
   readonly url: Text;
@@ -33,36 +33,33 @@ const schema = object(
   {
     agentCore: object(
       {
-        agentRuntimeArn: shortText("The runtime.", {
+        agentRuntimeArn: shortText("ARN of the agent's runtime.", {
           maxLength: 2048,
           pattern:
             "^arn:aws(-[a-z]+)*:bedrock-agentcore:[a-z]{2}(-[a-z]+)+-[0-9]:[0-9]{12}:runtime/[A-Za-z0-9_/-]+$",
           form: "arn:aws:bedrock-agentcore:REGION:ACCOUNT:runtime/ID",
           examples: ["arn:aws:bedrock-agentcore:us-west-2:123456789012:runtime/agent-4rLvS1BRqq"],
         }),
-        qualifier: shortText(
-          "An endpoint of the runtime, or a version. Its own default otherwise.",
-          {
-            pattern: "^[A-Za-z0-9_-]+$",
-            form: "letters, digits, `_` and `-`",
-          },
-        ),
+        qualifier: shortText("Endpoint or version of the runtime; its default endpoint if unset.", {
+          pattern: "^[A-Za-z0-9_-]+$",
+          form: "letters, digits, `_` and `-`",
+        }),
         host: text(
-          "`host:port` or a URL of another way to AgentCore, such as an interface endpoint of a VPC.",
+          "Another address of AgentCore, such as an interface endpoint of a VPC: `host:port` or a URL.",
           { readAtStart: true },
         ),
       },
       {
         required: ["agentRuntimeArn"],
         description:
-          "An agent in Amazon Bedrock AgentCore: every request invokes it (`/runtimes/ARN/invocations`), signed with the keys of whatever the gateway runs as unless `backendAuth` says otherwise.",
+          "An agent in Amazon Bedrock AgentCore. Every request invokes it (`/runtimes/ARN/invocations`), signed with the gateway's own AWS credentials unless `backendAuth` sets others.",
       },
     ),
   },
-  { required: ["agentCore"], description: "A service of AWS." },
+  { required: ["agentCore"], description: "An AWS service." },
 );
 
-/** A service of AWS that is asked in its own way: an agent in Amazon Bedrock AgentCore. */
+/** Backend for an AWS service with its own invocation API: an agent in Amazon Bedrock AgentCore. */
 export const aws: Backend<
   "aws",
   Infer<typeof schema>,
@@ -72,7 +69,7 @@ export const aws: Backend<
   Infer<typeof schema>
 > = {
   kind: "aws",
-  summary: "invokes an agent that runs in Amazon Bedrock AgentCore, with signed requests",
+  summary: "invokes an agent in Amazon Bedrock AgentCore, with signed requests",
   schema: () => schema,
   isNameable: true,
   lower,

@@ -17,9 +17,9 @@ import type { BackendPoliciesValue } from "./parts/policies-schema.ts";
 import type { TryRequest } from "./parts/try-request.ts";
 
 /**
- * The build-time third of a kind of backend (the others: templates/backends, same file name, and the runtime's). What the
- * configuration means is said here and nowhere else. `Config` is what a user configures in its canonical form, `Node`
- * what the template takes.
+ * The build-time part of a kind of backend; the other parts are in templates/backends, under the same file name,
+ * and in the runtime. It defines what the configuration means. `Config` is the canonical form of the
+ * configuration, `Node` what the template receives.
  */
 export interface Backend<
   Kind extends string,
@@ -30,143 +30,146 @@ export interface Backend<
   KubernetesValue = never,
 > {
   readonly kind: Kind;
-  /** What it does, as the rest of a sentence that begins with "It". */
+  /** Its effect, as a phrase that continues a sentence with the subject "It". */
   readonly summary: string;
-  /** The shape of its value in the file; `policies`: that of how one of its servers is reached. */
+  /** Returns the schema of its value in a file; `policies` is that of the connection policies of a single server. */
   readonly schema: (policies: Schema<BackendPoliciesValue>) => Schema<Value>;
-  /** The same behind a route of connections; absent: it is about requests. */
+  /** Schema behind a TCP route; absent if it only serves requests. */
   readonly tcpSchema?: Schema<Value>;
-  /** A backend of the file with a name may be of this kind. */
+  /** Whether named backends of a file may be of this kind. */
   readonly isNameable?: true;
-  /** The validated value in its canonical form. */
+  /** Converts the validated value to canonical form. */
   readonly lower: (value: Value, context: LowerContext) => Config;
-  /** What it is in Kubernetes manifests; absent: it is not part of that form. */
+  /** Form in Kubernetes manifests; absent if it has none. */
   readonly kubernetes?: KubernetesBackendForm<KubernetesValue, Config>;
   /**
-   * What a resource is that routes may send to, besides Services and GatewayBackends; undefined: it is of another kind, or
-   * has a mistake (reported).
+   * Reads other resources that routes may send to, besides Services and GatewayBackends; returns `undefined` if
+   * the resource is of another kind or has a mistake (reported).
    */
   readonly ofResource?: (manifest: Manifest, context: ResourceContext) => Config | undefined;
-  /** What is spoken to it. */
+  /** Protocol of the requests to it. */
   readonly protocol: BackendProtocol;
-  /** What there is to act on behind a route with it, server by server. */
+  /** Returns the traffic behind a route with it, per server. */
   readonly carries: (use: CarryingBackend<Config>) => readonly CarriedTraffic[];
-  /** A route may have several, each with a share of its requests. */
+  /** Whether a route may distribute its requests over several of this kind by weight. */
   readonly takesWeight?: true;
-  /** Clients choose what is reached through it: a rule has to say who may. */
+  /** Whether clients choose the server behind it, so that access rules are required. */
   readonly isOpenProxy?: true;
-  /** The ports that clients may open tunnels to through it (CONNECT); absent, or undefined: it takes none. */
+  /** Returns the ports that clients may open tunnels to (CONNECT); `undefined` if none. */
   tunnelPorts?(node: Node): readonly number[] | undefined;
-  /** Names that its generated code declares: no route is called so. A number may follow each. */
+  /** Names that its generated code declares, each possibly followed by a number; routes get other names. */
   readonly names?: readonly string[];
-  /** Complete settings for the template, or undefined when a mistake was reported. */
+  /** Returns complete settings for the template; `undefined` if a mistake was reported. */
   readonly resolve: (use: BackendUse<Config>, context: BackendResolveContext) => Node | undefined;
-  /** Whether the client's own token goes on to it; of several on one route to all or none. */
+  /** Whether the client's own token is forwarded to it; backends of one route must agree. */
   passesToken?(node: Node): boolean;
-  /** What it is behind a route of connections; absent: it is about requests. */
+  /** Resolves it behind a TCP route; absent if it only serves requests. */
   readonly resolveTcp?: (
     use: BackendUse<Config>,
     context: ConnectionContext,
   ) => TcpNode | undefined;
-  /** The server that it is, for policies that send requests of their own there; absent: it is none. */
+  /** Returns its server, for requests that policies send themselves; absent if it is not a single server. */
   serverAddress?(config: Config): Text;
-  /** Whether its address is that of one server, and no name that may stand for several; absent: it is asked by none. */
+  /** Whether its address is a single server and not a name of possibly several; absent if there is no address. */
   isOneServer?(config: Config): boolean;
-  /** Whether requests use tokens of models that are counted; absent: none do. */
+  /** Whether its requests use LLM tokens that are counted; absent if none do. */
   spendsTokens?(use: BackendUse<Config>): boolean;
-  /** The models that clients can ask for by name, where there are no others (one `*` at an end); absent: it has no such list. */
+  /**
+   * Returns the complete list of model names that clients can use (at most one `*`, at an end); absent if there is
+   * no such list.
+   */
   modelNames?(config: Config): readonly string[] | undefined;
-  /** The servers whose items rules tell apart by their names; absent: it has no items. */
+  /** Returns the MCP servers whose items rules can distinguish by name; absent if it has no items. */
   itemTargets?(config: Config): ItemTargets;
-  /** Which of the items that its servers list are shown; absent: it has none. */
+  /** Tool lock of the items that its servers list; absent if it has none. */
   readonly toolLock?: ToolLockForm<Node>;
-  /** The servers that are started as child processes. */
+  /** Returns the servers that are started as child processes. */
   startedServers?(node: Node): readonly StartedServer[];
-  /** What guards the texts of its requests and responses; absent: it has no texts. */
+  /** Prompt guards of its requests and responses; absent if it has none. */
   readonly promptGuards?: PromptGuardForm<Node>;
-  /** Where its requests go, a line for each server. */
+  /** Describes its servers, one line each. */
   describe(node: Node): readonly BackendLine[];
-  /** Where connections go through it. */
+  /** Describes the server of its connections. */
   describeTcp?(node: TcpNode): BackendLine;
-  /** A shell command that tries a route with it, as a person would. */
+  /** Returns a shell command with an example request to a route with it. */
   tryCommand(request: TryRequest, node: Node): string;
 }
 
-/** The servers behind a backend whose items are listed together. */
+/** The servers of a backend whose items are listed together. */
 export interface ItemTargets {
   readonly names: readonly string[];
-  /** Whether clients see the items with the name of their server before their own, which rules do not. */
+  /** Whether clients see items prefixed with the name of their server; rules never do. */
   readonly arePrefixes: boolean;
 }
 
-/** How the texts of a backend's requests and responses are guarded. */
+/** Access to the prompt guards of a kind of backend. */
 export interface PromptGuardForm<Node> {
   of(node: Node): readonly GuardedServer[];
   without(node: Node): Node;
 }
 
-/** A server of a backend, and what guards its texts; undefined: nothing does. */
+/** A server of a backend with its prompt guard; `undefined` if none. */
 export interface GuardedServer {
   readonly name: string;
   readonly guard: PromptGuardNode | undefined;
 }
 
-/** How the items of a backend are locked. */
+/** Access to the tool locks of a kind of backend. */
 export interface ToolLockForm<Node> {
-  /** Undefined: they are not. */
+  /** Returns the lock; `undefined` if the items are not locked. */
   of(node: Node): ToolLockNode | undefined;
   without(node: Node): Node;
   servers(node: Node): readonly LockableServer<Node>[];
-  /** What another lock shows to clients, or hides from them. */
+  /** Compares which items two locks show to clients. */
   changes(
     before: readonly LockedTarget[],
     after: readonly LockedTarget[],
   ): readonly SettingsChange[];
 }
 
-/** A backend, as far as it says what there is behind a route with it. */
+/** The parts of a backend that determine the traffic behind its route. */
 export type CarryingBackend<Config> = Pick<BackendUse<Config>, "config" | "policies">;
 
-/** What one server of a backend has that sections can act on. */
+/** Traffic of one server of a backend, on which policies can act. */
 export interface CarriedTraffic {
   readonly traffic: readonly Traffic[];
-  /** How the server itself says it is reached; absent: as its backend. */
+  /** Connection policies of the server; absent if the same as the backend's. */
   readonly own?: BackendPolicies | undefined;
-  /** What else it says of the requests to it. */
+  /** Other sections of the server's configuration. */
   readonly sections?: readonly Section[];
 }
 
-/** What a backend may ask while it is lowered. */
+/** Services that a backend can use while it is lowered. */
 export interface LowerContext {
   readonly origin: Origin;
-  /** How a server is reached that has policies of its own; undefined: nothing of it is said. */
+  /** Reads the connection policies of a server; returns `undefined` if it has none. */
   readonly policies: (
     value: BackendPoliciesValue | undefined,
     origin: Origin,
   ) => BackendPolicies | undefined;
 }
 
-/** A kind of backend as a GatewayBackend. */
+/** Form of a kind of backend in a GatewayBackend. */
 export interface KubernetesBackendForm<Value, Config> {
-  /** The field of the resource that is its own. */
+  /** Its field in the resource. */
   readonly field: string;
-  /** The shape of that field. */
+  /** Returns the schema of that field. */
   readonly schema: (policies: KubernetesPoliciesSchema) => Schema<Value>;
-  /** Its configuration and its parts. */
+  /** Reads the configuration and its sections. */
   readonly lower: (
     value: Value,
     context: KubernetesBackendContext,
   ) => KubernetesBackendParts<Config>;
-  /** The parts that policies may target by name. */
+  /** Returns the names of sections that policies can target. */
   readonly sectionNames?: (value: Value) => readonly string[];
-  /** The configuration with what policies say of how each part is reached, by the part's name in it. */
+  /** Adds policies to a configuration, by the names of its sections. */
   readonly withPolicies?: (
     config: Config,
     policies: ReadonlyMap<string, BackendPolicies>,
   ) => Config;
 }
 
-/** What policies of a part of a GatewayBackend look like: the fields that such a part may have. */
+/** Returns the schema of the policies of a GatewayBackend's section, with the fields that it may have. */
 export type KubernetesPoliciesSchema = (
   names: readonly ("tcp" | "tls" | "http" | "auth" | "tunnel" | "health" | "mcp" | "ai")[],
 ) => Schema<PolicyFields>;
@@ -174,17 +177,17 @@ export type KubernetesPoliciesSchema = (
 /** A GatewayBackend as read. */
 export interface KubernetesBackendParts<Config> {
   readonly config: Config;
-  /** Its parts by their names in the configuration; none when it is one server. */
+  /** Its sections by name in the configuration; empty if it is a single server. */
   readonly sections: ReadonlyMap<string, BackendSection>;
 }
 
-/** A part of a backend with policies of its own. */
+/** A section of a backend with its own policies. */
 export interface BackendSection {
-  /** The name under which policies know it. */
+  /** Name that policies refer to. */
   readonly name: string;
-  /** The Service that a selector found. */
+  /** The Service that a selector matched. */
   readonly service?: SelectedPort;
-  /** What it says of itself; absent: nothing. */
+  /** Policies in the section itself; absent if none. */
   readonly own?: { readonly fields: PolicyFields; readonly origin: Origin };
 }
 
@@ -194,56 +197,56 @@ export interface SelectedPort {
   readonly port: ServicePort;
 }
 
-/** Which Services are meant, by their labels and those of their namespaces; undefined: all of this namespace. */
+/** Selects Services by their labels and those of their namespaces; `undefined` for all of the backend's namespace. */
 export type ServiceSelector =
   | { readonly namespaces?: LabelSelector; readonly services?: LabelSelector }
   | undefined;
 
-/** What a backend may ask while its manifest is read. */
+/** Services that a backend can use while its manifest is read. */
 export interface KubernetesBackendContext {
-  /** Where its specification stands. */
+  /** Location of its specification. */
   readonly origin: Origin;
   readonly diagnostics: Diagnostics;
-  /** The Services that a selector of the backend means. */
+  /** Returns the Services that a selector of the backend matches. */
   readonly services: (selector: ServiceSelector) => readonly ManifestOf<"Service">[];
-  /** A ConfigMap of its namespace; undefined: it is not among the manifests. */
+  /** Returns a ConfigMap of its namespace; its manifest is `undefined` if it is not in the input. */
   readonly configMap: (name: string) => {
     readonly namespace: string;
     readonly manifest: ManifestOf<"ConfigMap"> | undefined;
   };
-  /** `HOST:PORT` of the server that a Service's port is. */
+  /** Returns the `HOST:PORT` of a Service's port. */
   readonly address: (selected: SelectedPort, origin: Origin) => string;
-  /** What messages call a resource. */
+  /** Returns a resource's name in messages. */
   readonly nameOf: (service: ManifestOf<"Service">) => string;
 }
 
-/** What a backend may ask that is a resource of its own. */
+/** Services that a backend can use if it is a resource of its own. */
 export interface ResourceContext {
   readonly diagnostics: Diagnostics;
-  /** The Services of a namespace, by name. */
+  /** Returns the Services of a namespace, by name. */
   readonly servicesIn: (namespace: string) => readonly ManifestOf<"Service">[];
-  /** The name under which a cluster knows a Service. */
+  /** Returns a Service's host name in the cluster. */
   readonly hostOf: (service: ManifestOf<"Service">) => string;
-  /** A name for the resource's own pods, where somebody says which they are; absent: nobody does. */
+  /** Returns a host name for the resource's own pods; absent if nothing resolves such names. */
   readonly podsHost?: (manifest: Manifest) => string;
-  /** The server that a reference of the resource leads to; undefined when there is none (reported). */
+  /** Returns the server of a reference in the resource; `undefined` if it is unknown (reported). */
   readonly server: (reference: BackendReference, origin: Origin) => ServerConfig | undefined;
-  /** What messages call a resource. */
+  /** Returns a resource's name in messages. */
   readonly nameOf: (manifest: Manifest) => string;
 }
 
-/** A backend as configured, whatever its kind. */
+/** A configured backend of any kind. */
 export interface BackendUse<Config> {
   readonly config: Config;
-  /** How it is reached, what its route says included; absent: nothing of it is configured. */
+  /** Connection policies, including those of its route; absent if none are configured. */
   readonly policies?: BackendPolicies;
-  /** It is asked by the name that the client used; absent: unless it has a name of its own. */
+  /** Set if the Host header of requests is the client's; absent if it is so only for backends without a host name. */
   readonly keepsHost?: true;
-  /** Its share of the requests beside other backends; 1 when absent. */
+  /** Weight relative to other backends; 1 if absent. */
   readonly weight?: number;
-  /** Parts of it with mistakes were left out. */
+  /** Whether parts of it were omitted because of mistakes. */
   readonly isPartial?: boolean;
-  /** What it means is a mistake (reported): its share of the requests gets 500. */
+  /** Set if its reference is a mistake (reported); its share of the requests gets 500. */
   readonly isRefused?: true;
   readonly origin: Origin;
 }
@@ -252,17 +255,17 @@ export interface BackendUse<Config> {
 export interface StartedServer {
   readonly command: string;
   readonly args: readonly Text[];
-  /** Where its `cmd` and `args` stand. */
+  /** Location of its `cmd` and `args`. */
   readonly origin: Origin;
 }
 
-/** A server of a backend for people who read about it. */
+/** Description of a backend's server, for people. */
 export interface BackendLine {
-  /** What it is, or what its configuration calls it. */
+  /** Kind or configured name of the server. */
   readonly label?: string;
   readonly address?: Text;
-  /** What its state is known by while the gateway runs; absent: nobody chooses between it and others. */
+  /** Key of its state while the gateway runs; absent if there is no choice between servers. */
   readonly server?: string;
-  /** When it is not asked. */
+  /** Description of its ejection. */
   readonly rest?: string;
 }

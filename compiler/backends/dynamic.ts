@@ -12,7 +12,7 @@ import { curlCommand } from "./parts/try-request.ts";
 
 /** `dynamic` as configured. */
 interface DynamicConfig {
-  /** The port of a client that names none; undefined: what is usual. */
+  /** Default port; `undefined` for that of the scheme. */
   readonly port: number | undefined;
   readonly allowPrivate: readonly string[];
   readonly tunnels: TunnelsConfig | undefined;
@@ -24,20 +24,20 @@ interface TunnelsConfig {
   readonly origin: Origin;
 }
 
-/** The host that each client names, by its port and the addresses that it may have. */
+/** Destinations that clients choose, with the ports and addresses that are allowed. */
 interface Destinations<Connection> {
   readonly kind: "dynamic";
-  /** The port of a client that names none. */
+  /** Port if the client names none. */
   readonly port: number;
-  /** Addresses and ranges that may be reached although they are not public. */
+  /** Non-public addresses and ranges that are allowed. */
   readonly allowPrivate: readonly string[];
   readonly connection: Connection;
-  /** Undefined: clients open none. */
+  /** `undefined` if clients cannot open tunnels. */
   readonly tunnels: TunnelSettings | undefined;
   readonly origin: Origin;
 }
 
-/** The host that each request, or TLS connection, names (dynamic forward proxy). */
+/** Forwards to the host that each request or TLS connection names (dynamic forward proxy). */
 export const dynamic: Backend<
   "dynamic",
   DynamicValue,
@@ -47,7 +47,7 @@ export const dynamic: Backend<
   DynamicValue
 > = {
   kind: "dynamic",
-  summary: "passes requests on to the host that each of them names: a forward proxy",
+  summary: "forwards each request to the host that it names, as a forward proxy",
   schema: () => httpSchema("request (Host)", "80, or 443 with backendTLS", duration(IDLE_TIMEOUT)),
   tcpSchema: dynamicSchema("TLS connection (SNI)", "443"),
   lower: lowerDynamic,
@@ -103,16 +103,16 @@ export const dynamic: Backend<
 };
 
 /**
- * A dynamic forward proxy: the destination is what the client names. The specification gives it no fields; ours only
- * widen what is refused without them. `defaults`: the port of a destination that names none.
+ * Returns the schema of a dynamic forward proxy. The specification has no fields for it; ours only extend what is
+ * allowed. `defaults` describes the default port.
  */
 function dynamicSchema(namedBy: string, defaults: string) {
   return object(dynamicFields(namedBy, defaults), {
-    description: `The destination is the host that each ${namedBy} names.`,
+    description: `Forwards each ${namedBy} to the host that it names.`,
   });
 }
 
-/** The same for requests, of which one may ask for a tunnel. */
+/** Returns the schema for requests, which may also open tunnels. */
 function httpSchema(namedBy: string, defaults: string, idleTimeout: Schema<string>) {
   return object(
     {
@@ -123,30 +123,32 @@ function httpSchema(namedBy: string, defaults: string, idleTimeout: Schema<strin
             minItems: 1,
             maxItems: 64,
             uniqueItems: true,
-            description: "The ports that tunnels may lead to. 443 by default.",
+            description: "Ports that tunnels may connect to; 443 by default.",
           }),
           idleTimeout,
-          maxTunnels: integer("The most at once.", 1, 100_000, { default: 1000 }),
+          maxTunnels: integer("Maximum number of concurrent tunnels.", 1, 100_000, {
+            default: 1000,
+          }),
         },
         {
           description:
-            "Tunnels that clients open with CONNECT, as for https through a proxy. Rules see the method CONNECT, the host " +
-            "with its port, and the path `/`; what is in a tunnel nobody sees. Without it CONNECT is a 501.",
+            "Lets clients open tunnels with CONNECT, as for https through a proxy. Rules see the method CONNECT, the host " +
+            "with its port, and the path `/`, but not the content of the tunnel. Without it, CONNECT is answered 501.",
         },
       ),
     },
-    { description: `The destination is the host that each ${namedBy} names.` },
+    { description: `Forwards each ${namedBy} to the host that it names.` },
   );
 }
 
-const IDLE_TIMEOUT = "How long a tunnel stays without a byte. 10m by default.";
+const IDLE_TIMEOUT = "How long an idle tunnel stays open; 10m by default.";
 
 function dynamicFields(namedBy: string, defaults: string) {
   return {
-    port: integer(`The port of a ${namedBy} that names none: ${defaults} by default.`, 1, 65535),
+    port: integer(`Port for a ${namedBy} that names none; ${defaults} by default.`, 1, 65535),
     allowPrivate: addressRanges(
-      "Addresses that may be reached although they are not public: loopback, private and link-local ones are " +
-        "refused otherwise. A cloud's metadata address has to be named by itself.",
+      "Non-public addresses that are allowed. Loopback, private and link-local addresses are refused " +
+        "otherwise. A cloud's metadata address must be listed individually.",
     ),
   };
 }

@@ -23,26 +23,26 @@ interface HostConfig {
   readonly address: Text;
 }
 
-/** A plain HTTP upstream. */
+/** An HTTP server. */
 interface HostNode {
   readonly kind: "host";
   readonly url: Text;
   readonly connection: BackendConnection;
-  /** Its share of the route's requests, in relation to the others'; 0: none. */
+  /** Weight relative to the route's other backends; 0 for no requests. */
   readonly weight: number;
-  /** When it is left alone; undefined: never. */
+  /** Conditions of ejection; `undefined` if it is never ejected. */
   readonly health: HealthNode | undefined;
-  /** Its address is a name, which may stand for several servers. */
+  /** Whether its address is a name, which may resolve to several servers. */
   readonly isName: boolean;
-  /** Its share of the requests is refused: there is no such server. */
+  /** Set if the server does not exist; its share of the requests is refused. */
   readonly isRefused?: true;
   readonly origin: Origin;
 }
 
-/** A server that connections are passed on to. */
+/** A server to which connections are forwarded. */
 interface TcpHostNode {
   readonly kind: "host";
-  /** `host:port` */
+  /** Address as `host:port`. */
   readonly address: Text;
   readonly weight: number;
   readonly connection: TcpConnection;
@@ -50,11 +50,11 @@ interface TcpHostNode {
 }
 
 const staticSchema = object(
-  { host: shortText("The host."), port },
+  { host: shortText("Host of the server."), port },
   { required: ["host", "port"], description: "A server by its host and port." },
 );
 
-/** A server, or several with a share of the requests each. */
+/** Forwards to a server, or distributes over several by weight. */
 export const host: Backend<
   "host",
   Text,
@@ -64,10 +64,11 @@ export const host: Backend<
   Infer<typeof staticSchema>
 > = {
   kind: "host",
-  summary: "passes requests on to a server, or shares requests or connections by weight",
+  summary:
+    "forwards requests or connections to a server, or distributes them over several by weight",
   schema: () =>
     text(
-      "`host:port` or a URL of a plain HTTP upstream, whose path is put before those of requests; or a Unix socket, `unix:/run/app.sock`.",
+      "`host:port` or a URL of an HTTP server, whose path is prepended to those of requests; or a Unix socket, `unix:/run/app.sock`.",
       { readAtStart: true, examples: ["127.0.0.1:8080"] },
     ),
   tcpSchema: text("`host:port` of a server.", { readAtStart: true }),
@@ -108,7 +109,7 @@ export const host: Backend<
       connection,
       weight,
       health,
-      // Of a server behind a proxy the proxy knows the addresses.
+      // For a server behind a proxy, the proxy resolves the name.
       isName: !isOneServer(config) && policies.tunnel === undefined,
       ...(isRefused && { isRefused }),
       origin,
@@ -152,7 +153,7 @@ function isOneServer({ address }: HostConfig): boolean {
   return typeof address === "string" && isOneAddress(address);
 }
 
-/** A Unix socket, or an address of IP. */
+/** Whether an address is a Unix socket or an IP address. */
 function isOneAddress(address: string): boolean {
   if (address.startsWith("unix:")) return true;
   const url = URL.parse(address.includes("://") ? address : `http://${address}`);

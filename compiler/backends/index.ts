@@ -11,49 +11,49 @@ import { host } from "./host.ts";
 import { inferencePool } from "./inference-pool.ts";
 import { mcp } from "./mcp.ts";
 
-/** Every kind of backend; messages and schemas name them in this order. */
+/** Every kind of backend, in the order in which messages and schemas list them. */
 const units = { mcp, host, dynamic, inferencePool, ai, aws };
 
-/** The name of a kind of backend, as it stands in the configuration. */
+/** The name of a kind of backend in the configuration. */
 export type BackendKind = keyof typeof units;
 
-/** What stands in a file, by kind, as the kind's schema lets it through. */
+/** Value of each kind in a file, as validated by its schema. */
 export type BackendValues = {
   readonly [Kind in BackendKind]: Parameters<(typeof units)[Kind]["lower"]>[0];
 };
 
-/** What a user configures, by kind, in its canonical form. */
+/** Canonical configuration of each kind. */
 export type BackendConfigs = {
   readonly [Kind in BackendKind]: Parameters<(typeof units)[Kind]["resolve"]>[0]["config"];
 };
 
-/** What stands in a GatewayBackend, by kind. */
+/** Value of each kind in a GatewayBackend. */
 type KubernetesValues = {
   readonly [Kind in BackendKind]: Parameters<
     NonNullable<(typeof units)[Kind]["kubernetes"]>["lower"]
   >[0];
 };
 
-/** What each kind's `resolve` makes for its template. */
+/** Result of each kind's `resolve`, which its template receives. */
 export type BackendNode<Kind extends BackendKind = BackendKind> = {
   [Each in Kind]: NonNullable<ReturnType<(typeof units)[Each]["resolve"]>> & {
     readonly kind: Each;
   };
 }[Kind];
 
-/** The same behind a route of connections; never for a kind that takes none. */
+/** The same behind a TCP route; `never` for kinds that do not support it. */
 export type TcpBackendNode<Kind extends BackendKind = BackendKind> = {
   [Each in Kind]: NonNullable<ReturnType<NonNullable<(typeof units)[Each]["resolveTcp"]>>> & {
     readonly kind: Each;
   };
 }[Kind];
 
-/** A backend as configured, in its canonical form. */
+/** A backend with its canonical configuration. */
 export type BackendConfig<Kind extends BackendKind = BackendKind> = {
   [Each in Kind]: BackendUse<BackendConfigs[Each]> & { readonly kind: Each };
 }[Kind];
 
-/** The kinds as code sees them that asks any of them. */
+/** The kinds, with a common type that code over all kinds can use. */
 type Backends = {
   readonly [Kind in BackendKind]: Backend<
     Kind,
@@ -70,12 +70,15 @@ const byKind: Backends = units;
 /** Every kind of backend. */
 export const backends: readonly Backends[BackendKind][] = Object.values(byKind);
 
-/** The unit of a kind. */
+/** Returns the unit of a kind. */
 export function backendOf<Kind extends BackendKind>(kind: Kind): Backends[Kind] {
   return byKind[kind];
 }
 
-/** The server that a backend is, for requests of the gateway's own; undefined when it is none. */
+/**
+ * Returns the server of a backend, for requests that the gateway sends itself; `undefined` if it is not a single
+ * server.
+ */
 export function serverAddress<Kind extends BackendKind>({
   kind,
   config,
@@ -83,7 +86,7 @@ export function serverAddress<Kind extends BackendKind>({
   return backendOf(kind).serverAddress?.(config);
 }
 
-/** Whether a backend is one server, and no name that may stand for several. */
+/** Whether a backend is a single server and not a name of possibly several. */
 export function isOneServer<Kind extends BackendKind>({
   kind,
   config,
@@ -91,7 +94,7 @@ export function isOneServer<Kind extends BackendKind>({
   return backendOf(kind).isOneServer?.(config) === true;
 }
 
-/** What guards the texts of a backend's requests and responses, each once. */
+/** Returns the distinct prompt guards of a backend. */
 export function promptGuards(node: BackendNode): readonly PromptGuardNode[] {
   const found: PromptGuardNode[] = [];
   for (const { guard } of guardedServers(node)) {
@@ -101,19 +104,19 @@ export function promptGuards(node: BackendNode): readonly PromptGuardNode[] {
   return found;
 }
 
-/** The servers of a backend with what guards their texts. */
+/** Returns the servers of a backend with their prompt guards. */
 export function guardedServers<Kind extends BackendKind>(
   node: BackendNode<Kind>,
 ): readonly GuardedServer[] {
   return backendOf<Kind>(node.kind).promptGuards?.of(node) ?? [];
 }
 
-/** A backend whose texts nothing guards. */
+/** Returns a backend without its prompt guards. */
 export function unguarded<Kind extends BackendKind>(node: BackendNode<Kind>): BackendNode<Kind> {
   return backendOf<Kind>(node.kind).promptGuards?.without(node) ?? node;
 }
 
-/** The value of a kind in a GatewayBackend; undefined when that is of another kind. */
+/** Returns the value of a kind in a GatewayBackend; `undefined` if that is of another kind. */
 export function kubernetesValue<Kind extends BackendKind>(
   kind: Kind,
   spec: BackendSpec,
@@ -123,7 +126,7 @@ export function kubernetesValue<Kind extends BackendKind>(
   return form === undefined || value === undefined ? undefined : validated(form.schema, value);
 }
 
-/** The parts of a GatewayBackend of this kind that policies may target by name. */
+/** Returns the names of a GatewayBackend's sections of this kind, which policies can target. */
 export function sectionNames<Kind extends BackendKind>(
   kind: Kind,
   spec: BackendSpec,

@@ -13,7 +13,7 @@ import { resolveConnection, secureUrl } from "./parts/connection.ts";
 import { resolveDestination } from "./parts/destination.ts";
 import { curlCommand } from "./parts/try-request.ts";
 
-/** Model servers, and who picks one of them for each request. */
+/** Model servers, and the endpoint picker that chooses one for each request. */
 interface InferencePoolNode {
   readonly kind: "inferencePool";
   readonly url: Text;
@@ -28,18 +28,20 @@ const schema = () =>
   object(
     {
       host: text(
-        "`host:port` or a URL: the addresses of the name, with the port, are the pool's endpoints (a headless Service).",
+        "`host:port` or a URL. The addresses that the name resolves to, with the port, are the pool's endpoints (a headless Service).",
         { readAtStart: true, examples: ["models.default.svc.cluster.local:8000"] },
       ),
       ...pickerSchemas(),
     },
     {
       required: ["host", "endpointPicker"],
-      description: "Model servers, of which an endpoint picker chooses one for each request.",
+      description: "Model servers, from which an endpoint picker chooses one for each request.",
     },
   );
 
-/** Model servers, of which a picker chooses one for each request (Gateway API inference extension). */
+/**
+ * Forwards to the model server that an endpoint picker chooses for each request (Gateway API inference extension).
+ */
 export const inferencePool: Backend<
   "inferencePool",
   Infer<ReturnType<typeof schema>>,
@@ -48,7 +50,7 @@ export const inferencePool: Backend<
 > = {
   kind: "inferencePool",
   summary:
-    "passes requests on to the model server that an endpoint picker names (Gateway API inference extension)",
+    "forwards requests to the model server that an endpoint picker chooses (Gateway API inference extension)",
   schema,
   lower: ({ host, ...picking }, context) => ({ address: host, ...lowerPicking(picking, context) }),
   ofResource: poolOf,

@@ -25,19 +25,19 @@ interface McpNode {
   readonly failureMode: "failClosed" | "failOpen";
   readonly prefixMode: "conditional" | "always";
   readonly targets: readonly McpTargetNode[];
-  /** Of sessions that hold something open; undefined: as by default. */
+  /** Limits of sessions that hold resources; `undefined` for the defaults. */
   readonly sessions: McpSessionsNode | undefined;
-  /** Undefined: every tool that a server lists is shown. */
+  /** `undefined` if all tools that servers list are shown. */
   readonly toolLock: ToolLockNode | undefined;
-  /** Its share of the requests that belong to nobody, in relation to the others' of its route; 0: none. */
+  /** Weight for requests without a session, relative to the route's other backends; 0 for none. */
   readonly weight: number;
   readonly origin: Origin;
 }
 
-/** What is configured of sessions; idle time in milliseconds. */
+/** Configured limits of sessions; idle time in milliseconds. */
 type McpSessionsNode = Omit<McpSessionsConfig, "origin">;
 
-/** One MCP server behind a backend. */
+/** One MCP server of a backend. */
 type McpTargetNode = NamedMcpTarget &
   (
     | {
@@ -54,10 +54,10 @@ type McpTargetNode = NamedMcpTarget &
       }
   );
 
-/** An MCP endpoint in front of one or more servers. */
+/** Serves one or more MCP servers at one endpoint. */
 export const mcp: Backend<"mcp", McpValue, McpConfig, McpNode, never, KubernetesMcpValue> = {
   kind: "mcp",
-  summary: "serves MCP from one server or from several as one",
+  summary: "serves MCP from one server, or from several combined into one",
   schema: mcpSchema,
   isNameable: true,
   lower: lowerMcp,
@@ -96,7 +96,10 @@ export const mcp: Backend<"mcp", McpValue, McpConfig, McpNode, never, Kubernetes
   tryCommand,
 };
 
-/** The Inspector asks for the tools; curl, which takes any host and certificate, sends a client's first message. */
+/**
+ * Returns an MCP Inspector command that lists tools, or, if a host name or certificate must be overridden, a curl
+ * command that sends `initialize`.
+ */
 function tryCommand(request: TryRequest): string {
   const { kind, value } = request.path;
   const path = { kind, value: kind === "prefix" && value === "/" ? "/mcp" : value };
@@ -191,7 +194,7 @@ function resolveTarget(
   return { kind, name, era, url: secureUrl(url, connection), connection, origin };
 }
 
-/** Reports a document that has no tools, and operations that can't be one. */
+/** Resolves an OpenAPI target. Reports documents without tools, and operations that cannot become tools. */
 function resolveOpenApi(
   {
     name,
@@ -219,8 +222,7 @@ function resolveOpenApi(
     context.diagnostics.report("bad-openapi", place, { problem: found.problem, advice });
     return undefined;
   }
-  for (const each of found.excludedFields)
-    context.diagnostics.report("operation-left-out", place, each);
+  for (const each of found.skipped) context.diagnostics.report("operation-left-out", place, each);
   const server = forwardUrl(address, childOf(at, "host"), context.diagnostics);
   if (server === undefined) return undefined;
   const url = below(server, basePath ?? found.basePath);
@@ -237,7 +239,7 @@ function resolveOpenApi(
   };
 }
 
-/** A path of the address itself is the one that counts. */
+/** Prepends the base path, unless the address has a path of its own. */
 function below(server: Text, path: string): Text {
   if (typeof server !== "string") return { kind: "env", parts: [...server.parts, path] };
   return new URL(server).pathname === "/" ? `${server.replace(/\/$/, "")}${path}` : server;

@@ -116,7 +116,7 @@ describe("headers of one backend", () => {
     const modifier = "{type: RequestHeaderModifier, requestHeaderModifier: {remove: [x-a]}}";
     expect(told(modifier)).toEqual([]);
     expect(told(modifier, modifier)).toMatchObject([
-      expect.stringContaining("a backend has one filter of type RequestHeaderModifier"),
+      expect.stringContaining("a backend can only have one filter of type RequestHeaderModifier"),
     ]);
     const host = modifier.replace("x-a", "Host");
     expect(told(host)).toMatchObject([expect.stringContaining("Host")]);

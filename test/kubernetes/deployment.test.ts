@@ -332,15 +332,15 @@ it("refuses overlays of which no Deployment comes", () => {
   const laid = (spec: string) => () => build("", `deployment: {spec: ${spec}}`);
   const pod = (container: string) => `{template: {spec: {containers: [${container}]}}}`;
   expect(laid(pod("{name: sidecar}"))).toThrow(/the container "sidecar" has no image/);
-  expect(laid(pod("{image: a}"))).toThrow(/every container of an overlay has a name/);
-  expect(laid(pod("{name: gateway, $patch: delete}"))).toThrow(/take away the container "gateway"/);
+  expect(laid(pod("{image: a}"))).toThrow(/every container of an overlay requires a name/);
+  expect(laid(pod("{name: gateway, $patch: delete}"))).toThrow(/remove the container "gateway"/);
   expect(laid("{selector: {matchLabels: {a: b}}}")).toThrow(/cannot change the selector/);
   expect(laid("{replicas: many}")).toThrow(
     /wrong-type: "replicas" must be a whole number, not a string/,
   );
-  expect(laid("{replicas: -1}")).toThrow(/"replicas" is no less than 0/);
+  expect(laid("{replicas: -1}")).toThrow(/"replicas" cannot be negative/);
   expect(laid(pod("{name: gateway, env: [{value: a}]}"))).toThrow(
-    /every item of "env" has a "name": the list is merged by it/,
+    /every item of "env" requires "name", by which the list is merged/,
   );
   const { checked } = build("", "deployment: {spec: {replica: 2}}");
   expect(complaints(checked)).toEqual([
@@ -350,19 +350,19 @@ it("refuses overlays of which no Deployment comes", () => {
 
 it("refuses overlays of which no other resource comes", () => {
   expect(() => build("", "serviceAccount: {spec: {imagePullSecrets: [{name: a}]}}")).toThrow(
-    /an account has no spec: its overlay has labels and annotations alone/,
+    /a ServiceAccount has no spec: its overlay can only have labels and annotations/,
   );
   expect(() => build("", "service: {spec: {type: ExternalName, externalName: a.test}}")).toThrow(
-    /leads to no pod/,
+    /does not route to pods/,
   );
   expect(() => build("", "service: {spec: {ports: {port: 80}}}")).toThrow(
     /"ports" must be a list, not a mapping/,
   );
   const budget = (spec: string) => `podDisruptionBudget: {spec: {${spec}}}`;
-  expect(() => build(budget("minAvailable: 1"), budget("maxUnavailable: 1"))).toThrow(/not both/);
-  expect(() => build("", "horizontalPodAutoscaler: {}")).toThrow(/has "maxReplicas"/);
+  expect(() => build(budget("minAvailable: 1"), budget("maxUnavailable: 1"))).toThrow(/cannot have both/);
+  expect(() => build("", "horizontalPodAutoscaler: {}")).toThrow(/requires "maxReplicas"/);
   const bounds = "horizontalPodAutoscaler: {spec: {minReplicas: 3, maxReplicas: 2}}";
-  expect(() => build("", bounds)).toThrow(/"minReplicas" is at most "maxReplicas"/);
+  expect(() => build("", bounds)).toThrow(/"minReplicas" cannot exceed "maxReplicas"/);
 });
 
 it("takes log levels, the typed ones over those of the raw configuration", () => {

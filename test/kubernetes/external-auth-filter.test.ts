@@ -112,7 +112,7 @@ describe("the filter ExternalAuth", () => {
         ),
       );
     expect(told("{protocol: HTTP, backendRef: {name: a, port: 80}, grpc: {}}").join()).toContain(
-      '"grpc" stands with protocol: GRPC',
+      '"grpc" requires protocol: GRPC',
     );
     expect(told("{protocol: HTTP, backendRef: {name: a, port: 80}}").join()).toContain('"grpc"');
     expect(told("{protocol: HTTP, backendRef: {name: a, port: 80}, http: {}}").join()).toContain(

@@ -23,7 +23,7 @@ binds:
   });
   const { stdout } = await gwc(["explain", "route", "chat"], { cwd: folder });
   expect(stdout).toContain(
-    "backend: ai (group 1: fast (gpt-5), not asked for 10 s after a failure; group 2: spare, not asked for 10 s after 3 failures or health below 0.5)\n",
+    "backend: ai (group 1: fast (gpt-5), ejected for 10 s after a failure; group 2: spare, ejected for 10 s after 3 failures or health below 0.5)\n",
   );
 });
 
@@ -75,10 +75,10 @@ it("the explanation of a route lists what is scanned where", async () => {
   const { folder } = new Workspace(guarded);
   const { stdout } = await gwc(["explain", "route", "chat"], { cwd: folder });
   expect(stdout).toContain(
-    "guards on requests: 1.regex (masks ssn; messages), 2.webhook (asks http://127.0.0.1:9000; all texts), 3.regex (rejects secret[0-9]; all texts)\n" +
-      "guards on responses: 1.webhook (asks http://127.0.0.1:9000; all texts)\n" +
-      "guards on streams: the same, with servers asked about 1024 characters at a time\n" +
-      "guards on texts: patterns see them as they read, without characters of no width and with look-alikes as what they look like; what one role says in parts as one\n",
+    "guards on requests: 1.regex (masks ssn; messages), 2.webhook (calls http://127.0.0.1:9000; all parts), 3.regex (rejects secret[0-9]; all parts)\n" +
+      "guards on responses: 1.webhook (calls http://127.0.0.1:9000; all parts)\n" +
+      "guards on streams: the same guards, with 1024 characters sent to servers at a time\n" +
+      "guards on patterns: matched on normalized text (zero-width characters removed, look-alikes replaced), with the parts of one role joined\n",
   );
 });
 

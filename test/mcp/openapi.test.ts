@@ -293,9 +293,9 @@ it("a call that its client cancels is aborted at the API", async () => {
 
 it.each([
   ["nothing", undefined, /can't be read/],
-  ["a text", "hello", /is no OpenAPI document/],
+  ["a text", "hello", /is not an OpenAPI document/],
   ["neither JSON nor YAML", "{", /neither JSON nor YAML/],
-  ["Swagger 2.0", '{"swagger": "2.0", "paths": {}}', /is no OpenAPI document/],
+  ["Swagger 2.0", '{"swagger": "2.0", "paths": {}}', /is not an OpenAPI document/],
   ["no operations", "openapi: 3.1.0\npaths: {}", /has no operation/],
 ])("a document with %s is refused", (_what, file, expected) => {
   const targets = [shop("127.0.0.1:9000")];
@@ -321,13 +321,13 @@ it("operations that cannot be tools are reported, and the others work", () => {
   expect(program).toBeDefined();
   expect(findings.map(({ message }) => message)).toEqual([
     "POST /upload is not offered as a tool: its body is not JSON",
-    'GET /basket is not offered as a tool: its parameter "session" can\'t be an argument',
-    'GET /labels/{label} is not offered as a tool: its parameter "label" has a style that no argument is written in',
-    'GET /lost is not offered as a tool: its reference "other.yaml#/Tenant" leads nowhere in the document',
-    'PUT /lost is not offered as a tool: its reference "#/components/schemas/Lost" leads nowhere in the document',
-    "POST /lost is not offered as a tool: the reference of its body leads nowhere",
-    "/elsewhere is not offered as a tool: its reference leads nowhere",
-    "GET relative is not offered as a tool: its path is none",
+    'GET /basket is not offered as a tool: its parameter "session" cannot be an argument',
+    'GET /labels/{label} is not offered as a tool: its parameter "label" has an unsupported style',
+    'GET /lost is not offered as a tool: its reference "other.yaml#/Tenant" is not in the document',
+    'PUT /lost is not offered as a tool: its reference "#/components/schemas/Lost" is not in the document',
+    "POST /lost is not offered as a tool: the reference of its body is broken",
+    "/elsewhere is not offered as a tool: its reference is broken",
+    "GET relative is not offered as a tool: its path is invalid",
   ]);
   expect(messageOf("operation-left-out").severity).toBe("warning");
 });

@@ -34,7 +34,7 @@ it("certificate and key in each other's place are refused", () => {
   const folder = folderWithPairs();
   expect(check(folder, { cert: "a.key", key: "a.pem" })).toEqual([
     'error[unusable-pem] 6 a.key: "a.key" holds no certificate',
-    'error[unusable-pem] 6 a.pem: "a.pem" holds no private key',
+    'error[unusable-pem] 6 a.pem: "a.pem" contains no private key',
   ]);
 });
 
@@ -69,8 +69,8 @@ it("a certificate request in the place of the certificate is told from a broken 
   execFileSync(program("openssl"), request, { stdio: "ignore" });
   writeFileSync(at("half.pem"), readFileSync(at("a.pem"), "utf8").slice(0, 300));
   const hint = (cert: string) => findingsOf(folder, { cert, key: "a.key" })[0]?.hint;
-  expect(hint("a.csr")).toBe("this is something else; name the file of the certificate");
-  expect(hint("half.pem")).toBe("write the file again, whole");
+  expect(hint("a.csr")).toBe("not a certificate; give the certificate file");
+  expect(hint("half.pem")).toBe("write the complete file again");
 });
 
 it("an encrypted key and half a key are refused", () => {
@@ -80,10 +80,10 @@ it("an encrypted key and half a key are refused", () => {
   execFileSync(program("openssl"), [...encrypt, "-out", at("locked.key")]);
   writeFileSync(at("half.key"), readFileSync(at("a.key"), "utf8").slice(0, 100));
   expect(check(folder, { cert: "a.pem", key: "locked.key" })).toEqual([
-    'error[unusable-pem] 6 locked.key: "locked.key" is encrypted, and nobody is there to type its passphrase',
+    'error[unusable-pem] 6 locked.key: "locked.key" is encrypted, and the gateway cannot ask for its passphrase',
   ]);
   expect(check(folder, { cert: "a.pem", key: "half.key" })).toEqual([
-    'error[unusable-pem] 6 half.key: "half.key" holds a private key that can\'t be read',
+    'error[unusable-pem] 6 half.key: "half.key" contains a private key that cannot be read',
   ]);
 });
 

@@ -3,40 +3,46 @@ import type { BackendPolicies } from "../../model/backend-policies.ts";
 import type { Text } from "../../model/texts.ts";
 import type { ProviderOptions } from "./providers/index.ts";
 
-/** `ai` as configured: groups in the order in which they are asked. */
+/** `ai` as configured: groups in order of preference. */
 export interface AiConfig {
   readonly groups: readonly (readonly ProviderConfig[])[];
-  /** The model that each group alone serves, by the name that clients use (one `*` at an end); absent: all serve any. */
+  /**
+   * Model that each group serves exclusively, by the name that clients use (at most one `*`, at an end); absent if
+   * all serve any.
+   */
   readonly models?: readonly string[];
-  /** Models that stand for others of them. */
+  /** Virtual models, which route to others. */
   readonly virtualModels?: readonly VirtualModelConfig[];
 }
 
 /** One provider of a group. */
 export interface ProviderConfig {
-  /** What logs and clients know it as. */
+  /** Name in logs and for clients. */
   readonly name: string;
   readonly options: ProviderOptions;
-  /** Where its options stand. */
+  /** Location of its options. */
   readonly optionsOrigin: Origin;
-  /** Another server that speaks as the provider does: `host:port`, or a URL. */
+  /** Another server with the provider's API: `host:port`, or a URL. */
   readonly server: Text | undefined;
   readonly serverOrigin: Origin;
   /** Another port of the provider's own server. */
   readonly port: number | undefined;
-  /** Where it serves the API, in the place of the provider's own path. */
+  /** Path of the API, instead of the provider's own. */
   readonly path: string | undefined;
-  /** Where it says that about as many tokens as a request has are taken from limits before it goes out; undefined: they are not. */
+  /**
+   * Location of the setting that deducts an estimate of a request's tokens from limits before it is sent;
+   * `undefined` if not set.
+   */
   readonly tokenize: Origin | undefined;
   readonly policies: BackendPolicies | undefined;
   readonly origin: Origin;
 }
 
-/** A model that stands for others of the front door, as a file says it. */
+/** A virtual model as configured in a file, which routes to other models of the `llm` section. */
 export interface VirtualModelConfig {
-  /** What clients ask for. */
+  /** Name that clients use. */
   readonly name: string;
-  /** The models of the lowest priority come first; of shares there is one list. */
+  /** For failover, tiers in order of priority; otherwise a single list. */
   readonly routing:
     | { readonly kind: "failover"; readonly tiers: readonly (readonly VirtualTarget[])[] }
     | { readonly kind: "weighted"; readonly targets: readonly WeightedTarget[] }
@@ -44,14 +50,14 @@ export interface VirtualModelConfig {
   readonly origin: Origin;
 }
 
-/** A model that is asked in the place of a virtual one, by the name that clients would use. */
+/** A model to which a virtual model routes, by the name that clients use. */
 export interface VirtualTarget {
   readonly model: string;
   readonly origin: Origin;
 }
 
 interface ConditionalTarget extends VirtualTarget {
-  /** When it is asked; undefined: always. */
+  /** Condition of the route; `undefined` for always. */
   readonly when: { readonly text: string; readonly origin: Origin } | undefined;
 }
 

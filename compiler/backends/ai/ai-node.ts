@@ -11,71 +11,71 @@ import type { ProviderKind } from "./providers/index.ts";
 import type { LlmEndpoint } from "./providers/provider.ts";
 import type { VirtualModelNode } from "./virtual-models.ts";
 
-/** The models behind a route. */
+/** The LLM providers behind a route. */
 export interface AiNode {
   readonly kind: "ai";
-  /** What the ends of paths carry, the longest one first; the empty one is every path. */
+  /** Suffixes of paths and their traffic, longest first; the empty suffix matches every path. */
   readonly routes: readonly { readonly suffix: string; readonly type: RouteType }[];
   readonly groups: readonly (readonly AiProviderNode[])[];
-  /** Responses name the provider. */
+  /** Whether responses name the provider. */
   readonly namesProvider: boolean;
-  /** Milliseconds of silence after which a client of a stream gets a sign of life. */
+  /** Milliseconds without data after which a streaming client gets a keep-alive event. */
   readonly streamKeepAlive: number;
-  /** The model that each group alone serves, by the name that clients use; undefined: all serve any. */
+  /** Model that each group serves exclusively, by the name that clients use; `undefined` if all serve any. */
   readonly served: readonly string[] | undefined;
-  /** Models that stand for others of them. */
+  /** Virtual models, which route to others. */
   readonly virtualModels: readonly VirtualModelNode[];
-  /** The models that clients can be told of. */
+  /** Models that are listed to clients. */
   readonly models: readonly ModelNode[];
   readonly origin: Origin;
 }
 
-/** A model by the name that clients ask for it. */
+/** A model, by the name that clients use. */
 export interface ModelNode {
   readonly id: string;
-  /** `gen_ai.provider.name` of whom it is asked. */
+  /** `gen_ai.provider.name` of its provider. */
   readonly owner: string;
 }
 
 /** One provider of a route, complete. */
 export interface AiProviderNode {
   readonly name: string;
-  /** The name as an identifier, which other providers may have too. */
+  /** The name as an identifier, not necessarily unique. */
   readonly id: string;
   readonly kind: ProviderKind;
   readonly system: string;
-  /** Undefined: the one that the request names. */
+  /** Fixed model; `undefined` if the request names it. */
   readonly model: string | undefined;
-  /** The function that gives models the names that the provider's paths have; undefined: they have them. */
+  /** Function that converts model names to those of the provider's paths; `undefined` if they are the same. */
   readonly modelName: "vertexModel" | undefined;
   readonly url: Text;
   readonly connection: BackendConnection;
   readonly headers: readonly string[];
-  /** The header of its own in which the key goes; absent: `Authorization`, which the connection has. */
+  /** Header for the key; `undefined` for `Authorization`, which is part of the connection. */
   readonly key: { readonly header: KeyHeader; readonly value: Text | MountedFile } | undefined;
-  /** The header in which a client's own key goes on to it; undefined: the gateway has its own. */
+  /** Header in which a client's own key is forwarded; `undefined` if the gateway has a key. */
   readonly clientKey: KeyHeader | undefined;
-  /** By route type, as far as it serves it. */
+  /** Endpoint per route type, for the types that the provider supports. */
   readonly endpoints: { readonly [Type in RouteType]?: LlmEndpoint };
-  /** The path of the configuration in the place of every other one; undefined: none. */
+  /** Configured path, which replaces all others; `undefined` if none. */
   readonly path: string | undefined;
-  /** What its requests say beside those of other providers of its format. */
+  /** Extensions of its requests over those of other providers with the same format. */
   readonly dialect: Pick<Dialect, "guardrail" | "caching">;
-  /** About as many tokens as a request has are taken from limits before it goes out. */
+  /** Whether an estimate of a request's tokens is deducted from limits before it is sent. */
   readonly expectsTokens: boolean;
-  /** It is the provider's own server, of which the newest ways are known. */
+  /** Whether it is the provider's own server, which supports the latest API features. */
   readonly isOwnServer: boolean;
   readonly policies: ProviderPolicies | undefined;
-  /** Fields of requests that expressions make; undefined: none. */
+  /** Request fields computed by expressions; `undefined` if none. */
   readonly transforms: TransformsNode | undefined;
-  /** What guards its requests and responses; undefined: nothing does. */
+  /** Guards of requests and responses; `undefined` if none. */
   readonly guard: PromptGuardNode | undefined;
-  /** When it is left alone; undefined: there is no other to ask. */
+  /** Conditions of ejection; `undefined` if there is no other provider to fall back to. */
   readonly health: HealthNode | undefined;
   readonly origin: Origin;
 }
 
-/** Fields of requests and what expressions make of them. */
+/** Request fields and the expressions that compute them. */
 export interface TransformsNode {
   readonly fields: readonly NamedNode[];
   readonly origin: Origin;

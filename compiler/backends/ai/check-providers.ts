@@ -14,14 +14,17 @@ import {
   providers,
 } from "./providers/index.ts";
 
-/** A provider of a route, as far as it is checked with what holds for it. */
+/** The effective settings of a provider, as far as they are checked. */
 interface CheckedProvider {
-  /** Undefined: the one that the request names. */
+  /** Fixed model; `undefined` if the request names it. */
   readonly model: string | undefined;
   readonly policies: ProviderPolicies | undefined;
 }
 
-/** Reports what is configured for providers and cannot be meant. `resolved`: the same ones with what holds for them. */
+/**
+ * Reports provider settings that have no effect or are likely mistakes; `resolved` has the same providers with
+ * inherited policies.
+ */
 export function checkProviders(
   all: readonly ProviderConfig[],
   resolved: readonly CheckedProvider[],
@@ -48,7 +51,7 @@ export function checkProviders(
   for (const each of distinct(policies.map((own) => own?.prompts))) reportRoles(each, diagnostics);
   const naming = distinct(open.map((each) => each.policies?.transformations)).map(placeOf);
   for (const part of distinct(policies.map((own) => own?.transformations))) {
-    // Where no model is fixed an expression may say which one is asked.
+    // If no model is fixed, an expression may choose it.
     const isNaming = naming.includes(placeOf(part));
     const fields = part.value.filter(({ name }) => !isNaming || name !== "model");
     reportFixedFields(fields, diagnostics);
@@ -64,7 +67,7 @@ export function checkProviders(
 
 const CHATS: readonly RouteType[] = ["Completions", "Messages", "Responses"];
 
-/** What changes requests, and the kinds of requests that have what it changes. */
+/** Policies that change requests, each with the route types it can act on. */
 const EDITS = [
   { field: "prompts", acts: [...CHATS, "TokenCount"], on: "chats with models" },
   { field: "streamKeepAlive", acts: CHATS, on: "chats with models" },
@@ -92,7 +95,7 @@ function assumedRegion<Kind extends ProviderKind>({
   return providerOf<Kind>(kind).assumedRegion?.(value);
 }
 
-/** Other servers that speak as a provider does have models of any name. */
+/** Reports a model name of another provider. Compatible servers of others may have models of any name. */
 function reportForeignModel(
   { options: { kind, value }, optionsOrigin, server }: ProviderConfig,
   diagnostics: Diagnostics,
@@ -108,7 +111,7 @@ function reportForeignModel(
   diagnostics.report("foreign-model", childOf(optionsOrigin, "model"), params);
 }
 
-/** What decided on the way of a request before its fields are set. */
+/** Reports fields that take effect too late: they decide where a request goes before policies set them. */
 function reportFixedFields(
   fields: readonly Pick<NamedExpression, "name" | "origin">[],
   diagnostics: Diagnostics,
@@ -133,10 +136,10 @@ function reportRoles(
   }
 }
 
-/** Who may say what stands before or after a prompt: results of tools belong to calls. */
+/** Roles of messages that can be added to a prompt; tool results need a call. */
 const ROLES: readonly string[] = ["system", "developer", "user", "assistant"];
 
-/** Names are replaced once: an alias that stands for another one does not get that one's model. */
+/** Reports aliases of aliases. Names are replaced once, so such an alias does not reach the final model. */
 function reportAliases(
   { value, origin }: NonNullable<LlmPolicies["modelAliases"]>,
   diagnostics: Diagnostics,
@@ -153,7 +156,7 @@ function reportAliases(
   }
 }
 
-/** What a name stands for, and that, and so on, to the first that is no alias or was there before. */
+/** Follows an alias until a name is not an alias or repeats. */
 function followed(alias: string, aliases: Readonly<Record<string, string>>): readonly string[] {
   const names = [alias];
   for (;;) {
@@ -166,7 +169,7 @@ function followed(alias: string, aliases: Readonly<Record<string, string>>): rea
   }
 }
 
-/** What is there, each place of the configuration once. */
+/** Returns the defined parts, once per location in the configuration. */
 function distinct<Value>(
   parts: readonly (Configured<Value> | undefined)[],
 ): readonly Configured<Value>[] {

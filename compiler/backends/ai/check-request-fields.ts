@@ -17,7 +17,10 @@ import type { Configured, RouteType } from "../../model/llm-policies.ts";
 import type { AiProviderNode } from "./ai-node.ts";
 import type { LlmEndpoint } from "./providers/provider.ts";
 
-/** Requests whose fields can be set: the format in which they pass as they are, and what is done with fields elsewhere. */
+/**
+ * Route types whose requests have settable fields: the format that passes unchanged, and the treatment of fields
+ * in other formats.
+ */
 const readTypes: Readonly<
   Partial<Record<RouteType, { readonly native: LlmFormatName; readonly fields: FieldTable }>>
 > = {
@@ -30,21 +33,21 @@ const readTypes: Readonly<
 /** A field that the configuration sets. */
 interface GivenField {
   readonly name: string;
-  /** Undefined: an expression makes it. */
+  /** `undefined` if an expression computes it. */
   readonly value: Json | undefined;
   readonly origin: Place;
 }
 
-/** The same, and what becomes of it. */
+/** A set field with its treatment. */
 interface SetField extends GivenField {
-  /** Of what requests, to which providers it is refused: `Completions to claude`. */
+  /** Requests and providers that refuse it: `Completions to claude`. */
   readonly refused: string[];
-  /** How often it goes to a provider, or is left out on the way. */
+  /** Number of cases in which it is sent to a provider, and in which it is dropped. */
   sent: number;
-  excludedFields: number;
+  dropped: number;
 }
 
-/** Reports fields of requests that the configuration sets and no provider can be sent. */
+/** Reports request fields that are set but cannot be sent to any provider. */
 export function checkRequestFields(
   providers: readonly AiProviderNode[],
   types: ReadonlySet<RouteType>,
@@ -54,7 +57,7 @@ export function checkRequestFields(
   for (const provider of providers) {
     for (const given of fieldsOf(provider)) {
       const key = placeKey(given.origin);
-      const field = set.get(key) ?? { ...given, refused: [], sent: 0, excludedFields: 0 };
+      const field = set.get(key) ?? { ...given, refused: [], sent: 0, dropped: 0 };
       set.set(key, field);
       for (const type of types) follow(field, type, provider);
     }
@@ -81,7 +84,7 @@ function membersOf(
   });
 }
 
-/** Finds out what becomes of a field in requests of a type to a provider. */
+/** Determines the treatment of a field in requests of a type to a provider. */
 function follow(field: SetField, type: RouteType, { name, endpoints }: AiProviderNode): void {
   const read = readTypes[type];
   const endpoint = endpoints[type];
@@ -90,9 +93,9 @@ function follow(field: SetField, type: RouteType, { name, endpoints }: AiProvide
     field.sent += 1;
     return;
   }
-  const fate = Object.hasOwn(read.fields, field.name) ? read.fields[field.name] : undefined;
-  if (fate === "dropped") field.excludedFields += 1;
-  else if (fate === "read" || isHarmless(field, fate?.refusedUnless)) field.sent += 1;
+  const treatment = Object.hasOwn(read.fields, field.name) ? read.fields[field.name] : undefined;
+  if (treatment === "dropped") field.dropped += 1;
+  else if (treatment === "read" || isHarmless(field, treatment?.refusedUnless)) field.sent += 1;
   else field.refused.push(`${type} to ${name}`);
 }
 
@@ -100,14 +103,14 @@ function formatsOf({ format, branches = [] }: LlmEndpoint): readonly LlmFormatNa
   return [format, ...branches.map((branch) => branch.format)];
 }
 
-/** Whether the value asks for nothing; what an expression makes may be such a value where there is one. */
+/** Whether the value has no effect; for a computed value, whether such a value exists. */
 function isHarmless({ value }: GivenField, harmless: readonly unknown[] = []): boolean {
   if (value === undefined) return harmless.length > 0;
   return harmless.some((each) => JSON.stringify(each) === JSON.stringify(value));
 }
 
 function reportField(
-  { name, origin, refused, sent, excludedFields }: SetField,
+  { name, origin, refused, sent, dropped }: SetField,
   types: ReadonlySet<RouteType>,
   diagnostics: Diagnostics,
 ): void {
@@ -120,10 +123,10 @@ function reportField(
     diagnostics.report("misspelt-request-field", at, { name, suggestion });
   } else if (refused.length > 0) {
     diagnostics.report("untranslated-request-field", at, { name, refused });
-  } else if (sent === 0 && excludedFields > 0) {
+  } else if (sent === 0 && dropped > 0) {
     diagnostics.report("dropped-request-field", at, { name });
   }
 }
 
-/** Short names are near to each other by chance. */
+/** Minimum length of a name to compare: short names resemble each other by chance. */
 const MIN_LENGTH = 5;

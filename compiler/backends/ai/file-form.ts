@@ -24,7 +24,7 @@ import {
 } from "./providers/index.ts";
 import { tokenize } from "./tokenize.ts";
 
-/** `ai` of the file. */
+/** Returns the schema of `ai` in a file. */
 export function aiSchema(policies: Schema<BackendPoliciesValue>) {
   const fields = providerFields(policies);
   const named = object(fields, { required: ["name", "provider"] });
@@ -33,7 +33,7 @@ export function aiSchema(policies: Schema<BackendPoliciesValue>) {
       providers: listOfParts(named, {
         minItems: 1,
         maxItems: 32,
-        description: "Providers that share the requests.",
+        description: "Providers that share the requests of the group.",
       }),
     },
     { required: ["providers"] },
@@ -45,7 +45,7 @@ export function aiSchema(policies: Schema<BackendPoliciesValue>) {
         minItems: 1,
         maxItems: 32,
         description:
-          "Groups of providers: a later one is asked while none of the earlier ones is healthy.",
+          "Groups of providers in order of preference: a group is used if no provider of the earlier groups is healthy.",
       }),
     },
     {
@@ -53,36 +53,33 @@ export function aiSchema(policies: Schema<BackendPoliciesValue>) {
       checks: ["name", "hostOverride", "pathOverride", "tokenize", "policies"].map((field) =>
         needsField(field, "provider"),
       ),
-      description: "Models of one provider, or of several in groups.",
+      description: "One LLM provider, or groups of several.",
     },
   );
 }
 
-/** `ai` as its schema lets it through. */
+/** Value of `ai`, as validated by its schema. */
 export type AiValue = Infer<ReturnType<typeof aiSchema>>;
 
 function providerFields(policies: Schema<BackendPoliciesValue>) {
   const schemas = providerSchemas();
   return {
-    name: shortText("What logs, metrics and clients know the provider as."),
+    name: shortText("Name of the provider in logs, in metrics and for clients."),
     provider: object(schemas, {
       exactlyOneOf: Object.keys(schemas),
       misplacedFieldHints: othersLikeOpenAi(
-        "a server that speaks as OpenAI does is `openai: {}`, and beside `provider` its hostOverride: HOST:PORT",
+        "for a server with OpenAI's API, write `openai: {}`, and hostOverride: HOST:PORT next to `provider`",
       ),
-      description: "Whose models, and which.",
+      description: "The provider, and optionally a fixed model.",
     }),
     hostOverride: text(
-      "`host:port` or a URL of another server that speaks as the provider does; plain HTTP unless it says otherwise.",
+      "Another server with the provider's API: `host:port` or a URL; plain HTTP unless the URL or a policy sets TLS.",
       { maxLength: 1024, readAtStart: true },
     ),
-    pathOverride: shortText(
-      "Where that server serves the API; the provider's own path by default.",
-      {
-        maxLength: 1024,
-        ...PATH_FORM,
-      },
-    ),
+    pathOverride: shortText("Path of the API on that server; the provider's own path by default.", {
+      maxLength: 1024,
+      ...PATH_FORM,
+    }),
     tokenize,
     policies,
   };
@@ -90,7 +87,7 @@ function providerFields(policies: Schema<BackendPoliciesValue>) {
 
 type ProviderValue = Pick<AiValue, Exclude<keyof AiValue, "groups">>;
 
-/** The canonical form of a validated `ai`. */
+/** Converts a validated `ai` to canonical form. */
 export function lowerAi(value: AiValue, context: LowerContext): AiConfig {
   const { origin } = context;
   if (value.groups === undefined) return { groups: [[lowerProvider(value, origin, context)]] };
@@ -100,7 +97,7 @@ export function lowerAi(value: AiValue, context: LowerContext): AiConfig {
       return member === undefined ? [] : [lowerProvider(member, at, context)];
     }),
   );
-  // One whose providers all have mistakes is not there.
+  // Omits groups whose providers all have mistakes.
   return { groups: groups.filter((members) => members.length > 0) };
 }
 
@@ -131,7 +128,7 @@ function lowerProvider(
   };
 }
 
-/** The one provider that is there, by any of its names, and that name. */
+/** Returns the key of the provider that is set, which may be an alias, and its options. */
 function readOptions(
   given: Readonly<Record<string, unknown>>,
 ): readonly [key: string, options: ProviderOptions] {

@@ -22,43 +22,41 @@ import { providers } from "./providers/index.ts";
 import type { OwnParam } from "./providers/provider.ts";
 import { tokenize } from "./tokenize.ts";
 
-/** A model of the front door as its schema lets it through. */
+/** A model of the `llm` section, as validated by its schema. */
 export type LlmModelValue = Infer<ReturnType<typeof modelSchema>>;
 
-/** A model of the front door. */
+/** Returns the schema of a model of the `llm` section. */
 export function modelSchema() {
   const { backendTLS } = connectionSchemas();
   const kinds = providers.flatMap(({ kind, fileKeys }) => [kind, ...fileKeys]);
   return object(
     {
       name: shortText(
-        "What clients ask for, exactly, or with one `*` at its start or end. Entries of one name share its requests.",
+        "Name that clients use, exact or with one `*` at its start or end. Entries with the same name share its requests.",
         MODEL_PATTERN,
       ),
-      provider: choice("Whose model it is.", kinds, {
+      provider: choice("Provider of the model.", kinds, {
         misplacedFieldHints: othersLikeOpenAi(
-          "a server that speaks as OpenAI does is `provider: openAI`, with hostOverride: HOST:PORT in `params`",
+          "for a server with OpenAI's API, write `provider: openAI`, with hostOverride: HOST:PORT in `params`",
         ),
       }),
       params: paramsSchema(),
       ...requestFieldMaps,
       transformation: transformationsSchema,
       finalTransformation: unsupportedBut(
-        "changes to requests behind their translation",
-        "write `transformation`: it changes a request before, and its fields are translated as the others are",
+        "changes to requests after their translation",
+        "write `transformation`, which changes requests before they are translated",
       ),
-      requestHeaders: headerChangesSchema(
-        "Changes to the headers of requests to this model alone.",
-      ),
+      requestHeaders: headerChangesSchema("Changes to the headers of requests to this model only."),
       responseHeaders: headerChangesSchema("Changes to the headers of this model's responses."),
       guardrails: promptGuardSchema(),
       promptCaching: promptCaching(),
       health: healthSchema(),
       backendTLS,
-      auth: unsupportedBut("credentials of one model", "write the key as `apiKey` of its `params`"),
+      auth: unsupportedBut("credentials of one model", "write the key as `apiKey` in `params`"),
       matches: unsupportedBut(
         "models by header",
-        "write a route under `binds` for each header: its `matches` name the header, its `ai` backend the model",
+        "write a route under `binds` for each header, with `matches` on the header and an `ai` backend for the model",
       ),
     },
     {
@@ -81,12 +79,11 @@ export function modelSchema() {
   );
 }
 
-/** What is said of models that are asked one after the other, or by shares. */
-export const SHARED_NAME =
-  "a name that stands for several models is one of `virtualModels` of `llm`";
+/** Hint for models that are combined by failover or by weight. */
+export const SHARED_NAME = "combine several models under one name in `llm.virtualModels`";
 
 const REQUEST_FIELDS = hintFor(
-  "fields of requests are said by `defaults` (for clients that say nothing) and `overrides` of the model",
+  "set request fields with `defaults` (if the client omits them) or `overrides` of the model",
   [
     "temperature",
     "top_p",
@@ -99,7 +96,7 @@ const REQUEST_FIELDS = hintFor(
 );
 
 const ANOTHER_SERVER = hintFor(
-  "another server that speaks as the provider does is hostOverride: HOST:PORT",
+  "for another server with the provider's API, write hostOverride: HOST:PORT",
   ["baseUrl", "apiBase", "url", "endpoint", "host"],
 );
 
@@ -107,66 +104,72 @@ function paramsSchema() {
   return object(
     {
       model: shortText(
-        "The provider's name of the model; the one that the client asks for by default.",
+        "The provider's name of the model; by default the name that the client sent.",
       ),
       apiKey: anyText({
         minLength: 1,
         maxLength: 2048,
         secret: true,
         description:
-          "The gateway's key at the provider. Write ${NAME}. Without one the client's own goes on.",
+          "API key for the provider, as `${NAME}`. Without it, the client's own key is forwarded.",
       }),
       hostOverride: text(
-        "`host:port` or a URL of another server that speaks as the provider does; plain HTTP unless it says otherwise.",
+        "Another server with the provider's API: `host:port` or a URL; plain HTTP unless the URL or a policy sets TLS.",
         { maxLength: 1024, readAtStart: true },
       ),
-      pathOverride: shortText("Where that server serves the API.", {
-        maxLength: 1024,
-        ...PATH_FORM,
-      }),
-      awsRegion: text("Bedrock: the region.", {
+      pathOverride: shortText(
+        "Path of the API on that server; the provider's own path by default.",
+        {
+          maxLength: 1024,
+          ...PATH_FORM,
+        },
+      ),
+      awsRegion: text("AWS region (Bedrock).", {
         maxLength: 63,
         pattern: "^[a-z0-9-]+$",
         form: "lower-case letters, digits and dashes",
         default: "us-east-1",
       }),
-      vertexProject: text("Vertex AI: the project.", {
+      vertexProject: text("Google Cloud project (Vertex AI).", {
         maxLength: 64,
         pattern: "^[a-z0-9.:-]+$",
-        form: "the id of a project",
+        form: "a project id",
       }),
-      vertexRegion: text("Vertex AI: the region; `us` and `eu` are of several regions.", {
+      vertexRegion: text("Region (Vertex AI); `us` and `eu` are multi-regions.", {
         maxLength: 64,
         pattern: "^[a-z0-9-]+$",
         form: "lower-case letters, digits and dashes",
         default: "global",
       }),
       azureHost: shortText(
-        "Azure OpenAI: the host of the resource, `NAME.openai.azure.com`, or `NAME.services.ai.azure.com`, which has Claude too.",
+        "Host of the resource (Azure OpenAI): `NAME.openai.azure.com`, or `NAME.services.ai.azure.com`, which also serves Claude.",
       ),
-      azureResourceName: text("Azure OpenAI: the `NAME` of that host.", {
+      azureResourceName: text("Name of the resource (Azure OpenAI): the `NAME` in `azureHost`.", {
         maxLength: 64,
         pattern: "^[A-Za-z0-9-]+$",
         form: "letters, digits and dashes",
       }),
-      azureApiVersion: text("Azure OpenAI: `v1`, `preview`, or a date (`2024-10-21`).", {
-        maxLength: 64,
-        pattern: "^[A-Za-z0-9.-]+$",
-        form: "v1, preview or a date",
-        default: "v1",
-      }),
+      azureApiVersion: text(
+        "API version (Azure OpenAI): `v1`, `preview`, or a date (`2024-10-21`).",
+        {
+          maxLength: 64,
+          pattern: "^[A-Za-z0-9.-]+$",
+          form: "v1, preview or a date",
+          default: "v1",
+        },
+      ),
       azureResourceType: unsupported("Azure AI Foundry"),
       azureProjectName: unsupported("Azure AI Foundry"),
       tokenize,
     },
     {
       misplacedFieldHints: { ...REQUEST_FIELDS, ...ANOTHER_SERVER },
-      description: "Which model, where, and with which key.",
+      description: "The provider's model, server and key.",
     },
   );
 }
 
-/** That a model has the parameters of its provider, and of no other one. */
+/** Returns checks that a model has the parameters of its own provider only, and the required ones. */
 function paramChecks({
   kind,
   fileKeys,
@@ -180,7 +183,7 @@ function paramChecks({
     isRecord(value.params) && value.params[param] !== undefined;
   const kinds = JSON.stringify(keys);
   const misplaced = ownParams.map((param) => ({
-    message: `"${param}" acts only on models of ${kind}`,
+    message: `"${param}" requires a model of ${kind}`,
     field: "params",
     holds: (value: Readonly<Record<string, unknown>>) => isOwn(value) || !has(value, param),
     cel: `self.provider in ${kinds} || !has(self.params) || !has(self.params.${param})`,
@@ -188,7 +191,7 @@ function paramChecks({
   if (neededParams.length === 0) return misplaced;
   const given = neededParams.map((param) => `has(self.params.${param})`);
   const needed = {
-    message: `models of ${kind} need ${neededParams.map((each) => `"${each}"`).join(" or ")}`,
+    message: `models of ${kind} require ${neededParams.map((each) => `"${each}"`).join(" or ")}`,
     holds: (value: Readonly<Record<string, unknown>>) =>
       !isOwn(value) || neededParams.filter((param) => has(value, param)).length === 1,
     cel: `!(self.provider in ${kinds}) || (has(self.params) && [${given}].filter(x, x).size() == 1)`,

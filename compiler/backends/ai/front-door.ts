@@ -12,11 +12,11 @@ import {
 } from "./providers/index.ts";
 import type { ModelParams } from "./providers/provider.ts";
 
-/** A model of the front door, as a file says it. */
+/** A model of the `llm` section of a file. */
 export interface NamedModel {
-  /** What clients ask for, with one `*` at most. */
+  /** Name that clients use, with at most one `*`. */
   readonly name: string;
-  /** Any key of a provider. */
+  /** Any key of a provider, including aliases. */
   readonly provider: string;
   readonly params:
     | (ModelParams & {
@@ -26,12 +26,12 @@ export interface NamedModel {
         readonly pathOverride?: string;
       })
     | undefined;
-  /** What its requests and responses alone become. */
+  /** Policies for its requests and responses only. */
   readonly policies: BackendPolicies | undefined;
   readonly origin: Origin;
 }
 
-/** The backend of models by name; `policies`: how all of them are reached. */
+/** Returns the backend that serves the models of the `llm` section; `policies` apply to all of them. */
 export function modelsByName(
   models: readonly NamedModel[],
   virtualModels: readonly VirtualModelConfig[],
@@ -48,7 +48,7 @@ export function modelsByName(
   };
 }
 
-/** Every kind of request at the path where clients send it. */
+/** Maps every API path to its type of traffic. */
 function allPaths(origin: Origin): LlmPolicies {
   const value: Readonly<Record<string, RouteType>> = {
     "/chat/completions": "Completions",
@@ -73,7 +73,7 @@ function readModel(
     ...(key !== undefined && { auth: { kind: "key", key, keyOrigin, origin: paramsOrigin } }),
   };
   return {
-    // Entries of one name share it: each is told from the others.
+    // Providers of the same model need distinct names.
     name: index === 0 ? name : `${name}-${index + 1}`,
     options: optionsFor(provider, params),
     optionsOrigin: paramsOrigin,

@@ -32,18 +32,21 @@ const TEXT_PARTS = ["systemPrompt", "messages", "toolInput", "toolOutput"] as co
 
 const rule = object(
   {
-    builtin: choice("A pattern that gwc knows.", NAMED_PATTERNS),
-    pattern: text("A pattern (RE2).", { maxLength: 1024, isPattern: true }),
+    builtin: choice("A predefined pattern.", NAMED_PATTERNS),
+    pattern: text("A regular expression (RE2).", { maxLength: 1024, isPattern: true }),
   },
   { exactlyOneOf: ["builtin", "pattern"], misplacedFieldHints: { regex: 'write pattern: "…"' } },
 );
 
 const regex = object(
   {
-    action: choice("What happens to a match.", ["mask", "reject"], { default: "mask" }),
-    rules: list(rule, { minItems: 1, maxItems: 64, description: "What is looked for." }),
+    action: choice("Action on a match.", ["mask", "reject"], { default: "mask" }),
+    rules: list(rule, { minItems: 1, maxItems: 64, description: "Patterns to search for." }),
   },
-  { required: ["rules"], description: "Patterns, matched in time linear to the text." },
+  {
+    required: ["rules"],
+    description: "Searches for patterns, in time linear in the length of the text.",
+  },
 );
 
 const status = integer("The status.", 200, 599, { default: DEFAULT_REJECTION.status });
@@ -53,31 +56,31 @@ const guardFields = {
   ...serverGuardSchemas,
   response: object(
     {
-      message: text("The message of the error, which is one of the client's own format.", {
+      message: text("Message of the error, which is sent in the client's API format.", {
         maxLength: 4096,
         default: DEFAULT_REJECTION.message,
       }),
       statusCode: status,
     },
-    { minProperties: 1, description: "What clients get for what is rejected." },
+    { minProperties: 1, description: "Error that clients get for rejected content." },
   ),
   rejection: object(
     {
       status,
-      body: anyText({ maxLength: 65_536, description: "The body, as it is." }),
+      body: anyText({ maxLength: 65_536, description: "The body, sent unchanged." }),
       headers: object(
         {
           set: object(
-            { "content-type": shortText("What the body is.") },
-            { description: "Headers with their values." },
+            { "content-type": shortText("Media type of the body.") },
+            { description: "Header values by name." },
           ),
         },
-        { description: "Headers of the response." },
+        { description: "Response headers." },
       ),
     },
     {
       minProperties: 1,
-      description: "What clients get for what is rejected, in a form of its own.",
+      description: "Custom response that clients get for rejected content.",
     },
   ),
 };
@@ -98,11 +101,11 @@ const requestGuard = object(
     azureContentSafety: azurePromptSchema,
     openAIModeration: moderationSchema,
     externalModeration: { ...moderationSchema, aliasOf: "openAIModeration" },
-    scope: list(choice("Texts of a kind.", TEXT_PARTS), {
+    scope: list(choice("A part of the request.", TEXT_PARTS), {
       minItems: 1,
       uniqueItems: true,
       description:
-        "Which texts of a request are looked at: system prompts (and what tools are said to be), messages, arguments of tools, and what tools gave. All by default.",
+        "Parts of a request to scan: system prompts (with tool descriptions), messages, tool arguments, and tool results. All by default.",
     }),
   },
   {
@@ -111,27 +114,27 @@ const requestGuard = object(
   },
 );
 
-/** `promptGuard` of a file. */
+/** Returns the schema of `promptGuard` in a file. */
 export function promptGuardSchema() {
   return object(
     {
       request: list(requestGuard, {
         minItems: 1,
         maxItems: 8,
-        description: "What requests pass, one after the other.",
+        description: "Guards of requests, applied in this order.",
       }),
       response: list(responseGuard, {
         minItems: 1,
         maxItems: 8,
-        description: "What responses pass, streams too.",
+        description: "Guards of responses, including streams, applied in this order.",
       }),
       streaming: choice(
-        "Whether the guards of responses act on streams; where they do not, who asks for a stream goes around them.",
+        "Whether response guards also act on streams. If disabled, clients can bypass them by requesting a stream.",
         ["Enabled", "Disabled"],
         { default: "Enabled" },
       ),
       window: integer(
-        "Characters of a stream that wait for the rest of a match whose pattern has no bound, and of which a server is asked at once; a quarter of them is asked about twice, so that nothing is missed between.",
+        "Number of characters of a stream that are held back for an unbounded match, and that are sent to a guard server at a time. Consecutive windows overlap by a quarter, so that nothing is missed in between.",
         16,
         65_536,
         { default: DEFAULT_GUARD_WINDOW },
@@ -139,7 +142,7 @@ export function promptGuardSchema() {
     },
     {
       atLeastOneOf: ["request", "response"],
-      description: "What must not reach a model, and what must not reach a client.",
+      description: "Guards that mask or reject content of requests and responses.",
     },
   );
 }
@@ -147,7 +150,7 @@ export function promptGuardSchema() {
 type Value = Infer<ReturnType<typeof promptGuardSchema>>;
 type GuardValue = NonNullable<Value["request"]>[number];
 
-/** The canonical form of a validated `promptGuard`. */
+/** Converts a validated `promptGuard` to canonical form. */
 export function lowerPromptGuard(
   { request = [], response = [], streaming, window }: Value,
   origin: Origin,

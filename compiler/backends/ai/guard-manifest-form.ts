@@ -50,19 +50,19 @@ const NAMES: Readonly<Record<string, NamedPattern>> = {
 
 const regex = object(
   {
-    matches: list(longText("A pattern."), { description: "Patterns of your own (RE2)." }),
+    matches: list(longText("A regular expression (RE2)."), { description: "Custom patterns." }),
     builtins: list(
-      choice("A pattern by name.", ["Ssn", "CreditCard", "PhoneNumber", "Email", "CaSin"]),
-      { description: "Patterns by name." },
+      choice("A predefined pattern.", ["Ssn", "CreditCard", "PhoneNumber", "Email", "CaSin"]),
+      { description: "Predefined patterns." },
     ),
-    action: choice("What happens to a match.", ["Mask", "Reject"], { default: "Mask" }),
+    action: choice("Action on a match.", ["Mask", "Reject"], { default: "Mask" }),
   },
-  { description: "What is looked for in the texts." },
+  { description: "Searches for patterns, in time linear in the length of the text." },
 );
 
 const failureMode = choice(GUARD_FAILURE, ["FailClosed", "FailOpen"], { default: "FailClosed" });
 
-/** Which texts a guard of requests looks at, by their names in a file. */
+/** The parts of a request that guards scan, with their names in a file. */
 const parts = {
   SystemPrompt: "systemPrompt",
   Messages: "messages",
@@ -74,13 +74,13 @@ const webhook = object(
   {
     failureMode,
     headers: expressionsSchema(
-      "Headers for the guard that expressions make of the client's request, instead of forwarded ones of the same name; one that fails is left out.",
+      "Headers computed from the client's request and sent to the guard, replacing forwarded ones of the same name; one whose expression fails is omitted.",
     ),
-    backendRef: backendReference("The guard."),
+    backendRef: backendReference("The guard's server."),
     forwardHeaderMatches: list(
       object(
         {
-          type: choice("How it is compared.", ["Exact", "RegularExpression"], {
+          type: choice("How the value is compared.", ["Exact", "RegularExpression"], {
             default: "Exact",
           }),
           name: headerName,
@@ -88,10 +88,13 @@ const webhook = object(
         },
         { required: ["name", "value"] },
       ),
-      { description: "Headers of the request that the guard is shown." },
+      {
+        description:
+          "Headers of the client's request that are forwarded to the guard if their values match.",
+      },
     ),
   },
-  { required: ["backendRef"], description: "A guard of your own, which is asked about the texts." },
+  { required: ["backendRef"], description: "Calls a custom guard server." },
 );
 
 function customResponse({ message }: RejectionConfig) {
@@ -100,19 +103,22 @@ function customResponse({ message }: RejectionConfig) {
       message: text("The message.", { default: message }),
       statusCode: integer("The status.", 200, 599, { default: DEFAULT_REJECTION.status }),
     },
-    { atLeastOneOf: ["message", "statusCode"], description: "What the client gets instead." },
+    {
+      atLeastOneOf: ["message", "statusCode"],
+      description: "Error that clients get for rejected content.",
+    },
   );
 }
 
-/** `AIPromptGuard`. `simpleBackend`: how a server of a guard is reached. */
+/** Returns the schema of `AIPromptGuard`; `simpleBackend` is that of the connection to a guard's server. */
 export function promptGuard(simpleBackend: Schema<PolicyFields>) {
   const moderation = object(
     {
-      model: text("The model.", { default: DEFAULT_MODERATION_MODEL }),
+      model: text("The moderation model.", { default: DEFAULT_MODERATION_MODEL }),
       policies: simpleBackend,
       failureMode,
     },
-    { description: "OpenAI's moderation, which is asked about the texts." },
+    { description: "Calls OpenAI's moderation API: flagged content is rejected." },
   );
   const kinds = {
     regex,
@@ -149,12 +155,12 @@ export function promptGuard(simpleBackend: Schema<PolicyFields>) {
       ...kinds,
       azureContentSafety: azureRequest,
       scope: list(
-        choice("Texts of a kind.", ["SystemPrompt", "Messages", "ToolInput", "ToolOutput"]),
+        choice("A part of the request.", ["SystemPrompt", "Messages", "ToolInput", "ToolOutput"]),
         {
           minItems: 1,
           uniqueItems: true,
           description:
-            "Which texts of a request are looked at: system prompts (and what tools are said to be), messages, arguments of tools, and what tools gave. All by default.",
+            "Parts of a request to scan: system prompts (with tool descriptions), messages, tool arguments, and tool results. All by default.",
         },
       ),
       externalModeration: moderation,
@@ -168,22 +174,22 @@ export function promptGuard(simpleBackend: Schema<PolicyFields>) {
       request: list(requestGuard, {
         minItems: 1,
         maxItems: 8,
-        description: "Guards of what clients send, in their order.",
+        description: "Guards of requests, applied in this order.",
       }),
       response: list(responseGuard, {
         minItems: 1,
         maxItems: 8,
-        description: "Guards of what models say, in their order.",
+        description: "Guards of responses, including streams, applied in this order.",
       }),
       streaming: choice(
-        "Whether the guards of responses act on streams; where they do not, who asks for a stream goes around them.",
+        "Whether response guards also act on streams. If disabled, clients can bypass them by requesting a stream.",
         ["Enabled", "Disabled"],
         { default: "Enabled" },
       ),
     },
     {
       atLeastOneOf: ["request", "response"],
-      description: "What must not reach a model, and what must not reach a client.",
+      description: "Guards that mask or reject content of requests and responses.",
     },
   );
 }
@@ -191,13 +197,13 @@ export function promptGuard(simpleBackend: Schema<PolicyFields>) {
 type Value = Infer<ReturnType<typeof promptGuard>>;
 type GuardValue = NonNullable<Value["request"]>[number];
 
-/** What reading the guards of a manifest needs. */
+/** Services needed to read the guards of a manifest. */
 export interface GuardContext extends ServerReferenceContext {
-  /** How a server is reached that has policies of its own. */
+  /** Returns the connection policies of a server that has policies of its own. */
   readonly connection: (fields: PolicyFields, origin: Origin) => BackendPolicies | undefined;
 }
 
-/** The canonical form of a validated `promptGuard`. */
+/** Converts a validated `promptGuard` to canonical form. */
 export function readPromptGuard(
   { request = [], response = [], streaming }: Value,
   context: GuardContext,
@@ -216,7 +222,7 @@ export function readPromptGuard(
   };
 }
 
-/** Undefined: its server is not known (reported). */
+/** Reads a guard; returns `undefined` if its server is unknown (reported). */
 function readGuard(
   value: GuardValue,
   otherwise: RejectionConfig,
@@ -274,7 +280,7 @@ function readGuard(
   return { kind: "openAIModeration", ...common, model, ...service };
 }
 
-/** A service of a known maker: it is where it always is, and reached as its own policies say. */
+/** Reads the settings of a well-known service, which has a fixed address and its own connection policies. */
 function readService(
   {
     policies,

@@ -25,15 +25,15 @@ import { expressionsSchema, lowerExpressions } from "../parts/named-expressions.
 import { readConnection } from "../parts/read-connection.ts";
 import { readValueMatch, valueMatchSchema } from "../parts/value-match.ts";
 
-/** What `failureMode` is about, in both forms. */
+/** Description of `failureMode`, in both forms. */
 export const GUARD_FAILURE =
-  "What becomes of texts when the guard can't be asked: nothing passes (503), or all does.";
+  "Outcome if the guard fails: requests are refused with 503, or content passes unchecked.";
 
 const failureMode = choice(GUARD_FAILURE, ["failClosed", "failOpen"], { default: "failClosed" });
 
-/** What guards have that are services of a known maker. */
+/** Fields of guards that call a well-known service. */
 const serviceFields = {
-  host: text("`host:port` or a URL of another server that speaks as the maker's own does.", {
+  host: text("Another server with the same API: `host:port` or a URL.", {
     readAtStart: true,
   }),
   policies: serverPolicies,
@@ -46,14 +46,15 @@ const webhook = object(
   {
     target: object(
       { ...serverFields, policies: serverPolicies },
-      { exactlyOneOf: [...serverKeys], description: "Where the webhook is." },
+      { exactlyOneOf: [...serverKeys], description: "Server of the webhook." },
     ),
     forwardHeaderMatches: list(valueMatchSchema, {
       maxItems: 16,
-      description: "Headers of the client's request that the webhook gets, by their values.",
+      description:
+        "Headers of the client's request that are forwarded to the webhook if their values match.",
     }),
     headers: expressionsSchema(
-      "Headers for the webhook that expressions make of the client's request, instead of forwarded ones of the same name; one that fails is left out. `:path`: where it is asked, instead of `/request` and `/response`.",
+      "Headers computed from the client's request and sent to the webhook, replacing forwarded ones of the same name; one whose expression fails is omitted. `:path` replaces `/request` and `/response`.",
     ),
     failureMode,
   },
@@ -61,23 +62,22 @@ const webhook = object(
     required: ["target"],
     examples: [{ target: { host: "127.0.0.1:8000" } }],
     description:
-      "Asks a server: `POST /request` with the messages, `POST /response` with the choices. It passes, masks or rejects.",
+      "Calls a server with `POST /request` and the messages, or `POST /response` and the choices. The server passes, masks or rejects them.",
   },
 );
 
-/** Which guardrail of Amazon Bedrock, in both forms. */
+/** Identification of an Amazon Bedrock guardrail, in both forms. */
 export const bedrockFields = {
-  identifier: shortText("The guardrail: its id or its ARN."),
-  version: shortText("Its version: a number, or `DRAFT`."),
-  region: shortText("The region of AWS.", {
+  identifier: shortText("Id or ARN of the guardrail."),
+  version: shortText("Version of the guardrail: a number, or `DRAFT`."),
+  region: shortText("AWS region.", {
     pattern: "^[a-z0-9-]+$",
     form: "lower-case letters, digits and dashes",
   }),
 };
 
-/** What it says of itself, in both forms. */
-export const BEDROCK_GUARDRAILS =
-  "Applies a guardrail of Amazon Bedrock to texts, whoever the provider is.";
+/** Description of `bedrockGuardrails`, in both forms. */
+export const BEDROCK_GUARDRAILS = "Applies an Amazon Bedrock guardrail, with any provider.";
 
 const bedrockGuardrails = object(
   {
@@ -92,93 +92,97 @@ const bedrockGuardrails = object(
   },
 );
 
-/** Where templates of Google Model Armor are unless they say it. */
+/** Default location of Google Model Armor templates. */
 export const DEFAULT_ARMOR_LOCATION = "us-central1";
 
-/** Which template of Google Model Armor, in both forms. */
+/** Identification of a Google Model Armor template, in both forms. */
 export const armorFields = {
-  templateId: shortText("The template.", plainName),
-  projectId: shortText("The project."),
-  location: shortText("Where it is.", { ...plainName, default: DEFAULT_ARMOR_LOCATION }),
+  templateId: shortText("Id of the template.", plainName),
+  projectId: shortText("Google Cloud project."),
+  location: shortText("Location of the template.", {
+    ...plainName,
+    default: DEFAULT_ARMOR_LOCATION,
+  }),
 };
 
-/** What it says of itself, in both forms. */
+/** Description of `googleModelArmor`, in both forms. */
 export const GOOGLE_MODEL_ARMOR =
-  "Applies a template of Google Model Armor: what it finds is rejected.";
+  "Applies a Google Model Armor template: content that it matches is rejected.";
 
 const googleModelArmor = object(
   { ...armorFields, ...serviceFields },
   { required: ["templateId", "projectId"], description: GOOGLE_MODEL_ARMOR },
 );
 
-/** `openAIModeration` of a file. */
+/** Schema of `openAIModeration` in a file. */
 export const moderationSchema = object(
   {
-    model: shortText("The model that moderates.", { default: DEFAULT_MODERATION_MODEL }),
+    model: shortText("The moderation model.", { default: DEFAULT_MODERATION_MODEL }),
     ...serviceFields,
   },
-  { description: "Asks OpenAI's moderation: what it flags is rejected." },
+  { description: "Calls OpenAI's moderation API: flagged content is rejected." },
 );
 
-const apiVersion = text("The version of the API.", {
+const apiVersion = text("API version.", {
   maxLength: 64,
   pattern: "^[A-Za-z0-9.-]+$",
   form: "a date: `2024-09-01`",
   default: DEFAULT_SAFETY_VERSION,
 });
 
-/** Which resource of Azure AI Content Safety, and what it looks for in texts, in both forms. */
+/** Resource of Azure AI Content Safety and its checks, in both forms. */
 export const safetyFields = {
   endpoint: text(
-    "The resource: `NAME.cognitiveservices.azure.com`, or a URL. Without a key a resource of Azure is asked with a token of whatever the gateway runs as.",
+    "The resource: `NAME.cognitiveservices.azure.com`, or a URL. Without a key, calls to Azure use a token of the gateway's own Azure identity.",
     { maxLength: 1024 },
   ),
   analyzeText: object(
     {
       severityThreshold: integer(
-        "From which severity on a text is rejected: 2 is low, 4 medium, 6 high.",
+        "Minimum severity of rejected content: 2 is low, 4 medium, 6 high.",
         0,
         7,
         { default: DEFAULT_SEVERITY },
       ),
-      blocklistNames: list(shortText("A list of the resource."), {
+      blocklistNames: list(shortText("Name of a blocklist."), {
         maxItems: 64,
-        description: "Lists of words: what is on one is rejected.",
+        description: "Blocklists of the resource: content with an entry of one is rejected.",
       }),
-      haltOnBlocklistHit: boolean("Whether a text that is on a list is looked at no further.", {
+      haltOnBlocklistHit: boolean("Whether to skip further analysis after a blocklist match.", {
         default: false,
       }),
       apiVersion,
     },
     {
       description:
-        "Looks for hate, sexual content, violence and self-harm; by default where nothing else is looked for.",
+        "Detects hate, sexual content, violence and self-harm; the default if no other check is configured.",
     },
   ),
 };
 
-/** What is looked for in prompts besides, in both forms. */
+/** Additional check of prompts, in both forms. */
 export const promptShield = {
   detectJailbreak: object(
     { apiVersion },
-    { description: "Looks for prompts that attack the model (Prompt Shields)." },
+    { description: "Detects prompts that attack the model (Prompt Shields)." },
   ),
 };
 
 const azureFields = { ...safetyFields, policies: serverPolicies, failureMode };
 
-/** What it says of itself, in both forms: of responses, and of requests. */
-export const CONTENT_SAFETY = "Asks Azure AI Content Safety: what is too severe is rejected.";
+/** Descriptions of `azureContentSafety` for responses and for requests, in both forms. */
+export const CONTENT_SAFETY =
+  "Calls Azure AI Content Safety: content above the severity threshold is rejected.";
 export const PROMPT_SAFETY =
-  "Asks Azure AI Content Safety: what is too severe, or attacks the model, is rejected.";
+  "Calls Azure AI Content Safety: content above the severity threshold, or that attacks the model, is rejected.";
 
-/** `azureContentSafety` of responses. */
+/** Schema of `azureContentSafety` for responses. */
 export const azureSchema = object(azureFields, {
   required: ["endpoint"],
   description: CONTENT_SAFETY,
 });
 
-/** The same of requests, which may attack the model too. */
+/** Schema of `azureContentSafety` for requests, which may also attack the model. */
 export const azurePromptSchema = object(
   {
     ...azureFields,
@@ -187,10 +191,10 @@ export const azurePromptSchema = object(
   { required: ["endpoint"], description: PROMPT_SAFETY },
 );
 
-/** Guards of requests and responses that ask a server, by their names in a file. */
+/** Schemas of guards that call a server, by name in a file. */
 export const serverGuardSchemas = { webhook, bedrockGuardrails, googleModelArmor };
 
-/** Their names. */
+/** Names of guards that call a server, for requests and responses. */
 export const SERVER_GUARD_KINDS = [
   "webhook",
   "bedrockGuardrails",
@@ -198,7 +202,7 @@ export const SERVER_GUARD_KINDS = [
   "azureContentSafety",
 ] as const;
 
-/** One of them, as validated; the others are not there. */
+/** A validated guard, of which exactly one field is set. */
 interface ServerGuardValue {
   readonly webhook?: Infer<typeof webhook>;
   readonly bedrockGuardrails?: Infer<typeof bedrockGuardrails>;
@@ -210,7 +214,7 @@ interface ServerGuardValue {
 
 type OwnPart<Config> = Omit<Config, "rejection" | "rejectionOrigin" | "scope">;
 
-/** The canonical form of a guard that asks a server, but for what every guard has. */
+/** Converts a guard that calls a server to canonical form, without the fields common to all guards. */
 export function lowerServerGuard(
   {
     webhook: hook,
@@ -279,7 +283,7 @@ function lowerAzure(
   };
 }
 
-/** What a resource of Azure AI Content Safety looks for: severe texts unless something else is said. */
+/** Returns the checks of an Azure AI Content Safety resource: severity analysis unless only others are configured. */
 export function safetyChecks({
   analyzeText,
   detectJailbreak,
@@ -303,7 +307,7 @@ export function safetyChecks({
   };
 }
 
-/** A resource is reached by TLS unless it is a URL that says otherwise. */
+/** Adds `https://` to an endpoint without a scheme. */
 export function secureHost(endpoint: string): string {
   return endpoint.includes("://") ? endpoint : `https://${endpoint}`;
 }

@@ -15,11 +15,11 @@ import type {
 import type { BackendResolveContext } from "../parts/backend-resolve-context.ts";
 import { resolveServerGuard, type ServerGuardNode } from "./server-guards.ts";
 
-/** What guards the requests and responses of a provider, complete. */
+/** Guards of a provider's requests and responses, complete. */
 export interface PromptGuardNode {
   readonly request: readonly GuardNode[];
   readonly response: readonly GuardNode[];
-  /** The guards of responses act on streams too. */
+  /** Whether response guards also act on streams. */
   readonly guardsStreams: boolean;
   readonly origin: Origin;
 }
@@ -27,13 +27,13 @@ export interface PromptGuardNode {
 /** One guard. */
 export type GuardNode = RegexGuardNode | ServerGuardNode;
 
-/** One guard that looks for patterns. */
+/** A guard that searches for patterns. */
 export interface RegexGuardNode {
   readonly kind: "regex";
   readonly patterns: readonly PatternNode[];
-  /** Which texts of requests it sees; undefined: all. */
+  /** Parts of requests that it scans; `undefined` for all. */
   readonly scope: readonly TextPart[] | undefined;
-  /** Undefined: matches are masked. */
+  /** Response for rejected content; `undefined` if matches are masked. */
   readonly rejection: RejectionConfig | undefined;
 }
 
@@ -43,13 +43,13 @@ export type PatternNode =
   | {
       readonly kind: "own";
       readonly pattern: string;
-      /** A match may have any length. */
+      /** Whether matches can have any length. */
       readonly isOpen: boolean;
-      /** UTF-16 units that may wait for the rest of a match. */
+      /** Maximum number of UTF-16 units that are held back for the rest of a match. */
       readonly longest: number;
     };
 
-/** `promptGuard`, complete; undefined: a mistake was reported. */
+/** Resolves `promptGuard`; returns `undefined` if a mistake was reported. */
 export function resolvePromptGuard(
   { value, origin }: Configured<PromptGuardConfig>,
   types: ReadonlySet<RouteType>,
@@ -57,7 +57,7 @@ export function resolvePromptGuard(
 ): PromptGuardNode | undefined {
   const { request, response, window, windowOrigin, unguardedStreams } = value;
   const { diagnostics } = context;
-  const isSound = checkTraffic(value, types, origin, diagnostics);
+  const isValid = checkTraffic(value, types, origin, diagnostics);
   const resolve = (guards: readonly GuardConfig[]) =>
     guards.flatMap((guard) => resolveGuard(guard, window, context) ?? []);
   const [requests, responses] = [resolve(request), resolve(response)];
@@ -70,12 +70,12 @@ export function resolvePromptGuard(
   }
   if (unguardedStreams !== undefined) reportStreams(value, unguardedStreams, diagnostics);
   const isWhole = requests.length === request.length && responses.length === response.length;
-  if (!isSound || !isWhole) return undefined;
+  if (!isValid || !isWhole) return undefined;
   const guardsStreams = unguardedStreams === undefined;
   return { request: requests, response: responses, guardsStreams, origin };
 }
 
-/** Who asks for a stream goes around the guards. */
+/** Reports disabled guards of streams: clients can bypass the guards by requesting a stream. */
 function reportStreams(
   { response }: PromptGuardConfig,
   at: Origin,
@@ -95,10 +95,10 @@ function waitsForMore(guard: GuardNode): boolean {
   );
 }
 
-/** What passes as it is cannot be guarded. */
+/** Route types that are forwarded without being parsed, so guards cannot act on them. */
 const UNREAD: readonly RouteType[] = ["Passthrough", "Realtime"];
 
-/** What has text in its responses. */
+/** Route types whose responses contain text. */
 const CHATS: readonly RouteType[] = ["Completions", "Messages", "Responses"];
 
 function checkTraffic(

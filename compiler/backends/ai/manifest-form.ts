@@ -10,7 +10,7 @@ import type {
 import type { AiConfig, ProviderConfig } from "./ai-config.ts";
 import { manifestProviders, readManifestOptions } from "./providers/manifest-options.ts";
 
-/** `ai` of a GatewayBackend: one provider, or groups of named ones that policies may target by name. */
+/** Form of `ai` in a GatewayBackend: one provider, or groups of named ones, which policies can target by name. */
 export const kubernetesAi: KubernetesBackendForm<KubernetesAiValue, AiConfig> = {
   field: "ai",
   schema: aiSchema,
@@ -42,7 +42,7 @@ export const kubernetesAi: KubernetesBackendForm<KubernetesAiValue, AiConfig> = 
   }),
 };
 
-/** `ai` of a GatewayBackend as its schema lets it through. */
+/** Value of `ai` in a GatewayBackend, as validated by its schema. */
 export type KubernetesAiValue = Infer<ReturnType<typeof aiSchema>>;
 
 type NamedProvider = NonNullable<KubernetesAiValue["groups"]>[number]["providers"][number];
@@ -69,25 +69,26 @@ function lowerProvider(value: Provider | NamedProvider, origin: Origin): Provide
   };
 }
 
-/** With a port it is plain HTTP, unless a policy says TLS; without one it stands for the provider's own server. */
+/**
+ * Returns the server for `host`. With a port it is plain HTTP unless a policy sets TLS; without one it replaces
+ * the provider's own server, over TLS.
+ */
 function serverOf(host: string | undefined, port: number | undefined): string | undefined {
   if (host === undefined) return undefined;
   return port === undefined ? `https://${host}` : hostAndPort(host, port);
 }
 
 const serverFields = {
-  host: shortText(
-    "The host of another server that speaks as the provider does; the provider's own when unset.",
-  ),
-  port: integer("Its port.", 1, 65535),
-  path: longText("Where it serves the API; the provider's own path when unset."),
+  host: shortText("Host of another server with the provider's API; the provider's own by default."),
+  port: integer("Port of the server.", 1, 65535),
+  path: longText("Path of the API on that server; the provider's own path by default."),
 };
 
 function aiSchema(policies: KubernetesPoliciesSchema) {
   const { fields: options, names } = manifestProviders();
   const provider = object(
     { ...options, ...serverFields },
-    { exactlyOneOf: names, description: "The one provider." },
+    { exactlyOneOf: names, description: "The only provider." },
   );
   const named = object(
     {
@@ -103,14 +104,15 @@ function aiSchema(policies: KubernetesPoliciesSchema) {
       providers: list(named, {
         minItems: 1,
         maxItems: 32,
-        description: "Providers that share the requests, the healthier more of them.",
+        description:
+          "Providers that share the requests of the group, in proportion to their health.",
       }),
     },
     {
       required: ["providers"],
       checks: [
         {
-          message: "provider names are unique within a group",
+          message: "provider names must be unique within a group",
           field: "providers",
           holds: ({ providers }) => {
             const found = namesOf(providers);
@@ -127,15 +129,16 @@ function aiSchema(policies: KubernetesPoliciesSchema) {
       groups: list(group, {
         minItems: 1,
         maxItems: 32,
-        description: "Groups of providers: the next is asked when none of one can be.",
+        description:
+          "Groups of providers in order of preference: a group is used if no provider of the earlier groups is healthy.",
       }),
     },
     {
-      description: "Models of one or several providers.",
+      description: "One LLM provider, or groups of several.",
       exactlyOneOf: ["provider", "groups"],
       checks: [
         {
-          message: "provider names are unique across all groups",
+          message: "provider names must be unique across all groups",
           field: "groups",
           holds: ({ groups }) => hasUniqueNames(groups),
           cel: UNIQUE_PROVIDERS,
@@ -145,12 +148,12 @@ function aiSchema(policies: KubernetesPoliciesSchema) {
   );
 }
 
-/** Of the groups only a group itself shares names with it. */
+/** Expression for unique names: each group shares names only with itself. */
 const UNIQUE_PROVIDERS =
   "!has(self.groups) || self.groups.all(g, self.groups.filter(h, " +
   "sets.intersects(g.providers.map(p, p.name), h.providers.map(p, p.name))).size() == 1)";
 
-/** Whether no name stands in two groups. */
+/** Whether no name occurs in two groups. */
 function hasUniqueNames(groups: unknown): boolean {
   if (!Array.isArray(groups)) return true;
   const names = groups.flatMap((group: { readonly providers?: unknown } | null) => [
@@ -159,7 +162,7 @@ function hasUniqueNames(groups: unknown): boolean {
   return new Set(names).size === names.length;
 }
 
-/** The names of providers, as far as they are any. */
+/** Returns the names of unvalidated providers. */
 function namesOf(providers: unknown): readonly unknown[] {
   if (!Array.isArray(providers)) return [];
   return providers.flatMap((provider: { readonly name?: unknown } | null) => provider?.name ?? []);

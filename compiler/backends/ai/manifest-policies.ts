@@ -21,8 +21,10 @@ const messages = (description: string) =>
   list(
     object(
       {
-        role: shortText("Who says it: `SYSTEM`, `USER`, what the provider knows."),
-        content: text("What is said."),
+        role: shortText(
+          "Role of the message: `SYSTEM`, `USER`, or another one that the provider knows.",
+        ),
+        content: text("Content of the message."),
       },
       { required: ["role", "content"] },
     ),
@@ -32,31 +34,39 @@ const messages = (description: string) =>
 const defaultFields = list(
   object(
     {
-      field: shortText("A key of the request's JSON."),
-      value: described("What it is where the request does not say it."),
-      override: boolean("Whether it stands in the place of the request's own value."),
+      field: shortText("Key in the request's JSON."),
+      value: described("Value if the request does not have the field."),
+      override: boolean("Whether to override the request's own value."),
     },
     { required: ["field", "value"] },
   ),
-  { minItems: 1, maxItems: 64, description: "What requests say unless they say it themselves." },
+  {
+    minItems: 1,
+    maxItems: 64,
+    description: "Values of fields that the request's JSON does not have.",
+  },
 );
 
 const overrideFields = list(
   object(
     {
-      field: shortText("A key of the request's JSON."),
-      value: described("What it is, whatever the request says."),
+      field: shortText("Key in the request's JSON."),
+      value: described("Value of the field."),
     },
     { required: ["field", "value"] },
   ),
-  { minItems: 1, maxItems: 64, description: "What requests say in the place of their own." },
+  {
+    minItems: 1,
+    maxItems: 64,
+    description: "Values of fields that override those of the request's JSON.",
+  },
 );
 
 const transformedFields = list(
   object(
     {
-      field: shortText("A key of the request's JSON."),
-      expression: expression("A CEL expression: the value."),
+      field: shortText("Key in the request's JSON."),
+      expression: expression("CEL expression for the value."),
     },
     { required: ["field", "expression"] },
   ),
@@ -64,7 +74,7 @@ const transformedFields = list(
     minItems: 1,
     maxItems: 64,
     description:
-      "What expressions make of fields of requests: they read `llmRequest`. One that fails takes its field away.",
+      "Fields of the request's JSON computed by CEL expressions, which read `llmRequest`. If one fails, its field is removed.",
   },
 );
 
@@ -72,14 +82,14 @@ function described(description: string): Schema<Json> {
   return { ...json, description };
 }
 
-/** The parts of `BackendAI` that are read, one by one: policies of several levels replace them apart. */
+/** Parts of `BackendAI`, each of which a policy of another level replaces separately. */
 export const llmFields = {
   prompt: object(
     {
-      prepend: messages("Messages before those of the request."),
-      append: messages("Messages after those of the request."),
+      prepend: messages("Messages added before those of the request."),
+      append: messages("Messages added after those of the request."),
     },
-    { description: "Messages that every prompt gets." },
+    { description: "Messages added to every prompt." },
   ),
   defaults: defaultFields,
   overrides: overrideFields,
@@ -87,25 +97,25 @@ export const llmFields = {
   modelAliases: map(shortText("The provider's name of the model."), {
     maxProperties: 64,
     propertyNames: MODEL_PATTERN,
-    description: "Names of models as clients use them, and what each stands for.",
+    description:
+      "Names of models that clients can use, each with the provider's name of the model.",
   }),
   promptCaching: promptCaching(),
-  routes: map(
-    choice("How the traffic of the path is treated.", [...ROUTE_TYPES, "AnthropicTokenCount"]),
-    { description: "Ends of paths, and what kind of traffic each carries." },
-  ),
+  routes: map(choice("Type of traffic on the path.", [...ROUTE_TYPES, "AnthropicTokenCount"]), {
+    description: "Type of traffic by suffix of the path.",
+  }),
 };
 
-/** The route type that a word of manifests means. */
+/** Returns the route type for its name in manifests. */
 export function namedRouteType(word: RouteType | "AnthropicTokenCount"): RouteType {
   return word === "AnthropicTokenCount" ? "TokenCount" : word;
 }
 
-/** `BackendAI`. `simpleBackend`: how a server of a guard is reached. */
+/** Returns the schema of `BackendAI`; `simpleBackend` is that of the connection to a guard's server. */
 export function backendAi(simpleBackend: Schema<PolicyFields>): Schema {
   const fields = { ...llmFields, promptGuard: promptGuard(simpleBackend) };
   return object(fields, {
     atLeastOneOf: Object.keys(fields),
-    description: "What is done with requests to models.",
+    description: "Policies for requests to LLMs.",
   });
 }

@@ -1,6 +1,6 @@
 import { hintFor } from "../../schema/hint-for.ts";
 
-/** A hint for each name that people write for a provider, of servers that speak as OpenAI does. */
+/** Returns a hint for each name that people write for a provider with OpenAI's API. */
 export function othersLikeOpenAi(hint: string): Readonly<Record<string, string>> {
   return hintFor(hint, NAMES);
 }

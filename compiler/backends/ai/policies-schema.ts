@@ -18,7 +18,7 @@ import { expressionsSchema } from "../parts/named-expressions.ts";
 import { promptGuardSchema } from "./guard-file-form.ts";
 import { MODEL_PATTERN } from "./model-pattern.ts";
 
-/** The words for route types: those of the specification, and how files of the reference spell them. */
+/** Route types by name: those of the specification, and the spellings of the reference's files. */
 const typeWords: Readonly<Record<string, RouteType>> = {
   ...Object.fromEntries(ROUTE_TYPES.map((type) => [type, type])),
   ...Object.fromEntries(
@@ -28,7 +28,7 @@ const typeWords: Readonly<Record<string, RouteType>> = {
   anthropicTokenCount: "TokenCount",
 };
 
-/** The route type that a word means. */
+/** Returns the route type for its name. */
 export function routeTypeOf(word: string): RouteType {
   return typeWords[word] ?? "Passthrough";
 }
@@ -36,33 +36,33 @@ export function routeTypeOf(word: string): RouteType {
 const messages = list(
   object(
     {
-      role: shortText("Who says it: `system`, `user`, `assistant`."),
-      content: anyText({ maxLength: 65_536, description: "What is said." }),
+      role: shortText("Role of the message: `system`, `user`, `assistant`."),
+      content: anyText({ maxLength: 65_536, description: "Content of the message." }),
     },
     { required: ["role", "content"] },
   ),
   { maxItems: 64 },
 );
 
-/** `PromptCachingConfig`. */
+/** Returns the schema of `PromptCachingConfig`. */
 export function promptCaching() {
   return object(
     {
-      cacheSystem: boolean("Whether system prompts are cached.", { default: true }),
-      cacheMessages: boolean("Whether all messages but the last are cached.", { default: true }),
-      cacheTools: boolean("Whether definitions of tools are cached.", { default: false }),
+      cacheSystem: boolean("Whether to cache system prompts.", { default: true }),
+      cacheMessages: boolean("Whether to cache all messages except the last.", { default: true }),
+      cacheTools: boolean("Whether to cache tool definitions.", { default: false }),
       minTokens: integer(
-        "From how many tokens on: 1.3 for each word.",
+        "Minimum number of tokens of a cached prompt, estimated as 1.3 per word.",
         0,
         Number.MAX_SAFE_INTEGER,
         { default: 1024 },
       ),
     },
-    { description: "What of prompts Bedrock caches (Claude from 3 on, and Nova)." },
+    { description: "Parts of prompts that Bedrock caches (Claude 3 and later, and Nova)." },
   );
 }
 
-/** What is cached, complete. */
+/** Fills in the defaults of prompt caching. */
 export function readPromptCaching({
   cacheSystem: system = true,
   cacheMessages: history = true,
@@ -72,64 +72,64 @@ export function readPromptCaching({
   return { system, messages: history, tools, minTokens };
 }
 
-/** Fields of requests that the configuration gives. */
+/** Request fields that the configuration sets. */
 export const requestFieldMaps = {
   defaults: map(json, {
     maxProperties: 64,
-    description: "Values of fields of the request's JSON that it does not have.",
+    description: "Values of fields that the request's JSON does not have.",
   }),
   overrides: map(json, {
     maxProperties: 64,
-    description: "Values of fields of the request's JSON, in the place of its own.",
+    description: "Values of fields that override those of the request's JSON.",
   }),
 };
 
-/** Fields of requests that expressions make. */
+/** Request fields computed by expressions. */
 export const transformationsSchema = expressionsSchema(
-  "Fields of the request's JSON that CEL expressions make, in the place of its own; they read `llmRequest`, its JSON with the `overrides`. One that fails takes its field away.",
+  "Fields of the request's JSON computed by CEL expressions, which read `llmRequest`, the JSON with `overrides` applied. If one fails, its field is removed.",
 );
 
-/** `ai` among the policies of a file: what becomes of requests to models. */
+/** Returns the schema of `ai` among the policies of a file. */
 export function llmPoliciesSchema() {
   return object(
     {
-      routes: map(choice("What is spoken there.", Object.keys(typeWords)), {
+      routes: map(choice("Type of traffic.", Object.keys(typeWords)), {
         maxProperties: 64,
         description:
-          "Which paths carry what, by the end of the path; the longest one counts, `*` is every other. `Completions` everywhere by default.",
+          "Type of traffic by suffix of the path. The longest suffix applies; `*` is any other path. By default all paths are `Completions`.",
       }),
       ...requestFieldMaps,
       modelAliases: map(shortText("The provider's name of the model."), {
         maxProperties: 64,
         propertyNames: MODEL_PATTERN,
         description:
-          "Names of models that clients may use, with at most one `*`, at the start or the end.",
+          "Names of models that clients can use (at most one `*`, at the start or end), each with the provider's name of the model.",
       }),
       prompts: object(
         {
-          prepend: { ...messages, description: "Messages before those of the request." },
-          append: { ...messages, description: "Messages after those of the request." },
+          prepend: { ...messages, description: "Messages added before those of the request." },
+          append: { ...messages, description: "Messages added after those of the request." },
         },
-        { minProperties: 1, description: "Messages that every prompt gets." },
+        { minProperties: 1, description: "Messages added to every prompt." },
       ),
       providerHeader: boolean("Whether responses name the provider, in `x-llm-provider`.", {
         default: true,
       }),
       streamKeepAlive: duration(
-        "After how much silence a client of a stream gets a comment, or a ping, so that nobody between takes the connection for dead.",
+        "Time without data after which a streaming client gets a comment or a ping, so that intermediaries do not close an idle connection.",
         { default: "15s", minimumDuration: "100ms" },
       ),
       promptGuard: promptGuardSchema(),
       promptCaching: promptCaching(),
       transformations: transformationsSchema,
       finalTransformations: unsupportedBut(
-        "changes to requests behind their translation",
-        "write `transformations`: they change a request before, and its fields are translated as the others are",
+        "changes to requests after their translation",
+        "write `transformations`, which change requests before they are translated",
       ),
     },
-    { minProperties: 1, description: "Requests to models (`ai` backends)." },
+    { minProperties: 1, description: "Policies for requests to LLMs (`ai` backends)." },
   );
 }
 
-/** `ai` of policies as its schema lets it through. */
+/** Value of `ai` among the policies, as validated by its schema. */
 export type LlmPoliciesValue = Infer<ReturnType<typeof llmPoliciesSchema>>;

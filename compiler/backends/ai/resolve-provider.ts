@@ -26,18 +26,18 @@ import { resolvePromptGuard } from "./guards.ts";
 import { type ProviderKind, type ProviderOptions, providerOf } from "./providers/index.ts";
 import type { LlmCredentialForm, LlmEndpoint } from "./providers/provider.ts";
 
-/** What a provider is to serve. */
+/** The context of a provider within its route. */
 export interface ProviderPlace {
-  /** What the route and the backend say. */
+  /** Policies of the route and the backend. */
   readonly inherited: BackendPolicies | undefined;
   readonly types: ReadonlySet<RouteType>;
-  /** One that cannot serve a type is a mistake. */
+  /** Whether a provider that does not support a type is a mistake. */
   readonly servesAll: boolean;
-  /** There is no other provider to ask instead. */
+  /** Whether there is no other provider to fall back to. */
   readonly isOne: boolean;
 }
 
-/** A provider, complete; undefined when it has mistakes, which are reported. */
+/** Resolves a provider; returns `undefined` if a mistake was reported. */
 export function resolveProvider(
   config: ProviderConfig,
   place: ProviderPlace,
@@ -101,7 +101,7 @@ export function resolveProvider(
   };
 }
 
-/** Undefined: there are none, or one is wrong (reported). */
+/** Resolves the transformations; returns `undefined` if none is configured or one is invalid (reported). */
 function resolveTransforms(
   policies: LlmPolicies | undefined,
   context: BackendResolveContext,
@@ -112,12 +112,12 @@ function resolveTransforms(
   return fields && { fields, origin };
 }
 
-/** The paths of an API, that of chats first. */
+/** Returns the paths of the endpoints, that of chats first. */
 function pathsOf({ Completions, ...others }: AiProviderNode["endpoints"]): readonly string[] {
   return [...(Completions ? [Completions] : []), ...Object.values(others)].map(({ path }) => path);
 }
 
-/** When one of several providers is left alone: nothing but the responses to its calls says how it does. */
+/** Resolves the ejection of one of several providers, which is based on the responses to its calls only. */
 function providerHealth(
   health: HealthConfig | undefined,
   { diagnostics }: ConnectionContext,
@@ -134,7 +134,7 @@ function providerHealth(
   return resolveHealth(health, diagnostics);
 }
 
-/** Where there is nobody else to ask, nobody is left alone. */
+/** Reports health settings that have no effect, because there is no other provider to fall back to. */
 function reportHealth(
   health: HealthConfig | undefined,
   { diagnostics }: ConnectionContext,
@@ -144,7 +144,7 @@ function reportHealth(
   diagnostics.report("misplaced-field", keyPlace(health.origin), params);
 }
 
-/** Where the key goes; whether it depends on the path is known from those that the route has. */
+/** Returns the header for the key. If it depends on the path, the paths of all endpoints decide. */
 function keyHeaderOf(form: LlmCredentialForm, endpoints: readonly LlmEndpoint[]): KeyHeader {
   if (form.kind === "bearer") return "authorization";
   if (form.kind === "header") return form.header;
@@ -154,7 +154,7 @@ function keyHeaderOf(form: LlmCredentialForm, endpoints: readonly LlmEndpoint[])
   return isBelow.some((each) => each) ? form.header : otherwise;
 }
 
-/** The AWS service that a provider is; undefined: it is none. */
+/** Returns the AWS service of a provider; `undefined` if it is not on AWS. */
 export function providerAwsScope<Kind extends ProviderKind>({
   kind,
   value,
@@ -194,7 +194,7 @@ function ownUrl<Kind extends ProviderKind>(
   return port === undefined ? url : `${url}:${port}`;
 }
 
-/** How the provider serves each route type of the route; what it does not serve is reported. */
+/** Returns the endpoint for each route type of the route; reports types that the provider does not support. */
 function endpointsOf(
   { options, name, origin }: ProviderConfig,
   { types, servesAll }: ProviderPlace,
@@ -212,8 +212,8 @@ function endpointsOf(
 }
 
 /**
- * What needs no endpoint of a provider: models are those of the configuration, tokens are counted by the gateway where
- * nobody else does, and what passes has the path of the client.
+ * Route types that need no endpoint of the provider: models come from the configuration, the gateway counts tokens
+ * if the provider does not, and passed-through requests keep the client's path.
  */
 const OWN_TYPES: ReadonlySet<RouteType> = new Set(["Models", "TokenCount", "Passthrough"]);
 
@@ -224,7 +224,7 @@ function endpointOf<Kind extends ProviderKind>(
   return providerOf<Kind>(kind).endpoint(type, value);
 }
 
-/** Reports what a provider says that holds for all of a route. */
+/** Reports settings of a provider that apply to the whole route. */
 function reportShared(
   { name, policies }: ProviderConfig,
   inherited: BackendPolicies | undefined,
@@ -237,13 +237,13 @@ function reportShared(
   }
 }
 
-/** In manifests a provider's policies are all that hold for it, those of its backend too. */
+/** Whether two policies are the same: in manifests, a provider's policies include those of its backend. */
 function isSamePlace(a: Origin, b: Origin | undefined): boolean {
   const steps = (origin: Origin) => JSON.stringify([origin.file, origin.document, origin.path]);
   return b !== undefined && steps(a) === steps(b);
 }
 
-/** The path of the configuration in the place of the provider's own. */
+/** Replaces the provider's paths by the configured one. */
 function withPath(
   endpoints: AiProviderNode["endpoints"],
   path: string,

@@ -9,10 +9,10 @@ import { checkRequestFields } from "./check-request-fields.ts";
 import { type ProviderPlace, providerAwsScope, resolveProvider } from "./resolve-provider.ts";
 import { resolveVirtualModels, sharedGroups, type VirtualModelNode } from "./virtual-models.ts";
 
-/** Milliseconds of silence that clients of streams bear unless the configuration says. */
+/** Default of `streamKeepAlive`, in milliseconds. */
 const DEFAULT_KEEP_ALIVE = 15_000;
 
-/** `ai`, complete; mistakes are reported. */
+/** Resolves `ai`; returns `undefined` if a mistake was reported. */
 export function resolveAi(
   { config, policies, origin }: BackendUse<AiConfig>,
   context: BackendResolveContext,
@@ -24,7 +24,8 @@ export function resolveAi(
   const virtualModels = resolveVirtualModels(config, context);
   const shared = sharedGroups(config);
   const groups = config.groups.map((group, index) => {
-    // A model of the front door is asked for what it serves; behind other routes each provider serves everything.
+    // A model of the `llm` section only gets requests of types that it supports; on other routes, every provider
+    // must support all types.
     const servesAll = served === undefined;
     const isOne = (servesAll ? config.groups.flat() : group).length === 1 && !shared.has(index);
     const place: ProviderPlace = { inherited: policies, types, servesAll, isOne };
@@ -58,7 +59,7 @@ export function resolveAi(
   };
 }
 
-/** Fixed models, and aliases that are one name; what a provider has beside them is not known. */
+/** Returns the known models: fixed ones, and aliases without `*`. Other models of a provider are unknown. */
 function listedModels(providers: readonly AiProviderNode[]): readonly ModelNode[] {
   const owners = new Map<string, string>();
   for (const { model, policies, system } of providers) {
@@ -69,7 +70,7 @@ function listedModels(providers: readonly AiProviderNode[]): readonly ModelNode[
   return [...owners].map(([id, owner]) => ({ id, owner }));
 }
 
-/** Marks for the provider's cache are set where requests are written for Bedrock. */
+/** Reports `promptCaching` without Bedrock: cache markers are only set in requests to Bedrock. */
 function reportIdleCaching(
   { groups }: AiConfig,
   policies: LlmPolicies | undefined,
@@ -87,7 +88,7 @@ function reportIdleCaching(
   }
 }
 
-/** The models of the front door, by the names that clients use, as far as they are whole. */
+/** Returns the models of the `llm` section by the names that clients use, without patterns. */
 function namedModels(
   names: readonly string[],
   virtualModels: readonly VirtualModelNode[],
@@ -108,7 +109,7 @@ function serves(type: RouteType, providers: readonly AiProviderNode[]): boolean 
   return providers.some(({ endpoints }) => endpoints[type] !== undefined);
 }
 
-/** What paths carry, the longest end first; without `routes` everything is chat completions. */
+/** Returns the type of traffic by suffix, longest first; by default all paths are chat completions. */
 export function resolveRoutes(policies: LlmPolicies | undefined): AiNode["routes"] {
   const all = Object.entries(policies?.routes?.value ?? { "*": "Completions" as const });
   return all

@@ -26,7 +26,7 @@ import type { DestinationContext } from "../parts/destination.ts";
 import { checkHeaderName } from "../parts/header-fields.ts";
 import { type NamedNode, resolveExpressions } from "../parts/named-expressions.ts";
 
-/** A guard that asks a server, complete. */
+/** A guard that calls a server, complete. */
 export type ServerGuardNode =
   | WebhookGuardNode
   | ModerationGuardNode
@@ -34,12 +34,12 @@ export type ServerGuardNode =
   | ModelArmorGuardNode
   | AzureGuardNode;
 
-/** What every guard has that asks a server. */
+/** Common fields of guards that call a server. */
 interface AskingGuardNode {
   readonly target: CalloutTarget;
-  /** Which texts of requests it is asked about; undefined: all. */
+  /** Parts of requests that it scans; `undefined` for all. */
   readonly scope: readonly TextPart[] | undefined;
-  /** Characters of a stream that it is asked about at once. */
+  /** Number of characters of a stream that are sent to it at a time. */
   readonly window: number;
   readonly passesOnFailure: boolean;
   readonly rejection: RejectionConfig;
@@ -49,45 +49,48 @@ interface AskingGuardNode {
 export interface WebhookGuardNode extends AskingGuardNode {
   readonly kind: "webhook";
   readonly forwardHeaders: readonly ForwardedHeader[];
-  /** Headers that expressions make, by lower-case names, and `:path`. */
+  /** Headers computed by expressions, by lower-case names, and `:path`. */
   readonly headers: readonly NamedNode[];
 }
 
-/** A header, in lower case, that goes on to a webhook when it passes the test, which reads the local name `value`. */
+/**
+ * A header, in lower case, that is forwarded to a webhook if its value matches. The expression reads the local
+ * variable `value`.
+ */
 export interface ForwardedHeader {
   readonly name: string;
   readonly value: string | Expression;
 }
 
-/** OpenAI's moderation. */
+/** OpenAI's moderation API. */
 export interface ModerationGuardNode extends AskingGuardNode, Pick<ModerationGuardConfig, "model"> {
   readonly kind: "openAIModeration";
 }
 
-/** A guardrail of Amazon Bedrock. */
+/** An Amazon Bedrock guardrail. */
 export interface BedrockGuardNode
   extends AskingGuardNode,
     Pick<BedrockGuardConfig, "identifier" | "version"> {
   readonly kind: "bedrockGuardrails";
 }
 
-/** A template of Google Model Armor. */
+/** A Google Model Armor template. */
 export interface ModelArmorGuardNode
   extends AskingGuardNode,
     Pick<ModelArmorGuardConfig, "template" | "project" | "location"> {
   readonly kind: "googleModelArmor";
 }
 
-/** A resource of Azure AI Content Safety. */
+/** An Azure AI Content Safety resource. */
 export interface AzureGuardNode
   extends AskingGuardNode,
     Pick<AzureGuardConfig, "analysis" | "shieldVersion"> {
   readonly kind: "azureContentSafety";
-  /** In a header of its own; undefined: it is asked with a token. */
+  /** API key, sent in its own header; `undefined` if a token is used. */
   readonly key: Text | MountedFile | undefined;
 }
 
-/** A guard that asks a server, complete; undefined: a mistake was reported. */
+/** Resolves a guard that calls a server; returns `undefined` if a mistake was reported. */
 export function resolveServerGuard(
   guard: ServerGuardConfig,
   window: number,
@@ -127,7 +130,7 @@ export function resolveServerGuard(
   }
 }
 
-/** OpenAI knows nobody without a key. */
+/** Reports a missing key, without which OpenAI refuses every call. */
 function requireKey(
   { policies, origin }: ModerationGuardConfig,
   { diagnostics }: DestinationContext,
@@ -136,7 +139,7 @@ function requireKey(
   diagnostics.report("moderation-without-key", keyPlace(origin), {});
 }
 
-/** What a resource of one of Azure's clouds is asked with; another server may need nothing. */
+/** Returns the ambient credentials for a resource in one of Azure's clouds; other servers may need none. */
 function azureToken(host: Text | undefined): Pick<KnownService, "auth"> | undefined {
   const [, cloud] = typeof host === "string" ? (/\.azure\.(com|us|cn)\/*$/i.exec(host) ?? []) : [];
   return cloud === undefined ? undefined : { auth: ambientAzure(cloud.toLowerCase()) };
@@ -172,11 +175,11 @@ function resolveHeader(
   return code && { name, value: code };
 }
 
-/** What is known of a service whose maker is known. */
+/** A well-known service. */
 interface KnownService {
-  /** Its own server. */
+  /** URL of its own server. */
   readonly url: string;
-  /** What it is asked with when nothing is configured; absent: nothing. */
+  /** Credentials that are used if none are configured; absent if none. */
   readonly auth?: CloudAuthConfig;
   readonly aws?: AwsScope;
 }

@@ -1,7 +1,7 @@
 import { boolean } from "../../schema/schema.ts";
 
-/** `tokenize` of a provider, wherever it is named. */
+/** Schema of `tokenize` of a provider, wherever it is allowed. */
 export const tokenize = boolean(
-  "Whether about as many tokens as a request has (a quarter of the bytes of its texts: no published tokenizer is exact for Claude or Gemini, and the tables of others take 100 MB) are taken from limits of tokens before it goes out; what the provider counts takes their place.",
+  "Whether to deduct an estimate of the request's tokens from token limits before it is sent; the provider's count replaces it afterwards. The estimate is a quarter of the bytes of its text: no published tokenizer is exact for Claude or Gemini, and the tables of others take 100 MB.",
   { default: false },
 );

@@ -1,21 +1,21 @@
 import { expression, type Infer, integer, list, object, shortText } from "../../schema/schema.ts";
 
-/** A virtual model as its schema lets it through. */
+/** A virtual model, as validated by its schema. */
 export type VirtualModelValue = Infer<ReturnType<typeof virtualModelSchema>>;
 
 const TARGETS =
-  "write routing: { failover: { targets: [{ model: NAME, priority: 0 }] } }, or `weighted` or `conditional` in its place";
+  "write routing: { failover: { targets: [{ model: NAME, priority: 0 }] } }, or use `weighted` or `conditional`";
 
 const model = () =>
   shortText(
-    "The model, as clients would ask for it: one of `models`, or one that a `*` there means.",
+    "Name of the model as clients would use it: one of `models`, or a name that a pattern there matches.",
   );
 
-/** A virtual model of the front door. */
+/** Returns the schema of a virtual model of the `llm` section. */
 export function virtualModelSchema() {
   return object(
     {
-      name: shortText("What clients ask for, exactly.", {
+      name: shortText("Name that clients use, exactly.", {
         pattern: "^[^*]+$",
         form: "a name without `*`",
       }),
@@ -27,17 +27,21 @@ export function virtualModelSchema() {
                 object(
                   {
                     model: model(),
-                    priority: integer("Lower ones are asked first.", 0, 1_000),
+                    priority: integer(
+                      "Priority of the model; lower numbers are used first.",
+                      0,
+                      1_000,
+                    ),
                   },
                   { required: ["model", "priority"] },
                 ),
-                { minItems: 1, maxItems: 64, description: "The models." },
+                { minItems: 1, maxItems: 64, description: "Models with their priorities." },
               ),
             },
             {
               required: ["targets"],
               description:
-                "Models of one priority share the requests by how they do; those of the next one are asked when they fail.",
+                "Models of the same priority share the requests by their health; those of the next priority are used when they fail.",
             },
           ),
           weighted: object(
@@ -46,21 +50,16 @@ export function virtualModelSchema() {
                 object(
                   {
                     model: model(),
-                    weight: integer(
-                      "Its share of the requests, beside those of the others.",
-                      1,
-                      1_000_000,
-                      {
-                        default: 1,
-                      },
-                    ),
+                    weight: integer("Weight of the model relative to the others.", 1, 1_000_000, {
+                      default: 1,
+                    }),
                   },
                   { required: ["model"] },
                 ),
-                { minItems: 1, maxItems: 64, description: "The models." },
+                { minItems: 1, maxItems: 64, description: "Models with their weights." },
               ),
             },
-            { required: ["targets"], description: "Each model has a share of the requests." },
+            { required: ["targets"], description: "Distributes the requests by weight." },
           ),
           conditional: object(
             {
@@ -68,24 +67,28 @@ export function virtualModelSchema() {
                 object(
                   {
                     when: expression(
-                      "A CEL expression that is true where this model is asked; it reads `llmRequest`, the request's JSON. Without it the model is asked for what is left: it is the last one.",
+                      "CEL expression for the requests of this model; it reads `llmRequest`, the request's JSON. Only the last target can omit it and gets the remaining requests.",
                     ),
                     model: model(),
                   },
                   { required: ["model"] },
                 ),
-                { minItems: 1, maxItems: 64, description: "The models, in this order." },
+                {
+                  minItems: 1,
+                  maxItems: 64,
+                  description: "Models with their conditions, evaluated in this order.",
+                },
               ),
             },
             {
               required: ["targets"],
-              description: "The first model is asked whose condition holds.",
+              description: "Uses the first model whose condition is true.",
             },
           ),
         },
         {
           exactlyOneOf: ["failover", "weighted", "conditional"],
-          description: "Which model is asked in its place.",
+          description: "How the model is chosen for each request.",
         },
       ),
     },

@@ -7,10 +7,10 @@ import type { AiConfig, VirtualModelConfig, VirtualTarget } from "./ai-config.ts
 import { meansModel } from "./model-pattern.ts";
 import type { VirtualModelValue } from "./virtual-models-schema.ts";
 
-/** A virtual model, complete; `group`: which of the groups serves a target. */
+/** A virtual model, complete; `group` is the index of the provider group that serves a target. */
 export interface VirtualModelNode {
   readonly name: string;
-  /** The name as an identifier, which other models may have too. */
+  /** The name as an identifier, not necessarily unique. */
   readonly id: string;
   readonly routing:
     | { readonly kind: "failover"; readonly tiers: readonly (readonly TargetNode[])[] }
@@ -31,11 +31,11 @@ interface TargetNode {
 }
 
 interface ConditionalNode extends TargetNode {
-  /** Undefined: always. */
+  /** `undefined` for always. */
   readonly when: CompiledExpression | undefined;
 }
 
-/** A virtual model of a file. */
+/** Reads a virtual model of a file. */
 export function readVirtualModel(
   { name, routing: { failover, weighted, conditional } }: VirtualModelValue,
   origin: Origin,
@@ -67,7 +67,7 @@ export function readVirtualModel(
   return { name, routing: { kind: "failover", tiers }, origin };
 }
 
-/** The virtual models of a front door, complete; undefined: a mistake was reported. */
+/** Resolves the virtual models; returns `undefined` if a mistake was reported. */
 export function resolveVirtualModels(
   { models = [], virtualModels = [] }: AiConfig,
   context: IdentityContext,
@@ -85,7 +85,10 @@ export function resolveVirtualModels(
   return found.length === virtualModels.length ? found : undefined;
 }
 
-/** The groups that are asked one after the other in the place of a virtual model: there is another one to ask. */
+/**
+ * Returns the groups that fail over to each other through a virtual model, so that there is another one to fall
+ * back to.
+ */
 export function sharedGroups({ models = [], virtualModels = [] }: AiConfig): ReadonlySet<number> {
   const shared = new Set<number>();
   for (const { routing } of virtualModels) {
@@ -95,7 +98,10 @@ export function sharedGroups({ models = [], virtualModels = [] }: AiConfig): Rea
   return shared;
 }
 
-/** `best is gpt-5, else nova`, `mixed is 3/4 nova, 1/4 gpt-5`, `smart is nova where llmRequest.stream, else gpt-5`. */
+/**
+ * Describes a virtual model, as in `best is gpt-5, else nova`, `mixed is 3/4 nova, 1/4 gpt-5` or `smart is nova
+ * where llmRequest.stream, else gpt-5`.
+ */
 export function virtualModelText({ name, routing }: VirtualModelNode): string {
   if (routing.kind === "failover") {
     const tiers = routing.tiers.map((tier) => tier.map(({ model }) => model).join(" or "));
@@ -150,7 +156,7 @@ function resolved(
   return { ...known, routing: { kind: "conditional", targets: conditional } };
 }
 
-/** What is asked for whatever is left leaves nothing to those behind it. */
+/** Reports targets behind an unconditional one, which get no requests. */
 function reportEarlyRest(
   targets: Extract<VirtualModelConfig["routing"], { kind: "conditional" }>["targets"],
   diagnostics: Diagnostics,
@@ -161,7 +167,10 @@ function reportEarlyRest(
   }
 }
 
-/** Which of the models a name means, as requests find it: the same name, else the longest one with `*`; -1: none. */
+/**
+ * Returns the index of the model that a name matches at run time: an equal name, or else the longest pattern; -1
+ * if none.
+ */
 function groupOf(name: string, models: readonly string[]): number {
   const same = models.indexOf(name);
   if (same !== -1) return same;

@@ -3,10 +3,10 @@ import type { Text } from "../../model/texts.ts";
 
 /** `inferencePool` as configured. */
 export interface InferencePoolConfig {
-  /** The name whose addresses are the pool's endpoints. */
+  /** Name whose addresses are the pool's endpoints. */
   readonly address: Text;
   readonly picker: DestinationConfig;
   readonly passesOnFailure: boolean;
-  /** The picker knows the endpoints by itself: any address that it names is one. */
+  /** Whether the picker finds the endpoints itself, so that any address that it returns is accepted. */
   readonly takesAnyEndpoint: boolean;
 }

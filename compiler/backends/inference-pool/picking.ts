@@ -4,10 +4,10 @@ import type { LowerContext } from "../backend.ts";
 import { backendPolicySchemas } from "../parts/policies-schema.ts";
 import type { InferencePoolConfig } from "./inference-pool-config.ts";
 
-/** How a model server is picked for each request, as the schema lets it through. */
+/** Choice of a model server for each request, as validated by the schema. */
 export type PickingValue = ObjectValue<ReturnType<typeof pickerSchemas>, "endpointPicker">;
 
-/** The fields that say how a model server is picked for each request. */
+/** Returns the schemas of the fields that configure how a model server is chosen. */
 export function pickerSchemas() {
   return {
     endpointPicker: object(
@@ -18,29 +18,29 @@ export function pickerSchemas() {
         }),
         policies: object(
           pick(backendPolicySchemas(), ["backendTLS", "backendAuth", "http", "tcp"]),
-          { minProperties: 1, description: "How the picker is reached." },
+          { minProperties: 1, description: "Connection to the picker." },
         ),
       },
       {
         required: ["host"],
         description:
-          "Who names an endpoint for each request in `x-gateway-destination-endpoint` (endpoint picker protocol, over Envoy's external processing).",
+          "Server that chooses an endpoint for each request, in `x-gateway-destination-endpoint` (endpoint picker protocol, over Envoy's external processing).",
       },
     ),
     failureMode: choice(
-      "What becomes of requests for which the picker names no endpoint of the pool: 503, or any endpoint.",
+      "Outcome if the picker returns no endpoint of the pool: 503, or a request to any endpoint.",
       ["failClosed", "failOpen"],
       { default: "failClosed" },
     ),
     destinationMode: choice(
-      "`validated`: the picker is offered the addresses of the pool's name and picks one of them. `passthrough`: it finds the endpoints by itself, and any address that it names is asked (a picker of its own beside the gateway).",
+      "`validated`: the picker chooses one of the addresses of the pool's name. `passthrough`: the picker finds the endpoints itself, and any address that it returns is accepted (for a picker that runs next to the gateway).",
       ["validated", "passthrough"],
       { default: "validated" },
     ),
   };
 }
 
-/** The same in its canonical form. */
+/** Converts the fields to canonical form. */
 export function lowerPicking(
   { endpointPicker, failureMode, destinationMode }: PickingValue,
   { origin, policies }: LowerContext,

@@ -8,8 +8,8 @@ import { destinationOf } from "../parts/callout-server.ts";
 import type { InferencePoolConfig } from "./inference-pool-config.ts";
 
 /**
- * An InferencePool: its endpoints are its pods, where somebody says which they are, else the addresses of a headless Service
- * with the same selector.
+ * Reads an InferencePool. Its endpoints are its pods if the context can resolve them, or else the addresses of a
+ * headless Service with the same selector.
  */
 export function poolOf(
   manifest: Manifest,
@@ -36,7 +36,10 @@ export function poolOf(
   };
 }
 
-/** The name of the headless Service of the pool's pods; undefined when there is none (reported). */
+/**
+ * Returns the name of the headless Service of the pool's pods; `undefined` if there is none that matches
+ * (reported).
+ */
 function headlessHost(
   manifest: ManifestOf<"InferencePool">,
   { selector }: InferencePoolSpec,
@@ -65,7 +68,7 @@ function headlessHost(
   return found && hostOf(found);
 }
 
-/** The labels of the pods, in either version. */
+/** Returns the labels of the pods, in either version of the API. */
 function podLabels(selector: InferencePoolSpec["selector"]): Readonly<Record<string, string>> {
   const { matchLabels } = selector;
   if (typeof matchLabels === "object") return matchLabels;
@@ -75,7 +78,7 @@ function podLabels(selector: InferencePoolSpec["selector"]): Readonly<Record<str
   return Object.fromEntries(texts);
 }
 
-/** Where pickers listen unless something else is said (v1alpha2). */
+/** Default port of pickers (v1alpha2). */
 const PICKER_PORT = 9002;
 
 function pickerOf(

@@ -8,7 +8,7 @@ export interface ServicePool {
   readonly config: InferencePoolConfig;
 }
 
-/** The servers of a service, at `address`, as a pool. */
+/** Returns a pool of the servers of a service at `address`. */
 export function servicePool(
   address: string,
   picking: PickingValue,

@@ -3,20 +3,20 @@ import { type SecretContext, withoutLiteral } from "../../model/literal-secrets.
 import type { EnvTemplate, Text } from "../../model/texts.ts";
 import type { McpCommand } from "./mcp-config.ts";
 
-/** Names of environment variables that hold secrets by convention. */
+/** Environment variables that hold secrets by convention. */
 const SECRET_VARIABLE =
   /TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|API_?KEY|PRIVATE_?KEY|ACCESS_?KEY/i;
 
-/** What ends the names of options, variables and headers whose value is a secret: `--max-tokens` and `--token-file` are none. */
+/** Endings of options, variables and headers whose value is a secret; `--max-tokens` and `--token-file` are not. */
 const SECRET_NAME =
   /(?:^|[-_])(?:token|secret|password|passwd|credentials?|api[-_]?key|private[-_]?key|access[-_]?key|authorization)$/i;
 
-/** `--api-key=VALUE`, `GITHUB_TOKEN=VALUE` and `Authorization: VALUE`, at the value. */
+/** Matches the name in `--api-key=VALUE`, `GITHUB_TOKEN=VALUE` and `Authorization: VALUE`, up to the value. */
 const NAMED_VALUE = /^-{0,2}([\w-]+)(?:=|:\s*)(?=\S)/;
 
 /**
- * A command whose environment and arguments have no credentials written out: a warning names each variable that stands
- * in the place of one. `origin`: of `stdio`.
+ * Replaces literal credentials in a command's environment and arguments by variables, which warnings name;
+ * `origin` is that of `stdio`.
  */
 export function withoutCredentials(
   { args, env, ...rest }: McpCommand,
@@ -35,7 +35,7 @@ export function withoutCredentials(
   };
 }
 
-/** An argument without the credential that it names, or that the option before it names. */
+/** Returns an argument without the credential that it contains, or that the option before it announces. */
 function plainArgument(
   arg: Text,
   before: Text | undefined,
@@ -48,20 +48,20 @@ function plainArgument(
   const option = typeof before === "string" ? (/^--?([\w-]+)$/.exec(before)?.[1] ?? "") : "";
   const isNamed = SECRET_NAME.test(own);
   if (!isNamed && (!SECRET_NAME.test(option) || arg.startsWith("-"))) return arg;
-  const kept = isNamed ? start : "";
-  // The whole list is marked: a report shows nothing behind its mark.
+  const prefix = isNamed ? start : "";
+  // Marks the whole list, because a report shows nothing behind a marked place.
   const marked = childOf(origin, "args");
   const field = { field: `"${isNamed ? own : option}"`, marked };
   const hidden = withoutLiteral(
-    arg.slice(kept.length),
+    arg.slice(prefix.length),
     childOf(origin, "args", index),
     field,
     context,
   );
-  return kept === "" ? hidden : behind(kept, hidden);
+  return prefix === "" ? hidden : prefixed(prefix, hidden);
 }
 
-function behind(kept: string, hidden: Text): EnvTemplate {
+function prefixed(prefix: string, hidden: Text): EnvTemplate {
   const parts = typeof hidden === "string" ? [hidden] : hidden.parts;
-  return { kind: "env", parts: [kept, ...parts] };
+  return { kind: "env", parts: [prefix, ...parts] };
 }

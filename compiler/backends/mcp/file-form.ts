@@ -23,12 +23,12 @@ import {
 import type { LowerContext } from "../backend.ts";
 import type { BackendPoliciesValue } from "../parts/policies-schema.ts";
 import type { McpConfig, McpTargetConfig } from "./mcp-config.ts";
-import { ERA, SESSIONS_KEPT } from "./mcp-config.ts";
+import { ERA, SESSIONS } from "./mcp-config.ts";
 import { IDLE_TIMEOUT, lowerSessions, sessionsSchema } from "./sessions.ts";
 
 const TARGET_EXAMPLE = { name: "tools", mcp: { host: "http://127.0.0.1:3001/mcp" } };
 
-/** The shape of `mcp` in a standalone file. */
+/** Returns the schema of `mcp` in a standalone file. */
 export function mcpSchema(policies: Schema<BackendPoliciesValue>) {
   return object(mcpFields(policies), {
     required: ["targets"],
@@ -37,25 +37,33 @@ export function mcpSchema(policies: Schema<BackendPoliciesValue>) {
   });
 }
 
-/** The fields of `mcp` in a standalone file. */
+/** Returns the fields of `mcp` in a standalone file. */
 export function mcpFields(policies: Schema<BackendPoliciesValue>) {
   return {
     targets: listOfParts(targetSchema(policies), {
       minItems: 1,
       maxItems: 32,
-      description: "The MCP servers behind this endpoint.",
+      description: "MCP servers of this endpoint, whose items clients see together.",
     }),
-    statefulMode: choice(SESSIONS_KEPT, ["stateful", "stateless"], { default: "stateful" }),
-    prefixMode: choice("When tools carry their target's name.", ["conditional", "always"], {
-      default: "conditional",
-      unsupportedValues: { never: "tool names without their target" },
-    }),
-    failureMode: choice("What a broken target does to the others.", ["failClosed", "failOpen"], {
-      default: "failClosed",
-    }),
+    statefulMode: choice(SESSIONS, ["stateful", "stateless"], { default: "stateful" }),
+    prefixMode: choice(
+      "Whether tool names are prefixed with the target's name: only if there are several targets, or always.",
+      ["conditional", "always"],
+      {
+        default: "conditional",
+        unsupportedValues: { never: "tool names without their target" },
+      },
+    ),
+    failureMode: choice(
+      "Effect of a failing target: the whole endpoint fails, or only that target's items are missing.",
+      ["failClosed", "failOpen"],
+      {
+        default: "failClosed",
+      },
+    ),
     sessions: sessionsSchema(duration(IDLE_TIMEOUT, { minimumDuration: "1s" })),
     toolLock: text(
-      "File of approved tools, prompts and resources, relative to this one; `gwc lock` writes it. What is not in it, or says something else than when it was locked, is withheld.",
+      "File of approved tools, prompts and resources, relative to this file; written by `gwc lock`. Items that are not in it or have changed since are hidden from clients.",
       { maxLength: 1024, examples: ["gwc.lock.yaml"] },
     ),
   };
@@ -64,11 +72,11 @@ export function mcpFields(policies: Schema<BackendPoliciesValue>) {
 const ADDRESS = "write mcp: { host: http://127.0.0.1:3001/mcp }";
 const COMMAND = 'write stdio: { cmd: npx, args: ["-y", "@scope/server@1.0.0"] }';
 const ITEMS =
-  '`mcpAuthorization` of the route says who may use which: mcp.tool.target == "a" && mcp.tool.name in ["x", "y"]';
+  'restrict items with `mcpAuthorization` on the route: mcp.tool.target == "a" && mcp.tool.name in ["x", "y"]';
 const CREDENTIAL =
-  'a credential of the gateway stands beside `name`: policies: { backendAuth: { key: "${NAME}" } }';
+  'write the credential of the gateway next to `name`: policies: { backendAuth: { key: "${NAME}" } }';
 
-/** What people look for beside the name of a target, as clients' lists of servers have it. */
+/** Hints for fields that people expect in a target, from the server lists of MCP clients. */
 const targetWords = {
   ...{ url: ADDRESS, type: ADDRESS, transport: ADDRESS, http: ADDRESS, streamableHttp: ADDRESS },
   ...{ command: COMMAND, args: COMMAND, env: COMMAND },
@@ -80,7 +88,7 @@ function targetSchema(policies: Schema<BackendPoliciesValue>) {
   return object(
     {
       name: shortText(
-        "The target's name: the prefix of its tools when there are several. No `_`.",
+        "Name of the target, used as prefix of its tools if there are several targets. Cannot contain `_`.",
         {
           maxLength: 64,
           pattern: "^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$",
@@ -92,26 +100,26 @@ function targetSchema(policies: Schema<BackendPoliciesValue>) {
       sse: addressSchema("legacy SSE", "/sse"),
       stdio: object(
         {
-          cmd: text("The command, found on PATH; started without a shell."),
+          cmd: text("Command to start, looked up in PATH and run without a shell."),
           args: list(anyText({ readAtStart: true }), {
-            description: "Its arguments, passed as they are.",
+            description: "Arguments, passed unchanged.",
           }),
           env: map(anyText({ readAtStart: true }), {
             maxProperties: 64,
-            description: "Its environment, besides PATH, HOME and the like.",
+            description: "Environment variables, in addition to PATH, HOME and similar ones.",
           }),
           clear_env: boolean(
-            "Whether `env` is its whole environment: not even PATH is added, so `cmd` is a path then, or `env` has PATH.",
+            "Whether `env` is the whole environment. Then PATH is missing too, so give `cmd` as a path or set PATH in `env`.",
             { default: false },
           ),
         },
         {
           required: ["cmd"],
           misplacedFieldHints: {
-            cwd: "it runs in the gateway's own folder: give `cmd` and `args` whole paths",
+            cwd: "the command runs in the gateway's folder: use absolute paths in `cmd` and `args`",
           },
           examples: [{ cmd: "npx", args: ["-y", "@scope/server@1.0.0"] }],
-          description: "A server that is started as a child process, one for each session.",
+          description: "An MCP server that is started as a child process, one per session.",
         },
       ),
       openapi: openApiSchema(),
@@ -122,13 +130,13 @@ function targetSchema(policies: Schema<BackendPoliciesValue>) {
       exactlyOneOf: ["mcp", "sse", "stdio", "openapi"],
       checks: [
         {
-          message: '"era" is no question beside "sse": such servers have sessions',
+          message: '"era" cannot be combined with "sse": SSE servers always have sessions',
           field: "era",
           holds: ({ era, sse }) => sse === undefined || era === undefined,
           cel: "!has(self.sse) || !has(self.era)",
         },
         {
-          message: "an HTTP API speaks no revision of MCP",
+          message: '"era" cannot be combined with "openapi", which is not an MCP server',
           field: "era",
           holds: ({ era, openapi }) => openapi === undefined || era === undefined,
           cel: "!has(self.openapi) || !has(self.era)",
@@ -136,12 +144,12 @@ function targetSchema(policies: Schema<BackendPoliciesValue>) {
       ],
       examples: [TARGET_EXAMPLE],
       misplacedFieldHints: targetWords,
-      description: "One MCP server.",
+      description: "An MCP server.",
     },
   );
 }
 
-const DOCUMENT_FILE = "save the document, and write schema: { file: PATH }";
+const DOCUMENT_FILE = "save the document and write schema: { file: PATH }";
 
 function openApiSchema() {
   return object(
@@ -149,8 +157,10 @@ function openApiSchema() {
       schema: either(
         object(
           {
-            file: text("Path of the document, relative to this file; it is read at build."),
-            url: unsupported("documents that are fetched; save it, and name the file"),
+            file: text(
+              "Path of the document, relative to this file; read when the gateway is built.",
+            ),
+            url: unsupported("fetching documents; save the document and use file"),
           },
           { exactlyOneOf: ["file", "url"] },
         ),
@@ -158,22 +168,19 @@ function openApiSchema() {
         {
           examples: [{ file: "openapi.json" }],
           description:
-            "The OpenAPI document (3.0 or 3.1, JSON or YAML): `{file: PATH}`, or its text. Each operation is a tool.",
+            "OpenAPI document (3.0 or 3.1, JSON or YAML): `{file: PATH}`, or the document inline. Each operation becomes a tool.",
         },
       ),
-      host: text("`host:port` or a URL of the API, or its host when `port` is given.", {
+      host: text("Address of the API: `host:port`, a URL, or only its host if `port` is set.", {
         maxLength: 1024,
         readAtStart: true,
         examples: ["127.0.0.1:8080"],
       }),
-      port: integer("The port, when `host` is only a host.", 1, 65535),
-      path: text(
-        "What its paths are put below, in the place of the path of the document's server.",
-        {
-          maxLength: 1024,
-          ...PATH_FORM,
-        },
-      ),
+      port: integer("Port, if `host` is only a host.", 1, 65535),
+      path: text("Base path of the operations, instead of that of the document's server.", {
+        maxLength: 1024,
+        ...PATH_FORM,
+      }),
       backend: unsupported("named backends"),
     },
     {
@@ -185,7 +192,8 @@ function openApiSchema() {
         file: DOCUMENT_FILE,
       },
       examples: [{ schema: { file: "openapi.json" }, host: "127.0.0.1:8080" }],
-      description: "An HTTP API: its operations are tools, and a call of one is a request to it.",
+      description:
+        "An HTTP API whose operations become tools; calling a tool sends a request to the API.",
     },
   );
 }
@@ -194,15 +202,15 @@ function addressSchema(what: string, path: string) {
   return object(
     {
       host: text(
-        `URL of the ${what} endpoint, \`host:port\`, or its host when \`port\` is given.`,
+        `Address of the ${what} endpoint: a URL, \`host:port\`, or only its host if \`port\` is set.`,
         {
           maxLength: 1024,
           readAtStart: true,
           examples: [`http://127.0.0.1:3001${path}`],
         },
       ),
-      port: integer("The port, when `host` is only a host.", 1, 65535),
-      path: text("The path, when `host` is only a host.", {
+      port: integer("Port, if `host` is only a host.", 1, 65535),
+      path: text("Path, if `host` is only a host.", {
         maxLength: 1024,
         ...PATH_FORM,
         default: path,
@@ -214,17 +222,17 @@ function addressSchema(what: string, path: string) {
       misplacedFieldHints: { headers: CREDENTIAL, apiKey: CREDENTIAL, token: CREDENTIAL },
       checks: [needsField("path", "port")],
       examples: [{ host: `http://127.0.0.1:3001${path}` }],
-      description: `A server that is reached over ${what}.`,
+      description: `An MCP server with the ${what} transport.`,
     },
   );
 }
 
-/** `mcp` as its schema lets it through. */
+/** Value of `mcp`, as validated by its schema. */
 export type McpValue = Infer<ReturnType<typeof mcpSchema>>;
 
 type TargetValue = NonNullable<McpValue["targets"][number]>;
 
-/** The canonical form of a validated `mcp`. */
+/** Converts a validated `mcp` to canonical form. */
 export function lowerMcp(
   {
     targets,
@@ -273,7 +281,7 @@ function lowerTarget(
   return mcp && { ...target, kind: "streamable", url: addressUrl(mcp, "/mcp") };
 }
 
-/** `host` alone is the endpoint's URL, or `host:port` of a server with the default path; with a port it is only a host. */
+/** Returns the URL of an endpoint. Without `port`, `host` is a URL, or `host:port` with the default path. */
 function addressUrl(
   { host, port, path }: Infer<ReturnType<typeof addressSchema>>,
   defaultPath: string,

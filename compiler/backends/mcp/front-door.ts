@@ -3,7 +3,7 @@ import type { BackendUse, LowerContext } from "../backend.ts";
 import { lowerMcp, type McpValue } from "./file-form.ts";
 import type { McpConfig } from "./mcp-config.ts";
 
-/** The backend of a file's `mcp`: its servers. */
+/** Returns the backend of the `mcp` section of a file. */
 export function serversOfDoor(
   value: McpValue,
   origin: Origin,

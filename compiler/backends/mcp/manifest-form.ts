@@ -24,12 +24,12 @@ import {
   ERA,
   type McpConfig,
   type McpTargetConfig,
-  SESSIONS_KEPT,
+  SESSIONS,
   type ToolLockConfig,
 } from "./mcp-config.ts";
 import { IDLE_TIMEOUT, lowerSessions, sessionsSchema } from "./sessions.ts";
 
-/** `mcp` of a GatewayBackend: servers by address, or the Services that a selector finds. */
+/** Form of `mcp` in a GatewayBackend: servers by address, or Services that a selector matches. */
 export const kubernetesMcp: KubernetesBackendForm<KubernetesMcpValue, McpConfig> = {
   field: "mcp",
   schema: mcpSchema,
@@ -56,7 +56,7 @@ export const kubernetesMcp: KubernetesBackendForm<KubernetesMcpValue, McpConfig>
   }),
 };
 
-/** `mcp` of a GatewayBackend as its schema lets it through. */
+/** Value of `mcp` in a GatewayBackend, as validated by its schema. */
 export type KubernetesMcpValue = Infer<ReturnType<typeof mcpSchema>>;
 
 function mcpSchema(policies: KubernetesPoliciesSchema) {
@@ -65,26 +65,29 @@ function mcpSchema(policies: KubernetesPoliciesSchema) {
       targets: list(targetSchema(policies), {
         minItems: 1,
         maxItems: 32,
-        description: "The servers, whose items clients see together.",
+        description: "MCP servers of this endpoint, whose items clients see together.",
       }),
-      sessionRouting: choice(SESSIONS_KEPT, ["Stateful", "Stateless"], { default: "Stateful" }),
-      failureMode: choice("What a broken target does to the others.", ["FailClosed", "FailOpen"]),
+      sessionRouting: choice(SESSIONS, ["Stateful", "Stateless"], { default: "Stateful" }),
+      failureMode: choice(
+        "Effect of a failing target: the whole endpoint fails, or only that target's items are missing.",
+        ["FailClosed", "FailOpen"],
+      ),
       sessions: sessionsSchema(span(IDLE_TIMEOUT, { minimumDuration: "1s" })),
       toolLock: localObject(
-        "A ConfigMap with approved tools, prompts and resources under the key `gwc.lock.yaml`; `gwc lock` writes it. What is not in it, or says something else than when it was locked, is withheld.",
+        "A ConfigMap with approved tools, prompts and resources under the key `gwc.lock.yaml`, written by `gwc lock`. Items that are not in it or have changed since are hidden from clients.",
       ),
     },
-    { required: ["targets"], description: "MCP servers behind one endpoint." },
+    { required: ["targets"], description: "One or more MCP servers at one endpoint." },
   );
 }
 
 function targetSchema(policies: KubernetesPoliciesSchema) {
   const target = object(
     {
-      host: shortText("The server's host."),
+      host: shortText("Host of the server."),
       port,
-      path: longText("The path; /mcp, or /sse for SSE."),
-      protocol: choice("How it is spoken to.", ["StreamableHTTP", "SSE"]),
+      path: longText("Path of the endpoint; `/mcp` by default, `/sse` for SSE."),
+      protocol: choice("Transport of the server.", ["StreamableHTTP", "SSE"]),
       era: choice(ERA, ["Auto", "Sessions", "Stateless"]),
       policies: policies(["tcp", "tls", "http", "auth", "tunnel", "mcp"]),
     },
@@ -92,20 +95,21 @@ function targetSchema(policies: KubernetesPoliciesSchema) {
       required: ["host", "port"],
       checks: [
         {
-          message: "servers over SSE have sessions",
+          message: "era: Stateless cannot be combined with protocol: SSE",
           field: "era",
           holds: ({ era, protocol }) => protocol !== "SSE" || era !== "Stateless",
           cel: "!has(self.protocol) || self.protocol != 'SSE' || !has(self.era) || self.era != 'Stateless'",
         },
       ],
-      description: "A server by its address.",
+      description: "An MCP server at an address.",
     },
   );
   const selector = object(
     { namespaces: labelSelector, services: labelSelector },
     {
       atLeastOneOf: ["namespaces", "services"],
-      description: "Services, by their labels and those of their namespaces: each is a server.",
+      description:
+        "Selects Services by their labels and those of their namespaces; each is an MCP server.",
     },
   );
   return object(
@@ -117,7 +121,7 @@ function targetSchema(policies: KubernetesPoliciesSchema) {
 function lockOf(name: string, context: KubernetesBackendContext): ToolLockConfig {
   const { namespace, manifest } = context.configMap(name);
   const text = manifest?.spec?.texts[LOCK_ENTRY];
-  const problem = manifest === undefined ? "there is none" : `it has no entry ${LOCK_ENTRY}`;
+  const problem = manifest === undefined ? "it does not exist" : `it has no entry ${LOCK_ENTRY}`;
   const entry: FileText =
     text === undefined ? { kind: "problem", problem } : { kind: "text", text };
   return {
@@ -127,25 +131,25 @@ function lockOf(name: string, context: KubernetesBackendContext): ToolLockConfig
   };
 }
 
-/** A server, and what policies know it as. */
+/** A server with the name by which policies refer to it. */
 type FoundTarget = Exclude<McpTargetConfig, { readonly kind: "stdio" | "openapi" }> & {
   readonly section: BackendSection;
 };
 
-/** The servers of a target: one, or one for each Service that it selects. */
+/** Returns the servers of a target: one, or one per selected Service. */
 function lowerTarget(
   { name, static: server, selector }: KubernetesMcpValue["targets"][number],
   origin: Origin,
   context: KubernetesBackendContext,
 ): readonly FoundTarget[] {
   if (server === undefined) return selectedTargets(name, selector, origin, context);
-  const { host, port, path, protocol, era: said = "Auto", policies: fields } = server;
+  const { host, port, path, protocol, era = "Auto", policies: fields } = server;
   const kind = protocol === "SSE" ? "sse" : "streamable";
   const endpoint = path === undefined ? DEFAULT_PATHS[kind] : withSlash(path);
   const own = fields && { fields, origin: childOf(origin, "static", "policies") };
   const section: BackendSection = { name, ...(own && { own }) };
   const url = withScheme(`${host}:${port}${endpoint}`);
-  return [{ name, kind, era: ERAS[said], url, policies: undefined, origin, section }];
+  return [{ name, kind, era: ERAS[era], url, policies: undefined, origin, section }];
 }
 
 const ERAS = { Auto: undefined, Sessions: "sessions", Stateless: "stateless" } as const;
@@ -162,7 +166,7 @@ function selectedTargets(
   const services = context.services(selector);
   const found = services.flatMap((service) => mcpPorts(service).map((port) => ({ service, port })));
   for (const service of services) {
-    // One with mistakes has been reported.
+    // A Service with mistakes has already been reported.
     if (service.spec === undefined || found.some((each) => each.service === service)) continue;
     const params = { service: context.nameOf(service), ports: service.spec.ports?.length ?? 0 };
     context.diagnostics.report("target-without-port", at, params);
@@ -186,7 +190,9 @@ function selectedTargets(
   });
 }
 
-/** One Service is the target itself; several are called after both, and after whatever tells them apart. */
+/**
+ * Returns unique names for the selected Services. A single one has the target's name; others are named after both.
+ */
 function selectedNames(name: string, found: readonly SelectedPort[]): readonly string[] {
   if (found.length === 1) return [name];
   const services = found.map(({ service }) => `${name}-${service.name}`);
@@ -197,7 +203,7 @@ function selectedNames(name: string, found: readonly SelectedPort[]): readonly s
   });
 }
 
-/** The ports of a Service that speak MCP: those that say so, else the only one. */
+/** Returns the ports of a Service that serve MCP: those marked with an appProtocol, or else the only port. */
 function mcpPorts({ spec }: ManifestOf<"Service">): readonly ServicePort[] {
   const ports = spec?.ports ?? [];
   const marked = ports.filter(({ appProtocol }) => appProtocol?.includes("/mcp") === true);

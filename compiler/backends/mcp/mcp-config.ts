@@ -7,56 +7,59 @@ import type { McpSessionsConfig } from "./sessions.ts";
 
 /** `mcp` as configured. */
 export interface McpConfig {
-  /** False: each request opens a session with each server that it goes to, and ends it. */
+  /**
+   * Whether clients have sessions. If false, each request opens and ends a session with each server that it goes
+   * to.
+   */
   readonly isStateful: boolean;
   readonly targets: readonly McpTargetConfig[];
   readonly prefixMode: "conditional" | "always";
   readonly failureMode: "failClosed" | "failOpen";
   readonly sessions: McpSessionsConfig | undefined;
-  /** What is approved; undefined: everything that a server lists is shown. */
+  /** Lock of approved items; `undefined` if all items that servers list are shown. */
   readonly toolLock: ToolLockConfig | undefined;
 }
 
-/** Where a lock is, and where it is named. */
+/** Location of a lock, with the place that names it. */
 export interface ToolLockConfig {
   readonly file: string;
-  /** The ConfigMap whose entry it is, and what it is; absent: it is a file. */
+  /** ConfigMap that contains the lock, with its entry; absent if the lock is a file. */
   readonly configMap?: LockConfigMap & { readonly entry: FileText };
   readonly origin: Origin;
 }
 
-/** One MCP server as configured. */
+/** One MCP server, as configured. */
 export type McpTargetConfig = NamedMcpTarget & {
-  /** How it is reached, over what the backend says; undefined: as that. */
+  /** Connection policies that override the backend's; `undefined` for the backend's. */
   readonly policies: BackendPolicies | undefined;
 } & ({ readonly kind: "streamable" | "sse"; readonly url: Text } | McpCommand | OpenApiConfig);
 
-/** An HTTP API whose operations are tools. */
+/** An HTTP API whose operations become tools. */
 interface OpenApiConfig {
   readonly kind: "openapi";
-  /** The path of the document, or its text. */
+  /** Path of the document, or the document itself. */
   readonly document: { readonly file: string } | { readonly text: string };
-  /** Where the API is. */
+  /** Address of the API. */
   readonly address: Text;
-  /** What its paths are put below, in the place of what the document says. */
+  /** Base path of the operations, instead of the document's. */
   readonly basePath: string | undefined;
 }
 
-/** What the field of sessions says, in both forms. */
-export const SESSIONS_KEPT =
-  "Whether clients have sessions. Without, each of their requests opens one with each server that it goes to and ends it: any replica serves any request, and servers can't ask clients, notify them or remember them.";
+/** Description of the setting of sessions, in both forms. */
+export const SESSIONS =
+  "Whether clients have sessions. Without them, each request opens and ends a session with each server that it goes to: any replica can serve any request, but servers cannot send requests or notifications to clients, nor keep state.";
 
-/** What a field of it says, in both forms. */
+/** Description of `era`, in both forms. */
 export const ERA =
-  "Which revisions of MCP the server speaks: those with sessions (up to 2025-11-25), or the stateless one (2026-07-28). By default the gateway finds out.";
+  "Revisions of MCP that the server supports: those with sessions (up to 2025-11-25), or the stateless one (2026-07-28). Detected by default.";
 
-/** Revisions with sessions (up to 2025-11-25), or the one without (2026-07-28). */
+/** Revisions with sessions (up to 2025-11-25), or the stateless one (2026-07-28). */
 export type McpEra = "sessions" | "stateless";
 
-/** What every MCP server has. */
+/** Common fields of MCP servers. */
 export interface NamedMcpTarget {
   readonly name: string;
-  /** Which revisions it speaks; undefined: it shows that of itself. Servers over SSE have sessions. */
+  /** Revisions that it supports; `undefined` to detect them. SSE servers have sessions. */
   readonly era: McpEra | undefined;
   readonly origin: Origin;
 }
@@ -67,6 +70,6 @@ export interface McpCommand {
   readonly command: string;
   readonly args: readonly Text[];
   readonly env: Readonly<Record<string, Text>>;
-  /** Whether that is its whole environment. */
+  /** Whether `env` is the whole environment. */
   readonly isEnvironmentCleared: boolean;
 }

@@ -8,7 +8,10 @@ import {
   schemaObject,
 } from "./openapi-schema.ts";
 
-/** The parameters of an operation, which count before those of its path (OpenAPI, operation object); or why it has none. */
+/**
+ * Returns the parameters of an operation, which override those of its path (OpenAPI, operation object); or the
+ * reason why it cannot become a tool.
+ */
 export function operationParameters(
   item: JsonObject,
   operation: JsonObject,
@@ -22,14 +25,14 @@ export function operationParameters(
     }
     const name = String(parameter.name);
     const isHeader = parameter.in === "header";
-    // OpenAPI, parameter object: these headers are said elsewhere; the others are the gateway's own.
+    // OpenAPI, parameter object: some of these headers are described elsewhere; others are the gateway's own.
     if (isHeader && isOwnHeader(name.toLowerCase())) continue;
     found.set(`${parameter.in} ${isHeader ? name.toLowerCase() : name}`, parameter);
   }
   return [...found.values()];
 }
 
-/** Also those that say who asks: an API believes them of the gateway. */
+/** Whether only the gateway may set a header, such as those that identify the client: an API trusts them. */
 function isOwnHeader(name: string): boolean {
   return OWN_HEADERS.has(name) || name.startsWith("x-forwarded-");
 }
@@ -41,31 +44,32 @@ const OWN_HEADERS: ReadonlySet<string> = new Set([
   ...["transfer-encoding", "upgrade", "via", "x-real-ip"],
 ]);
 
-/** Why an operation with this parameter is no tool; undefined: it may be one. */
+/** Returns why an operation with this parameter cannot become a tool; `undefined` if it can. */
 export function parameterProblem(
   { name, in: place, required, schema, style, explode }: JsonObject,
   document: JsonObject,
 ): string | undefined {
   if (place === "header" && !isHeaderName(String(name))) {
-    return `its parameter "${name}" is no name of a header`;
+    return `its parameter "${name}" is not a valid header name`;
   }
   if (required === true && (place === "cookie" || schema === undefined)) {
-    return `its parameter "${name}" can't be an argument`;
+    return `its parameter "${name}" cannot be an argument`;
   }
   const isQuery = place === "query";
   const isKnown = style === undefined || (isQuery ? STYLES.has(String(style)) : style === "simple");
-  // `a=1,b=2`: nobody else reads the members of an object so.
+  // `a=1,b=2` is a form of objects that only this style has.
   const isPairs = !isQuery && explode === true && isObjectSchema(schema, document);
-  return isKnown && !isPairs
-    ? undefined
-    : `its parameter "${name}" has a style that no argument is written in`;
+  return isKnown && !isPairs ? undefined : `its parameter "${name}" has an unsupported style`;
 }
 
 function isObjectSchema(schema: JsonObject[string], document: JsonObject): boolean {
   return followed(schema, document)?.type === "object";
 }
 
-/** How lists and objects in the query are written, by the parameter's name; undefined: all in OpenAPI's own way. */
+/**
+ * Returns the serialization of lists and objects in the query, by parameter; `undefined` if all have OpenAPI's
+ * default.
+ */
 export function queryStylesOf(
   parameters: readonly JsonObject[],
 ): Readonly<Record<string, QueryStyle>> | undefined {
@@ -77,7 +81,7 @@ export function queryStylesOf(
   return styles.length === 0 ? undefined : Object.fromEntries(styles);
 }
 
-/** Styles of the query (OpenAPI, parameter object), by what stands between the values. */
+/** Styles of the query (OpenAPI, parameter object) and the separators of their values. */
 const STYLES: ReadonlyMap<string, QueryStyle> = new Map([
   ["form", "commas"],
   ["spaceDelimited", "spaces"],
@@ -85,7 +89,10 @@ const STYLES: ReadonlyMap<string, QueryStyle> = new Map([
   ["deepObject", "brackets"],
 ]);
 
-/** The schema of the parameters in one place; undefined without any. A path has all that its braces name. */
+/**
+ * Returns the schema of the parameters in one place; `undefined` if there are no parameters. For a path, it has
+ * all names in braces.
+ */
 export function placeSchema(
   place: string,
   path: string,
@@ -114,7 +121,7 @@ export function placeSchema(
   };
 }
 
-/** The keyword, where something is required. */
+/** Returns the keyword `required` unless the list is empty. */
 export function requiredOf(required: readonly string[]): JsonObject {
   return required.length === 0 ? {} : { required };
 }

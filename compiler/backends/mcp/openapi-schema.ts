@@ -3,19 +3,19 @@ import type { Json } from "../../model/json.ts";
 /** A JSON object. */
 export type JsonObject = { readonly [key: string]: Json | undefined };
 
-/** The value as an object; empty where it is none. */
+/** Returns the value as an object; an empty one if it is not an object. */
 export function schemaObject(value: Json | undefined): JsonObject {
   return isObject(value) ? value : {};
 }
 
-/** The items of a list; none where it is no list. */
+/** Returns the items of a list; an empty list if it is not a list. */
 export function itemsOf(value: Json | undefined): readonly Json[] {
   return Array.isArray(value) ? value : [];
 }
 
 /**
- * What a reference within the document leads to (`#/components/...`), the value itself where it is none; undefined: it leads
- * nowhere, or out of the document.
+ * Resolves a reference within the document (`#/components/...`) and returns other values unchanged; `undefined` if
+ * the reference is broken or leads out of the document.
  */
 export function followed(value: Json | undefined, document: JsonObject): JsonObject | undefined {
   let found: JsonObject | undefined = schemaObject(value);
@@ -35,43 +35,43 @@ function valueAt(document: JsonObject, path: readonly string[]): JsonObject | un
   return isObject(found) ? found : undefined;
 }
 
-/** A chain of references that is longer leads to itself. */
+/** Maximum length of a chain of references; a longer one is circular. */
 const MAX_STEPS = 32;
 
-/** RFC 6901 4. */
+/** Decodes a reference token (RFC 6901 4). */
 function decoded(key: string): string {
   return key.replaceAll("~1", "/").replaceAll("~0", "~");
 }
 
 /**
- * Schemas of an OpenAPI document (3.0 or 3.1) as those of MCP's tools: JSON schemas in which what is named in the
- * document is named in `definitions`. Fields that only responses have are left out.
+ * Converts schemas of an OpenAPI document (3.0 or 3.1) to JSON schemas of MCP tools. Schemas that are referenced
+ * in the document go to `definitions`; read-only fields are omitted.
  */
 export class InputSchemas {
   readonly #document: JsonObject;
-  /** By name. */
+  /** Definitions by name. */
   readonly #definitions = new Map<string, JsonObject>();
-  /** By reference. */
+  /** Names of definitions by reference. */
   readonly #names = new Map<string, string>();
-  /** How many references end in a word. */
+  /** Number of references that end in a word. */
   readonly #endings = new Map<string, number>();
-  /** What was referred to and is still to be read: a chain of references may be long. */
+  /** Referenced schemas that are not converted yet. A queue, because a chain of references may be long. */
   readonly #pending: { readonly name: string; readonly target: JsonObject | undefined }[] = [];
-  /** A reference that leads nowhere in the document. */
+  /** First reference that is broken. */
   lost: string | undefined;
-  /** A schema holds others within others, deeper than anybody writes them. */
+  /** Whether a schema is nested deeper than `MAX_DEPTH`. */
   isTooDeep = false;
 
   constructor(document: JsonObject) {
     this.#document = document;
   }
 
-  /** What the schemas so far refer to, for `$defs`; undefined: nothing. */
+  /** Referenced schemas so far, for `$defs`; `undefined` if there are no references. */
   get definitions(): JsonObject | undefined {
     return this.#definitions.size === 0 ? undefined : Object.fromEntries(this.#definitions);
   }
 
-  /** A schema, with all that it refers to in `definitions`. */
+  /** Converts a schema, and everything that it references to `definitions`. */
   schemaOf(value: Json | undefined): JsonObject {
     const schema = this.#converted(value, 0);
     for (let next = this.#pending.pop(); next !== undefined; next = this.#pending.pop()) {
@@ -87,9 +87,9 @@ export class InputSchemas {
       return {};
     }
     if (typeof given.$ref === "string") return this.#referenceOf(given.$ref, given);
-    const kept = Object.entries(given).filter(([key]) => KEPT.has(key));
+    const copied = Object.entries(given).filter(([key]) => COPIED.has(key));
     const schema = {
-      ...Object.fromEntries(kept),
+      ...Object.fromEntries(copied),
       ...bounds(given),
       ...this.#nested(given, depth + 1),
     };
@@ -109,7 +109,7 @@ export class InputSchemas {
     return { $ref: `#/$defs/${name}` };
   }
 
-  /** The last word of a reference, with a number where another one ends so. */
+  /** Returns the last segment of a reference, with a number if the name is taken. */
   #newName(reference: string): string {
     const word = reference.replace(/^.*\//, "").replace(/[^\w.-]+/g, "_");
     let count = this.#endings.get(word) ?? 0;
@@ -122,7 +122,7 @@ export class InputSchemas {
     return name;
   }
 
-  /** The schemas within a schema. */
+  /** Converts the schemas within a schema. */
   #nested(given: JsonObject, depth: number): JsonObject {
     const all = (key: string) => itemsOf(given[key]).map((each) => this.#converted(each, depth));
     const properties = Object.entries(schemaObject(given.properties)).filter(
@@ -153,17 +153,17 @@ export class InputSchemas {
   }
 }
 
-/** Schemas within a schema; what is named in the document begins anew. TypeScript compares about twice as many. */
+/** Maximum nesting of schemas; references start again at 0. TypeScript compares about twice as many. */
 const MAX_DEPTH = 20;
 
-/** Words of a schema that mean the same in both languages. */
-const KEPT: ReadonlySet<string> = new Set([
+/** Keywords with the same meaning in both dialects. */
+const COPIED: ReadonlySet<string> = new Set([
   ...["type", "format", "title", "description", "default", "enum", "const", "pattern"],
   ...["minLength", "maxLength", "minItems", "maxItems", "uniqueItems", "minimum", "maximum"],
   ...["multipleOf", "minProperties", "maxProperties", "deprecated"],
 ]);
 
-/** OpenAPI 3.0 says beside a bound that it is not included. */
+/** Converts exclusive bounds, which OpenAPI 3.0 marks with a boolean. */
 function bounds({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }: JsonObject): JsonObject {
   return {
     ...bound("minimum", "exclusiveMinimum", minimum, exclusiveMinimum),
@@ -181,7 +181,7 @@ function bound(
   return typeof exclusive === "number" ? { [exclusiveKey]: exclusive } : {};
 }
 
-/** OpenAPI 3.0's `nullable`. */
+/** Converts OpenAPI 3.0's `nullable`. */
 function orNull(schema: JsonObject): JsonObject {
   const { type, enum: words } = schema;
   return {

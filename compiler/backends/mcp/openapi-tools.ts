@@ -15,45 +15,45 @@ import {
   schemaObject,
 } from "./openapi-schema.ts";
 
-/** An operation as a tool; its schema is the document's own text. */
+/** An operation as a tool; its schema is that of the document. */
 export type OpenApiToolNode = Omit<OpenApiTool, "inputSchema"> & {
   readonly inputSchema: JsonObject;
 };
 
-/** What an OpenAPI document offers, or why it can't be used. */
+/** Tools of an OpenAPI document, or the reason why it cannot be used. */
 export type OpenApiTools =
   | {
       readonly kind: "tools";
       readonly tools: readonly OpenApiToolNode[];
-      /** The path of its server, without a slash at its end. */
+      /** Path of its server, without a trailing slash. */
       readonly basePath: string;
-      /** Operations that no tool can stand for: `DELETE /a`, and why. */
-      readonly excludedFields: readonly { readonly operation: string; readonly why: string }[];
+      /** Operations that cannot become tools, such as `DELETE /a`, with the reason. */
+      readonly skipped: readonly { readonly operation: string; readonly why: string }[];
     }
   | { readonly kind: "problem"; readonly problem: string };
 
-/** Methods of operations, as documents call them. */
+/** Methods of operations, as spelled in documents. */
 const METHODS: readonly string[] = ["get", "put", "post", "delete", "patch"];
 
-/** The tools of an OpenAPI document, JSON or YAML, in its order. */
+/** Returns the tools of an OpenAPI document (JSON or YAML), in its order. */
 export function openApiTools(text: string): OpenApiTools {
   const document = documentOf(text);
   if (document === undefined) return { kind: "problem", problem: "is neither JSON nor YAML" };
   const { openapi: version } = document;
   if (typeof version !== "string" || !/^3\.[01]\./.test(version))
-    return { kind: "problem", problem: "is no OpenAPI document of version 3.0 or 3.1" };
+    return { kind: "problem", problem: "is not an OpenAPI document of version 3.0 or 3.1" };
   const found = Object.entries(schemaObject(document.paths)).flatMap(([path, item]) =>
     operationsOf(path, followed(item, document), document),
   );
   const tools: OpenApiToolNode[] = [];
-  const excludedFields: { operation: string; why: string }[] = [];
+  const skipped: { operation: string; why: string }[] = [];
   const names = new Set<string>();
   let size = 0;
   for (const { operation, make } of found) {
     const made = make();
-    if (typeof made === "string") excludedFields.push({ operation, why: made });
+    if (typeof made === "string") skipped.push({ operation, why: made });
     else if (names.has(made.name))
-      excludedFields.push({ operation, why: `another tool is called "${made.name}"` });
+      skipped.push({ operation, why: `another tool is named "${made.name}"` });
     else {
       names.add(made.name);
       tools.push(made);
@@ -61,11 +61,15 @@ export function openApiTools(text: string): OpenApiTools {
       if (size > MAX_SIZE) return { kind: "problem", problem: "makes more than 16 MiB of tools" };
     }
   }
-  if (tools.length === 0) return { kind: "problem", problem: "has no operation for a tool" };
-  return { kind: "tools", tools, excludedFields, basePath: basePathOf(document) };
+  if (tools.length === 0)
+    return { kind: "problem", problem: "has no operation that can become a tool" };
+  return { kind: "tools", tools, skipped, basePath: basePathOf(document) };
 }
 
-/** Characters of all tools: each has all schemas that its operation refers to, and clients get them in one list. */
+/**
+ * Maximum number of characters of all tools. Each tool includes all schemas that it references, and clients get
+ * them in one list.
+ */
 const MAX_SIZE = 16 * 1024 * 1024;
 
 function documentOf(text: string): JsonObject | undefined {
@@ -76,7 +80,7 @@ function documentOf(text: string): JsonObject | undefined {
   }
 }
 
-/** The path of the first server, with the defaults of its variables. */
+/** Returns the path of the first server, with the defaults of its variables. */
 function basePathOf({ servers }: JsonObject): string {
   const { url, variables } = schemaObject(itemsOf(servers)[0]);
   if (typeof url !== "string") return "";
@@ -87,7 +91,7 @@ function basePathOf({ servers }: JsonObject): string {
   return URL.canParse(filled, base) ? new URL(filled, base).pathname.replace(/\/+$/, "") : "";
 }
 
-/** An operation and how its tool is made, or why there is none. */
+/** An operation, and a function that returns its tool or the reason why there is no tool. */
 interface Operation {
   readonly operation: string;
   readonly make: () => OpenApiToolNode | string;
@@ -98,7 +102,7 @@ function operationsOf(
   item: JsonObject | undefined,
   document: JsonObject,
 ): readonly Operation[] {
-  if (item === undefined) return [{ operation: path, make: () => "its reference leads nowhere" }];
+  if (item === undefined) return [{ operation: path, make: () => "its reference is broken" }];
   return METHODS.filter((method) => item[method] !== undefined).map((method) => {
     const operation = schemaObject(item[method]);
     const request = { method: method.toUpperCase(), path, item, operation };
@@ -109,20 +113,20 @@ function operationsOf(
 interface RequestShape {
   readonly method: string;
   readonly path: string;
-  /** What operations of the path have in common. */
+  /** Fields common to the operations of the path. */
   readonly item: JsonObject;
   readonly operation: JsonObject;
 }
 
 function toolOf(request: RequestShape, document: JsonObject): OpenApiToolNode | string {
   const { method, path, item, operation } = request;
-  if (!isPath(path)) return "its path is none";
+  if (!isPath(path)) return "its path is invalid";
   const parameters = operationParameters(item, operation, document);
   if (typeof parameters === "string") return parameters;
   const [problem] = parameters.flatMap((each) => parameterProblem(each, document) ?? []);
   if (problem !== undefined) return problem;
   const body = followed(operation.requestBody, document);
-  if (body === undefined) return "the reference of its body leads nowhere";
+  if (body === undefined) return "the reference of its body is broken";
   const json = Object.entries(schemaObject(body.content)).find(([type]) =>
     JSON_TYPE.test(type),
   )?.[1];
@@ -141,7 +145,7 @@ function toolOf(request: RequestShape, document: JsonObject): OpenApiToolNode | 
     .map(({ place }) => place);
   const { definitions, lost, isTooDeep } = schemas;
   if (isTooDeep) return "its schemas are nested too deeply";
-  if (lost !== undefined) return `its reference "${lost}" leads nowhere in the document`;
+  if (lost !== undefined) return `its reference "${lost}" is not in the document`;
   const queryStyles = queryStylesOf(parameters);
   return {
     name: nameOf(request),
@@ -160,8 +164,8 @@ function toolOf(request: RequestShape, document: JsonObject): OpenApiToolNode | 
 }
 
 /**
- * Whether a request can be made of it that leads below the path of the server: characters of paths (RFC 3986 3.3), and
- * variables, with no step up, encoded or not, and nothing that one server reads as a separator and another one doesn't.
+ * Whether a path stays below the server's path: characters of paths (RFC 3986 3.3) and variables, without dot
+ * segments, encoded or not, and without characters that some servers read as separators.
  */
 function isPath(path: string): boolean {
   return (
@@ -172,7 +176,7 @@ function isPath(path: string): boolean {
 
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\b/i;
 
-/** What MCP lets a tool be called. */
+/** Returns a name that is valid for an MCP tool. */
 function nameOf({ method, path, operation }: RequestShape): string {
   const { operationId } = operation;
   const name = typeof operationId === "string" ? operationId : `${method.toLowerCase()}${path}`;

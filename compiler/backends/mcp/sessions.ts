@@ -2,7 +2,7 @@ import type { Origin } from "../../diagnostics/diagnostic.ts";
 import { parseTimer } from "../../schema/duration.ts";
 import { type Infer, integer, object, type Schema } from "../../schema/schema.ts";
 
-/** Sessions that hold something open in the process; what is undefined is as by default. */
+/** Limits of sessions that hold resources in the process; `undefined` fields have defaults. */
 export interface McpSessionsConfig {
   /** Milliseconds. */
   readonly idleTimeout: number | undefined;
@@ -11,18 +11,18 @@ export interface McpSessionsConfig {
   readonly origin: Origin;
 }
 
-/** The shape of `sessions`; `idleTimeout` is a duration of the form it stands in. */
+/** Returns the schema of `sessions`; `idleTimeout` is a duration of the respective form. */
 export function sessionsSchema(idleTimeout: Schema<string>) {
   return object(
     {
       idleTimeout,
       max: integer(
-        "The most of them (100 by default where servers are child processes, else 1000). The caller with the most makes room.",
+        "Maximum number of sessions (by default 100 if servers are child processes, or else 1000). Beyond it, a session of the caller with the most sessions is closed.",
         1,
         100_000,
       ),
       maxPerCaller: integer(
-        "The most of one caller: an identity, else a client address. Half of `max` by default.",
+        "Maximum number of sessions per caller, identified by identity or else by client address. Half of `max` by default.",
         1,
         100_000,
       ),
@@ -31,7 +31,7 @@ export function sessionsSchema(idleTimeout: Schema<string>) {
       atLeastOneOf: ["idleTimeout", "max", "maxPerCaller"],
       checks: [
         {
-          message: "one caller has at most as many sessions as all of them",
+          message: '"maxPerCaller" cannot exceed "max"',
           field: "maxPerCaller",
           holds: ({ max, maxPerCaller }) =>
             typeof max !== "number" || typeof maxPerCaller !== "number" || maxPerCaller <= max,
@@ -39,16 +39,16 @@ export function sessionsSchema(idleTimeout: Schema<string>) {
         },
       ],
       description:
-        "Sessions with stdio and SSE servers, which hold a process or a connection each.",
+        "Limits sessions with stdio and SSE servers, each of which holds a process or a connection.",
     },
   );
 }
 
-/** What a field of `sessions` says of its idle time, in both forms. */
+/** Description of the idle timeout of `sessions`, in both forms. */
 export const IDLE_TIMEOUT =
-  "How long a session stays without a request or an open stream. 30m by default.";
+  "How long a session without a request or an open stream is kept open; 30m by default.";
 
-/** The canonical form of a validated `sessions`. */
+/** Converts a validated `sessions` to canonical form. */
 export function lowerSessions(
   value: Infer<ReturnType<typeof sessionsSchema>> | undefined,
   origin: Origin,

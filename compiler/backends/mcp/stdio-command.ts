@@ -2,7 +2,7 @@ import path from "node:path";
 import { childOf, type Diagnostics, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { Text } from "../../model/texts.ts";
 
-/** Commands that fetch a package and run it: their options with a value, and those that name the package. */
+/** Commands that fetch and run a package: their options with a value, and those that name the package. */
 const RUNNERS: Readonly<Record<string, Runner>> = {
   npx: { withValue: ["-c", "--call", "-w", "--workspace"], withPackage: ["-p", "--package"] },
   "npm exec": { withValue: ["-c", "--call", "-w", "--workspace"], withPackage: ["--package"] },
@@ -19,7 +19,7 @@ interface Runner {
 }
 
 /**
- * Refuses a whole command line where the command alone is wanted: no file on PATH has a space in its name. `origin`: of
+ * Reports a command line in place of a command: no file in PATH has a space in its name. `origin` is that of
  * `stdio`.
  */
 export function checkCommand(command: string, origin: Origin, diagnostics: Diagnostics): void {
@@ -28,7 +28,10 @@ export function checkCommand(command: string, origin: Origin, diagnostics: Diagn
   diagnostics.report("command-line", childOf(origin, "cmd"), { command: first });
 }
 
-/** Notes a package that is fetched in whatever version is the newest when the server starts. `origin`: of `stdio`. */
+/**
+ * Notes a package without a version, whose latest version would be fetched when the server starts. `origin` is
+ * that of `stdio`.
+ */
 export function checkPinned(
   command: string,
   args: readonly Text[],
@@ -48,7 +51,7 @@ export function checkPinned(
   diagnostics.report("unpinned-package", childOf(origin, "args", at), { name, stem });
 }
 
-/** The package that the arguments from `start` on name: after its option, else the first that is no option. */
+/** Returns the package named by the arguments from `start` on: after its option, or else the first non-option. */
 function fetchedPackage(
   args: readonly Text[],
   { withValue, withPackage }: Runner,
@@ -69,7 +72,7 @@ function fetchedPackage(
   return undefined;
 }
 
-/** A version (`name@1.2.3`, `name==1.2.3`), a commit, or something else than a package of a registry. */
+/** Whether a package has a version (`name@1.2.3`, `name==1.2.3`) or a commit, or is not from a registry. */
 function isPinned(name: string): boolean {
   return /^(\.{0,2}\/|[a-z+]+:)/i.test(name) || /.(@v?|==)\d+\.\d+/.test(name);
 }

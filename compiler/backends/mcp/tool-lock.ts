@@ -15,7 +15,7 @@ import { compileSchema } from "../../schema/schema-compiler.ts";
 import type { ConnectionContext } from "../parts/connection.ts";
 import type { McpCommand, ToolLockConfig } from "./mcp-config.ts";
 
-/** The version of lock files that is read and written. */
+/** Version of lock files that is read and written. */
 export const LOCK_VERSION = 2;
 
 const digest = text("SHA-256, base64url", { pattern: "^[\\w-]{43}$" });
@@ -24,7 +24,7 @@ const items = map(
   object(
     {
       description: anyText({}),
-      hidden: integer("characters of its definition that are not seen", 1, 1e9),
+      hidden: integer("number of invisible characters in its definition", 1, 1e9),
       digests: map(digest),
     },
     { required: ["digests"] },
@@ -33,16 +33,16 @@ const items = map(
 
 const schema = object(
   {
-    version: integer("the form of the file", 1, 1_000_000),
+    version: integer("version of the file format", 1, 1_000_000),
     targets: list(
       object(
         {
-          name: text("what the configuration calls the server"),
+          name: text("name of the server in the configuration"),
           server: text("its address or command"),
           instructions: object(
             {
               text: anyText({}),
-              hidden: integer("characters of it that are not seen", 1, 1e9),
+              hidden: integer("number of invisible characters in it", 1, 1e9),
               digest,
             },
             { required: ["text", "digest"] },
@@ -59,12 +59,12 @@ const schema = object(
   { required: ["version", "targets"] },
 );
 
-/** The targets of a lock file; a string is why it is none. */
+/** Reads the targets of a lock file; returns a string if it is not a valid lock. */
 export function readToolLock(yaml: string): readonly LockedTarget[] | string {
   const value = yamlValue(yaml);
   if (typeof value?.version === "number" && value.version !== LOCK_VERSION)
-    return `is of version ${value.version}, and this gwc knows version ${LOCK_VERSION}`;
-  if (!compileSchema(schema, [value])(value)) return "is no lock of tools";
+    return `has version ${value.version}, but this gwc supports version ${LOCK_VERSION}`;
+  if (!compileSchema(schema, [value])(value)) return "is not a tool lock";
   const { targets } = validated(schema, value);
   return targets.map(({ name, server, instructions, ...lists }) => ({
     name,
@@ -84,7 +84,7 @@ export function readToolLock(yaml: string): readonly LockedTarget[] | string {
   }));
 }
 
-/** Undefined: the text is no YAML. */
+/** Parses YAML; returns `undefined` if it is invalid. */
 function yamlValue(yaml: string) {
   try {
     return parse(yaml);
@@ -93,7 +93,7 @@ function yamlValue(yaml: string) {
   }
 }
 
-/** Reads the lock that a backend names, for its servers; undefined when it can't be used (reported). */
+/** Reads the lock of a backend for its servers; returns `undefined` if it cannot be used (reported). */
 export function resolveToolLock(
   { file, configMap: given, origin }: ToolLockConfig,
   servers: readonly (Pick<LockedTarget, "name" | "server"> & { readonly origin: Origin })[],
@@ -126,7 +126,7 @@ export function resolveToolLock(
   };
 }
 
-/** Which server a target is, for those who review a lock; values that are read at start are not in it. */
+/** Identifies a target's server for reviewers of a lock. Values that are read at start are not included. */
 export function serverText(
   target: McpCommand | { readonly kind: "streamable" | "sse" | "openapi"; readonly url: Text },
 ): string {
@@ -134,28 +134,28 @@ export function serverText(
   return `stdio: ${[target.command, ...target.args.map(shownText)].join(" ")}`;
 }
 
-/** What is said of an item that is new, that says something else than before, and that is gone. */
+/** Words for new, changed and removed items. */
 interface ChangeWords {
   readonly isNew: string;
   readonly isOther: string;
   readonly isGone: string;
 }
 
-/** The words of a lock that somebody has written. */
+/** Words for the changes of a lock that a person has approved. */
 export const APPROVED_WORDS: ChangeWords = {
   isNew: "approved",
-  isOther: "approved anew",
+  isOther: "approved again",
   isGone: "withheld",
 };
 
-/** The words of what servers offer, and nobody has approved. */
+/** Words for unapproved changes of what servers offer. */
 export const OFFERED_WORDS: ChangeWords = {
   isNew: "is new",
   isOther: "is not as approved",
   isGone: "is no longer offered",
 };
 
-/** What another lock shows to clients, or hides from them. */
+/** Compares which items two locks show to clients. */
 export function lockChanges(
   before: readonly LockedTarget[],
   after: readonly LockedTarget[],
@@ -181,20 +181,20 @@ export function lockChanges(
   });
 }
 
-/** What changes in what a server tells clients of its use. */
+/** Compares the instructions that a server gives to clients. */
 function instructionsChange(
   old: LockedInstructions | undefined,
   now: LockedInstructions | undefined,
   { isNew, isOther, isGone }: ChangeWords,
 ): SettingsChange | undefined {
   if (old?.digest === now?.digest) return undefined;
-  const what = "text of its instructions";
+  const what = "its instructions";
   if (now === undefined) return { direction: "closes", text: `${what} ${isGone}` };
   if (old === undefined) return { direction: "opens", text: `${what} ${isNew}: ${quoted(now)}` };
   return { direction: "opens", text: `${what} ${isOther}: ${quoted(old)} -> ${quoted(now)}` };
 }
 
-/** What changes in one list. */
+/** Compares the items of one list. */
 function itemChanges(
   before: readonly LockedItem[],
   after: readonly LockedItem[],
@@ -203,12 +203,13 @@ function itemChanges(
   const changed = after.flatMap((item): readonly SettingsChange[] => {
     const old = before.find(({ name }) => name === item.name);
     if (old === undefined)
-      return [{ direction: "opens", text: `${item.name} ${isNew}: ${said(item)}` }];
+      return [{ direction: "opens", text: `${item.name} ${isNew}: ${describe(item)}` }];
     const parts = [...new Set([...Object.keys(old.digests), ...Object.keys(item.digests)])].filter(
       (part) => old.digests[part] !== item.digests[part],
     );
     if (parts.length === 0) return [];
-    const texts = old.description === item.description ? "" : `: ${said(old)} -> ${said(item)}`;
+    const texts =
+      old.description === item.description ? "" : `: ${describe(old)} -> ${describe(item)}`;
     const what = `${item.name} ${isOther}, ${parts.join(", ")} changed${texts}`;
     return [{ direction: "opens", text: what }];
   });
@@ -218,7 +219,7 @@ function itemChanges(
   return [...changed, ...gone];
 }
 
-function said({ description, hidden }: LockedItem): string {
+function describe({ description, hidden }: LockedItem): string {
   return withHidden(description === "" ? "no description" : `"${description}"`, hidden);
 }
 

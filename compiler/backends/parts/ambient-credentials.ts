@@ -1,6 +1,6 @@
 import type { AzureAuthConfig } from "../../model/cloud-credentials.ts";
 
-/** What a service of AWS is asked with when nothing else is configured. */
+/** Default credentials for AWS services. */
 export const AMBIENT_AWS = {
   kind: "aws",
   keys: undefined,
@@ -8,10 +8,10 @@ export const AMBIENT_AWS = {
   service: undefined,
 } as const;
 
-/** The same for an API of Google. */
+/** Default credentials for Google APIs. */
 export const AMBIENT_GCP = { kind: "gcp", token: "access", audience: undefined } as const;
 
-/** The same for an AI service of Azure, in one of its clouds: `com`, `us` or `cn`. */
+/** Returns the default credentials for Azure AI services, in one of Azure's clouds: `com`, `us` or `cn`. */
 export function ambientAzure(cloud: string): AzureAuthConfig {
   const scope = `https://cognitiveservices.azure.${cloud}/.default`;
   return { kind: "azure", scope, source: { kind: "ambient" } };

@@ -1,7 +1,10 @@
 import type { AwsScope } from "../../model/cloud-credentials.ts";
 import type { Text } from "../../model/texts.ts";
 
-/** Which service of AWS a host is, as far as it says; https://docs.aws.amazon.com/general/latest/gr/rande.html. */
+/**
+ * Returns the AWS service and region that a host name contains;
+ * https://docs.aws.amazon.com/general/latest/gr/rande.html.
+ */
 export function awsScopeOf(url: Text | undefined): Partial<AwsScope> {
   if (typeof url !== "string" || !URL.canParse(url)) return {};
   const { hostname } = new URL(url);
@@ -12,6 +15,6 @@ export function awsScopeOf(url: Text | undefined): Partial<AwsScope> {
       hostname,
     ) ?? [];
   if (service === undefined || region === undefined) return {};
-  // What it signs by is the name of the API, not that of its hosts.
+  // Requests are signed with the name of the API, not of its hosts.
   return { service: service === "bedrock-runtime" ? "bedrock" : service, region };
 }

@@ -1,2 +1,5 @@
-/** What is spoken to a backend: requests one by one, which policies may change and repeat, the sessions of MCP, or requests to models. */
+/**
+ * Protocol of a backend: independent HTTP requests, which policies may change and repeat; MCP sessions; or
+ * requests to LLMs.
+ */
 export type BackendProtocol = "http" | "mcp" | "llm";

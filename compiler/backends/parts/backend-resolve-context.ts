@@ -1,5 +1,5 @@
 import type { DestinationContext } from "./destination.ts";
 import type { IdentityContext } from "./known-identities.ts";
 
-/** What resolving a backend of a route needs. */
+/** Services needed to resolve a backend of a route. */
 export interface BackendResolveContext extends DestinationContext, IdentityContext {}

@@ -9,35 +9,35 @@ import { type ConnectionValue, connectionSchemas } from "./connection-schema.ts"
 import { type DestinationContext, resolveDestination } from "./destination.ts";
 import { readConnection } from "./read-connection.ts";
 
-/** The fields of a file that name the server of a policy; exactly one of `serverKeys` is there. */
+/** Fields of a file that name the server of a policy; exactly one of `serverKeys` is set. */
 export const serverFields = {
   host: text("`host:port` or a URL of the server, or a Unix socket: `unix:/run/app.sock`.", {
     readAtStart: true,
     examples: ["127.0.0.1:8080"],
   }),
   service: unsupported("mesh services"),
-  backend: shortText("The name of one of the file's `backends`, which is the server."),
+  backend: shortText("Name of one of the file's `backends`."),
 };
 
-/** One of them says where the server is. */
+/** Keys of which exactly one names the server. */
 export const serverKeys = ["host", "service", "backend"] as const;
 
-/** How a server is reached that a policy calls; what holds for its backend otherwise. */
+/** Schema of the connection policies of a server that a policy calls; by default those of its backend apply. */
 export const serverPolicies = object(connectionSchemas(), {
   minProperties: 1,
-  description: "How the server is reached.",
+  description: "Connection to the server.",
 });
 
 const TIMEOUT = "write policies: { http: { requestTimeout: 2s } }";
 const ADDRESS = "write host: HOST:PORT";
 
-/** What people look for beside a server: its address by another name, and the time that it has. */
+/** Hints for fields that people expect next to a server: other words for its address and timeout. */
 export const serverWords = {
   ...{ timeout: TIMEOUT, requestTimeout: TIMEOUT },
   ...{ url: ADDRESS, address: ADDRESS, endpoint: ADDRESS },
 };
 
-/** The server that a file's policy names. */
+/** Reads the server that a file's policy names. */
 export function lowerServer(
   given: {
     readonly host?: Text;
@@ -53,14 +53,14 @@ export function lowerServer(
     : { to: { host }, policies: own, origin: childOf(origin, "host") };
 }
 
-/** What following the reference of a manifest needs. */
+/** Services needed to resolve a reference in a manifest. */
 export interface ServerReferenceContext {
   readonly origin: Origin;
-  /** The server that a backend reference leads to; undefined when there is none (reported). */
+  /** Returns the server of a backend reference; `undefined` if it is unknown (reported). */
   readonly server: (reference: BackendReferenceValue, origin: Origin) => ServerConfig | undefined;
 }
 
-/** The server that `backendRef` of a manifest's policy leads to; undefined when there is none (reported). */
+/** Reads the `backendRef` of a manifest's policy; returns `undefined` if the server is unknown (reported). */
 export function lowerServerReference(
   reference: BackendReferenceValue,
   { origin, server }: ServerReferenceContext,
@@ -70,7 +70,7 @@ export function lowerServerReference(
   return found && destinationOf(found, at);
 }
 
-/** A server of manifests that is referred to at a place. */
+/** Returns a manifest's server as a destination. */
 export function destinationOf(
   { url, policies, source }: ServerConfig,
   origin: Origin,
@@ -78,7 +78,7 @@ export function destinationOf(
   return { to: { host: url }, policies, source, origin };
 }
 
-/** The server of a policy; undefined when a mistake was reported. */
+/** Resolves the server of a policy; returns `undefined` if a mistake was reported. */
 export function resolveTarget(
   config: DestinationConfig,
   context: DestinationContext,
@@ -87,7 +87,7 @@ export function resolveTarget(
   return found && calloutTarget(found);
 }
 
-/** The same for a server of gRPC. */
+/** Resolves a gRPC server of a policy; returns `undefined` if a mistake was reported. */
 export function resolveGrpcTarget(
   config: DestinationConfig,
   context: DestinationContext,

@@ -2,15 +2,15 @@ import { childOf, type Diagnostics, keyPlace, type Origin } from "../../diagnost
 import type { Text } from "../../model/texts.ts";
 import type { DestinationNode } from "./destination.ts";
 
-/** A server that holds a request up, with a limit of time, in milliseconds. */
+/** A server that a request waits for, with a timeout in milliseconds. */
 export interface CalloutTarget extends Pick<DestinationNode, "url" | "connection"> {
   readonly deadline: number;
 }
 
-/** How long a call may take where nothing else is said; milliseconds. */
+/** Default timeout of a call, in milliseconds. */
 const DEADLINE = 2_000;
 
-/** The server of calls that hold a request up: `http.requestTimeout` of its policies says for how long. */
+/** Returns a server that a request waits for; `http.requestTimeout` of its policies is the timeout. */
 export function calloutTarget({
   url,
   connection,
@@ -20,8 +20,8 @@ export function calloutTarget({
 }
 
 /**
- * The same for a server of gRPC, which is spoken over HTTP/2 alone, and whose responses are messages: what says otherwise is
- * reported. `overHttp`: what says that it is spoken to without gRPC, where that can be.
+ * Returns a gRPC server, which requires HTTP/2 and responds with messages; reports settings that contradict this.
+ * `overHttp` names the setting for the same call without gRPC, if there is one.
  */
 export function grpcTarget(
   {
@@ -45,7 +45,10 @@ export function grpcTarget(
   return calloutTarget({ url, connection: own });
 }
 
-/** The address of a server of gRPC names no path; `overHttp`: what says that it is spoken to without gRPC, where that can be. */
+/**
+ * Reports an address with a path, which gRPC does not allow; `overHttp` names the setting for the same call
+ * without gRPC, if there is one.
+ */
 export function reportGrpcPath(
   url: Text,
   overHttp: string | undefined,

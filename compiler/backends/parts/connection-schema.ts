@@ -14,9 +14,9 @@ import {
 } from "../../schema/schema.ts";
 import { tokenExchangeSchema } from "./token-exchange.ts";
 
-/** A path of a PEM file that the gateway reads. */
+/** Returns the schema of a path of a PEM file. */
 function pemFile(what: string) {
-  return text(`Path of ${what} (PEM), read when the gateway starts and when it changes.`);
+  return text(`Path of ${what} (PEM), read at start and again whenever it changes.`);
 }
 
 const SERVER_NAME = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$";
@@ -27,18 +27,18 @@ function gcpSchema() {
   return object(
     {
       type: choice(
-        "Which token is shown: access tokens are for Google's APIs, identity tokens for services such as Cloud Run.",
+        "Type of token: access tokens for Google APIs, identity tokens for services such as Cloud Run.",
         ["AccessToken", "IdToken", "accessToken", "idToken"],
         { default: "AccessToken" },
       ),
-      audience: shortText("Whom an identity token is for; the backend's host by default."),
+      audience: shortText("Audience of an identity token; the backend's host by default."),
     },
     {
       description:
-        "Shows a token of whatever the gateway runs as: the file that GOOGLE_APPLICATION_CREDENTIALS names (a service account, a user, a workload identity), else what the metadata server says.",
+        "Sends a token of the gateway's own Google identity: from the file in GOOGLE_APPLICATION_CREDENTIALS (a service account, a user, a workload identity), or else from the metadata server.",
       checks: [
         {
-          message: '"audience" is only valid with type: IdToken',
+          message: '"audience" requires type: IdToken',
           field: "audience",
           holds: ({ type, audience }) =>
             audience === undefined || type === "IdToken" || type === "idToken",
@@ -52,29 +52,29 @@ function gcpSchema() {
 function awsSchema() {
   return object(
     {
-      accessKeyId: text("The access key.", { readAtStart: true }),
-      secretAccessKey: text("The secret key.", { secret: true }),
-      sessionToken: text("The token of a session.", { secret: true }),
-      region: shortText("The region; the one of the backend's host by default.", awsName),
+      accessKeyId: text("Access key id.", { readAtStart: true }),
+      secretAccessKey: text("Secret access key.", { secret: true }),
+      sessionToken: text("Session token, for temporary credentials.", { secret: true }),
+      region: shortText("AWS region; by default that of the backend's host.", awsName),
       service: shortText(
-        "The name that the service signs by; the one of the backend's host by default.",
+        "Service name for signing; by default that of the backend's host.",
         awsName,
       ),
-      assumeRole: unsupported("roles of AWS that are taken on"),
+      assumeRole: unsupported("assuming AWS roles"),
     },
     {
       examples: [{ region: "eu-central-1" }],
       description:
-        "Signs requests (AWS Signature Version 4), by default with the keys of whatever the gateway runs on: a profile (`AWS_PROFILE`: its keys, its role, a login at IAM Identity Center, or its program), the environment, a web identity, the container's agent, the instance.",
+        "Signs requests (AWS Signature Version 4), by default with the gateway's own credentials: from a profile (`AWS_PROFILE` with keys, a role, an IAM Identity Center login or a credential process), the environment, a web identity, the container's agent, or the instance.",
       checks: [
         {
-          message: '"accessKeyId" and "secretAccessKey" come together',
+          message: '"accessKeyId" and "secretAccessKey" require each other',
           holds: (value) =>
             (value.accessKeyId === undefined) === (value.secretAccessKey === undefined),
           cel: "has(self.accessKeyId) == has(self.secretAccessKey)",
         },
         {
-          message: '"sessionToken" belongs to an "accessKeyId"',
+          message: '"sessionToken" requires "accessKeyId"',
           field: "sessionToken",
           holds: ({ accessKeyId, sessionToken }) =>
             sessionToken === undefined || accessKeyId !== undefined,
@@ -88,131 +88,133 @@ function awsSchema() {
 function azureSchema() {
   const identity = object(
     {
-      clientId: shortText("The id of its client."),
-      objectId: shortText("The id of its object."),
-      resourceId: text("The id of its resource."),
+      clientId: shortText("Client id of the identity."),
+      objectId: shortText("Object id of the identity."),
+      resourceId: text("Resource id of the identity."),
     },
     {
       exactlyOneOf: ["clientId", "objectId", "resourceId"],
-      description: "One that was given to the machine; the system's by default.",
+      description: "A user-assigned identity; the system-assigned one by default.",
     },
   );
   const explicitConfig = object(
     {
       clientSecret: object(
         {
-          tenant_id: shortText("The tenant.", { readAtStart: true }),
-          client_id: shortText("The application.", { readAtStart: true }),
-          client_secret: text("Its secret.", { secret: true }),
+          tenant_id: shortText("Tenant id.", { readAtStart: true }),
+          client_id: shortText("Client id of the application.", { readAtStart: true }),
+          client_secret: text("Client secret of the application.", { secret: true }),
         },
         {
           required: ["tenant_id", "client_id", "client_secret"],
-          description: "An application of Entra.",
+          description: "A Microsoft Entra application.",
         },
       ),
       managedIdentity: object(
         { userAssignedIdentity: identity },
-        { description: "The identity of the machine." },
+        { description: "Managed identity of the machine." },
       ),
       workloadIdentity: object(
         {},
-        { description: "The federated token that AZURE_FEDERATED_TOKEN_FILE names." },
+        {
+          description: "Workload identity with the federated token in AZURE_FEDERATED_TOKEN_FILE.",
+        },
       ),
     },
     { exactlyOneOf: ["clientSecret", "managedIdentity", "workloadIdentity"] },
   );
   return object(
     {
-      explicitConfig: { ...explicitConfig, description: "Whose token it is." },
+      explicitConfig: { ...explicitConfig, description: "Identity whose token is sent." },
       implicit: object(
         {},
         {
           description:
-            "The token of whatever the gateway runs on: an application of the environment, a workload's identity, the machine's.",
+            "The gateway's own Azure identity: an application in the environment, a workload identity, or the machine's managed identity.",
         },
       ),
-      developerImplicit: unsupported("the login of Azure's command line"),
-      scope: text("What the token is for.", { default: AZURE_SCOPE }),
+      developerImplicit: unsupported("logins of the Azure CLI"),
+      scope: text("Scope of the token.", { default: AZURE_SCOPE }),
     },
     {
       exactlyOneOf: ["explicitConfig", "implicit", "developerImplicit"],
-      description: "Shows a token of Microsoft Entra.",
+      description: "Sends a Microsoft Entra token.",
     },
   );
 }
 
-/** What tokens for Azure OpenAI are for. */
+/** Default scope of tokens for Azure services. */
 export const AZURE_SCOPE = "https://cognitiveservices.azure.com/.default";
 
-/** The parts of `policies` that say how a server is reached, whatever is spoken to it, as the schema lets them through. */
+/** Connection policies, for any protocol, as validated by their schemas. */
 export type ConnectionValue = ObjectValue<ReturnType<typeof connectionSchemas>, never>;
 
-/** A key that is shown, or the file that holds it. */
+/** Returns the schema of a key, or of a file that contains it. */
 export function keySchema(description: string) {
   return either(
     anyText({ minLength: 1, maxLength: 2048, secret: true }),
     object(
-      { file: text("Path of a file with the key, or with a whole value of Authorization.") },
+      { file: text("Path of a file with the key, or with a complete Authorization value.") },
       { required: ["file"] },
     ),
     { description },
   );
 }
 
-/** The keys of `policies` that say how a server is reached, whatever is spoken to it. */
+/** Returns the schemas of the connection policies, for any protocol. */
 export function connectionSchemas() {
   return {
     backendTLS: object(
       {
-        cert: pemFile("the certificate that the gateway shows"),
-        key: pemFile("its private key"),
+        cert: pemFile("the gateway's client certificate"),
+        key: pemFile("the private key of `cert`"),
         root: pemFile(
-          "the authorities that sign the backend's certificate; the system's by default",
+          "the CA certificates that verify the backend's certificate; the system's by default",
         ),
-        hostname: text("The server name (SNI); the backend's host by default.", {
+        hostname: text("Server name (SNI); the backend's host by default.", {
           maxLength: 253,
           pattern: SERVER_NAME,
           form: "a lower-case host name",
         }),
-        insecure: boolean("True: any certificate will do."),
-        insecureHost: boolean("True: a trusted certificate of any name will do."),
+        insecure: boolean("Disables certificate verification."),
+        insecureHost: boolean("Accepts a trusted certificate with any name."),
         alpn: list(
-          text("A protocol: `h2`, `http/1.1`, or another one of connections.", { maxLength: 64 }),
+          text("A protocol: `h2`, `http/1.1`, or, for TCP routes, any other.", { maxLength: 64 }),
           {
             minItems: 1,
             maxItems: 16,
             uniqueItems: true,
             description:
-              "What is offered, the most wanted first; requests are made by `h2` and `http/1.1`, and `http.version` speaks one of them by default.",
+              "Protocols to offer (ALPN), in order of preference. Requests support `h2` and `http/1.1`; by default the one of `http.version` is offered.",
           },
         ),
         subjectAltNames: list(shortText("A host name, an IP address, or a URI (`spiffe://...`)."), {
           minItems: 1,
           maxItems: 16,
           description:
-            "Identifiers of which the certificate has to have one; the server name by default.",
+            "Identifiers of which the certificate must contain one; the server name by default.",
         }),
         keyExchangeGroups: unsupported("a choice of key exchange groups"),
         spiffe: unsupported("SPIFFE certificates"),
       },
       {
-        description: "TLS to the backend, by the authorities of the system unless it says others.",
+        description:
+          "Connects to the backend over TLS, verified with the system's CA certificates by default.",
         examples: [{ hostname: "shop.example.com" }],
         checks: [
           {
-            message: '"cert" and "key" come together',
+            message: '"cert" and "key" require each other',
             holds: (value) => (value.cert === undefined) === (value.key === undefined),
             cel: "has(self.cert) == has(self.key)",
           },
           {
-            message: '"root" verifies nothing beside "insecure"',
+            message: '"root" has no effect with "insecure"',
             field: "root",
             holds: ({ root, insecure }) => root === undefined || insecure !== true,
             cel: "!has(self.root) || !has(self.insecure) || !self.insecure",
           },
           {
-            message:
-              'only one of "insecure", "insecureHost" and "subjectAltNames" can say what is verified',
+            message: '"insecure", "insecureHost" and "subjectAltNames" exclude each other',
             holds: (value) =>
               [
                 value.insecure === true,
@@ -227,9 +229,9 @@ export function connectionSchemas() {
     backendAuth: object(
       {
         key: keySchema(
-          "What the gateway says in `Authorization: Bearer`. Write ${NAME}, or `{file: PATH}`, which is read when the gateway starts and when it changes.",
+          "Key to send as `Authorization: Bearer`: `${NAME}`, or `{file: PATH}`, which is read at start and again whenever it changes.",
         ),
-        passthrough: object({}, { description: "The client's own token goes on to the backend." }),
+        passthrough: object({}, { description: "Forwards the client's own token to the backend." }),
         gcp: gcpSchema(),
         aws: awsSchema(),
         azure: azureSchema(),
@@ -250,23 +252,23 @@ export function connectionSchemas() {
           "oauthTokenExchange",
           "crossAppAccess",
         ],
-        description: "What the gateway shows to the backend.",
+        description: "Credential that the gateway sends to the backend.",
       },
     ),
     http: object(
       {
-        version: choice("What is spoken to the backend.", ["HTTP1", "HTTP2"], { default: "HTTP1" }),
-        requestTimeout: duration("How long the head of a response may take; 504 then.", {
+        version: choice("HTTP version for the backend.", ["HTTP1", "HTTP2"], { default: "HTTP1" }),
+        requestTimeout: duration("Timeout until the response headers arrive; 504 after that.", {
           minimumDuration: "1ms",
         }),
       },
-      { minProperties: 1, description: "HTTP to the backend." },
+      { minProperties: 1, description: "HTTP settings for the backend." },
     ),
     tcp: object(
       {
         keepalives: keepAliveSchema(),
         keepalive: { ...keepAliveSchema(), aliasOf: "keepalives" },
-        connectTimeout: duration("How long a connection, with its TLS handshake, may take.", {
+        connectTimeout: duration("Timeout for opening a connection, including the TLS handshake.", {
           minimumDuration: "100ms",
           default: "10s",
         }),
@@ -274,7 +276,7 @@ export function connectionSchemas() {
       {
         minProperties: 1,
         atMostOneOf: ["keepalives", "keepalive"],
-        description: "TCP to the backend.",
+        description: "TCP settings for the backend.",
       },
     ),
   };

@@ -1,7 +1,7 @@
 import type { BackendPolicies } from "../../model/backend-policies.ts";
 import type { Section, Traffic } from "../../model/traffic.ts";
 
-/** The sections that say how a backend is reached, by their names in manifests; a file may have another name. */
+/** Connection policies by their names in manifests; names in a file may differ. */
 const rows = {
   tcp: { fileKey: "tcp", actsOn: ["upstreams"] },
   tls: { fileKey: "backendTLS", actsOn: ["upstreamTls"] },
@@ -21,19 +21,19 @@ const PARTS = [
   ...(["requestHeaders", "responseHeaders"] as const),
 ];
 
-/** What the section of a name in manifests acts on; nothing when there is none. */
+/** Returns the traffic that a section acts on, by its name in manifests; empty if there is no such section. */
 export function actsOnOfConnection(name: string): readonly Traffic[] {
   return PARTS.flatMap((part) => (part === name ? rows[part].actsOn : []));
 }
 
-/** The keys of a file's `policies` that act on any of the traffic. */
+/** Returns the keys of a file's `policies` that act on any of the traffic. */
 export function connectionKeys(traffic: readonly Traffic[]): readonly string[] {
   return PARTS.map((part) => rows[part]).flatMap(({ fileKey, actsOn }) =>
     actsOn.some((each) => traffic.includes(each)) ? [fileKey] : [],
   );
 }
 
-/** The sections of a file that say how a backend is reached. */
+/** Returns the connection policies that are set, as sections of a file. */
 export function sectionsOf(policies: BackendPolicies): readonly Section[] {
   return PARTS.flatMap((part) => {
     const section = policies[part];

@@ -23,17 +23,17 @@ import { resolveHeaderChanges } from "./header-changes.ts";
 import { checkTlsFiles, type FileLookup, readWhatIsHere } from "./tls-files.ts";
 import { resolveTokenExchange } from "./token-exchange.ts";
 
-/** What resolving connections to backends needs. */
+/** Services needed to resolve connections to backends. */
 export interface ConnectionContext extends FileLookup, SecretContext {
-  /** Parts of policies that have to act somewhere. */
+  /** Records parts of policies that must have an effect somewhere. */
   readonly sections: {
     meet(section: Section, carried: readonly Traffic[]): boolean;
   };
 }
 
 /**
- * How a backend is reached, complete; mistakes are reported. `aws`: the service of AWS that it is, as far as it is known;
- * `traffic`: what is sent there.
+ * Resolves the connection to a backend and reports mistakes. `aws` is the AWS service as far as it is known;
+ * `traffic` is what is sent there.
  */
 export function resolveConnection(
   { tls, auth, http, tcp, tunnel, requestHeaders, responseHeaders }: BackendPolicies,
@@ -66,7 +66,7 @@ export function resolveConnection(
   };
 }
 
-/** Nothing when something is wrong with it (reported). */
+/** Resolves the token exchange; returns an empty object if a mistake was reported. */
 function exchangeOf(
   { origin: _, ...config }: TokenExchangeConfig & { readonly origin: Origin },
   context: ConnectionContext,
@@ -82,7 +82,7 @@ function exchangeOf(
   return tokenExchange === undefined ? {} : { tokenExchange };
 }
 
-/** Nothing when the proxy is none (reported). */
+/** Resolves the tunnel; returns an empty object if the proxy is invalid (reported). */
 function resolveTunnel(
   { proxy, policies, proxyOrigin }: TunnelConfig,
   context: ConnectionContext,
@@ -95,16 +95,16 @@ function resolveTunnel(
     context.diagnostics.report("bad-format", proxyOrigin, params);
     return {};
   }
-  const way = {
+  const connection = {
     connectTimeout,
     ...(keepAlive && { keepAlive }),
     ...(tls && { tls }),
     ...(authorization && { authorization }),
   };
-  return { tunnel: { url: secureUrl(url, way), ...way } };
+  return { tunnel: { url: secureUrl(url, connection), ...connection } };
 }
 
-/** Nothing when one of the changes can't be made (reported). */
+/** Resolves the header changes; returns an empty object if one is invalid (reported). */
 function headersOf(
   part: "requestHeaders" | "responseHeaders",
   changes: HeaderChangesConfig,
@@ -114,7 +114,7 @@ function headersOf(
   return resolved === undefined ? {} : { [part]: resolved };
 }
 
-/** How connections are passed on to a backend, complete; mistakes are reported. */
+/** Resolves the connection of a TCP route to a backend and reports mistakes. */
 export function resolveTcpConnection(
   policies: BackendPolicies,
   context: ConnectionContext,
@@ -128,7 +128,7 @@ export function resolveTcpConnection(
   };
 }
 
-/** The address of a backend that is reached over TLS: the policy decides, whatever scheme it was written with. */
+/** Returns the URL of a backend with `https` if a TLS policy is configured, which overrides the scheme. */
 export function secureUrl(url: Text, { tls }: Pick<BackendConnection, "tls">): Text {
   if (tls === undefined) return url;
   if (typeof url === "string") return url.replace(/^http:/, "https:");
@@ -137,7 +137,7 @@ export function secureUrl(url: Text, { tls }: Pick<BackendConnection, "tls">): T
   return { kind: "env", parts: [first.replace(/^http:/, "https:"), ...rest] };
 }
 
-/** The key that a backend is asked with, without what is written out; undefined: it is asked with something else. */
+/** Returns the key for a backend, without literal credentials; `undefined` if it has other credentials. */
 export function backendKey(
   auth: BackendAuthConfig | undefined,
   context: SecretContext,
@@ -150,12 +150,12 @@ function keyOf(
   { key, keyOrigin }: Extract<BackendAuthConfig, { readonly kind: "key" }>,
   context: SecretContext,
 ): Text {
-  const instead = keyOrigin.resource && "put it into a Secret, and name that in secretRef";
+  const instead = keyOrigin.resource && "put it into a Secret and refer to it in secretRef";
   const field = `"${keyOrigin.path.at(-1)}"`;
   return withoutLiteral(key, keyOrigin, { field, instead }, context);
 }
 
-/** What the configuration says stands above what the host says. */
+/** Resolves AWS signing. Configured region and service override those of the host name. */
 function resolveAws(
   auth: AwsAuthConfig & { readonly origin: Origin },
   found: Partial<AwsScope>,
@@ -203,7 +203,7 @@ function resolveAzure(
   return { credentials: { kind, scope, source: { ...source, clientSecret } } };
 }
 
-/** Protocols of ALPN that are not HTTP's are offered for connections that are passed on, and for nothing else. */
+/** Records ALPN protocols other than HTTP, which only have an effect on TCP routes. */
 function meetOtherProtocols(
   { alpn = [], alpnOrigin }: BackendTlsConfig,
   traffic: "requests" | "streams",
@@ -231,17 +231,17 @@ function resolveTls(
   };
 }
 
-/** What is mounted is only there where the gateway runs. */
+/** Returns a file on this machine; mounted files only exist where the gateway runs. */
 function onDisk(file: string | MountedFile | undefined): string | undefined {
   return typeof file === "string" ? file : undefined;
 }
 
-/** A URI is told from a name by its scheme. */
+/** Marks URIs, which are recognized by their scheme. */
 function namePattern(name: string): string {
   return name.includes("://") ? `URI:${name}` : name;
 }
 
-/** What is spoken: what `http.version` says; without it what ALPN agrees on when it is configured, else HTTP/1.1. */
+/** Returns the protocol: `http.version`, or else the result of ALPN if configured, or else HTTP/1.1. */
 function version(
   tls: BackendTlsConfig | undefined,
   http: BackendPolicies["http"],
@@ -259,7 +259,7 @@ function version(
   return { version: alpn.includes("http/1.1") ? "negotiated" : "http2" };
 }
 
-/** RFC 6750 2.1. */
+/** Returns the Authorization value for a key (RFC 6750 2.1). */
 function bearer(key: Text): Text {
   return typeof key === "string"
     ? `Bearer ${key}`

@@ -6,21 +6,21 @@ import { serverUrl } from "../../model/host-url.ts";
 import type { Text } from "../../model/texts.ts";
 import { type ConnectionContext, resolveConnection, secureUrl } from "./connection.ts";
 
-/** A server that the gateway itself talks to. */
+/** A server to which the gateway sends its own requests. */
 export interface DestinationNode {
   readonly url: Text;
   readonly connection: BackendConnection;
-  /** What is said of HTTP to it. */
+  /** HTTP settings of the server. */
   readonly http: BackendPolicies["http"];
-  /** What is changed of its responses' headers. */
+  /** Changes to its response headers. */
   readonly responseHeaders: BackendPolicies["responseHeaders"];
   readonly origin: Origin;
 }
 
-/** What resolving a destination needs. */
+/** Services needed to resolve a destination. */
 export interface DestinationContext extends ConnectionContext {
   readonly diagnostics: Diagnostics;
-  /** The server that a named backend of the file is; undefined when it is none (reported). */
+  /** Returns the server that a named backend of the file describes; `undefined` if it describes none (reported). */
   readonly namedServer: (
     name: string,
     origin: Origin,
@@ -33,7 +33,7 @@ export interface DestinationContext extends ConnectionContext {
     | undefined;
 }
 
-/** A server that the gateway's own requests go to; undefined when a mistake was reported. */
+/** Resolves a server for the gateway's own requests; returns `undefined` if a mistake was reported. */
 export function resolveDestination(
   config: DestinationConfig,
   context: DestinationContext,
@@ -53,19 +53,19 @@ export function resolveDestination(
   return undefined;
 }
 
-/** A server and how it is reached. */
+/** A server with its connection. */
 export interface ServerNode {
   readonly url: Text;
   readonly connection: BackendConnection;
-  /** What is said of HTTP to it. */
+  /** HTTP settings of the server. */
   readonly http: BackendPolicies["http"];
-  /** What is changed of its responses' headers. */
+  /** Changes to its response headers. */
   readonly responseHeaders: BackendPolicies["responseHeaders"];
-  /** Where its credentials stand; undefined: it gets none. */
+  /** Location of its credentials; `undefined` if it gets none. */
   readonly authOrigin: Origin | undefined;
 }
 
-/** Where a server is and how it is reached, whoever's requests go there; undefined when a mistake was reported. */
+/** Resolves the URL and connection of a server, for any requests; returns `undefined` if a mistake was reported. */
 export function resolveServer(
   { to, policies = {}, origin }: DestinationConfig,
   context: DestinationContext,

@@ -3,23 +3,23 @@ import { addProblems } from "../../cel/parse/problems.ts";
 import type { Diagnostics, Origin, Place } from "../../diagnostics/diagnostic.ts";
 import type { CompiledExpression } from "../../model/expressions.ts";
 
-/** An expression as configured, and where. */
+/** An expression as configured, with its location. */
 export interface ExpressionConfig {
   readonly text: string;
   readonly origin: Origin;
 }
 
-/** What the result of an expression has to be. */
+/** Requirements on the result of an expression. */
 export interface ExpectedResult {
-  /** In words: `a text`. */
+  /** Description: `a string`. */
   readonly expected: string;
-  /** Whether values of a type may be that: `string`, `map(string, dyn)`. */
+  /** Whether values of a type can be valid, such as `string` or `map(string, dyn)`. */
   readonly isOfType: (type: string) => boolean;
-  /** Whether a text, number or bool is; asked of constants. Absent: any of its type. */
+  /** Whether a constant string, number or bool is valid. Absent if all values of its type are. */
   readonly isGood?: (value: unknown) => boolean;
 }
 
-/** Whether the result may be what is expected, as far as that is known before there is a request; else it is reported. */
+/** Whether the result can be as expected, as far as this is known at build time; otherwise reports it. */
 export function checkResult(
   { type, code }: CompiledExpression,
   { expected, isOfType, isGood = () => true }: ExpectedResult,
@@ -33,7 +33,7 @@ export function checkResult(
   return false;
 }
 
-/** Reports what an expression, or a part of it, comes to that is something else than is expected. */
+/** Reports an expression, or a part of it, with another result than expected. */
 export function reportWrongResult(
   at: Place,
   expected: string,
@@ -43,7 +43,7 @@ export function reportWrongResult(
   diagnostics.report("cel-wrong-result", at, { expected, is });
 }
 
-/** Compiles an expression; undefined when it is wrong (reported). */
+/** Compiles an expression; returns `undefined` if it is invalid (reported). */
 export function resolveExpression(
   { text, origin }: ExpressionConfig,
   options: { readonly phase: CelPhase; readonly slot: CelSlot },

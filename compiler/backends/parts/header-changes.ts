@@ -16,30 +16,30 @@ import {
   resolveHeader,
 } from "./header-fields.ts";
 
-/** The shape of changes to headers in a file. */
+/** Returns the schema of header changes in a file. */
 export function headerChangesSchema(description: string) {
   return object(
     {
-      set: headerMapSchema("Headers that replace all of their name."),
-      add: headerMapSchema("Headers that are added to those of their name."),
+      set: headerMapSchema("Headers to set in place of existing ones of the same name."),
+      add: headerMapSchema("Headers to add to existing ones of the same name."),
       remove: list(headerNameSchema, {
         minItems: 1,
         maxItems: 64,
-        description: "Headers that are removed.",
+        description: "Headers to remove.",
       }),
     },
     { atLeastOneOf: ["set", "add", "remove"], description },
   );
 }
 
-/** Gateway API `HTTPHeaderFilter`: what is set, added and removed. */
+/** Schema of Gateway API's `HTTPHeaderFilter`. */
 export const kubernetesHeaderChangesSchema = object(
   {
-    set: kubernetesHeaders("Headers that replace what is there."),
-    add: kubernetesHeaders("Headers that are appended to what is there."),
-    remove: list(headerName, { maxItems: 16, description: "Headers that are taken out." }),
+    set: kubernetesHeaders("Headers to set in place of existing ones of the same name."),
+    add: kubernetesHeaders("Headers to add to existing ones of the same name."),
+    remove: list(headerName, { maxItems: 16, description: "Headers to remove." }),
   },
-  { atLeastOneOf: ["set", "add", "remove"], description: "What is changed of the headers." },
+  { atLeastOneOf: ["set", "add", "remove"], description: "Changes to the headers." },
 );
 
 function kubernetesHeaders(description: string) {
@@ -52,13 +52,13 @@ function kubernetesHeaders(description: string) {
   );
 }
 
-/** Changes of a file, validated. */
+/** Validated header changes of a file. */
 export type HeaderChangesValue = Infer<ReturnType<typeof headerChangesSchema>>;
 
-/** The same of manifests. */
+/** Validated header changes of manifests. */
 export type KubernetesHeaderChangesValue = Infer<typeof kubernetesHeaderChangesSchema>;
 
-/** The changes that a file says. */
+/** Reads the header changes of a file. */
 export function readHeaderChanges(
   { set, add, remove = [] }: HeaderChangesValue,
   origin: Origin,
@@ -70,7 +70,7 @@ export function readHeaderChanges(
   };
 }
 
-/** The changes that manifests say. */
+/** Reads the header changes of manifests. */
 export function readKubernetesHeaderChanges(
   { set = [], add = [], remove = [] }: KubernetesHeaderChangesValue,
   origin: Origin,
@@ -93,7 +93,7 @@ function removed(names: readonly string[], origin: Origin): HeaderChangesConfig[
   return names.map((name, index) => ({ name, origin: childOf(origin, "remove", index) }));
 }
 
-/** The changes to make; undefined when one of them can't be made (reported). */
+/** Resolves the changes; returns `undefined` if one of them is invalid (reported). */
 export function resolveHeaderChanges(
   { set, add, remove }: HeaderChangesConfig,
   context: SecretContext,
@@ -102,12 +102,12 @@ export function resolveHeaderChanges(
     set: set.flatMap((field) => resolveHeader(field, context) ?? []),
     add: add.flatMap((field) => resolveHeader(field, context) ?? []),
   };
-  const isSound = [
+  const checks = [
     resolved.set.length === set.length && resolved.add.length === add.length,
     ...remove.map(({ name, origin }) => checkHeaderName(name, origin, context)),
     checkConflicts([...set, ...add, ...remove], context),
   ];
-  if (isSound.includes(false)) return undefined;
+  if (checks.includes(false)) return undefined;
   const pair = ({ name, value }: HeaderField): [string, Text] => [name.toLowerCase(), value];
   return {
     set: resolved.set.map(pair),
@@ -121,15 +121,15 @@ function checkConflicts(
   { diagnostics }: SecretContext,
 ): boolean {
   const seen = new Map<string, Origin>();
-  let isSound = true;
+  let isValid = true;
   for (const { name, origin } of fields) {
     const first = seen.get(name.toLowerCase());
     if (first !== undefined) {
       const related = [{ at: first, label: "changed here first" }];
       diagnostics.report("header-conflict", origin, { name }, related);
-      isSound = false;
+      isValid = false;
     }
     seen.set(name.toLowerCase(), first ?? origin);
   }
-  return isSound;
+  return isValid;
 }

@@ -5,25 +5,25 @@ import type { Text } from "../../model/texts.ts";
 import { anyText, map, text } from "../../schema/schema.ts";
 import { checkLiteral } from "./literal-templates.ts";
 
-/** A token (RFC 9110 5.6.2): the name of a header, a method. */
+/** A token (RFC 9110 5.6.2), such as a header name or a method. */
 export const TOKEN_PATTERN = "^[A-Za-z0-9!#$%&'*+\\-.^_`|~]+$";
 
-/** HeaderName of the specification, without pseudo headers. */
+/** The specification's HeaderName, without pseudo-headers. */
 export const headerNameSchema = text("A header name.", {
   maxLength: 256,
   pattern: TOKEN_PATTERN,
 });
 
-/** A header's value: what can stand on the wire (RFC 9110 5.5), or `${NAME}`. */
+/** Schema of a header's value: characters that are valid on the wire (RFC 9110 5.5), or `${NAME}`. */
 export const headerValueSchema = anyText({
   maxLength: 4096,
   pattern: "^[\\t\\x20-\\x7e\\x80-\\xff]*$",
-  form: "a text of one line, in letters of Latin-1",
+  form: "a single line of Latin-1 characters",
   readAtStart: true,
-  description: "Its value.",
+  description: "Value of the header.",
 });
 
-/** Header names to values. */
+/** Returns the schema of a map of header names to values. */
 export function headerMapSchema(description: string) {
   return map(headerValueSchema, {
     maxProperties: 64,
@@ -33,7 +33,7 @@ export function headerMapSchema(description: string) {
   });
 }
 
-/** The fields of a validated map, in their order. */
+/** Reads the fields of a validated map, in order. */
 export function readHeaders(
   value: Readonly<Record<string, Text>> | undefined,
   origin: Origin,
@@ -46,12 +46,12 @@ export function readHeaders(
 
 const TOKEN = new RegExp(TOKEN_PATTERN);
 
-/** Whether a text is a name of a header (RFC 9110 5.1). */
+/** Whether a string is a valid header name (RFC 9110 5.1). */
 export function isHeaderName(name: string): boolean {
   return TOKEN.test(name);
 }
 
-/** Whether policies may set a header of that name; reported when they may not. */
+/** Whether policies may set a header of this name; otherwise reports it. */
 export function checkHeaderName(
   name: string,
   origin: Origin,
@@ -68,7 +68,9 @@ export function checkHeaderName(
   return isToken;
 }
 
-/** A field to set, without a credential that is written out; undefined when no policy may set it (reported). */
+/**
+ * Resolves a field to set, without literal credentials; returns `undefined` if policies may not set it (reported).
+ */
 export function resolveHeader(field: HeaderField, context: SecretContext): HeaderField | undefined {
   const { name, value, origin, valueOrigin } = field;
   if (!checkHeaderName(name, origin, context)) return undefined;
@@ -80,7 +82,7 @@ export function resolveHeader(field: HeaderField, context: SecretContext): Heade
 /** Headers that carry credentials by convention. */
 const SECRET_HEADER = /^(authorization|cookie)$|api-?key|secret|token$|password/i;
 
-/** What one connection owns (RFC 9110 7.6.1), and Host, which has policies of its own. */
+/** Headers that belong to one connection (RFC 9110 7.6.1), and Host, which has its own policies. */
 export const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
   "connection",
   "content-length",

@@ -8,25 +8,28 @@ import { activeSchema, HEALTH, panicThreshold, readActive } from "./health.ts";
 const eviction = object(
   {
     duration: span(
-      "How long a server that failed is not asked: as many times as it was ejected in a row, 5 minutes at most.",
+      "How long a failing server is ejected, multiplied by the number of consecutive ejections, up to 5 minutes.",
       { default: "3s", minimumDuration: "1s" },
     ),
-    restoreHealth: integer("Its health when it returns: 100 is all well.", 0, 100),
+    restoreHealth: integer("Health of the server when it returns, in percent.", 0, 100),
     consecutiveFailures: integer(
-      "Failures in a row after which that is so; 1 where neither this nor healthThreshold says.",
+      "Consecutive failures until the server is ejected; 1 if healthThreshold is not set either.",
       1,
       1000,
     ),
-    healthThreshold: integer("The health in percent below which that is so.", 0, 100),
+    healthThreshold: integer("Health in percent below which the server is ejected.", 0, 100),
   },
-  { description: "When a server is not asked, and for how long." },
+  { description: "When a server is ejected, and for how long." },
 );
 
-/** `health` of manifests: what responses say, as the reference has it, and checks of the gateway's own. */
+/**
+ * Schema of `health` in manifests: passive checks on responses, as in the reference, and active checks by the
+ * gateway.
+ */
 export const kubernetesHealth = object(
   {
     unhealthyCondition: expression(
-      "Which responses are failures, by status and headers: `response.code == 500`; by default 5xx, and 429 of models. No response, and one that breaks off, always are.",
+      "Condition for failed responses, by status and headers: `response.code == 500`. By default 5xx, and 429 from LLM providers. Missing and incomplete responses are always failures.",
     ),
     eviction,
     active: activeSchema(span),
@@ -35,7 +38,7 @@ export const kubernetesHealth = object(
   { minProperties: 1, description: HEALTH },
 );
 
-/** The canonical form of `health` of manifests. */
+/** Reads `health` of manifests. */
 export function readKubernetesHealth(
   { unhealthyCondition, eviction = {}, active, panicThreshold }: Infer<typeof kubernetesHealth>,
   origin: Origin,
@@ -56,7 +59,7 @@ export function readKubernetesHealth(
   };
 }
 
-/** Of percent. */
+/** Converts percent to a fraction. */
 function share(percent: number | undefined): number | undefined {
   return percent === undefined ? undefined : percent / 100;
 }

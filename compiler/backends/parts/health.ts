@@ -15,12 +15,12 @@ import {
   text,
 } from "../../schema/schema.ts";
 
-/** `health` of models. */
+/** Returns the schema of `health` of LLM providers. */
 export function healthSchema() {
   return object(passiveFields(), { minProperties: 1, description: HEALTH });
 }
 
-/** `health` of a backend, which may be a server: it can be asked how it does. */
+/** Returns the schema of `health` of a backend, which also supports active checks. */
 export function serverHealthSchema() {
   return object(
     {
@@ -32,36 +32,36 @@ export function serverHealthSchema() {
   );
 }
 
-/** `health.active`; `time`: how a form writes durations. */
+/** Returns the schema of `health.active`; `time` returns that of durations in the form. */
 export function activeSchema(time: typeof duration) {
   return object(
     {
-      path: text("What is asked for, below the path of the server's address.", {
+      path: text("Path of the check, relative to the path of the server's address.", {
         pattern: "^/[!-~]*$",
         form: 'a path that begins with "/"',
         default: "/",
       }),
-      interval: time("From one check to the next one.", {
+      interval: time("Interval between checks.", {
         default: "10s",
         minimumDuration: "100ms",
       }),
-      timeout: time("How long a response may take.", {
+      timeout: time("Timeout of a check.", {
         default: "1s",
         minimumDuration: "1ms",
       }),
       expectedStatuses: list(integer("A status.", 100, 599), {
         minItems: 1,
         maxItems: 32,
-        description: "What it says when it does well. By default 200 to 299.",
+        description: "Statuses of a passed check; by default 200 to 299.",
       }),
       unhealthyThreshold: integer(
-        "Checks in a row that fail before it is not asked any more; the very first one decides alone.",
+        "Consecutive failed checks until the server is ejected; the very first check decides alone.",
         1,
         100,
         { default: 3 },
       ),
       healthyThreshold: integer(
-        "Checks in a row that it passes before it is asked again.",
+        "Consecutive passed checks until the server is used again.",
         1,
         100,
         { default: 2 },
@@ -69,51 +69,50 @@ export function activeSchema(time: typeof duration) {
     },
     {
       description:
-        "Asks each server how it does with requests of the gateway's own (GET), from the first request of the route on. One that fails them is not asked by clients until it passes them again, besides what its own responses say.",
+        "Checks each server with the gateway's own GET requests, starting with the first request of the route. A failing server gets no client requests until it passes again; passive checks apply as well.",
       examples: [{ path: "/healthz", interval: "5s" }],
     },
   );
 }
 
-/** `health.panicThreshold`. */
+/** Returns the schema of `health.panicThreshold`. */
 export function panicThreshold() {
   return integer(
-    "Percent of the servers: when fewer are left, all are asked, so that those few don't break down. By default only when none is left. Of several backends the highest counts.",
+    "Minimum percentage of healthy servers. Below it, requests go to all servers, so that the few healthy ones are not overloaded. By default, this only happens if no healthy server is left. With several backends, the highest value applies.",
     0,
     100,
   );
 }
 
-/** What `health` is for. */
-export const HEALTH =
-  "How one of several servers or providers of models that fails is told from others.";
+/** Description of `health`. */
+export const HEALTH = "Detects and ejects failing servers or LLM providers, if there are several.";
 
-/** What responses to requests of clients say. */
+/** Returns the schemas of passive checks, which are based on responses to clients' requests. */
 function passiveFields() {
   return {
     unhealthyExpression: expression(
-      "Which responses are failures, by status and headers: `response.code == 500`; by default 5xx, and 429 of models. No response, and one that breaks off, always are.",
+      "Condition for failed responses, by status and headers: `response.code == 500`. By default 5xx, and 429 from LLM providers. Missing and incomplete responses are always failures.",
     ),
     eviction: object(
       {
         duration: duration(
-          "How long a server that failed is not asked: as many times as it was ejected in a row, 5 minutes at most. A 429 of a model says itself how long. When none is left, all are asked.",
+          "How long a failing server is ejected, multiplied by the number of consecutive ejections, up to 5 minutes. A 429 from an LLM provider sets its own duration. If no server is left, requests go to all of them.",
           { default: "10s", minimumDuration: "1ms" },
         ),
-        restoreHealth: number("Its health when it returns: 1 is all well.", 0, 1),
-        consecutiveFailures: integer("Failures in a row after which that is so.", 1, 1000, {
+        restoreHealth: number("Health of the server when it returns, from 0 to 1.", 0, 1),
+        consecutiveFailures: integer("Consecutive failures until the server is ejected.", 1, 1000, {
           default: 1,
         }),
-        healthThreshold: number("The health below which that is so.", 0, 1),
+        healthThreshold: number("Health below which the server is ejected, from 0 to 1.", 0, 1),
       },
-      { description: "When a server is not asked, and for how long." },
+      { description: "When a server is ejected, and for how long." },
     ),
   };
 }
 
 type HealthValue = Infer<ReturnType<typeof serverHealthSchema>>;
 
-/** The canonical form of a validated `health`. */
+/** Converts a validated `health` to canonical form. */
 export function readHealth(value: HealthValue, origin: Origin): HealthConfig {
   const { unhealthyExpression: text, eviction = {}, active, panicThreshold } = value;
   return {
@@ -129,7 +128,7 @@ export function readHealth(value: HealthValue, origin: Origin): HealthConfig {
   };
 }
 
-/** The canonical form of a validated `health.active`. */
+/** Converts a validated `health.active` to canonical form. */
 export function readActive({
   path = "/",
   interval = "10s",
@@ -148,20 +147,20 @@ export function readActive({
   };
 }
 
-/** When a server is left alone, complete; times in milliseconds. */
+/** Conditions of ejection, complete; times in milliseconds. */
 export interface HealthNode extends Pick<HealthConfig, "active" | "panicThreshold"> {
   readonly eviction: number;
   readonly consecutiveFailures: number | undefined;
   readonly healthThreshold: number | undefined;
   readonly restoreHealth: number | undefined;
-  /** Over the head of a response. */
+  /** Condition on the status and headers of a response. */
   readonly unhealthy: (CompiledExpression & { readonly origin: Origin }) | undefined;
 }
 
-/** Milliseconds for which a server is not asked unless the configuration says. */
+/** Default duration of an ejection, in milliseconds. */
 const DEFAULT_EVICTION = 10_000;
 
-/** What holds for a server that is one of several; mistakes are reported. */
+/** Resolves the conditions of ejection of one of several servers and reports mistakes. */
 export function resolveHealth(
   health: HealthConfig | undefined,
   diagnostics: Diagnostics,
@@ -195,13 +194,13 @@ function resolveUnhealthy(
   return undefined;
 }
 
-/** When a server is not asked, in words. */
+/** Describes when a server is ejected. */
 export function restText(health: HealthNode): string {
   const { eviction, consecutiveFailures: failures, healthThreshold } = health;
   const causes = [
     ...(failures === undefined ? [] : [failures === 1 ? "a failure" : `${failures} failures`]),
     ...(healthThreshold === undefined ? [] : [`health below ${healthThreshold}`]),
   ];
-  const checks = health.active === undefined ? "" : `, nor while ${health.active.path} fails`;
-  return `not asked for ${eviction / 1000} s after ${causes.join(" or ")}${checks}`;
+  const checks = health.active === undefined ? "" : `, or while ${health.active.path} fails`;
+  return `ejected for ${eviction / 1000} s after ${causes.join(" or ")}${checks}`;
 }

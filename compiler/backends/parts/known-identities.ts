@@ -4,36 +4,42 @@ import { suggest } from "../../diagnostics/suggestion.ts";
 import type { CompiledExpression } from "../../model/expressions.ts";
 import { type ExpressionConfig, resolveExpression } from "./expressions.ts";
 
-/** Which identities the requests have that expressions read. */
+/** Identities of the requests that expressions are evaluated on. */
 export interface IdentityContext {
   readonly diagnostics: Diagnostics;
-  /** The policies that establish each identity, by its variable. */
+  /** Policies that establish each identity, by its variable. */
   readonly identities: ReadonlyMap<string, readonly string[]>;
-  /** The policies that the requests have met. */
+  /** Policies that the requests have passed. */
   readonly route: PrecedingPolicies;
-  /** The policies that have not run when requests meet what is resolved; absent: all have. */
+  /** Policies that run after the expression is evaluated; absent if none do. */
   readonly later?: ReadonlySet<string>;
 }
 
 /** Kinds of policies of a route. */
 export interface PrecedingPolicies {
-  /** Those of the route itself. */
+  /** Policies of the route itself. */
   readonly policies: readonly string[];
-  /** Those that run before the route is chosen, on some listener of it. */
+  /** Policies of its listeners that run before the route is chosen. */
   readonly preRouting: readonly string[];
-  /** Of both those that establish an identity and let requests without it go on; none where another one decides on access. */
+  /**
+   * All of these that establish an identity but let requests without it pass; empty if another policy decides on
+   * access.
+   */
   readonly optional: readonly string[];
-  /** Of both what is known of the identities that they establish. */
+  /** Known fields of the identities that all of these establish. */
   readonly identityFields: readonly IdentityFields[];
 }
 
-/** The fields of which an identity has some; undefined: any. */
+/** The fields that an identity can have; `undefined` for any. */
 export interface IdentityFields {
   readonly variable: string;
   readonly fields: readonly string[] | undefined;
 }
 
-/** Compiles an expression about a request; undefined when it is wrong (reported, as are identities that nobody establishes). */
+/**
+ * Compiles an expression on a request, and reports identities that no policy establishes; returns `undefined` if
+ * it is invalid (reported).
+ */
 export function resolveOfRequest(
   config: ExpressionConfig,
   options: { readonly phase: CelPhase; readonly slot: CelSlot },
@@ -45,8 +51,9 @@ export function resolveOfRequest(
 }
 
 /**
- * Without a policy that checks credentials the identity is null for every request, and what is said of it, or of a field
- * that it never has, a constant. The variables of which that was reported, or that they are not known yet.
+ * Reports identities that are always null, because no policy checks credentials, and fields that an identity never
+ * has; conditions on them would be constant. Returns the variables of which this, or a too early use, was
+ * reported.
  */
 export function checkIdentities(
   { text, origin }: ExpressionConfig,
@@ -67,12 +74,12 @@ export function checkIdentities(
     const place = at === -1 ? origin : { ...origin, within };
     context.diagnostics.report("unknown-identity-field", place, params);
   }
-  // Other expressions are evaluated when all policies have run.
+  // Expressions of other phases are evaluated after all policies.
   const early = phase === "request" ? reportEarlyIdentity(origin, variables, context) : [];
   return [...absent.map(({ variable }) => variable), ...early];
 }
 
-/** Reports the identities among the variables that are established only later on the route; those variables. */
+/** Reports and returns the identities that are only established later on the route. */
 export function reportEarlyIdentity(
   origin: Origin,
   variables: readonly string[],
@@ -89,7 +96,9 @@ export function reportEarlyIdentity(
   });
 }
 
-/** The fields that an identity may have, in order; undefined: any, or it is none. */
+/**
+ * Returns the fields that an identity can have, sorted; `undefined` if any, or if the variable is not an identity.
+ */
 function fieldsOf(
   variable: string,
   { identityFields }: PrecedingPolicies,
@@ -100,7 +109,10 @@ function fieldsOf(
   return [...new Set(lists.flat())].sort();
 }
 
-/** The identities among an expression's variables that no policy of the route establishes, and the policies that would. */
+/**
+ * Returns the identities among the variables that no policy of the route establishes, with the policies that
+ * would.
+ */
 export function absentIdentities(
   variables: readonly string[],
   { identities, route }: IdentityContext,
@@ -113,7 +125,7 @@ export function absentIdentities(
   });
 }
 
-/** The identities among an expression's variables that requests of the route need not have, and the policies that let them pass. */
+/** Returns the identities among the variables that requests can lack, with the policies that let these pass. */
 export function optionalIdentities(
   variables: readonly string[],
   { identities, route }: IdentityContext,

@@ -1,10 +1,10 @@
 import { compileExpression } from "../../cel/compile.ts";
 import type { Diagnostics, Origin } from "../../diagnostics/diagnostic.ts";
 
-/** Where a literal text stands, as far as the hint depends on it. */
+/** Place of a literal string, as far as the hint depends on it. */
 export type LiteralPlace = "header" | "path" | "host" | "body";
 
-/** Warns about a text that is sent as it is and looks like a template or an expression of this or another gateway. */
+/** Warns about a literal string that looks like a template or an expression of this or another gateway. */
 export function checkLiteral(
   text: unknown,
   place: LiteralPlace,
@@ -18,14 +18,14 @@ export function checkLiteral(
 }
 
 interface FoundTemplate {
-  /** The part of the text that looks like a template. */
+  /** The part that looks like a template. */
   readonly template: string;
-  /** The same as an expression, if it is known. */
+  /** The equivalent expression, if it is known. */
   readonly expression: string | undefined;
 }
 
 function templateIn(text: string, place: LiteralPlace): FoundTemplate | undefined {
-  // Pages have scripts and styles of their own.
+  // Pages contain scripts and styles with a similar syntax.
   const isPage = place === "body" && /<script|<style/i.test(text);
   for (const { pattern, isShort, expressionOf } of isPage ? [] : TEMPLATES) {
     if (isShort === true && place === "body") continue;
@@ -42,15 +42,15 @@ function templateIn(text: string, place: LiteralPlace): FoundTemplate | undefine
 
 interface TemplateSyntax {
   readonly pattern: RegExp;
-  /** Too short to be told from ordinary text in a body. */
+  /** Set if it is too short to be distinguished from ordinary text in a body. */
   readonly isShort?: true;
-  /** The same in CEL; what does not compile is not suggested. */
+  /** Returns the equivalent in CEL; it is not suggested if it does not compile. */
   readonly expressionOf: (inner: string, match: RegExpExecArray) => string;
 }
 
 /** Templates of shells, Helm, Envoy, nginx, HAProxy, Kong, Caddy and Traefik. */
 const TEMPLATES: readonly TemplateSyntax[] = [
-  // `${NAME}` alone is a variable of the environment, or was written as $${NAME}.
+  // `${NAME}` alone is an environment variable, or was written as $${NAME}.
   { pattern: /\$\{\s*([^{}]*[^\w{}][^{}]*?)\s*\}/, expressionOf: (inner) => inner },
   { pattern: /\{\{-?\s*\.?([^{}]*?)\s*-?\}\}/, expressionOf: (inner) => inner },
   {
@@ -72,11 +72,11 @@ const TEMPLATES: readonly TemplateSyntax[] = [
   },
 ];
 
-/** What begins as an expression about a request does. */
+/** Matches strings that look like expressions on a request. */
 const CHAIN =
   /^(?:jwt|auth|apiKey|basicAuth|request|source|response|mcp|llm|llmRequest|extauthz|extproc|metadata|backend)(?:\.\w+|\[(?:"[^"]*"|'[^']*')\])+(?:\([^()]*\))?$/;
 
-/** `jwt.example.com` is a host. */
+/** Matches host names: `jwt.example.com` is not an expression. */
 const HOST_END =
   /\.(?:com|net|org|io|dev|app|cloud|local|localhost|internal|svc|test|example|invalid)$/;
 

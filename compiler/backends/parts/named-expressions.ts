@@ -4,18 +4,18 @@ import type { CompiledExpression, NamedExpression } from "../../model/expression
 import { expression, map } from "../../schema/schema.ts";
 import { type IdentityContext, resolveOfRequest } from "./known-identities.ts";
 
-/** A name and the value of an expression. */
+/** A name with a compiled expression. */
 export interface NamedNode {
   readonly name: string;
   readonly value: CompiledExpression;
 }
 
-/** The shape of a map of names to expressions. */
+/** Returns the schema of a map of names to expressions. */
 export function expressionsSchema(description: string) {
-  return map(expression("A CEL expression: the value."), { maxProperties: 64, description });
+  return map(expression("CEL expression for the value."), { maxProperties: 64, description });
 }
 
-/** The expressions of a validated map, in their order. */
+/** Reads the expressions of a validated map, in order. */
 export function lowerExpressions(
   value: Readonly<Record<string, string>> | undefined,
   origin: Origin,
@@ -27,7 +27,10 @@ export function lowerExpressions(
   }));
 }
 
-/** The expressions, compiled to values; undefined when one is wrong (reported, as are identities that nobody establishes). */
+/**
+ * Compiles the expressions, and reports identities that no policy establishes; returns `undefined` if one is
+ * invalid (reported).
+ */
 export function resolveExpressions(
   all: readonly NamedExpression[],
   phase: CelPhase,

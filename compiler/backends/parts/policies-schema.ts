@@ -5,13 +5,13 @@ import { headerChangesSchema } from "./header-changes.ts";
 import { serverHealthSchema } from "./health.ts";
 import { tunnelSchema } from "./tunnel.ts";
 
-/** The parts of a route's `policies` that say how its backends are reached, as the schema lets them through. */
+/** Connection policies among a route's `policies`, as validated by the schema. */
 export type RouteBackendPoliciesValue = ObjectValue<ReturnType<typeof backendPolicySchemas>, never>;
 
-/** `policies` of one backend or server, as the schema lets them through. */
+/** `policies` of a backend or server, as validated by the schema. */
 export type BackendPoliciesValue = ObjectValue<ReturnType<typeof ownPolicySchemas>, never>;
 
-/** The keys of `policies` that say how a backend is reached: on a route, a backend, or a server of one. */
+/** Returns the schemas of connection policies, on a route, a backend, or a server. */
 export function backendPolicySchemas() {
   return {
     ...connectionSchemas(),
@@ -21,15 +21,15 @@ export function backendPolicySchemas() {
   };
 }
 
-/** The same of one backend or server, and what is changed of the messages that it alone gets and gives. */
+/** Returns the schemas of connection policies and header changes of a single backend or server. */
 export function ownPolicySchemas() {
   return {
     ...backendPolicySchemas(),
     requestHeaderModifier: headerChangesSchema(
-      "Changes to the headers of requests to this backend alone, after those that its route makes.",
+      "Changes to the headers of requests to this backend only, made after those of the route.",
     ),
     responseHeaderModifier: headerChangesSchema(
-      "Changes to the headers of this backend's responses alone, before those that its route makes.",
+      "Changes to the headers of this backend's responses only, made before those of the route.",
     ),
   };
 }

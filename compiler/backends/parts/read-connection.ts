@@ -8,7 +8,7 @@ import { readKeepAlive } from "../../schema/keep-alive.ts";
 import { AZURE_SCOPE, type ConnectionValue } from "./connection-schema.ts";
 import { readTokenExchange } from "./token-exchange.ts";
 
-/** The parts of validated `policies` that say how a server is reached, whatever is spoken to it. */
+/** Reads the connection policies of `policies`, for any protocol. */
 export function readConnection(
   { backendTLS, backendAuth, http, tcp }: ConnectionValue,
   origin: Origin,

@@ -14,7 +14,7 @@ import type { BackendPoliciesValue, RouteBackendPoliciesValue } from "./policies
 import { readConnection } from "./read-connection.ts";
 import { readTunnel } from "./tunnel.ts";
 
-/** The parts of a route's validated `policies` that say how its backends are reached; undefined when it has none. */
+/** Reads the connection policies of a route; returns `undefined` if it has none. */
 export function readBackendPolicies(
   policies: RouteBackendPoliciesValue | undefined,
   origin: Origin,
@@ -31,7 +31,7 @@ export function readBackendPolicies(
   return Object.keys(read).length === 0 ? undefined : read;
 }
 
-/** The validated `policies` of one backend or server; undefined when it has none. */
+/** Reads the `policies` of a backend or server; returns `undefined` if it has none. */
 export function readOwnPolicies(
   policies: BackendPoliciesValue | undefined,
   origin: Origin,
@@ -54,7 +54,10 @@ export function readOwnPolicies(
   };
 }
 
-/** What a model of the file's `llm` says of its requests and responses, beside where it is; undefined: nothing. */
+/**
+ * Reads the policies for requests and responses of a model of the `llm` section; returns `undefined` if it has
+ * none.
+ */
 export function readModelPolicies(
   model: LlmModelValue,
   origin: Origin,
@@ -78,7 +81,7 @@ export function readModelPolicies(
   return Object.keys(read).length === 0 ? undefined : read;
 }
 
-/** What `llm` calls parts of `ai`. */
+/** Names in the `llm` section for parts of `ai`. */
 const MODEL_KEYS: Readonly<Record<string, string>> = {
   transformations: "transformation",
   promptGuard: "guardrails",

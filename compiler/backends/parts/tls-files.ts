@@ -9,21 +9,27 @@ import {
 import type { MessageCode, MessageParams } from "../../diagnostics/messages/index.ts";
 import type { Host } from "../../host.ts";
 
-/** What finding and reading files that a configuration names needs. */
+/** Services needed to find and read files that a configuration names. */
 export interface FileLookup {
   readonly host: Host;
   readonly diagnostics: Diagnostics;
   readonly resolvePath: (name: string, at: Place) => string;
 }
 
-/** Paths, as configured, of a certificate chain, its private key, and authorities; what is undefined is not on disk. */
+/**
+ * Configured paths of a certificate chain, its private key, and CA certificates; `undefined` for those not on
+ * disk.
+ */
 interface TlsFiles {
   readonly cert?: string | undefined;
   readonly key?: string | undefined;
   readonly root?: string | undefined;
 }
 
-/** Reads the files of TLS that are here and reports what no handshake could use; `origin` has a child for each part. */
+/**
+ * Reads the TLS files that exist on this machine and reports those that no handshake could use; `origin` has a
+ * child for each.
+ */
 export function checkTlsFiles(
   { cert, key, root }: TlsFiles,
   origin: Origin,
@@ -44,12 +50,15 @@ export function checkTlsFiles(
       reportOnce("other-key", keyAt, { cert, key }, context.diagnostics);
     }
   }
-  // Old authorities may stand beside new ones: the one that lasts longest counts.
+  // During a rotation, old CA certificates are listed with new ones, so only the one that expires last is checked.
   const newest = authorities.toSorted((a, b) => endOf(b) - endOf(a))[0];
   if (newest !== undefined && root !== undefined) checkDates(newest, root, rootAt, context);
 }
 
-/** The text of a file that is read when the gateway starts; undefined, with a warning, when it is not here. */
+/**
+ * Reads a file that the gateway reads at start; returns `undefined`, with a warning, if it does not exist on this
+ * machine.
+ */
 export function readWhatIsHere(
   file: string,
   at: Place,
@@ -71,10 +80,10 @@ function readCertificates(
   const found = pemCertificates(text);
   if (found.kind === "certificates") return found.certificates;
   const hint = CERTIFICATE.test(text)
-    ? "write the file again, whole"
+    ? "write the complete file again"
     : text.includes(BEGIN)
-      ? "this is something else; name the file of the certificate"
-      : `for a file in DER: openssl x509 -inform der -in "${file}" -out NAME.pem`;
+      ? "not a certificate; give the certificate file"
+      : `convert a DER file: openssl x509 -inform der -in "${file}" -out NAME.pem`;
   reportOnce("unusable-pem", at, { file, problem: found.problem, hint }, context.diagnostics);
   return [];
 }
@@ -85,40 +94,40 @@ function readKey(file: string, at: Place, context: FileLookup): KeyObject | unde
   try {
     if (!ENCRYPTED.test(text)) return createPrivateKey(text);
   } catch {
-    // What is wrong is said below, in plainer words than OpenSSL's.
+    // Reported below, in clearer words than OpenSSL's.
   }
   const { diagnostics } = context;
   reportOnce("unusable-pem", at, { file, ...keyProblem(file, text) }, diagnostics);
   return undefined;
 }
 
-/** Why a text is no private key that can be used. */
+/** Returns why a string is not a usable private key. */
 function keyProblem(file: string, text: string): { problem: string; hint: string } {
   if (ENCRYPTED.test(text)) {
     return {
-      problem: "is encrypted, and nobody is there to type its passphrase",
+      problem: "is encrypted, and the gateway cannot ask for its passphrase",
       hint: `decrypt it: openssl pkey -in "${file}" -out NAME.key`,
     };
   }
   if (PRIVATE_KEY.test(text)) {
     return {
-      problem: "holds a private key that can't be read",
-      hint: "write the file again, whole",
+      problem: "contains a private key that cannot be read",
+      hint: "write the complete file again",
     };
   }
   const hint = text.includes(BEGIN)
-    ? "this is something else; name the file of the private key"
-    : `for a file in DER: openssl pkey -inform der -in "${file}" -out NAME.key`;
-  return { problem: "holds no private key", hint };
+    ? "not a private key; give the private key file"
+    : `convert a DER file: openssl pkey -inform der -in "${file}" -out NAME.key`;
+  return { problem: "contains no private key", hint };
 }
 
 const BEGIN = "-----BEGIN ";
 const CERTIFICATE = /-----BEGIN [A-Z0-9 ]*CERTIFICATE-----/;
 const PRIVATE_KEY = /-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----/;
-/** PKCS #8, and the older form of OpenSSL (RFC 1421 4.6.1.1). */
+/** Matches PKCS #8, and OpenSSL's older format (RFC 1421 4.6.1.1). */
 const ENCRYPTED = /-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRYPTED/m;
 
-/** How long before its end a certificate is told of, in milliseconds. */
+/** Time before its expiry at which a certificate is reported, in milliseconds. */
 const NOTICE = 14 * 24 * 60 * 60 * 1000;
 
 function checkDates(
@@ -140,26 +149,26 @@ function checkDates(
   }
 }
 
-/** Milliseconds since 1970. */
+/** Returns the expiry in milliseconds since 1970. */
 function endOf({ validTo }: X509Certificate): number {
   return Date.parse(validTo);
 }
 
-/** RFC 3339, a full date. */
+/** Formats a date (RFC 3339, full-date). */
 function day(time: number): string {
   return new Date(time).toISOString().slice(0, 10);
 }
 
-/** Many listeners and backends may name one file: what is wrong with it is told at the first of them. */
+/** Reports a problem of a file once, at the first listener or backend that names it. */
 function reportOnce<Code extends MessageCode>(
   code: Code,
   at: Place,
   params: MessageParams<Code>,
   diagnostics: Diagnostics,
 ): void {
-  const said = JSON.stringify(params);
+  const text = JSON.stringify(params);
   const isKnown = diagnostics.list.some(
-    (each) => each.code === code && JSON.stringify(each.params) === said,
+    (each) => each.code === code && JSON.stringify(each.params) === text,
   );
   if (!isKnown) diagnostics.report(code, at, params);
 }

@@ -32,46 +32,54 @@ import { headerNameSchema, TOKEN_PATTERN } from "./header-fields.ts";
 
 const ACCESS_TOKEN = "urn:ietf:params:oauth:token-type:access_token";
 const MAX_TOKENS = 8192;
-const UNSAID_LIFETIME = "300s";
+const DEFAULT_LIFETIME = "300s";
 
-/** The fields that both forms have, whatever they call their values. */
+/** Returns the schemas of the fields that both forms have. */
 export function exchangeFields(time: (description: string) => Schema<string>) {
   const listed = (what: string) =>
     list(text(what, { maxLength: 1024 }), { minItems: 1, maxItems: 64, description: what });
   return {
-    path: text("The path of the token endpoint.", {
+    path: text("Path of the token endpoint.", {
       maxLength: 1024,
       pattern: "^/[^?#\\s]*$",
       form: "a path",
     }),
-    audiences: listed("Whom the token is for (`audience`)."),
-    scopes: listed("What the token may be used for (`scope`)."),
-    resources: listed("Where the token is used (`resource`)."),
-    additionalParams: map(expression("A CEL expression without variables: a text in quotes."), {
+    audiences: listed("Audiences of the token (`audience`)."),
+    scopes: listed("Scopes of the token (`scope`)."),
+    resources: listed("URIs of the resources that the token is used for (`resource`)."),
+    additionalParams: map(expression("A CEL expression without variables: a string in quotes."), {
       maxProperties: 64,
-      description: "Further parameters of the request for a token.",
+      description: "Additional parameters of the token request.",
     }),
     cache: object(
       {
-        maxEntries: integer("How many tokens are kept; 0: none.", 0, 1_000_000, {
-          default: MAX_TOKENS,
-        }),
-        defaultTtl: time("How long a token is kept whose server does not say how long it is good."),
+        maxEntries: integer(
+          "Maximum number of cached tokens; 0 disables the cache.",
+          0,
+          1_000_000,
+          {
+            default: MAX_TOKENS,
+          },
+        ),
+        defaultTtl: time("How long a token is cached if the server returns no lifetime."),
       },
-      { minProperties: 1, description: "How long tokens are kept, up to their end." },
+      {
+        minProperties: 1,
+        description: "Cache of exchanged tokens, which never outlive their lifetime.",
+      },
     ),
-    actorToken: unsupported("tokens of actors"),
+    actorToken: unsupported("actor tokens"),
   };
 }
 
-/** Where the new token stands. */
+/** Returns the schema of the location of the exchanged token. */
 export function exchangeTargetSchema() {
   return object(
     {
       header: object(
         {
           name: headerNameSchema,
-          prefix: shortText("What stands before the token: `Bearer `. Nothing by default."),
+          prefix: shortText("Prefix before the token, such as `Bearer `; empty by default."),
         },
         { required: ["name"], description: "In a header." },
       ),
@@ -81,16 +89,17 @@ export function exchangeTargetSchema() {
     },
     {
       exactlyOneOf: ["header", "queryParameter", "cookie", "expression"],
-      description: "Where the new token stands; in `Authorization: Bearer` by default.",
+      description: "Location of the exchanged token; `Authorization: Bearer` by default.",
     },
   );
 }
 
-/** Rules over the fields, with the words that a form has for RFC 7523. */
+/** Returns the checks of the fields; `jwtBearer` is the form's name for the grant of RFC 7523. */
 export function exchangeChecks(jwtBearer: string): readonly ValueCheck[] {
   return [
     {
-      message: '"requestedTokenType" is of RFC 8693, and has no meaning in a JWT bearer grant',
+      message:
+        '"requestedTokenType" cannot be used with a JWT bearer grant: it is a parameter of RFC 8693',
       field: "requestedTokenType",
       holds: ({ requestedTokenType, grantType }) =>
         requestedTokenType === undefined || grantType !== jwtBearer,
@@ -107,22 +116,22 @@ const tokenType = (description: string) =>
     examples: [ACCESS_TOKEN],
   });
 
-/** `oauthTokenExchange` of a file. */
+/** Returns the schema of `oauthTokenExchange` in a file. */
 export function tokenExchangeSchema() {
   return object(
     {
       ...exchangeFields((description) =>
-        duration(description, { default: UNSAID_LIFETIME, minimumDuration: "1s" }),
+        duration(description, { default: DEFAULT_LIFETIME, minimumDuration: "1s" }),
       ),
-      host: text("The authorization server: `host:port` or a URL.", {
+      host: text("Authorization server: `host:port` or a URL.", {
         readAtStart: true,
         examples: ["https://login.example.com"],
       }),
       backend: unsupportedBut("authorization servers by the name of a backend", "write its host"),
       service: unsupported("mesh services"),
-      policies: unsupportedBut("policies of an authorization server", "say https:// in its host"),
+      policies: unsupportedBut("policies of an authorization server", "write https:// in its host"),
       grantType: choice(
-        "tokenExchange: RFC 8693; jwtBearer: RFC 7523, with the client's token as the assertion.",
+        "`tokenExchange` (RFC 8693), or `jwtBearer` (RFC 7523) with the client's token as assertion.",
         ["tokenExchange", "jwtBearer"],
         { default: "tokenExchange" },
       ),
@@ -133,7 +142,9 @@ export function tokenExchangeSchema() {
               header: object(
                 {
                   name: headerNameSchema,
-                  prefix: shortText("What stands before the token: `Bearer `. Nothing by default."),
+                  prefix: shortText(
+                    "Prefix before the token, such as `Bearer `; empty by default.",
+                  ),
                 },
                 { required: ["name"], description: "In a header." },
               ),
@@ -146,37 +157,42 @@ export function tokenExchangeSchema() {
                 },
                 { required: ["name"], description: "In a cookie." },
               ),
-              expression: choice("The token that a policy has checked.", [
-                "jwt.rawToken.unredacted()",
-              ]),
+              expression: choice("The token verified by a policy.", ["jwt.rawToken.unredacted()"]),
               queryParameter: unsupportedBut("tokens in URLs", "take it from a header"),
             },
             {
               exactlyOneOf: ["header", "cookie", "expression", "queryParameter"],
               description:
-                "Where it stands; in `Authorization: Bearer` by default, from where jwtAuth may have taken it.",
+                "Location of the token; `Authorization: Bearer` by default, even if jwtAuth removed it from the request.",
             },
           ),
-          tokenType: tokenType("What it is; an access token by default."),
+          tokenType: tokenType("Type of the token; an access token by default."),
         },
         { description: "The client's token." },
       ),
-      requestedTokenType: tokenType("What is asked for; the server decides by default."),
+      requestedTokenType: tokenType("Type of the requested token; the server decides by default."),
       clientAuth: object(
         {
-          clientId: shortText("The gateway's name there.", { readAtStart: true }),
+          clientId: shortText("Client id of the gateway.", { readAtStart: true }),
           clientSecret: either(
             anyText({ minLength: 1, maxLength: 2048, secret: true }),
             object({ file: text("Path of a file with the secret.") }, { required: ["file"] }),
-            { description: "Its secret there, as `${NAME}`, or `{file: PATH}`." },
+            { description: "Client secret of the gateway, as `${NAME}`, or `{file: PATH}`." },
           ),
-          method: choice("How it shows the secret.", ["clientSecretBasic", "clientSecretPost"], {
-            default: "clientSecretBasic",
-            unsupportedValues: { privateKeyJwt: "client assertions" },
-          }),
+          method: choice(
+            "How the gateway authenticates.",
+            ["clientSecretBasic", "clientSecretPost"],
+            {
+              default: "clientSecretBasic",
+              unsupportedValues: { privateKeyJwt: "client assertions" },
+            },
+          ),
           privateKeyJwt: unsupported("client assertions"),
         },
-        { required: ["clientId", "clientSecret"], description: "Who asks for the tokens." },
+        {
+          required: ["clientId", "clientSecret"],
+          description: "Client credentials of the gateway at the authorization server.",
+        },
       ),
       authorizationLocation: exchangeTargetSchema(),
     },
@@ -184,7 +200,7 @@ export function tokenExchangeSchema() {
       exactlyOneOf: ["host", "backend", "service"],
       checks: [...exchangeChecks("jwtBearer"), needsField("path", "host")],
       description:
-        "Shows the backend a token that an authorization server gives for the client's own: asked for once for each token, kept until one of them ends. A client whose token it refuses gets a 401; when it fails a 502.",
+        "Exchanges the client's token at an authorization server and sends the new token to the backend. Each token is exchanged once and cached until one of the two expires. If the server refuses the client's token, the client gets 401; if the server fails, 502.",
       examples: [
         {
           host: "https://login.example.com",
@@ -199,7 +215,7 @@ export function tokenExchangeSchema() {
 
 type Value = Infer<ReturnType<typeof tokenExchangeSchema>>;
 
-/** The canonical form of a validated `oauthTokenExchange`. */
+/** Converts a validated `oauthTokenExchange` to canonical form. */
 export function readTokenExchange(value: Value, origin: Origin): TokenExchangeConfig {
   const { clientAuth, subjectToken = {}, requestedTokenType } = value;
   const { header } = value.authorizationLocation ?? {};
@@ -228,7 +244,7 @@ export function readTokenExchange(value: Value, origin: Origin): TokenExchangeCo
   };
 }
 
-/** The fields that both forms have, and what holds unless they say. */
+/** Reads the fields that both forms have, with their defaults. */
 export function sharedFields(
   value: Infer<Schema<SharedValue>>,
   origin: Origin,
@@ -256,7 +272,7 @@ export function sharedFields(
       origin: childOf(origin, "additionalParams", name),
     })),
     maxTokens: cache.maxEntries ?? MAX_TOKENS,
-    defaultLifetime: parseTimer(cache.defaultTtl ?? UNSAID_LIFETIME) ?? 0,
+    defaultLifetime: parseTimer(cache.defaultTtl ?? DEFAULT_LIFETIME) ?? 0,
   };
 }
 
@@ -269,7 +285,7 @@ interface SharedValue {
   readonly cache?: { readonly maxEntries?: number; readonly defaultTtl?: string };
 }
 
-/** The header of a token; `Authorization: Bearer` by default. */
+/** Returns the header of a token; `Authorization: Bearer` by default. */
 export function headerPlace(
   header: { readonly name: string; readonly prefix?: string } | undefined,
 ): TokenExchangeConfig["target"] {
@@ -284,7 +300,7 @@ function subjectOf({
   return source.cookie === undefined ? headerPlace(source.header) : { cookie: source.cookie.name };
 }
 
-/** The exchange, complete; undefined when something is wrong (reported). */
+/** Resolves the token exchange; returns `undefined` if a mistake was reported. */
 export function resolveTokenExchange(
   { host, hostOrigin, path, client, parameters, ...rest }: TokenExchangeConfig,
   context: SecretContext,
@@ -298,7 +314,7 @@ export function resolveTokenExchange(
     if (code.kind === "value" && typeof code.value === "string") return [name, code.value] as const;
     const params = {
       field: `"${name}"`,
-      expected: "a text in quotes, which is the same for all requests",
+      expected: "a constant string in quotes",
     };
     diagnostics.report("bad-format", origin, params);
     return undefined;
@@ -324,7 +340,7 @@ function resolveClient(
   return { clientId, clientSecret, method };
 }
 
-/** A path of a server. */
+/** Appends a path to a server's URL. */
 function below(server: Text, path: string): Text {
   if (typeof server === "string") return `${server.replace(/\/$/, "")}${path}`;
   return { ...server, parts: [...server.parts, path] };

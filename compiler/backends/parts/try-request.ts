@@ -1,26 +1,26 @@
-/** A request that reaches a route, as far as the configuration says what it needs. */
+/** An example request to a route, as far as the configuration determines it. */
 export interface TryRequest {
-  /** `http://127.0.0.1:3000` */
+  /** Scheme, host and port: `http://127.0.0.1:3000`. */
   readonly origin: string;
-  /** The path that is matched; a prefix also matches what is below it. */
+  /** Path that is matched; a prefix also matches paths below it. */
   readonly path: { readonly kind: "exact" | "prefix"; readonly value: string };
-  /** `?a=b`, or nothing. */
+  /** Query string `?a=b`, or "". */
   readonly search: string;
   readonly method: string | undefined;
-  /** `name: value`; a value that only the user has is one of the shell's variables `CREDENTIALS`. */
+  /** Headers as `name: value`; unknown credentials are shell variables of `CREDENTIALS`. */
   readonly headers: readonly string[];
-  /** Arguments of curl for names and certificates that are not known here. */
+  /** Additional curl arguments for host names and certificates. */
   readonly options: readonly string[];
 }
 
-/** What stands for a credential in a command, as the shell reads it. */
+/** Placeholders of credentials in a command, as shell expressions. */
 export const CREDENTIALS = {
   token: "$TOKEN",
   key: "$API_KEY",
   password: "$(printf %s USER:PASSWORD | base64)",
 } as const;
 
-/** The request as a command of curl; `options` are further ones. */
+/** Returns the request as a curl command, with additional `options`. */
 export function curlCommand(request: TryRequest, options: readonly string[] = []): string {
   const { origin, path, search, method } = request;
   const sent = request.headers.flatMap((header) => ["-H", shellWord(header)]);
@@ -29,7 +29,9 @@ export function curlCommand(request: TryRequest, options: readonly string[] = []
   return [...words, shellWord(`${origin}${path.value}${search}`)].join(" ");
 }
 
-/** Text as one word of the shell. `CREDENTIALS` stay what they are; whatever the configuration says is only text. */
+/**
+ * Quotes a string as one word of a shell. Only `CREDENTIALS` are expanded; strings of the configuration never are.
+ */
 export function shellWord(text: string): string {
   if (/^[\w@%+=:,./-]+$/.test(text)) return text;
   const inner = Object.values(CREDENTIALS).reduce(
@@ -40,7 +42,7 @@ export function shellWord(text: string): string {
   return `"${inner.map((part, index) => (index % 2 === 1 ? part : part.replace(/["\\$`]/g, "\\$&"))).join("")}"`;
 }
 
-/** The text around each occurrence of a variable, with the variable between: `["a", "$X", "b"]`. */
+/** Splits a string at a variable and keeps the variable: `["a", "$X", "b"]`. */
 function interleaved(text: string, variable: string): readonly string[] {
   return text.split(variable).flatMap((part, index) => (index === 0 ? [part] : [variable, part]));
 }

@@ -4,22 +4,22 @@ import { type Infer, object, type Schema, text, unsupported } from "../../schema
 import { connectionSchemas, keySchema } from "./connection-schema.ts";
 import { readConnection } from "./read-connection.ts";
 
-/** `backendTunnel` of a file. */
+/** Returns the schema of `backendTunnel` in a file. */
 export function tunnelSchema() {
   const { backendTLS, tcp } = connectionSchemas();
   const proxyAuth = object(
     {
       key: keySchema(
-        "What the proxy is shown in `Proxy-Authorization: Bearer`, as `${NAME}`; or `{file: PATH}` with that or a whole value (`Basic ...`).",
+        "Key to send as `Proxy-Authorization: Bearer`: `${NAME}`, or `{file: PATH}` with the key or a complete value (`Basic ...`).",
       ),
     },
-    { required: ["key"], description: "What the gateway shows to the proxy." },
+    { required: ["key"], description: "Credential that the gateway sends to the proxy." },
   );
   return object(
     {
       proxy: object(
         {
-          host: text("`host:port` or a URL of the proxy.", {
+          host: text("Address of the proxy: `host:port` or a URL.", {
             readAtStart: true,
             examples: ["proxy.internal:3128"],
           }),
@@ -30,25 +30,25 @@ export function tunnelSchema() {
       ),
       policies: object(
         { backendTLS: withoutAlpn(backendTLS), tcp, backendAuth: proxyAuth },
-        { minProperties: 1, description: "How the proxy itself is reached." },
+        { minProperties: 1, description: "Connection to the proxy itself." },
       ),
     },
     {
       required: ["proxy"],
       description:
-        "Reaches the backend through a proxy that opens tunnels (CONNECT), which sees its host and port and nothing else of requests over TLS. A proxy that refuses is a 502, one that can't be reached a 503; the log says which and why.",
+        "Connects to the backend through a proxy with CONNECT. For a backend over TLS, the proxy only sees host and port. If the proxy refuses, clients get 502; if it cannot be reached, 503. The log has the reason.",
       examples: [{ proxy: { host: "proxy.internal:3128" } }],
     },
   );
 }
 
-/** Proxies are asked in HTTP/1.1. */
+/** Returns a TLS schema without ALPN, because proxies are called with HTTP/1.1. */
 function withoutAlpn<Value>(tls: Schema<Value>): Schema<Value> {
   const fields = Object.entries(tls.properties ?? {}).filter(([name]) => name !== "alpn");
   return { ...tls, properties: Object.fromEntries(fields) };
 }
 
-/** The canonical form of a validated `backendTunnel`. */
+/** Converts a validated `backendTunnel` to canonical form. */
 export function readTunnel(
   { proxy, policies = {} }: Infer<ReturnType<typeof tunnelSchema>>,
   origin: Origin,

@@ -2,25 +2,25 @@ import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { ValueMatchConfig } from "../../model/matches.ts";
 import { anyText, type Infer, object, shortText, text } from "../../schema/schema.ts";
 
-/** A header or a query parameter with a value, in the file. */
+/** Schema of a header or query parameter with a value, in a file. */
 export const valueMatchSchema = object(
   {
-    name: shortText("The name."),
+    name: shortText("Name of the header or query parameter."),
     value: object(
       {
         exact: anyText({ maxLength: 4096, description: "The value, exactly." }),
-        regex: text("An RE2 pattern that the whole value matches.", {
+        regex: text("A regular expression (RE2) that must match the whole value.", {
           maxLength: 1024,
           isPattern: true,
         }),
       },
-      { exactlyOneOf: ["exact", "regex"], description: "What its value must be." },
+      { exactlyOneOf: ["exact", "regex"], description: "Required value." },
     ),
   },
   { required: ["name", "value"] },
 );
 
-/** The canonical form of such a match. */
+/** Converts a match to canonical form. */
 export function readValueMatch(
   { name, value }: Infer<typeof valueMatchSchema>,
   origin: Origin,

@@ -3,8 +3,8 @@ import { ANTHROPIC_VERSION } from "./anthropic-version.ts";
 import type { LlmEndpoint, LlmProvider } from "./provider.ts";
 
 const schema = object(
-  { model: shortText("The model of every request; the one that the request names by default.") },
-  { description: "Anthropic, and every server that speaks as it does (`hostOverride`)." },
+  { model: shortText("Model for every request; by default the one that the request names.") },
+  { description: "Anthropic, or another server with its API (`hostOverride`)." },
 );
 
 /** Anthropic: https://docs.anthropic.com/en/api/messages. */

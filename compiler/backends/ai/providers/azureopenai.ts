@@ -5,14 +5,14 @@ import type { LlmEndpoint, LlmProvider } from "./provider.ts";
 const schema = object(
   {
     endpoint: shortText(
-      "The host of the resource: `NAME.openai.azure.com`, or `NAME.services.ai.azure.com`, which has Claude too.",
+      "Host of the resource: `NAME.openai.azure.com`, or `NAME.services.ai.azure.com`, which also serves Claude.",
     ),
-    host: shortText("The host of the resource.", { aliasOf: "endpoint" }),
-    deploymentName: shortText("The deployment that every request is for."),
+    host: shortText("Alias of `endpoint`.", { aliasOf: "endpoint" }),
+    deploymentName: shortText("Deployment for every request."),
     model: shortText(
-      "The deployment that every request is for, where `deploymentName` names none; the model that the request names by default.",
+      "Deployment for every request, if `deploymentName` is not set; by default the model that the request names.",
     ),
-    apiVersion: text("The API's version: `v1`, `preview`, or a date (`2024-10-21`).", {
+    apiVersion: text("API version: `v1`, `preview`, or a date (`2024-10-21`).", {
       maxLength: 64,
       pattern: "^[A-Za-z0-9.-]+$",
       form: "v1, preview or a date",
@@ -23,10 +23,10 @@ const schema = object(
     exactlyOneOf: ["endpoint", "host"],
     atMostOneOf: ["deploymentName", "model"],
     description:
-      "Azure OpenAI: by a key of the resource, or a token of Entra (`backendAuth.azure`).",
+      "Azure OpenAI, with a key of the resource or a Microsoft Entra token (`backendAuth.azure`).",
     checks: [
       {
-        message: 'every apiVersion but v1 needs a "deploymentName"',
+        message: '"apiVersion" other than v1 requires "deploymentName"',
         holds: ({ apiVersion = "v1", deploymentName }) =>
           apiVersion === "v1" || deploymentName !== undefined,
         cel: "!has(self.apiVersion) || self.apiVersion == 'v1' || has(self.deploymentName)",
@@ -71,7 +71,7 @@ export const azureopenai: LlmProvider<"azureopenai", Value> = {
       case "Embeddings":
         return { format: "embeddings", path: pathOf("embeddings", options) };
       case "Realtime":
-        // Versions by date name the deployment in another way, and have an older protocol.
+        // Dated versions name the deployment differently and use an older protocol.
         return (options.apiVersion ?? "v1") === "v1"
           ? { format: "realtime", path: pathOf("realtime", options) }
           : undefined;
@@ -84,12 +84,12 @@ export const azureopenai: LlmProvider<"azureopenai", Value> = {
   headers: (options) => (isFoundry(options) ? ANTHROPIC_VERSION : []),
 };
 
-/** Resources of Azure AI Foundry have Claude beside the models of OpenAI, by Anthropic's API. */
+/** Whether the resource is of Azure AI Foundry, which also serves Claude, with Anthropic's API. */
 function isFoundry({ endpoint, host = "" }: Value): boolean {
   return /\.services\.ai\.azure\.com\/*$/.test(endpoint ?? host);
 }
 
-/** The path follows from the model: of one that is fixed it is known. */
+/** Adds Claude's endpoint. The path depends on the model, which is known if it is fixed. */
 function withClaude(options: Value, others: LlmEndpoint): LlmEndpoint {
   const claude = { format: "messages", path: "/anthropic/v1/messages" } as const;
   if (!isFoundry(options)) return others;
@@ -105,7 +105,10 @@ function deploymentOf({ deploymentName, model }: Value): string | undefined {
   return deploymentName ?? model;
 }
 
-/** Versions by date have a path for each deployment, but for responses; clients name one where none is fixed. */
+/**
+ * Returns the path of an API. In dated versions every API except `responses` has a path per deployment, which
+ * clients name if it is not fixed.
+ */
 function pathOf(api: string, { apiVersion = "v1", deploymentName }: Value): string {
   if (apiVersion === "v1") return `/openai/v1/${api}`;
   if (apiVersion === "preview") return `/openai/v1/${api}?api-version=preview`;

@@ -2,7 +2,7 @@ import { type Infer, object, shortText, text, validated } from "../../../schema/
 import type { LlmEndpoint, LlmProvider } from "./provider.ts";
 
 const model = shortText(
-  "The model of every request: its id, an inference profile or an ARN; the one that the request names by default.",
+  "Model for every request, as a model id, an inference profile or an ARN; by default the one that the request names.",
 );
 
 const DEFAULT_REGION = "us-east-1";
@@ -13,9 +13,9 @@ const REGION = {
   form: "lower-case letters, digits and dashes",
 };
 
-const region = text("The region.", { ...REGION, default: DEFAULT_REGION });
+const region = text("AWS region.", { ...REGION, default: DEFAULT_REGION });
 
-/** Both as https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_GuardrailConfiguration.html has them. */
+/** Formats as in https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_GuardrailConfiguration.html. */
 const guardrailIdentifier = (description: string) =>
   text(description, {
     maxLength: 2048,
@@ -23,7 +23,7 @@ const guardrailIdentifier = (description: string) =>
     form: "a guardrail's id or its ARN",
   });
 
-const guardrailVersion = text("Its version: a number, or `DRAFT`.", {
+const guardrailVersion = text("Version of the guardrail: a number, or `DRAFT`.", {
   maxLength: 8,
   pattern: "^([1-9][0-9]{0,7}|DRAFT)$",
   form: "a number or `DRAFT`",
@@ -33,15 +33,15 @@ const schema = object(
   {
     model,
     region,
-    guardrailIdentifier: guardrailIdentifier("A guardrail that every request passes."),
+    guardrailIdentifier: guardrailIdentifier("Id or ARN of a guardrail for every request."),
     guardrailVersion,
   },
   {
     description:
-      "Amazon Bedrock (Converse): signed with `backendAuth.aws`, or with an API key of Bedrock (`backendAuth.key`).",
+      "Amazon Bedrock (Converse), with requests signed by `backendAuth.aws` or a Bedrock API key (`backendAuth.key`).",
     checks: [
       {
-        message: '"guardrailIdentifier" and "guardrailVersion" come together',
+        message: '"guardrailIdentifier" and "guardrailVersion" require each other',
         holds: (value) =>
           (value.guardrailIdentifier === undefined) === (value.guardrailVersion === undefined),
         cel: "has(self.guardrailIdentifier) == has(self.guardrailVersion)",
@@ -52,13 +52,14 @@ const schema = object(
 
 const manifestSchema = object({
   model,
-  // No default in the schema: an API server would write it, and nobody would be told that it is assumed.
-  region: text(`The region; ${DEFAULT_REGION} is assumed, with a warning.`, REGION),
+  // No default in the schema: an API server would fill it in, and the warning about the assumed region would be
+  // lost.
+  region: text(`AWS region; ${DEFAULT_REGION} is assumed, with a warning.`, REGION),
   guardrail: object(
-    { identifier: guardrailIdentifier("Its id or ARN."), version: guardrailVersion },
+    { identifier: guardrailIdentifier("Id or ARN of the guardrail."), version: guardrailVersion },
     {
       required: ["identifier", "version"],
-      description: "A guardrail that every request passes.",
+      description: "A guardrail for every request.",
     },
   ),
 });
@@ -119,7 +120,7 @@ function regionOf({ region: configured }: Infer<typeof schema>): string {
   return configured ?? DEFAULT_REGION;
 }
 
-/** Claude's alone are counted, and those of profiles that have an ARN are not. */
+/** Whether the model supports counting tokens: only Claude does, and inference profiles with an ARN do not. */
 function countsTokens({ model: fixed = "" }: Infer<typeof schema>): boolean {
   return /^(?:[a-z-]+\.)?anthropic\.claude-/.test(fixed);
 }

@@ -2,11 +2,11 @@ import { type Infer, object, shortText } from "../../../schema/schema.ts";
 import type { LlmEndpoint, LlmProvider } from "./provider.ts";
 
 const schema = object(
-  { model: shortText("The model of every request; the one that the request names by default.") },
-  { description: "Gemini, by a key of the Gemini API (not of Vertex AI)." },
+  { model: shortText("Model for every request; by default the one that the request names.") },
+  { description: "Gemini, with a key of the Gemini API (not of Vertex AI)." },
 );
 
-/** What the paths of its server of OpenAI's APIs begin with. */
+/** Prefix of the paths of its OpenAI-compatible APIs. */
 const OPENAI_PATHS = "/v1beta/openai/";
 
 /** The Gemini API: https://ai.google.dev/api/generate-content. */
@@ -19,10 +19,10 @@ export const gemini: LlmProvider<"gemini", Infer<typeof schema>> = {
   url: () => "https://generativelanguage.googleapis.com",
   endpoint: (type): LlmEndpoint | undefined => {
     switch (type) {
-      // Its own server of this format takes the bytes as they are, with what Google alone has (`extra_body`).
+      // Its OpenAI-compatible API takes requests unchanged, including Google's extensions (`extra_body`).
       case "Completions":
         return { format: "completions", path: `${OPENAI_PATHS}chat/completions` };
-      // What is translated goes where signatures of thoughts, their tokens and every kind of input have a place.
+      // Only its own API has fields for thought signatures, thought tokens and every kind of input.
       case "Messages":
       case "Responses":
         return {

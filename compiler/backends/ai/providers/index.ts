@@ -7,13 +7,13 @@ import { openai } from "./openai.ts";
 import type { LlmProvider } from "./provider.ts";
 import { vertexai } from "./vertexai.ts";
 
-/** Every provider of models. */
+/** Every LLM provider. */
 const units = { openai, azureopenai, anthropic, gemini, vertexai, bedrock };
 
-/** The name of a provider, as manifests have it. */
+/** Name of a provider, as in manifests. */
 export type ProviderKind = keyof typeof units;
 
-/** The options of each provider, as its schema lets them through. */
+/** Options of each provider, as validated by its schema. */
 export type ProviderValues = {
   readonly [Kind in ProviderKind]: Parameters<(typeof units)[Kind]["url"]>[0];
 };
@@ -23,7 +23,7 @@ export type ProviderOptions<Kind extends ProviderKind = ProviderKind> = {
   [Each in Kind]: { readonly kind: Each; readonly value: ProviderValues[Each] };
 }[Kind];
 
-/** The providers as code sees them that asks any of them. */
+/** The providers by kind, with a common type that code over all kinds can use. */
 type Providers = {
   readonly [Kind in ProviderKind]: LlmProvider<Kind, ProviderValues[Kind]>;
 };
@@ -33,29 +33,26 @@ const byKind: Providers = units;
 /** Every provider. */
 export const providers: readonly Providers[ProviderKind][] = Object.values(byKind);
 
-/** The unit of a provider. */
+/** Returns the unit of a provider. */
 export function providerOf<Kind extends ProviderKind>(kind: Kind): Providers[Kind] {
   return byKind[kind];
 }
 
-/** The shape of each provider's options in a file, by every key that it may have. */
+/** Returns the schema of each provider's options in a file, by key and alias. */
 export function providerSchemas(): Readonly<Record<string, Schema>> {
   return Object.fromEntries(
     providers.flatMap(({ kind, fileKeys, schema }) => [
-      [kind, { ...schema, misplacedFieldHints: besideProvider }],
-      ...fileKeys.map((key) => [
-        key,
-        { ...schema, misplacedFieldHints: besideProvider, aliasOf: kind },
-      ]),
+      [kind, { ...schema, misplacedFieldHints: MISPLACED }],
+      ...fileKeys.map((key) => [key, { ...schema, misplacedFieldHints: MISPLACED, aliasOf: kind }]),
     ]),
   );
 }
 
-const KEY = 'the key stands beside `provider`: policies: { backendAuth: { key: "${NAME}" } }';
-const SERVER = "another server stands beside `provider`: hostOverride: HOST:PORT";
+const KEY = 'write the key next to `provider`: policies: { backendAuth: { key: "${NAME}" } }';
+const SERVER = "write another server next to `provider`: hostOverride: HOST:PORT";
 
-/** What people look for among the options of a provider. */
-const besideProvider = {
+/** Hints for fields that people expect among the options of a provider. */
+const MISPLACED = {
   apiKey: KEY,
   key: KEY,
   token: KEY,

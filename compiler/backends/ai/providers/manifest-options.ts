@@ -1,10 +1,10 @@
 import { type Schema, validated } from "../../../schema/schema.ts";
 import { type ProviderKind, type ProviderOptions, providerOf, providers } from "./index.ts";
 
-/** The specification's names of providers in its order: `llmProvider1` is the first. */
+/** The specification's providers in its order: `llmProvider1` is an alias of the first. */
 const ORDER = ["openai", "azureopenai", "anthropic", "gemini", "vertexai", "bedrock"] as const;
 
-/** The shape of each provider's options in manifests, by every key that it may have, and those keys. */
+/** Returns the schema of each provider's options in manifests, by key and alias, and these keys. */
 export function manifestProviders(): {
   readonly fields: Readonly<Record<string, Schema>>;
   readonly names: readonly string[];
@@ -23,7 +23,7 @@ function schemaOf(kind: ProviderKind): Schema {
   return kubernetes ? { description: schema.description ?? "", ...kubernetes.schema } : schema;
 }
 
-/** The one provider that a specification has, with its options. */
+/** Returns the provider that a specification sets, with its options. */
 export function readManifestOptions(spec: Readonly<Record<string, unknown>>): ProviderOptions {
   const { kind } = providers.find((each) => spec[each.kind] !== undefined) ?? { kind: "openai" };
   return optionsOf(kind, spec[kind]);

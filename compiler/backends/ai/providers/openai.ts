@@ -2,8 +2,8 @@ import { type Infer, object, shortText } from "../../../schema/schema.ts";
 import type { LlmEndpoint, LlmProvider } from "./provider.ts";
 
 const schema = object(
-  { model: shortText("The model of every request; the one that the request names by default.") },
-  { description: "OpenAI, and every server that speaks as it does (`hostOverride`)." },
+  { model: shortText("Model for every request; by default the one that the request names.") },
+  { description: "OpenAI, or another server with its API (`hostOverride`)." },
 );
 
 /** OpenAI: https://platform.openai.com/docs/api-reference. */

@@ -4,48 +4,48 @@ import type { AwsScope } from "../../../model/cloud-credentials.ts";
 import type { RouteType } from "../../../model/llm-policies.ts";
 import type { Schema } from "../../../schema/schema.ts";
 
-/** What a provider of models is: where it serves what, and how it is asked. */
+/** An LLM provider: its endpoints, options and credentials. */
 export interface LlmProvider<Kind extends string, Value> {
   readonly kind: Kind;
-  /** Its key in a file besides `kind`: as the reference spells it. */
+  /** Aliases of its key in a file: the spellings of the reference. */
   readonly fileKeys: readonly string[];
   /** `gen_ai.provider.name` of the OpenTelemetry conventions. */
   readonly system: string;
-  /** Its options in a file; the model among them. */
+  /** Schema of its options in a file, including the model. */
   readonly schema: Schema<Value>;
-  /** Its options in manifests; absent: as in a file. */
+  /** Its options in manifests; absent if the same as in a file. */
   readonly kubernetes?: ManifestOptions<Value>;
-  /** Its options as the parameters of a model of the front door. */
+  /** Returns its options for the parameters of a model of the `llm` section. */
   readonly ofModel: (params: ModelParams) => Value;
-  /** The parameters that only its models have. */
+  /** Parameters that only its models have. */
   readonly ownParams?: readonly OwnParam[];
-  /** Of these a model has exactly one. */
+  /** Parameters of which its models require exactly one. */
   readonly neededParams?: readonly OwnParam[];
-  /** Scheme and host of its own server. */
+  /** Returns scheme and host of its own server. */
   readonly url: (options: Value) => string;
-  /** The model of every request; absent: `model` of its options. */
+  /** Returns the fixed model; absent if that is `model` of its options. */
   readonly model?: (options: Value) => string | undefined;
-  /** How it serves a route type; undefined: it does not. */
+  /** Returns the endpoint for a route type; `undefined` if it does not support the type. */
   readonly endpoint: (type: RouteType, options: Value) => LlmEndpoint | undefined;
-  /** How credentials are shown. */
+  /** How credentials are sent. */
   readonly credential: LlmCredentialForm;
-  /** The service of AWS that it is: without other credentials its requests are signed. */
+  /** Returns its AWS service, for which requests are signed if no other credentials are configured. */
   readonly aws?: (options: Value) => AwsScope;
-  /** Without other credentials it is shown an access token of Google Cloud. */
+  /** Whether requests carry a Google Cloud access token if no other credentials are configured. */
   readonly isGoogleCloud?: true;
-  /** The function of the runtime that gives models the names that its paths have; absent: they have them. */
+  /** Runtime function that converts model names to those of its paths; absent if they are the same. */
   readonly modelName?: "vertexModel";
-  /** The guardrail that every request passes. */
+  /** Returns the guardrail that applies to every request. */
   readonly guardrail?: (options: Value) => Dialect["guardrail"];
-  /** Headers that every request has, in lower case: a flat list. */
+  /** Returns the headers of every request, in lower case: a flat list. */
   readonly headers?: (options: Value) => readonly string[];
-  /** The region that is asked where the options name none; absent: it has none, or one that is everywhere. */
+  /** Returns the region assumed if the options name none; absent if it has no regions or a global one. */
   readonly assumedRegion?: (options: Value) => string | undefined;
-  /** What the names of its models begin with; another name is reported. */
+  /** Prefixes of its models' names; other names are reported. */
   readonly modelPrefixes?: readonly string[];
 }
 
-/** What a model of the front door says of its provider, whichever that is. */
+/** Parameters of a model of the `llm` section, for any provider. */
 export interface ModelParams {
   readonly model?: string;
   readonly awsRegion?: string;
@@ -56,31 +56,31 @@ export interface ModelParams {
   readonly vertexRegion?: string;
 }
 
-/** A parameter that belongs to one provider. */
+/** A parameter of a single provider. */
 export type OwnParam = Exclude<keyof ModelParams, "model">;
 
-/** The options of a provider where manifests have others than files. */
+/** The options of a provider whose manifest form differs from its file form. */
 export interface ManifestOptions<Value> {
   readonly schema: Schema;
-  /** As in a file; what the schema has let through. */
+  /** Converts a validated value to the file form. */
   readonly lower: (value: unknown) => Value;
 }
 
-/** How a provider serves one route type. */
+/** An endpoint of a provider for one route type. */
 export interface LlmEndpoint {
-  /** What is spoken there. */
+  /** API format of the endpoint. */
   readonly format: LlmFormatName;
   /** Request target in origin form, with `{model}` for the model. */
   readonly path: string;
-  /** Where streams are asked for, when that is elsewhere. */
+  /** Path for streams, if different. */
   readonly streamPath?: string;
-  /** The module that speaks the format in the provider's own way; absent: that of the format. */
+  /** Module for the provider's variant of the format; absent if it uses the format's own. */
   readonly variant?: "vertexMessages" | "vertexTokenCount";
-  /** Where models are served whose names begin with a prefix; absent: all are served here. */
+  /** Other endpoints for models whose names have a prefix; absent if all models are served here. */
   readonly branches?: readonly (LlmEndpoint & { readonly prefix: string })[];
 }
 
-/** Where a key goes: a header of its own, `Authorization: Bearer`, or what the path says. */
+/** Header that carries the key: `Authorization: Bearer`, one of its own, or one that depends on the path. */
 export type LlmCredentialForm =
   | { readonly kind: "bearer" }
   | { readonly kind: "header"; readonly header: Exclude<KeyHeaderName, "authorization"> }

@@ -2,16 +2,16 @@ import { type Infer, object, shortText, text, validated } from "../../../schema/
 import type { LlmEndpoint, LlmProvider } from "./provider.ts";
 
 const model = shortText(
-  "The model of every request: Gemini's, Anthropic's, or another publisher's; the one that the request names by default.",
+  "Model for every request, by Google, Anthropic or another publisher; by default the one that the request names.",
 );
 
-const projectId = text("The project.", {
+const projectId = text("Google Cloud project.", {
   maxLength: 64,
   pattern: "^[a-z0-9.:-]+$",
-  form: "the id of a project",
+  form: "a project id",
 });
 
-const region = text("The region; `us` and `eu` are of several regions.", {
+const region = text("Region; `us` and `eu` are multi-regions.", {
   maxLength: 64,
   pattern: "^[a-z0-9-]+$",
   form: "lower-case letters, digits and dashes",
@@ -22,7 +22,7 @@ const schema = object(
   {
     required: ["projectId"],
     description:
-      "Models on Vertex AI, with a token of Google Cloud: `backendAuth.gcp`, which is the default.",
+      "Models on Vertex AI, with a Google Cloud access token (`backendAuth.gcp`, the default).",
   },
 );
 
@@ -73,7 +73,7 @@ function hostOf(region: string): string {
   return `${region}-aiplatform.googleapis.com`;
 }
 
-/** What is spoken follows from the model: one that is known is one endpoint. */
+/** Returns the chat endpoint. The API depends on the model, so a fixed model has a single endpoint. */
 function chatEndpoint(options: VertexOptions): LlmEndpoint {
   const { model: fixed } = options;
   const base = baseOf(options);
@@ -100,7 +100,7 @@ function chatEndpoint(options: VertexOptions): LlmEndpoint {
   return branches.find(({ prefix }) => nameOf(fixed).startsWith(prefix)) ?? others;
 }
 
-/** Tokens are counted for models of Anthropic; which one it is stands in the body. */
+/** Returns the endpoint that counts tokens, for Anthropic's models only; the model is in the body. */
 function countEndpoint(options: VertexOptions): LlmEndpoint | undefined {
   const { model } = options;
   if (model === undefined || !nameOf(model).startsWith("claude-")) return undefined;
@@ -112,7 +112,7 @@ function baseOf({ projectId, region: place = "global" }: VertexOptions): string 
   return `/v1/projects/${projectId}/locations/${place}`;
 }
 
-/** A model without its publisher. */
+/** Returns a model's name without its publisher. */
 function nameOf(model: string): string {
   return model.slice(model.lastIndexOf("/") + 1);
 }
