@@ -1,9 +1,9 @@
 import { parse } from "./1-parse/parse.ts";
 import { KeptInput } from "./1-parse/read-files.ts";
 import type { KubernetesModel } from "./2-lower/kubernetes/gateway/gateways.ts";
-import { KeptRoutes } from "./2-lower/kubernetes/routes/kept-routes.ts";
+import { CachedRoutes } from "./2-lower/kubernetes/routes/cached-routes.ts";
 import { type LowerOptions, lower } from "./2-lower/lower.ts";
-import { KeptResolutions } from "./3-resolve/kept-resolutions.ts";
+import { CachedResolutions } from "./3-resolve/cached-resolutions.ts";
 import { resolve } from "./3-resolve/resolve.ts";
 import { type ClosedPart, resolveIsolated } from "./3-resolve/resolve-isolated.ts";
 import type { EmitOptions, Emitted } from "./4-emit/emit.ts";
@@ -42,8 +42,8 @@ export interface CheckOptions extends LowerOptions {
 /** Cached results of a check for the next check of a similar input. */
 export class KeptCheck {
   readonly input = new KeptInput();
-  readonly routes = new KeptRoutes();
-  readonly resolutions = new KeptResolutions();
+  readonly routes = new CachedRoutes();
+  readonly resolutions = new CachedResolutions();
 }
 
 /** Parses, lowers and resolves. `gwc check`, `build` and `run` all use this function, so that they agree. */

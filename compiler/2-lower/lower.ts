@@ -11,37 +11,40 @@ import {
   lowerKubernetes,
 } from "./kubernetes/gateway/gateways.ts";
 import type { AssumedResource } from "./kubernetes/inventory/inventory.ts";
-import type { KeptRoutes } from "./kubernetes/routes/kept-routes.ts";
+import type { CachedRoutes } from "./kubernetes/routes/cached-routes.ts";
 import { lowerStandalone } from "./standalone/standalone.ts";
 
-/** Which gateways are wanted. */
+/** Selects the gateways to lower. */
 export interface LowerOptions {
-  /** What a gateway is called that has no name in its configuration. */
+  /** Default name of a gateway without a configured name. */
   readonly name: string;
-  /** NAMESPACE/NAME of the one Gateway that is wanted, of manifests with several. */
+  /** NAMESPACE/NAME of the only Gateway to compile, among several in manifests. */
   readonly gateway?: string | undefined;
-  /** Several Gateways are a mistake: one process serves one. */
+  /** Whether several Gateways are a mistake, because one process serves one. */
   readonly isSingle?: boolean;
-  /** A controller sends Secrets and ConfigMaps to the gateways, of whatever namespace; else their pods mount them. */
+  /**
+   * Whether a controller delivers Secrets and ConfigMaps of any namespace to gateways; otherwise pods mount those
+   * of their own.
+   */
   readonly isDelivered?: boolean;
-  /** What stands for manifests that are referred to and not there, for who judges a part of them; undefined: nothing. */
+  /** Placeholders for referenced manifests that are missing, to check a part of a cluster; `undefined` for none. */
   readonly assumed?: AssumedResource;
 }
 
-/** The input in one vocabulary, whatever its form. */
+/** The input in one vocabulary, for either form. */
 export interface Lowered {
-  /** The wanted gateways of the input: one for a standalone file, any number for manifests. */
+  /** The selected gateways: one for a standalone file, any number for manifests. */
   readonly gateways: readonly GatewayResources[];
   readonly unserved: UnservedResources;
-  /** What is known of the manifests, for who asks about them rather than compiling them. */
+  /** The model of the manifests, for queries other than compiling; `undefined` for a standalone file. */
   readonly kubernetes: KubernetesModel | undefined;
 }
 
-/** Turns either form into the same resources. */
+/** Converts either form to the same resources. */
 export function lower(
   parsed: Parsed,
   options: LowerOptions,
-  kept?: KeptRoutes,
+  cache?: CachedRoutes,
 ): WithDiagnostics<Lowered> {
   const diagnostics = new Diagnostics(
     (found) => parsed.kind === "standalone" && isAboutBroken(found, parsed),
@@ -64,7 +67,7 @@ export function lower(
     lowerKubernetes(
       parsed.manifests,
       { diagnostics, isDelivered: options.isDelivered === true },
-      { assumed: options.assumed, kept },
+      { assumed: options.assumed, cache },
     ),
   );
   if (kubernetes === undefined) return { value: undefined, diagnostics: diagnostics.list };
@@ -95,7 +98,7 @@ function wantedGateways(
   return found;
 }
 
-/** A Gateway's name, with its namespace when another one has the same. */
+/** Returns a Gateway's name, with its namespace if another Gateway has the same name. */
 function bundleName(
   { manifest: { namespace, name } }: KubernetesGateway,
   { gateways }: KubernetesModel,
@@ -104,7 +107,7 @@ function bundleName(
   return isUnique ? name : `${namespace}-${name}`;
 }
 
-/** The backends of a file that have a name. */
+/** Returns the named backends of a file. */
 function namedBackends(resources: readonly Resource[]): readonly BackendConfig[] {
   return resources.flatMap((each) => (each.kind === "gateway" ? [...each.backends.values()] : []));
 }

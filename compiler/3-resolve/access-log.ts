@@ -14,17 +14,20 @@ import type { AccessLogNode, AddedField, LogFieldsNode } from "../ir/access-log.
 import type { CompiledExpression } from "../model/expressions.ts";
 import { resolveCollector } from "./collector.ts";
 
-/** What the lines are about. */
+/** Traffic that access lines are about. */
 export interface LoggedTraffic {
-  /** Headers that hold keys. */
+  /** Headers that contain keys. */
   readonly secretHeaders: readonly string[];
-  /** Whether there are ports whose bytes are passed on. */
+  /** Whether any port serves TCP routes. */
   readonly hasConnections: boolean;
-  /** Whether requests may be parts of traces. */
+  /** Whether requests can be traced. */
   readonly isTraced: boolean;
 }
 
-/** Access lines as configured, a later place over an earlier one; undefined for the usual ones. Mistakes are reported. */
+/**
+ * Resolves access lines, with later configurations overriding earlier ones; reports mistakes, and returns
+ * `undefined` for the default lines.
+ */
 export function resolveAccessLog(
   configs: readonly AccessLogConfig[],
   { secretHeaders, hasConnections, isTraced }: LoggedTraffic,
@@ -71,7 +74,7 @@ export function resolveAccessLog(
   };
 }
 
-/** In a file one place stands above the other; policies of a cluster are made to. */
+/** Reports two filters in a file, of which one overrides the other. Policies of a cluster are meant to. */
 function reportTwoFilters([first, second]: readonly ExpressionConfig[], diagnostics: Diagnostics) {
   const isOf = (section: string, config: ExpressionConfig | undefined) =>
     config?.origin.path.includes(section) === true;
@@ -79,7 +82,7 @@ function reportTwoFilters([first, second]: readonly ExpressionConfig[], diagnost
   if (isOf("config", first)) diagnostics.report("log-filter-twice", keyPlace(first.origin), {});
 }
 
-/** Of fields of one name the last one. */
+/** Returns the last field of each name. */
 export function lastOfEach(added: readonly AddedField[]): readonly AddedField[] {
   return [...new Map(added.map((field) => [field.name, field])).values()];
 }
@@ -101,13 +104,13 @@ function fieldsOf(
   };
 }
 
-/** What holds `remove` and `add`. */
+/** Returns the location of the section that contains `remove` or `add`. */
 function sectionOf(origin: Origin): Origin {
   const at = origin.path.findLastIndex((step) => step === "remove" || step === "add");
   return { ...origin, path: origin.path.slice(0, at) };
 }
 
-/** An expression over a request that has ended; undefined when a mistake was reported. */
+/** Compiles an expression on a finished request; returns `undefined` if a mistake was reported. */
 export function resolveLogged(
   config: ExpressionConfig,
   slot: "filter" | "value",
@@ -122,7 +125,7 @@ export function resolveLogged(
 
 const FIELD_NAME = /^[A-Za-z_][\w.:/@-]*$/;
 
-/** The fields that can be removed; any other one is reported. */
+/** Returns the fields that can be removed; reports the others. */
 function knownFields(
   remove: readonly NamedField[],
   add: readonly NamedField[],
@@ -138,7 +141,7 @@ function knownFields(
   });
 }
 
-/** Reports names that can't be those of fields, and those that are given twice. */
+/** Reports invalid and duplicate field names. */
 export function checkAdded(add: readonly NamedField[], diagnostics: Diagnostics): void {
   const seen = new Set<string>();
   for (const { name, origin } of add) {
@@ -148,15 +151,15 @@ export function checkAdded(add: readonly NamedField[], diagnostics: Diagnostics)
   }
 }
 
-/** Types whose values give no secret away. */
+/** Types whose values cannot reveal secrets. */
 const HARMLESS: ReadonlySet<string> = new Set([
   ...["bool", "int", "uint", "double", "null", "timestamp", "duration"],
 ]);
 
-/** Names of headers that usually carry what only one of two should know. */
+/** Names of headers that usually carry secrets. */
 const SECRET_HEADER = /authorization|cookie|token|secret|passw|api-?key|credential|session/;
 
-/** Warns of a field that would show what may be a secret. */
+/** Warns about a field that could log a secret. */
 export function warnOfSecrets(
   { name: field, origin }: NamedField,
   { type, reads }: CompiledExpression,

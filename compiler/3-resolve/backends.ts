@@ -13,7 +13,7 @@ import type { RouteBackendNode } from "../ir/program.ts";
 import { type PolicyConfig, policyOf } from "../policies/index.ts";
 import type { ResolveContext } from "../policies/policy.ts";
 
-/** The backends of a route, complete; those with mistakes (reported) are left out. */
+/** Resolves the backends of a route; omits those with mistakes (reported). */
 export function resolveBackends(
   backends: readonly RouteBackend[],
   context: BackendResolveContext,
@@ -25,7 +25,7 @@ export function resolveBackends(
   const nodes = backends.flatMap((backend): readonly RouteBackendNode[] => {
     const { ownPolicies = [] } = backend;
     const node = resolveBackend(backend, context);
-    const isOfShare = backends.some((other) => !saySame(backend, other));
+    const isOfShare = backends.some((other) => !haveSamePolicies(backend, other));
     const own = resolveOwn(ownPolicies, isOfShare ? { isOfShare } : {});
     if (node === undefined) return [];
     return [own.length === 0 ? node : { ...node, ownPolicies: own }];
@@ -34,8 +34,8 @@ export function resolveBackends(
   return nodes;
 }
 
-/** Whether two backends have the same policies about their own messages, as the servers of one name have. */
-function saySame(one: RouteBackend, other: RouteBackend): boolean {
+/** Whether two backends have the same own policies, as all servers behind one name do. */
+function haveSamePolicies(one: RouteBackend, other: RouteBackend): boolean {
   const [own = [], others = []] = [one.ownPolicies, other.ownPolicies];
   return own.length === others.length && own.every((each, at) => each === others[at]);
 }
@@ -49,7 +49,7 @@ function resolveBackend<Kind extends BackendKind>(
   );
 }
 
-/** The client's token is put back for all backends of a route or for none. */
+/** Reports backends that do not agree on whether the client's token is restored for them. */
 function checkTokens(all: readonly BackendNode[], diagnostics: Diagnostics): void {
   const nodes = all.filter((node) => !("isRefused" in node));
   const [first] = nodes;
@@ -62,7 +62,7 @@ function passesToken<Kind extends BackendKind>(node: BackendNode<Kind>): boolean
   return backendOf<Kind>(node.kind).passesToken?.(node) === true;
 }
 
-/** The servers whose items the rules of a route are about; undefined where it has none. */
+/** Returns the MCP servers whose items the route's rules refer to; `undefined` if it has no items. */
 export function itemTargetsOf(backends: readonly BackendConfig[]): ItemTargets | undefined {
   const found = backends.flatMap((backend) => ownItemTargets(backend) ?? []);
   if (found.length === 0) return undefined;
@@ -79,7 +79,7 @@ function ownItemTargets<Kind extends BackendKind>({
   return backendOf(kind).itemTargets?.(config);
 }
 
-/** Whether requests of a route use tokens of models that are counted. */
+/** Whether requests of a route use LLM tokens that are counted. */
 export function spendsTokens(backends: readonly BackendConfig[]): boolean {
   return backends.some(spendsOwnTokens);
 }
@@ -88,7 +88,7 @@ function spendsOwnTokens<Kind extends BackendKind>(backend: BackendConfig<Kind>)
   return backendOf<Kind>(backend.kind).spendsTokens?.(backend) ?? false;
 }
 
-/** The models that clients of a route can ask for by name; undefined: any. */
+/** Returns the model names that clients of a route can use; `undefined` if any. */
 export function modelNamesOf(backends: readonly BackendConfig[]): readonly string[] | undefined {
   const lists = backends.map(ownModelNames);
   return lists.every((names) => names !== undefined) ? lists.flat() : undefined;
@@ -101,7 +101,7 @@ function ownModelNames<Kind extends BackendKind>({
   return backendOf(kind).modelNames?.(config);
 }
 
-/** A backend of a route of connections; undefined when a mistake was reported. */
+/** Resolves a backend of a TCP route; returns `undefined` if a mistake was reported. */
 export function resolveTcpBackend<Kind extends BackendKind>(
   backend: BackendConfig<Kind>,
   context: ConnectionContext,
@@ -115,23 +115,26 @@ export function resolveTcpBackend<Kind extends BackendKind>(
   return undefined;
 }
 
-/** What the backends of a route speak; where some speak more than HTTP, that: policies have to hold for them all. */
+/**
+ * Returns the protocol of a route's backends. If they differ, the one other than HTTP, because policies must be
+ * valid for all of them.
+ */
 export function protocolOf(backends: readonly BackendConfig[]): BackendProtocol {
   const protocols = backends.map(({ kind }) => backendOf(kind).protocol);
   return protocols.find((each) => each !== "http") ?? "http";
 }
 
-/** Whether requests may be to models. */
+/** Whether requests may call LLMs. */
 export function asksModels(backends: readonly BackendConfig[]): boolean {
   return backends.some(({ kind }) => backendOf(kind).protocol === "llm");
 }
 
-/** The backend through which clients choose what they reach. */
+/** Returns the backend through which clients choose the destination. */
 export function openProxyOf(backends: readonly RouteBackend[]): RouteBackend | undefined {
   return backends.find(({ kind }) => backendOf(kind).isOpenProxy === true);
 }
 
-/** Reports a backend that can't share a route with others, and what is about several servers where there is one. */
+/** Reports backends that cannot share a route, and settings for several servers on a route with a single one. */
 export function checkShares(
   { backends, isPartial }: Pick<RouteResource, "backends" | "isPartial">,
   policies: readonly PolicyConfig[],
@@ -139,7 +142,7 @@ export function checkShares(
 ): void {
   const only = backends.find(({ kind }) => backendOf(kind).takesWeight !== true);
   const choice = policies.find(({ kind }) => policyOf(kind).choosesServer === true);
-  // Others may have been left out for their mistakes.
+  // Other backends may have been omitted because of mistakes.
   const sharing = backends.filter((each) => backendTraffic(each).includes("shares"));
   const isAlone = (backends.length < 2 || sharing.length === 1) && isPartial !== true;
   if (isAlone && choice === undefined) reportHealth(backends, diagnostics);
@@ -148,7 +151,7 @@ export function checkShares(
   diagnostics.report("several-backends", keyPlace(only.origin), { kind: only.kind });
 }
 
-/** Where a name stands for one server there is nothing to choose. */
+/** Reports a policy that chooses a server if there is only one. */
 function reportChoice(
   { kind, origin }: PolicyConfig,
   backends: readonly BackendConfig[],
@@ -160,7 +163,7 @@ function reportChoice(
   diagnostics.report("misplaced-field", keyPlace(origin), params);
 }
 
-/** Where there is nobody else to ask, nobody is left alone; a name may stand for several servers. */
+/** Reports health settings without effect: there is only one server, and its name cannot resolve to several. */
 function reportHealth(backends: readonly BackendConfig[], diagnostics: Diagnostics): void {
   for (const backend of backends) {
     const { kind, policies } = backend;

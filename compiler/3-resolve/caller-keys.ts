@@ -5,7 +5,7 @@ import type { ListenerNode } from "../ir/program.ts";
 import { type PolicyKind, policyOf } from "../policies/index.ts";
 import type { CallerKey, ChangedParts } from "../policies/policy.ts";
 
-/** Reports what tells callers apart by headers that they choose: who sends another one is another caller. */
+/** Reports keys from headers that clients choose: by sending another value, a client becomes another caller. */
 export function checkCallerKeys(
   { preRouting, routes }: Pick<ListenerNode, "preRouting" | "routes">,
   diagnostics: Diagnostics,
@@ -15,7 +15,7 @@ export function checkCallerKeys(
   for (const { policies } of routes) checkKeys(before, policies, diagnostics);
 }
 
-/** `before`: the policies that the requests have met already. */
+/** Checks the keys of `policies`; the requests have already passed the policies in `before`. */
 function checkKeys(
   before: readonly PolicyUse[],
   policies: readonly PolicyUse[],
@@ -24,9 +24,9 @@ function checkKeys(
   for (const [index, use] of policies.entries()) {
     const keys = callerKeys(use);
     if (keys.length === 0) continue;
-    const said = [...before, ...policies.slice(0, index)].map(saidHeaders);
-    if (said.includes("anything")) continue;
-    const own = new Set(said.flat());
+    const trusted = [...before, ...policies.slice(0, index)].map(trustedHeaders);
+    if (trusted.includes("anything")) continue;
+    const own = new Set(trusted.flat());
     for (const { text, origin } of keys) {
       const names = headersGiving(text, "request").filter((name) => !own.has(name));
       if (names.length > 0) diagnostics.report("limits-by-choice", origin, { names });
@@ -41,8 +41,11 @@ function callerKeys<Kind extends PolicyKind>({
   return policyOf(kind).callerKeys?.(settings) ?? [];
 }
 
-/** The headers, in lower case, that hold what the policy says after it, or has found true. */
-function saidHeaders<Kind extends PolicyKind>({ kind, settings }: PolicyUse<Kind>): ChangedParts {
+/** Returns the headers, in lower case, that are trustworthy after a policy: it sets or verifies them. */
+function trustedHeaders<Kind extends PolicyKind>({
+  kind,
+  settings,
+}: PolicyUse<Kind>): ChangedParts {
   const policy = policyOf(kind);
   const changed = policy.changesRequest?.(settings) ?? [];
   if (changed === "anything") return changed;
@@ -50,7 +53,7 @@ function saidHeaders<Kind extends PolicyKind>({ kind, settings }: PolicyUse<Kind
   return names.map((name) => name.toLowerCase());
 }
 
-/** The header of a credential: where a wrong one is refused, another value is another caller. */
+/** Returns the header of a credential. If invalid credentials are refused, each valid value is a distinct caller. */
 function provenHeader(settings: PolicyUse["settings"]): readonly string[] {
   if (!("location" in settings && "header" in settings.location)) return [];
   return "mode" in settings && settings.mode === "permissive" ? [] : [settings.location.header];

@@ -7,7 +7,7 @@ import type { CollectorNode } from "../ir/collector.ts";
 import { reportRepeatedPath } from "../model/repeated-path.ts";
 import type { Text } from "../model/texts.ts";
 
-/** An OTLP server, complete; undefined when a mistake was reported. */
+/** Resolves an OTLP server; returns `undefined` if a mistake was reported. */
 export function resolveCollector(
   { destination, protocol, path, headers }: CollectorConfig,
   context: DestinationContext,
@@ -29,7 +29,7 @@ export function resolveCollector(
   return found && { destination: found, protocol, path, headers: pairs };
 }
 
-/** The ports that collectors have for each way of speaking to them (OTLP, IANA), by the other one. */
+/** Ports of OTLP collectors (OTLP, IANA) for the protocol other than the configured one. */
 const OTHER_PORTS = {
   grpc: { port: "4318", over: "HTTP" },
   http: { port: "4317", over: "gRPC" },

@@ -4,7 +4,7 @@ import { checkConnectionRules } from "../policies/connection-rules.ts";
 import type { ListenerContext } from "./listeners.ts";
 import { resolvePolicy, withoutRoute } from "./policies.ts";
 
-/** Which clients may connect; undefined: all, or a mistake was reported. */
+/** Resolves the rules for connections; returns `undefined` if there are no rules or a mistake was reported. */
 export function resolveConnectionRules(
   { frontend }: Pick<GatewayResource, "frontend">,
   context: ListenerContext,

@@ -1,7 +1,7 @@
 import type { Diagnostics } from "../diagnostics/diagnostic.ts";
 import type { MessageCode } from "../diagnostics/messages/index.ts";
 
-/** What may only be wrong because a part with a mistake was left out. */
+/** Messages that may only be consequences of an omitted part with a mistake. */
 const CONSEQUENCES: ReadonlySet<MessageCode> = new Set([
   ...([
     "absent-identity",
@@ -16,7 +16,7 @@ const CONSEQUENCES: ReadonlySet<MessageCode> = new Set([
   ...(["tls-missing", "tls-unused"] as const),
 ]);
 
-/** The same context; of something partial it does not hear what may follow from the missing parts. */
+/** Returns a context that suppresses possible consequences if any of the parts is partial. */
 export function withoutConsequences<Context extends { readonly diagnostics: Diagnostics }>(
   context: Context,
   ...of: readonly { readonly isPartial?: boolean }[]

@@ -5,8 +5,8 @@ import type { CredentialPlace, CredentialUse } from "../model/credential-use.ts"
 import { type PolicyConfig, policyOf } from "../policies/index.ts";
 
 /**
- * Reports policies of a route, and of its listeners before routing, that read different credentials in one place of the
- * request: no request satisfies both.
+ * Reports policies of a route, and of its listeners before routing, that read different credentials from the same
+ * location: no request satisfies both.
  */
 export function checkCredentials(
   policies: readonly PolicyConfig[],
@@ -47,7 +47,7 @@ function useOf<Kind extends PolicyKind>({
   return policyOf(kind).credential?.(config);
 }
 
-/** Whether no request passes both. */
+/** Whether no request can pass both. */
 function excludes(first: CredentialUse, second: CredentialUse): boolean {
   if (first.kind === second.kind) return false;
   const modes = [first.mode, second.mode];
@@ -56,7 +56,7 @@ function excludes(first: CredentialUse, second: CredentialUse): boolean {
   const [a, b] = [first.location, second.location];
   if ("header" in a && "header" in b) {
     if (a.header !== b.header) return false;
-    // An optional credential is absent where another scheme stands.
+    // An optional credential counts as absent if the header has another scheme.
     return areStrict || overlap(a.prefix, b.prefix);
   }
   if ("cookie" in a && "cookie" in b) return a.cookie === b.cookie;
@@ -64,7 +64,7 @@ function excludes(first: CredentialUse, second: CredentialUse): boolean {
   return false;
 }
 
-/** Whether a value may begin with both. */
+/** Whether a value can start with both prefixes. */
 function overlap(first: string, second: string): boolean {
   const [a, b] = [first.toLowerCase(), second.toLowerCase()];
   return a.startsWith(b) || b.startsWith(a);

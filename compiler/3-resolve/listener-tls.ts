@@ -11,15 +11,18 @@ import type { CertificateFiles, ClientCertificatesNode, TlsNode } from "../ir/tl
 
 /** TLS of the listeners of one port. */
 export interface PortTlsNodes {
-  /** TLS of connections that name no server: that of the listener for every name, else of the first one; undefined: none. */
+  /**
+   * TLS of connections without a server name: that of the listener for every name, or else of the first;
+   * `undefined` without TLS.
+   */
   readonly tls: TlsNode | undefined;
-  /** TLS of each listener that differs from it, by the listener's key. */
+  /** TLS of listeners that differ from it, by listener key. */
   readonly own: ReadonlyMap<string, TlsNode>;
 }
 
 /**
- * Resolves TLS of a port's listeners, which are in order of precedence: each listener's own fields, else the frontend's.
- * Reports versions and suites that leave no handshake possible.
+ * Resolves TLS of a port's listeners, given in order of precedence, from their own fields or else the frontend's.
+ * Reports versions and cipher suites that make handshakes impossible.
  */
 export function resolveTls(
   listeners: readonly ListenerResource[],
@@ -38,7 +41,7 @@ export function resolveTls(
   return { tls, own: new Map(own.map(({ share, node }) => [share.listener.key, node])) };
 }
 
-/** Reports versions of a gateway's own that leave no handshake possible, whichever listeners there are. */
+/** Reports versions of the gateway that make handshakes impossible, for any listeners. */
 export function checkVersions(
   { minVersion: min, maxVersion: max, versionOrigin }: FrontendTlsConfig,
   diagnostics: Diagnostics,
@@ -46,14 +49,14 @@ export function checkVersions(
   if (min > max) diagnostics.report("tls-versions", versionOrigin, { min, max });
 }
 
-/** The certificate of a listener whose TLS ends here. */
+/** Returns the certificate of a listener that terminates TLS. */
 export function certificateOf({ tls }: ListenerResource): CertificateFiles | undefined {
   if (tls === undefined) return undefined;
   const { cert, key, isSecret } = tls;
   return { cert, key, ...(isSecret === undefined ? {} : { isSecret }) };
 }
 
-/** TLS of a listener that differs from its port's; empty: it is the port's. */
+/** Returns TLS of a listener that differs from its port's; empty if it is the same. */
 export function ownHandshake(
   { key }: ListenerResource,
   { own }: PortTlsNodes,
@@ -62,7 +65,7 @@ export function ownHandshake(
   return handshake === undefined ? {} : { handshake };
 }
 
-/** What one listener wants of its port. */
+/** TLS settings of one listener. */
 interface Share {
   readonly listener: ListenerResource;
   readonly minVersion: TlsVersion;
@@ -83,7 +86,7 @@ function nodeOf(
     handshakeTimeout,
     minVersion,
     maxVersion,
-    // A suite of a version that is not allowed would only be noise in the generated code.
+    // Omits suites of versions that are not allowed, which would only clutter the generated code.
     cipherSuites: cipherSuites
       .filter((suite) => versions.some((version) => isSuiteOf(suite, version)))
       .map(opensslName),

@@ -7,15 +7,15 @@ import { childOf, type Diagnostics, keyPlace, type Origin } from "../diagnostics
 import { withoutConsequences } from "./consequences.ts";
 import { checkPathHandling } from "./path-handling.ts";
 
-/** What checking listeners needs of the resolution. */
+/** Services needed to check listeners. */
 export interface ListenerContext extends ConnectionContext {
-  /** The backends of the file by name. */
+  /** Backends of the file, by name. */
   readonly backends: ReadonlyMap<string, BackendConfig>;
-  /** Parts of policies that have to act somewhere. */
+  /** Records parts of policies that must have an effect somewhere. */
   readonly sections: SectionUse;
 }
 
-/** Reports listeners that can't stand beside each other, and certificates that don't fit. */
+/** Reports listeners that conflict with each other, and certificates that do not match. */
 export function checkListeners(gateway: GatewayResource, context: ListenerContext): void {
   const ports: Ports = new Map();
   const hostnames = new Map<string, ListenerResource>();
@@ -28,7 +28,7 @@ export function checkListeners(gateway: GatewayResource, context: ListenerContex
   }
 }
 
-/** The first listener of each port that speaks a protocol. */
+/** First listener of each protocol, per port. */
 type Ports = Map<number, Map<string, ListenerResource>>;
 
 function checkPort(
@@ -62,7 +62,7 @@ function checkPort(
   diagnostics.report("protocol-conflict", childOf(listener.origin, "protocol"), { port });
 }
 
-/** Whether a port can serve both: the server name tells connections with TLS apart (Gateway API). */
+/** Whether a port can serve both protocols: connections with TLS are distinguished by server name (Gateway API). */
 function canShare(a: string, b: string): boolean {
   return [a, b].every((each) => each === "HTTPS" || each === "TLS");
 }
@@ -103,7 +103,7 @@ function checkTls(listener: ListenerResource, context: ListenerContext): void {
     diagnostics.report("tls-unused", at, { listener: name, protocol });
     return;
   }
-  // A Secret is there when the gateway starts, and only then.
+  // A Secret's files only exist where the gateway runs.
   if (tls.isSecret === true) return;
   const root = tls.clients?.authorities.find(({ kind }) => kind === "path")?.file;
   checkTlsFiles({ ...tls, root }, childOf(origin, "tls"), context);

@@ -4,7 +4,7 @@ import type { PolicyUse } from "../ir/policies.ts";
 import type { ListenerNode } from "../ir/program.ts";
 import { type PolicyKind, policyOf } from "../policies/index.ts";
 
-/** Reports a choice of paths where connections have none. */
+/** Reports path handling on listeners of TCP routes, which have no paths. */
 export function checkPathHandling(
   { protocol, pathHandling }: ListenerResource,
   diagnostics: Diagnostics,
@@ -14,7 +14,7 @@ export function checkPathHandling(
   diagnostics.report("misplaced-field", keyPlace(pathHandling.origin), params);
 }
 
-/** Reports the rules that read paths which go on as they were sent: a backend may read other ones. */
+/** Reports rules that read paths which are forwarded verbatim, because the backend may interpret them differently. */
 export function checkPathRules(
   { name, pathHandling, preRouting, routes }: Omit<ListenerNode, "table">,
   diagnostics: Diagnostics,

@@ -13,10 +13,10 @@ import {
 import type { NamedServer, ResolveContext } from "../policies/policy.ts";
 import type { ListenerContext } from "./listeners.ts";
 
-/** Where policies stand. */
+/** Place of policies. */
 export type PolicyPlace = Pick<ResolveContext, "phase" | "route" | "isOnBackend" | "isOfShare">;
 
-/** A place of no route that is known: a policy that asks finds what lets it be judged by itself. */
+/** A place without a known route, in which a policy is only checked by itself. */
 export const withoutRoute: PolicyPlace = {
   phase: "PostRouting",
   route: {
@@ -33,7 +33,7 @@ export const withoutRoute: PolicyPlace = {
   },
 };
 
-/** The policies up to the one that answers every request, and that one; what stands behind it is reported. */
+/** Returns the policies up to the first one that responds to every request, inclusive; reports those after it. */
 export function effectivePolicies(
   policies: readonly PolicyConfig[],
   backends: readonly BackendConfig[],
@@ -54,7 +54,7 @@ export function effectivePolicies(
   return { policies: policies.slice(0, end + 1), response };
 }
 
-/** The policies with complete settings, in their order; those with mistakes (reported) are left out. */
+/** Resolves the policies in order; omits those with mistakes (reported). */
 export function resolvePolicies(
   policies: readonly PolicyConfig[],
   place: PolicyPlace,
@@ -63,7 +63,7 @@ export function resolvePolicies(
   return policies.flatMap((policy) => resolvePolicy(policy, place, context) ?? []);
 }
 
-/** A policy with complete settings; undefined when it has mistakes (reported). */
+/** Resolves a policy; returns `undefined` if it has mistakes (reported). */
 export function resolvePolicy<Kind extends PolicyKind>(
   { kind, config, origin }: PolicyConfig<Kind>,
   place: PolicyPlace,
@@ -82,7 +82,7 @@ export function resolvePolicy<Kind extends PolicyKind>(
   return settings && { kind, settings, origin };
 }
 
-/** The server that a named backend of the file is, for `user`; undefined when it is none (reported). */
+/** Returns the server that a named backend describes, for `user`; `undefined` if it describes none (reported). */
 export function namedServer(
   user: string,
   name: string,

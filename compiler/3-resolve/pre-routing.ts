@@ -8,7 +8,7 @@ import { checkCredentials } from "./credential-conflicts.ts";
 import { effectivePolicies, type PolicyPlace, resolvePolicies } from "./policies.ts";
 import type { RouteContext } from "./routes.ts";
 
-/** What happens to a listener's requests before their route is chosen; undefined: nothing. */
+/** Resolves the policies of a listener that run before a route is chosen; returns `undefined` if it has none. */
 export function resolvePreRouting(
   listener: ListenerResource,
   routes: readonly { readonly route: RouteResource }[],
@@ -44,7 +44,10 @@ export function resolvePreRouting(
   };
 }
 
-/** The routes that a listener's requests can reach: none behind a policy that answers all of them (reported). */
+/**
+ * Returns the routes that a listener's requests can reach: none behind a policy that responds to all requests
+ * (reported).
+ */
 export function effectiveRoutes<Attached extends { readonly route: RouteResource }>(
   { policies }: ListenerResource,
   routes: readonly Attached[],

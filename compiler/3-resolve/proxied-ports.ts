@@ -2,7 +2,7 @@ import type { ProxyProtocolSettings } from "../../runtime/net/proxy-protocol/pro
 import type { GatewayResource, ListenerResource } from "../config/resources.ts";
 import { type Diagnostics, keyPlace } from "../diagnostics/diagnostic.ts";
 
-/** What a port has to do with proxies that say for whom they make connections; undefined: nothing. */
+/** Returns the proxy protocol settings of a port; `undefined` if it accepts none. */
 export function proxyProtocolOf(
   listeners: readonly ListenerResource[],
   { frontend }: Pick<GatewayResource, "frontend">,
@@ -13,10 +13,10 @@ export function proxyProtocolOf(
   return frontend.proxyProtocol?.settings ?? DEFAULT;
 }
 
-/** What the policy is where it says nothing. */
+/** Defaults of the policy. */
 const DEFAULT: ProxyProtocolSettings = { versions: [2] };
 
-/** Reports proxies that nobody listens to, and ports where every client may pass for a proxy. */
+/** Reports proxy protocol settings that no port uses, and ports on which every client could pose as a proxy. */
 export function checkProxies(
   { frontend, listeners }: GatewayResource,
   diagnostics: Diagnostics,

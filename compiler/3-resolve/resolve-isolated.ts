@@ -12,26 +12,26 @@ import { type Diagnostic, isError, type Origin } from "../diagnostics/diagnostic
 import type { Host } from "../host.ts";
 import { type Resolved, type ResolveInput, resolve } from "./resolve.ts";
 
-/** A part of a Gateway that is closed for a reason that no diagnostic attributes to it. */
+/** A part of a Gateway that is closed although no diagnostic was attributed to it. */
 export interface ClosedPart {
-  /** Of the rule, the listener or the Gateway. */
+  /** Location of the rule, the listener or the Gateway. */
   readonly origin: Origin;
-  /** The mistake that keeps it from being resolved; `undefined` if a bug of gwc left none. */
+  /** Mistake that prevents resolving it; `undefined` if a bug of gwc reported none. */
   readonly mistake: Diagnostic | undefined;
 }
 
-/** The gateways that can be served, and what of them is closed. */
+/** The gateways that can be served, with their closed parts. */
 export interface ResolvedIsolated extends Resolved {
   readonly closed: readonly ClosedPart[];
 }
 
-/** Times that mistakes are isolated which show only once others are gone; beyond it parts are tried one by one. */
+/** Maximum number of rounds in which newly found mistakes are isolated; after that, parts are tried one by one. */
 const MAX_ROUNDS = 8;
 
 /**
- * Resolves each Gateway without the parts that have mistakes. It ends with a program whatever is wrong: a mistake that can't
- * be attributed to a rule closes the rules that can't be resolved alone, then the listeners, then the whole Gateway. A
- * Gateway with mistakes of its own has no program.
+ * Resolves each Gateway without its parts that have mistakes, and always ends with a program. If a mistake cannot
+ * be attributed to a rule, it closes the rules that cannot be resolved alone, then the listeners, then the whole
+ * Gateway. A Gateway whose own resource has mistakes has no program.
  */
 export function resolveIsolated(
   { gateways, kubernetes }: Lowered,
@@ -61,7 +61,7 @@ export function resolveIsolated(
   };
 }
 
-/** The value of a Gateway that could be resolved, or its mistakes. */
+/** The resolved Gateway, or its mistakes. */
 interface Attempt {
   readonly value: Resolved | undefined;
   readonly problems: readonly Diagnostic[];
@@ -82,8 +82,8 @@ function attemptToResolve(declared: GatewayResources, input: ResolveInput, host:
 const NOTHING_UNSERVED = { policies: [], backends: [], logLevels: [] };
 
 /**
- * Closes the parts of a Gateway that can't be resolved with the others, found by trying: first its settings, then listeners, then
- * rules, each in their order, so that of two that exclude each other the first one is served.
+ * Closes the parts of a Gateway that cannot be resolved together with the others: first its settings, then
+ * listeners, then rules, each in order. Of two parts that exclude each other, the first is served.
  */
 function resolveByParts(
   { name, resources }: GatewayResources,
@@ -113,7 +113,7 @@ function resolveByParts(
     if (each.kind === "gateway") return [];
     const own = each.listeners.filter(({ listener }) => keys.has(listener));
     const attached = { ...each, listeners: own };
-    // A Gateway without its settings may have lost the rules that protect its routes.
+    // A Gateway without its settings may lack the rules that protect its routes.
     return own.length === 0 ? [] : [isBare ? shutRoute(attached) : attached];
   });
   const parts = largestPart(
@@ -131,8 +131,8 @@ function resolveByParts(
 type AnyRoute = RouteResource | TcpRouteResource;
 
 /**
- * As many of the parts as can be resolved together, in their order. `instead`: what takes the place of one that can't, unless
- * that can't either. Halves are tried before single parts: few are bad.
+ * Returns as many of the parts as can be resolved together, in order. `instead` returns a replacement for one that
+ * cannot. Tries halves before single parts, because few parts are bad.
  */
 function largestPart<Part>(
   parts: readonly Part[],
@@ -155,7 +155,7 @@ function largestPart<Part>(
   return add([], parts);
 }
 
-/** A Gateway with nothing but its listeners, to which no policies are attached. */
+/** Returns a Gateway with only its listeners, without policies. */
 function bareGateway(gateway: GatewayResource): GatewayResource {
   return {
     ...gateway,

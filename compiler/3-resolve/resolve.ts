@@ -27,9 +27,9 @@ import { Identifiers } from "../model/identifiers.ts";
 import { type LiteralSecret, LiteralSecrets } from "../model/literal-secrets.ts";
 import { policies } from "../policies/index.ts";
 import { resolveAccessLog } from "./access-log.ts";
+import type { CachedResolutions } from "./cached-resolutions.ts";
 import { checkCallerKeys } from "./caller-keys.ts";
 import { resolveConnectionRules } from "./connection-rules.ts";
-import type { KeptResolutions } from "./kept-resolutions.ts";
 import { certificateOf, checkVersions, ownHandshake, resolveTls } from "./listener-tls.ts";
 import { checkListeners } from "./listeners.ts";
 import { checkPathRules } from "./path-handling.ts";
@@ -43,34 +43,34 @@ import { checkToolLocks } from "./tool-locks.ts";
 import { resolveTracing } from "./tracing.ts";
 import { checkUnserved } from "./unserved.ts";
 
-/** What the input is besides its resources. */
+/** Input other than resources. */
 export interface ResolveInput {
   readonly inputs: readonly InputDigest[];
-  /** The folder that file names of the configuration start from. */
+  /** Folder to which file names in the configuration are relative. */
   readonly folder: string;
   /** Where a standalone file starts, and the paths of its parts that were removed or replaced. */
   readonly origin?: Origin;
   readonly broken?: readonly ConfigPath[];
 }
 
-/** What was declared, in one vocabulary. */
+/** The declared resources, in one vocabulary. */
 export interface Declared {
   readonly gateways: readonly GatewayResources[];
   readonly unserved: UnservedResources;
 }
 
-/** Gateways, complete, and what no text of them may hold. */
+/** Resolved gateways, and the literal secrets that must not appear in their code. */
 export interface Resolved {
   readonly programs: readonly Program[];
   readonly literals: readonly LiteralSecret[];
 }
 
-/** Looks everything up: programs with nothing left to decide but how to write them down. */
+/** Resolves all references and returns programs that are ready to be emitted. */
 export function resolve(
   { gateways, unserved }: Declared,
   input: ResolveInput,
   host: Host,
-  kept?: KeptResolutions,
+  cache?: CachedResolutions,
 ): WithDiagnostics<Resolved> {
   const diagnostics = new Diagnostics((found) => isAboutBroken(found, input));
   const literals = new LiteralSecrets();
@@ -79,7 +79,7 @@ export function resolve(
   const programs = gateways.flatMap((gateway) => {
     const at = gateway.resources.find(({ kind }) => kind === "gateway")?.origin;
     if (at === undefined) return [];
-    return guarded(at, diagnostics, () => resolveGateway(gateway, input, lookup, kept)) ?? [];
+    return guarded(at, diagnostics, () => resolveGateway(gateway, input, lookup, cache)) ?? [];
   });
   for (const idle of sections.idle()) reportIdle(idle, diagnostics);
   checkUnserved(unserved, lookup);
@@ -90,7 +90,7 @@ function resolveGateway(
   { name, resources }: GatewayResources,
   { inputs }: ResolveInput,
   lookup: ConnectionContext & Pick<RouteContext, "sections">,
-  kept: KeptResolutions | undefined,
+  cache: CachedResolutions | undefined,
 ): Program | undefined {
   const gateway = resources.find((resource) => resource.kind === "gateway");
   const routes = resources.filter((resource) => resource.kind === "route");
@@ -108,7 +108,7 @@ function resolveGateway(
   checkProxies(gateway, diagnostics);
   const connectionRules = resolveConnectionRules(gateway, context);
   const admission = connectionRules === undefined ? [] : [connectionRules];
-  const binds = resolveBinds(gateway, routes, admission, context, kept);
+  const binds = resolveBinds(gateway, routes, admission, context, cache);
   checkToolLocks(binds, diagnostics);
   const tcp = resolveTcpBinds(
     gateway,
@@ -147,7 +147,7 @@ function resolveGateway(
     ...(connectionRules === undefined ? {} : { connectionRules }),
     process: gateway.process,
     connections: gateway.frontend.connections,
-    // What does not fit into the whole of it never will.
+    // A single request cannot buffer more than the process as a whole.
     maxBufferSize: Math.min(
       gateway.frontend.maxBufferSize,
       gateway.process.maxBufferedBytes ?? Number.POSITIVE_INFINITY,
@@ -161,10 +161,13 @@ function resolveGateway(
   };
 }
 
-/** The levels at which requests have lines. */
+/** Log levels at which access lines are written. */
 const REQUEST_LEVELS: ReadonlySet<string> = new Set(["info", "debug", "trace"]);
 
-/** The digest is made when somebody reads it: a check needs none, and it costs as much as checking a small file. */
+/**
+ * Returns an input whose digest is computed on first use: a check needs none, and it costs as much as checking a
+ * small file.
+ */
 function programInput({ name, sha256 }: InputDigest, literals: LiteralSecrets): ProgramInput {
   return {
     name,
@@ -174,7 +177,7 @@ function programInput({ name, sha256 }: InputDigest, literals: LiteralSecrets): 
   };
 }
 
-/** How files are found that the configuration names. */
+/** Returns the services to find files that the configuration names. */
 function fileLookup(
   { folder }: ResolveInput,
   host: Host,
@@ -185,15 +188,15 @@ function fileLookup(
   return { host, diagnostics, resolvePath };
 }
 
-/** The names that the code of policies and backends declares in generated modules. */
+/** Returns the names that the generated code of policies and backends declares. */
 function unitNames(): readonly string[] {
   const ofPolicies = policies.flatMap(({ names = [], identity }) => [...names, identity ?? []]);
   return [...ofPolicies.flat(), ...backends.flatMap(({ names = [] }) => names)];
 }
 
 /**
- * The path of a file that a configuration names: from the configuration's folder; from the working directory, with a
- * note, when it is only there.
+ * Returns the path of a file that the configuration names, relative to the configuration's folder; or relative to
+ * the working directory, with a note, if it only exists there.
  */
 function existingPath(
   file: string,
@@ -201,14 +204,15 @@ function existingPath(
   folder: string,
   { host, diagnostics }: Pick<RouteContext, "host" | "diagnostics">,
 ): string {
-  const beside = path.isAbsolute(file) ? file : path.join(folder, file);
-  if (path.resolve(beside) === path.resolve(file)) return beside;
-  if (host.readText(beside).kind === "text" || host.readText(file).kind !== "text") return beside;
-  diagnostics.report("path-elsewhere", at, { file, beside });
+  const inFolder = path.isAbsolute(file) ? file : path.join(folder, file);
+  if (path.resolve(inFolder) === path.resolve(file)) return inFolder;
+  if (host.readText(inFolder).kind === "text" || host.readText(file).kind !== "text")
+    return inFolder;
+  diagnostics.report("path-elsewhere", at, { file, beside: inFolder });
   return file;
 }
 
-/** The headers that credentials stand in. */
+/** Returns the headers that contain credentials. */
 function keyHeaders(binds: readonly BindNode[]): readonly string[] {
   const listeners = binds.flatMap((bind) => bind.listeners);
   const places = listeners.flatMap(({ preRouting, routes }) => [preRouting ?? [], routes]).flat();
@@ -224,7 +228,7 @@ function resolveBinds(
   routes: readonly RouteResource[],
   admission: ListenerNode["admission"],
   context: RouteContext,
-  kept: KeptResolutions | undefined,
+  cache: CachedResolutions | undefined,
 ): readonly BindNode[] {
   const byListener = Map.groupBy(
     routes.flatMap((route) => route.listeners.map((attachment) => ({ ...attachment, route }))),
@@ -234,7 +238,7 @@ function resolveBinds(
   const resolveOnce = (route: RouteResource): ResolvedRoute | undefined => {
     if (resolved.has(route)) return resolved.get(route);
     const found = guarded(route.origin, context.diagnostics, () =>
-      resolveRoute(route, context, kept),
+      resolveRoute(route, context, cache),
     );
     resolved.set(route, found);
     return found;
@@ -284,7 +288,7 @@ function resolveBinds(
   });
 }
 
-/** The hostnames of a port whose connections are passed on. */
+/** Returns the hostnames of TCP routes on a port. */
 function connectionHostnames(port: number, { listeners }: GatewayResource): readonly string[] {
   return listeners
     .filter((each) => each.port === port && each.protocol === "TLS")
@@ -293,11 +297,11 @@ function connectionHostnames(port: number, { listeners }: GatewayResource): read
 
 function hostnamesOf(
   listeners: readonly ListenerNode[],
-  passedOn: readonly string[],
+  ofConnections: readonly string[],
 ): BindNode["hostnames"] {
   return [
     ...listeners.map(({ hostname, id }) => ({ hostname, listener: id })),
-    ...passedOn.map((hostname) => ({ hostname, listener: undefined })),
+    ...ofConnections.map((hostname) => ({ hostname, listener: undefined })),
   ].sort((a, b) => compareHostnames(a.hostname, b.hostname));
 }
 

@@ -34,40 +34,40 @@ import {
   resolveBackends,
   spendsTokens,
 } from "./backends.ts";
+import type { CachedResolutions } from "./cached-resolutions.ts";
 import { withoutConsequences } from "./consequences.ts";
 import { checkCredentials } from "./credential-conflicts.ts";
-import type { KeptResolutions } from "./kept-resolutions.ts";
 import type { ListenerContext } from "./listeners.ts";
 import { effectivePolicies, namedServer, type PolicyPlace, resolvePolicies } from "./policies.ts";
 import type { TableRoute } from "./routing-table.ts";
 
-/** What resolving routes shares. */
+/** Services shared by resolving all routes. */
 export interface RouteContext extends ListenerContext {
   readonly names: Identifiers;
-  /** By key. */
+  /** Listeners by key. */
   readonly listeners: ReadonlyMap<string, ListenerResource>;
-  /** Of listeners, which are another kind of function. */
+  /** Names of listeners, separate because they name another kind of function. */
   readonly listenerNames: Identifiers;
 }
 
-/** A route with its matches, on whatever listeners. */
+/** A route with its matches, without its listeners. */
 export type ResolvedRoute = Omit<TableRoute, "hostnames">;
 
-/** Resolves a route, once for all of its listeners. `kept`: one that did not change is as it was. */
+/** Resolves a route, once for all of its listeners; unchanged routes come from `cache`. */
 export function resolveRoute(
   resource: RouteResource,
   context: RouteContext,
-  kept?: KeptResolutions,
+  cache?: CachedResolutions,
 ): ResolvedRoute {
   const name = resource.name ?? routeName(resource);
   const take = () => context.names.take(...(resource.ids ?? [name]));
   const resolve = (own: RouteContext) => unnamedRoute(resource, name, own);
-  if (kept !== undefined) return kept.of(resource, context, resolve, take);
+  if (cache !== undefined) return cache.of(resource, context, resolve, take);
   const { route, matches } = resolve(context);
   return { route: { ...route, id: take() }, matches };
 }
 
-/** A resolved route without its name in the program. */
+/** Resolves a route without its name in the program. */
 function unnamedRoute(resource: RouteResource, name: string, whole: RouteContext): ResolvedRoute {
   const { origin } = resource;
   const context = withoutConsequences(whole, resource, ...listenersOf(resource, whole));
@@ -108,12 +108,13 @@ function unnamedRoute(resource: RouteResource, name: string, whole: RouteContext
     ...(lacksBackend && resource.refusal && { refusal: resource.refusal }),
     origin,
   };
-  // Without a good match (reported) it answers nothing, nor where another condition may have been left out.
+  // Without a valid match (reported) the route serves nothing. Neither does a partial one, because a restricting
+  // condition may have been omitted.
   if (matches.length === 0 || resource.isPartial === true) return { route, matches: [] };
   return { route, matches: [...matches, ...policyMatches(route, matches)] };
 }
 
-/** The matches that policies of a route add to its own. */
+/** Returns the matches that policies of a route add. */
 function policyMatches(
   { policies, origin }: RouteNode,
   matches: readonly RouteMatch[],
@@ -137,7 +138,9 @@ function addedPrefixes<Kind extends PolicyKind>(
   return policyOf(kind).addPrefixes?.(paths, settings) ?? [];
 }
 
-/** The route's own names, which say how specific it is, as far as the listener has any of them. */
+/**
+ * Returns the route's own hostnames, which determine its precedence, as far as they intersect with the listener's.
+ */
 export function resolveHostnames(
   hostnames: readonly string[],
   listener: ListenerResource,
@@ -156,7 +159,7 @@ export function resolveHostnames(
   });
 }
 
-/** A route without a name is called after its first path, or its first host name. */
+/** Returns a name for a route without one: from its first path, or else its first hostname. */
 function routeName({ matches, listeners }: RouteResource): string {
   const path = matches[0]?.path.value.replace(/[^A-Za-z0-9]+/g, "-").replace(/^-|-$/g, "");
   if (path !== undefined && path !== "") return path;
@@ -202,10 +205,10 @@ function resolveMatch(match: MatchConfig, context: RouteContext): RouteMatch | u
   };
 }
 
-/** What no client sends as it is. */
+/** Characters that clients must encode. */
 const UNSENT = /[^\x21-\x7e]/gu;
 
-/** Requests have one form of their paths: what is written in another one is never asked for. */
+/** Reports paths that are not in canonical form, and therefore never match a request. */
 function checkForm(path: string, origin: Origin, { diagnostics }: RouteContext): void {
   const [ahead = "", query] = path.split(/[?#]/);
   const form = canonicalPath(path.toWellFormed().replace(UNSENT, encodeURIComponent));
@@ -217,12 +220,15 @@ function checkForm(path: string, origin: Origin, { diagnostics }: RouteContext):
     diagnostics.report("star-in-path", childOf(origin, "path"), { path });
 }
 
-/** Gateway API: a trailing slash of a prefix means nothing. */
+/** Removes a trailing slash, which has no meaning in a prefix (Gateway API). */
 function trimmedPrefix(prefix: string): string {
   return prefix.replace(/\/+$/, "") || "/";
 }
 
-/** Gateway API HTTPRouteMatch: of several conditions on one name the first one counts. */
+/**
+ * Returns the first of several conditions on the same name, which is the one that counts (Gateway API
+ * HTTPRouteMatch).
+ */
 function onceEach(
   values: readonly ValueMatchConfig[],
   what: "header" | "query parameter",
@@ -262,16 +268,16 @@ function resolvePattern(
   return code;
 }
 
-/** Whoever reaches an open proxy may reach anything through it: a rule has to say who may. */
+/** Reports an open proxy: without rules, every client could reach anything through it. */
 function checkOpenProxy(resource: RouteResource, route: string, context: RouteContext): void {
   const proxy = openProxyOf(resource.backends);
   if (proxy === undefined || hasRules(resource) || hasOwnRules(proxy)) return;
-  // Rules may stand before routing, on every listener that has the route.
+  // Rules before routing suffice if every listener of the route has them.
   if (listenersOf(resource, context).every(hasRules)) return;
   context.diagnostics.report("open-proxy", keyPlace(proxy.origin), { route, names: false });
 }
 
-/** Policies that act before routing act on the route's requests as well. */
+/** Reports policies that repeat the work of the listener's policies, which also act on the route's requests. */
 function checkRepeated(
   resource: RouteResource,
   policies: readonly PolicyConfig[],
@@ -290,7 +296,7 @@ function checkRepeatedPolicy<Kind extends PolicyKind>(
   if (before !== undefined) policyOf(kind).checkRepeated?.(config, before.config, diagnostics);
 }
 
-/** The policies that let requests without an identity go on, where no rule decides on those. */
+/** Returns the policies that let requests without an identity pass, unless rules decide on these. */
 function optionalOf(policies: readonly PolicyConfig[]): readonly string[] {
   return hasRules({ policies }) ? [] : policies.filter(passesAnonymous).map(({ kind }) => kind);
 }
@@ -310,7 +316,7 @@ function listenersOf(
   return listeners.flatMap(({ listener }) => context.listeners.get(listener) ?? []);
 }
 
-/** What policies may know of the route that carries them. */
+/** Returns the facts about a route that its policies can use. */
 function routePlace(
   resource: RouteResource,
   policies: readonly PolicyConfig[],
@@ -330,7 +336,7 @@ function routePlace(
       identityFields: [...policies, ...preRouting].flatMap(
         (policy) => identityFields(policy) ?? [],
       ),
-      // Names of items and models may be those of a server that was left out.
+      // Item and model names may belong to a server that was omitted.
       itemTargets: resource.isPartial === true ? undefined : itemTargetsOf(resource.backends),
       modelNames: resource.isPartial === true ? undefined : modelNamesOf(resource.backends),
       prefixes: paths.every(({ kind }) => kind === "prefix")
@@ -340,7 +346,7 @@ function routePlace(
   };
 }
 
-/** One of the backends has a share. */
+/** Reports routes whose backends all have weight 0. */
 function checkWeights(resource: RouteResource, { diagnostics }: RouteContext): void {
   const [first] = resource.backends;
   if (first === undefined || isServed(resource)) return;
@@ -349,13 +355,13 @@ function checkWeights(resource: RouteResource, { diagnostics }: RouteContext): v
   });
 }
 
-/** Whether any backend takes a share of the requests, or none is needed. */
+/** Whether requests of the route reach a backend, or need none. */
 function isServed({ backends, refusal }: RouteResource): boolean {
   if (refusal !== undefined) return false;
   return backends.length === 0 || backends.some(({ weight }) => weight !== 0);
 }
 
-/** Without the policies that act on the call of a backend: there is none. */
+/** Omits the policies that act on the call to a backend, if there is no call. */
 function withoutCalls(policies: readonly PolicyConfig[]): readonly PolicyConfig[] {
   return policies.filter(({ kind }) => policyOf(kind).actsOnCall !== true);
 }

@@ -3,7 +3,7 @@ import type { Diagnostics } from "../diagnostics/diagnostic.ts";
 import type { HostEntries, RouteEntry, RouteNode } from "../ir/program.ts";
 import type { MatchRank, PathMatch, RouteMatch, ValueMatch } from "../model/matches.ts";
 
-/** A route with the hostnames it answers within its listener, and its matches. */
+/** A route with its matches, and its hostnames on a listener. */
 export interface TableRoute {
   readonly route: RouteNode;
   readonly hostnames: readonly string[];
@@ -11,9 +11,9 @@ export interface TableRoute {
 }
 
 /**
- * The routing decision of a listener with a host name: entries grouped by hostname, in Gateway API precedence (hostname, exact path,
- * longest prefix, regex, method, number of headers, number of query parameters, order). Routes that are never chosen
- * are reported.
+ * Returns the routing table of a listener with this hostname: entries by hostname, in Gateway API precedence
+ * (hostname, exact path, longest prefix, regex, method, number of headers, number of query parameters, order).
+ * Reports routes that are never chosen.
  */
 export function routingTable(
   routes: readonly TableRoute[],
@@ -58,8 +58,9 @@ function pathRank({ path }: MatchRank): number {
 }
 
 /**
- * Routes of a group decide about what the route got that delegates to them. Reports those of their matches that stand
- * before an entry which would have got the request instead. `sorted`: in the order of the table; `declared`: as written.
+ * Reports matches of delegated routes that take a request from an entry which precedes their delegating route.
+ * Routes of a group only decide on requests that the delegating route gets. `sorted` has the order of the table,
+ * `declared` that of the configuration.
  */
 function reportOvertaking(
   sorted: readonly RouteEntry[],
@@ -82,7 +83,7 @@ function reportOvertaking(
   });
 }
 
-/** Which of two matches comes first where their ways part. */
+/** Compares two matches at the first level of delegation at which they differ. */
 function compareWays(a: RouteMatch, b: RouteMatch): number {
   const [way, other] = [a.ranks ?? [a], b.ranks ?? [b]];
   const parting = way.findIndex((rank, index) => rank !== other[index]);
@@ -90,7 +91,7 @@ function compareWays(a: RouteMatch, b: RouteMatch): number {
   return first === undefined || second === undefined ? 0 : compareRanks(first, second);
 }
 
-/** Whether a request may be of both, as far as paths and methods say. */
+/** Whether a request can match both, judging by paths and methods. */
 function mayBoth(a: RouteMatch, b: RouteMatch): boolean {
   if (a.method !== undefined && b.method !== undefined && a.method !== b.method) return false;
   return mayBothPaths(a.path, b.path);
@@ -130,7 +131,7 @@ function reportUnreachable(
       diagnostics.report("unreachable-match", entry.match.origin, { by: other.name }, related);
     } else if (!reported.has(entry.route)) {
       reported.add(entry.route);
-      // A file is one author's; in a cluster it is no error to come second.
+      // In a file a shadowed route is an error of its author; in a cluster routes of several owners may overlap.
       const code = route.origin.resource === undefined ? "unreachable-route" : "shadowed-route";
       diagnostics.report(code, route.origin, { route: route.name, by: other.name }, related);
     }
@@ -138,8 +139,9 @@ function reportUnreachable(
 }
 
 /**
- * Entries that an earlier entry of the same hostname covers. Only an equal path, or a prefix, can cover a path that
- * comes after it, so each entry is compared with the entries of the prefixes of its path: linear in the table.
+ * Yields the entries that an earlier entry of the same hostname covers. A path can only be covered by an equal
+ * path or by a prefix of it, so each entry is compared with the entries for these only: linear in the size of the
+ * table.
  */
 function* shadowedEntries(entries: readonly RouteEntry[]): Generator<[RouteEntry, RouteEntry]> {
   const seen = new Map<string, RouteEntry[]>();
@@ -159,7 +161,7 @@ function pathKey({ path }: RouteMatch): string {
   return `${path.kind} ${path.value}`;
 }
 
-/** The keys of paths that match whenever this one does and can come before it in the table. */
+/** Returns the keys of paths that match whenever this one does and can precede it in the table. */
 function coveringPaths(match: RouteMatch): string[] {
   return match.path.kind === "regex" ? [pathKey(match), "prefix /"] : [pathKey(match)];
 }

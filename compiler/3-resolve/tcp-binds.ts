@@ -13,7 +13,7 @@ interface NamedTcpRoute {
   readonly hostnames: readonly string[];
 }
 
-/** The ports whose bytes are passed on. */
+/** Resolves the ports of TCP routes. */
 export function resolveTcpBinds(
   gateway: GatewayResource,
   routes: readonly TcpRouteResource[],
@@ -28,7 +28,7 @@ export function resolveTcpBinds(
   const { tls: shared } = gateway.frontend;
   return Array.from(byPort, ([port, own]) => {
     const sorted = own.toSorted((a, b) => compareHostnames(a.hostname, b.hostname));
-    // What is spoken within TLS is the backend's business: the gateway agrees to what it is told, else to nothing.
+    // The application protocol is up to the backend: ALPN offers what is configured, or nothing.
     const nodes = resolveTls(sorted, shared, shared.otherAlpn, context.diagnostics);
     const isPlain = own.some(({ protocol }) => protocol === "TCP");
     return {
@@ -52,7 +52,7 @@ function modeOf({ tls }: PortTlsNodes, handshakeTimeout: number): TcpMode {
   return tls === undefined ? { kind: "passthrough", handshakeTimeout } : { kind: "terminate", tls };
 }
 
-/** Each route is resolved once, and served by any number of listeners, by the listener's key. */
+/** Returns the resolved routes by listener key; a route is resolved once for all of its listeners. */
 function attachedRoutes(
   routes: readonly TcpRouteResource[],
   listeners: readonly ListenerResource[],
@@ -68,7 +68,7 @@ function attachedRoutes(
     if (route === undefined) return [];
     return attached.flatMap(({ listener, hostnames }) => {
       const names = resolveHostnames(hostnames, listener, resource, context);
-      // Which names a partial one takes is not known.
+      // The server names of a partial route are unknown.
       return names.length === 0 || resource.isPartial === true
         ? []
         : [{ key: listener.key, route, hostnames: names }];
@@ -93,7 +93,7 @@ function resolveListener(
   };
 }
 
-/** Which route a server name leads to: the most specific hostname, and of one hostname the first route. */
+/** Returns the route for each server name, most specific first; of several routes for a name, the first. */
 function nameTable(
   routes: readonly NamedTcpRoute[],
   { diagnostics }: RouteContext,

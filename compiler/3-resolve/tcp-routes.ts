@@ -8,13 +8,13 @@ import { withoutConsequences } from "./consequences.ts";
 import { resolvePolicy, withoutRoute } from "./policies.ts";
 import type { RouteContext } from "./routes.ts";
 
-/** A listener that a route is attached to, and the server names that it takes there. */
+/** A listener that a route is attached to, with the server names that the route serves there. */
 export interface TcpAttachment {
   readonly listener: ListenerResource;
   readonly hostnames: readonly string[];
 }
 
-/** Resolves a route of connections, once for all of its listeners. */
+/** Resolves a TCP route, once for all of its listeners. */
 export function resolveTcpRoute(
   resource: TcpRouteResource,
   attachments: readonly TcpAttachment[],
@@ -70,7 +70,7 @@ function checkBackends(
     diagnostics.report("no-destination", at, {});
     return;
   }
-  // Names that are listed are the only destinations.
+  // Listed names are the only destinations.
   const isOpen = attachments.some(({ listener, hostnames }) =>
     (hostnames.length === 0 ? [listener.hostname] : hostnames).includes("*"),
   );

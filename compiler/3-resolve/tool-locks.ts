@@ -4,7 +4,7 @@ import type { BackendKind, BackendNode } from "../ir/backends.ts";
 import type { BindNode } from "../ir/program.ts";
 import { lockKey, type ToolLockNode } from "../model/tool-lock.ts";
 
-/** Reports servers that a lock of tools approves and that no backend has which names the lock. */
+/** Reports servers in a tool lock that no backend with this lock has. */
 export function checkToolLocks(binds: readonly BindNode[], diagnostics: Diagnostics): void {
   const backends = binds.flatMap(({ listeners }) =>
     listeners.flatMap(({ routes }) => routes.flatMap((route) => route.backends)),

@@ -15,7 +15,7 @@ import type { CompiledExpression } from "../model/expressions.ts";
 import { checkAdded, lastOfEach, resolveLogged, warnOfSecrets } from "./access-log.ts";
 import { resolveCollector } from "./collector.ts";
 
-/** What is traced, complete; undefined when a mistake was reported. */
+/** Resolves tracing; returns `undefined` if a mistake was reported. */
 export function resolveTracing(
   config: TracingConfig,
   secretHeaders: readonly string[],
@@ -37,9 +37,9 @@ export function resolveTracing(
   return { collector, randomSampling, clientSampling, attributes, resources, origin };
 }
 
-/** The types that can say how many requests are traced. */
+/** Types of a sampling rate. */
 const SHARES: ReadonlySet<string> = new Set(["bool", "int", "uint", "double", "dyn"]);
-/** What is known of a request before its policies. */
+/** Variables that are known before any policy runs. */
 const KNOWN_AT_FIRST: ReadonlySet<string> = new Set(["request", "source", "env"]);
 
 function resolveSampling(
@@ -64,10 +64,10 @@ function resolveSampling(
   return { value, origin };
 }
 
-/** A constant that says a share. */
+/** Matches a constant sampling rate. */
 const NUMBER = /^-?\d+(\.\d+)?u?$/;
 
-/** Whether no request is taken; `otherwise`: what holds where nothing is said. */
+/** Whether no request is sampled; `otherwise` is the default. */
 function isNever(sampling: SamplingNode | undefined, otherwise: "always" | "never"): boolean {
   if (sampling === undefined) return otherwise === "never";
   const { source } = sampling.value;
@@ -96,7 +96,7 @@ function resolveAttributes(
   };
 }
 
-/** The names of attributes that are left out; what no span has is reported. */
+/** Returns the names of removed attributes; reports those that no span has. */
 function knownAttributes(
   remove: readonly NamedField[],
   add: readonly NamedField[],
@@ -117,7 +117,7 @@ function knownAttributes(
   });
 }
 
-/** What the gateway says of itself is said once, when it starts. */
+/** Resolves resource attributes, which are evaluated once at start. */
 function resolveResources(
   { resources }: TracingConfig,
   diagnostics: Diagnostics,

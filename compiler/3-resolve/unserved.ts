@@ -8,7 +8,10 @@ import { resolveBackends } from "./backends.ts";
 import { withoutConsequences } from "./consequences.ts";
 import { namedServer, resolvePolicies, withoutRoute } from "./policies.ts";
 
-/** Reads what nothing serves: its own mistakes are told, not what may follow from where it stands. */
+/**
+ * Checks resources that no gateway serves: reports their own mistakes, but not possible consequences of their
+ * being unattached.
+ */
 export function checkUnserved(
   { policies, backends, logLevels }: UnservedResources,
   lookup: ConnectionContext,

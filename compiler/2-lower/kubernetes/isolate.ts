@@ -23,9 +23,10 @@ import type { KubernetesModel } from "./gateway/gateways.ts";
 import { namedParameters } from "./gateway/parameters.ts";
 
 /**
- * The resources of a Gateway with what has mistakes made harmless, so that the rest can be served: a rule with mistakes,
- * or with a policy or backend that has some, is answered 500 where it stands (its requests fall through to no other
- * rule); of several backends those that are not there are refused their share; a listener with mistakes is left out. Undefined when the mistakes are the Gateway's own.
+ * Returns the resources of a Gateway with the parts that have mistakes made harmless, so that the rest can be
+ * served. A rule with mistakes, or with a policy or backend that has some, is answered 500 in place (its requests
+ * reach no other rule). Of several backends, missing ones have their share refused. A listener with mistakes is
+ * omitted. Returns `undefined` if the Gateway's own resource has mistakes.
  */
 export function isolated(
   { name, resources }: GatewayResources,
@@ -49,39 +50,42 @@ export function isolated(
     if (route.kind === "gateway") return [];
     const own = route.listeners.filter(({ listener }) => keys.has(listener));
     if (own.length === 0) return [];
-    const kept = { ...route, listeners: own, isPartial: faults.lacksMatches(route) };
+    const remaining = { ...route, listeners: own, isPartial: faults.lacksMatches(route) };
     const lost = route.backends.filter((each) => faults.isLost(each));
     const isAllLost = lost.length > 0 && lost.length === route.backends.length;
     const isClosed = own.some(({ listener }) => closedKeys.has(listener));
     if (isAllLost || isClosed || faults.isBrokenRoute(route)) {
       const matches = route.kind === "route" ? faults.readableMatches(route) : [];
-      return [shutRoute(kept.kind === "route" ? { ...kept, matches } : kept)];
+      return [shutRoute(remaining.kind === "route" ? { ...remaining, matches } : remaining)];
     }
     const backends = route.backends.map((each) => (lost.includes(each) ? refused(each) : each));
-    return [{ ...kept, backends }];
+    return [{ ...remaining, backends }];
   });
-  // Nothing is asked before routing what has mistakes: the routes behind it serve nobody.
+  // Policies before routing with mistakes are removed, so the routes behind them are closed instead.
   const served = listeners.map((each) =>
     closed.includes(each) ? { ...each, policies: [] } : each,
   );
   return { name, resources: [{ ...gateway, listeners: served }, ...routes] };
 }
 
-/** Whether a mistake is TLS of a Gateway that nothing of it uses: its status says so, and nothing else follows from it. */
+/** Whether a mistake is unused TLS of a Gateway, which is reported in its status and affects nothing else. */
 function isIdleTls({ code, at }: Diagnostic): boolean {
   const [spec, field] = at.path.slice(at.resource?.depth ?? 0);
   const isOfGateway = at.resource?.name.startsWith("Gateway ") === true;
   return code === "misplaced-field" && isOfGateway && spec === "spec" && field === "tls";
 }
 
-/** Whether no authority of a listener's client certificates can be read: without one it would trust nobody, or everybody. */
+/**
+ * Whether all CA certificates for a listener's client certificates are unreadable. Without any, it would trust
+ * nobody or everybody.
+ */
 function lacksAuthorities({ tls }: ListenerResource): boolean {
   return tls?.clients?.authorities.length === 0;
 }
 
 /**
- * Whether a mistake of a Gateway is about what `tls` refers to, which says nothing of its other parts: authorities of client
- * certificates, or the certificate that backends are shown.
+ * Whether a mistake of a Gateway is about a reference in `tls`, which does not affect its other parts: CA
+ * certificates for clients, or the certificate for backends.
  */
 function isTlsReference(path: ConfigPath): boolean {
   return isBelow(path, ["spec", "tls", "frontend"])
@@ -89,7 +93,7 @@ function isTlsReference(path: ConfigPath): boolean {
     : isClientCertificate(path);
 }
 
-/** Whether a mistake of a Gateway is about the certificate that it shows to backends. */
+/** Whether a mistake of a Gateway is about its client certificate for backends. */
 function isClientCertificate(path: ConfigPath): boolean {
   const [spec, field] = path;
   return (
@@ -99,19 +103,19 @@ function isClientCertificate(path: ConfigPath): boolean {
   );
 }
 
-/** A rule without its policies and backends, which answers each of its requests with 500. */
+/** Returns a rule without its policies and backends, which answers every request with 500. */
 export function shutRoute<Route extends RouteResource | TcpRouteResource>(route: Route): Route {
   return { ...route, policies: [], backends: [none(route)] };
 }
 
-/** Stands for the backends of a rule with mistakes: no request goes to it. */
+/** Returns a placeholder for the backends of a rule with mistakes, which gets no requests. */
 function none({
   origin,
 }: Pick<RouteResource | TcpRouteResource, "origin">): RouteResource["backends"][number] {
   return { ...unresolved(origin), weight: 0 };
 }
 
-/** Stands for a backend with mistakes beside others: nothing of it is asked, and its share of the requests gets 500. */
+/** Returns a placeholder for one of several backends that has mistakes; its share of the requests gets 500. */
 function refused({ origin, weight }: RouteResource["backends"][number]) {
   return {
     ...unresolved(origin),
@@ -122,7 +126,7 @@ function refused({ origin, weight }: RouteResource["backends"][number]) {
 
 type TargetingPolicy = ManifestOf<"GatewayPolicy" | "BackendTLSPolicy">;
 
-/** Which parts of manifests have mistakes. */
+/** The parts of manifests that have mistakes. */
 class Faults {
   readonly #kubernetes: KubernetesModel;
   /** Paths from a resource's root, by the resource's name. */
@@ -145,7 +149,7 @@ class Faults {
     ].filter((policy) => this.#has(policy));
   }
 
-  /** Mistakes of a Gateway that are no listener's; those of its parameters are its own. */
+  /** Whether a Gateway has mistakes other than those of its listeners; mistakes of its parameters count. */
   isBrokenGateway(name: string): boolean {
     const own = this.#paths.get(name) ?? [];
     const isElsewhere = (path: ConfigPath) =>
@@ -161,15 +165,16 @@ class Faults {
     return [found ?? [], ...parameters].flat().some((each) => this.#has(each));
   }
 
-  /** Whether a mistake is at a place, or below it. */
+  /** Whether a mistake is at a location, or below it. */
   isIn({ origin }: Pick<ListenerResource, "origin">): boolean {
     const path = origin.path.slice(origin.resource?.depth ?? 0);
     return (this.#paths.get(origin.resource?.name ?? "") ?? []).some((each) => isBelow(each, path));
   }
 
   /**
-   * The matches of a closed rule, without mistakes. A pattern that does not compile becomes one that covers whatever it could
-   * have matched, so that no request of the rule reaches a broader one. A match that no request can have is left out.
+   * Returns the matches of a closed rule without mistakes. A pattern that does not compile is replaced by one that
+   * covers everything it could have matched, so that no request of the rule reaches a broader one. Omits matches
+   * that no request can have.
    */
   readableMatches({ matches }: RouteResource): readonly MatchConfig[] {
     return matches.flatMap((match) => {
@@ -191,7 +196,7 @@ class Faults {
     return this.isIn(condition) ? { ...condition, value: ANYTHING } : condition;
   }
 
-  /** What happens before routing, or what is asked then, has mistakes. */
+  /** Whether policies before routing, or the servers that they call, have mistakes. */
   hasBrokenPolicies({ policies }: ListenerResource): boolean {
     const names = resourcesOf(policies);
     return (
@@ -200,7 +205,7 @@ class Faults {
     );
   }
 
-  /** Which requests the rule is about is not known for certain: it can answer none. */
+  /** Whether it is uncertain which requests the rule matches, so that it cannot answer any. */
   lacksMatches(route: RouteResource | TcpRouteResource): boolean {
     return [route.origin, ...wayOf(route)].some((rule) => {
       const manifest = this.#manifestOf(rule);
@@ -215,7 +220,7 @@ class Faults {
     const routes = [manifest, ...way.flatMap((each) => this.#manifestOf(each) ?? [])];
     return (
       this.#isBrokenRule(route.origin, sharesRequests(route)) ||
-      // What a rule hands on is refused with it.
+      // Requests that a rule delegates are refused together with it.
       way.some((each) => this.#isBrokenRule(each, false)) ||
       [...resourcesOf([route.policies, route.backends])].some(
         (each) => each !== route.origin.resource?.name && this.#breaksUsers(each),
@@ -224,7 +229,10 @@ class Faults {
     );
   }
 
-  /** `mayLackBackend`: a backend that is missing has its share refused, and breaks nothing else. */
+  /**
+   * Whether a rule has mistakes. With `mayLackBackend`, missing backends do not count, because only their share is
+   * refused.
+   */
   #isBrokenRule({ resource, path }: Origin, mayLackBackend: boolean): boolean {
     const rule = path.slice(resource?.depth ?? 0);
     return (this.#paths.get(resource?.name ?? "") ?? []).some((each) =>
@@ -234,7 +242,7 @@ class Faults {
     );
   }
 
-  /** What a reference of a rule leads to is not there, or may not be referred to. */
+  /** Whether the backend of a reference does not exist or the reference is not permitted. */
   isLost({ origin }: RouteResource["backends"][number]): boolean {
     const { resource } = origin;
     const place = origin.path.slice(resource?.depth ?? 0);
@@ -243,10 +251,10 @@ class Faults {
     );
   }
 
-  /** Whether a resource has mistakes that keep what uses it from being served. */
+  /** Whether a resource has mistakes that prevent its users from being served. */
   #breaksUsers(name: string): boolean {
     const own = this.#paths.get(name) ?? [];
-    // Nothing but its certificate is used of a Gateway.
+    // Of a Gateway, others only use its certificate.
     return name.startsWith("Gateway ") ? own.some(isClientCertificate) : own.length > 0;
   }
 
@@ -254,7 +262,7 @@ class Faults {
     return this.#paths.has(origin.resource?.name ?? "");
   }
 
-  /** The route that a rule belongs to. */
+  /** Returns the route that a rule belongs to. */
   #manifestOf({ resource }: Origin): Manifest | undefined {
     const attachment = this.#kubernetes.attachments.find(
       ({ route }) => route.origin.resource?.name === resource?.name,
@@ -268,7 +276,10 @@ class Faults {
     return (spec?.listeners ?? []).some((listener) => listener?.name === section);
   }
 
-  /** Whether a policy with mistakes may be about a route, or a server that is asked there: what it would have refused must not pass. */
+  /**
+   * Whether a policy with mistakes may apply to a route, or to a server that is called there. Requests that it
+   * would have refused must not pass.
+   */
   #isAbout(
     policy: TargetingPolicy,
     route: Manifest,
@@ -290,7 +301,10 @@ class Faults {
     return this.#mayTarget(policy, names);
   }
 
-  /** Whether a policy with mistakes is about one of the resources; what can't be read may be about any of its namespace. */
+  /**
+   * Whether a policy with mistakes may apply to one of the resources; an unreadable policy may apply to any of its
+   * namespace.
+   */
   #mayTarget({ kind, spec, namespace }: TargetingPolicy, names: ReadonlySet<string>): boolean {
     if (spec === undefined) {
       const isOfServers = kind === "BackendTLSPolicy";
@@ -305,8 +319,8 @@ class Faults {
       ...(spec.targetRefs ?? []).map(({ group, kind: target, name, sectionName }) => {
         const known = resourceKind(group, target) ?? target;
         const title = titleOfTarget(known, namespace, name);
-        // Of a route, as of what it leads to, all is taken for one.
-        // A listener that is not there may be any of them under another name.
+        // Sections of routes and backends are ignored: the policy counts as one for the whole. So does one for a
+        // missing listener, which may be any of them under another name.
         const isListener =
           sectionName != null && this.#hasListener(known, namespace, name, sectionName);
         return isListener ? sectionTitle(title, sectionName) : title;
@@ -323,17 +337,17 @@ class Faults {
   }
 }
 
-/** The rules that hand a route its requests. */
+/** Returns the rules that delegate requests to a route. */
 function wayOf(route: RouteResource | TcpRouteResource): readonly Origin[] {
   return route.kind === "route" ? (route.way ?? []) : [];
 }
 
-/** Whether requests go to several backends, of which some may be missing. */
+/** Whether requests are distributed over several backends, some of which may be missing. */
 function sharesRequests({ kind, backends }: RouteResource | TcpRouteResource): boolean {
   return kind === "route" && backends.length > 1;
 }
 
-/** Whether a mistake of a rule is about what one of its `backendRefs` leads to. */
+/** Whether a mistake of a rule is about the target of one of its `backendRefs`. */
 function isReference(path: ConfigPath, rule: ConfigPath): boolean {
   const [field, index, part, ...rest] = path.slice(rule.length);
   return (
@@ -344,7 +358,10 @@ function isReference(path: ConfigPath, rule: ConfigPath): boolean {
   );
 }
 
-/** Whether a mistake of a rule is about what a mirror's reference leads to: Gateway API sends no copies then, and serves. */
+/**
+ * Whether a mistake of a rule is about the target of a mirror. Gateway API then sends no copies, but serves the
+ * rule.
+ */
 function isMirrorReference(path: ConfigPath, rule: ConfigPath): boolean {
   const [filters, , mirror, field, part, ...rest] = path.slice(rule.length);
   return (
@@ -358,20 +375,20 @@ function isMirrorReference(path: ConfigPath, rule: ConfigPath): boolean {
 
 const REFERENCE_PARTS = [undefined, "name", "namespace", "group", "kind", "port"];
 
-/** Fields of a route with mistakes that keep it from attaching somewhere, and say nothing of its rules. */
+/** Fields of a route whose mistakes prevent it from attaching somewhere but do not affect its rules. */
 const ELSEWHERE: ReadonlySet<string> = new Set(["parentRefs", "hostnames", "rules", "undefined"]);
 
-/** Resources that no BackendTLSPolicy is about, nor is what they lead to in their namespace. */
+/** Resources to which no BackendTLSPolicy applies, nor to what they refer to in their namespace. */
 const NO_SERVER = /^(?:Gateway|ListenerSet|GatewayPolicy) /;
 
-/** The name of a Service and its namespace, in a host. */
+/** Matches the name of a Service and its namespace in a host name. */
 const SERVICE_HOST = /[a-z0-9-]+\.[a-z0-9-]+(?=\.svc\.)/g;
 
 function titleOfTarget(kind: string, namespace: string, name: string): string {
   return `${kind} ${namespace}/${name}`;
 }
 
-/** A listener of a resource. */
+/** Returns the title of a listener of a resource. */
 function sectionTitle(title: string, section: string): string {
   return `${title}#${section}`;
 }
@@ -380,7 +397,7 @@ function isListener([spec, field]: ConfigPath): boolean {
   return spec === "spec" && field === "listeners";
 }
 
-/** Without one of its addresses a Gateway is served at the others. */
+/** Whether a mistake is about an address of a Gateway, which is still served at the others. */
 function isAddressValue([spec, field, , part]: ConfigPath): boolean {
   return spec === "spec" && field === "addresses" && part === "value";
 }
@@ -389,7 +406,7 @@ function isBelow(path: ConfigPath, place: ConfigPath): boolean {
   return place.every((step, index) => path[index] === step);
 }
 
-/** The names of the resources that any part of a value comes from. */
+/** Returns the names of the resources that any part of a value comes from. */
 function resourcesOf(value: unknown, found: Set<string> = new Set()): ReadonlySet<string> {
   if (typeof value !== "object" || value === null) return found;
   const resource: unknown = Reflect.get(value, "resource");

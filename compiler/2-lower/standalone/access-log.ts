@@ -12,7 +12,7 @@ type KubernetesAccessLog = Infer<typeof frontendFields.accessLog>;
 type FileAccessLog = NonNullable<FrontendValue["accessLog"]>;
 type LoggingValue = NonNullable<ProcessValue["logging"]>;
 
-/** The access log of a file: what `config` says, then what `frontendPolicies` does. `origin` is the file's. */
+/** Reads the access logs of a file: that of `config`, then that of `frontendPolicies`. `origin` is the file's. */
 export function readAccessLogs(
   ofProcess: LoggingValue | undefined,
   { accessLog, logging }: Pick<FrontendValue, "accessLog" | "logging"> = {},
@@ -31,7 +31,7 @@ function readFrontendLog(value: FileAccessLog, origin: Origin): AccessLogConfig 
   return { ...readFields(value, origin), collector };
 }
 
-/** Where records go unless the configuration says otherwise. */
+/** Default path of log records. */
 const LOGS_PATH = "/v1/logs";
 
 function readFields({ filter, remove, add }: FileAccessLog, origin: Origin): AccessLogConfig {
@@ -47,7 +47,7 @@ function readFields({ filter, remove, add }: FileAccessLog, origin: Origin): Acc
   };
 }
 
-/** The access log of `config.logging`. */
+/** Reads the access log of `config.logging`. */
 export function readLogging({ filter, fields }: LoggingValue, origin: Origin): AccessLogConfig {
   return {
     ...readFields(fields ?? {}, childOf(origin, "fields")),
@@ -55,7 +55,7 @@ export function readLogging({ filter, fields }: LoggingValue, origin: Origin): A
   };
 }
 
-/** The access log of a GatewayPolicy. `server`: what `otlp.backendRef` leads to. */
+/** Reads the access log of a GatewayPolicy; `server` is that of `otlp.backendRef`. */
 export function readKubernetesAccessLog(
   { filter, otlp, attributes: { remove, add } = {} }: KubernetesAccessLog,
   server: ServerConfig | undefined,
@@ -83,7 +83,7 @@ export function readKubernetesAccessLog(
   };
 }
 
-/** The log levels of `config.logging`. */
+/** Reads the log levels of `config.logging`. */
 export function readLogLevels(
   logging: LoggingValue | undefined,
   origin: Origin,

@@ -22,11 +22,11 @@ import type { Attached, NamedListener, PoliciesByTarget } from "./attached.ts";
 import { mergePolicies } from "./route-groups.ts";
 import { readPolicies } from "./route-parts.ts";
 
-/** What reading the `policies` of a file needs. */
+/** Services needed to read the `policies` of a file. */
 interface AttachedContext {
   readonly broken: readonly ConfigPath[];
   readonly diagnostics: Diagnostics;
-  /** What the one gateway of the file is called, besides `default`; absent: nothing else. */
+  /** Name of the file's gateway that targets may use instead of `default`; absent if it has no other name. */
   readonly gateway?: GatewayName | undefined;
 }
 
@@ -36,13 +36,13 @@ export interface GatewayName {
   readonly namespace: string;
 }
 
-/** What a policy of the file may be about. */
+/** The listeners and routes that policies of the file can target. */
 export interface PolicyTargets {
   readonly listeners: readonly NamedListener[];
   readonly routes: readonly string[];
 }
 
-/** A policy of the file, and what it is about: one listener, those of a port, all, or the routes with a name. */
+/** A policy of the file with its target: one listener, those of a port, all listeners, or the routes with a name. */
 interface AttachedPolicy extends Attached {
   readonly phase: "route" | "gateway";
   readonly target:
@@ -53,7 +53,7 @@ interface AttachedPolicy extends Attached {
 
 const NOTHING: Attached = { policies: [], backendPolicies: undefined };
 
-/** The `policies` of a file: each says what it is about. */
+/** The `policies` of a file, by target. */
 export class AttachedPolicies implements PoliciesByTarget {
   readonly isPartial: boolean;
   readonly #all: readonly AttachedPolicy[];
@@ -87,7 +87,7 @@ export class AttachedPolicies implements PoliciesByTarget {
     );
   }
 
-  /** Reports targets that are not there; their policies would hold for nothing. */
+  /** Reports targets that do not exist, whose policies would have no effect. */
   reportIdle({ listeners, routes }: PolicyTargets, diagnostics: Diagnostics): void {
     for (const { target, origin } of this.#all) {
       const at = childOf(origin, "target");
@@ -119,7 +119,10 @@ export class AttachedPolicies implements PoliciesByTarget {
     }
   }
 
-  /** Those of one listener count more than those of its port, and these more than those of all. */
+  /**
+   * Joins the policies of a listener. Those for one listener override those for its port, and these override those
+   * for all.
+   */
   #ofListener(listener: NamedListener, phase: AttachedPolicy["phase"]): Attached {
     const found = this.#all.filter(
       (each) => each.phase === phase && isAbout(each.target, listener),
@@ -128,7 +131,10 @@ export class AttachedPolicies implements PoliciesByTarget {
   }
 }
 
-/** Policies of a place, without those for all of it that act on something else than there is (`carried`). */
+/**
+ * Removes attached policies that have no effect here because there is no traffic for them; `undefined` traffic is
+ * unknown.
+ */
 export function actingThere(
   policies: readonly PolicyConfig[],
   { policies: attached }: Attached,
@@ -140,7 +146,7 @@ export function actingThere(
   );
 }
 
-/** What is said of something, over what is said of more than that. */
+/** Merges policies; the specific ones override the general ones. */
 export function over(general: Attached, specific: Attached): Attached {
   return {
     policies: mergePolicies(general.policies, specific.policies),
@@ -156,23 +162,26 @@ function precision({ target }: AttachedPolicy): number {
   return target.name !== undefined ? 2 : target.port !== undefined ? 1 : 0;
 }
 
-/** Reports what two policies say of one target: which of them counts can't be seen. Rules are joined. */
+/**
+ * Reports values that two policies set for the same target, because neither takes precedence. Rules are joined, so
+ * they are excluded.
+ */
 function reportTwice(before: AttachedPolicy, each: AttachedPolicy, diagnostics: Diagnostics): void {
   if (before.phase !== each.phase || !isDeepStrictEqual(before.target, each.target)) return;
-  const said = (of: AttachedPolicy) => [
+  const replaced = (of: AttachedPolicy) => [
     ...of.policies.filter(({ kind }) => policyOf(kind).merge === "replace"),
     ...sectionsOf(of.backendPolicies ?? {}),
   ];
-  for (const { origin } of said(each)) {
+  for (const { origin } of replaced(each)) {
     const name = origin.path.at(-1);
-    const first = said(before).find((other) => other.origin.path.at(-1) === name);
+    const first = replaced(before).find((other) => other.origin.path.at(-1) === name);
     if (first === undefined) continue;
     const related = [{ at: keyPlace(first.origin), label: "the first one" }];
     diagnostics.report("attached-twice", keyPlace(origin), { field: String(name) }, related);
   }
 }
 
-/** What policies say together, those that count more last. */
+/** Merges policies, given in ascending precedence. */
 function joined(all: readonly AttachedPolicy[]): Attached {
   return all.reduce<Attached>(over, NOTHING);
 }
@@ -214,7 +223,10 @@ function readAttached(
   return { phase, target: meant, policies, backendPolicies, origin };
 }
 
-/** A file is one gateway, and everything in it has one namespace. `own`: what that is called elsewhere. */
+/**
+ * Reports names other than those of the file's only gateway and namespace; `own` is the gateway's name outside the
+ * file.
+ */
 function checkName(
   name: string | undefined,
   own: string | undefined,
@@ -223,11 +235,11 @@ function checkName(
 ): void {
   if (name === undefined || name === DEFAULT_NAME || name === own) return;
   const candidates = [...(own === undefined ? [] : [own]), DEFAULT_NAME].map((each) => `"${each}"`);
-  const what = `"${name}" here, where everything is one gateway's`;
+  const what = `"${name}": a file has a single gateway and namespace`;
   diagnostics.report("missing-reference", origin, { what, candidates });
 }
 
-/** Reports what does not act before a route is chosen. */
+/** Reports policies that do not act before a route is chosen. */
 function reportOfRoutes(
   policies: readonly PolicyConfig[],
   backendPolicies: BackendPolicies | undefined,

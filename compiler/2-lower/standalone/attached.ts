@@ -2,24 +2,24 @@ import type { ListenerResource } from "../../config/resources.ts";
 import type { BackendPolicies } from "../../model/backend-policies.ts";
 import type { PolicyConfig } from "../../policies/index.ts";
 
-/** What policies of the file say of something that has policies of its own, which count more. */
+/** Policies attached to something that can have its own policies, which override them. */
 export interface Attached {
   readonly policies: readonly PolicyConfig[];
-  /** How backends are reached; undefined: nothing is said of it. */
+  /** Connection policies of backends; `undefined` if none. */
   readonly backendPolicies: BackendPolicies | undefined;
 }
 
-/** A listener, as a target says which is meant. */
+/** A listener, as far as targets identify it. */
 export type NamedListener = Pick<ListenerResource, "name" | "port">;
 
-/** The file's `policies`, by what they are about. */
+/** The `policies` of a file, by target. */
 export interface PoliciesByTarget {
-  /** Some have mistakes (reported): what they are about is not as it was meant. */
+  /** Whether some have mistakes (reported), so that their targets are uncertain. */
   readonly isPartial: boolean;
-  /** What holds for the routes of a listener. */
+  /** Returns the policies for the routes of a listener. */
   onRoutes(listener: NamedListener): Attached;
-  /** What holds before a route is chosen. */
+  /** Returns the policies that run before a route is chosen. */
   before(listener: NamedListener): readonly PolicyConfig[];
-  /** What holds for the routes with a name. */
+  /** Returns the policies for the routes with a name. */
   onRoute(name: string | undefined): Attached;
 }

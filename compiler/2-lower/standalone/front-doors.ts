@@ -23,13 +23,13 @@ import { readListenerTls } from "./listener-tls.ts";
 import { mergePolicies } from "./route-groups.ts";
 import { type FileContext, meetRoute, meetServers, readPolicies } from "./route-parts.ts";
 
-/** What a file's `llm` or `mcp` stands for: a listener with one route for every request. */
+/** Resources of a file's `llm` or `mcp` section: a listener with one route for every request. */
 export interface FrontDoor {
   readonly listener: ListenerResource;
   readonly route: RouteResource;
 }
 
-/** The listener and the route of `llm`: models by name. */
+/** Reads the listener and the route of `llm`. */
 export function readLlm(value: LlmValue, origin: Origin, context: FileContext): FrontDoor {
   const models = value.models.flatMap((model, index) =>
     model === undefined ? [] : [readModel(model, childOf(origin, "models", index))],
@@ -47,7 +47,7 @@ function readModel(model: LlmModelValue, origin: Origin): NamedModel {
   return { name, provider, params, policies: readModelPolicies(model, origin), origin };
 }
 
-/** The listener and the route of `mcp`: MCP servers at every path. */
+/** Reads the listener and the route of `mcp`, which serves MCP at every path. */
 export function readMcp(value: McpDoorValue, origin: Origin, context: FileContext): FrontDoor {
   const servers = serversOfDoor(value, origin, readOwnPolicies);
   const policies = readBackendPolicies(value.policies, childOf(origin, "policies"));
@@ -56,7 +56,7 @@ export function readMcp(value: McpDoorValue, origin: Origin, context: FileContex
   return frontDoor("mcp", { port: MCP_PORT, ...value }, backend, origin, context);
 }
 
-/** What each front door says beside what is behind it. */
+/** Fields common to the `llm` and `mcp` sections. */
 interface DoorValue {
   readonly port: number;
   readonly address?: string;

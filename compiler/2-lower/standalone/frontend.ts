@@ -19,7 +19,7 @@ type HttpValue = NonNullable<FrontendValue["http"]>;
 type TlsValue = NonNullable<FrontendValue["tls"]>;
 type TcpValue = NonNullable<FrontendValue["tcp"]>;
 
-/** The frontend over another one, field by field. `origin`: where the section `frontendPolicies` stands. */
+/** Merges `frontendPolicies` field by field over `rest`; `origin` is that of the file. */
 export function readFrontend(
   value: FrontendValue | undefined,
   origin: Origin,
@@ -40,7 +40,7 @@ export function readFrontend(
   };
 }
 
-/** The same with what is said of HTTP. */
+/** Merges HTTP settings over `rest`. */
 export function readHttp(http: HttpValue, rest: FrontendConfig): FrontendConfig {
   const { connections } = rest;
   const { http2 } = connections;
@@ -74,7 +74,7 @@ export function readHttp(http: HttpValue, rest: FrontendConfig): FrontendConfig 
   };
 }
 
-/** The same with what is said of connections. */
+/** Merges TCP settings over `rest`. */
 export function readTcp(tcp: TcpValue, rest: FrontendConfig): FrontendConfig {
   const { connections } = rest;
   return {
@@ -87,7 +87,7 @@ export function readTcp(tcp: TcpValue, rest: FrontendConfig): FrontendConfig {
   };
 }
 
-/** The sections of a frontend that need something of the listeners. `origin`: where it stands. */
+/** Returns the parts of a frontend that require listeners of some kind; `origin` is that of the section. */
 export function frontendSections(
   value: FrontendValue | undefined,
   origin: Origin,
@@ -105,7 +105,7 @@ export function frontendSections(
   });
 }
 
-/** A TLS version as OpenSSL calls it. */
+/** Returns a TLS version as named by OpenSSL. */
 export function readTlsVersion(value: string | number | undefined): TlsVersion | undefined {
   if (value === undefined) return undefined;
   return /1[._]3$/.test(String(value)) ? "TLSv1.3" : "TLSv1.2";
@@ -123,9 +123,9 @@ function readTls(tls: TlsValue, at: Origin, rest: FrontendTlsConfig): FrontendTl
   };
 }
 
-/** The largest window of HTTP/2 (RFC 9113 6.9.1). */
+/** Maximum window of HTTP/2 (RFC 9113 6.9.1). */
 const MAX_WINDOW = 2_147_483_647;
-/** What a connection's window begins with, and is never less than (RFC 9113 6.9.2). */
+/** Initial and minimum window of an HTTP/2 connection (RFC 9113 6.9.2). */
 const MIN_CONNECTION_WINDOW = 65_535;
 
 function versionOrigin(

@@ -2,7 +2,7 @@ import type { ListenerTlsValue } from "../../1-parse/standalone/listener.ts";
 import type { ListenerTlsResource } from "../../config/resources.ts";
 import { readTlsVersion } from "./frontend.ts";
 
-/** The canonical form of a listener's validated `tls`. */
+/** Converts a listener's validated `tls` to canonical form. */
 export function readListenerTls(tls: ListenerTlsValue): ListenerTlsResource {
   return {
     cert: tls.cert,

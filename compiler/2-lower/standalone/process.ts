@@ -2,7 +2,7 @@ import type { ProcessValue } from "../../1-parse/standalone/process.ts";
 import type { ProcessNode } from "../../ir/program.ts";
 import { parseDuration } from "../../schema/duration.ts";
 
-/** The settings of a process that configures none. */
+/** Default settings of a process. */
 export const DEFAULT_PROCESS: ProcessNode = {
   logFormat: "text",
   addresses: { stats: ":15020", readiness: ":15021" },
@@ -10,7 +10,7 @@ export const DEFAULT_PROCESS: ProcessNode = {
   drain: { min: 0, max: 5000 },
 };
 
-/** The settings of the process, over others. */
+/** Merges the settings of a process over `rest`. */
 export function readProcess(
   config: ProcessValue | undefined,
   rest: ProcessNode = DEFAULT_PROCESS,
@@ -32,12 +32,12 @@ export function readProcess(
   };
 }
 
-/** One thread, which may stand above more of them, is what there is without a word. */
+/** Removes the default of one thread, which may override a larger number set elsewhere. */
 export function settleThreads({ workers, ...process }: ProcessNode): ProcessNode {
   return workers === undefined || workers === 1 ? process : { ...process, workers };
 }
 
-/** A number, or a percentage of the cores. */
+/** Returns a number of threads, or a percentage of the cores. */
 export function readThreads(value: number | string): NonNullable<ProcessNode["workers"]> {
   return typeof value === "number" ? value : { percent: Number(value.replace("%", "")) };
 }

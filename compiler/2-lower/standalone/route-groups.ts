@@ -28,19 +28,22 @@ export interface RouteGroup {
   readonly origin: Origin;
 }
 
-/** What routes of a group have from the route that delegates to it, and from those that delegate to that. */
+/**
+ * The context of a group's routes: from the route that delegates to it, and from those that delegate to that
+ * route.
+ */
 export interface Delegation {
   readonly hostnames: readonly string[];
   readonly matches: readonly MatchConfig[];
   readonly policies: readonly PolicyConfig[];
   readonly backendPolicies: BackendPolicies | undefined;
-  /** The names of the groups on the way. */
+  /** Names of the groups that lead here. */
   readonly groups: readonly string[];
-  /** Parts of it have mistakes (reported): what is missing may be one of them. */
+  /** Whether parts have mistakes (reported), so that something may be missing. */
   readonly isPartial: boolean;
 }
 
-/** The file's `routeGroups`, by name; two of one name are reported. */
+/** Reads the file's `routeGroups` by name; reports duplicate names. */
 export function readRouteGroups(
   values: readonly (RouteGroupValue | undefined)[],
   origin: Origin,
@@ -61,8 +64,8 @@ export function readRouteGroups(
 }
 
 /**
- * The group that a route delegates to; undefined when there is none of the name, or the group is on the way to the route
- * already (both reported). `at`: where the name stands.
+ * Returns the group that a route delegates to; `undefined` if it does not exist or already leads to this route
+ * (both reported). `at` is the location of the name.
  */
 export function findGroup(
   name: string,
@@ -73,13 +76,13 @@ export function findGroup(
 ): RouteGroup | undefined {
   const found = groups.get(name);
   if (found === undefined) {
-    // One whose name could not be read may be the one that is meant.
+    // A group whose name could not be read may be the one that is meant.
     if (isPartial(childOf(context.root, "routeGroups"), context)) return undefined;
     const near = suggest(name, [...groups.keys()]);
     context.diagnostics.report("missing-reference", at, {
       what: `route group "${name}"`,
       candidates: [...groups.keys()].map((each) => `"${each}"`),
-      place: "groups stand under `routeGroups` of the file, each with its `name`",
+      place: "define groups under `routeGroups` of the file, each with a `name`",
       ...(near === undefined ? {} : { near }),
     });
     return undefined;
@@ -89,15 +92,17 @@ export function findGroup(
   return undefined;
 }
 
-/** What is used of route groups, by the time that every route was read. */
+/** The used groups and routes, complete once every route has been read. */
 export interface GroupUse {
-  /** The names of the groups that routes delegate to. */
+  /** Names of the groups that routes delegate to. */
   readonly groups: Set<string>;
-  /** The places of their routes that answer something, or have mistakes (reported). */
+  /** Locations of their routes that serve requests or have mistakes (reported). */
   readonly routes: Set<string>;
 }
 
-/** Reports groups that no route delegates to, and routes of the others that none of their requests leads to. */
+/**
+ * Reports groups that no route delegates to, and routes of other groups that none of the delegated requests reach.
+ */
 export function reportIdleGroups(
   groups: ReadonlyMap<string, RouteGroup>,
   use: GroupUse,
@@ -116,7 +121,7 @@ export function reportIdleGroups(
   }
 }
 
-/** The policies of a route over those of the route that delegates to it, in request order. */
+/** Merges the policies of a route over those of the delegating route, in request order. */
 export function mergePolicies(
   general: readonly PolicyConfig[],
   specific: readonly PolicyConfig[],
@@ -137,7 +142,10 @@ function mergeKind<Kind extends PolicyKind>(
   return { ...second, config };
 }
 
-/** The requests that both a route and the route that delegates to it answer; none: no request is of both. */
+/**
+ * Returns the requests that match both a route and the route that delegates to it; empty if there can be no such
+ * request.
+ */
 export function delegatedMatches(
   general: readonly MatchConfig[],
   specific: readonly MatchConfig[],
@@ -164,7 +172,7 @@ function bothOf(outer: MatchConfig, inner: MatchConfig): MatchConfig | undefined
   };
 }
 
-/** All of the conditions; undefined: two of them on one name are not the same. */
+/** Combines the conditions; returns `undefined` if two of them on one name contradict each other. */
 function bothValues(
   outer: readonly ValueMatchConfig[],
   inner: readonly ValueMatchConfig[],
@@ -176,14 +184,14 @@ function bothValues(
   return isSame ? [...outer, ...further] : undefined;
 }
 
-/** How specific a match is, from the outermost route that delegates to the route's own. */
+/** Returns the ranks of a match, from the outermost delegating route to the route's own. */
 export function ranksOf(match: MatchConfig): readonly MatchRank[] {
   return match.ranks ?? [match];
 }
 
 type Path = MatchConfig["path"];
 
-/** The narrower of two paths when it lies within the other one. */
+/** Returns the narrower of two paths, if it lies within the other one. */
 function bothPaths(a: Path, b: Path): Path | undefined {
   if (isWithin(b, a)) return b;
   return isWithin(a, b) ? a : undefined;
@@ -195,7 +203,7 @@ function isWithin(inner: Path, outer: Path): boolean {
   return inner.value === prefix || inner.value.startsWith(`${prefix}/`);
 }
 
-/** The matches of a route that delegates for which no route of the group answers every request. */
+/** Returns the matches of a delegating route that no route of the group covers completely. */
 export function openMatches(
   general: readonly MatchConfig[],
   delegated: readonly MatchConfig[],
@@ -214,7 +222,7 @@ function isAllOf(match: MatchConfig, outer: MatchConfig): boolean {
   );
 }
 
-/** Reports what a route that delegates, or is delegated to, can't have; true when there is something. */
+/** Reports parts that a delegating or delegated route cannot have, and returns whether it has any. */
 export function reportUndelegable(
   { matches = [], backends = [], hostnames }: RouteValue,
   isOfGroup: boolean,
@@ -226,7 +234,7 @@ export function reportUndelegable(
     if (match?.path?.regex === undefined) return;
     const at = keyPlace(childOf(origin, "matches", index, "path", "regex"));
     diagnostics.report("not-built-yet", at, {
-      what: "patterns beside route groups",
+      what: "patterns in routes that delegate to groups",
       field: '"regex"',
     });
   });

@@ -32,7 +32,7 @@ import { validated } from "../../schema/schema.ts";
 import type { PoliciesByTarget } from "./attached.ts";
 import type { Services } from "./services.ts";
 
-/** The policies of a route in request order, each in its canonical form. */
+/** Reads the policies of a route in request order, each in canonical form. */
 export function readPolicies(
   given: Readonly<Record<string, unknown>>,
   origin: Origin,
@@ -44,7 +44,7 @@ export function readPolicies(
   );
 }
 
-/** The policies about the requests and responses of one backend. */
+/** Reads the policies on requests and responses of a single backend. */
 function readPoliciesOfBackend(
   given: Readonly<Record<string, unknown>> = {},
   origin: Origin,
@@ -68,9 +68,9 @@ function readPolicy<Kind extends PolicyKind>(
 }
 
 /**
- * The backends of a route, with what it says about how they are reached, over what it has from a route that delegates to
- * it (`inherited`); undefined where there is none of a name
- * (reported), or where one was left out.
+ * Reads the backends of a route with the route's connection policies, which override those from the delegating
+ * route (`inherited`). An item is `undefined` if its name does not exist (reported) or it was omitted because of
+ * mistakes.
  */
 export function readBackends(
   { policies, backends = [] }: Pick<RouteValue | TcpRouteValue, "policies" | "backends">,
@@ -86,19 +86,19 @@ export function readBackends(
     if (backend === undefined) return undefined;
     const read = readBackend(backend, ofRoute, at, context);
     if (read === undefined) return undefined;
-    // What was left out may have been what a section acts on.
+    // The omitted part may be what a section acts on.
     const carried = isPartial(at, context) ? undefined : trafficOf([read]);
     meetOwn(read, backend.policies, at, carried, context);
     meetOwnPolicies(read, carried, context);
     const weight = weightSection(childOf(at, "weight"));
-    // That some of several can't share a route is told by itself.
+    // Backends that cannot share a route are reported elsewhere.
     if (backend.weight !== undefined)
       context.sections.meet(weight, backends.length > 1 ? undefined : carried);
     return read;
   });
 }
 
-/** What a backend and its servers say of how they are reached meets what they have. */
+/** Records which connection policies of a backend and its servers have an effect. */
 function meetOwn<Kind extends BackendKind>(
   backend: BackendConfig<Kind>,
   policies: BackendPoliciesValue | undefined,
@@ -111,7 +111,7 @@ function meetOwn<Kind extends BackendKind>(
   meetServers(backend, context);
 }
 
-/** The policies about one backend's messages meet what it has: requests that are passed on. */
+/** Records which policies on a single backend's messages have an effect: they require forwarded requests. */
 function meetOwnPolicies(
   { ownPolicies = [] }: RouteBackend,
   carried: readonly Traffic[] | undefined,
@@ -122,7 +122,7 @@ function meetOwnPolicies(
   }
 }
 
-/** What the servers of a backend say of how they are reached meets what they have. */
+/** Records which connection policies of a backend's servers have an effect. */
 export function meetServers<Kind extends BackendKind>(
   backend: BackendConfig<Kind>,
   { sections }: Pick<FileContext, "sections">,
@@ -132,7 +132,7 @@ export function meetServers<Kind extends BackendKind>(
   }
 }
 
-/** The policies of a route, and what it says of how its backends are reached, meet what there is on it. */
+/** Records which policies and connection policies of a route have an effect. */
 export function meetRoute(
   { policies: given }: Pick<RouteValue | TcpRouteValue, "policies">,
   policies: readonly PolicyConfig[],
@@ -145,7 +145,7 @@ export function meetRoute(
   for (const section of sectionsOf(own ?? {})) sections.meet(section, carried);
 }
 
-/** Policies meet what there is where they stand. */
+/** Records which policies have an effect. */
 export function meetPolicies(
   policies: readonly PolicyConfig[],
   carried: readonly Traffic[] | undefined,
@@ -170,7 +170,7 @@ function readBackend(
   const weight = backend.weight === undefined ? {} : { weight: backend.weight };
   const { backend: name } = backend;
   if (name !== undefined) {
-    // One whose name could not be read may be the one that is meant.
+    // A backend whose name could not be read may be the one that is meant.
     const isKnown = backends.has(name) || !isPartial(childOf(context.root, "backends"), context);
     if (!isKnown) return undefined;
     const found = findBackend(name, childOf(origin, "backend"), backends, diagnostics);
@@ -198,7 +198,7 @@ function readBackend(
   return read && { ...read, ownPolicies };
 }
 
-/** Who chooses the server of a service chooses nothing for other backends. */
+/** Reports `inferenceRouting` on a backend that is not a service: there is no server to choose. */
 function reportIdlePicker(
   { policies }: Pick<BackendValue, "policies">,
   origin: Origin,
@@ -209,7 +209,7 @@ function reportIdlePicker(
   diagnostics.report("misplaced-field", keyPlace(childOf(origin, "inferenceRouting")), params);
 }
 
-/** A backend of a kind; undefined when it is of another one. */
+/** Reads a backend of a kind; returns `undefined` if it is of another kind. */
 function readKind<Kind extends BackendKind>(
   kind: Kind,
   backend: { readonly [Each in BackendKind]?: BackendValues[Each] },
@@ -222,7 +222,7 @@ function readKind<Kind extends BackendKind>(
   return { ...use, kind, config, origin };
 }
 
-/** What the parts of a file may ask of the whole. */
+/** Services of the whole file that its parts can use. */
 export interface FileContext {
   /** The file's `backends`, by name. */
   readonly backends: ReadonlyMap<string, RouteBackend>;
@@ -230,15 +230,15 @@ export interface FileContext {
   readonly services: Services;
   /** The file's `policies`. */
   readonly attached: PoliciesByTarget;
-  /** Where the file begins: in a manifest it is a part of it. */
+  /** Location of the file's root; in a manifest, that of the raw configuration. */
   readonly root: Origin;
-  /** Where parts with mistakes were left out. */
+  /** Locations of parts that were omitted because of mistakes. */
   readonly broken: readonly ConfigPath[];
   readonly sections: SectionUse;
   readonly diagnostics: Diagnostics;
 }
 
-/** The file's `backends`, by name. */
+/** Reads the file's `backends`, by name. */
 export function readNamedBackends(
   values: readonly (NamedBackendValue | undefined)[],
   { origin, ...context }: Omit<FileContext, "backends"> & { readonly origin: Origin },

@@ -24,15 +24,16 @@ import {
 } from "./route-groups.ts";
 import { type FileContext, meetRoute, readBackends, readPolicies } from "./route-parts.ts";
 
-/** What routes of requests may ask of the whole file. */
+/** Services of the whole file that HTTP routes can use. */
 export interface RoutesContext extends FileContext {
   readonly groups: ReadonlyMap<string, RouteGroup>;
   readonly groupUse: GroupUse;
 }
 
 /**
- * A route of a file; where it delegates to a group, the routes of the group for its requests, and one that refuses the
- * others. `general`: what holds for the routes of its listener; `from`: what it has from one that delegates to it.
+ * Reads a route of a file. If it delegates to a group, returns the group's routes for its requests and one that
+ * refuses the rest. `general` are the policies for the listener's routes, `from` is the context of a delegated
+ * route.
  */
 export function readRoute(
   route: RouteValue,
@@ -62,7 +63,7 @@ export function readRoute(
   const isRoutePartial = read.isPartial || lacksBackend;
   const responds = read.policies.some(respondsToAll);
   const traffic = routeTraffic(responds ? [] : known);
-  // Where it goes is not written yet, which is told: what would act there can't be known.
+  // A route without a backend is reported; whether its policies have an effect is unknown.
   const isOpen = known.length === 0 && !responds;
   const isUnknown =
     from?.isPartial === true || lacksBackend || isOpen || mayCarryOther(origin, context);
@@ -92,10 +93,10 @@ export function readRoute(
   ];
 }
 
-/** Fields of a route that change nothing of what there is on it. */
+/** Fields of a route that do not affect the traffic on it. */
 const MATCHING = ["name", "hostnames", "matches", "policies"];
 
-/** Whether there may be something else on a route than is known, for what was left out of it. */
+/** Whether a route may have other traffic than is known, because parts of it were omitted. */
 function mayCarryOther(origin: Origin, context: FileContext): boolean {
   const silent = [...silentPolicies, ...connectionKeys([...NAMED_SERVER, "shares"])];
   return (
@@ -103,10 +104,10 @@ function mayCarryOther(origin: Origin, context: FileContext): boolean {
   );
 }
 
-/** What a route says, with what it has from the one that delegates to it. */
+/** A route with the context from the route that delegates to it. */
 interface ReadRoute extends Pick<Delegation, "matches" | "policies" | "isPartial"> {
   readonly value: RouteValue;
-  /** What is said elsewhere, of it among others. */
+  /** Policies attached to it from elsewhere. */
   readonly attached: Attached;
 }
 
@@ -136,7 +137,10 @@ function readOwn(
   };
 }
 
-/** The routes of a group for the requests of a route, and one that refuses those which none of them answers. */
+/**
+ * Returns the routes of a group for the requests of a route, and one that refuses requests that none of them
+ * serves.
+ */
 function delegate(
   name: string,
   route: ReadRoute & Pick<RouteResource, "listeners">,

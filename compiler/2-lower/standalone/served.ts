@@ -1,6 +1,7 @@
 import type { StandaloneInput } from "../../1-parse/parse.ts";
 import type { ListenerValue } from "../../1-parse/standalone/listener.ts";
 import type { StandaloneFile } from "../../1-parse/standalone/standalone.ts";
+import { type BackendConfig, type BackendKind, backendOf } from "../../backends/index.ts";
 import { isPartial } from "../../config/broken-parts.ts";
 import { isPassedOn } from "../../config/passed-on.ts";
 import type {
@@ -12,33 +13,37 @@ import type {
 import { listenerTraffic, SectionUse } from "../../config/sections.ts";
 import { childOf, type Diagnostics, type Origin } from "../../diagnostics/diagnostic.ts";
 import { guarded } from "../../diagnostics/guarded.ts";
+import type { Section, Traffic } from "../../model/traffic.ts";
+import { limitsTokens } from "../../policies/index.ts";
 import { AttachedPolicies, actingThere, type GatewayName } from "./attached-policies.ts";
 import { readLlm, readMcp } from "./front-doors.ts";
 import { readListenerTls } from "./listener-tls.ts";
 import { mergePolicies, readRouteGroups, reportIdleGroups } from "./route-groups.ts";
 import { meetPolicies, readNamedBackends, readPolicies } from "./route-parts.ts";
 import { type RoutesContext, readRoute } from "./routes.ts";
-import { meetServerSections } from "./server-sections.ts";
 import { Services } from "./services.ts";
 import { checkRouteField, readTcpRoute } from "./tcp-routes.ts";
 
-/** What a file, or a part of it, serves. */
+/** The resources of a file, or of a part of it. */
 export interface ServedParts {
   readonly listeners: readonly ListenerResource[];
   readonly routes: readonly (RouteResource | TcpRouteResource)[];
-  /** Backends with a name. */
+  /** Named backends. */
   readonly backends: ReadonlyMap<string, RouteBackend>;
-  /** Which parts act: what acts nowhere is for who knows all of them to report. */
+  /** Use of the sections. Sections without effect are reported by the caller, which knows all parts. */
   readonly sections: SectionUse;
 }
 
-/** The parts of a file that say what is served. */
+/** The sections of a file that define resources. */
 export type ServingValue = Pick<
   StandaloneFile,
   "binds" | "backends" | "services" | "llm" | "mcp" | "routeGroups" | "policies"
 >;
 
-/** What a file serves; a policy that is given twice is reported. `gateway`: what it is called where it is a part of manifests. */
+/**
+ * Reads the resources of a file and reports policies that are set twice. `gateway` is its name if the file is part
+ * of manifests.
+ */
 export function lowerServed(
   file: ServingValue,
   { origin, broken }: Pick<StandaloneInput, "origin" | "broken">,
@@ -112,7 +117,7 @@ export function lowerServed(
   return { listeners, routes, backends, sections };
 }
 
-/** Notes which parts act on the servers that routes lead to. */
+/** Records which sections have an effect on the servers of routes. */
 function meetServers(
   { listeners, routes }: Pick<ServedParts, "listeners" | "routes">,
   sections: SectionUse,
@@ -123,9 +128,30 @@ function meetServers(
   }
 }
 
+/** Records whether limits exist for the server settings that act on them; `listeners` are by key. */
+function meetServerSections(
+  { backends, listeners: served, policies, isPartial }: RouteResource,
+  listeners: ReadonlyMap<string, ListenerResource>,
+  sections: SectionUse,
+): void {
+  const own = served.flatMap(({ listener }) => listeners.get(listener) ?? []);
+  const isLimited = [policies, ...own.map((each) => each.policies)].flat().some(limitsTokens);
+  const limits: readonly Traffic[] = isLimited ? ["tokenLimits"] : [];
+  // The limit may have been omitted because of a mistake.
+  const isKnown = [isPartial, ...own.map((each) => each.isPartial)].every((each) => each !== true);
+  for (const section of backends.flatMap((backend) => sectionsOf(backend))) {
+    sections.meet(section, isKnown ? limits : undefined);
+  }
+}
+
+function sectionsOf<Kind extends BackendKind>(backend: BackendConfig<Kind>): readonly Section[] {
+  const servers = backendOf<Kind>(backend.kind).carries(backend);
+  return servers.flatMap(({ sections = [] }) => sections);
+}
+
 type BindValue = NonNullable<NonNullable<ServingValue["binds"]>[number]>;
 
-/** A listener of a port, and where both stand. */
+/** A listener of a port, with the locations of both. */
 interface BoundListener {
   readonly bind: BindValue;
   readonly bindAt: Origin;
@@ -145,7 +171,7 @@ function boundListeners({ binds = [] }: ServingValue, origin: Origin): readonly 
   });
 }
 
-/** A listener, and the routes that it says itself. */
+/** Reads a listener and its own routes. */
 function readBoundListener(
   { bind, bindAt, listener, at, key }: BoundListener,
   context: RoutesContext,
@@ -179,7 +205,7 @@ function readBoundListener(
       ) ?? []
     );
   });
-  // Its protocol may be what was left out.
+  // Its protocol may have been omitted because of a mistake.
   if (!isListenerPartial) checkRouteField(listener, at, diagnostics);
   return {
     listener: { ...read, address, tunnel, isPartial: isListenerPartial },
@@ -187,7 +213,7 @@ function readBoundListener(
   };
 }
 
-/** What a listener says of itself. */
+/** The fields of a listener itself. */
 type ReadListener = Omit<ListenerResource, "policies" | "isPartial" | "address" | "tunnel">;
 
 function readListener(

@@ -13,7 +13,7 @@ import {
 import { suggest } from "../../diagnostics/suggestion.ts";
 import { hostAndPort } from "../../model/host-url.ts";
 
-/** The services of a file, and which of them a backend means. */
+/** The services of a file, which backends can refer to. */
 export class Services {
   readonly #services: readonly Service[];
   readonly #diagnostics: Diagnostics;
@@ -32,7 +32,7 @@ export class Services {
     );
   }
 
-  /** A service as a backend whose servers a picker chooses; undefined with a mistake (reported). */
+  /** Returns a service as a backend whose server a picker chooses; `undefined` if it has a mistake (reported). */
   pool(
     service: ServiceReferenceValue,
     { policies }: Pick<BackendValue, "policies">,
@@ -55,7 +55,7 @@ export class Services {
     return { ...pool, origin: at };
   }
 
-  /** Reports those that no backend means. */
+  /** Reports services that no backend refers to. */
   reportIdle(): void {
     for (const service of this.#services) {
       if (this.#used.has(service)) continue;
@@ -74,7 +74,7 @@ export class Services {
       this.#diagnostics.report("missing-reference", childOf(origin, "name"), {
         what: `service "${name}"`,
         candidates: names.map((each) => `"${each}"`),
-        place: "services stand under `services` of the file, each with its `name` and `hostname`",
+        place: "define services under `services` of the file, each with a `name` and a `hostname`",
         ...(near === undefined ? {} : { near }),
       });
       return undefined;
@@ -96,7 +96,7 @@ interface Service extends ServiceValue {
   readonly origin: Origin;
 }
 
-/** What backends call it. */
+/** Returns the names by which backends can refer to a service. */
 function namesOf({ name, namespace = "default", hostname }: ServiceValue): readonly string[] {
   return [...new Set([`${namespace}/${name}`, `${namespace}/${hostname}`])];
 }

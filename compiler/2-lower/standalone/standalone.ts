@@ -9,8 +9,8 @@ import { lowerServed } from "./served.ts";
 import { readTracings } from "./tracing.ts";
 
 /**
- * The resources of a standalone file; a policy that is given twice is reported. What has mistakes is not there, and
- * what held it says that it is partial.
+ * Reads the resources of a standalone file and reports policies that are set twice. Parts with mistakes are
+ * omitted, and their parents are marked as partial.
  */
 export function lowerStandalone(
   { file, origin, broken }: StandaloneInput,

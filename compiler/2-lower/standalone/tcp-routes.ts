@@ -10,7 +10,7 @@ import { actingThere, over } from "./attached-policies.ts";
 import { mergePolicies } from "./route-groups.ts";
 import { type FileContext, meetRoute, readBackends, readPolicies } from "./route-parts.ts";
 
-/** A route of connections, which stands on one listener; `isPassedOn`: the client's TLS goes on to its backends. */
+/** Reads a TCP route of one listener; `isPassedOn` means that the client's TLS is forwarded to the backends. */
 export function readTcpRoute(
   route: TcpRouteValue,
   listener: string,
@@ -44,7 +44,7 @@ export function readTcpRoute(
   };
 }
 
-/** Reports routes of requests on a listener of connections, and the reverse. */
+/** Reports HTTP routes on a TCP listener, and the reverse. */
 export function checkRouteField(
   listener: {
     readonly protocol?: ListenerResource["protocol"];

@@ -12,10 +12,10 @@ import { childOf, type Diagnostics, keyPlace, type Origin } from "../../diagnost
 import type { ServerConfig } from "../../model/server-policies.ts";
 import type { Infer } from "../../schema/schema.ts";
 
-/** Where spans go unless the configuration says otherwise. */
+/** Default path of spans. */
 const TRACES_PATH = "/v1/traces";
 
-/** What a file, or a raw configuration, says of tracing. `origin`: that of the whole. */
+/** Reads the tracing of a file, or of a raw configuration; `origin` is that of the root. */
 export function readTracings(
   { config, frontendPolicies }: TracingPlaces,
   origin: Origin,
@@ -29,7 +29,7 @@ export function readTracings(
   return readTracing(ofFrontend, childOf(origin, "frontendPolicies", "tracing"));
 }
 
-/** Where tracing is configured. */
+/** The sections that can configure tracing. */
 interface TracingPlaces {
   readonly config?: Pick<ProcessValue, "tracing"> | undefined;
   readonly frontendPolicies?: Pick<FrontendValue, "tracing"> | undefined;
@@ -64,7 +64,7 @@ function readTracing(value: TracingValue, origin: Origin): TracingConfig {
   };
 }
 
-/** An OTLP server of a file. `origin`: where it is described. */
+/** Reads an OTLP server of a file; `origin` is that of its description. */
 export function readCollector(
   { host, backend: name = "", policies, protocol = "grpc", path }: CollectorValue,
   defaultPath: string,
@@ -84,7 +84,7 @@ export function readCollector(
 
 type CollectorValue = Pick<TracingValue, "host" | "backend" | "policies" | "protocol" | "path">;
 
-/** What a GatewayPolicy says. `server`: what its backendRef leads to. */
+/** Reads the tracing of a GatewayPolicy; `server` is that of its backendRef. */
 export function readKubernetesTracing(
   value: Infer<typeof frontendFields.tracing>,
   { url, policies }: ServerConfig,
@@ -115,7 +115,7 @@ export function readKubernetesTracing(
   };
 }
 
-/** How many requests are traced, in any of the forms that say it. */
+/** Sampling rates, in any of the forms. */
 type SamplingValues = Partial<
   Record<"randomSampling" | "clientSampling", string | number | boolean>
 >;

@@ -22,19 +22,19 @@ import { isStream } from "../routes/attach.ts";
 import { backendPoliciesOf } from "./backend-policies.ts";
 import { type KubernetesBackend, unresolved } from "./backends.ts";
 
-/** A backend with the part of a rule's traffic that it gets. */
+/** A backend with its share of a rule's traffic. */
 export interface WeightedBackend {
   readonly backend: KubernetesBackend;
   readonly weight: number;
-  /** Where the rule refers to it. */
+  /** Location of the rule's reference to it. */
   readonly origin: Place;
-  /** What the reference to it changes of its messages; absent: nothing can be. */
+  /** Header changes of that reference; absent if none are possible. */
   readonly headers?: Pick<BackendPolicies, "requestHeaders" | "responseHeaders">;
 }
 
 /**
- * The backends of a rule as the standalone file would have them: how each is reached, and what share it has. `policies`:
- * what the rule has besides.
+ * Returns the backends of a rule in the vocabulary of standalone files: with their connection policies and
+ * weights. `policies` are the rule's other policies.
  */
 export function backendConfigs(
   traffic: RulePath,
@@ -46,7 +46,7 @@ export function backendConfigs(
   const isChosen = policies.some(({ kind }) => policyOf(kind).choosesServer === true);
   const isAlone =
     servers < 2 && !isChosen && backends.every(({ backend }) => isOneServer(backend.config));
-  // Every server of a backend with several gets the same part of the backend's share, in whole numbers.
+  // Splits the backend's share evenly over its servers, in whole numbers.
   const unit = backends.reduce((all, { backend }) => multiple(all, serverCount(backend)), 1);
   return backends.flatMap(({ backend, weight, headers = {} }): readonly RouteBackend[] => {
     const at = backend.config.origin;
@@ -80,7 +80,7 @@ function connected(
   const { config, manifest, port, addresses } = backend;
   const hasName = manifest?.kind === "Service" && addresses.length > 0;
   const whole = carriedBy(traffic);
-  // One server has no other one to share with.
+  // A single server has none to share with.
   const carried = isAlone ? whole?.filter((each) => each !== "shares") : whole;
   const { gateway } = traffic.listener;
   const fields = actingFields(traffic, undefined, carried, context);
@@ -113,7 +113,7 @@ function connected(
   };
 }
 
-/** A backend with what is said of how each of its parts is reached. */
+/** Adds the connection policies of a backend's parts. */
 function withPolicies<Kind extends BackendKind>(
   backend: BackendConfig<Kind>,
   ofParts: ReadonlyMap<string, BackendPolicies>,
@@ -123,13 +123,16 @@ function withPolicies<Kind extends BackendKind>(
   return { ...backend, config };
 }
 
-/** Pods answer for the names that clients use; a Service that only stands for another host does not. */
+/**
+ * Whether the backend is in the cluster: pods serve the host names that clients use, but an ExternalName Service
+ * only stands for another host.
+ */
 function isInCluster(manifest: KubernetesBackend["manifest"]): boolean {
   if (manifest?.kind === "InferencePool") return true;
   return manifest?.kind === "Service" && manifest.spec?.type !== "ExternalName";
 }
 
-/** What is said of a backend, or of a part of it, and does something there. */
+/** Returns the fields for a backend, or a part of it, that have an effect there. */
 function actingFields(
   traffic: RulePath,
   part: BackendSection | undefined,
@@ -147,7 +150,7 @@ function serverCount({ addresses }: KubernetesBackend): number {
   return Math.max(1, addresses.length);
 }
 
-/** The least common multiple. */
+/** Returns the least common multiple. */
 function multiple(a: number, b: number): number {
   return (a * b) / divisor(a, b);
 }

@@ -11,7 +11,7 @@ import { type ConnectionDestination, connectionOf } from "./connections.ts";
 import { llmPolicies } from "./llm-policies.ts";
 import { tunnelOf } from "./servers.ts";
 
-/** How a backend is reached, and what becomes of requests to its models, as the effective fields say. */
+/** Reads the connection and LLM policies of a backend from its effective fields. */
 export function backendPoliciesOf(
   fields: readonly EffectiveField[],
   destination: ConnectionDestination,

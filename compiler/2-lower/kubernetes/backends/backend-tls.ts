@@ -14,7 +14,7 @@ import {
 import type { FieldValue } from "../policies/merge.ts";
 import type { PolicyContext } from "../policies/policy-context.ts";
 
-/** TLS to a backend: `tls` of a GatewayPolicy or GatewayBackend, or `validation` of a BackendTLSPolicy. */
+/** Reads TLS to a backend: `tls` of a GatewayPolicy or GatewayBackend, or `validation` of a BackendTLSPolicy. */
 export function readBackendTls(
   value: FieldValue,
   gateway: Manifest,
@@ -53,7 +53,7 @@ function readTls(
   };
 }
 
-/** The certificate that the gateway shows, and the authorities that come with it. */
+/** Returns the gateway's client certificate, and the CA certificate in the same Secret. */
 function ownCertificate(
   { mtlsCertificateRef }: TlsValue,
   from: Manifest,

@@ -27,35 +27,35 @@ import {
   serviceName,
 } from "../inventory/services.ts";
 
-/** A backend as the standalone file would have it, and the resource that it is. */
+/** A backend in the vocabulary of standalone files, with its resource. */
 export interface KubernetesBackend {
   readonly config: BackendConfig;
-  /** Undefined when it could not be found (reported). */
+  /** `undefined` if it was not found (reported). */
   readonly manifest: ManifestOf<(typeof BACKEND_KINDS)[number]> | undefined;
-  /** Its parts by name: MCP targets. */
+  /** Its parts by name, such as MCP targets. */
   readonly parts: ReadonlyMap<string, BackendSection>;
-  /** The port of a Service, its name and number as policies name it, or of a pool's endpoints. */
+  /** Port of a Service, as named in policies, or of a pool's endpoints. */
   readonly port: ServicePort | undefined;
-  /** `HOST:PORT` of each of its servers, when they are known one by one. */
+  /** `HOST:PORT` of each of its servers, if they are known individually. */
   readonly addresses: readonly string[];
 }
 
-/** The kinds that a route may send to. */
+/** Kinds that a route can refer to. */
 export const BACKEND_KINDS = ["Service", "GatewayBackend", "InferencePool"] as const;
 
-/** GatewayBackends as read, whoever uses them. */
+/** All GatewayBackends, used or not. */
 export type DeclaredBackends = ReadonlyMap<
   ManifestOf<"GatewayBackend">,
   Pick<KubernetesBackend, "config" | "parts">
 >;
 
-/** What finding a backend needs. */
+/** Services needed to find a backend. */
 export interface BackendContext extends ReferenceContext {
-  /** What GatewayBackends are; those with mistakes are not there. */
+  /** GatewayBackends without mistakes. */
   readonly backends: DeclaredBackends;
 }
 
-/** Reads every GatewayBackend; one with mistakes (reported) is left out. */
+/** Reads all GatewayBackends; omits those with mistakes (reported). */
 export function declaredBackends(context: ReferenceContext): DeclaredBackends {
   const read = context.inventory.all("GatewayBackend").flatMap((manifest) => {
     const at = childOf(manifest.origin, "spec");
@@ -67,12 +67,12 @@ export function declaredBackends(context: ReferenceContext): DeclaredBackends {
   return new Map(read);
 }
 
-/** A reference of a route. */
+/** A reference in a route. */
 export interface RouteReference {
   readonly reference: BackendReference;
   readonly from: Manifest;
   readonly origin: Origin;
-  /** The server that a resource refers to; undefined when there is none (reported). */
+  /** Returns the server that a resource refers to; `undefined` if it is unknown (reported). */
   readonly server: (
     reference: BackendReference,
     from: Manifest,
@@ -80,7 +80,7 @@ export interface RouteReference {
   ) => ServerConfig | undefined;
 }
 
-/** What a route's reference leads to. */
+/** Returns the backend of a route's reference. */
 export function referencedBackend(
   { reference, from, origin, server: serverOf }: RouteReference,
   context: BackendContext,
@@ -95,7 +95,7 @@ export function referencedBackend(
   return found ?? { ...none, config: unresolved(at), manifest };
 }
 
-/** A backend that is there. */
+/** Returns the backend of an existing resource. */
 function foundBackend(
   manifest: NonNullable<KubernetesBackend["manifest"]>,
   { reference, origin, server: serverOf }: RouteReference,
@@ -107,7 +107,7 @@ function foundBackend(
     addresses: [],
   };
   if (manifest?.kind === "GatewayBackend") {
-    // One that has mistakes is not read: they are its own, wherever it is referred to.
+    // Mistakes of a GatewayBackend are reported once, not at each reference.
     const found = context.backends.get(manifest) ?? { config: unresolved(manifest.origin) };
     return { ...none, ...found, manifest, port: undefined };
   }
@@ -123,18 +123,18 @@ function foundBackend(
   return { ...none, config, manifest, port, addresses };
 }
 
-/** What the endpoints of a pool speak, as a Service says it of its port. */
+/** Returns the port and protocol of a pool's endpoints in the form of a Service's port. */
 function poolPort({ spec }: ManifestOf<"InferencePool">): ServicePort | undefined {
   const port = spec?.targetPorts?.[0]?.number ?? spec?.targetPortNumber;
   return port === undefined ? undefined : { port, appProtocol: spec?.appProtocol ?? null };
 }
 
-/** A server by its address. */
+/** Returns a server by its address. */
 function server(address: string, origin: Origin): BackendConfig<"host"> {
   return { kind: "host", config: { address }, origin };
 }
 
-/** Stands for a server that is not known: the program is not used then, or nothing calls it. */
+/** Returns a placeholder for an unknown server. Such a program is not used, or the server is never called. */
 export function unresolved(origin: Origin): BackendConfig {
   return server("unresolved.invalid:80", origin);
 }
@@ -173,7 +173,7 @@ function ofResource<Kind extends BackendKind>(
   return config === undefined ? undefined : { kind, config, origin: manifest.origin };
 }
 
-/** No DNS has it: a controller says which pods it stands for. */
+/** Returns a host name that DNS does not know: a controller resolves it to pods. */
 function poolHost({ namespace, name }: Manifest): string {
   return `${name}.${namespace}.pool.cluster.local`;
 }
@@ -199,7 +199,7 @@ function backendContext(
   };
 }
 
-/** Whether a selector of a backend means a Service: of its own namespace unless it says. */
+/** Whether a selector of a backend matches a Service, by default in the backend's own namespace. */
 function isSelected(
   service: ManifestOf<"Service">,
   selector: ServiceSelector,

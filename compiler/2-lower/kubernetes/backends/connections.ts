@@ -3,37 +3,39 @@ import {
   type AzureAuthValue,
   backendAuth,
   httpFields,
+  type oauthTokenExchange,
   tcpFields,
 } from "../../../1-parse/kubernetes/schemas/connection.ts";
 import { AZURE_SCOPE } from "../../../backends/parts/connection-schema.ts";
+import { headerPlace, sharedFields } from "../../../backends/parts/token-exchange.ts";
 import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
 import { guarded } from "../../../diagnostics/guarded.ts";
 import type { Manifest, ServicePort } from "../../../manifests/manifests.ts";
 import type { BackendPolicies } from "../../../model/backend-policies.ts";
 import type { AwsKeyTexts, AzureAuthConfig } from "../../../model/cloud-credentials.ts";
 import type { MountedFile } from "../../../model/texts.ts";
+import type { TokenExchangeConfig } from "../../../model/token-exchange.ts";
 import { parseTimer } from "../../../schema/duration.ts";
 import { readKeepAlive } from "../../../schema/keep-alive.ts";
-import { type Schema, validated } from "../../../schema/schema.ts";
+import { type Infer, type Schema, validated } from "../../../schema/schema.ts";
 import { secretFiles, secretHasKey } from "../inventory/secrets.ts";
 import type { EffectiveField, FieldValue } from "../policies/merge.ts";
 import type { PolicyContext } from "../policies/policy-context.ts";
 import { readBackendTls } from "./backend-tls.ts";
 import { gatewayCertificate } from "./gateway-certificate.ts";
-import { lowerTokenExchange } from "./token-exchange.ts";
 
-/** A server that is connected to. */
+/** A server and the facts that determine how to connect to it. */
 export interface ConnectionDestination {
-  /** The port of the Service that it is. */
+  /** Port of its Service. */
   readonly port: ServicePort | undefined;
-  /** What its certificate says, when it is reached by an address instead of its name. */
+  /** Name in its certificate, if it is reached by an address instead of its name. */
   readonly serverName: string | undefined;
-  /** Calls of gRPC go there; absent: no. */
+  /** Whether gRPC calls are sent to it; absent if not. */
   readonly isGrpc?: boolean;
   readonly origin: Origin;
 }
 
-/** How a server is reached, as the effective fields say; what they leave open its Service's port may say. */
+/** Reads the connection policies of a server from its effective fields; its Service's port fills in the protocol. */
 export function connectionOf(
   fields: readonly EffectiveField[],
   destination: ConnectionDestination,
@@ -67,7 +69,7 @@ export function connectionOf(
   return Object.keys(policies).length === 0 ? undefined : policies;
 }
 
-/** TCP and HTTP settings, whose fields may come from several policies. */
+/** Reads TCP and HTTP settings, whose fields may come from several policies. */
 function plainPolicies(only: (field: string) => FieldValue | undefined): BackendPolicies {
   const [keepalive, connectTimeout] = [only("tcp.keepalive"), only("tcp.connectTimeout")];
   const [version, requestTimeout] = [only("http.version"), only("http.requestTimeout")];
@@ -93,7 +95,7 @@ function plainPolicies(only: (field: string) => FieldValue | undefined): Backend
   };
 }
 
-/** Milliseconds. */
+/** Returns milliseconds. */
 function timeOf(schema: Schema<string>, field: FieldValue | undefined): number | undefined {
   return field && parseTimer(validated(schema, field.value));
 }
@@ -144,14 +146,56 @@ function readAuth(
   return { kind: "file", file: { kind: "secret", file }, origin };
 }
 
-/** Who asks Entra for tokens: an application by a Secret, an identity of the machine, or whatever the gateway runs as. */
+/**
+ * Reads `oauthTokenExchange` of manifests; returns `undefined` without a valid URL. `secret` is the mounted client
+ * secret.
+ */
+function lowerTokenExchange(
+  value: Infer<typeof oauthTokenExchange>,
+  secret: { readonly file: string; readonly origin: Origin },
+  origin: Origin,
+): TokenExchangeConfig | undefined {
+  const { url = "", clientAuth, grantType, subjectToken = {}, requestedTokenType } = value;
+  // An invalid URL has already been reported.
+  if (!URL.canParse(url)) return undefined;
+  const { origin: host, pathname, search } = new URL(url);
+  return {
+    ...sharedFields(value, origin),
+    host,
+    hostOrigin: childOf(origin, "url"),
+    path: `${pathname}${search}`,
+    client: clientAuth && {
+      clientId: clientAuth.clientId,
+      clientSecret: { kind: "secret", file: secret.file },
+      method: clientAuth.method === "ClientSecretPost" ? "clientSecretPost" : "clientSecretBasic",
+      secretOrigin: secret.origin,
+    },
+    grant: grantType === "JwtBearer" ? "jwtBearer" : "tokenExchange",
+    subject: headerPlace(undefined),
+    subjectType: tokenType(subjectToken.tokenType ?? "AccessToken"),
+    requestedType: requestedTokenType && tokenType(requestedTokenType),
+    target: headerPlace(value.location?.header),
+  };
+}
+
+/** Returns the URI of a token type; unknown names are URIs themselves (RFC 8693 3). */
+function tokenType(name: string): string {
+  const known = new Map([
+    ["AccessToken", "access_token"],
+    ["Jwt", "jwt"],
+    ["IdToken", "id_token"],
+  ]).get(name);
+  return known === undefined ? name : `urn:ietf:params:oauth:token-type:${known}`;
+}
+
+/** Reads the Entra credentials: an application in a Secret, a managed identity, or the gateway's own identity. */
 function readAzure(
   { secretRef, managedIdentity, scope = AZURE_SCOPE }: AzureAuthValue,
   use: SecretPlace,
   context: PolicyContext,
 ): AzureAuthConfig {
   if (managedIdentity !== undefined) {
-    // The machine refuses to be asked by several ids.
+    // The metadata service refuses requests with several ids.
     const names = ["clientId", "objectId", "resourceId"] as const;
     const first = names.find((name) => managedIdentity[name] !== undefined);
     const identity = first === undefined ? {} : { [first]: managedIdentity[first] };
@@ -165,21 +209,21 @@ function readAzure(
     { name, keys, content: "word", from, gateway, origin },
     context,
   ).map((file): MountedFile => ({ kind: "secret", file }));
-  // One that can't be mounted has been reported.
+  // A missing key has already been reported.
   if (tenantId === undefined || clientId === undefined || clientSecret === undefined)
     return { kind: "azure", scope, source: { kind: "ambient" } };
   const files = { tenantId, clientId, clientSecret };
   return { kind: "azure", scope, source: { kind: "mountedSecret", files } };
 }
 
-/** A Secret that a policy names: who names it, for which Gateway, and where. */
+/** A Secret that a policy refers to: the policy, its Gateway, and the location. */
 interface SecretPlace {
   readonly source: Manifest;
   readonly gateway: Manifest;
   readonly at: Origin;
 }
 
-/** The keys of a Secret: `accessKey`, `secretKey` and, when it has one, `sessionToken`. */
+/** Returns the keys of a Secret: `accessKey`, `secretKey` and optionally `sessionToken`. */
 function awsKeys(name: string, use: SecretPlace, context: PolicyContext): AwsKeyTexts {
   const { source: from, gateway, at: origin } = use;
   const hasToken = secretHasKey(name, "sessionToken", from, context);
@@ -196,11 +240,11 @@ function awsKeys(name: string, use: SecretPlace, context: PolicyContext): AwsKey
   };
 }
 
-/** Names of protocols of a Service's port (KEP-3726, and IANA's names) that are HTTP/2 or TLS. */
+/** Values of a Service port's `appProtocol` (KEP-3726, and IANA's names) for HTTP/2 and for TLS. */
 const HTTP2: readonly string[] = ["kubernetes.io/h2c", "h2c", "http2", "grpc"];
 const SECURE: readonly string[] = ["https", "kubernetes.io/wss", "wss"];
 
-/** What a Service's port says of its protocol, where no policy does. */
+/** Adds the protocol of a Service's port, unless a policy sets one. */
 function withProtocol(
   config: BackendPolicies,
   { port, isGrpc = false, origin }: ConnectionDestination,
@@ -219,7 +263,7 @@ function withProtocol(
   };
 }
 
-/** TLS by the authorities of the system, for the name of the destination. */
+/** TLS verified with the system's CA certificates and the name of the destination. */
 const SYSTEM_TLS = {
   cert: undefined,
   key: undefined,

@@ -7,8 +7,8 @@ import { checkSecret, type SecretUse, secretFiles } from "../inventory/secrets.t
 import type { PolicyContext } from "../policies/policy-context.ts";
 
 /**
- * The certificate that a Gateway shows to every backend that is reached over TLS (GEP-3155), unless a policy shows another one.
- * A reference to none leaves `certOrigin` alone: the routes that need the certificate are closed.
+ * Returns the client certificate of a Gateway for all backends over TLS (GEP-3155), which policies can override.
+ * If the reference is broken, only `certOrigin` is set: the routes that need the certificate are closed.
  */
 export function gatewayCertificate(
   gateway: Manifest,
@@ -28,13 +28,16 @@ export function gatewayCertificate(
   };
 }
 
-/** Reports a Gateway's certificate that can't be read, or that no backend of its routes, which were read before, is shown. */
+/**
+ * Reports a Gateway's client certificate that cannot be read, or that no backend of its routes uses. The routes
+ * must have been read before.
+ */
 export function checkGatewayCertificate(gateway: Manifest, context: PolicyContext): void {
   const use = secretUse(gateway);
   if (use === undefined || !checkSecret(use, context) || gateway.isPartial === true) return;
   const { origin } = use;
   if (context.sections.useOf(origin) === "acting") return;
-  // A Gateway is there before its routes are: they may come to have such a backend.
+  // Not an error: a Gateway exists before its routes, which may add such a backend later.
   context.diagnostics.report("policy-without-effect", keyPlace(origin), {
     policy: resourceName(gateway),
     field: "clientCertificateRef",
@@ -54,7 +57,7 @@ function sectionOf(origin: Origin): Section {
   return { name: "clientCertificateRef", actsOn: ["upstreamTls"], origin };
 }
 
-/** The reference to the Secret, where Gateway API has it or where it once stood. */
+/** Returns the reference to the Secret, at its place in Gateway API or at its former place. */
 function referenceOf(
   gateway: Manifest,
 ): { readonly to: ObjectReference; readonly origin: Origin } | undefined {

@@ -19,7 +19,10 @@ import type { PolicyContext } from "../policies/policy-context.ts";
 import { connectionOf } from "./connections.ts";
 import { serverOf } from "./servers.ts";
 
-/** What becomes of requests to models: each part from the policy whose `backend.ai` field counts; undefined: none has any. */
+/**
+ * Reads the LLM policies, each part from the most specific `backend.ai` field; returns `undefined` if no such
+ * field is set.
+ */
 export function llmPolicies(
   fields: readonly EffectiveField[],
   gateway: Manifest,
@@ -36,7 +39,7 @@ export function llmPolicies(
   if (first === undefined) return undefined;
   const wanted = defaults === undefined ? [] : validated(llmFields.defaults, defaults.value);
   const missing = wanted.filter(({ override }) => override !== true);
-  // `override: true` among the defaults stands for an override.
+  // A default with `override: true` counts as an override.
   const forced = wanted.filter(({ override }) => override === true);
   const stated = overrides === undefined ? [] : validated(llmFields.overrides, overrides.value);
   const replaced = [...forced, ...stated];
@@ -113,7 +116,7 @@ function readPrompts({ value }: FieldValue): Required<PromptMessages> {
   return { prepend: prepend.map(lowerCased), append: append.map(lowerCased) };
 }
 
-/** Manifests shout: `SYSTEM`. */
+/** Converts roles of manifests, which are in upper case (`SYSTEM`). */
 function lowerCased({ role, content }: PromptMessage): PromptMessage {
   return { role: role.toLowerCase(), content };
 }

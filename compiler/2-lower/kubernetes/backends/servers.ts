@@ -16,28 +16,28 @@ import type { PolicyContext } from "../policies/policy-context.ts";
 import { recordEffect } from "../policies/policy-effects.ts";
 import { connectionOf } from "./connections.ts";
 
-/** The kinds that are one server. */
+/** Kinds that describe a single server. */
 const SERVER_KINDS = ["Service", "GatewayBackend"] as const;
 
-/** A reference of a policy to a server that the gateway itself talks to. */
+/** A policy's reference to a server that the gateway itself calls. */
 export interface ServerUse {
   readonly reference: BackendReference;
-  /** The resource that refers to it. */
+  /** The resource with the reference. */
   readonly from: Manifest;
-  /** Whose pods talk to it. */
+  /** The Gateway whose pods call the server. */
   readonly gateway: Manifest;
   readonly origin: Origin;
 }
 
 /**
- * A Service or a static GatewayBackend, and how it is reached: as the policies on it say, and its own. Those of Gateways
- * and routes are about their traffic. Undefined when there is none (reported).
+ * Returns a Service or a static GatewayBackend with its connection policies: those attached to it and its own, but
+ * not those of Gateways and routes, which are for client traffic. `undefined` if it is unknown (reported).
  */
 export function serverOf(use: ServerUse, context: PolicyContext): ServerConfig | undefined {
   return reachedServer(use, NAMED_SERVER, context);
 }
 
-/** `carried`: what there is of calls to it. */
+/** Returns a referenced server; `carried` is the traffic to it. */
 function reachedServer(
   { reference, from, gateway, origin }: ServerUse,
   carried: readonly Traffic[],
@@ -71,7 +71,10 @@ function reachedServer(
   return { url, policies, source: manifest.origin };
 }
 
-/** The proxy through which a server is reached, and how it is itself reached; undefined: none (or reported). */
+/**
+ * Returns the proxy to a server, with the proxy's own connection policies; `undefined` if none is configured or it
+ * is invalid (reported).
+ */
 export function tunnelOf(
   fields: readonly EffectiveField[],
   gateway: Manifest,
@@ -86,7 +89,7 @@ export function tunnelOf(
   }
   if (backendRef === undefined) return undefined;
   const at = childOf(origin, "backendRef");
-  // A proxy is reached directly.
+  // The connection to the proxy itself does not use another proxy.
   const use = { reference: backendRef, from, gateway, origin: at };
   const server = reachedServer(use, HTTP_SERVER, context);
   if (server === undefined) return undefined;

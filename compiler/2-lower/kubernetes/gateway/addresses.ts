@@ -3,8 +3,8 @@ import { childOf, type Diagnostics } from "../../../diagnostics/diagnostic.ts";
 import type { ManifestOf } from "../../../manifests/manifests.ts";
 
 /**
- * The IP addresses that a Gateway asks for, which its Service asks the load balancer for; empty for any. What no Service can
- * have is reported.
+ * Returns the IP addresses that a Gateway requests, which its Service requests from the load balancer; empty for
+ * any. Reports addresses that a Service cannot have.
  */
 export function requestedAddresses(
   { spec, origin }: ManifestOf<"Gateway">,
@@ -18,10 +18,10 @@ export function requestedAddresses(
       diagnostics.report("gateway-address", childOf(at, "type"), params);
       return [];
     }
-    // Without a value any address of the type is good.
+    // Without a value, any address of the type is accepted.
     if (value === "") return [];
     if (isIP(value) !== 0) return [value];
-    const params = { problem: "is no IP address", cause: "AddressNotUsable" } as const;
+    const params = { problem: "is not an IP address", cause: "AddressNotUsable" } as const;
     diagnostics.report("gateway-address", childOf(at, "value"), params);
     return [];
   });

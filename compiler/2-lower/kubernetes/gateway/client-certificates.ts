@@ -8,23 +8,23 @@ import { usableAuthorities } from "../inventory/secrets.ts";
 import type { PolicyContext } from "../policies/policy-context.ts";
 import type { KubernetesListener } from "./listeners.ts";
 
-/** Which certificates the clients of a listener have to show; undefined: none. */
+/** Returns the client certificates that a listener requires; `undefined` if none. */
 export type ClientsOf = (listener: KubernetesListener) => ClientCertificatesNode | undefined;
 
-/** A validation of client certificates as declared. */
+/** A validation of client certificates, as declared. */
 export interface ClientValidation {
   readonly value: Infer<typeof frontendValidation>;
   /** The resource that declares it. */
   readonly from: Manifest;
-  /** Where it is declared. */
+  /** Location of the declaration. */
   readonly origin: Origin;
-  /** The port that it is about; undefined: every port without its own. */
+  /** Port that it applies to; `undefined` for every port without its own. */
   readonly port: number | undefined;
 }
 
 /**
- * Reads which certificates the clients of a Gateway's listeners have to show (GEP-91). An authority that can't be read is
- * reported and left out: its clients are refused. A validation that acts on no listener is reported.
+ * Reads the client certificates that a Gateway's listeners require (GEP-91). Unreadable CA certificates are
+ * reported and omitted, so their clients are refused. Reports validations that apply to no listener.
  */
 export function clientsOfListeners(
   gateway: ManifestOf<"Gateway">,
@@ -68,8 +68,9 @@ export function clientsOfListeners(
 }
 
 /**
- * The validation of client certificates that holds for a listener: its own, where the Gateway API once had it, else its
- * Gateway's for the port, else its Gateway's default. Undefined if there is none, or no TLS ends at the listener.
+ * Returns the validation of client certificates for a listener: its own, at the field's former place in Gateway
+ * API, or else the Gateway's for its port, or else the Gateway's default. `undefined` if none is declared, or if the
+ * listener does not terminate TLS.
  */
 export function validationOf(listener: KubernetesListener): ClientValidation | undefined {
   const { resource, gateway } = listener;
@@ -91,7 +92,10 @@ function ownValidation({
   return value && { value, from: owner, origin, port: resource.port };
 }
 
-/** Validations that a Gateway declares for all of its listeners; a port may be overridden by nothing. */
+/**
+ * Returns the validations that a Gateway declares for its listeners. An entry for a port can also disable
+ * validation.
+ */
 function gatewayValidations(gateway: ManifestOf<"Gateway">): readonly ClientValidation[] {
   const place = childOf(gateway.origin, "spec", "tls", "frontend");
   const byDefault = gateway.spec?.tls?.frontend?.default.validation;
@@ -111,7 +115,7 @@ function overridesOf({ spec }: ManifestOf<"Gateway">) {
   return spec?.tls?.frontend?.perPort ?? [];
 }
 
-/** Whether a Gateway lets clients through whose certificate is missing or invalid. */
+/** Whether a Gateway accepts clients with a missing or invalid certificate. */
 export function isInsecure(gateway: ManifestOf<"Gateway">): boolean {
   const own = (gateway.spec?.listeners ?? []).map((each) => each?.tls?.frontendValidation);
   const all = [...gatewayValidations(gateway).map(({ value }) => value), ...own];

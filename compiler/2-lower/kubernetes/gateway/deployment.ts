@@ -11,7 +11,7 @@ import { containersOf, overlaysOf } from "./overlays.ts";
 import type { ParametersSpec } from "./parameters.ts";
 import { lastOf } from "./process.ts";
 
-/** How a cluster runs a Gateway. */
+/** Returns how a cluster runs a Gateway. */
 export function deploymentOf(
   gateway: ManifestOf<"Gateway">,
   parameters: readonly ParametersSpec[],
@@ -50,7 +50,7 @@ export function deploymentOf(
   };
 }
 
-/** Reports what lets the kubelet kill pods while they still drain. */
+/** Reports settings with which the kubelet kills pods that are still draining. */
 export function checkGrace(
   parameters: readonly ParametersSpec[],
   { drain }: ProcessNode,
@@ -73,7 +73,7 @@ export function checkGrace(
   }
 }
 
-/** An audit log goes where a volume is: a pod's own file system can't be written, unless an overlay lets it. */
+/** Reports an audit log outside of a volume: a pod's own file system is read-only, unless an overlay changes that. */
 export function checkAuditFile(
   parameters: readonly ParametersSpec[],
   { audit }: ProcessNode,
@@ -97,18 +97,18 @@ export function checkAuditFile(
   diagnostics.report("audit-file-read-only", at, { file });
 }
 
-/** What tells the gateway how long its pod has. */
+/** Variable with the pod's grace period, for the gateway. */
 const GRACE_VARIABLE = "TERMINATION_GRACE_PERIOD_SECONDS";
-/** The gateway is done this many seconds before its pod is killed. */
+/** Seconds between the end of draining and the end of the pod's grace period. */
 const KILL_MARGIN = 5;
 
-/** A variable of the Gateway takes the place of its class's. */
+/** Returns the variables; those of the Gateway override those of its class. */
 function envOf(parameters: readonly ParametersSpec[]): readonly Json[] {
   const all = parameters.flatMap(({ env }) => env ?? []);
   return [...new Map(all.map((each) => [jsonAt(each, "name"), each])).values()];
 }
 
-/** A label's and a Service's limit: a longer name keeps its start, and is told from others by a digest. */
+/** Returns a name within the limit of labels and Services; a longer name is truncated and made unique by a digest. */
 function resourceName(name: string): string {
   if (name.length <= 63) return name;
   const digest = createHash("sha256").update(name).digest("hex").slice(0, 12);

@@ -31,7 +31,7 @@ import { lastOf } from "./process.ts";
 
 type TlsValue = Infer<typeof frontendFields.tls>;
 
-/** How a Gateway meets its clients: the fields of the policies that target it, over those of its raw configuration. */
+/** Returns the frontend of a Gateway: the fields of policies that target it override its raw configuration. */
 export function gatewayFrontend(
   gateway: ManifestOf<"Gateway">,
   raw: FrontendConfig,
@@ -44,7 +44,7 @@ export function gatewayFrontend(
   const tcp = valueOfField(frontendFields.tcp, fields.get("frontend.tcp"));
   const tls = valueOfField(frontendFields.tls, fields.get("frontend.tls"));
   const rest = defaultFrontend(gateway.origin);
-  // A field of a policy replaces that of the raw configuration whole.
+  // A field of a policy replaces that of the raw configuration as a whole.
   const ofHttp = http === undefined ? raw : readHttp(http, rest);
   const ofTcp = tcp === undefined ? raw : readTcp(tcp, rest);
   const { keepAlive, maxConnections } = ofTcp.connections;
@@ -101,7 +101,7 @@ function readTls(
   };
 }
 
-/** The fields of a frontend, and single fields of its TLS, meet what the listeners have. */
+/** Records which fields of the frontend, and of its TLS, have an effect on the listeners. */
 function meetFrontend(
   fields: ReadonlyMap<string, EffectiveField>,
   listeners: readonly ListenerResource[],
@@ -118,14 +118,14 @@ function meetFrontend(
   }
 }
 
-/** The names of TLS fields in manifests, and in a file. */
+/** TLS fields with different names in manifests and in a file. */
 const TLS_FIELDS: Readonly<Record<string, string>> = {
   alpnProtocols: "alpn",
   minProtocolVersion: "minVersion",
   maxProtocolVersion: "maxVersion",
 };
 
-/** What the policies of a Gateway say of the access log. */
+/** Returns the access logs that a Gateway's policies configure. */
 export function gatewayAccessLogs(
   gateway: ManifestOf<"Gateway">,
   context: PolicyContext,
@@ -140,7 +140,10 @@ export function gatewayAccessLogs(
   });
 }
 
-/** What the policies of a Gateway say of tracing, else its raw configuration, its own over its class's. */
+/**
+ * Returns the tracing that a Gateway's policies configure, or else its raw configuration (its own before its
+ * class's).
+ */
 export function gatewayTracing(
   gateway: ManifestOf<"Gateway">,
   parameters: readonly ParametersSpec[],
@@ -159,7 +162,7 @@ export function gatewayTracing(
   return server && readKubernetesTracing(value, server, origin);
 }
 
-/** The frontend fields that hold for a Gateway. */
+/** Returns the effective frontend fields of a Gateway. */
 export function gatewayFields(
   gateway: ManifestOf<"Gateway">,
   context: PolicyContext,

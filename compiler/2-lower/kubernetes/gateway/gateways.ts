@@ -27,9 +27,9 @@ import {
   ROUTE_KINDS,
   withoutConflicts,
 } from "../routes/attach.ts";
+import type { CachedRoutes } from "../routes/cached-routes.ts";
 import { reportUndelegated, withDelegated, withoutDelegated } from "../routes/delegation.ts";
 import { routeResources } from "../routes/http-routes.ts";
-import type { KeptRoutes } from "../routes/kept-routes.ts";
 import { sharedRoutes } from "../routes/shared-routes.ts";
 import { tcpRouteResources } from "../routes/tcp-routes.ts";
 import { requestedAddresses } from "./addresses.ts";
@@ -57,14 +57,14 @@ import {
   unservedRawParts,
 } from "./raw-config.ts";
 
-/** A Gateway of manifests as the standalone file would have it. */
+/** A Gateway of manifests in the vocabulary of standalone files. */
 export interface KubernetesGateway {
   readonly manifest: ManifestOf<"Gateway">;
   readonly gateway: GatewayResource;
   readonly routes: readonly (RouteResource | TcpRouteResource)[];
 }
 
-/** Everything that was found out about an input of manifests. */
+/** The result of lowering manifests. */
 export interface KubernetesModel {
   readonly manifests: readonly Manifest[];
   readonly inventory: Inventory;
@@ -78,20 +78,22 @@ export interface KubernetesModel {
 /** Controllers whose classes are compiled. */
 export const CONTROLLERS: readonly string[] = ["gwc.dev/gateway", "agentgateway.dev/agentgateway"];
 
-/** Looks up and merges what manifests say; the Gateways that come out know nothing of Kubernetes any more. */
+/**
+ * Resolves references between manifests and merges policies. The resulting Gateways are independent of Kubernetes.
+ */
 export function lowerKubernetes(
   manifests: readonly Manifest[],
   given: Pick<ReferenceContext, "diagnostics" | "isDelivered">,
   {
     assumed,
-    kept,
+    cache,
   }: {
     readonly assumed?: AssumedResource | undefined;
-    /** What the last time left of routes that did not change. */
-    readonly kept?: KeptRoutes | undefined;
+    /** Cached routes of the previous run that did not change. */
+    readonly cache?: CachedRoutes | undefined;
   } = {},
 ): KubernetesModel {
-  kept?.begin(manifests);
+  cache?.begin(manifests);
   const inventory = new Inventory(manifests, assumed);
   const references: ReferenceContext = { inventory, ...given };
   const { diagnostics } = given;
@@ -132,8 +134,8 @@ export function lowerKubernetes(
     }),
   );
   const gateways = own.flatMap((manifest): readonly KubernetesGateway[] => {
-    // Routes come first: their policies say which Secrets the Gateway mounts.
-    const routes = routesOf(byGateway.get(manifest) ?? [], context, kept);
+    // Routes come first: their policies determine which Secrets the Gateway mounts.
+    const routes = routesOf(byGateway.get(manifest) ?? [], context, cache);
     const ofGateway = parameters.get(manifest) ?? [];
     const ofRaw = raw.get(manifest) ?? NO_PARTS;
     const gateway = guarded(childOf(manifest.origin, "spec"), diagnostics, () =>
@@ -157,7 +159,7 @@ export function lowerKubernetes(
   return { manifests, inventory, context, listeners, attachments, gateways, unserved };
 }
 
-/** What is found out about one object; nothing where a bug of gwc shows in it, which is reported as its own. */
+/** Processes one object. A bug of gwc in it is reported for this object, and its results are omitted. */
 function ofObject<Found>(
   { origin }: Manifest,
   { diagnostics }: ReferenceContext,
@@ -169,7 +171,7 @@ function ofObject<Found>(
 function routesOf(
   attachments: readonly Attachment[],
   context: PolicyContext,
-  kept: KeptRoutes | undefined,
+  cache: CachedRoutes | undefined,
 ): readonly (RouteResource | TcpRouteResource)[] {
   const rules = attachments.flatMap((attachment) => {
     const { route, listener } = attachment;
@@ -179,7 +181,7 @@ function routesOf(
       route,
       context,
       () =>
-        kept?.resources(attachment, route, context) ?? routeResources(attachment, route, context),
+        cache?.resources(attachment, route, context) ?? routeResources(attachment, route, context),
     );
     return resources.map((resource) => ({ resource, listener: name }));
   });
@@ -209,13 +211,13 @@ function gatewayResource(
     ...listener.resource,
     tls: listener.resource.tls && { ...listener.resource.tls, clients: clientsOf(listener) },
     pathHandling: paths.get(listener.resource.name),
-    // What stands on a Gateway before routing is about its requests.
+    // Policies on a Gateway before routing only apply to requests.
     policies: isOfRequests(listener) ? preRoutingPolicies(listener, context) : [],
   }));
   const own = [...typed, ...raw.listeners];
   const fields = new Set(gatewayFields(manifest, context).keys());
   reportOverridden(parameters, fields, context.diagnostics);
-  // The policies of their servers say which Secrets the Gateway mounts, as those of routes do.
+  // As with routes, the policies of these servers determine which Secrets the Gateway mounts.
   const accessLogs = [...rawAccessLogs(parameters), ...gatewayAccessLogs(manifest, context)];
   const tracing = gatewayTracing(manifest, parameters, context);
   const id = `${manifest.namespace}/${manifest.name}`;
@@ -251,7 +253,7 @@ function gatewayResource(
   };
 }
 
-/** Reports what raw configuration says of listeners that are not there. */
+/** Reports raw configuration for listeners that do not exist. */
 function checkNamed(
   named: ReadonlyMap<string, PathHandlingResource>,
   listeners: readonly KubernetesListener[],
@@ -275,7 +277,7 @@ function isOfRequests({ resource: { protocol } }: KubernetesListener): boolean {
   return protocol === "HTTP" || protocol === "HTTPS";
 }
 
-/** The listeners that routes find under a Gateway or ListenerSet. */
+/** Returns the listeners by parent (Gateway or ListenerSet) to which routes attach. */
 function listenersByParent(
   gateways: readonly ManifestOf<"Gateway">[],
   context: ReferenceContext,
@@ -286,7 +288,7 @@ function listenersByParent(
   return Map.groupBy(found, ({ owner }) => parentKey(owner));
 }
 
-/** A Gateway whose class another controller implements is not ours. */
+/** Whether the Gateway's class is implemented by this controller. */
 function isOwn(
   gateway: ManifestOf<"Gateway">,
   { inventory, diagnostics }: ReferenceContext,

@@ -11,19 +11,19 @@ import type { ParametersSpec } from "./parameters.ts";
 
 type ImageValue = NonNullable<ParametersSpec["image"]>;
 
-/** The image that parameters ask for, field by field: later ones win. */
+/** Returns the image that parameters configure; later parameters override fields of earlier ones. */
 export function imageOf(parameters: readonly ParametersSpec[]): ImageValue {
   return Object.assign({}, ...parameters.map((each) => each.image ?? {}));
 }
 
-/** `REGISTRY/REPOSITORY:TAG@DIGEST`; undefined: no repository is named. */
+/** Returns `REGISTRY/REPOSITORY:TAG@DIGEST`; `undefined` without a repository. */
 export function imageText({ registry, repository, tag, digest }: ImageValue): string | undefined {
   if (repository === undefined || repository === "") return undefined;
   const name = registry ? `${registry}/${repository}` : repository;
   return `${name}${tag ? `:${tag}` : ""}${digest ? `@${digest}` : ""}`;
 }
 
-/** An image that names nothing would have no effect. */
+/** Reports an image without a repository, which has no effect. */
 export function checkImage(parameters: readonly ParametersSpec[], diagnostics: Diagnostics): void {
   const { registry, repository, tag, digest } = imageOf(parameters);
   if (repository || !(registry || tag || digest)) return;
@@ -31,7 +31,7 @@ export function checkImage(parameters: readonly ParametersSpec[], diagnostics: D
   if (origin !== undefined) diagnostics.report("image-without-repository", keyPlace(origin), {});
 }
 
-/** The images that parameters name and pods run: the gateway's, and those of containers that overlays bring. */
+/** Returns the images in parameters that pods run: the gateway's, and those of containers in overlays. */
 export function namedImages(parameters: readonly ParametersSpec[]): readonly NamedImage[] {
   const own = imageText(imageOf(parameters));
   const origin = imageOrigin(parameters);

@@ -26,7 +26,7 @@ export interface KubernetesListener {
   readonly owner: ManifestOf<"Gateway"> | ManifestOf<"ListenerSet">;
 }
 
-/** The listeners of a Gateway: its own, then those of the ListenerSets that it lets in. */
+/** Returns the listeners of a Gateway: its own, then those of the ListenerSets that it allows. */
 export function listenersOf(
   gateway: ManifestOf<"Gateway">,
   context: ReferenceContext,
@@ -51,7 +51,7 @@ export function listenersOf(
     return (owner.spec?.listeners ?? []).flatMap((spec, index) => {
       if (spec === undefined) return [];
       const origin = childOf(owner.origin, "spec", "listeners", index);
-      // Listeners of one port share it, wherever they are declared.
+      // Listeners of a port share it, wherever they are declared.
       const portOrigin = ports.get(spec.port) ?? childOf(origin, "port");
       ports.set(spec.port, portOrigin);
       const resource = guarded(origin, context.diagnostics, (): ListenerResource => {
@@ -63,7 +63,7 @@ export function listenersOf(
           port: spec.port,
           portOrigin,
           hostname: spec.hostname ?? "*",
-          // Nothing else has been let through.
+          // UDP listeners have been reported and are never served.
           protocol: spec.protocol === "UDP" ? "TCP" : spec.protocol,
           tls: certificateOf(spec, owner, gateway, origin, context),
           pathHandling: undefined,
@@ -80,11 +80,11 @@ export function listenersOf(
   );
 }
 
-/** The kinds of routes that a listener can carry (Gateway API). */
+/** Returns the kinds of routes that a listener's protocol supports (Gateway API). */
 export function kindsOver({ protocol, tls }: ListenerSpec): readonly RouteKind[] {
   switch (protocol) {
     case "TLS":
-      // Once TLS has ended, what was in it is a connection like any other.
+      // The content of terminated TLS is a plain connection.
       return tls?.mode === "Passthrough" ? ["TLSRoute"] : ["TLSRoute", "TCPRoute"];
     case "TCP":
       return ["TCPRoute"];
@@ -95,7 +95,7 @@ export function kindsOver({ protocol, tls }: ListenerSpec): readonly RouteKind[]
   }
 }
 
-/** The kinds of routes that a listener takes: those that it names, of those that its protocol carries. */
+/** Returns the kinds of routes that a listener accepts: the ones it lists, as far as its protocol supports them. */
 export function kindsTaken(listener: ListenerSpec): readonly RouteKind[] {
   const named = listener.allowedRoutes?.kinds ?? [];
   const all = kindsOver(listener);
@@ -105,7 +105,10 @@ export function kindsTaken(listener: ListenerSpec): readonly RouteKind[] {
   );
 }
 
-/** Gateway API: a selector counts only where the rule says that it does; `owner`: what has the rule. */
+/**
+ * Reports a selector that is ignored, because `from` is not Selector (Gateway API). `owner` is the location of the
+ * rule's parent.
+ */
 function checkRule(
   rule: NamespaceRule | undefined,
   owner: Origin,
@@ -115,7 +118,7 @@ function checkRule(
   diagnostics.report("idle-selector", keyPlace(childOf(owner, "namespaces", "selector")), {});
 }
 
-/** Whether a rule lets a namespace in; `home` is the namespace of what the rule stands on. */
+/** Whether a rule allows a namespace; `home` is the namespace of the resource with the rule. */
 export function allowsNamespace(
   rule: NamespaceRule | undefined,
   defaults: NonNullable<NamespaceRule["from"]>,
@@ -137,7 +140,7 @@ export function allowsNamespace(
   }
 }
 
-/** Reports the ListenerSets whose Gateway is missing, or that name something else. */
+/** Reports ListenerSets whose Gateway does not exist or that refer to another kind. */
 export function checkListenerSets(context: ReferenceContext): void {
   for (const set of context.inventory.all("ListenerSet"))
     guarded(childOf(set.origin, "spec"), context.diagnostics, () => checkParent(set, context));
@@ -153,7 +156,7 @@ function checkParent(set: ManifestOf<"ListenerSet">, context: ReferenceContext):
   follow({ to: parentRef, from: set, origin, kinds: ["Gateway"] }, context);
 }
 
-/** Reports names that stand twice: routes and policies could mean either. */
+/** Reports duplicate names, to which references would be ambiguous. */
 function checkNames(owner: KubernetesListener["owner"], { diagnostics }: ReferenceContext): void {
   const seen = new Set<string>();
   owner.spec?.listeners.forEach((listener, index) => {
@@ -166,7 +169,7 @@ function checkNames(owner: KubernetesListener["owner"], { diagnostics }: Referen
   });
 }
 
-/** Reports kinds that a listener names and can't take. */
+/** Reports route kinds that a listener lists but cannot serve. */
 function checkKinds(spec: ListenerSpec, origin: Origin, { diagnostics }: ReferenceContext): void {
   const carried: readonly (ManifestKind | undefined)[] = kindsOver(spec);
   spec.allowedRoutes?.kinds?.forEach(({ group = GATEWAY_GROUP, kind }, index) => {
@@ -201,7 +204,7 @@ function isLetIn(
 ): boolean {
   const rule = gateway.spec?.allowedListeners?.namespaces;
   const home = gateway.namespace;
-  // Of a rule with a mistake it is not known whom it lets in.
+  // A rule with a mistake is unknown, so the ListenerSet counts as allowed.
   const isKnown =
     gateway.spec !== undefined &&
     !isPartial(childOf(gateway.origin, "spec", "allowedListeners"), gateway);
@@ -215,7 +218,7 @@ function isLetIn(
   return false;
 }
 
-/** The mounted files of a listener's certificate. */
+/** Returns the mounted files of a listener's certificate. */
 function certificateOf(
   { name, tls, protocol }: ListenerSpec,
   owner: KubernetesListener["owner"],
@@ -227,7 +230,7 @@ function certificateOf(
     if (protocol === "TLS") return undefined;
     if (protocol === "HTTPS")
       context.diagnostics.report("https-passthrough", childOf(origin, "tls", "mode"), {});
-    // As far as the listener goes it has a certificate.
+    // For the other checks, the listener counts as having a certificate.
     return { cert: "", key: "", isSecret: true };
   }
   if (tls?.certificateRefs?.[0] === undefined && protocol === "TLS") {
@@ -252,7 +255,7 @@ function certificateOf(
     key: `${folder}/tls.key`,
     isSecret: true,
   });
-  // What is missing has been reported; as far as the listener goes it has a certificate.
+  // A missing Secret has been reported. For the other checks, the listener counts as having a certificate.
   if (secret?.spec === undefined) return files(reference.name);
   const what = resourceName(secret);
   const folder = mountedName(secret, gateway, at, context) ?? secret.name;

@@ -4,13 +4,13 @@ import type { ReferenceContext } from "../inventory/references.ts";
 import type { ParametersSpec } from "./parameters.ts";
 import { lastOf } from "./process.ts";
 
-/** Where Istio's own authority is, and what it calls the Kubernetes that it runs in, unless somebody says something else. */
+/** Default address and cluster id of Istio's certificate authority. */
 const AUTHORITY = "https://istiod.istio-system.svc:15012";
 const KUBERNETES = "Kubernetes";
 
 /**
- * The mesh of a Gateway: each field as the Gateway's own parameters say, else as its class's. Undefined: it is in none.
- * Which pods are in a mesh only a controller can say: without one the field is a mistake, which is reported.
+ * Returns the mesh of a Gateway from its own parameters, then its class's, field by field; `undefined` if it is
+ * not in a mesh. Only a controller knows which pods are in a mesh, so without one the field is reported.
  */
 export function gatewayMesh(
   parameters: readonly ParametersSpec[],

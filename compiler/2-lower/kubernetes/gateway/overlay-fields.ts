@@ -10,18 +10,18 @@ import type { Json } from "../../../model/json.ts";
 import { typeName } from "../../../schema/schema-messages.ts";
 import { overlayTypes } from "./overlay-types.ts";
 
-/** The fields of a type of Kubernetes by their names; undefined: it has none. */
+/** Fields of a Kubernetes type by name; `undefined` if the type has no fields. */
 type Fields = ReadonlyMap<string, string> | undefined;
 
-/** What may stand at a place: a type in the words of `overlayTypes`, and how the place is called. */
+/** The expected type at a location, in the notation of `overlayTypes`, and the name of the location in messages. */
 export interface Expected {
   readonly type: string;
   readonly field: string;
 }
 
 /**
- * Reports what a part of an object says that the API server would refuse: values of other types, items of lists without the
- * field by which they are merged, directives that are none; and fields that are not known.
+ * Reports values in a part of an object that the API server would refuse: wrong types, list items without their
+ * merge key, and unknown directives; also reports unknown fields.
  */
 export function checkValue(
   value: Json | undefined,
@@ -29,7 +29,7 @@ export function checkValue(
   at: Place,
   diagnostics: Diagnostics,
 ): void {
-  // Nothing takes a field out.
+  // `null` removes a field.
   if (value === null || value === undefined || type === "any") return;
   const [, items, key] = /^\[(.*)\](?:\/(.*))?$/.exec(type) ?? [];
   const scalar = SCALARS.get(type);
@@ -64,7 +64,7 @@ function checkFields(
 
 interface ExpectedItem extends Expected {
   readonly list: string;
-  /** By which items are merged; undefined: the list is replaced. */
+  /** Key by which items are merged; `undefined` if the list is replaced. */
   readonly key: string | undefined;
 }
 
@@ -78,7 +78,7 @@ function checkItem(
   checkValue(item, expected, at, diagnostics);
   if (key === undefined || !isObject(item) || item[key] !== undefined) return;
   if (item.$patch === "replace") return;
-  const message = `every item of ${list} has a "${key}": the list is merged by it`;
+  const message = `every item of ${list} requires "${key}", by which the list is merged`;
   diagnostics.report("broken-rule", at, { message });
 }
 
@@ -93,7 +93,7 @@ function checkDirective(
   diagnostics.report("unknown-directive", keyPlace(at), { text });
 }
 
-/** Strategic merge patches of Kubernetes (apimachinery, strategicpatch). */
+/** Whether a key and value are a directive of strategic merge patches (apimachinery, strategicpatch). */
 function isDirective(key: string, value: Json | undefined): boolean {
   if (key === "$patch") return value === "delete" || value === "replace" || value === "merge";
   return key === "$retainKeys" || /^\$(deleteFromPrimitiveList|setElementOrder)\/./.test(key);
@@ -126,18 +126,21 @@ interface Scalar {
 
 const isText = (value: Json) => typeof value === "string";
 
-/** Kubernetes' quantities of anything (apimachinery, resource.Quantity). */
+/** Format of quantities in Kubernetes (apimachinery, resource.Quantity). */
 const QUANTITY = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[KMGTPE]i|[numkMGTPE]|[eE][+-]?\d+)?$/;
 
 /** Types without fields. */
 const SCALARS: ReadonlyMap<string, Scalar> = new Map<string, Scalar>([
-  ["string", { what: "text", holds: isText }],
+  ["string", { what: "a string", holds: isText }],
   ["boolean", { what: "true or false", holds: (value) => typeof value === "boolean" }],
   ["integer", { what: "a whole number", holds: Number.isInteger }],
   ["number", { what: "a number", holds: (value) => typeof value === "number" }],
   [
     "int-or-string",
-    { what: "a whole number or text", holds: (value) => Number.isInteger(value) || isText(value) },
+    {
+      what: "a whole number or a string",
+      holds: (value) => Number.isInteger(value) || isText(value),
+    },
   ],
   [
     "quantity",

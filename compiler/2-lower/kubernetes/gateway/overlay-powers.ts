@@ -5,7 +5,7 @@ import type { ParametersSpec } from "./parameters.ts";
 
 type Path = readonly (string | number)[];
 
-/** What parameters give the pods of a gateway beyond what it needs, with where they say so. */
+/** Returns the privileges that parameters give to a gateway's pods beyond what it needs, with their locations. */
 export function podPowers(parameters: readonly ParametersSpec[]): readonly PodPower[] {
   return parameters.flatMap(({ env, deployment, origin }) => [
     ...ofEnvironment(env, ["env"]).map(({ what, path }) => ({
@@ -26,7 +26,7 @@ interface Power {
   readonly path: Path;
 }
 
-/** Fields of a pod, by what each gives where it is set. */
+/** Fields of a pod that grant privileges, with what they grant. */
 const OF_POD: Readonly<Record<string, string>> = {
   hostNetwork: "the network of its node",
   hostPID: "the processes of its node",
@@ -37,14 +37,14 @@ const OF_POD: Readonly<Record<string, string>> = {
   shareProcessNamespace: "the processes of all its containers",
 };
 
-/** Fields of a container that replace what runs in it. */
+/** Fields of a container that replace the program it runs. */
 const COMMANDS: Readonly<Record<string, string>> = {
   command: "another command",
   args: "other arguments",
   lifecycle: "commands when it starts or stops",
 };
 
-/** Fields of a security context that are harmless only with this value. */
+/** Fields of a security context that are only harmless with this value. */
 const CONTEXT: readonly (readonly [
   path: readonly string[],
   harmless: (value: Json) => boolean,
@@ -60,7 +60,7 @@ const CONTEXT: readonly (readonly [
   [["appArmorProfile", "type"], (value) => value !== "Unconfined", "no AppArmor profile"],
 ];
 
-/** Variables that load code into Node.js or into any program, or decide what Node.js trusts. */
+/** Variables that load code into Node.js or any program, or change what Node.js trusts. */
 const LOADS_CODE =
   /^(?:NODE_OPTIONS|NODE_PATH|NODE_EXTRA_CA_CERTS|NODE_TLS_REJECT_UNAUTHORIZED|LD_PRELOAD|LD_LIBRARY_PATH|LD_AUDIT)$/;
 
@@ -110,7 +110,7 @@ function ofEnvironment(list: readonly Json[] | undefined, path: Path): readonly 
   return (list ?? []).flatMap((variable, index) => {
     const name = jsonAt(variable, "name");
     if (typeof name !== "string" || !LOADS_CODE.test(name)) return [];
-    return [{ what: `code or trust of another's (${name})`, path: [...path, index] }];
+    return [{ what: `code or certificates from elsewhere (${name})`, path: [...path, index] }];
   });
 }
 

@@ -1,7 +1,7 @@
 /**
- * The types below the specs of the objects that run a gateway, as an API server says (Kubernetes 1.35, `/openapi/v3`), and
- * what their fields are: `[Type]` a list, `{Type}` a map, `/key` the field by which the items of a list are merged. A
- * test holds it against an API server.
+ * Types of the specs of the objects that run a gateway, from an API server (Kubernetes 1.35, `/openapi/v3`), with
+ * their fields. `[Type]` is a list, `{Type}` a map, `/key` the key by which list items are merged. A test compares
+ * this with an API server.
  */
 export const overlayTypes: string = `
 AWSElasticBlockStoreVolumeSource fsType:string partition:integer readOnly:boolean volumeID:string

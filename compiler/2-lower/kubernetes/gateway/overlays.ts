@@ -15,7 +15,7 @@ import type { ParametersValue } from "../../../manifests/manifests.ts";
 import { type Json, jsonAt } from "../../../model/json.ts";
 import { checkValue } from "./overlay-fields.ts";
 
-/** What the specs of overlaid resources are; undefined: it has none. */
+/** Types of the specs of overlaid resources; `undefined` if the resource has no spec. */
 const SPECS: Readonly<Record<OverlaidResource, string | undefined>> = {
   deployment: "DeploymentSpec",
   service: "ServiceSpec",
@@ -28,13 +28,13 @@ const OVERLAID: readonly OverlaidResource[] = [
   ...(["podDisruptionBudget", "horizontalPodAutoscaler"] as const),
 ];
 
-/** What the gateway's container gets as it is given. */
+/** Fields that are copied to the gateway's container, with their types. */
 const POD_PARTS = [
   ["resources", "ResourceRequirements"],
   ["env", "[EnvVar]"],
 ] as const;
 
-/** Reports what overlays, and what pods get as it is, say that no resource has. */
+/** Reports parts of overlays, and of fields that are copied to pods, that do not exist in these resources. */
 export function checkOverlays(
   parameters: ParametersValue & { readonly origin: Origin },
   diagnostics: Diagnostics,
@@ -46,7 +46,8 @@ export function checkOverlays(
     if (spec === undefined) continue;
     if (type !== undefined) checkValue(spec, { type, field: '"spec"' }, at, diagnostics);
     else {
-      const message = "an account has no spec: its overlay has labels and annotations alone";
+      const message =
+        "a ServiceAccount has no spec: its overlay can only have labels and annotations";
       diagnostics.report("broken-rule", keyPlace(at), { message });
     }
   }
@@ -56,10 +57,12 @@ export function checkOverlays(
   }
 }
 
-/** What the gateway's container is called where the same resource is read by the gateway that the configuration shares. */
+/**
+ * Name of the gateway's container in the gateway that shares this configuration, which may read the same resource.
+ */
 const OTHER_NAME = "agentgateway";
 
-/** The overlays of one resource; those of a Deployment may call the gateway's container by its other name. */
+/** Returns the overlays of a resource. Those of a Deployment may use the other name of the gateway's container. */
 export function overlaysOf(
   parameters: readonly ParametersValue[],
   name: OverlaidResource,
@@ -83,7 +86,7 @@ function withOwnName(spec: Json): Json {
   return { ...whole, template: { ...template, spec: { ...pod, containers: named } } };
 }
 
-/** Reports what resources with their overlays could not run as: Kubernetes would refuse them, or no pod would serve. */
+/** Reports overlaid resources that Kubernetes would refuse, or whose pods could not serve. */
 export function checkOverlaid(
   parameters: readonly (ParametersValue & { readonly origin: Origin })[],
   diagnostics: Diagnostics,
@@ -101,7 +104,7 @@ export function checkOverlaid(
   }
 }
 
-/** What overlays make of the part of a resource that is there whatever they say. */
+/** Applies the overlays to the fixed part of a resource. */
 export function mergedSpec(parameters: readonly ParametersValue[], name: OverlaidResource): Json {
   return overlaysOf(parameters, name).reduce<Json>(
     (merged, overlay) => strategicMerge(merged, overlay.spec ?? {}) ?? {},
@@ -109,7 +112,7 @@ export function mergedSpec(parameters: readonly ParametersValue[], name: Overlai
   );
 }
 
-/** The part of a generated Deployment that has to be there whatever overlays say. */
+/** The part of a generated Deployment that overlays must not remove. */
 const BARE: Json = {
   template: { spec: { containers: [{ name: GATEWAY_CONTAINER, image: "gateway" }] } },
 };
@@ -123,20 +126,20 @@ const RULES: readonly (readonly [OverlaidResource, (spec: Json) => readonly stri
 
 function serviceProblems(spec: Json): readonly string[] {
   return jsonAt(spec, "type") === "ExternalName"
-    ? ["a Service of the type ExternalName is a name of something else, and leads to no pod"]
+    ? ["a Service of type ExternalName does not route to pods"]
     : [];
 }
 
 function budgetProblems(spec: Json): readonly string[] {
   const isBoth = isThere(spec, "minAvailable") && isThere(spec, "maxUnavailable");
-  return isBoth ? ['a budget has "minAvailable" or "maxUnavailable", not both'] : [];
+  return isBoth ? ['a budget cannot have both "minAvailable" and "maxUnavailable"'] : [];
 }
 
 function autoscalerProblems(spec: Json): readonly string[] {
   const [least, most] = [jsonAt(spec, "minReplicas") ?? 1, jsonAt(spec, "maxReplicas")];
-  if (typeof most !== "number") return ['an autoscaler has "maxReplicas"'];
+  if (typeof most !== "number") return ['an autoscaler requires "maxReplicas"'];
   return typeof least === "number" && least > most
-    ? ['"minReplicas" is at most "maxReplicas"']
+    ? ['"minReplicas" cannot exceed "maxReplicas"']
     : [];
 }
 
@@ -150,22 +153,22 @@ function deploymentProblems(spec: Json): readonly string[] {
   const replicas = jsonAt(spec, "replicas");
   const isCount = typeof replicas !== "number" || replicas >= 0;
   return [
-    ...(hasGateway ? [] : [`the overlays take away the container "${GATEWAY_CONTAINER}"`]),
+    ...(hasGateway ? [] : [`the overlays remove the container "${GATEWAY_CONTAINER}"`]),
     ...containers.flatMap(containerProblem),
     ...(jsonAt(spec, "selector") === undefined
       ? []
-      : ["an overlay cannot change the selector: it says which pods are the gateway's"]),
-    ...(isCount ? [] : ['"replicas" is no less than 0']),
+      : ["an overlay cannot change the selector, which identifies the gateway's pods"]),
+    ...(isCount ? [] : ['"replicas" cannot be negative']),
   ];
 }
 
 function containerProblem(container: Json): readonly string[] {
   const [name, image] = [jsonAt(container, "name"), jsonAt(container, "image")];
-  if (typeof name !== "string") return ["every container of an overlay has a name"];
+  if (typeof name !== "string") return ["every container of an overlay requires a name"];
   return typeof image === "string" ? [] : [`the container "${name}" has no image`];
 }
 
-/** The containers of a Deployment's spec, or of an overlay of one. */
+/** Returns the containers of a Deployment's spec, or of an overlay of one. */
 export function containersOf(spec: Json): readonly Json[] {
   const containers = jsonAt(spec, "template", "spec", "containers");
   return Array.isArray(containers) ? containers : [];

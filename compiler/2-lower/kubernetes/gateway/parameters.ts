@@ -8,18 +8,18 @@ import type { Inventory } from "../inventory/inventory.ts";
 import { follow, type ReferenceContext } from "../inventory/references.ts";
 import { checkOverlays } from "./overlays.ts";
 
-/** A GatewayParameters, and where it stands. */
+/** A GatewayParameters with its location. */
 export interface ParametersSpec extends Omit<ParametersValue, "rawConfig"> {
   readonly origin: Origin;
   readonly rawConfig?: RawConfig | undefined;
-  /** What the raw configuration serves, whoever uses it. */
+  /** Resources of the raw configuration, used or not. */
   readonly served?: ServedParts | undefined;
 }
 
-/** GatewayParameters by their resource; those with mistakes are not there. */
+/** GatewayParameters by their resource, without those with mistakes. */
 export type DeclaredParameters = ReadonlyMap<ManifestOf<"GatewayParameters">, ParametersSpec>;
 
-/** Reads every GatewayParameters, whoever uses it; mistakes are reported. */
+/** Reads all GatewayParameters, used or not, and reports mistakes. */
 export function declaredParameters(context: ReferenceContext): DeclaredParameters {
   const read = context.inventory.all("GatewayParameters").flatMap((manifest) => {
     const at = childOf(manifest.origin, "spec");
@@ -29,7 +29,7 @@ export function declaredParameters(context: ReferenceContext): DeclaredParameter
   return new Map(read);
 }
 
-/** The GatewayParameters that a Gateway's class names, then those that it names itself, as far as they are there. */
+/** Returns the existing GatewayParameters that a Gateway's class and then the Gateway itself refer to. */
 export function namedParameters(
   { spec, namespace }: ManifestOf<"Gateway">,
   inventory: Inventory,
@@ -46,7 +46,7 @@ export function namedParameters(
   });
 }
 
-/** The parameters of a Gateway's class, then its own: later ones win. */
+/** Returns the parameters of a Gateway's class, then its own, which override them. */
 export function parametersOf(
   gateway: ManifestOf<"Gateway">,
   declared: DeclaredParameters,
@@ -68,7 +68,7 @@ export function parametersOf(
   };
   if (ofClass !== undefined && classReference !== undefined) {
     const namespace = classReference.namespace ?? gateway.namespace;
-    // A class belongs to no namespace, so it may name any.
+    // A class has no namespace, so it may refer to any.
     const from = { ...ofClass, namespace };
     add(classReference, from, childOf(ofClass.origin, "spec", "parametersRef"));
   }
@@ -77,7 +77,7 @@ export function parametersOf(
   return found.flatMap((manifest) => declared.get(manifest) ?? []);
 }
 
-/** The content, when the parts that only show here are good; mistakes are reported. */
+/** Parses the raw configuration of the parameters and checks it; reports mistakes. */
 function checked(
   manifest: ManifestOf<"GatewayParameters">,
   { inventory, diagnostics }: ReferenceContext,
@@ -86,11 +86,11 @@ function checked(
   if (spec === undefined) return undefined;
   const { rawConfig: given, ...rest } = spec;
   const at = childOf(origin, "spec", "rawConfig");
-  // Of the pods' environment only what stands here is known; texts that are read at start may name more.
+  // Only variables in `env` are known; values that are read at start may refer to others.
   const variable = (wanted: string) => spec.env?.findLast(({ name }) => name === wanted)?.value;
   const { value: rawConfig, broken } =
     given === undefined ? ABSENT : parseRawConfig(given, at, variable, diagnostics);
-  // Of several Gateways a policy could only be about one.
+  // Policies of the raw configuration can target a Gateway by name only if a single one uses it.
   const users = (rawConfig?.policies === undefined ? [] : inventory.all("Gateway")).filter(
     (gateway) => namedParameters(gateway, inventory).includes(manifest),
   );

@@ -14,10 +14,13 @@ import {
 } from "../../standalone/process.ts";
 import type { ParametersSpec } from "./parameters.ts";
 
-/** When a pod is told to end: its listeners stay open (load balancers learn late), streams get until the maximum. */
+/**
+ * Drain times of pods in milliseconds. Listeners stay open for the minimum, because load balancers learn of the
+ * shutdown late; streams end at the maximum.
+ */
 const DEFAULT_DRAIN: ProcessNode["drain"] = { min: 10_000, max: 60_000 };
 
-/** The process settings of a Gateway's pods: the raw configuration, under what the parameters' own fields say. */
+/** Returns the process settings of a Gateway's pods: the fields of parameters override raw configuration. */
 export function processNode(parameters: readonly ParametersSpec[]): ProcessNode {
   const raw = parameters.reduce<ProcessNode>(
     (process, { rawConfig }) => readProcess(rawConfig?.config, process),
@@ -36,7 +39,7 @@ export function processNode(parameters: readonly ParametersSpec[]): ProcessNode 
   });
 }
 
-/** A variable of the container says what a field of the configuration would: it is checked as one. */
+/** Reads a container variable with the meaning of a configuration field, and checks it like the field. */
 function workersOf(parameters: ParametersSpec): ProcessNode["workers"] {
   const variable = variableOf(parameters, "WORKER_THREADS");
   const [text, digits, sign] = /^([1-9]\d{0,3})(%)?$/.exec(variable?.value ?? "") ?? [];
@@ -52,7 +55,7 @@ function formatOf(text: string | undefined): ProcessNode["logFormat"] | undefine
   return FORMATS.find((format) => format === text?.toLowerCase());
 }
 
-/** A pod whose variable says another format does not start. */
+/** Reports an invalid log format in a variable, with which pods would not start. */
 export function checkLogFormat(
   parameters: readonly ParametersSpec[],
   diagnostics: Diagnostics,
@@ -68,7 +71,7 @@ export function checkLogFormat(
   }
 }
 
-/** A variable of the container: the last one of that name counts. */
+/** Returns the last variable of a name, which is the effective one. */
 function variableOf(
   { env = [], origin }: ParametersSpec,
   wanted: string,
@@ -78,7 +81,10 @@ function variableOf(
   return { value: env[index]?.value, origin: childOf(origin, "spec", "env", index, "value") };
 }
 
-/** How raw configurations meet clients, the Gateway's own over its class's. `origin` is the Gateway's. */
+/**
+ * Returns the frontend from raw configurations; the Gateway's own overrides its class's. `origin` is the
+ * Gateway's.
+ */
 export function rawFrontend(parameters: readonly ParametersSpec[], origin: Origin): FrontendConfig {
   return parameters.reduce<FrontendConfig>(
     (frontend, { rawConfig, origin: own }) =>
@@ -87,7 +93,10 @@ export function rawFrontend(parameters: readonly ParametersSpec[], origin: Origi
   );
 }
 
-/** What is said of log levels: the raw configurations, under what the parameters' own fields say, and the variables of pods. */
+/**
+ * Returns the log levels, lowest precedence first: raw configurations, fields of parameters, and variables of
+ * pods.
+ */
 export function logLevels(parameters: readonly ParametersSpec[]): readonly LevelsConfig[] {
   const raw = parameters.flatMap(({ rawConfig, origin }) =>
     readLogLevels(
@@ -105,7 +114,7 @@ export function logLevels(parameters: readonly ParametersSpec[]): readonly Level
   return [...raw, ...typed, ...variables];
 }
 
-/** What raw configurations say of the access log, the class's first. */
+/** Returns the access logs of raw configurations, the class's first. */
 export function rawAccessLogs(parameters: readonly ParametersSpec[]): readonly AccessLogConfig[] {
   return parameters.flatMap(({ rawConfig, origin }) =>
     readAccessLogs(
@@ -116,7 +125,7 @@ export function rawAccessLogs(parameters: readonly ParametersSpec[]): readonly A
   );
 }
 
-/** What raw configurations say of the paths of listeners, by their names; the Gateway's own over its class's. */
+/** Returns the path handling of listeners by name; the Gateway's own raw configuration overrides its class's. */
 export function pathHandlings(
   parameters: readonly ParametersSpec[],
 ): ReadonlyMap<string, PathHandlingResource> {
@@ -130,7 +139,7 @@ export function pathHandlings(
   );
 }
 
-/** What the last one that says it says. */
+/** Returns the value of the last parameters that have one. */
 export function lastOf<Value>(
   parameters: readonly ParametersSpec[],
   read: (each: ParametersSpec) => Value | undefined,

@@ -9,12 +9,12 @@ import { valueWithin } from "../../../model/json.ts";
 import type { ServedParts } from "../../standalone/served.ts";
 import type { ParametersSpec } from "./parameters.ts";
 
-/** What raw configurations serve beside the listeners of manifests. */
+/** Resources that raw configurations add to the listeners of manifests. */
 export type RawParts = Omit<ServedParts, "sections">;
 
 /**
- * What the raw configurations of a Gateway serve: of a field that its own has, nothing of its class's; and nothing on
- * ports that `typed` listeners are on (reported).
+ * Returns the resources of a Gateway's raw configurations. A field of the Gateway's own replaces that of its
+ * class. Omits resources on the ports of `typed` listeners (reported).
  */
 export function rawParts(
   parameters: readonly ParametersSpec[],
@@ -44,11 +44,11 @@ export function rawParts(
   };
 }
 
-/** What serves nothing. */
+/** Resources of an empty raw configuration. */
 export const NO_PARTS: RawParts = { listeners: [], routes: [], backends: new Map() };
 const RAW_CONFIG: ConfigPath = ["spec", "rawConfig"];
 
-/** Whether the Gateway has a listener on the port: then the whole bind has no effect. */
+/** Whether the Gateway has a listener on the port, in which case the whole bind has no effect. */
 function isTaken(
   { port, portOrigin }: ListenerResource,
   typed: readonly ListenerResource[],
@@ -62,7 +62,9 @@ function isTaken(
   return true;
 }
 
-/** Reports what raw configurations say and fields of parameters, or of policies (`frontend`: their names), say as well. */
+/**
+ * Reports raw configuration that fields of parameters override, or fields of policies (with the names `frontend`).
+ */
 export function reportOverridden(
   parameters: readonly ParametersSpec[],
   frontend: ReadonlySet<string>,
@@ -85,7 +87,7 @@ export function reportOverridden(
       const isThere = has(({ env }) => env?.find(({ name }) => name === variable));
       return [isThere, `${variable} of env`, [path]] as const;
     }),
-    // Access logs are joined.
+    // Access logs are joined, not overridden.
     ...[...frontend]
       .filter((field) => field !== "frontend.accessLog")
       .map((field) => {
@@ -108,7 +110,7 @@ export function reportOverridden(
   }
 }
 
-/** The variables of pods that say what a field does. */
+/** Container variables that override a field. */
 const VARIABLES: readonly (readonly [variable: string, raw: ConfigPath])[] = [
   ["WORKER_THREADS", ["config", "workerThreads"]],
   ["RUST_LOG", ["config", "logging", "level"]],
@@ -119,7 +121,7 @@ function isAt(value: unknown, path: ConfigPath): boolean {
   return valueWithin(value, path) !== undefined;
 }
 
-/** What raw configurations say that no Gateway serves: it is read for its mistakes. */
+/** Returns the parts of raw configurations that no Gateway serves, to report their mistakes. */
 export function unservedRawParts(
   declared: Iterable<ParametersSpec>,
   served: readonly RawParts[],

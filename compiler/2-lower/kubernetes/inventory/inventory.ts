@@ -1,7 +1,7 @@
 import type { Manifest, ManifestKind, ManifestOf } from "../../../manifests/manifests.ts";
 import { selects } from "./selectors.ts";
 
-/** What stands for a resource that is not in the input; undefined where nothing does. */
+/** Returns a placeholder for a resource that is not in the input, or `undefined`. */
 export type AssumedResource = (
   kind: ManifestKind,
   namespace: string,
@@ -16,7 +16,7 @@ export class Inventory {
   readonly #byLabel = new Map<string, ReadonlyMap<string, readonly Manifest[]>>();
   #slices: ReadonlyMap<string, readonly ManifestOf<"EndpointSlice">[]> | undefined;
 
-  /** `assumed`: what is looked up by name and is not there. */
+  /** Indexes the manifests; `assumed` provides placeholders for names that are not found. */
   constructor(manifests: readonly Manifest[], assumed?: AssumedResource) {
     this.#assumed = assumed;
     for (const manifest of manifests.toSorted(byName)) {
@@ -27,13 +27,13 @@ export class Inventory {
     }
   }
 
-  /** The resources of a kind, sorted by namespace and name: the order of documents means nothing. */
+  /** Returns the resources of a kind, sorted by namespace and name, because the order of documents has no meaning. */
   all<Kind extends ManifestKind>(kind: Kind): readonly ManifestOf<Kind>[] {
-    // The map holds a kind's resources under the kind.
+    // Safe: the map only has resources of a kind under that kind.
     return this.#all(kind) as unknown as readonly ManifestOf<Kind>[];
   }
 
-  /** The resources of a kind in a namespace, sorted by name. */
+  /** Returns the resources of a kind in a namespace, sorted by name. */
   inNamespace<Kind extends ManifestKind>(
     kind: Kind,
     namespace: string,
@@ -41,17 +41,17 @@ export class Inventory {
     const known =
       this.#byNamespace.get(kind) ?? Map.groupBy(this.#all(kind), (each) => each.namespace);
     this.#byNamespace.set(kind, known);
-    // As above.
+    // See `all`.
     return (known.get(namespace) ?? []) as unknown as readonly ManifestOf<Kind>[];
   }
 
-  /** The resources of a kind in a namespace that have all of these labels, sorted by name. */
+  /** Returns the resources of a kind in a namespace that have all of these labels, sorted by name. */
   withLabels<Kind extends ManifestKind>(
     kind: Kind,
     namespace: string,
     matchLabels: Readonly<Record<string, string>>,
   ): readonly ManifestOf<Kind>[] {
-    // As above.
+    // See `all`.
     const here = this.inNamespace(kind, namespace) as unknown as readonly Manifest[];
     const [first] = Object.entries(matchLabels);
     if (first === undefined) return this.inNamespace(kind, namespace);
@@ -61,11 +61,11 @@ export class Inventory {
       this.#byLabel.get(key) ?? Map.groupBy(here, ({ labels }) => ownLabel(labels, label));
     this.#byLabel.set(key, known);
     const found = (known.get(wanted) ?? []).filter((each) => selects({ matchLabels }, each.labels));
-    // As above.
+    // See `all`.
     return found as unknown as readonly ManifestOf<Kind>[];
   }
 
-  /** A resource by name. */
+  /** Returns a resource by name. */
   find<Kind extends ManifestKind>(
     kind: Kind,
     namespace: string,
@@ -73,11 +73,11 @@ export class Inventory {
   ): ManifestOf<Kind> | undefined {
     const found =
       this.#byKind.get(kind)?.get(`${namespace}/${name}`) ?? this.#assumed?.(kind, namespace, name);
-    // As above.
+    // See `all`.
     return found as unknown as ManifestOf<Kind> | undefined;
   }
 
-  /** The EndpointSlices of a Service, by name. */
+  /** Returns the EndpointSlices of a Service, by name. */
   slicesOf({ namespace, name }: ManifestOf<"Service">): readonly ManifestOf<"EndpointSlice">[] {
     this.#slices ??= Map.groupBy(
       this.all("EndpointSlice"),
@@ -86,7 +86,7 @@ export class Inventory {
     return this.#slices.get(`${namespace}/${name}`) ?? [];
   }
 
-  /** The labels of a namespace: those of its document, and the name that every namespace carries. */
+  /** Returns the labels of a namespace: those of its document, and the name label that every namespace has. */
   namespaceLabels(name: string): Readonly<Record<string, string>> {
     const { labels = {} } = this.find("Namespace", "", name) ?? {};
     return { ...labels, "kubernetes.io/metadata.name": name };
@@ -101,12 +101,12 @@ function ownLabel(labels: Readonly<Record<string, string>>, name: string): strin
   return Object.hasOwn(labels, name) ? (labels[name] ?? "") : "";
 }
 
-/** `HTTPRoute "default/tools"`: a resource in a message. */
+/** Returns a resource's name in messages, as in `HTTPRoute "default/tools"`. */
 export function resourceName({ kind, namespace, name }: Manifest): string {
   return `${kind} "${namespace === "" ? name : `${namespace}/${name}`}"`;
 }
 
-/** Older resources first, then by namespace and name: who wins in a conflict (Gateway API). */
+/** Compares resources by age, then by namespace and name: the order of precedence in conflicts (Gateway API). */
 export function byAge(a: Manifest, b: Manifest): number {
   return compare(a.created || YOUNGEST, b.created || YOUNGEST) || byName(a, b);
 }

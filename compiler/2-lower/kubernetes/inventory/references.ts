@@ -14,25 +14,31 @@ import type {
 } from "../../../manifests/manifests.ts";
 import { type Inventory, resourceName } from "./inventory.ts";
 
-/** What looking up references needs. */
+/** Services needed to resolve references. */
 export interface ReferenceContext {
   readonly inventory: Inventory;
   readonly diagnostics: Diagnostics;
-  /** Whether Secrets and ConfigMaps of other namespaces reach a gateway: a controller sends them, and no pod mounts them. */
+  /**
+   * Whether a controller delivers Secrets and ConfigMaps of any namespace to gateways; otherwise pods mount those
+   * of their own.
+   */
   readonly isDelivered: boolean;
 }
 
-/** A reference as it stands in a resource. */
+/** A reference in a resource. */
 export interface Reference<Kind extends ManifestKind> {
   readonly to: ObjectReference;
   readonly from: Manifest;
-  /** Where it stands. */
+  /** Location of the reference. */
   readonly origin: Origin;
-  /** The kinds that may stand here; group and kind default to the first one's. */
+  /** Kinds that are allowed here; group and kind default to the first one's. */
   readonly kinds: readonly Kind[];
 }
 
-/** The resource that a reference leads to; undefined when there is none or it is not permitted (reported). */
+/**
+ * Returns the resource of a reference; `undefined` if it does not exist or the reference is not permitted
+ * (reported).
+ */
 export function follow<Kind extends ManifestKind>(
   { to, from, origin, kinds }: Reference<Kind>,
   context: ReferenceContext,
@@ -46,12 +52,12 @@ export function follow<Kind extends ManifestKind>(
     const found = [group, to.kind ?? defaults].filter((part) => part !== "").join("/");
     const meant = kinds.find((each) => each === to.kind);
     const allowed = kinds.join(", ");
-    const params = { found, allowed, ...(meant && { instead: `say ${kindFields(meant)}` }) };
+    const params = { found, allowed, ...(meant && { instead: `write ${kindFields(meant)}` }) };
     diagnostics.report("wrong-reference-kind", origin, params);
     return undefined;
   }
   const namespace = to.namespace ?? from.namespace;
-  // A union of kinds is a manifest, which the compiler can't see of a type parameter.
+  // The compiler cannot infer from the type parameter that a union of kinds is a Manifest.
   const found = inventory.find(kind, namespace, to.name) as Manifest | undefined;
   if (found === undefined) {
     const others = kinds.filter((each) => each !== kind);
@@ -73,14 +79,14 @@ export function follow<Kind extends ManifestKind>(
   return found as ManifestOf<Kind>;
 }
 
-/** Reports a name that nothing has, with those that are meant perhaps. */
+/** Reports a missing resource, with similar names as suggestions. */
 export function reportMissing(
   wanted: {
     readonly kind: ManifestKind;
     readonly namespace: string;
     readonly name: string;
     readonly origin: Origin;
-    /** The other kinds that may stand there. */
+    /** Other kinds that are allowed in this place. */
     readonly others?: readonly ManifestKind[];
   },
   { inventory, diagnostics }: ReferenceContext,
@@ -105,21 +111,21 @@ export function reportMissing(
     what,
     candidates,
     ...(near === undefined ? {} : { near }),
-    ...(other && { instead: `there is ${other} "${namespace}/${name}": say ${kindFields(other)}` }),
+    ...(other && { instead: `for ${other} "${namespace}/${name}", write ${kindFields(other)}` }),
   });
 }
 
-/** A kind as references name it. */
+/** Returns a kind as written in references. */
 function kindFields(kind: ManifestKind): string {
   const group = groupOf(kind);
   return group === "" ? `kind: ${kind}` : `group: ${group}, kind: ${kind}`;
 }
 
-/** Whether a namespace allows a reference from another one: a ReferenceGrant there names both ends. */
+/** Whether a ReferenceGrant in the target's namespace permits a reference from another namespace. */
 export function isGranted(from: Manifest, to: Manifest, inventory: Inventory): boolean {
   return inventory.inNamespace("ReferenceGrant", to.namespace).some(
     ({ spec }) =>
-      // A grant with mistakes (reported) may well be the one.
+      // A grant with mistakes (reported) could be the one that permits it.
       spec === undefined ||
       (spec.from.some(
         (each) =>
@@ -133,7 +139,7 @@ export function isGranted(from: Manifest, to: Manifest, inventory: Inventory): b
   );
 }
 
-/** The API group of a kind, as references spell it. */
+/** Returns the API group of a kind, as spelled in references. */
 export function groupOf(kind: ManifestKind): string {
   switch (kind) {
     case "Service":

@@ -7,40 +7,40 @@ import type { PolicyContext } from "../policies/policy-context.ts";
 import { resourceName } from "./inventory.ts";
 import { follow, type ReferenceContext } from "./references.ts";
 
-/** What a policy reads of an object that is mounted. */
+/** An object that a policy needs mounted. */
 interface MountUse extends ObjectReference {
-  /** The resource that refers to it. */
+  /** The resource with the reference. */
   readonly from: Manifest;
-  /** Whose pods mount it. */
+  /** The Gateway whose pods mount it. */
   readonly gateway: Manifest;
   readonly origin: Origin;
 }
 
-/** What a policy reads of a Secret. */
+/** A Secret that a policy needs mounted. */
 export interface SecretUse extends MountUse {
-  /** The keys that are read; undefined for all. */
+  /** The keys that are read; `undefined` for all. */
   readonly keys: readonly string[] | undefined;
-  /** What they are read as; those of authorities (`ca.cert`) are authorities in any case. */
+  /** Format in which the values are parsed; CA certificates (`ca.cert`) are always parsed as such. */
   readonly content: SecretContent;
 }
 
-/** Reports why the keys of a Secret can't be read, and mounts nothing. Returns whether they can. */
+/** Reports why the keys of a Secret cannot be read, without mounting it. Returns whether they can. */
 export function checkSecret(
   { keys = [], content, from, gateway, origin, ...to }: SecretUse,
   context: PolicyContext,
 ): boolean {
   const own = new Diagnostics();
-  const heard = { ...context, diagnostics: own };
-  const secret = follow({ to, from, origin, kinds: ["Secret"] }, heard);
+  const collecting = { ...context, diagnostics: own };
+  const secret = follow({ to, from, origin, kinds: ["Secret"] }, collecting);
   if (secret?.spec !== undefined) {
-    mountedName(secret, gateway, origin, heard);
-    checkKeys(secret, secret.spec, keys, origin, heard);
-    checkContents(secret, secret.spec, { keys, content, origin }, heard);
+    mountedName(secret, gateway, origin, collecting);
+    checkKeys(secret, secret.spec, keys, origin, collecting);
+    checkContents(secret, secret.spec, { keys, content, origin }, collecting);
   }
-  return hearAll(own, context);
+  return passOn(own, context);
 }
 
-/** The mounted files, NAME/KEY, of a Secret; the Gateway's pods will mount it. What is missing is reported. */
+/** Returns the mounted files (NAME/KEY) of a Secret and makes the Gateway's pods mount it; reports missing parts. */
 export function secretFiles(
   { keys, content, from, gateway, origin, ...to }: SecretUse,
   context: PolicyContext,
@@ -51,7 +51,7 @@ export function secretFiles(
   if (name === undefined) return [];
   const { keys: found } = secret.spec;
   if (keys === undefined && found.length === 0) {
-    const message = `every entry of ${resourceName(secret)} is read, so its keys have to be here (values are not needed)`;
+    const message = `every entry of ${resourceName(secret)} is read: add its keys to the input (values are not needed)`;
     context.diagnostics.report("broken-rule", origin, { message });
   }
   checkKeys(secret, secret.spec, keys ?? [], origin, context);
@@ -60,7 +60,7 @@ export function secretFiles(
   return (keys ?? found).map((key) => `${name}/${key}`);
 }
 
-/** Whether a Secret is known to have a key; the source of a reference says which namespace is meant. */
+/** Whether a Secret is known to have a key; `namespace` is that of the resource with the reference. */
 export function secretHasKey(
   name: string,
   key: string,
@@ -70,7 +70,7 @@ export function secretHasKey(
   return inventory.find("Secret", namespace, name)?.spec?.keys.includes(key) === true;
 }
 
-/** The mounted CA certificates of a ConfigMap (Gateway API: the key `ca.crt`). What is missing is reported. */
+/** Returns the mounted CA certificates of a ConfigMap (Gateway API: the key `ca.crt`); reports missing parts. */
 export function mountedConfigMap(
   { from, gateway, origin, ...to }: MountUse,
   context: PolicyContext,
@@ -80,7 +80,7 @@ export function mountedConfigMap(
   if (found?.spec === undefined || name === undefined)
     return { kind: "configMap", file: `${to.name}/ca.crt` };
   checkKeys(found, found.spec, ["ca.crt"], origin, context);
-  // An empty text stands for the one that the cluster has.
+  // An empty value is a placeholder for the value in the cluster.
   const text = found.spec.texts["ca.crt"] ?? "";
   const read = text === "" ? undefined : pemCertificates(text);
   if (read?.kind === "problem") {
@@ -92,7 +92,7 @@ export function mountedConfigMap(
   return { kind: "configMap", file: `${name}/ca.crt` };
 }
 
-/** The mounted CA certificates of `caCertificateRefs`, which stands below `origin`; undefined without any. */
+/** Returns the mounted CA certificates of `caCertificateRefs` below `origin`; `undefined` if absent. */
 export function mountedAuthorities(
   references: readonly ObjectReference[] | undefined,
   { from, gateway, origin }: Pick<MountUse, "from" | "gateway" | "origin">,
@@ -104,7 +104,7 @@ export function mountedAuthorities(
   });
 }
 
-/** The mounted CA certificates of those of `caCertificateRefs` that can be read; what is wrong with the others is reported. */
+/** Returns the readable CA certificates of `caCertificateRefs`, and reports the others. */
 export function usableAuthorities(
   references: readonly ObjectReference[],
   { from, gateway, origin }: Pick<MountUse, "from" | "gateway" | "origin">,
@@ -115,19 +115,19 @@ export function usableAuthorities(
     const own = new Diagnostics();
     const use = { ...reference, from, gateway, origin: at };
     const found = mountedConfigMap(use, { ...context, diagnostics: own });
-    return hearAll(own, context) ? [found] : [];
+    return passOn(own, context) ? [found] : [];
   });
 }
 
-/** Passes diagnostics on; returns whether there were none. */
-function hearAll({ list }: Diagnostics, { diagnostics }: PolicyContext): boolean {
+/** Passes diagnostics on; returns whether the list was empty. */
+function passOn({ list }: Diagnostics, { diagnostics }: PolicyContext): boolean {
   for (const each of list) diagnostics.add(each);
   return list.length === 0;
 }
 
 /**
- * What a gateway calls the folder of an object's entries: `NAME`, `NAME@NAMESPACE` when it is of another namespace than the
- * Gateway. Undefined where it can't get there, which is reported.
+ * Returns the folder name of an object's entries at the gateway: `NAME`, or `NAME@NAMESPACE` if its namespace is
+ * not the Gateway's. `undefined` if it cannot be mounted there (reported).
  */
 export function mountedName(
   object: Manifest,
@@ -155,9 +155,8 @@ function checkKeys(
 }
 
 /**
- * Reports entries that the data plane could not use, where the values are those that it gets: in a file that pods do not get
- * they are often placeholders. Of several that are read alike, as API keys are, some may be bad: those
- * admit nobody, and the others act.
+ * Reports entries that the data plane cannot use, if the values are the real ones: in files, they are often
+ * placeholders. Of several API keys, some may be invalid: these admit nobody, and the others are effective.
  */
 function checkContents(
   secret: Manifest,

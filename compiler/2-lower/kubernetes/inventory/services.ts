@@ -5,7 +5,7 @@ import { isThisMachine } from "../../../model/own-ports.ts";
 import { resourceName } from "./inventory.ts";
 import type { ReferenceContext } from "./references.ts";
 
-/** The port that a reference means; what is missing is reported. */
+/** Returns the port of a reference; reports missing parts. */
 export function portOf(
   service: ManifestOf<"Service">,
   wanted: number | undefined,
@@ -29,7 +29,7 @@ export function portOf(
   }
   const sameNumber = ports.filter(({ port }) => port === wanted);
   const found = sameNumber.find(isOfTcp);
-  // A Service that is only a name for another host may leave its ports out.
+  // An ExternalName Service, which only stands for another host, may omit its ports.
   if (sameNumber.length === 0 && spec.type === "ExternalName") return { port: wanted };
   const [other] = sameNumber;
   if (found === undefined && other !== undefined) {
@@ -42,26 +42,26 @@ export function portOf(
   return found;
 }
 
-/** Kubernetes: TCP unless it says another one. */
+/** Whether a port uses TCP, Kubernetes' default. */
 function isOfTcp({ protocol }: ServicePort): boolean {
   return protocol == null || protocol === "TCP";
 }
 
-/** The name under which a cluster knows a Service. */
+/** Returns a Service's host name in the cluster. */
 export function serviceName({ spec, namespace, name }: ManifestOf<"Service">): string {
   return spec?.type === "ExternalName"
     ? (spec.externalName ?? "")
     : `${name}.${namespace}.svc.cluster.local`;
 }
 
-/** Where a Service's port is reached by name: cluster DNS follows pods as they come and go. */
+/** Returns the address of a Service's port by name. Cluster DNS tracks pods as they are added and removed. */
 export function serviceAddress(service: ManifestOf<"Service">, port: ServicePort): string {
   const isHeadless = service.spec?.clusterIP === "None";
   const number = isHeadless && typeof port.targetPort === "number" ? port.targetPort : port.port;
   return hostAndPort(serviceName(service), number);
 }
 
-/** `HOST:PORT` of the one server of a Service's port; several are not balanced here (reported). */
+/** Returns the `HOST:PORT` of a Service's port with a single server; several cannot be balanced here (reported). */
 export function portAddress(
   service: ManifestOf<"Service">,
   port: ServicePort,
@@ -77,10 +77,16 @@ export function portAddress(
   return only ?? serviceAddress(service, port);
 }
 
-/** Who writes the slices of Services with a selector: they follow pods, and are out of date when they are compiled. */
+/**
+ * Controller that manages EndpointSlices of Services with a selector. These track pods, so they would be outdated
+ * at compile time.
+ */
 const POD_SLICES = "endpointslice-controller.k8s.io";
 
-/** The ready addresses of a Service's port, of EndpointSlices that someone wrote; empty without any. */
+/**
+ * Returns the ready addresses of a Service's port from EndpointSlices written by hand; empty if there are no such
+ * slices.
+ */
 export function endpointsOf(
   service: ManifestOf<"Service">,
   port: ServicePort,

@@ -8,7 +8,7 @@ import type { RulePath } from "./effective.ts";
 import { fieldName, PRE_ROUTING } from "./fields.ts";
 import type { EffectiveField, FieldValue } from "./merge.ts";
 
-/** What there is behind a rule with its backend; undefined: the backend has mistakes (reported). */
+/** Returns the traffic behind a rule with its backend; `undefined` if the backend has mistakes (reported). */
 export function carriedBy({ listener, route, backend }: RulePath): readonly Traffic[] | undefined {
   if (backend !== undefined && !isKnown(backend)) return undefined;
   const backends = backend === undefined ? [] : [backend.config];
@@ -16,12 +16,12 @@ export function carriedBy({ listener, route, backend }: RulePath): readonly Traf
   return streamTraffic(backends, listener.spec.tls?.mode === "Passthrough");
 }
 
-/** Whether it was found, without mistakes. */
+/** Whether a backend was found, without mistakes. */
 function isKnown({ manifest }: KubernetesBackend): boolean {
   return manifest?.spec !== undefined;
 }
 
-/** Whether a field that is effective for traffic does something there. */
+/** Whether an effective field acts on the traffic. */
 export function actsThere(
   { field }: Pick<EffectiveField, "field">,
   carried: readonly Traffic[] | undefined,
@@ -30,7 +30,7 @@ export function actsThere(
   return carried === undefined || actsOn === undefined || acts(actsOn, carried);
 }
 
-/** Why a field that is effective for traffic does nothing there: it is about something else. */
+/** Returns why an effective field has no effect: it acts on other traffic. */
 export function whyIdle(
   { field }: EffectiveField,
   carried: readonly Traffic[] | undefined,
@@ -41,7 +41,7 @@ export function whyIdle(
   return `it acts on ${trafficText(actsOn)}, and here are ${found === undefined ? "none" : `only ${found}`}`;
 }
 
-/** The values of a field meet what there is; those that lost to them have been reported. */
+/** Records the traffic for each value of a field; overridden values have been reported. */
 export function meetField(
   { values, conflicts }: Pick<EffectiveField, "values" | "conflicts">,
   carried: readonly Traffic[] | undefined,
@@ -52,12 +52,12 @@ export function meetField(
   for (const value of lost) sections.meet(sectionOf(value), undefined);
 }
 
-/** A value as its policy says it. */
+/** Returns a value as a section of its policy. */
 export function sectionOf({ field, origin }: FieldValue): Section {
   return { name: fieldName(origin), actsOn: actsOnOf(field) ?? [], origin };
 }
 
-/** What a field is of that is not built (reported) can't be known. */
+/** Returns the traffic for a field; `undefined` if the field is not supported (reported). */
 function carriedFor(
   { field }: FieldValue,
   carried: readonly Traffic[] | undefined,
@@ -65,7 +65,7 @@ function carriedFor(
   return actsOnOf(field) === undefined ? undefined : carried;
 }
 
-/** What a field acts on, whatever its phase; undefined for one that nothing reads. */
+/** Returns the traffic that a field acts on, in any phase; `undefined` if nothing reads the field. */
 function actsOnOf(field: string): readonly Traffic[] | undefined {
   const [section, name = ""] = field.split(".");
   if (section === "backend") {
@@ -75,7 +75,7 @@ function actsOnOf(field: string): readonly Traffic[] | undefined {
   return ACTS_ON.get(field.replace(PRE_ROUTING, "traffic."));
 }
 
-/** What policies about one backend's messages act on. */
+/** Traffic that policies on a single backend's messages act on. */
 const PASSED_ON: readonly Traffic[] = ["forwards"];
 
 const ACTS_ON: ReadonlyMap<string, readonly Traffic[]> = new Map(

@@ -11,18 +11,18 @@ import { type EffectiveField, type FieldValue, merge } from "./merge.ts";
 import type { PolicyIndex } from "./policy-context.ts";
 import { targetKey } from "./policy-targets.ts";
 
-/** A rule of a route on one listener, with the backend that its traffic goes to. */
+/** A rule of a route on one listener, with the backend of its traffic. */
 export interface RulePath {
   readonly listener: KubernetesListener;
   readonly route: AnyRoute;
   readonly rule: RouteRule;
   readonly index: number;
   readonly backend: KubernetesBackend | undefined;
-  /** The rule that hands it its requests; absent: none. */
+  /** Rule that delegates requests to it; absent if none. */
   readonly via?: DelegatingRule | undefined;
 }
 
-/** What holds for traffic: each field with the value that counts and what it overrode. */
+/** Returns the effective fields of traffic: each with its effective value and the values that this overrides. */
 export function effectivePolicy(
   traffic: RulePath,
   policyIndex: PolicyIndex,
@@ -31,7 +31,7 @@ export function effectivePolicy(
   return merge(values, isJoined);
 }
 
-/** What holds for one target of an MCP backend, where it differs from the others. */
+/** Returns the effective fields of one target of an MCP backend that differ from those of the others. */
 export function partPolicy(
   traffic: RulePath,
   part: BackendSection,
@@ -48,7 +48,7 @@ export function partPolicy(
   return merge(values, isJoined);
 }
 
-/** What holds for the requests of a listener before their route is chosen. */
+/** Returns the effective fields for requests of a listener before their route is chosen. */
 export function listenerPolicy(
   listener: KubernetesListener,
   policyIndex: PolicyIndex,
@@ -60,7 +60,7 @@ export function listenerPolicy(
   );
 }
 
-/** From the Gateway down to the listener. */
+/** Returns the values from the Gateway down to the listener. */
 function listenerValues(
   { gateway, owner, spec }: KubernetesListener,
   policyIndex: PolicyIndex,
@@ -70,7 +70,7 @@ function listenerValues(
   return [...at(gateway), ...(owner === gateway ? [] : at(owner)), ...at(owner, spec.name)];
 }
 
-/** How the traffic's backend is reached, or one target of it. */
+/** Returns the effective connection policies of the traffic's backend, or of one target of it. */
 export function connectionFields(
   traffic: RulePath,
   part: BackendSection | undefined,
@@ -84,7 +84,10 @@ export function connectionFields(
   return merge(values, isJoined);
 }
 
-/** How a backend is reached by who has no route: as the policies on it say, and its own. */
+/**
+ * Returns the effective connection policies of a backend that is used without a route: those attached to it and
+ * its own.
+ */
 export function backendOnly(
   manifest: ManifestOf<"Service"> | ManifestOf<"GatewayBackend">,
   port: ServicePort | undefined,
@@ -94,25 +97,25 @@ export function backendOnly(
   return merge(values, isJoined);
 }
 
-/** From the Gateway down to the rule. */
+/** Returns the values from the Gateway down to the rule. */
 function outerValues(traffic: RulePath, policyIndex: PolicyIndex): readonly FieldValue[] {
   const values = [
     ...listenerValues(traffic.listener, policyIndex),
     ...wayTo(traffic).flatMap((each, depth) => ruleValues(each, depth, policyIndex)),
   ];
-  // A frontend acts on connections, before there is a route.
+  // Frontend fields act on connections, before there is a route.
   return values.filter(({ field }) => !field.startsWith("frontend."));
 }
 
 type RuleOfRoute = Pick<RulePath, "route" | "rule" | "index">;
 
-/** The rules on the way to a rule, the outermost first, and itself. */
+/** Returns the rules that delegate to a rule, outermost first, and the rule itself. */
 function wayTo({ route, rule, index, via }: RuleOfRoute & Pick<RulePath, "via">): RuleOfRoute[] {
   const before = via === undefined ? [] : wayTo({ ...via, via: via.from.via });
   return [...before, { route, rule, index }];
 }
 
-/** What holds for a rule from its route on; `depth`: how many rules hand requests on to it. */
+/** Returns the values of a rule and its route; `depth` is the number of rules that delegate to it. */
 function ruleValues(
   { route, rule, index }: RuleOfRoute,
   depth: number,
@@ -128,7 +131,7 @@ function ruleValues(
   return depth === 0 ? values : values.map((value) => ({ ...value, depth }));
 }
 
-/** What the rule says itself: filters and fields that policies know. */
+/** Returns the values in the rule itself: filters and fields that policies also have. */
 function inlineValues(route: AnyRoute, rule: RouteRule, index: number): readonly FieldValue[] {
   const place = childOf(route.origin, "spec", "rules", index);
   const made = { level: "inline", source: route } as const;
@@ -147,7 +150,7 @@ function inlineValues(route: AnyRoute, rule: RouteRule, index: number): readonly
     if (own === undefined || ruleField === undefined) return filters;
     return [...filters, { ...made, field, value: own, origin: childOf(place, ruleField) }];
   });
-  // Filters that say the parts of one field are one value of it.
+  // Filters for parts of the same field are combined into one value.
   return [...Map.groupBy(found, ({ field }) => field).values()].flatMap((values) => {
     const [first, ...others] = values;
     if (first === undefined || others.length === 0 || isJoined(first.field)) return values;
@@ -157,7 +160,7 @@ function inlineValues(route: AnyRoute, rule: RouteRule, index: number): readonly
   });
 }
 
-/** Policies on the backend, then the backend's own. */
+/** Returns the values of policies attached to the backend, then those of the backend's own. */
 function backendValues({ backend }: RulePath, policyIndex: PolicyIndex): readonly FieldValue[] {
   const manifest = backend?.manifest;
   return manifest === undefined ? [] : valuesOn(manifest, backend?.port, policyIndex);
@@ -178,7 +181,7 @@ function valuesOn(
   return [...targeted, ...fieldValues("backend", manifest.spec?.policies, at)];
 }
 
-/** Everything that is said of a backend and of its parts, whoever uses it. */
+/** Returns all values for a backend and its parts, used or not. */
 export function allOfBackend(
   manifest: ManifestOf<"GatewayBackend">,
   parts: ReadonlyMap<string, BackendSection>,
@@ -191,14 +194,14 @@ export function allOfBackend(
   return [...valuesOn(manifest, undefined, policyIndex), ...ofParts];
 }
 
-/** What a target says of itself. */
+/** Returns the values in a target itself. */
 function ownOfPart(manifest: Manifest, { own }: BackendSection): readonly FieldValue[] {
   if (own === undefined) return [];
   const { fields, origin } = own;
   return fieldValues("backend", fields, { level: "partOwn", source: manifest, origin });
 }
 
-/** Policies on a port of a Service, by its name or number. */
+/** Returns the values of policies attached to a port of a Service, by its name or number. */
 function portValues(
   service: Manifest,
   port: ServicePort | undefined,
@@ -209,7 +212,7 @@ function portValues(
   return names.flatMap((name) => policyIndex.get(targetKey(service, name)) ?? []);
 }
 
-/** Policies on one target and on the Service behind it, then the target's own. */
+/** Returns the values of policies attached to a target and to its Service, then those in the target itself. */
 function partValues(
   { backend }: RulePath,
   part: BackendSection,
@@ -227,7 +230,7 @@ function partValues(
         ];
   const targeted = [
     ...(policyIndex.get(targetKey(manifest, name)) ?? []),
-    // The Service is more specific than the backend that selects it among others.
+    // The Service is more specific than the backend whose selector matches it.
     ...ofService.map((value): FieldValue => ({ ...value, level: "backendPart" })),
   ];
   return [...targeted, ...ownOfPart(manifest, part)];

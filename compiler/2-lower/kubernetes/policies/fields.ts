@@ -8,18 +8,19 @@ import type { FieldValue, Level } from "./merge.ts";
 export type PolicySection = "frontend" | "traffic" | "backend";
 
 /**
- * Fields of the backend section whose parts are replaced one by one; every other field, of every section, is replaced
- * as a whole. TLS and authentication are wholes: parts of two of them would contradict each other.
+ * Fields of the backend section whose parts are overridden separately; all other fields, of every section, are
+ * overridden as a whole. TLS and authentication are overridden as a whole because their parts depend on each
+ * other.
  */
 const DIVIDED: ReadonlySet<string> = new Set(["tcp", "http", "mcp", "ai"]);
 
-/** What messages call a field: of one whose parts are replaced one by one the part, with its owner. */
+/** Returns a field's name in messages, with its owner if the owner's parts are overridden separately. */
 export function fieldName({ path }: Origin): string {
   const [owner, name] = path.slice(-2);
   return DIVIDED.has(String(owner)) ? `${owner}.${name}` : String(name);
 }
 
-/** The values of a section, field by field, as the merge takes them. */
+/** Returns the values of a section by field, for the merge. */
 export function fieldValues(
   section: PolicySection,
   fields: PolicyFields | undefined,
@@ -42,20 +43,20 @@ export function fieldValues(
   });
 }
 
-/** What the fields of a policy that runs before routing begin with. */
+/** Prefix of the fields of policies that run before routing. */
 export const PRE_ROUTING = "traffic.PreRouting.";
 
-/** Whether a field says how a backend is reached, whatever is spoken to it. */
+/** Whether a field is a connection policy of a backend, for any protocol. */
 export function isConnection(field: string): boolean {
   return /^backend\.(tcp|tls|http|auth|tunnel|health|ai)(\.|$)/.test(field) || isOfBackend(field);
 }
 
-/** Whether a field is a policy about the requests and responses of one backend. */
+/** Whether a field is a policy on the requests and responses of a single backend. */
 function isOfBackend(field: string): boolean {
   return policies.some(({ onBackend }) => field === `backend.${onBackend?.field}`);
 }
 
-/** Whether the values of a field are joined rather than replaced: the policy that it belongs to says so. */
+/** Whether the values of a field are joined instead of overridden, as its policy determines. */
 export function isJoined(field: string): boolean {
   return JOINED.has(field.replace(PRE_ROUTING, "traffic."));
 }
@@ -69,7 +70,7 @@ const JOINED: ReadonlySet<string> = new Set([
   ),
 ]);
 
-/** PreRouting rules and PostRouting rules are merged apart. */
+/** Returns the prefix for the phase, because PreRouting and PostRouting fields are merged separately. */
 function phaseOf(section: PolicySection, fields: PolicyFields | undefined): string {
   return section === "traffic" && fields?.phase === "PreRouting" ? "PreRouting." : "";
 }

@@ -2,17 +2,17 @@ import type { Origin } from "../../../diagnostics/diagnostic.ts";
 import type { Manifest } from "../../../manifests/manifests.ts";
 import { byAge } from "../inventory/inventory.ts";
 
-/** Where a policy stands, from the least specific to the most specific. */
+/** Levels at which policies are attached, from the least to the most specific. */
 export const LEVELS = [
   "gateway",
   "listenerSet",
   "listener",
   "route",
   "rule",
-  /** What the route's rule says itself: a filter, a timeout. */
+  /** Fields of the route's rule itself, such as filters and timeouts. */
   "inline",
   "backend",
-  /** A port of a Service, a target or provider of a GatewayBackend. */
+  /** A port of a Service, or a target or provider of a GatewayBackend. */
   "backendPart",
   /** The GatewayBackend's own policies. */
   "backendOwn",
@@ -23,40 +23,40 @@ export const LEVELS = [
 /** A level of precedence. */
 export type Level = (typeof LEVELS)[number];
 
-/** Whether it is about a backend, whatever leads there. */
+/** Whether a level is that of a backend or part of one. */
 export function isBackendLevel(level: Level): boolean {
   return LEVELS.indexOf(level) > LEVELS.indexOf("inline");
 }
 
-/** What one resource says about one field at one level. */
+/** The value of one field in one resource. */
 export interface FieldValue {
-  /** `traffic.cors`, `backend.tcp.connectTimeout`: a field that is replaced as a whole. */
+  /** Name of the field, such as `traffic.cors` or `backend.tcp.connectTimeout`; it is overridden as a whole. */
   readonly field: string;
   readonly value: unknown;
   readonly level: Level;
-  /** Of a route: how many rules of others hand requests on to it; absent: none. */
+  /** For routes, the number of rules that delegate to the route; absent if none do. */
   readonly depth?: number;
-  /** The resource that says it. */
+  /** The resource with the value. */
   readonly source: Manifest;
   readonly origin: Origin;
-  /** Where its parts stand, when they stand apart. */
+  /** Locations of the value's parts, if they are in different places. */
   readonly partOrigins?: Readonly<Record<string, Origin>>;
 }
 
-/** What holds for a field: the values that count, and those that don't. */
+/** The effective values of a field, and the overridden ones. */
 export interface EffectiveField {
   readonly field: string;
-  /** One value; of a joined field one for each resource, the least specific first. */
+  /** One value; for a joined field, one per resource, least specific first. */
   readonly values: readonly FieldValue[];
   /** Values of less specific levels. */
   readonly overridden: readonly FieldValue[];
-  /** Values of the same level that lost, each to the value that won. */
+  /** Overridden values of the same level, with the value that overrides each. */
   readonly conflicts: readonly { readonly lost: FieldValue; readonly won: FieldValue }[];
 }
 
 /**
- * The one merge: for each field the most specific value wins whole, or all values are joined. At one level the older
- * resource wins, then the one whose namespace and name come first.
+ * Merges values: for each field the most specific value overrides all others as a whole, or all values are joined.
+ * At the same level the older resource takes precedence, then the first by namespace and name.
  */
 export function merge(
   values: readonly FieldValue[],
@@ -78,14 +78,14 @@ export function merge(
   });
 }
 
-/** The least specific first; of one level the one that wins last. */
+/** Compares by precedence: least specific first; at the same level, the effective one last. */
 function byPrecedence(a: FieldValue, b: FieldValue): number {
   const ofRoutes = routeStep(a) - routeStep(b);
   const byLevel = LEVELS.indexOf(a.level) - LEVELS.indexOf(b.level);
   return ofRoutes || byLevel || byAge(b.source, a.source);
 }
 
-/** Before routes, on one of them as far as it is from the listener, or behind them. */
+/** Returns the position relative to routes: before them, at a depth of delegation, or behind them. */
 function routeStep({ level, depth = 0 }: FieldValue): number {
   const at = LEVELS.indexOf(level);
   if (at < LEVELS.indexOf("route")) return -1;

@@ -27,15 +27,15 @@ import { recordEffect } from "./policy-effects.ts";
 
 /** The policies of traffic. */
 export interface RulePolicies {
-  /** In request order, as the standalone file would have them on the route. */
+  /** Policies in request order, in the vocabulary of standalone files. */
   readonly policies: readonly PolicyConfig[];
-  /** Those of them that only the backend says, or a policy on it. */
+  /** Those of them that only the backend or policies attached to it configure. */
   readonly ofBackend: ReadonlySet<PolicyConfig>;
-  /** True when one of them, which is not the route's own, answers: the backends are not reached. */
-  readonly headersSent: boolean;
+  /** Whether one of them responds without being the route's own, so that the backends are not called. */
+  readonly isAnswered: boolean;
 }
 
-/** The policies of traffic as the standalone file would have them on the route. */
+/** Returns the policies of traffic in the vocabulary of standalone files. */
 export function routePolicies(traffic: RulePath, context: PolicyContext): RulePolicies {
   const { gateway } = traffic.listener;
   const effective = effectivePolicy(traffic, context.policyIndex);
@@ -44,7 +44,7 @@ export function routePolicies(traffic: RulePath, context: PolicyContext): RulePo
     effective.filter((field) => actsThere(field, carried)).map((each) => [each.field, each]),
   );
   for (const field of fields.values()) {
-    // How backends are reached is read where they are.
+    // Connection policies are recorded when the backends are read.
     if (!CLAIMED.has(field.field) && !isConnection(field.field))
       recordEffect(field, gateway, context);
   }
@@ -52,27 +52,30 @@ export function routePolicies(traffic: RulePath, context: PolicyContext): RulePo
   const found = policies.flatMap(
     ({ kind }) => readPolicy(kind, fields, parts, gateway, context) ?? [],
   );
-  const { acting, headersSent, callsNothing } = reached(found);
+  const { acting, isAnswered, callsNothing } = reached(found);
   const left = callsNothing ? carriedBy({ ...traffic, backend: undefined }) : carried;
   const hasServers = !callsNothing && traffic.backend !== undefined;
   for (const field of effective) {
-    // How a backend is reached meets each of the backends.
+    // Connection policies are recorded per backend.
     if (!hasServers || !isConnection(field.field)) meetField(field, left, context.sections);
   }
   for (const { field } of acting) if (field !== undefined) recordEffect(field, gateway, context);
   return {
     policies: acting.map(({ config }) => config),
     ofBackend: new Set(acting.filter(isOfBackend).map(({ config }) => config)),
-    headersSent,
+    isAnswered,
   };
 }
 
-/** Whether nothing before the backend says it. */
+/** Whether only the backend level configures a policy. */
 function isOfBackend({ field }: ReadPolicy): boolean {
   return (field?.values ?? []).every(({ level }) => isBackendLevel(level));
 }
 
-/** A policy as the fields of traffic and of targets have it; undefined without any, or with a mistake (reported). */
+/**
+ * Reads a policy from the fields of traffic and of targets; returns `undefined` if it is absent or has a mistake
+ * (reported).
+ */
 function readPolicy<Kind extends PolicyKind>(
   kind: Kind,
   fields: ReadonlyMap<string, EffectiveField>,
@@ -87,41 +90,42 @@ function readPolicy<Kind extends PolicyKind>(
   const config = withParts(form, own, parts, gateway, context);
   const value = (field ?? parts.get(form.field)?.[0]?.field)?.values.at(-1);
   const origin = value?.partOrigins?.[form.part ?? ""] ?? value?.origin;
-  // A mistake was reported: that it also has no effect goes without saying.
+  // The mistake has been reported; that the field has no effect need not be reported as well.
   if (config === undefined && field !== undefined) recordEffect(field, gateway, context);
   if (config === undefined || value === undefined || origin === undefined) return undefined;
   return { config: policyConfig(kind, config, origin), source: value.source, field };
 }
 
-/** A policy that was read, and what says it. */
+/** A policy with its source. */
 interface ReadPolicy<Kind extends PolicyKind = PolicyKind> {
   readonly config: PolicyConfig<Kind>;
   readonly source: Manifest;
-  /** Undefined when only targets of the backend have it. */
+  /** `undefined` if only targets of the backend have it. */
   readonly field: EffectiveField | undefined;
 }
 
 /**
- * What a policy that answers by itself leaves over: nothing that was written for other routes too, after a response of
- * the route's author only what the author wrote, which is a mistake to be told.
+ * Returns the policies that run if one of them responds to every request. Policies after it are dropped without a
+ * report if they are also meant for other routes; those that the author of the response wrote are kept, so that
+ * they are reported.
  */
 function reached(found: readonly ReadPolicy[]): {
   readonly acting: readonly ReadPolicy[];
-  readonly headersSent: boolean;
+  readonly isAnswered: boolean;
   readonly callsNothing: boolean;
 } {
   const end = found.findIndex(({ config }) => respondsToAll(config));
   const response = found[end];
-  if (response === undefined) return { acting: found, headersSent: false, callsNothing: false };
-  const headersSent = response.source.kind === "GatewayPolicy";
+  if (response === undefined) return { acting: found, isAnswered: false, callsNothing: false };
+  const isAnswered = response.source.kind === "GatewayPolicy";
   const own = found
     .slice(end + 1)
-    .filter(({ source }) => source === response.source && !headersSent);
-  // Nothing comes from a backend that is not called.
+    .filter(({ source }) => source === response.source && !isAnswered);
+  // Without a call to the backend, there are no forwarded requests.
   const before = found
     .slice(0, end)
     .filter(({ config }) => policyOf(config.kind).actsOn.includes("requests"));
-  return { acting: [...before, response, ...own], headersSent, callsNothing: true };
+  return { acting: [...before, response, ...own], isAnswered, callsNothing: true };
 }
 
 /** The fields that policies of a route read. */
@@ -129,16 +133,16 @@ const CLAIMED: ReadonlySet<string> = new Set(
   policies.flatMap(({ kubernetes }) => (kubernetes === undefined ? [] : [kubernetes.field])),
 );
 
-/** A field that differs for one target of the backend. */
+/** A field with another value for one target of the backend. */
 interface PartField {
-  /** The target as the configuration of the backend calls it. */
+  /** Name of the target in the backend's configuration. */
   readonly target: string;
-  /** The backend has no other one. */
+  /** Whether the backend has no other target. */
   readonly isOnly: boolean;
   readonly field: EffectiveField;
 }
 
-/** What the targets of an MCP backend have of their own, by field. */
+/** Returns the fields in which targets of an MCP backend differ, by field. */
 function partFields(
   traffic: RulePath,
   context: PolicyContext,
@@ -185,7 +189,7 @@ function withParts<Config, Value>(
   return form.perTarget(config, new Map(configs));
 }
 
-/** The configuration that a field's values make; undefined when there is none, or a mistake (reported). */
+/** Returns the configuration from a field's values; `undefined` if it is absent or has a mistake (reported). */
 export function readField<Config, Value>(
   form: KubernetesForm<Config, Value>,
   field: EffectiveField | undefined,
@@ -214,8 +218,9 @@ export function readField<Config, Value>(
 }
 
 /**
- * The forms of a policy that its entries are, up to the last one that says something of it: an entry that acts keeps those
- * behind it from acting, whatever it says. Undefined when none says something, or one has mistakes (reported).
+ * Reads the cases of a conditional policy, up to the last entry that sets it. An entry whose condition is true
+ * always ends the evaluation, even if it does not set this policy. Returns `undefined` if no entry sets it or one
+ * has mistakes (reported).
  */
 function conditionalCases<Config, Value>(
   form: KubernetesForm<Config, Value>,
@@ -236,7 +241,7 @@ function conditionalCases<Config, Value>(
   return cases.length < forms.length ? undefined : cases;
 }
 
-/** The policies about the requests and responses of one backend, as the fields that act there say. */
+/** Reads the policies on requests and responses of a single backend. */
 export function policiesOfBackend(
   fields: readonly EffectiveField[],
   gateway: Manifest,
@@ -259,7 +264,7 @@ function policyOfBackend<Kind extends PolicyKind>(
   return config && policyConfig(kind, config, origin);
 }
 
-/** What of a field's value is a policy's own. */
+/** The part of a field's value that belongs to one policy. */
 interface OwnPart {
   readonly value: unknown;
   readonly origin: Origin;

@@ -4,7 +4,7 @@ import { resourceName } from "../inventory/inventory.ts";
 import type { EffectiveField } from "./merge.ts";
 import type { PolicyContext } from "./policy-context.ts";
 
-/** Remembers who has an effect, and reports who lost to a policy of the same level. */
+/** Records the resources with effective values, and reports values that a policy of the same level overrides. */
 export function recordEffect(
   { values, conflicts }: EffectiveField,
   gateway: Manifest,
@@ -19,7 +19,7 @@ export function recordEffect(
   for (const { source } of values) note(source);
   for (const { lost, won } of conflicts) {
     const key = JSON.stringify([lost.origin, won.origin]);
-    // Who lost has been told, and need not hear that it has no effect.
+    // The overridden value has been reported; do not also report it as having no effect.
     note(lost.source);
     if (context.conflicts.has(key)) continue;
     context.conflicts.add(key);

@@ -15,28 +15,28 @@ import { fieldValues, type PolicySection } from "./fields.ts";
 import type { FieldValue, Level } from "./merge.ts";
 import type { PolicyIndex } from "./policy-context.ts";
 
-/** A part of a policy that acts on one target. */
+/** A target of a policy, or a section of it. */
 interface Target {
   readonly manifest: Manifest;
   readonly section: string | undefined;
   readonly origin: Origin;
 }
 
-/** The kinds that a policy may target. */
+/** Kinds that a policy can target. */
 const KINDS = [
   ...(["Gateway", "ListenerSet", "HTTPRoute", "GRPCRoute", "TCPRoute", "TLSRoute"] as const),
   ...(["Service", "GatewayBackend", "InferencePool"] as const),
 ];
 
-/** The kinds that a BackendTLSPolicy may target. */
+/** Kinds that a BackendTLSPolicy can target. */
 const BACKEND_KINDS = ["Service", "GatewayBackend", "InferencePool"] as const;
 
-/** The name under which a target's policies are found. */
+/** Returns the key of a target in the policy index. */
 export function targetKey({ kind, namespace, name }: Manifest, section?: string): string {
   return `${kind} ${namespace}/${name}${section === undefined ? "" : `#${section}`}`;
 }
 
-/** Finds every policy's targets; what can't be found or can't be targeted is reported. */
+/** Finds the targets of every policy; reports those that do not exist or cannot be targeted. */
 export function targetPolicies(context: ReferenceContext): PolicyIndex {
   const index = new Map<string, FieldValue[]>();
   const addAll = <Policy extends Manifest>(
@@ -53,13 +53,13 @@ export function targetPolicies(context: ReferenceContext): PolicyIndex {
   return index;
 }
 
-/** What a policy says of one target. */
+/** A policy's value for one target. */
 interface TargetedValue {
   readonly key: string;
   readonly value: FieldValue;
 }
 
-/** What a GatewayPolicy says of each of its targets. */
+/** Returns the values of a GatewayPolicy for each of its targets. */
 function ownValues(
   policy: ManifestOf<"GatewayPolicy">,
   context: ReferenceContext,
@@ -77,7 +77,7 @@ function ownValues(
   );
 }
 
-/** What a BackendTLSPolicy says of its targets: `backend.tls`, as a whole. */
+/** Returns the values of a BackendTLSPolicy for its targets: `backend.tls` as a whole. */
 function tlsValues(
   policy: ManifestOf<"BackendTLSPolicy">,
   context: ReferenceContext,
@@ -105,7 +105,7 @@ function tlsValues(
     }));
 }
 
-/** The targets that exist, by name or by labels. */
+/** Returns the existing targets, by name or by labels. */
 export function targetsOf(
   policy: ManifestOf<"GatewayPolicy">,
   { targetRefs = [], targetSelectors = [] }: PolicySpec,
@@ -156,7 +156,7 @@ function valuesFor(
   });
 }
 
-/** The level of a target: what it is, and whether a part of it is meant. */
+/** Returns the level of a target, from its kind and whether a section is targeted. */
 function levelOf(kind: ManifestKind, section: string | undefined): Level {
   switch (kind) {
     case "Gateway":
@@ -173,7 +173,7 @@ function levelOf(kind: ManifestKind, section: string | undefined): Level {
 }
 
 const ALLOWED: Readonly<Record<PolicySection, string>> = {
-  frontend: "a Gateway, and no part of one",
+  frontend: "a Gateway, but not a listener of it",
   traffic: "a Gateway, a ListenerSet, a route, a listener or rule of one, or an InferencePool",
   backend:
     "a Gateway, a ListenerSet, a route, a Service, a GatewayBackend, a part of one, or an InferencePool",
@@ -208,7 +208,7 @@ function mayPhase(
   return false;
 }
 
-/** Whether the part that is named exists; of what has mistakes it may be the part that was left out. */
+/** Whether the targeted section exists, or may be one that was omitted because of mistakes. */
 function hasSection(
   { manifest, section, origin }: Target,
   { diagnostics }: ReferenceContext,
@@ -224,7 +224,7 @@ function hasSection(
   return false;
 }
 
-/** The names of a target's parts. */
+/** Returns the names of a target's sections. */
 function sectionsOf(manifest: Manifest): readonly string[] {
   switch (manifest.kind) {
     case "Gateway":

@@ -16,12 +16,12 @@ import { readField } from "./policies.ts";
 import type { PolicyContext } from "./policy-context.ts";
 import { recordEffect } from "./policy-effects.ts";
 
-/** The policies of a listener that run before its routes, in request order. */
+/** Returns the policies of a listener that run before its routes, in request order. */
 export function preRoutingPolicies(
   listener: KubernetesListener,
   context: PolicyContext,
 ): readonly PolicyConfig[] {
-  // Others pass connections on; what stands on the Gateway is for those that answer requests.
+  // Policies on a Gateway do not apply to listeners of TCP routes.
   const { protocol } = listener.resource;
   if (protocol !== "HTTP" && protocol !== "HTTPS") return [];
   const fields = new Map(
@@ -56,7 +56,7 @@ function isPreRouting(scope: readonly string[]): boolean {
   return scope.includes("listener");
 }
 
-/** A field that needs a route, or the call of a backend. */
+/** Reports a field that needs a route, or the call to a backend. */
 function reportPhase({ values }: EffectiveField, context: PolicyContext): void {
   for (const { origin } of values) {
     const key = JSON.stringify(origin);

@@ -22,19 +22,19 @@ import type { RulePath } from "./effective.ts";
 import { type RulePolicies, routePolicies } from "./policies.ts";
 import type { PolicyContext } from "./policy-context.ts";
 
-/** The policies of a rule, whichever of its backends serves a request. */
+/** Returns the policies of a rule, for whichever backend serves a request. */
 export function rulePolicies(
   traffic: RulePath,
   backends: readonly WeightedBackend[],
   context: PolicyContext,
-): Pick<RulePolicies, "policies" | "headersSent"> {
+): Pick<RulePolicies, "policies" | "isAnswered"> {
   const hasTargets = backends.some(({ backend }) => backend.parts.size > 0);
   if (backends.length < 2 || !hasTargets) return routePolicies(traffic, context);
   const each = backends.map((weighted) => ({
     ...weighted,
     ...policiesFor({ ...traffic, backend: weighted.backend }, context),
   }));
-  // What is said of one backend is not meant for others.
+  // Policies of a single backend are not meant for the others.
   const ofAll = each.flatMap(({ policies, ofBackend }) =>
     policies.filter((config) => !ofBackend.has(config)),
   );
@@ -46,11 +46,11 @@ export function rulePolicies(
   checkAllBackends([...once.values()], placed, context.diagnostics);
   return {
     policies: kinds.flatMap(({ kind }) => joined(kind, each, context) ?? []),
-    headersSent: each.some(({ headersSent }) => headersSent),
+    isAnswered: each.some(({ isAnswered }) => isAnswered),
   };
 }
 
-/** What a mistake is in is read for each backend, and told once. */
+/** Reads policies for one backend; reports a mistake that several backends share only once. */
 function policiesFor(traffic: RulePath, context: PolicyContext): RulePolicies {
   const found = new Diagnostics();
   const policies = routePolicies(traffic, { ...context, diagnostics: found });
@@ -66,10 +66,10 @@ function policiesFor(traffic: RulePath, context: PolicyContext): RulePolicies {
   return policies;
 }
 
-/** A backend of a rule, and what holds for the requests that it serves. */
+/** A backend of a rule, with the effective policies of its requests. */
 type Ruled = WeightedBackend & RulePolicies;
 
-/** A policy of the rule, made of what holds for each of its backends; undefined where none that gets requests has it. */
+/** Joins the policies of a rule's backends into one; returns `undefined` if no backend that gets requests has it. */
 function joined<Kind extends PolicyKind>(
   kind: Kind,
   backends: readonly Ruled[],
@@ -99,21 +99,24 @@ function joined<Kind extends PolicyKind>(
     }
     for (const name of backend.parts.keys()) {
       const config = own && ofTarget(own.config, name);
-      // The backend whose reference is the mistake is left out: the other one keeps its own.
+      // The first backend's configuration is used; the other reference is the reported mistake.
       if (!targets.has(name)) targets.set(name, config);
       else if (!isDeepStrictEqual(targets.get(name), config)) differs(origin, name);
     }
   });
   const isOfAll = configs.every((each) => isDeepStrictEqual(each?.config, first.config));
   if (perTarget === undefined || isOfAll) return first;
-  const said = [...targets].flatMap(([name, config]) =>
+  const configured = [...targets].flatMap(([name, config]) =>
     config === undefined ? [] : [[name, config] as const],
   );
-  if (said.length === 0) return undefined;
-  return policyConfig(kind, perTarget(undefined, new Map(said)), first.origin);
+  if (configured.length === 0) return undefined;
+  return policyConfig(kind, perTarget(undefined, new Map(configured)), first.origin);
 }
 
-/** What is wrong is that it has a share of the rule, not what the reference leads to: the rule answers nothing. */
+/**
+ * Returns the location of a reference's weight. The mistake is that the backend shares the rule, not its target,
+ * so the whole rule is closed.
+ */
 function shareOf(reference: Place): Place {
   return childOf(reference, "weight");
 }

@@ -18,12 +18,14 @@ import type { EffectiveField, FieldValue } from "./merge.ts";
 import { policiesOfBackend, readField } from "./policies.ts";
 import type { PolicyContext } from "./policy-context.ts";
 
-/** GatewayBackends that no route sends to, and what policies say that counts nowhere: read as if something used it. */
+/**
+ * Returns GatewayBackends that no route refers to and policy values that have no effect, to report their mistakes.
+ */
 export function unservedResources(
   resources: readonly Resource[],
   context: PolicyContext,
 ): Omit<UnservedResources, "logLevels"> {
-  // Nobody's pods mount what it names, and nothing acts that only it uses.
+  // No pods mount their Secrets, and only they use these sections.
   const own: PolicyContext = {
     ...context,
     sections: new SectionUse(),
@@ -59,7 +61,7 @@ export function unservedResources(
   };
 }
 
-/** The policies that a field's value makes: several may share the field. */
+/** Returns the policies from a field's value; several policies may share a field. */
 function policiesOf(value: FieldValue, context: PolicyContext): readonly PolicyConfig[] {
   return policies.flatMap(({ kind }) => policyOfField(kind, value, context) ?? []);
 }
@@ -75,7 +77,7 @@ function policyOfField<Kind extends PolicyKind>(
   return config && policyConfig(kind, config, value.origin);
 }
 
-/** A server that is reached as a value of a policy says. */
+/** Returns a placeholder server with the connection policies of a value. */
 function connectedBackend(value: FieldValue, context: PolicyContext): readonly RouteBackend[] {
   const { origin, source } = value;
   const destination = { port: undefined, serverName: undefined, origin };

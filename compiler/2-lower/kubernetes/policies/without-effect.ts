@@ -11,7 +11,7 @@ import { fieldName } from "./fields.ts";
 import type { FieldValue, Level } from "./merge.ts";
 import type { PolicyContext } from "./policy-context.ts";
 
-/** Reports what acts on nothing, each where it is written: a promise that nobody keeps. */
+/** Reports values that act on nothing, at their location, because they promise an effect that they do not have. */
 export function reportWithoutEffect(context: PolicyContext): void {
   const { inventory, policyIndex, diagnostics } = context;
   const { values: ofBackends, impossible } = valuesOfBackends(context);
@@ -34,19 +34,19 @@ export function reportWithoutEffect(context: PolicyContext): void {
     "TLSRoute",
     "TCPRoute",
   ] as const;
-  // What has mistakes may be what they act on.
+  // Parts with mistakes could be what the values act on.
   if (kinds.some((kind) => inventory.all(kind).some(({ isPartial }) => isPartial))) return;
   const bySource = Map.groupBy(uses, ({ source }) => source);
   for (const policy of [...inventory.all("GatewayPolicy"), ...inventory.all("BackendTLSPolicy")]) {
     const own = bySource.get(policy) ?? [];
-    // One whose targets could not be found has been reported.
+    // Missing targets have already been reported.
     const { spec, isPartial } = policy;
     if (spec === undefined || isPartial || (own.length === 0 && !isEmpty(spec))) continue;
     reportUnserved(policy, own, context);
   }
 }
 
-/** Sections that may be empty as far as their schema says. */
+/** Sections that their schema allows to be empty. */
 const MAY_BE_EMPTY = [
   ["frontend"],
   ["frontend", "accessLog"],
@@ -58,19 +58,19 @@ function reportEmpty(
   { spec = {}, origin, isPartial }: ManifestOf<"GatewayPolicy">,
   { diagnostics }: PolicyContext,
 ): void {
-  // What it said may be what had mistakes.
+  // The section's content may be among the mistakes.
   if (isPartial) return;
   for (const path of MAY_BE_EMPTY) {
     const value = valueWithin(spec, path);
     if (typeof value !== "object" || value === null) continue;
-    // A phase says when the other fields act; an API server writes it where there is none.
+    // A phase only determines when other fields act, and API servers add it as a default.
     if (Object.keys(value).some((name) => name !== "phase")) continue;
     const at = keyPlace(childOf(origin, "spec", ...path));
     diagnostics.report("section-says-nothing", at, { section: path.at(-1) ?? "" });
   }
 }
 
-/** What is said of GatewayBackends, and where the values stand that such a backend has no use for, whoever calls it. */
+/** Returns the values for GatewayBackends, and the locations of those that such a backend can never use. */
 function valuesOfBackends(context: PolicyContext): {
   readonly values: readonly FieldValue[];
   readonly impossible: ReadonlySet<Origin>;
@@ -91,18 +91,18 @@ function valuesOfBackends(context: PolicyContext): {
   };
 }
 
-/** What became of what is said in one place. */
+/** The use of the values at one location. */
 interface ValueUse {
   readonly origin: Origin;
   readonly source: Manifest | undefined;
   readonly isActing: boolean;
-  /** It stands on a route or backend, and what there is of it has nothing to act on. */
+  /** Set if it belongs to a single route or backend that has no traffic for it. */
   readonly misplaced: IdleSection | undefined;
-  /** What it acts on, where there is none of it. */
+  /** Traffic that it acts on, if the target has no such traffic. */
   readonly actsOn: string | undefined;
 }
 
-/** `same`: what a policy says in one place, for each of its targets. */
+/** Returns the use of a location; `same` has the values of a policy there for each of its targets. */
 function useOf(
   origin: Origin,
   same: readonly FieldValue[],
@@ -118,10 +118,13 @@ function useOf(
   return { ...known, misplaced: isOwn ? use : undefined, actsOn };
 }
 
-/** Levels that are about one route or backend. What holds for whatever comes may find something to act on later. */
+/** Levels of a single route or backend. Values at other levels may find something to act on later. */
 const OWN: readonly Level[] = ["route", "rule", "inline", "backendOwn", "partOwn"];
 
-/** A policy whose targets serve nothing that it acts on, or all of whose values others override; or single fields of it. */
+/**
+ * Reports a policy without effect, because its targets have no traffic for it or all of its values are overridden;
+ * or single fields without effect.
+ */
 function reportUnserved(
   policy: Manifest,
   uses: readonly ValueUse[],
@@ -143,7 +146,7 @@ function reportUnserved(
   }
 }
 
-/** Whether a policy says nothing. */
+/** Whether a policy has no sections. */
 function isEmpty(spec: object): boolean {
   return !["frontend", "traffic", "backend", "validation"].some((name) =>
     Object.hasOwn(spec, name),

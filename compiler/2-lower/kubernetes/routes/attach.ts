@@ -17,28 +17,28 @@ export type AnyRoute = ManifestOf<RouteKind>;
 export interface Attachment {
   readonly route: AnyRoute;
   readonly listener: KubernetesListener;
-  /** Those of the route's host names that the listener has any of; `*` for every one. */
+  /** The route's hostnames that intersect with the listener's; `*` for every one. */
   readonly hostnames: readonly string[];
-  /** The rule that hands it its requests; absent: it is attached to the listener itself. */
+  /** Rule that delegates requests to it; absent if it is attached to the listener itself. */
   readonly via?: DelegatingRule;
-  /** What comes to those of its rules that hand requests to other routes, by their index. */
+  /** Matches of its rules that delegate, by their index. */
   readonly delegations?: ReadonlyMap<number, readonly MatchConfig[]>;
 }
 
-/** A rule that hands its requests to other routes. */
+/** A rule that delegates its requests to other routes. */
 export interface DelegatingRule {
   readonly from: Attachment;
   readonly route: ManifestOf<"HTTPRoute">;
   readonly rule: RouteRule;
   readonly index: number;
-  /** What comes to it. */
+  /** Requests that reach it. */
   readonly matches: readonly MatchConfig[];
 }
 
-/** The routes' kinds. */
+/** The kinds of routes. */
 export const ROUTE_KINDS: readonly RouteKind[] = ["HTTPRoute", "GRPCRoute", "TCPRoute", "TLSRoute"];
 
-/** Attaches a route to the listeners that its parentRefs name; those that let it in nowhere are reported. */
+/** Attaches a route to the listeners that its parentRefs name; reports parents that do not allow it. */
 export function attach(
   route: AnyRoute,
   listeners: ReadonlyMap<string, readonly KubernetesListener[]>,
@@ -52,7 +52,7 @@ export function attach(
       ? []
       : attachTo(route, reference, childOf(place, index), listeners, context),
   );
-  // An HTTPRoute may be one that another one delegates to.
+  // An HTTPRoute without parents may be one that others delegate to.
   const mayBeDelegatedTo = route.kind === "HTTPRoute";
   if ((spec.parentRefs ?? []).length === 0 && !mayBeDelegatedTo && !isPartial(place, route)) {
     context.diagnostics.report("not-attached", childOf(route.origin, "spec"), {
@@ -62,7 +62,7 @@ export function attach(
       cause: "NoMatchingParent",
     });
   }
-  // Two references may lead to the same listener.
+  // Several references may lead to the same listener.
   const seen = new Set<string>();
   return found.filter(({ listener: { resource } }) => {
     if (seen.has(resource.key)) return false;
@@ -72,8 +72,8 @@ export function attach(
 }
 
 /**
- * The attachments, oldest first, without those of routes that have a host name with an older one of the other kind of
- * requests on their listener: a host name serves HTTP or gRPC (Gateway API GRPCRoute).
+ * Removes attachments, given oldest first, of routes that share a hostname on a listener with an older route of
+ * the other kind: a hostname serves either HTTP or gRPC (Gateway API GRPCRoute).
  */
 export function withoutConflicts(
   attachments: readonly Attachment[],
@@ -111,12 +111,12 @@ function shareName(one: Attachment, other: Attachment): boolean {
   );
 }
 
-/** Whether a route is of connections, whose bytes are passed on. */
+/** Whether a route is a TCP or TLS route. */
 export function isStream({ kind }: Manifest): boolean {
   return kind === "TCPRoute" || kind === "TLSRoute";
 }
 
-/** The key of a parent in the map of listeners. */
+/** Returns the key of a parent in the map of listeners. */
 export function parentKey({ kind, namespace, name }: Manifest): string {
   return `${kind} ${namespace}/${name}`;
 }
@@ -131,10 +131,10 @@ function attachTo(
   const parent = followParent(route, reference, origin, context);
   if (parent?.spec === undefined) return [];
   const all = listeners.get(parentKey(parent)) ?? [];
-  // A Gateway of another controller, or a ListenerSet that was not let in.
+  // A Gateway of another controller, or a ListenerSet that was not allowed.
   if (all.length === 0) return [];
   const named = all.filter(({ spec }) => spec.name === (reference.sectionName ?? spec.name));
-  // The listener that was meant may have mistakes, and so may what says which one it is.
+  // The intended listener may be one with mistakes, and so may the reference to it.
   const isUnknown = parent.isPartial || isPartial(origin, route);
   if (named.length === 0) {
     if (isUnknown) return [];
@@ -179,15 +179,15 @@ function attachTo(
   return left.map((listener) => ({ route, listener, hostnames: sharedNames(route, listener) }));
 }
 
-/** What a listener has to be for a route to attach to it. */
+/** A condition for a route to attach to a listener. */
 interface Step {
-  /** Why no listener is, as the end of a sentence. */
+  /** Reason why no listener meets it, as the end of a sentence. */
   readonly reason: string;
   readonly cause: MessageParams<"not-attached">["cause"];
   readonly test: (listener: KubernetesListener) => boolean;
 }
 
-/** The Gateway or ListenerSet; who may attach is the listener's decision, so no grant is needed. */
+/** Returns the Gateway or ListenerSet. The listener decides who can attach, so no ReferenceGrant is needed. */
 function followParent(
   route: AnyRoute,
   reference: ParentReference,
@@ -203,7 +203,7 @@ function followParent(
       : undefined;
   if (found === undefined)
     follow({ to: reference, from: route, origin, kinds: ["Gateway", "ListenerSet"] }, context);
-  // The map holds a kind's resources under the kind.
+  // Safe: the map only has resources of a kind under that kind.
   return found as ManifestOf<"Gateway"> | ManifestOf<"ListenerSet"> | undefined;
 }
 
@@ -219,7 +219,7 @@ function letsIn(
 function sharedNames({ spec }: AnyRoute, { resource }: KubernetesListener): readonly string[] {
   const names = (spec && "hostnames" in spec && spec.hostnames) || [];
   const known = names.filter((name) => name !== undefined);
-  // Of a name with a mistake it is not known which listeners have it; the route answers nothing there.
+  // A hostname with a mistake could match any listener; the route then serves nothing there.
   if (known.length < names.length || names.length === 0) return ["*"];
   return known.filter((name) => intersectHostnames(name, resource.hostname) !== undefined);
 }

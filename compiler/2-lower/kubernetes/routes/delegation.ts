@@ -17,9 +17,9 @@ type HttpRoute = ManifestOf<"HTTPRoute">;
 type RuleReference = NonNullable<NonNullable<RouteRule["backendRefs"]>[number]>;
 
 /**
- * The attachments, and those of the routes that their rules hand requests to: a reference to HTTPRoutes in the place of a
- * backend means one by its name, those with a label (`team=shop`) or all of a namespace (`*`). Who may be meant: routes
- * without parents, and those that name the one which delegates among theirs.
+ * Adds the attachments of routes that rules delegate to. A backendRef to HTTPRoutes selects one by name, those
+ * with a label (`team=shop`), or all of a namespace (`*`): routes without parents, and those that list the
+ * delegating route as a parent.
  */
 export function withDelegated(
   attachments: readonly Attachment[],
@@ -65,7 +65,7 @@ function isOfRoutes(reference: RuleReference | undefined): boolean {
   return resourceKind(group, kind) === "HTTPRoute";
 }
 
-/** Reports what a rule that delegates can't have; true when there is something. */
+/** Reports parts that a delegating rule cannot have, and returns whether it has any. */
 function reportUndelegable(
   { backendRefs = [] }: RouteRule,
   matches: readonly MatchConfig[],
@@ -74,20 +74,20 @@ function reportUndelegable(
 ): boolean {
   const [first, second] = backendRefs;
   const { weight = 1, filters, port } = first ?? {};
-  // An API server writes the default weight into every reference.
+  // API servers add the default weight to every reference.
   const hasMore = weight !== 1 || filters !== undefined || port !== undefined;
   if (second !== undefined || hasMore)
     diagnostics.report("group-beside-others", childOf(origin, "backendRefs"), {});
   const patterns = matches.filter(({ path }) => path.kind === "regex");
   for (const match of patterns) {
-    const what = "patterns beside routes that are delegated to";
+    const what = "patterns in rules that delegate to routes";
     const at = keyPlace(childOf(match.origin, "path"));
     diagnostics.report("not-built-yet", at, { what, field: '"RegularExpression"' });
   }
   return second !== undefined || hasMore || patterns.length > 0;
 }
 
-/** The routes that a reference means, of those that may be meant. */
+/** Returns the routes that a reference selects, of those that allow it. */
 function meantBy(
   { name, namespace }: RuleReference,
   via: DelegatingRule,
@@ -110,7 +110,7 @@ function meantBy(
       return [];
     }
     if (mayBeMeant(found, via.route)) return [found];
-    // Of one with mistakes it is not known whose it is.
+    // With mistakes in its parentRefs, it may allow it.
     if (found.isPartial) return [];
     reportApart(found, via.route, "its parentRefs do not name it", context);
     return [];
@@ -127,12 +127,12 @@ function meantBy(
   return found;
 }
 
-/** The routes on the way to a rule, the outermost first and its own at the end. */
+/** Returns the routes that lead to a rule, outermost first, ending with its own. */
 function wayOf({ from, route }: DelegatingRule): readonly AnyRoute[] {
   return [...(from.via === undefined ? [] : wayOf(from.via)), route];
 }
 
-/** Whether a route lets another one delegate to it; of one with mistakes there it is not known. */
+/** Whether a route allows another one to delegate to it; `false` if mistakes hide this. */
 function mayBeMeant(child: HttpRoute, parent: HttpRoute): boolean {
   if (child.spec === undefined || isPartial(childOf(child.origin, "spec", "parentRefs"), child))
     return false;
@@ -143,7 +143,7 @@ function mayBeMeant(child: HttpRoute, parent: HttpRoute): boolean {
   );
 }
 
-/** Whether a route names another one as its parent. */
+/** Whether a route lists another one as its parent. */
 function isParent(reference: ParentReference, child: AnyRoute, parent: AnyRoute): boolean {
   return (
     namesRoute(reference) &&
@@ -157,7 +157,7 @@ export function namesRoute({ group = GATEWAY_GROUP, kind = "Gateway" }: ParentRe
   return resourceKind(group, kind) === "HTTPRoute";
 }
 
-/** The host names that both have: those of the way, where the route says none. */
+/** Returns the hostnames common to both; those of the delegating route if the route has none. */
 function commonNames(outer: readonly string[], { spec }: HttpRoute): readonly string[] {
   const own = (spec?.hostnames ?? []).filter((name) => name !== undefined);
   if (own.length === 0) return outer;
@@ -175,7 +175,7 @@ function reportApart(
   diagnostics.report("not-attached", at, { ...params, cause: "NoMatchingParent" });
 }
 
-/** Reports routes without parents that no rule hands requests to, and parents that don't. */
+/** Reports routes without parents that no rule delegates to, and parents that do not delegate. */
 export function reportUndelegated(
   attachments: readonly Attachment[],
   context: ReferenceContext,
@@ -222,7 +222,7 @@ function reportUndelegatedRoute(
   });
 }
 
-/** Reports rules that none of the requests comes to that others hand on to their route. */
+/** Reports rules that none of the delegated requests can match. */
 function reportIdleRules(
   route: HttpRoute,
   attachments: readonly Attachment[],
@@ -239,7 +239,7 @@ function reportIdleRules(
   });
 }
 
-/** What is left of rules that delegate: the requests that none of their routes answers, which get 404. */
+/** Returns delegating rules with only the requests that none of their routes serves, which get 404. */
 export function withoutDelegated(
   rules: readonly ListenedRule<RouteResource>[],
 ): readonly ListenedRule<RouteResource>[] {

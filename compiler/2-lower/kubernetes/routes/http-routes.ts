@@ -27,7 +27,7 @@ import { rulePolicies } from "../policies/rule-policies.ts";
 import type { AnyRoute, Attachment, DelegatingRule } from "./attach.ts";
 import { backendHeaders, checkFilters } from "./route-filters.ts";
 
-/** The rules of an HTTPRoute or GRPCRoute on one of its listeners, as the standalone file would have them. */
+/** Returns the rules of an HTTPRoute or GRPCRoute on one of its listeners, in the vocabulary of standalone files. */
 export function routeResources(
   attachment: Attachment,
   route: ManifestOf<"HTTPRoute" | "GRPCRoute">,
@@ -43,7 +43,7 @@ export function routeResources(
       delegations?.get(index) ??
       guarded(origin, context.diagnostics, () => matchesOn(attachment, route, index)) ??
       [];
-    // Nothing that comes to the rule which delegates is its own.
+    // None of the delegated requests match this rule.
     if (via !== undefined && matches.length === 0) return [];
     const same: EmptyRoute = {
       kind: "route",
@@ -60,7 +60,8 @@ export function routeResources(
         ? delegatingRoute(same, attachment, rule, context)
         : servedRoute(same, { ...attachment, route }, { rule, index }, context),
     );
-    // What has its matches is closed: its requests go to no other rule.
+    // If reading fails, the rule stays with its matches but without backends: its requests must not reach another
+    // rule.
     return [served ?? same];
   });
 }
@@ -68,7 +69,7 @@ export function routeResources(
 /** A rule before its policies and backends are read. */
 type EmptyRoute = RouteResource & { readonly origin: Place };
 
-/** A rule that hands its requests to other routes: what none of them takes is not found. */
+/** Returns a delegating rule, which answers 404 to requests that none of its routes serves. */
 function delegatingRoute(
   same: EmptyRoute,
   { route, via }: Attachment,
@@ -80,7 +81,7 @@ function delegatingRoute(
   return { ...same, isPartial, refusal: "notFound" };
 }
 
-/** A rule with its policies and backends. */
+/** Returns a rule with its policies and backends. */
 function servedRoute(
   same: EmptyRoute,
   { listener, route, via }: Attachment,
@@ -91,36 +92,36 @@ function servedRoute(
   const backends = ruleBackends({ listener, route, rule }, origin, context);
   const traffic = { listener, route, rule, index, via, backend: backends[0]?.backend };
   checkFilters("a rule", rule, origin, context.diagnostics);
-  const { policies, headersSent } = rulePolicies(traffic, backends, context);
+  const { policies, isAnswered } = rulePolicies(traffic, backends, context);
   return {
     ...same,
     policies,
     isPartial: isWayPartial(via, route) || isPartialRule(traffic, origin, backends, context),
-    backends: headersSent ? [] : backendConfigs(traffic, backends, policies, context),
+    backends: isAnswered ? [] : backendConfigs(traffic, backends, policies, context),
     // Gateway API: without backends, and without a filter that responds, every request gets 500.
     ...(isWithoutBackends(rule) && { refusal: "noBackend" as const }),
   };
 }
 
-/** Whether parts were left out of a rule that hands requests on to the route. */
+/** Whether parts are missing from a rule that delegates to the route. */
 function isWayPartial(via: DelegatingRule | undefined, route: AnyRoute): boolean {
   const routes = wayRoutes(via);
   return wayTo(via).some((each, step) => lacksParts(each, routes[step] ?? route));
 }
 
-/** Where the rules stand that hand requests on to a route, the outermost first. */
+/** Returns the locations of the rules that delegate to a route, outermost first. */
 function wayTo(via: DelegatingRule | undefined): readonly Origin[] {
   if (via === undefined) return [];
   const { from, route, index } = via;
   return [...wayTo(from.via), childOf(route.origin, "spec", "rules", index)];
 }
 
-/** The routes of those rules. */
+/** Returns the routes of the rules that delegate, outermost first. */
 function wayRoutes(via: DelegatingRule | undefined): readonly AnyRoute[] {
   return via === undefined ? [] : [...wayRoutes(via.from.via), via.route];
 }
 
-/** What comes to a rule: what it matches, of what a rule before it hands on. */
+/** Returns the requests that reach a rule: those that it matches, among the ones delegated to it. */
 export function matchesOn(
   { via }: Attachment,
   route: ManifestOf<"HTTPRoute" | "GRPCRoute">,
@@ -135,8 +136,8 @@ function isWithoutBackends({ backendRefs = [] }: RouteRule): boolean {
 }
 
 /**
- * Whether the rule, a backend, or a policy that might be about the rule, has mistakes (reported). Without a match or a
- * filter it would let more through: what is left of it is judged, and answers nothing.
+ * Whether the rule, a backend, or a policy that could apply to the rule, has mistakes (reported). Without a match
+ * or a filter it would let more requests through, so the rest of it is checked but serves nothing.
  */
 export function isPartialRule(
   { route }: RulePath,
@@ -152,12 +153,15 @@ export function isPartialRule(
   );
 }
 
-/** Whether parts with mistakes were left out of a rule, or of what says where and for which hosts its route stands. */
+/** Whether parts with mistakes are missing from a rule, or from its route's listeners or hostnames. */
 export function lacksParts(rule: Origin, route: AnyRoute): boolean {
   return isPartial(rule, route) || isPartial(childOf(route.origin, "spec"), route, ["rules"]);
 }
 
-/** What logs and generated code call a rule: after its route, and after itself where there are several. */
+/**
+ * Returns the name of a rule in logs and its candidates in generated code: from its route, and from the rule if
+ * there are several.
+ */
 export function ruleNames(
   { namespace, name }: AnyRoute,
   rules: readonly (RouteRule | undefined)[],
@@ -172,7 +176,7 @@ export function ruleNames(
   };
 }
 
-/** A route on its listener, with its own names. */
+/** Returns a route's attachment to its listener, with the route's own hostnames. */
 export function attachmentOf(
   { resource }: KubernetesListener,
   hostnames: readonly string[],
@@ -180,12 +184,15 @@ export function attachmentOf(
   return { listener: resource.key, hostnames: hostnames.includes("*") ? [] : hostnames };
 }
 
-/** The rules of a route, undefined for those with mistakes; without any it matches everything, and answers nothing. */
+/**
+ * Returns the rules of a route, `undefined` for those with mistakes. A route without rules matches everything and
+ * serves nothing.
+ */
 export function rulesOf({ spec }: AnyRoute): readonly (RouteRule | undefined)[] {
   return spec?.rules ?? [{}];
 }
 
-/** The backends of a rule. */
+/** Returns the backends of a rule. */
 export function ruleBackends(
   { listener, route, rule }: Pick<RulePath, "listener" | "route" | "rule">,
   origin: Origin,
@@ -208,7 +215,7 @@ export function ruleBackends(
   });
 }
 
-/** A weight other than the default is for backends that share requests. */
+/** Reports a weight on a backend that cannot share requests. */
 function checkWeight(
   { config, manifest }: KubernetesBackend,
   origin: Origin,
@@ -220,7 +227,7 @@ function checkWeight(
     reportIdle({ section, carried }, diagnostics);
 }
 
-/** Calls of gRPC go to servers; what speaks another protocol would understand none. */
+/** Reports gRPC routes to backends with another protocol, which cannot handle the calls. */
 function checkGrpc(
   { config, manifest }: KubernetesBackend,
   origin: Origin,
@@ -230,7 +237,7 @@ function checkGrpc(
   diagnostics.report("backend-without-grpc", origin, { backend: resourceName(manifest) });
 }
 
-/** What a rule matches; without conditions every request of its kind of route. */
+/** Returns the matches of a rule; without conditions, every request of its kind of route. */
 function matchesOf(
   route: ManifestOf<"HTTPRoute" | "GRPCRoute">,
   index: number,
@@ -245,7 +252,7 @@ function matchesOf(
   );
 }
 
-/** A call is a POST to `/service/method` (gRPC's PROTOCOL-HTTP2). */
+/** Returns the match of a gRPC call, a POST to `/service/method` (gRPC's PROTOCOL-HTTP2). */
 function readCall({ method = {}, headers = [] }: GrpcRouteMatch, origin: Origin): MatchConfig {
   return {
     path: callPath(method),
@@ -256,7 +263,7 @@ function readCall({ method = {}, headers = [] }: GrpcRouteMatch, origin: Origin)
   };
 }
 
-/** The path of a method's calls; one segment of it is anything where nothing is said of it. */
+/** Returns the path of a method's calls; an unspecified service or method matches any segment. */
 function callPath({
   type,
   service,

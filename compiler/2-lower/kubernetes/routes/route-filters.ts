@@ -8,7 +8,7 @@ import type { BackendPolicies } from "../../../model/backend-policies.ts";
 import type { BackendHeaders } from "../../../model/server-policies.ts";
 import { validated } from "../../../schema/schema.ts";
 
-/** A filter that stands twice (Gateway API: only mirrors may). */
+/** Reports filters that occur twice; only mirrors may (Gateway API). */
 export function checkFilters(
   what: "a rule" | "a backend",
   { filters = [] }: Pick<RouteRule, "filters">,
@@ -19,19 +19,19 @@ export function checkFilters(
   filters.forEach(({ type }, index) => {
     const at = childOf(origin, "filters", index, "type");
     if (seen.has(type) && type !== "RequestMirror") {
-      const message = `${what} has one filter of type ${String(type)}`;
+      const message = `${what} can only have one filter of type ${String(type)}`;
       diagnostics.report("broken-rule", at, { message });
     }
     seen.add(type);
     const isEither = type === "RequestRedirect" || type === "URLRewrite";
     if (isEither && seen.has("RequestRedirect") && seen.has("URLRewrite")) {
-      const message = "a rule rewrites its requests or redirects them, not both";
+      const message = "a rule cannot have both a RequestRedirect and a URLRewrite filter";
       diagnostics.report("broken-rule", at, { message });
     }
   });
 }
 
-/** What its filters change of a backend's messages. */
+/** Returns the header changes that the filters of a backendRef make. */
 export function backendHeaders(
   { filters = [] }: Pick<RouteRule, "filters">,
   origin: Origin,

@@ -1,16 +1,16 @@
 import type { RouteResource, TcpRouteResource } from "../../../config/resources.ts";
 import type { Origin } from "../../../diagnostics/diagnostic.ts";
 
-/** A rule of a route as it is on one listener. */
+/** A rule of a route on one listener. */
 export interface ListenedRule<Rule extends RouteResource | TcpRouteResource> {
   readonly resource: Rule;
-  /** The listener's name. */
+  /** Name of the listener. */
   readonly listener: string;
 }
 
 /**
- * A rule that is the same on several listeners, once: most routes stand on HTTP and HTTPS alike. Where policies of the
- * listeners make them differ, each is called after its listener.
+ * Merges rules that are the same on several listeners, because most routes serve HTTP and HTTPS alike. If policies
+ * of the listeners make them differ, each variant is named after a listener.
  */
 export function sharedRoutes<Rule extends RouteResource | TcpRouteResource>(
   rules: readonly ListenedRule<Rule>[],
@@ -24,7 +24,7 @@ export function sharedRoutes<Rule extends RouteResource | TcpRouteResource>(
   });
 }
 
-/** The rule on all of the listeners, which have it alike. */
+/** Merges equal rules of several listeners into one. */
 function merged<Rule extends RouteResource | TcpRouteResource>(
   variant: readonly ListenedRule<Rule>[],
   isOnly: boolean,
@@ -41,7 +41,7 @@ function originKey({ file, document, path }: Origin): string {
   return `${file} ${document} ${path.join("/")}`;
 }
 
-/** What a rule does, as text. */
+/** Serializes the behavior of a rule for comparison. */
 function contentKey(rule: RouteResource | TcpRouteResource): string {
   const matches = rule.kind === "route" ? rule.matches : [];
   return JSON.stringify([matches, rule.policies, rule.backends], (_, value: unknown) =>

@@ -8,7 +8,7 @@ import type { PolicyContext } from "../policies/policy-context.ts";
 import type { Attachment } from "./attach.ts";
 import { attachmentOf, isPartialRule, ruleBackends, ruleNames, rulesOf } from "./http-routes.ts";
 
-/** The rules of a TCPRoute or TLSRoute on one of its listeners, as the standalone file would have them. */
+/** Returns the rules of a TCPRoute or TLSRoute on one of its listeners, in the vocabulary of standalone files. */
 export function tcpRouteResources(
   { listener, route, hostnames }: Attachment,
   context: PolicyContext,
@@ -36,7 +36,7 @@ export function tcpRouteResources(
         backends: backendConfigs(traffic, backends, policies, context),
       };
     });
-    // Its connections go to no other rule.
+    // If reading fails, the rule stays without backends: its connections must not reach another rule.
     return [served ?? same];
   });
 }

@@ -5,18 +5,18 @@ import type { RulePath } from "../policies/effective.ts";
 import type { AnyRoute } from "./attach.ts";
 import { lacksParts, ruleBackends, rulesOf } from "./http-routes.ts";
 
-/** Traffic, and where it may go. */
+/** Traffic of a rule to one backend. */
 export interface SharedTraffic extends RulePath {
   /** All backends of the rule, the one of the traffic first. */
   readonly backends: readonly WeightedBackend[];
 }
 
-/** The traffic of a route: each of its rules without mistakes on each of its listeners, to the first of its backends. */
+/** Returns the traffic of a route: each rule without mistakes, on each of its listeners, to its first backend. */
 export function trafficOf(
   { attachments, context }: KubernetesModel,
   route: AnyRoute,
 ): readonly SharedTraffic[] {
-  // What is wrong with the backends has been reported already.
+  // Mistakes of the backends have already been reported.
   const quiet = { ...context, diagnostics: new Diagnostics() };
   return attachments
     .filter((each) => each.route === route)

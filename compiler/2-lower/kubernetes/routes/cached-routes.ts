@@ -6,26 +6,26 @@ import type { PolicyContext } from "../policies/policy-context.ts";
 import { type Attachment, ROUTE_KINDS } from "./attach.ts";
 import { routeResources } from "./http-routes.ts";
 
-/** What reading a route finds out, besides its resources. */
+/** State that reading a route changes, in addition to its resources. */
 type Findings = Pick<PolicyContext, "sections" | "effective" | "secrets" | "configMaps">;
 
-/** A route as it was read on one of its listeners. */
-interface KeptRoute {
+/** A cached route on one of its listeners. */
+interface CachedRoute {
   readonly hostnames: readonly string[];
   readonly resources: readonly RouteResource[];
   readonly findings: Findings;
 }
 
 /**
- * Routes as they were read: while nothing but routes has changed, a route that is the same means the same. One of which there
- * was something to report is read again.
+ * Caches routes as read, as long as only routes change. Routes with diagnostics are not cached, so that these are
+ * reported again.
  */
-export class KeptRoutes {
+export class CachedRoutes {
   #others: readonly Manifest[] = [];
-  /** By route, then by the key of the listener. */
-  #known: WeakMap<Manifest, Map<string, KeptRoute>> = new WeakMap();
+  /** Cached routes by manifest, then by listener key. */
+  #known: WeakMap<Manifest, Map<string, CachedRoute>> = new WeakMap();
 
-  /** Begins with these manifests. */
+  /** Starts a run; clears the cache if manifests other than routes changed. */
   begin(manifests: readonly Manifest[]): void {
     const others = manifests.filter(({ kind }) => !ROUTE_KINDS.some((each) => each === kind));
     const before = this.#others;
@@ -35,36 +35,36 @@ export class KeptRoutes {
     this.#others = others;
   }
 
-  /** The resources of a route on one of its listeners. */
+  /** Returns the resources of a route on one of its listeners. */
   resources(
     attachment: Attachment,
     route: ManifestOf<"HTTPRoute" | "GRPCRoute">,
     context: PolicyContext,
   ): readonly RouteResource[] {
-    // What other routes hand on to it depends on them, as what is left for it of what it hands on.
+    // Delegation makes a route's matches depend on other routes, so these are not cached.
     if (attachment.via !== undefined || attachment.delegations !== undefined)
       return routeResources(attachment, route, context);
-    const ofRoute = this.#known.get(route) ?? new Map<string, KeptRoute>();
+    const ofRoute = this.#known.get(route) ?? new Map<string, CachedRoute>();
     this.#known.set(route, ofRoute);
     const { key } = attachment.listener.resource;
     const known = ofRoute.get(key);
-    const kept =
+    const cached =
       known !== undefined && isSameList(known.hostnames, attachment.hostnames)
         ? known
         : readAlone(attachment, route, context);
-    if (kept === undefined) return routeResources(attachment, route, context);
-    ofRoute.set(key, kept);
-    addFindings(kept.findings, context);
-    return kept.resources;
+    if (cached === undefined) return routeResources(attachment, route, context);
+    ofRoute.set(key, cached);
+    addFindings(cached.findings, context);
+    return cached.resources;
   }
 }
 
-/** A route read by itself; undefined when there is something to report, which may be about others as well. */
+/** Reads a route separately; returns `undefined` if it has diagnostics, which may also concern other routes. */
 function readAlone(
   attachment: Attachment,
   route: ManifestOf<"HTTPRoute" | "GRPCRoute">,
   context: PolicyContext,
-): KeptRoute | undefined {
+): CachedRoute | undefined {
   const diagnostics = new Diagnostics();
   const conflicts = new Set<string>();
   const findings: Findings = {

@@ -12,47 +12,53 @@ interface ResolvedMatches {
   readonly matches: readonly RouteMatch[];
 }
 
-/** What resolving a route tells others. */
+/** The state that resolving a route changes. */
 interface FindingContext extends ConnectionContext {
   readonly sections: SectionUse;
 }
 
-/** A route as it was resolved, and what was found out about sections. */
-interface KeptResolution {
+/** A cached route, and its effects on sections. */
+interface CachedResolution {
   readonly resolved: ResolvedMatches;
   readonly sections: SectionUse;
 }
 
-/** Routes as they were resolved: the same resource means the same. One with something to report is resolved again. */
-export class KeptResolutions {
-  readonly #known: WeakMap<RouteResource, KeptResolution> = new WeakMap();
+/** Caches resolved routes by resource. Routes with diagnostics are not cached, so that these are reported again. */
+export class CachedResolutions {
+  readonly #known: WeakMap<RouteResource, CachedResolution> = new WeakMap();
 
-  /** A resolved route; its name in the program is taken each time, for which it is depends on the others. */
+  /**
+   * Returns a resolved route. Its name in the program is taken anew each time, because it depends on the other
+   * routes.
+   */
   of<Context extends FindingContext>(
     resource: RouteResource,
     context: Context,
     resolve: (context: Context) => ResolvedMatches,
     take: () => string,
   ): ResolvedMatches {
-    const kept = this.#known.get(resource) ?? resolvedAlone(context, resolve);
-    if (kept === undefined) {
+    const cached = this.#known.get(resource) ?? resolvedAlone(context, resolve);
+    if (cached === undefined) {
       const { route, matches } = resolve(context);
       return { route: { ...route, id: take() }, matches };
     }
-    context.sections.add(kept.sections);
-    const { route, matches } = kept.resolved;
+    context.sections.add(cached.sections);
+    const { route, matches } = cached.resolved;
     const id = take();
-    const resolved = route.id === id ? kept.resolved : { route: { ...route, id }, matches };
-    this.#known.set(resource, { ...kept, resolved });
+    const resolved = route.id === id ? cached.resolved : { route: { ...route, id }, matches };
+    this.#known.set(resource, { ...cached, resolved });
     return resolved;
   }
 }
 
-/** Undefined when there is something to report, or to keep apart from the program. */
+/**
+ * Resolves a route separately; returns `undefined` if it has diagnostics or literal secrets, which must not be
+ * cached.
+ */
 function resolvedAlone<Context extends FindingContext>(
   context: Context,
   resolve: (context: Context) => ResolvedMatches,
-): KeptResolution | undefined {
+): CachedResolution | undefined {
   const own = {
     diagnostics: new Diagnostics(),
     sections: new SectionUse(),
