@@ -36,10 +36,7 @@ export function poolOf(
   };
 }
 
-/**
- * Returns the name of the headless Service of the pool's pods; `undefined` if there is none that matches
- * (reported).
- */
+/** Returns the name of the headless Service of the pool's pods; `undefined` if no Service matches (reported). */
 function headlessHost(
   manifest: ManifestOf<"InferencePool">,
   { selector }: InferencePoolSpec,
