@@ -48,7 +48,7 @@ export interface ResolveInput {
   readonly inputs: readonly InputDigest[];
   /** Folder to which file names in the configuration are relative. */
   readonly folder: string;
-  /** Where a standalone file starts, and the paths of its parts that were removed or replaced. */
+  /** Location of the root of a standalone file, and the paths of its parts that were removed or replaced. */
   readonly origin?: Origin;
   readonly broken?: readonly ConfigPath[];
 }

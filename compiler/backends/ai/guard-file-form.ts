@@ -19,6 +19,7 @@ import {
   shortText,
   text,
 } from "../../schema/schema.ts";
+import { guardLists, PROMPT_GUARD, scopeSchema } from "./guard-fields.ts";
 import {
   azurePromptSchema,
   azureSchema,
@@ -101,12 +102,7 @@ const requestGuard = object(
     azureContentSafety: azurePromptSchema,
     openAIModeration: moderationSchema,
     externalModeration: { ...moderationSchema, aliasOf: "openAIModeration" },
-    scope: list(choice("A part of the request.", TEXT_PARTS), {
-      minItems: 1,
-      uniqueItems: true,
-      description:
-        "Parts of a request to scan: system prompts (with tool descriptions), messages, tool arguments, and tool results. All by default.",
-    }),
+    scope: scopeSchema(TEXT_PARTS),
   },
   {
     exactlyOneOf: [...KINDS, "openAIModeration", "externalModeration"],
@@ -118,21 +114,7 @@ const requestGuard = object(
 export function promptGuardSchema() {
   return object(
     {
-      request: list(requestGuard, {
-        minItems: 1,
-        maxItems: 8,
-        description: "Guards of requests, applied in this order.",
-      }),
-      response: list(responseGuard, {
-        minItems: 1,
-        maxItems: 8,
-        description: "Guards of responses, including streams, applied in this order.",
-      }),
-      streaming: choice(
-        "Whether response guards also act on streams. If disabled, clients can bypass them by requesting a stream.",
-        ["Enabled", "Disabled"],
-        { default: "Enabled" },
-      ),
+      ...guardLists(requestGuard, responseGuard),
       window: integer(
         "Number of characters of a stream that are held back for an unbounded match, and that are sent to a guard server at a time. Consecutive windows overlap by a quarter, so that nothing is missed in between.",
         16,
@@ -142,7 +124,7 @@ export function promptGuardSchema() {
     },
     {
       atLeastOneOf: ["request", "response"],
-      description: "Guards that mask or reject content of requests and responses.",
+      description: PROMPT_GUARD,
     },
   );
 }

@@ -25,6 +25,7 @@ import {
 } from "../../schema/schema.ts";
 import { lowerServerReference, type ServerReferenceContext } from "../parts/callout-server.ts";
 import { expressionsSchema, lowerExpressions } from "../parts/named-expressions.ts";
+import { guardLists, PROMPT_GUARD, scopeSchema } from "./guard-fields.ts";
 import {
   armorFields,
   BEDROCK_GUARDRAILS,
@@ -154,44 +155,17 @@ export function promptGuard(simpleBackend: Schema<PolicyFields>) {
     {
       ...kinds,
       azureContentSafety: azureRequest,
-      scope: list(
-        choice("A part of the request.", ["SystemPrompt", "Messages", "ToolInput", "ToolOutput"]),
-        {
-          minItems: 1,
-          uniqueItems: true,
-          description:
-            "Parts of a request to scan: system prompts (with tool descriptions), messages, tool arguments, and tool results. All by default.",
-        },
-      ),
+      scope: scopeSchema(["SystemPrompt", "Messages", "ToolInput", "ToolOutput"]),
       externalModeration: moderation,
       response: customResponse(DEFAULT_REJECTION),
       openAIModeration: { ...moderation, aliasOf: "externalModeration" },
     },
     { exactlyOneOf: [...names, "externalModeration", "openAIModeration"] },
   );
-  return object(
-    {
-      request: list(requestGuard, {
-        minItems: 1,
-        maxItems: 8,
-        description: "Guards of requests, applied in this order.",
-      }),
-      response: list(responseGuard, {
-        minItems: 1,
-        maxItems: 8,
-        description: "Guards of responses, including streams, applied in this order.",
-      }),
-      streaming: choice(
-        "Whether response guards also act on streams. If disabled, clients can bypass them by requesting a stream.",
-        ["Enabled", "Disabled"],
-        { default: "Enabled" },
-      ),
-    },
-    {
-      atLeastOneOf: ["request", "response"],
-      description: "Guards that mask or reject content of requests and responses.",
-    },
-  );
+  return object(guardLists(requestGuard, responseGuard), {
+    atLeastOneOf: ["request", "response"],
+    description: PROMPT_GUARD,
+  });
 }
 
 type Value = Infer<ReturnType<typeof promptGuard>>;

@@ -170,9 +170,11 @@ export const promptShield = {
 
 const azureFields = { ...safetyFields, policies: serverPolicies, failureMode };
 
-/** Descriptions of `azureContentSafety` for responses and for requests, in both forms. */
+/** Description of `azureContentSafety` for responses, in both forms. */
 export const CONTENT_SAFETY =
   "Calls Azure AI Content Safety: content above the severity threshold is rejected.";
+
+/** Description of `azureContentSafety` for requests, in both forms. */
 export const PROMPT_SAFETY =
   "Calls Azure AI Content Safety: content above the severity threshold, or that attacks the model, is rejected.";
 

@@ -55,7 +55,7 @@ export function mcpFields(policies: Schema<BackendPoliciesValue>) {
       },
     ),
     failureMode: choice(
-      "Effect of a failing target: the whole endpoint fails, or only that target's items are missing.",
+      "Effect of a failing target: requests fail, or the other targets respond without it.",
       ["failClosed", "failOpen"],
       {
         default: "failClosed",

@@ -69,7 +69,7 @@ function mcpSchema(policies: KubernetesPoliciesSchema) {
       }),
       sessionRouting: choice(SESSIONS, ["Stateful", "Stateless"], { default: "Stateful" }),
       failureMode: choice(
-        "Effect of a failing target: the whole endpoint fails, or only that target's items are missing.",
+        "Effect of a failing target: requests fail, or the other targets respond without it.",
         ["FailClosed", "FailOpen"],
       ),
       sessions: sessionsSchema(span(IDLE_TIMEOUT, { minimumDuration: "1s" })),

@@ -21,7 +21,7 @@ export function operationParameters(
   for (const each of [...itemsOf(item.parameters), ...itemsOf(operation.parameters)]) {
     const parameter = followed(each, document);
     if (parameter === undefined) {
-      return `its reference "${schemaObject(each).$ref}" leads nowhere in the document`;
+      return `its reference "${schemaObject(each).$ref}" is not in the document`;
     }
     const name = String(parameter.name);
     const isHeader = parameter.in === "header";

@@ -32,7 +32,7 @@ export interface RulePolicies {
   /** Those of them that only the backend or policies attached to it configure. */
   readonly ofBackend: ReadonlySet<PolicyConfig>;
   /** Whether one of them responds without being the route's own, so that the backends are not called. */
-  readonly isAnswered: boolean;
+  readonly hasResponse: boolean;
 }
 
 /** Returns the policies of traffic in the vocabulary of standalone files. */
@@ -52,7 +52,7 @@ export function routePolicies(traffic: RulePath, context: PolicyContext): RulePo
   const found = policies.flatMap(
     ({ kind }) => readPolicy(kind, fields, parts, gateway, context) ?? [],
   );
-  const { acting, isAnswered, callsNothing } = reached(found);
+  const { acting, hasResponse, callsNothing } = reached(found);
   const left = callsNothing ? carriedBy({ ...traffic, backend: undefined }) : carried;
   const hasServers = !callsNothing && traffic.backend !== undefined;
   for (const field of effective) {
@@ -63,7 +63,7 @@ export function routePolicies(traffic: RulePath, context: PolicyContext): RulePo
   return {
     policies: acting.map(({ config }) => config),
     ofBackend: new Set(acting.filter(isOfBackend).map(({ config }) => config)),
-    isAnswered,
+    hasResponse,
   };
 }
 
@@ -111,21 +111,21 @@ interface ReadPolicy<Kind extends PolicyKind = PolicyKind> {
  */
 function reached(found: readonly ReadPolicy[]): {
   readonly acting: readonly ReadPolicy[];
-  readonly isAnswered: boolean;
+  readonly hasResponse: boolean;
   readonly callsNothing: boolean;
 } {
   const end = found.findIndex(({ config }) => respondsToAll(config));
   const response = found[end];
-  if (response === undefined) return { acting: found, isAnswered: false, callsNothing: false };
-  const isAnswered = response.source.kind === "GatewayPolicy";
+  if (response === undefined) return { acting: found, hasResponse: false, callsNothing: false };
+  const hasResponse = response.source.kind === "GatewayPolicy";
   const own = found
     .slice(end + 1)
-    .filter(({ source }) => source === response.source && !isAnswered);
+    .filter(({ source }) => source === response.source && !hasResponse);
   // Without a call to the backend, there are no forwarded requests.
   const before = found
     .slice(0, end)
     .filter(({ config }) => policyOf(config.kind).actsOn.includes("requests"));
-  return { acting: [...before, response, ...own], isAnswered, callsNothing: true };
+  return { acting: [...before, response, ...own], hasResponse, callsNothing: true };
 }
 
 /** The fields that policies of a route read. */

@@ -27,7 +27,7 @@ export function rulePolicies(
   traffic: RulePath,
   backends: readonly WeightedBackend[],
   context: PolicyContext,
-): Pick<RulePolicies, "policies" | "isAnswered"> {
+): Pick<RulePolicies, "policies" | "hasResponse"> {
   const hasTargets = backends.some(({ backend }) => backend.parts.size > 0);
   if (backends.length < 2 || !hasTargets) return routePolicies(traffic, context);
   const each = backends.map((weighted) => ({
@@ -46,7 +46,7 @@ export function rulePolicies(
   checkAllBackends([...once.values()], placed, context.diagnostics);
   return {
     policies: kinds.flatMap(({ kind }) => joined(kind, each, context) ?? []),
-    isAnswered: each.some(({ isAnswered }) => isAnswered),
+    hasResponse: each.some(({ hasResponse }) => hasResponse),
   };
 }
 

@@ -92,12 +92,12 @@ function servedRoute(
   const backends = ruleBackends({ listener, route, rule }, origin, context);
   const traffic = { listener, route, rule, index, via, backend: backends[0]?.backend };
   checkFilters("a rule", rule, origin, context.diagnostics);
-  const { policies, isAnswered } = rulePolicies(traffic, backends, context);
+  const { policies, hasResponse } = rulePolicies(traffic, backends, context);
   return {
     ...same,
     policies,
     isPartial: isWayPartial(via, route) || isPartialRule(traffic, origin, backends, context),
-    backends: isAnswered ? [] : backendConfigs(traffic, backends, policies, context),
+    backends: hasResponse ? [] : backendConfigs(traffic, backends, policies, context),
     // Gateway API: without backends, and without a filter that responds, every request gets 500.
     ...(isWithoutBackends(rule) && { refusal: "noBackend" as const }),
   };
