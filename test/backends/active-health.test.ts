@@ -8,7 +8,7 @@ import { nowhere, startRoutes } from "../policies/routes.ts";
 
 /** A server that answers clients whatever it says of itself. */
 class Server {
-  /** What it says when it is asked how it does; undefined: nothing at all. */
+  /** Response to health checks; `undefined` for no response. */
   status: number | undefined = 200;
   checks: (string | undefined)[] = [];
   asked = 0;

@@ -351,7 +351,7 @@ it.each([
   },
 );
 
-it("who is not logged in any more is told how", async () => {
+it("an expired login is reported with the command that renews it", async () => {
   const { gateway } = await start(
     {},
     {

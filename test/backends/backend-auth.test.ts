@@ -39,7 +39,7 @@ describe("backendAuth", () => {
     expect(gateway.output).not.toContain("s3cret");
   });
 
-  it("a key may stand in a file, which is followed; a whole value of Authorization too", async () => {
+  it("a key in a file is read again when it changes, and may be a whole value of Authorization", async () => {
     const upstream = await startUpstream(tell);
     const folder = temporaryFolder();
     writeFileSync(join(folder, "key"), "of-a-file-1\n");

@@ -120,21 +120,21 @@ describe("rules of one backend", () => {
     expect(await ask("GET", "/secret")).toBe(403);
   });
 
-  it("can't stand where nothing is passed on, or read an identity that nobody looks for", () => {
+  it("can't be set where nothing is forwarded, or read an identity that no policy establishes", () => {
     const authorization = { rules: ["true"] };
     const targets = [{ name: "one", mcp: { host: "http://a.test/mcp" } }];
     const of = (backend: Readonly<Record<string, unknown>>) =>
       findings({ policies: {}, backends: [backend] });
     expect(of({ mcp: { targets }, policies: { authorization } })).toContain("misplaced-field");
     expect(of({ ...onOne("a.test:80", "jwt.sub == 'a'") })).toEqual(["absent-identity"]);
-    // Who may reach an open proxy may be said there.
+    // Access to an open proxy may be restricted there.
     expect(of({ dynamic: {} })).toContain("open-proxy");
     const rules = ['request.host == "a.test"'];
     expect(of({ dynamic: {}, policies: { authorization: { rules } } })).not.toContain("open-proxy");
   });
 });
 
-describe("who asks what is allowed is told of them", () => {
+describe("answers about access include them", () => {
   const file = (...backends: readonly object[]) =>
     JSON.stringify({ binds: [{ port: 3000, listeners: [{ routes: [{ name: "r", backends }] }] }] });
   const isGet = 'request.method == "GET"';

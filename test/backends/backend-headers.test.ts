@@ -7,7 +7,7 @@ import { listen } from "../harness/listen.ts";
 import { send } from "../harness/send.ts";
 import { checkManifests, complaints } from "../kubernetes/manifests.ts";
 
-/** What a backend got: its own name, and the headers whose names begin with `x-`. */
+/** The request of a backend: its own name, and the headers that begin with `x-`. */
 interface Seen {
   readonly name: string;
   readonly headers: Readonly<Record<string, string>>;

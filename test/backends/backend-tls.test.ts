@@ -89,7 +89,7 @@ describe("backendTLS", () => {
     expect((await get(gateway)).status).toBe(503);
   });
 
-  it("SNI is the destination's whatever Host goes on, over one kept connection", async () => {
+  it("SNI is the destination's for any Host, over one reused connection", async () => {
     const { folder, port, server } = await secureUpstream();
     let connections = 0;
     server.on("secureConnection", () => {

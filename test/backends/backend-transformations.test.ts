@@ -219,7 +219,7 @@ describe("transformations of one backend", () => {
     expect(got).toBe("sha");
   });
 
-  it("stand in manifests, on the backend or on the way to it", async () => {
+  it("are set in manifests, on the backend or on the way to it", async () => {
     const changed = await askUntil("changed", `${manifested.url}/x`);
     expect(changed.got.headers).toMatchObject({ "x-user": "GET" });
     expect(changed.got.headers).not.toHaveProperty("x-route");

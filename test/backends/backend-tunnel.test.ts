@@ -15,7 +15,7 @@ import { nowhere, startRoutes } from "../policies/routes.ts";
 
 let gateway: Gateway;
 let authority: string;
-/** What the proxies were asked for. */
+/** Tunnels that the proxies were asked for. */
 const asked: string[] = [];
 const plainHeaders: IncomingHttpHeaders[] = [];
 
@@ -147,7 +147,7 @@ it("the certificate of the server in the tunnel is checked", async () => {
   expect((await send(`${gateway.url}/strange`, "GET")).status).toBe(503);
 });
 
-it("a proxy that refuses, or is none, is a 502 whose reason the log has", async () => {
+it("a proxy that refuses or speaks no HTTP is a 502, with the reason in the log", async () => {
   for (const [path, why] of [
     ["refused", /proxy 127\.0\.0\.1:\d+: it answers 403 to CONNECT/],
     ["odd", /proxy 127\.0\.0\.1:\d+: no response of HTTP/],

@@ -63,7 +63,7 @@ async function ask(gateway: Gateway, head: string): Promise<string> {
 
 const run = promisify(execFile);
 
-/** What curl prints: the body, then the status. */
+/** Output of curl: the body, then the status. */
 async function curl(...parameters: string[]): Promise<string> {
   const { stdout } = await run(program("curl"), [
     "-s",
@@ -139,7 +139,7 @@ const refused: readonly string[] = [
   ...["[::1]", "[::]", "[fe80::1]", "[fd00:ec2::254]", "[fd12::1]", "[ff02::1]", "[2001:db8::1]"],
   ...["[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[0:0:0:0:0:ffff:8.8.8.8]", "[::127.0.0.1]"],
   ...["[64:ff9b::127.0.0.1]", "[2002:7f00:1::]", "[2001:0:7f00:1::]"],
-  // What inet_aton reads: decimal, octal, hexadecimal, fewer parts.
+  // Spellings that inet_aton reads: decimal, octal, hexadecimal, fewer parts.
   ...["2130706433", "0x7f000001", "0x7f.1", "0177.0.0.1", "127.1", "127.0.1", "0", "017700000001"],
   ...["134744072", "0x08.8.8.8", "localhost", "LOCALHOST"],
 ];
@@ -196,7 +196,7 @@ it("a name is looked up once: the address that was checked is the one that is co
   );
   const get = (host: string) => ask(gateway, `GET / HTTP/1.1\r\nHost: ${host}:${port}`);
   expect(await get("rebind.test")).toMatch(/ 200 [\s\S]*rebind\.test/);
-  // The second lookup says something else, but there is none while the connection lives.
+  // The second lookup would return another address, but does not happen while the connection lives.
   expect(await get("rebind.test")).toMatch(/ 200 /);
   for (const socket of sockets) socket.destroy();
   await eventually(() => (sockets.size === 0 ? true : null), "the end of the connection");

@@ -9,7 +9,7 @@ export function exactRoutes(backends: Readonly<Record<string, object>>): readonl
   return [{ routes }];
 }
 
-/** Asks a gateway; `seen` is what its backend told of the request, as JSON where it is that. */
+/** Sends a request; `seen` is the backend's report of it, parsed if it is JSON. */
 export async function get(
   { port }: Gateway,
   path = "/",

@@ -53,7 +53,7 @@ it("that are good for a short time are fetched anew at half of it", async () => 
   expect(fetches).toHaveLength(2);
 });
 
-it("go on while they are good when their server is down, which is left alone for some seconds", async () => {
+it("stay in use while they are valid and their server is down, which is not called for some seconds", async () => {
   const { value, fetches } = start();
   const first = value.current();
   fetches[0]?.resolve("one");

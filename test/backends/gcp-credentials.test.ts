@@ -12,7 +12,7 @@ import { temporaryFolder } from "../harness/temporary-folder.ts";
 const { publicKey, privateKey } = await generateKeyPair("RS256", { extractable: true });
 const pem = await exportPKCS8(privateKey);
 
-/** What Google's servers would be asked, and what of it was wrong. */
+/** Requests to Google's servers, and the mistakes in them. */
 interface Google {
   readonly origin: string;
   readonly host: string;
@@ -91,7 +91,7 @@ function identity(payload: JWTPayload): Promise<string> {
 }
 
 interface Started {
-  /** What a request through the gateway showed to the backend; its status when it did not get there. */
+  /** Returns the credential of a request at the backend; its status if it did not get there. */
   readonly shown: () => Promise<string | number>;
   readonly output: () => string;
   readonly host: string;

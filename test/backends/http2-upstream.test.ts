@@ -57,7 +57,7 @@ type Response = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => voi
 const large = randomBytes(3_000_000);
 const digestOf = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 const waiting: ServerHttp2Stream[] = [];
-/** What became of bodies. */
+/** Results of bodies. */
 const uploads: ("aborted" | "whole")[] = [];
 
 const server = new ScriptedServer({
@@ -140,7 +140,7 @@ function client(): ClientHttp2Session {
   return session;
 }
 
-/** What a client of HTTP/2 gets that reads slowly. */
+/** Response of a slow client of HTTP/2. */
 async function readSlowly(path: string): Promise<{ body: Buffer; trailers: object | undefined }> {
   const stream = client().request({ ":path": path, te: "trailers" });
   let trailers: object | undefined;
@@ -156,14 +156,14 @@ async function readSlowly(path: string): Promise<{ body: Buffer; trailers: objec
 }
 
 describe("a server of HTTP/2", () => {
-  it("a slow client gets all of a body, and the trailers behind it that may stand there", async () => {
+  it("a slow client gets all of a body, and the allowed trailers after it", async () => {
     const { body, trailers } = await readSlowly("/trailers");
     expect(digestOf(body)).toBe(digestOf(large));
     expect(trailers).toMatchObject({ "x-sum": digestOf(large), "x-two": "1, 2" });
     expect(trailers).not.toHaveProperty("set-cookie");
   });
 
-  it("trailers stand behind a body whose length was announced, too", async () => {
+  it("trailers follow a body with an announced length, too", async () => {
     const { body, trailers } = await readSlowly("/announced");
     expect(body.toString()).toBe("hello");
     expect(trailers).toMatchObject({ "x-sum": "1" });
@@ -174,14 +174,11 @@ describe("a server of HTTP/2", () => {
     expect(digestOf(await response.bytes())).toBe(digestOf(large));
   });
 
-  it.each(["/cut", "/gone"])(
-    "a response that is broken off (%s) does not look complete",
-    async (path) => {
-      const response = await fetch(`${gateway.url}${path}`);
-      await expect(response.bytes().then(({ length }) => length)).rejects.toThrow();
-      await gateway.seen(new RegExp(`path=${path} .*reason=UpstreamFailure`));
-    },
-  );
+  it.each(["/cut", "/gone"])("an aborted response (%s) does not look complete", async (path) => {
+    const response = await fetch(`${gateway.url}${path}`);
+    await expect(response.bytes().then(({ length }) => length)).rejects.toThrow();
+    await gateway.seen(new RegExp(`path=${path} .*reason=UpstreamFailure`));
+  });
 
   it("a request that the server has not looked at is sent again, whatever its method", async () => {
     const { status, body } = await send(`${gateway.url}/refused`, "POST", {}, "once");

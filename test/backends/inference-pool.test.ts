@@ -119,13 +119,13 @@ describe("inferencePool", () => {
     expect(away).toEqual({ status: 503, text: "upstream is not reachable" });
   });
 
-  it("reaches no server that is not of the pool, whoever names it", async () => {
+  it("reaches no server outside of the pool, even if a client or picker names it", async () => {
     const other = new URL(stranger).host;
     const none = { status: 503, text: "no endpoint for this request" };
     expect(await ask("closed", other)).toEqual(none);
     expect(await ask("closed", `127.0.0.2:${port + 1}`)).toEqual(none);
     expect(await ask("closed", "pool.test")).toEqual(none);
-    // A client's own header is nobody's choice.
+    // A client's own header has no effect.
     expect(await ask("closed", undefined, { [header]: `127.0.0.2:${port}` })).toEqual(none);
     expect(await ask("closed", undefined, { [header]: other })).toEqual(none);
     expect(await ask("open", other)).toHaveProperty("address");

@@ -7,7 +7,7 @@ import { listen } from "../harness/listen.ts";
 import { RawClient } from "../harness/raw-client.ts";
 import { send } from "../harness/send.ts";
 
-/** A server that does well until it is told otherwise, and counts what it is asked. */
+/** A server that succeeds until the test says otherwise, and counts its requests. */
 class Server {
   asked = 0;
   host = "";
@@ -88,7 +88,7 @@ describe("a server of several", () => {
     expect(all.filter((status) => status === 500)).toHaveLength(3);
   });
 
-  it("fails where the configuration says so of its response", async () => {
+  it("fails if the configuration calls its response a failure", async () => {
     const health = { ...long, unhealthyExpression: `"x-busy" in response.headers` };
     const gateway = await start({ health });
     first.respond = badly;
@@ -101,9 +101,9 @@ describe("a server of several", () => {
     expect(first.asked).toBe(asked);
   });
 
-  it("fails when it can't be reached, breaks off, or takes longer than its route allows", async () => {
+  it("fails when it can't be reached, aborts, or takes longer than its route allows", async () => {
     const dead = await start({ health: long }, [`127.0.0.1:${await freePort()}`, second.host]);
-    // What could not be sent goes to the other one.
+    // A request that could not be sent goes to the other one.
     expect((await statuses(dead, 60)).filter((status) => status !== 200)).toEqual([]);
     first.respond = (request) => request.socket.destroy();
     const broken = await start({ health: long });

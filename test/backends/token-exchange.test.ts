@@ -8,7 +8,7 @@ import { listen } from "../harness/listen.ts";
 import { send } from "../harness/send.ts";
 import { startRoutes } from "../policies/routes.ts";
 
-/** What the authorization server was asked, in order. */
+/** Requests to the authorization server, in order. */
 const asked: { readonly form: URLSearchParams; readonly authorization: string | undefined }[] = [];
 let issuer: IdentityProvider;
 let gateway: Gateway;
@@ -41,7 +41,7 @@ async function startServer(): Promise<string> {
   return `127.0.0.1:${await listen(server)}`;
 }
 
-/** What MCP servers and models were shown. */
+/** Credentials that MCP servers and models received. */
 const shown: (string | undefined)[] = [];
 
 /** A server of MCP below `/mcp`, and of models elsewhere. */
@@ -186,7 +186,7 @@ describe("oauthTokenExchange", () => {
     ]);
   });
 
-  it("takes the token from where it stands, and leaves nothing of it there", async () => {
+  it("takes the token from its place, and removes it there", async () => {
     const { sent } = await ask("elsewhere", { cookie: "a=1; token=four; b=2" });
     expect(sent).toMatchObject({ "x-upstream-auth": "for-four", cookie: "a=1; b=2" });
     expect(asked[0]?.form.get("subject_token_type")).toBe(
@@ -281,7 +281,7 @@ describe("oauthTokenExchange", () => {
     expect(asked).toHaveLength(1);
   });
 
-  it("is a 502 when the server can't be reached, and says so in the log alone", async () => {
+  it("is a 502 when the server can't be reached, with the reason in the log only", async () => {
     expect((await ask("away", bearer("six"))).status).toBe(502);
     await gateway.seen(/route=away .*http\.status=502 .*error="?no token for the backend/);
     expect(gateway.output).not.toContain("s%cret");

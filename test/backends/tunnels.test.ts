@@ -43,7 +43,7 @@ function startProxy(dynamic: object, rule = 'request.host.startsWith("127.0.0.1:
   });
 }
 
-/** A server with TLS: what it says shows that nobody stood in between. */
+/** A server with TLS: its response shows that TLS was not terminated in between. */
 function startSite(): Promise<number> {
   const key = readFileSync(authority.replace(/pem$/, "key"));
   const server = createSecure({ cert: readFileSync(authority), key }, (incoming, response) => {
@@ -52,7 +52,7 @@ function startSite(): Promise<number> {
   return listen(server);
 }
 
-/** What comes back for a CONNECT: the whole head, or what ends the connection. */
+/** Returns the response to a CONNECT: the whole head, or the error of the connection. */
 async function connectTo({ port }: Gateway, target: string, head = `Host: ${target}\r\n`) {
   const client = new RawClient(port);
   client.send(`CONNECT ${target} HTTP/1.1\r\n${head}\r\n`);
@@ -159,7 +159,7 @@ it("there are so many tunnels at once, and a silent one ends", async () => {
   }, "room for another tunnel");
 });
 
-it("a client that stays is let go when a tunnel is silent, and when its server breaks it off", async () => {
+it("a connected client is disconnected when a tunnel is idle, and when its server aborts it", async () => {
   const sockets: Socket[] = [];
   const port = await listen(createTcp({ allowHalfOpen: true }, (socket) => sockets.push(socket)));
   const gateway = await startProxy({ connect: { ports: [port], idleTimeout: "2s" } });

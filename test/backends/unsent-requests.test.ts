@@ -5,7 +5,7 @@ import type { Gateway } from "../harness/gateway.ts";
 import { listen } from "../harness/listen.ts";
 import { nowhere, startRoutes } from "../policies/routes.ts";
 
-/** What servers have got: the ids of requests, each as often as it came, with the length of its body. */
+/** Requests that servers received: the IDs, each as often as it came, with the length of its body. */
 let received: string[] = [];
 let gateway: Gateway;
 

@@ -19,7 +19,7 @@ server.on("stream", (stream, headers) => {
   stream.on("end", () => stream.end(frame(yes)));
 });
 
-/** A head goes on as it is: ProcessingRequest has it in field 2 or 3, ProcessingResponse in 1 or 2. */
+/** A head passes unchanged: ProcessingRequest has it in field 2 or 3, ProcessingResponse in 1 or 2. */
 function process(stream: ServerHttp2Stream): void {
   let held = Buffer.alloc(0);
   stream.on("data", (piece: Buffer) => {

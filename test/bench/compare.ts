@@ -12,7 +12,7 @@ export interface Case {
   readonly name: string;
   /** The routes of its only listener, as a file has them. */
   readonly routes: readonly object[];
-  /** Sections of the file beside its binds. */
+  /** Sections of the file in addition to its binds. */
   readonly file?: object;
   /** Ready for the wire; sent in turns. Some need what their gateway gives at this port. */
   readonly requests: readonly string[] | ((port: number) => Promise<readonly string[]>);
@@ -26,7 +26,7 @@ export interface Case {
   readonly tls?: { readonly cert: string; readonly key: string };
 }
 
-/** What a case costs beside the first one, which is what all are compared with. */
+/** Cost of a case compared with the first one. */
 export interface Cost {
   readonly name: string;
   /** Requests per CPU-second. */
@@ -41,18 +41,18 @@ export interface Cost {
   readonly p99: number;
 }
 
-/** Requests of one measurement unless the pace says: so many whatever the machine does beside it. */
+/** Requests of one measurement unless the pace sets a number, independent of the machine's load. */
 const REQUESTS = 3_000;
 
-/** Requests at a rate of their own, whoever they are for. */
+/** Requests at a fixed rate for all cases. */
 export interface SteadyPace extends Pace {
   /** Requests per second: few enough for the slowest case. */
   readonly rate: number;
 }
 
 /**
- * Builds every case, starts them all and loads them in turns (A B C A B C): the machine's mood meets them alike. What
- * counts are ratios within a round. At a steady pace each begins a round as often as the others.
+ * Builds every case, starts them all and loads them in turns (A B C A B C), so that the machine's load affects them
+ * alike. The result is the ratios within a round. At a steady pace each case begins a round as often as the others.
  */
 export async function compare(
   cases: readonly Case[],

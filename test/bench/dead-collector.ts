@@ -7,8 +7,8 @@ import { type Pace, start } from "./duel.ts";
 export const DEAD_COLLECTOR = 1.1;
 
 /**
- * What a request costs that is traced while the collector is down for the whole run, beside an untraced one: a collector that
- * refuses connections, and one whose packets vanish. `host`: the upstream's `host:port`.
+ * Measures the cost of a traced request while the collector is down for the whole run, compared with an untraced one: a
+ * collector that refuses connections, and one whose packets vanish. `host`: the upstream's `host:port`.
  */
 export async function measureDeadCollector(host: string, pace: Pace): Promise<readonly Cost[]> {
   const script = fileURLToPath(new URL("../harness/never-accepts.ts", import.meta.url));

@@ -7,10 +7,10 @@ import type { HttpPort } from "../../runtime/gateway/http-port.ts";
 import type { Exchange } from "../../runtime/http/exchange.ts";
 import { compileFile } from "../harness/compile-file.ts";
 
-/** What finding the route of a request takes, in a built gateway with so many routes. */
+/** Time to find the route of a request in a built gateway with a number of routes. */
 export interface Decision {
   readonly routes: number;
-  /** Nanoseconds, the least of many rounds: what the machine does beside it adds, and never takes away. */
+  /** Nanoseconds, the minimum of many rounds: other load of the machine only adds time. */
   readonly nanoseconds: number;
 }
 

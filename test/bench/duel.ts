@@ -23,12 +23,12 @@ export interface Pace {
   readonly rounds: number;
   /** Seconds of one measurement. */
   readonly seconds: number;
-  /** Requests of one measurement, in the place of its time. */
+  /** Requests of one measurement, instead of its time. */
   readonly requests?: number;
   /** Requests before the first one; absent: three times as many as in one. */
   readonly warmUp?: number;
   readonly connections: number;
-  /** Over TLS, whoever shows what certificate; absent: plain TCP. */
+  /** Over TLS, with any certificate; absent: plain TCP. */
   readonly isTls?: boolean;
 }
 

@@ -10,7 +10,7 @@ export const footprintGoals = { start: 1.3, memory: 1.25, stream: 25_000 } as co
 /** How many times as many requests two threads have to serve as one does. */
 export const TWO_THREADS = 1.8;
 
-/** What a plain gateway takes before it has anything to do, beside a hello-world server; and what a held stream takes. */
+/** Measures the memory of an idle gateway compared with a hello-world server, and of a held stream. */
 export interface Footprint {
   /** Times of a start until the port is open, by the clock and by the CPU. */
   readonly start: number;
@@ -21,14 +21,14 @@ export interface Footprint {
   readonly stream: number;
 }
 
-/** What a process has taken when it is ready, and when it has served a request. */
+/** Memory of a process when it is ready, and after its first request. */
 interface StartFigures {
   readonly milliseconds: number;
   readonly cpu: number;
   readonly memory: number;
 }
 
-/** Streams that are held at once: enough to be seen beside what the process takes anyway. */
+/** Streams that are held at a time: enough to be visible in the memory of the process. */
 const STREAMS = 2_000;
 
 /** Starts both in turns (A B A B); `gateway` forwards to an upstream that has `/held`. */
@@ -54,8 +54,8 @@ export async function measureFootprint(
 }
 
 /**
- * What two threads serve beside one, each with a core of its own: twice as much, less what a request costs more. The load
- * needs no cores of its own for that, as only the CPU of the gateway counts.
+ * Measures the throughput of two threads compared with one, each with a core of its own: twice as much, less the
+ * additional cost of a request. The load needs no cores of its own, because only the CPU of the gateway counts.
  */
 export async function measureThreads(host: string, pace: Pace): Promise<number> {
   const one: Case = {
@@ -84,7 +84,7 @@ async function measureStreams(gateway: Contender): Promise<number> {
   const started = await start(gateway, "");
   const sockets: Socket[] = [];
   try {
-    // What the first streams make grow is there for all of them.
+    // Memory that the first streams allocate serves all of them.
     for (let i = 0; i < STREAMS / 4; i++) sockets.push(await ask(started, "/held"));
     const before = residentBytes(started);
     for (let i = 0; i < STREAMS; i++) sockets.push(await ask(started, "/held"));

@@ -9,7 +9,7 @@ import {
 import { PatternTexts } from "../../runtime/llm/guards/pattern-texts.ts";
 import { hostilePatterns } from "../llm/hostile-patterns.ts";
 
-/** What guards by patterns cost. */
+/** Measures guards by patterns. */
 export interface GuardCosts {
   /** CPU of five patterns by name over a chat of 2 KB, as a multiple of parsing and writing its JSON. */
   readonly named: number;

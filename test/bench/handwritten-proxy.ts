@@ -9,8 +9,8 @@ export type Gate = (
   refuse: (status: number) => void,
 ) => boolean | Promise<boolean>;
 
-// What an engineer who knows node:http and undici writes for one upstream: hop-by-hop headers removed, bodies streamed
-// with backpressure, a client that leaves aborts the upstream, one log line and one count for each request.
+// A proxy as an engineer who knows node:http and undici writes it for one upstream: hop-by-hop headers removed, bodies
+// streamed with backpressure, an abort of the client aborts the upstream, one log line and one count per request.
 
 const origin = new URL(process.env.UPSTREAM ?? "");
 const pool = new Pool(origin, { headersTimeout: 0, bodyTimeout: 0 });

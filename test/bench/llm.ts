@@ -2,9 +2,9 @@ import { fileURLToPath } from "node:url";
 import { type Case, type Cost, compare } from "./compare.ts";
 import { type Pace, start } from "./duel.ts";
 
-/** Chat through a gateway beside the same bytes through a plain proxy. */
+/** Measures chats through a gateway, compared with the same bytes through a plain proxy. */
 export interface LlmCosts {
-  /** Type of the requested token. */
+  /** The request. */
   readonly name: string;
   readonly costs: readonly Cost[];
 }
@@ -12,24 +12,24 @@ export interface LlmCosts {
 /** The CPU of both gateways for as many completions: the first is this one's, of the same format on both sides. */
 export type PortkeyCosts = readonly Cost[];
 
-/** What of a provider is compared: it speaks the client's format, or another one. */
+/** The provider's side: the client's format, or another one. */
 export const llmCases = ["same format", "translated"] as const;
 
-/** The most CPU beside the plain proxy: of the same format on both sides, and of a translation. */
+/** Maximum CPU compared with the plain proxy: with the same format on both sides, and with a translation. */
 export const llmGoals: Readonly<Record<string, readonly [same: number, translated: number]>> = {
   whole: [1 / 0.85, 2],
   stream: [1.3, 2],
 };
 
-/** The most CPU of a guarded stream beside the same one without guards. */
+/** Maximum CPU of a guarded stream compared with the same one without guards. */
 export const GUARDED_STREAM = 1.5;
 
 /** How many times the work of Portkey's gateway is done with the same CPU. */
 export const portkeyGoals = { "same format": 10, translated: 6 } as const;
 
 /**
- * Rates that even the slowest case keeps, in turns that are short, so that what else the machine does meets all alike, and long
- * beside the time in which a processor's caches forget one gateway for another.
+ * Rates that even the slowest case keeps. Turns are short, so that other load of the machine affects all alike, and
+ * long compared with the time in which a processor's caches forget one gateway for another.
  */
 const steady = {
   whole: { requests: 1_000, rate: 2_000 },
@@ -37,7 +37,7 @@ const steady = {
   stream: { requests: 60, rate: 120, warmUp: 3_000 },
 };
 
-/** Measures completions of 2 KB of prompt, whole and as streams of 100 pieces, at one rate whoever passes them on. */
+/** Measures completions of 2 KB of prompt, whole and as streams of 100 pieces, at the same rate for all cases. */
 export function measureLlm(pace: Pace): Promise<readonly LlmCosts[]> {
   const rounds = 5 * pace.rounds;
   return withUpstream(async (host) => {

@@ -1,14 +1,14 @@
 import { connect, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 
-/** Where requests are sent. */
+/** Destination of the requests. */
 export interface LoadTarget {
   /** On 127.0.0.1. */
   readonly port: number;
   readonly isTls: boolean;
 }
 
-/** What came of one request. */
+/** Result of one request. */
 export interface LoadOutcome {
   /** A whole response came, with a status below 400. */
   readonly isGood: boolean;

@@ -8,8 +8,8 @@ import type { Pace } from "./duel.ts";
 const COMPILED = 30_000;
 
 /**
- * What a request costs nginx and a plain gateway, one kind of request after the other. A turn has so many that opening its
- * connections, and their handshakes, are a small part of it.
+ * Measures the cost of a request in nginx and in a plain gateway, one kind of request after the other. A turn has
+ * enough requests that opening connections, and their handshakes, are a small part of it.
  */
 export async function measureNginx(
   folder: string,

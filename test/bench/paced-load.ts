@@ -50,8 +50,8 @@ export class PacedLoad {
   }
 
   /**
-   * Sends so many at so many per second. Rejects when some fail. Milliseconds that each took, sorted; undefined: something
-   * else kept the machine so busy that the rate was another one.
+   * Sends a number of requests per second. Rejects if some fail. Returns the milliseconds of each, sorted; `undefined`
+   * if other load of the machine changed the rate.
    */
   async send(count: number, rate: number): Promise<readonly number[] | undefined> {
     this.#failures = 0;

@@ -87,7 +87,7 @@ export async function policyCases(
     one("requestMirror (1 %)", { requestMirror: { backend: { host }, percentage: 0.01 } }),
     traced("tracing (all)", true),
     traced("tracing (all, gRPC)", true, { host: callouts }),
-    // What only traced requests do is compiled after as many of them as elsewhere.
+    // Code that only traced requests run is optimized after as many of them as elsewhere.
     { ...traced("tracing (1 %)", 0.01), warmUp: 200_000 },
     traced("tracing (none)", 0),
     one("extAuthz (gRPC)", { extAuthz: { host: callouts } }),

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-// Portkey's gateway, of the folder in PORTKEY where it is installed. Listens on PORT, and says so.
+// Runs Portkey's gateway from the folder in PORTKEY. Listens on PORT, and prints that it does.
 
 const { PORTKEY: folder = ".", PORT: port } = process.env;
 process.argv.push(`--port=${port}`, "--headless");

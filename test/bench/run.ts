@@ -28,21 +28,21 @@ import { routeCases } from "./routes.ts";
 import { makeIdentity } from "./token.ts";
 
 // `npm run bench [-- SECTION ...]`. Absolute figures depend on the machine; ratios within the run are the result.
-//   plain, chain  requests per CPU-second of a built gateway, beside a hand-written proxy that does the same work
-//   policies      what each policy adds to a plain proxy; `policies=cors,retry` those alone
+//   plain, chain  requests per CPU-second of a built gateway, relative to a hand-written proxy with the same work
+//   policies      cost of each policy on top of a plain proxy; `policies=cors,retry` those alone
 //   external authorization  the CPU of a call of an authorization server over gRPC, on top of a plain proxy
-//   tracing       what spans of all, of 1 % and of no requests add to a plain proxy
-//   dead collector  what a traced request costs, and how long it takes, while the collector is down
-//   routes        what 1,000 and 10,000 routes cost beside ten
-//   llm           chat completions beside the same bytes through a plain proxy: whole, streams, translated; and beside
+//   tracing       cost of spans of all, of 1 % and of no requests
+//   dead collector  CPU and time of a traced request while the collector is down
+//   routes        1,000 and 10,000 routes relative to ten
+//   llm           chat completions relative to the same bytes through a plain proxy: whole, streams, translated; and to
 //                 Portkey's gateway where PORTKEY names a folder: `npm install --prefix DIR @portkey-ai/gateway`
-//   nginx         what requests cost beside Debian's nginx: small, over TLS, 1 MB, 100 events
-//   footprint     start and idle memory beside a hello-world server, memory of a held stream
-//   threads       what two threads serve beside one
-//   mcp           calls of a tool through one target, in either era, beside the same bytes through a plain proxy
-//   guards        patterns of guards: beside parsing the JSON, and hostile ones by how they grow
+//   nginx         requests relative to Debian's nginx: small, over TLS, 1 MB, 100 events
+//   footprint     start and idle memory relative to a hello-world server, memory of a held stream
+//   threads       throughput of two threads relative to one
+//   mcp           calls of a tool through one target, in either era, relative to the same bytes through a plain proxy
+//   guards        patterns of guards: relative to parsing the JSON; growth of hostile ones
 //   decision      finding the route among so many, without a connection
-//   cel           an expression beside two interpreters
+//   cel           an expression relative to two interpreters
 // BENCH_ROUNDS, BENCH_SECONDS: how often and how long each is measured. BENCH_NODE_FLAGS=--cpu-prof profiles.
 
 /** undici is CommonJS: its require of node: modules needs one in an ES module. */
@@ -107,17 +107,17 @@ async function showCosts(section: string, cases: readonly Case[]): Promise<void>
   const some = cases.filter(
     ({ name }, index) => index < 2 || chosen?.some((each) => name.includes(each)) !== false,
   );
-  console.log(`${section}: CPU of a request beside "${cases[0]?.name}"`);
+  console.log(`${section}: CPU of a request relative to "${cases[0]?.name}"`);
   process.stdout.write(formatCosts(await compare(some, `http://${host}`, pace)));
 }
 
-/** What a quarter of the rounds shows may be the machine's: the goal is missed when three quarters of them miss it. */
+/** A quarter of the rounds may be disturbed by the machine: the goal is missed if three quarters of them miss it. */
 async function showAuthorization(): Promise<void> {
   const names = ["plain", "plain again", "extAuthz (gRPC)"];
   const all = await policyCases(work, host, callouts);
   const cases = all.filter(({ name }) => names.includes(name));
   const costs = await compare(cases, `http://${host}`, { ...pace, warmUp: COMPILED });
-  console.log('external authorization: CPU of a request beside "plain"');
+  console.log('external authorization: CPU of a request relative to "plain"');
   process.stdout.write(formatCosts(costs));
   const [plain, , asked] = costs;
   if (plain === undefined || asked === undefined) return;
@@ -132,11 +132,11 @@ async function showTracing(): Promise<void> {
   const cases = all.filter(({ name }) => name.startsWith("plain") || name.startsWith("tracing"));
   const long = { ...pace, requests: 8_000, warmUp: COMPILED };
   const costs = await compare(cases, `http://${host}`, long);
-  console.log('tracing: CPU of a request beside "plain"');
+  console.log('tracing: CPU of a request relative to "plain"');
   process.stdout.write(formatCosts(costs));
   const [, again, ...traced] = costs;
   for (const { name, ratios } of traced) {
-    const cpu = beside(ratios, again?.ratios);
+    const cpu = joined(ratios, again?.ratios);
     const goal = TRACED[name];
     console.log(`${name}: CPU ${spread(cpu)}${goal === undefined ? "" : ` (goal ${goal})`}`);
     isGood = quantile(cpu, 0.25) <= (goal ?? Number.POSITIVE_INFINITY) && isGood;
@@ -144,18 +144,18 @@ async function showTracing(): Promise<void> {
 }
 
 /**
- * Many short rounds, and both untraced cases as the measure of each. What a quarter of the rounds shows may be the machine's:
- * the goal is missed when three quarters of them miss it.
+ * Many short rounds, with both untraced cases as the reference of each. A quarter of the rounds may be disturbed by the
+ * machine: the goal is missed if three quarters of them miss it.
  */
 async function showDeadCollector(): Promise<void> {
   const short = { ...pace, rounds: 4 * pace.rounds, requests: 1_000, warmUp: COMPILED };
   const costs = await measureDeadCollector(host, short);
-  console.log('dead collector: CPU of a traced request beside "untraced"');
+  console.log('dead collector: CPU of a traced request relative to "untraced"');
   process.stdout.write(formatCosts(costs));
   const [, again, ...dead] = costs;
   for (const { name, ratios, p50s, p99 } of dead) {
-    const cpu = beside(ratios, again?.ratios);
-    const time = beside(p50s, again?.p50s);
+    const cpu = joined(ratios, again?.ratios);
+    const time = joined(p50s, again?.p50s);
     console.log(
       `${name}: CPU ${spread(cpu)}, half of the requests ${spread(time)} times as long, 99 % ${p99.toFixed(2)} (goal ${DEAD_COLLECTOR})`,
     );
@@ -164,7 +164,7 @@ async function showDeadCollector(): Promise<void> {
 }
 
 /** Ratios to the first of two cases that are the same, as ratios to both. `second`: those of the second. */
-function beside(ratios: readonly number[], second: readonly number[] = []): readonly number[] {
+function joined(ratios: readonly number[], second: readonly number[] = []): readonly number[] {
   return ratios.map((ratio, round) => (2 * ratio) / (1 + (second[round] ?? 1)));
 }
 
@@ -177,14 +177,16 @@ function spread(values: readonly number[]): string {
 /** Missed as an authorization server's goal is. */
 async function showLlm(): Promise<void> {
   for (const { name, costs } of await measureLlm({ ...pace, warmUp: COMPILED })) {
-    console.log(`llm, ${name}: CPU of a completion beside the same bytes through a plain proxy`);
+    console.log(
+      `llm, ${name}: CPU of a completion relative to the same bytes through a plain proxy`,
+    );
     process.stdout.write(formatCosts(costs));
     const ratios = (wanted: string) => costs.find(({ name }) => name === wanted)?.ratios ?? [];
     const control = ratios("plain again");
     console.log(`plain again: CPU ${spread(control)}`);
     for (const [at, wanted] of llmCases.entries()) {
       const goal = llmGoals[name]?.[at] ?? Number.POSITIVE_INFINITY;
-      const cpu = beside(ratios(wanted), control);
+      const cpu = joined(ratios(wanted), control);
       console.log(`${wanted}: CPU ${spread(cpu)} (goal ${goal.toFixed(2)})`);
       isGood = quantile(cpu, 0.25) <= goal && isGood;
     }
@@ -214,7 +216,7 @@ async function showNginx(): Promise<void> {
     return;
   }
   for (const { name, costs } of await measureNginx(work, host, pace)) {
-    console.log(`nginx, ${name}: CPU of a request beside nginx`);
+    console.log(`nginx, ${name}: CPU of a request relative to nginx`);
     process.stdout.write(formatCosts(costs));
   }
 }
@@ -244,11 +246,11 @@ async function showThreads(): Promise<void> {
   isGood = times >= TWO_THREADS && isGood;
 }
 
-/** Many short rounds: what the machine does beside them meets both eras alike. */
+/** Many short rounds: other load of the machine affects both eras alike. */
 async function showMcp(): Promise<void> {
   const short = { ...pace, rounds: 4 * pace.rounds, requests: 1_000, warmUp: COMPILED };
   const costs = await measureMcp(short);
-  console.log("mcp: CPU of a call beside the same bytes through a plain proxy");
+  console.log("mcp: CPU of a call relative to the same bytes through a plain proxy");
   process.stdout.write(formatCosts(costs));
   const ratiosOf = (wanted: string) => costs.find(({ name }) => name === wanted)?.ratios ?? [];
   for (const [suffix, goal] of Object.entries(eraGoals)) {

@@ -7,8 +7,8 @@ import {
 import type { ConformanceTool, ToolCall } from "./mcp-server-primitives.ts";
 
 /**
- * What the scenarios of 2026-07-28 call to be asked for input, as a server with sessions has it: it asks while it works.
- * There is no state that it would keep with its client.
+ * Tools of the scenarios of 2026-07-28 that ask for input, as a server with sessions has them: it asks while it works.
+ * It keeps no state with its client.
  */
 export const askingTools: Readonly<Record<string, ConformanceTool>> = {
   test_input_required_result_elicitation: {

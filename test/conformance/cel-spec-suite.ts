@@ -116,7 +116,7 @@ function expectedOf(test: IncrementalTest): unknown {
   }
 }
 
-/** What an expression gives in one of the emission's modes; undefined also when it does not compile. */
+/** Evaluates an expression in one of the emission's modes; also `undefined` if it does not compile. */
 export function evaluate(test: SpecCase, slot: CelSlot): unknown {
   const { expression } = compileCase(test, slot);
   if (expression === undefined) return undefined;

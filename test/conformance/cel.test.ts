@@ -32,7 +32,7 @@ const EXTENSIONS = {
 
 const FILES = [...Object.entries(CORE), ...Object.entries(EXTENSIONS)];
 
-/** What the parser does not read: numbers without a leading digit, quoted fields, raw bytes, optional elements. */
+/** Syntax that the parser does not read: numbers without a leading digit, quoted fields, raw bytes, optional elements. */
 const NOT_PARSED = {
   core: [
     "comparisons/gt_literal/not_gt_double",
@@ -63,7 +63,7 @@ const NOT_PARSED = {
 
 const notParsed: ReadonlySet<string> = new Set([...NOT_PARSED.core, ...NOT_PARSED.extensions]);
 
-/** Where cel-go infers a more precise type. */
+/** Expressions for which cel-go infers a more precise type. */
 const OTHER_TYPE: ReadonlySet<string> = new Set([
   // an index into an optional of unknown content
   "optionals/optionals/optional_chaining_5",

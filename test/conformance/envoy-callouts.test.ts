@@ -16,7 +16,7 @@ import { extAuthzSetups, extProcSetups, rateLimitSetups } from "./envoy/setups.t
 
 const setups = Object.entries({ ...extAuthzSetups, ...extProcSetups, ...rateLimitSetups });
 
-/** What a proxy stands between, and where each setup is served. */
+/** Servers around a proxy, and the address of each setup. */
 interface Stage {
   readonly services: EnvoyServices;
   readonly seen: readonly UpstreamRequest[];
@@ -64,7 +64,7 @@ async function startUpstream() {
   return { host: `127.0.0.1:${await listen(server)}`, seen };
 }
 
-/** What either made of the requests. */
+/** Results of both proxies. */
 function observed(
   { url, services, seen }: Stage,
   requests: readonly OracleRequest[],
@@ -84,7 +84,7 @@ describe("behind Envoy and behind the gateway the same servers see and do the sa
     const known = knownDifferences[policy];
     const compared = requests.map(({ name }, i) => ({ name, envoy: theirs[i], gateway: ours[i] }));
     expect(unexplained(compared, known)).toEqual([]);
-    // What is on the list and does not happen says something wrong.
+    // An entry of the list that does not occur is wrong.
     expect(unseen(compared, known)).toEqual([]);
   });
 });

@@ -12,7 +12,7 @@ import { extAuthzSetups, extProcSetups } from "./envoy/setups.ts";
 const setups = { ...extAuthzSetups, ...extProcSetups };
 
 let services: EnvoyServices;
-/** Where each of both has a setup. */
+/** Address of a setup at each of both proxies. */
 let proxies: Readonly<Record<"envoy" | "gateway", (setup: string) => string>>;
 
 beforeAll(async () => {
@@ -48,7 +48,10 @@ function startUpstream(): Promise<number> {
   return listen(server);
 }
 
-/** What servers were asked about a WebSocket behind one of both, in order: once `hello` has come back, or never. */
+/**
+ * Returns the calls to servers about a WebSocket behind one of both, in order, after `hello` has come back or the
+ * WebSocket was refused.
+ */
 async function asked(proxy: "envoy" | "gateway", setup: string) {
   const before = services.seen().length;
   const client = new RawClient(Number(new URL(proxies[proxy](setup)).port));

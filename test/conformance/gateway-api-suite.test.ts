@@ -20,7 +20,7 @@ const note = missing === undefined ? "" : ` (left out: ${missing})`;
 /** Set in the process that has a network of its own. */
 const INSIDE = "GWC_POD_NETWORK";
 const isInside = process.env[INSIDE] === "1";
-/** Where the report and the logs stay. */
+/** Folder of the report and the logs. */
 const folder = path.join(tmpdir(), "gwc-conformance");
 const report = path.join(folder, "report.yaml");
 /** The suite takes its time: an hour on a busy machine. */
@@ -101,7 +101,7 @@ spec: { controllerName: gwc.dev/gateway }
   );
 });
 
-/** What stands for the images: our agent, and the suite's own server. */
+/** Commands that replace the images: our agent, and the suite's own server. */
 function commandOf(image: string): readonly string[] | undefined {
   if (image === "gwc") return [process.execPath, path.join(root, "compiler", "gwc.mjs")];
   return image.includes("/echo-basic:") ? [kubernetesBinary("echo-basic")] : undefined;

@@ -68,7 +68,7 @@ it("clients with sessions find a server without one that passes every scenario o
   expect(through.size).toBeGreaterThanOrEqual(30);
 });
 
-/** What a server with sessions cannot show, or this one does not. */
+/** Scenarios that a server with sessions cannot show, or this one does not. */
 const missing: Readonly<Record<string, string>> = {
   "server-stateless": "it never refuses for want of a capability: its tool fails",
   "sep-2164-resource-not-found": "it does not repeat the URI in its error",

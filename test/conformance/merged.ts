@@ -9,7 +9,7 @@ interface Servers {
   readonly stateless: string | undefined;
 }
 
-/** Routes to both servers, named after the one that clients are shown: beside each is one of the other era. */
+/** Routes to both servers, named after the one that clients see; the other one is of the other era. */
 export function mergedRoutes(servers: Servers): readonly RouteConfig[] {
   const target = (name: string, port: string | undefined) => ({
     name,

@@ -75,7 +75,7 @@ function withoutPrefix(text: string): string {
   return text.replaceAll('"name":"one_', '"name":"').replaceAll('"one+', '"');
 }
 
-/** What is no JSON is the gateway's to refuse. */
+/** The gateway refuses bodies that are not JSON. */
 function parsed(text: string) {
   try {
     return JSON.parse(text);

@@ -9,11 +9,11 @@ import { statusOf } from "../../compiler/status/status.ts";
 export interface ComparedManifest {
   /** Below the folder of the tests. */
   readonly name: string;
-  /** `GatewayPolicy default/a: Accepted=True Valid`; what stands on one side alone begins with `-` (theirs) or `+`. */
+  /** `GatewayPolicy default/a: Accepted=True Valid`; a line of one side only begins with `-` (theirs) or `+`. */
   readonly differences: readonly string[];
 }
 
-/** What every test of a folder has beside its own resources. */
+/** Resources that every test of a folder has in addition to its own. */
 const DEFAULTS = "_defaults.yaml";
 
 /** The kinds that have another name here. */
@@ -23,7 +23,7 @@ const KINDS: ReadonlyMap<string, string> = new Map([
   ["AgentgatewayParameters", "GatewayParameters"],
 ]);
 
-/** What routes of the defaults refer to and no file has: a server each. */
+/** Servers that routes of the defaults name and no file has. */
 const WORLD = `
 ---
 {apiVersion: v1, kind: Service, metadata: {name: reviews, namespace: default}, spec: {ports: [{port: 8080}]}}
@@ -95,7 +95,7 @@ interface WithStatus extends Resource {
   };
 }
 
-/** Which Gateway or target an entry is about is told in other words: what is said of it is compared. */
+/** The two sides word the Gateway or target of an entry differently, so only its contents are compared. */
 function conditionsOf(resource: unknown): readonly string[] {
   const { status = {}, ...whole } = resource as WithStatus;
   const of = (where: string, { conditions = [] }: Conditions) =>

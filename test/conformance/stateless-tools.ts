@@ -12,7 +12,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { elicitedChoices, elicitedDefaults } from "./mcp-server-primitives.ts";
 
-/** What a round of a call leaves for the next one. */
+/** State that a round of a call leaves for the next one. */
 export interface RoundState {
   readonly round: number;
   readonly nonce: string;

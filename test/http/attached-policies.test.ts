@@ -113,7 +113,7 @@ async function by(port: number | undefined, path: string, headers: Record<string
   return status === 200 ? JSON.parse(body).headers.by : status;
 }
 
-it("what stands nearer to a route counts more, and rules are joined", async () => {
+it("the most specific policy applies, and rules are joined", async () => {
   const [first, second] = ports;
   const named = { host: "named.test" };
   expect(await by(first, "/plain")).toBe("gateway");
@@ -145,7 +145,7 @@ it("what is said of the gateway holds for its front doors, and before routing wh
   expect(await preflight(first, "named.test")).toBeUndefined();
 });
 
-/** What is said of a file with these policies, and one route. */
+/** Returns the diagnostics of a file with these policies and one route. */
 function told(...policies: readonly object[]): readonly string[] {
   const routes = [{ name: "one", backends: [{ host: "a.test:80" }] }];
   const binds = [{ port: 3000, listeners: [{ name: "main", routes }] }];
@@ -188,7 +188,7 @@ it("targets that are not there, and what can't act there, are mistakes", () => {
   ]);
 });
 
-it("gwc explain route shows every place that its rules stand in", async () => {
+it("gwc explain route shows every place of its rules", async () => {
   const rule = (text: string) => ({ authorization: { rules: [{ deny: text }] } });
   const config = {
     policies: [{ target: { gateway: {} }, policy: rule('request.path == "/a"') }],

@@ -115,7 +115,7 @@ it("a connection of HTTP/1.1 ends with maxConnectionDuration: idle at once, busy
   await slow.closes();
   expect(slow.received).toMatch(/gun/);
   await held.closes();
-  // Its head had not been sent yet: it says so.
+  // Its head had not been sent yet, so it announces the end.
   expect(held.received).toMatch(/connection: close[\s\S]*held$/i);
 });
 

@@ -144,7 +144,7 @@ describe("an upstream", () => {
     expect(connections).toBe(3);
   });
 
-  it("whose kept connections were closed while the gateway stood still is reached over new ones", async () => {
+  it("whose idle connections were closed while the gateway was stopped is reached over new ones", async () => {
     const open = new Set<Socket>();
     const upstream = await startRawUpstream((socket) => {
       open.add(socket);
@@ -286,7 +286,7 @@ describe("a slow reader", () => {
     const stopped = await settled(() => written);
     expect(stopped).toBeLessThan(40 * 1024 * 1024);
     expect(bytesHeld(writers[0], client.socket)).toBeLessThan(1024 * 1024);
-    // And it goes on when the client reads on.
+    // It continues when the client reads again.
     let read = 0;
     client.socket.removeAllListeners("data");
     client.socket.on("data", (chunk) => {

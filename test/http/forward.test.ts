@@ -63,7 +63,7 @@ describe("a forwarded request", () => {
     expect(seen.rawHeaders).toContain("X-CamelCase");
   });
 
-  it("names the upstream in Host, or keeps the client's where the route says so", async () => {
+  it("names the upstream in Host, or keeps the client's if the route does", async () => {
     const upstream = await startEcho();
     const { url } = await startHandwritten(upstream);
     const auto = await ask(`${url}/own-host`);
@@ -140,7 +140,7 @@ describe("a forwarded request", () => {
 });
 
 describe("a forwarded response", () => {
-  it("gets the gateway's headers in the place of the upstream's", async () => {
+  it("gets the gateway's headers instead of the upstream's", async () => {
     const { url } = await startHandwritten(await startEcho());
     expect((await fetch(`${url}/keep-host`)).headers.get("x-response")).toBe("gateway");
     expect((await fetch(`${url}/`)).headers.get("x-response")).toBe("upstream");

@@ -183,7 +183,7 @@ describe("an exchange that does not end well", () => {
     expect(sent).toBeLessThan(20_000_000);
   });
 
-  it("SIGTERM says GOAWAY, and streams under way end", async () => {
+  it("SIGTERM sends GOAWAY, and streams in flight end", async () => {
     const upstream = await startUpstream((_request, response) => {
       response.write("first ");
       setTimeout(() => response.end("second"), 500);

@@ -23,7 +23,7 @@ async function startUpstream(): Promise<string> {
   return `127.0.0.1:${await listen(server)}`;
 }
 
-/** What a client sends, in pieces, and what it gets for that. */
+/** A client's bytes in pieces, and the expected response. */
 function conversation(client: number): { pieces: Buffer[]; wanted: string[] } {
   const mark = String(client).padStart(3, "0").repeat(40);
   const line = (method: string, path: string) =>

@@ -6,7 +6,7 @@ import {
   textValue,
 } from "../../runtime/telemetry/logs/log-line.ts";
 
-it("plain values stand as they are, all others in quotes", () => {
+it("plain values are written as they are, all others in quotes", () => {
   for (const plain of ["/a/b-c_d.e~f", "api.example.com:80", "[::1]:80", "Bearer", "50%"]) {
     expect(textValue(plain)).toBe(plain);
   }

@@ -15,7 +15,7 @@ import { listen } from "../harness/listen.ts";
 import { settled } from "../harness/settled.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 
-// What is read from clients goes into memory that is used again: no server may find another one's bytes in it.
+// Bytes of clients are read into memory that is reused: no server may find another request's bytes in it.
 
 /** More than the buffers of the systems on the way hold. */
 const long = 16 * 1024 * 1024;

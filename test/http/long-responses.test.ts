@@ -9,7 +9,7 @@ import { bytesTaken, bytesUnread } from "../harness/kernel-queues.ts";
 import { settled } from "../harness/settled.ts";
 import { startUpstream } from "../harness/upstream.ts";
 
-// What is read from servers goes into memory that is used again: nobody may find another one's bytes in it.
+// Bytes of servers are read into memory that is reused: no client may find another response's bytes in it.
 
 /** More than the buffers of the systems on the way hold. */
 const long = 16 * 1024 * 1024;

@@ -8,7 +8,7 @@ class Pool {
   }
 }
 
-it("a shared pool is closed by the last who used it, however often each says so", () => {
+it("a shared pool is closed by its last user, however often each closes it", () => {
   const pools = new SharedPools<Pool>();
   const share = (key: string | undefined): PoolShare<Pool> =>
     new PoolShare(
@@ -26,7 +26,7 @@ it("a shared pool is closed by the last who used it, however often each says so"
   expect(pool.isClosed).toBe(false);
   expect(second.close()).toBe(true);
   expect(pool.isClosed).toBe(true);
-  // Who comes later begins anew, and who is gone leaves nothing open.
+  // A later user opens a new pool, and earlier ones leave nothing open.
   const later = share("a");
   expect(later.pool.isClosed).toBe(false);
   expect(unused.pool.isClosed).toBe(true);

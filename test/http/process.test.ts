@@ -106,7 +106,7 @@ describe("SIGTERM", () => {
     expect(performance.now() - started).toBeGreaterThan(1900);
   });
 
-  it("breaks off what has not ended at the maximum, and still ends with 0", async () => {
+  it("aborts what has not ended at the maximum, and still exits with 0", async () => {
     const upstream = await startUpstream((_request, response) => response.write("data: 1\n\n"));
     const { gateway, port } = await startPlain(upstream, {
       CONNECTION_TERMINATION_DEADLINE: "500ms",

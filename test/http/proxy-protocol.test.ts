@@ -118,7 +118,7 @@ const header6 = Buffer.concat([
 
 const request = "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
 
-/** What comes back for these bytes: the body of a response; "" when the connection is closed without one. */
+/** Returns the body of the response to these bytes; "" if the connection is closed without one. */
 async function ask(
   port: number,
   pieces: readonly (string | Buffer)[],
@@ -182,10 +182,10 @@ describe("a port that proxies connect to", () => {
 
   it.each([
     ["no header", request],
-    ["an address that is none", `PROXY TCP4 192.0.2.777 127.0.0.1 4711 80\r\n${request}`],
+    ["an invalid address", `PROXY TCP4 192.0.2.777 127.0.0.1 4711 80\r\n${request}`],
     ["an address of the other family", `PROXY TCP4 2001:db8::1 ::1 4711 80\r\n${request}`],
     ["an address of one machine", `PROXY TCP6 fe80::1%a ::1 4711 80\r\n${request}`],
-    ["a port that is none", `PROXY TCP4 192.0.2.7 127.0.0.1 70000 80\r\n${request}`],
+    ["an invalid port", `PROXY TCP4 192.0.2.7 127.0.0.1 70000 80\r\n${request}`],
     ["a line without an end", `PROXY TCP4 ${"1".repeat(200)}`],
     ["an unknown command", Buffer.concat([header2([192, 0, 2, 7], 1, 0x22), Buffer.from(request)])],
     ["wrong checksum", checked2((header) => header.writeUInt8(8, 19))],
@@ -240,12 +240,12 @@ describe("a port that proxies connect to", () => {
     expect(await ask(tcp, [text1.replace(".7", ".8"), request])).toBe("");
   });
 
-  it("is no other one beside it", async () => {
+  it("is not another address", async () => {
     expect(await ask(direct, [request])).toMatch(/^127\.0\.0\.1 /);
   });
 });
 
-it("a Gateway takes headers where a policy says so", async () => {
+it("a Gateway takes headers if a policy allows it", async () => {
   const port = await freePort();
   await startGateway({
     config: `
@@ -298,7 +298,7 @@ describe("HAProxy", () => {
       "a response through HAProxy",
     );
     expect(body).toMatch(/^127\.0\.0\.5 \d+$/);
-    // Whom the rules of the route of connections do not know stays outside, whoever brings him.
+    // Addresses that the rules of connections do not allow are refused behind any proxy.
     expect(await ask(secure, [request], "127.0.0.5")).toBe("");
   });
 });

@@ -36,7 +36,7 @@ it("a field is found in the lines as it is found in the list of them", () => {
   );
 });
 
-it("a client's fields go on as lines without those that a list of them would be without", () => {
+it("a client's fields are forwarded as the same lines that a list would have", () => {
   const sent = fc.constantFrom(...names, "Authorization", "AUTHORIZATION", "x_a", "^x", "_x");
   const left = fc.constantFrom("accept", "x-a", "authorization", "_x", "^x", "longer-than-all");
   fc.assert(
@@ -48,7 +48,7 @@ it("a client's fields go on as lines without those that a list of them would be 
   );
 });
 
-it("the only line of a key stays as it came, and a key that stands twice is nobody's line", () => {
+it("the only line of a key is kept as it came, and a duplicate key has no line", () => {
   const names = new HeaderNames(["authorization", "x-api-key", "accept"], ["openai-", "x-amz-"]);
   const others = "X-Api-Key: a\r\nOpenAI-Beta: b\r\nTraceParent: c\r\nX-AMZ-Date: d\r\n";
   const key = "Authorization: Bearer key\r\n";

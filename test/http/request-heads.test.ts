@@ -10,7 +10,7 @@ import { askHttp1, askHttp2, type Outcome, plainHead, type RequestHead } from ".
 
 type Change = Partial<RequestHead>;
 
-/** What has one meaning: the status is the same over every protocol, and the origin gets the same request. */
+/** Heads with one meaning: the status is the same over every protocol, and the origin gets the same request. */
 const served: readonly (readonly [name: string, status: number, Change])[] = [
   ["a plain request", 200, {}],
   [
@@ -38,10 +38,10 @@ const served: readonly (readonly [name: string, status: number, Change])[] = [
   ["OPTIONS of the server itself", 204, { method: "OPTIONS", path: "*" }],
 ];
 
-/** What nghttp2 makes of a head before the gateway sees it: the rest is answered 400. */
+/** The head that nghttp2 passes to the gateway: the rest is answered 400. */
 type Unseen = "stream reset" | "field left out";
 
-/** What HTTP/1.1 answers with this status. Nothing of it reaches the origin over any protocol. */
+/** Heads that HTTP/1.1 answers with this status. They reach the origin over no protocol. */
 const refused: readonly (readonly [
   name: string,
   Change,
@@ -123,7 +123,7 @@ const refused: readonly (readonly [
   ],
 ];
 
-/** What HTTP/1.1 can't say. */
+/** Heads that HTTP/1.1 cannot express. */
 const refusedHttp2: readonly (readonly [name: string, Change, Outcome])[] = [
   ["a scheme that is not of HTTP", { pseudo: [[":scheme", "ftp"]] }, 400],
   ["a scheme in upper case", { pseudo: [[":scheme", "HTTP"]] }, 400],

@@ -8,7 +8,7 @@ import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { listen } from "../harness/listen.ts";
 import { RawClient } from "../harness/raw-client.ts";
 
-/** What a server has got. */
+/** The request that a server received. */
 interface Seen {
   readonly path: string;
   readonly server: "http1" | "http2";
@@ -124,7 +124,7 @@ describe("trailers of a request", () => {
     ]);
   });
 
-  it("are none where none were sent", async () => {
+  it("are absent if none were sent", async () => {
     await sendHttp2("/http2/none", {}, {});
     await sendHttp1("/none", "", "");
     expect([...at("/http2/none"), ...at("/none")]).toMatchObject([

@@ -39,7 +39,7 @@ it.each([1, 2] as const)(
         {
           routes: [
             route("first", url, http),
-            // What is about requests alone makes no difference.
+            // Settings of requests make no difference to connections.
             route("second", url, {
               ...http,
               http: { ...http.http, requestTimeout: "7s" },

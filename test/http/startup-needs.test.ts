@@ -16,7 +16,7 @@ const listeners = [
   },
 ];
 
-it("what is missing when a gateway starts is told together, each with its place", async () => {
+it("everything missing at the start is reported together, each with its place", async () => {
   const route = "binds\\[0\\]\\.listeners\\[0\\]\\.routes\\[0\\]";
   const lines = [
     "error: 4 things are missing:",

@@ -31,7 +31,7 @@ it("one line tells of each request what happened, and never its query or its tok
 
 it("what a client writes can't make a line or a field", async () => {
   const { gateway, port } = await startPlain(await startOk());
-  // What the parser lets through in a target.
+  // Characters that the parser accepts in a target.
   const targets = ['/a"b', "/x%0a2026-01-01T00:00:00.000Z", "/c=d=reason", "/back\\slash"];
   for (const target of targets) {
     const client = new RawClient(port);

@@ -225,7 +225,7 @@ it("h2c, and requests with a body, are requests like any other", async () => {
   expect(sent).not.toContain("http2-settings");
 });
 
-it("policies stand before a tunnel as before any request", async () => {
+it("policies apply to a tunnel as to any request", async () => {
   const upstream = await startUpstream();
   const policies = { authorization: { rules: ['request.path == "/open"'] } };
   const { port } = await startGateway({

@@ -29,7 +29,7 @@ async function status(port: number, host: string, target: string): Promise<numbe
 /** Paths that are something else in their one form, or have none. */
 const sent = ["/b//k%2Fx", "/b/%7Etilde/./y%2fz?a=%2F", "/b/x/../k", "/b/back%5Cslash"];
 
-it("a listener that keeps paths passes them on as sent, and one beside it refuses what is ambiguous", async () => {
+it("a listener that keeps paths forwards them as sent, and another one refuses ambiguous ones", async () => {
   const host = await startStore();
   const deny = { authorization: { rules: [{ deny: 'request.path.startsWith("/admin")' }] } };
   const route = { policies: deny, backends: [{ host }] };
@@ -63,7 +63,7 @@ it("a listener that keeps paths passes them on as sent, and one beside it refuse
   for (const target of ["/%61dmin", "//admin", "/x/../admin"]) {
     expect(await status(gateway.port, "store.test", target)).toBe(403);
   }
-  // What has no form at all is refused everywhere.
+  // Paths without any form are refused everywhere.
   for (const target of ["/../k", "/a/..;/k", "/k%00", "/%zz", "/..\\k"]) {
     expect([target, await status(gateway.port, "store.test", target)]).toEqual([target, 400]);
   }
@@ -98,7 +98,7 @@ spec:
 `;
 }
 
-it("manifests say so in the raw configuration of their parameters", async () => {
+it("manifests set it in the raw configuration of their parameters", async () => {
   const upstream = Number(new URL(await startStore()).port);
   const listener = "{name: store, pathHandling: verbatim}";
   const gateway = await startGateway({ config: manifests(await freePort(), upstream, listener) });

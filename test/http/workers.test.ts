@@ -99,7 +99,7 @@ describe("two threads", () => {
   it("let their requests end before the process ends with 0, and take no more", async () => {
     let finish: (() => void) | undefined;
     const upstream = await startUpstream((_request, response) => {
-      // Whoever comes before the ports are closed is served.
+      // Clients that come before the ports are closed are served.
       if (finish !== undefined) {
         response.end("ok");
         return;
@@ -165,7 +165,7 @@ describe("limits of two threads", () => {
 });
 
 describe("the number of threads", () => {
-  it("is one where WORKER_THREADS says so", async () => {
+  it("is one if WORKER_THREADS is 1", async () => {
     const upstream = await startUpstream((_request, response) => response.end("ok"));
     const gateway = await startThreads(upstream, { WORKER_THREADS: "1" });
     await requests(gateway, 2);

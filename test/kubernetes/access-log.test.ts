@@ -89,9 +89,7 @@ it("an access log, and a part of a policy, that says nothing is told of", () => 
       each.replace(/^\d+ /, ""),
     );
   };
-  expect(said("frontend: {accessLog: {}}")).toEqual([
-    'section-says-nothing: "accessLog" is empty',
-  ]);
+  expect(said("frontend: {accessLog: {}}")).toEqual(['section-says-nothing: "accessLog" is empty']);
   expect(said("frontend: {}")).toEqual(['section-says-nothing: "frontend" is empty']);
   expect(said("traffic: {}")).toEqual(['section-says-nothing: "traffic" is empty']);
   expect(said("frontend: {accessLog: {filter: 'true'}}")).toEqual([]);

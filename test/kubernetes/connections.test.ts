@@ -327,7 +327,9 @@ describe("what can't be meant", () => {
     {
       what: "a protocol of ALPN that only connections speak",
       documents: [policy("web", "tls: {alpnProtocols: [h2, spdy]}")],
-      said: ['misplaced-field: "spdy" applies to connections, and there are only HTTP requests here'],
+      said: [
+        'misplaced-field: "spdy" applies to connections, and there are only HTTP requests here',
+      ],
     },
     {
       what: "HTTP/1.1 over ALPN that does not offer it",

@@ -274,7 +274,9 @@ it.each([
       tcpRoute(`rules: [{backendRefs: [${to("b")}]}]`),
       ours("GatewayBackend", "b", "mcp: {targets: [{name: a, static: {host: a.test, port: 1}}]}"),
     ],
-    said: ["misplaced-field: an mcp backend applies to MCP messages, and there are only connections here"],
+    said: [
+      "misplaced-field: an mcp backend applies to MCP messages, and there are only connections here",
+    ],
   },
   {
     what: "TLS around the client's",
@@ -284,7 +286,9 @@ it.each([
       tlsRoute(""),
       policyOn("TLSRoute", "r", "backend: {tls: {insecureSkipVerify: All}}"),
     ],
-    said: ['misplaced-field: "tls" applies to TLS to backends, and there are only connections here'],
+    said: [
+      'misplaced-field: "tls" applies to TLS to backends, and there are only connections here',
+    ],
   },
   {
     what: "an open proxy",

@@ -9,7 +9,7 @@ import { makeCertificate } from "../harness/certificate.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { program } from "../harness/tool.ts";
 
-it("a good pair and its authorities are told nothing of", () => {
+it("a good pair and its authorities have no diagnostics", () => {
   const folder = folderWithPairs();
   expect(check(folder, { cert: "a.pem", key: "a.key", root: "b.pem" })).toEqual([]);
 });
@@ -38,7 +38,7 @@ it("certificate and key in each other's place are refused", () => {
   ]);
 });
 
-it("a certificate in DER, a half one and text that is none are refused", () => {
+it("a DER certificate, a truncated one and other text are refused", () => {
   const folder = folderWithPairs();
   const at = (name: string) => join(folder, name);
   execFileSync(program("openssl"), [
@@ -62,7 +62,7 @@ it("a certificate in DER, a half one and text that is none are refused", () => {
   ]);
 });
 
-it("a certificate request in the place of the certificate is told from a broken file", () => {
+it("a certificate request instead of the certificate is distinguished from a broken file", () => {
   const folder = folderWithPairs();
   const at = (name: string) => join(folder, name);
   const request = ["req", "-new", "-key", at("a.key"), "-subj", "/CN=a", "-out", at("a.csr")];
@@ -107,7 +107,7 @@ it("a certificate that has expired is a warning, and one that soon will a note",
   ]);
 });
 
-it("an old authority beside a new one is told nothing of", () => {
+it("an old authority next to a new one has no diagnostics", () => {
   const folder = folderWithPairs();
   makeCertificate(folder, "past", { signer: "b", days: "-1" });
   const read = (name: string) => readFileSync(join(folder, name), "utf8");
@@ -140,7 +140,7 @@ function folderWithPairs(): string {
   return folder;
 }
 
-/** What is said of two listeners with the same files, each with its line and the word that it points at. */
+/** Returns the diagnostics of two listeners with the same files, each with its line and the word at its place. */
 function check(folder: string, files: Readonly<Record<string, string>>): readonly string[] {
   return shown(listenersText(files), findingsOf(folder, files));
 }

@@ -23,7 +23,7 @@ it("each name gets its certificate, and one without a listener the first", async
   expect(await response(port)).toBe("secure");
 });
 
-it("plain HTTP on a TLS port is broken off, and the port serves on", async () => {
+it("plain HTTP on a TLS port is aborted, and the port continues to serve", async () => {
   const { port } = await startSecure();
   const client = new RawClient(port);
   client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");

@@ -25,7 +25,7 @@ function helloRecords(name: string, others: readonly Uint8Array[], recordSize: n
   return Buffer.concat(records);
 }
 
-/** What is read of bytes that come in pieces of some sizes, over and over. */
+/** Reads bytes that arrive in pieces of some sizes, again and again. */
 function read(bytes: Buffer, sizes: readonly number[]): ClientHello {
   const reader = new ClientHelloReader();
   let found: ClientHello = { kind: "incomplete" };

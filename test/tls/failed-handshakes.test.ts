@@ -26,7 +26,7 @@ function folderOfCertificates(): string {
   return folder;
 }
 
-it("handshakes without a client's certificate, or with one that is refused, are counted, audited and told of", async () => {
+it("handshakes without a client's certificate, or with one that is refused, are counted, audited and logged", async () => {
   const folder = folderOfCertificates();
   const listeners = [{ protocol: "HTTPS", tls: { ...site, root: "ca.pem" }, routes }];
   const gateway = await startGateway({ folder, file: audited, listeners });
@@ -162,7 +162,7 @@ function handshake(port: number, options: ConnectionOptions): Promise<string> {
   });
 }
 
-/** A client that does not know who signed the certificate, and says so. */
+/** Starts a client that does not know the signer of the certificate, and sends that alert. */
 async function distrustful(port: number): Promise<void> {
   const parameters = ["s_client", "-verify_return_error", "-connect", `127.0.0.1:${port}`];
   await promisify(execFile)(program("openssl"), parameters).catch(() => {});

@@ -50,7 +50,7 @@ it("a protocol is agreed on by ALPN, and only one that is configured", async () 
   expect(await handshake(both.port, { ALPNProtocols: ["http/1.1", "h2"] })).toBe("h2");
 });
 
-it("a handshake that takes too long is broken off", async () => {
+it("a handshake that takes too long is aborted", async () => {
   const { port } = await secure(one({}), {
     frontendPolicies: { tls: { handshakeTimeout: "200ms" } },
   });

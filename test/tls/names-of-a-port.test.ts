@@ -70,7 +70,7 @@ async function ask(
   return status === undefined ? "refused" : `${status} ${status === "200" ? body : ""}`.trim();
 }
 
-/** What a server that speaks first says, and what it says again; "refused" if it closes. */
+/** Returns the greeting of a server that speaks first, and its second line; "refused" if it closes. */
 async function hear(port: number, name: string, options: ConnectionOptions = {}): Promise<string> {
   const socket = open(port, name, options);
   let heard = "";
@@ -124,7 +124,7 @@ describe("terminated TLS and TLS that is passed on share a port", () => {
     await gateway.seen(/listener=ended route=ended .*tls\.sni=ended\.test protocol=tcp/);
   });
 
-  it("beside HTTPS: each name is served in its way", async () => {
+  it("with HTTPS: each name is served in its own way", async () => {
     const plain = await greeter("plain");
     const secure = await startSecure(folder, "backend", ["passed.test"]);
     const gateway = await startGateway({
@@ -168,7 +168,7 @@ describe("listeners of one port ask clients for different certificates", () => {
     requests("new", { minTLSVersion: "1.3" }),
   ];
 
-  it("a certificate is required for the server names whose listener says so, and of its authority", async () => {
+  it("a certificate is required for the server names of listeners that require one, of their authority", async () => {
     const { port } = await startGateway({ folder, listeners: listeners() });
     const seen: Record<string, readonly string[]> = {};
     for (const name of ["open", "strict", "other"]) {
@@ -197,7 +197,7 @@ describe("listeners of one port ask clients for different certificates", () => {
     expect(await ask(port, undefined, {}, "strict.test")).toBe("421");
     expect(await ask(port, "other", shown("second"), "strict.test")).toBe("421");
     expect(await ask(port, "STRICT")).toBe("refused");
-    // Another spelling of the name is nobody's, and is no way around its certificates.
+    // Another spelling of the name is no name of a listener, and no way around its certificates.
     const dotted = { servername: "strict.test." };
     expect(await ask(port, undefined, dotted, "strict.test")).toBe("421");
     expect(await ask(port, undefined, dotted, "strict.test.")).toBe("421");

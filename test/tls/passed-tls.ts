@@ -33,7 +33,7 @@ export async function startSecure(
   return { port: (server.address() as AddressInfo).port, ca: file("pem") };
 }
 
-/** What a client of TLS saw. */
+/** A TLS client's view of the connection. */
 export interface Talk {
   readonly heard: string;
   readonly version: string | null;

@@ -54,7 +54,7 @@ function pair(folder: string, name: string, more: Content = {}): Content {
   return { "tls.crt": read("pem"), "tls.key": read("key"), ...more };
 }
 
-/** An upstream that answers, streams (`/stream`, a tick whenever it is told) and speaks an own protocol. */
+/** An upstream that answers, streams (`/stream`, a tick when the test asks for it) and speaks a protocol of its own. */
 async function startUpstream() {
   const ticks: (() => void)[] = [];
   const server = createServer((request, response) => {
@@ -193,7 +193,7 @@ it("connections outlive a new certificate in a mounted Secret: keep-alive, HTTP/
   await eventually(() => (asked.text() === "ok" ? true : null), "a response over HTTP/2");
   expect(http2.session.closed).toBe(false);
 
-  // Half of a certificate, the key of another one: what was there stays, and is told of once.
+  // Half of a certificate, or the key of another one: the old pair stays in use, and this is logged once.
   const half = readFileSync(join(folder, "first.pem"), "utf8").slice(0, 200);
   mount.put({ "tls.crt": half, "tls.key": readFileSync(join(folder, "first.key")) });
   await gateway.seen(/\twarn\t.*a\/tls\.crt.*can't be used.*stays in use/);
@@ -314,7 +314,7 @@ it("passwords and keys in mounted Secrets change under a connection that stays",
   await until(() => isOpen("/basic", login("last")), "the last password");
 });
 
-it("a backend's key in a mounted Secret changes over kept connections; a bad one is told of once", async () => {
+it("a backend's key in a mounted Secret changes over reused connections; a bad one is logged once", async () => {
   const folder = temporaryFolder();
   const seen: (string | undefined)[] = [];
   const server = createServer((request, response) => {
@@ -351,7 +351,7 @@ it("a backend's key in a mounted Secret changes over kept connections; a bad one
   expect(connections).toBe(1);
 });
 
-it("authorities of a backend change: the next connection trusts the new ones; bad ones are told of once", async () => {
+it("authorities of a backend change: the next connection trusts the new ones; bad ones are logged once", async () => {
   const folder = temporaryFolder();
   for (const name of ["ca1", "ca2"]) makeCertificate(folder, name);
   makeCertificate(folder, "server", { signer: "ca2", names: "DNS:localhost" });

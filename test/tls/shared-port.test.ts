@@ -120,7 +120,7 @@ function client(
   return socket;
 }
 
-/** Who answers a client that names a server, by the certificate and by what is said; "" when nobody does. */
+/** Returns the server that answers a client with a server name, by the certificate and the greeting; "" if none does. */
 async function answer(
   port: number,
   servername: string | undefined,
@@ -273,7 +273,7 @@ describe("HTTPS and TLS that is passed on share a port", () => {
     expect([count("true edge 200"), count("false backend there:")]).toEqual([150, 150]);
   });
 
-  it("ends what is silent when the process is to end, and breaks off what does not", async () => {
+  it("ends idle connections at shutdown, and aborts the others", async () => {
     const passing = client(gateway.port, "b.test");
     await new Promise((resolve) => passing.once("secureConnect", resolve));
     const mute = new RawClient(gateway.port);

@@ -43,7 +43,7 @@ it("a connection goes to the backend of its server name, whose certificate the c
   expect(await heard("x.y.example.com", wild.ca)).toMatch(/^wild for x/);
   expect(await heard("c.deep.example.com", deep.ca)).toMatch(/^deep for c/);
   expect(await heard("elsewhere.test", other.ca)).toMatch(/^other for/);
-  // Nobody answers for these, and the connection is broken off.
+  // No server answers for these names, and the connection is aborted.
   const unknown = "ECONNRESET";
   expect(await heard("example.com", wild.ca)).toBe(unknown);
   expect(await heard("nobody.org", wild.ca)).toBe(unknown);
@@ -165,7 +165,7 @@ it("TLS can end here: the backend gets what was in it", async () => {
     listeners: [listener("a", a.port), listener("b", b.port)],
   });
   const ca = readFileSync(join(folder, "ca.pem"));
-  // Whatever is in it, the gateway agrees to no protocol of it.
+  // The gateway agrees to no protocol of the list.
   const options = { ALPNProtocols: ["postgresql"] };
   expect(await talk(gateway.port, "a.test", ca, options)).toMatchObject({ heard: "a\nhello\n" });
   expect(await talk(gateway.port, "b.test", ca)).toMatchObject({ heard: "b\nhello\n" });

@@ -1,6 +1,6 @@
 import type { Observation } from "./observation.ts";
 
-/** What either made of a request. */
+/** Results of both proxies for a request. */
 export interface Compared {
   readonly name: string;
   readonly envoy: Observation | undefined;
@@ -20,7 +20,7 @@ export interface KnownDifference {
 export interface Difference {
   readonly request: string;
   readonly at: string;
-  /** JSON; undefined: there is none. */
+  /** JSON; `undefined` if there is no value. */
   readonly envoy: string | undefined;
   readonly gateway: string | undefined;
 }

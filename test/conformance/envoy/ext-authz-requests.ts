@@ -4,7 +4,7 @@ type Request = Omit<OracleRequest, "name" | "setup"> & { readonly setup?: string
 
 /** Requests by what they show, each with the server's verdict. */
 const verdicts: Readonly<Record<string, readonly [verdict: object, request?: Request]>> = {
-  // What is asked
+  // Contents of the check request.
   "a plain request": [{}],
   "a query": [{}, { path: "/a/b?c=d&e=%20f" }],
   "escapes in the path": [{}, { path: "/a;c=d/%C3%A9" }],
@@ -161,7 +161,7 @@ const verdicts: Readonly<Record<string, readonly [verdict: object, request?: Req
   "an error of the server": [{ abort: "INTERNAL" }],
 };
 
-/** What is asked of an authorization server over gRPC. */
+/** Requests that an authorization server decides over gRPC. */
 export const extAuthzRequests: readonly OracleRequest[] = Object.entries(verdicts).map(
   ([name, [verdict, { setup = "plain", headers, ...request } = {}]]) => ({
     name,

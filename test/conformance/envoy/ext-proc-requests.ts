@@ -26,7 +26,7 @@ const trailersSet = {
 
 /** Requests by what they show, each with what the processor says by phase. */
 const scripts: Readonly<Record<string, readonly [script: object, request: Request]>> = {
-  // What is shown
+  // Contents of the messages.
   "a plain request": [{}, none],
   "a query": [{}, { ...none, path: "/a/b?c=d&e=%20f" }],
   "a HEAD request": [{}, { ...none, method: "HEAD" }],
@@ -111,7 +111,7 @@ const scripts: Readonly<Record<string, readonly [script: object, request: Reques
   "another status": [statuses("201"), none],
   ...Object.fromEntries(
     ["0x194", "4e2", "404.0", "4 04", "100", "199", "1", "two", ""].map((status) => [
-      `the status "${status}", which is none`,
+      `the status "${status}", which is invalid`,
       [statuses(status), none] as const,
     ]),
   ),
@@ -121,7 +121,7 @@ const scripts: Readonly<Record<string, readonly [script: object, request: Reques
       [statuses(status), none] as const,
     ]),
   ),
-  "a status that is none, and another": [statuses("403", "no", "404"), none],
+  "an invalid status, and another": [statuses("403", "no", "404"), none],
   "changes of both heads, piece by piece": [
     {
       ...request({ set_headers: [rawOption("x-new", "1")] }),
@@ -172,7 +172,7 @@ const scripts: Readonly<Record<string, readonly [script: object, request: Reques
   "another piece of the response": [body("response_body", "changed"), streamed],
   "another beginning": [body("request_body", "HELLO"), partial],
   "another beginning of the response": [body("response_body", "changed"), partial],
-  "a body in the place of what the client sends": [
+  "a body that replaces the client's": [
     {
       request_headers: {
         request_headers: {
@@ -186,7 +186,7 @@ const scripts: Readonly<Record<string, readonly [script: object, request: Reques
     },
     { ...buffered, method: "POST", body: "hello" },
   ],
-  "a body in the place of the upstream's": [
+  "a body that replaces the upstream's": [
     {
       response_headers: {
         response_headers: {
@@ -198,7 +198,7 @@ const scripts: Readonly<Record<string, readonly [script: object, request: Reques
   ],
   // Trailers
   "trailers that nobody wants": [{}, { ...none, ...summed }],
-  "trailers behind a body that goes on as it comes": [{}, { setup: "trailing", ...summed }],
+  "trailers after a streamed body": [{}, { setup: "trailing", ...summed }],
   "trailers behind a whole body": [{}, { setup: "trailingWhole", ...summed }],
   "trailers behind pieces with a response each": [{}, { setup: "trailingPieces", ...summed }],
   "trailers behind pieces": [{}, { ...duplex, ...summed }],
@@ -293,7 +293,7 @@ const scripts: Readonly<Record<string, readonly [script: object, request: Reques
   "an end at the response": [{ response_headers: { end: true } }, none],
 };
 
-/** What is shown to a processor. */
+/** Requests that a processor sees. */
 export const extProcRequests: readonly OracleRequest[] = Object.entries(scripts).map(
   ([name, [script, { headers, ...rest }]]) => ({
     name,

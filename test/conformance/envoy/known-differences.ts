@@ -1,6 +1,6 @@
 import type { KnownDifference } from "./differences.ts";
 
-/** What is not the same in any exchange, whatever is called out to. */
+/** Differences of every exchange, for all kinds of callouts. */
 const anyExchange: readonly KnownDifference[] = [
   { at: /headers\.date\./, reason: "Each response has its own time." },
   {
@@ -81,7 +81,7 @@ export const knownDifferences: Readonly<
     {
       at: /^upstream\.0\.headers\.x-new\./,
       requests: ["two headers of one name that are appended"],
-      reason: "A header that is appended where there is none is added; Envoy drops it.",
+      reason: "A header that is appended to a missing one is added; Envoy drops it.",
     },
     {
       at: /^upstream\.0\.headers\.x-some\./,
@@ -94,7 +94,7 @@ export const knownDifferences: Readonly<
     {
       at: /^upstream\.0\.headers\.x-some\./,
       requests: ["a header removed and set"],
-      reason: "Removals come first, so that a server can put a header in the place of all others.",
+      reason: "Removals come first, so that a server can replace all other headers.",
     },
     {
       at: /^upstream\.0\.(url|method|headers\.host)/,
@@ -116,7 +116,7 @@ export const knownDifferences: Readonly<
     ...anyExchange,
     {
       at: /^asked\.\d\.request_headers\.values\.:|^asked\.\d\.response_headers\.values\.:status$/,
-      reason: "Pseudo headers stand in value as well, for servers that read them there.",
+      reason: "Pseudo headers are in value as well, for servers that read them there.",
     },
     {
       at: /^asked\.\d\.response_headers\.headers\.connection\./,

@@ -8,7 +8,7 @@ import type { OracleRequest } from "./oracle-request.ts";
 /** Header values by lower-case name. */
 type Headers = Readonly<Record<string, readonly string[]>>;
 
-/** What a proxy made of a request. */
+/** A proxy's result for a request. */
 export interface Observation {
   readonly client: { readonly status: number; readonly headers: Headers; readonly body: string };
   /** The requests that reached the upstream. */
@@ -56,7 +56,7 @@ export function headersOf(rawHeaders: readonly string[]): Headers {
   return headers;
 }
 
-/** What names a request in its header. */
+/** Header that identifies a request. */
 function caseOf({ setup, name }: OracleRequest): string {
   return `${setup}: ${name}`;
 }
@@ -78,7 +78,7 @@ async function sent(
   const call = startRequest(new URL(url(setup)), { method, path: target, headers: list, agent });
   if (trailers !== undefined) call.addTrailers(trailers);
   call.end(body);
-  // A response that breaks off is one of its own kind.
+  // An aborted response is a kind of its own.
   const broken = { status: 0, headers: {}, body: "" };
   const [response] = await once(call, "response").catch((): [undefined] => [undefined]);
   return response === undefined ? broken : read(response).catch(() => broken);

@@ -1,6 +1,6 @@
 /** A request that goes to Envoy and to the gateway alike. */
 export interface OracleRequest {
-  /** What it shows. */
+  /** The behaviour that it shows. */
   readonly name: string;
   /** The listener of Envoy and the route of the gateway; its path begins with it. */
   readonly setup: string;
@@ -10,7 +10,7 @@ export interface OracleRequest {
   /** By name; several values are several fields. */
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
   readonly body?: string;
-  /** What stands behind the body, which is chunked then. */
+  /** Trailers after the body, which is chunked then. */
   readonly trailers?: Readonly<Record<string, string>>;
 }
 

@@ -28,7 +28,7 @@ const counted: readonly OracleRequest[] = [
 
 const limit = { requests_per_unit: 10, unit: "MINUTE" };
 
-/** What the service says otherwise, by what it shows. */
+/** Other answers of the service, by the behaviour that they show. */
 const verdicts: Readonly<Record<string, object>> = {
   "a verdict alone": { overall_code: "OK" },
   "no verdict": {},
@@ -129,7 +129,7 @@ const verdicts: Readonly<Record<string, object>> = {
   "an unknown domain": { abort: "INVALID_ARGUMENT" },
 };
 
-/** What is asked of a limit service. */
+/** Requests that a limit service decides. */
 export const rateLimitRequests: readonly OracleRequest[] = [
   ...counted,
   ...Object.entries(verdicts).map(([name, verdict]) => ({

@@ -10,7 +10,7 @@ export interface Setup {
 
 const services = { envoy_grpc: { cluster_name: "services" }, timeout: "2s" };
 
-/** Envoy passes WebSockets on where it is told to. */
+/** Envoy passes WebSockets on only if it is configured to. */
 const webSockets = { upgrade_configs: [{ upgrade_type: "websocket" }] };
 
 /** Authorization over gRPC. */

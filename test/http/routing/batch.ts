@@ -19,7 +19,7 @@ export type Form = (
 
 /** A bundle of many tables that runs as a process of its own. */
 export interface Batch {
-  /** Whom a table gives a request to: the route's `id`; undefined for a 404. */
+  /** The route that a table chooses: its `id`; `undefined` for a 404. */
   ask(table: number, requests: readonly TableRequest[]): Promise<readonly (string | undefined)[]>;
   stop(): Promise<void>;
 }

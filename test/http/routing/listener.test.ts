@@ -31,7 +31,7 @@ const fillers = Array.from({ length: 30 }, (_, index) =>
   }),
 );
 
-/** So many rows that the table stands in several modules: of one host name and of several. */
+/** Enough rows that the table is in several modules: of one host name and of several. */
 const manyRows = [undefined, "*.com", "*.filler.test"].map((hostname, index) =>
   response(`many-${index}`, {
     ...(hostname === undefined ? {} : only(hostname)),

@@ -1,4 +1,4 @@
-/** What a property test makes up: the listeners of one port with their routes, as a user means them. */
+/** Input of a property test: the listeners of one port with their routes, as a user means them. */
 export interface Table {
   readonly listeners: readonly TableListener[];
 }

@@ -11,9 +11,9 @@ import type {
 export type Order = "file" | "age";
 
 /**
- * The id of the route that Gateway API gives a request to, or undefined: a list of everything that matches, sorted by
- * the rules of HTTPRoute (hostnames and HTTPRouteRule.matches) in their words. Written from the standard, with nothing
- * of the compiler.
+ * Returns the id of the route that Gateway API gives a request to; `undefined` if none matches. Lists everything that
+ * matches, and sorts it by the rules of HTTPRoute (hostnames and HTTPRouteRule.matches). Written from the standard,
+ * without code of the compiler.
  */
 export function decide(table: Table, request: TableRequest, order: Order): string | undefined {
   const host = request.host.toLowerCase().replace(/:[0-9]*$/, "");
