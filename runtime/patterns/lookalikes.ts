@@ -1,6 +1,6 @@
 // Written by "npm run lookalikes" from the names in the Unicode Character Database.
 
-/** Characters by what they read as, where no decomposition of Unicode says so. */
+/** Characters by what they look like, for those without a decomposition in Unicode. */
 export const LOOKALIKES: Readonly<Record<string, string>> = {
   0: "24ff 1f100 1f101 1f10b 1f10c",
   1: "2474 2488 24f5 2776 2780 278a 1f102",

@@ -118,7 +118,7 @@ const message = {
 };
 
 it.each([{}, { deploymentName: "claude-opus-4-5" }])(
-  "Claude of Azure AI Foundry is asked by Anthropic's API, whoever the client is: %o",
+  "Claude of Azure AI Foundry is asked by Anthropic's API, whatever the client's API: %o",
   async (fixed) => {
     const foundry = { endpoint: "res.services.ai.azure.com", ...fixed };
     const started = await start(foundry, withKey, {}, () => ({ status: 200, body: message }));
@@ -161,7 +161,7 @@ it("other models of Azure AI Foundry are asked by OpenAI's API, and Claude's tok
   expect(counting.upstream.received[0]?.url).toBe("/anthropic/v1/messages/count_tokens");
 });
 
-/** Entra, or a managed identity: a token for whoever asks. */
+/** Starts Entra, or a managed identity, which issues a token to every caller. */
 function startIdentity(): Promise<Scripted> {
   return startScripted((response) =>
     response.end(JSON.stringify({ access_token: "entra-token", expires_in: "3600" })),

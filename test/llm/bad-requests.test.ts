@@ -7,7 +7,7 @@ import type { Scripted } from "../harness/scripted.ts";
 let provider: Scripted;
 let gateway: Gateway;
 
-/** What each API is asked, and where it has its messages. */
+/** A request of each API, with the place of its messages. */
 const apis = {
   completions: { path: "/v1/chat/completions", turns: "messages", more: {} },
   messages: { path: "/v1/messages", turns: "messages", more: { max_tokens: 9 } },
@@ -165,7 +165,7 @@ const document = (changes: object) => ({
 });
 const tool = { name: "f", input_schema: { type: "object" } };
 
-/** What another format has no words for: to whom it is said, in which API, with what changed, and the field. */
+/** Features that another format cannot express: the provider, the API, the change of the request, and the field. */
 const unsayable = [
   ["anthropic", "completions", { stop: ["END", "\n"] }, "stop"],
   ["anthropic", "completions", { messages: [] }, "messages"],

@@ -48,7 +48,7 @@ it("Titan on Bedrock embeds a text for OpenAI's client", async () => {
   });
 });
 
-it("Cohere on Bedrock embeds several texts, and its tokens stand in a header", async () => {
+it("Cohere on Bedrock embeds several strings, with its tokens in a header", async () => {
   const { client, received } = await start(
     { embeddings: { float: [[1], [0.5]] }, response_type: "embeddings_by_type" },
     { "x-amzn-bedrock-input-token-count": "7" },

@@ -12,7 +12,7 @@ export const claude = "anthropic.claude-sonnet-4-5-20250929-v1:0";
 /** Keys of AWS. */
 export const keys = { accessKeyId: "AKIATEST", secretAccessKey: "secret" };
 
-/** What the provider does with the next request. */
+/** The provider's reaction to the next request. */
 export interface Reply {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -86,7 +86,7 @@ export async function start(
 /** A question. */
 export const hello = [{ role: "user" as const, content: "Hello" }];
 
-/** What it takes. */
+/** The tokens that it reports. */
 export const usage = { inputTokens: 3, outputTokens: 7, totalTokens: 10 };
 
 /** A stream with a text and two calls of tools. */

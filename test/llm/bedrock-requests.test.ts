@@ -125,7 +125,7 @@ it("parallel results are one turn, and a history with tools keeps a list of them
   expect(sent.toolConfig?.tools?.[0]?.toolSpec?.name).toBe("no_tool");
 });
 
-it("tools that must not be called are not sent, and Claude is told to call one at a time", async () => {
+it("tools that must not be called are not sent", async () => {
   const { openai, body } = await start();
   const tools = [{ type: "function" as const, function: { name: "weather" } }];
   await openai.chat.completions.create({
@@ -142,7 +142,7 @@ it("tools that must not be called are not sent, and Claude is told to call one a
   });
 });
 
-it("of several calls of a model that cannot be told so, the first one is passed on", async () => {
+it("of several calls of a model that can't be limited to one, the first is forwarded", async () => {
   const started = await start();
   const { openai } = started;
   const request = {

@@ -106,7 +106,7 @@ it("AWS's own client reads the stream that these tests send", async () => {
 
 const words = Array.from({ length: 10 }, () => "word").join(" ");
 
-it("the configuration's cache points stand behind long parts, for models that cache", async () => {
+it("the configured cache points are placed after long parts, for models that cache", async () => {
   const caching = { promptCaching: { cacheTools: true, minTokens: 20 } };
   const { openai, body } = await start({}, caching);
   const request = {
@@ -141,7 +141,7 @@ it.each([
   [429, "ThrottlingException", "slow down", 429, "rate_limit"],
   [400, "ServiceQuotaExceededException", "quota", 400, "quota"],
   [503, "ServiceUnavailableException", "busy", 503, "busy"],
-])("%s %s is told in the client's format", async (status, name, message, expected, text) => {
+])("%s %s is reported in the client's format", async (status, name, message, expected, text) => {
   const started = await start();
   started.reply = {
     status,

@@ -70,7 +70,7 @@ async function statuses(count: number, each: () => Promise<number>): Promise<num
   return found;
 }
 
-/** What was used of a limit, as the file has it; null: it does not have it yet. */
+/** Returns the persisted usage of a limit; null if the file does not contain it yet. */
 function written(state: string, limit: string): number | null {
   try {
     const { limits: all } = JSON.parse(readFileSync(fileOf(state), "utf8"));
@@ -111,7 +111,7 @@ describe("what calls cost", () => {
 });
 
 describe("limits by the day and month", () => {
-  it.each(["SIGTERM", "SIGKILL"] as const)("go on after a restart: %s", async (signal) => {
+  it.each(["SIGTERM", "SIGKILL"] as const)("continue after a restart: %s", async (signal) => {
     const state = temporaryFolder();
     const first = await start(state);
     expect(await ask(first, "daily")).toBe(200);
@@ -216,7 +216,7 @@ describe("limits by the day and month", () => {
     expect(gateway.output.match(/GWC_STATE_DIR is not set/g)).toHaveLength(1);
   });
 
-  it("keep a gateway from starting whose folder for them is none", async () => {
+  it("keep a gateway from starting whose state folder is not a folder", async () => {
     const folder = path.join(temporaryFolder(), "absent");
     await expect(start(folder)).rejects.toThrow(
       /error: GWC_STATE_DIR must be a directory that can be written to, not ".*absent"/,
@@ -248,7 +248,7 @@ it("of 500 streams at once nothing is lost, and nothing counted twice", async ()
     startStream(out);
     out.write(streamed[0] ?? "");
     open.push(() => out.end(streamed.slice(1).join("")));
-    // All are under way before the first one ends.
+    // All are in flight before the first one ends.
     if (open.length === 500) for (const end of open) end();
   });
   const state = temporaryFolder();

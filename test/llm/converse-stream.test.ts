@@ -40,7 +40,7 @@ const read: readonly StreamEvent[] = [
   { kind: "end" },
 ];
 
-/** What a reader finds in pieces of a stream, and when it has ended. */
+/** Returns what a reader finds in pieces of a stream and at its end. */
 function readAll(pieces: readonly Buffer[], limit = 1_000_000): readonly StreamEvent[] {
   const reader = new ConverseStreamReader(limit);
   return [...pieces.flatMap((piece) => reader.push(piece)), ...reader.end()];

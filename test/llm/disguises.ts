@@ -123,7 +123,7 @@ export const composedDisguises: fc.Arbitrary<Disguise> = fc
       })
       .join(""),
   }))
-  // Letters of a syllable that stand beside each other are another one.
+  // Adjacent letters of a syllable are composed to another one.
   .filter(({ word, disguise }) => disguise.normalize("NFC").length >= word.length);
 
 /** A text in pieces, cut anywhere: in the middle of characters as well. */

@@ -32,7 +32,7 @@ it("the table has every format of clients and every provider", () => {
   expect([...kinds].sort()).toEqual(units.map(({ kind }) => kind).sort());
 });
 
-it("every client gets everything from every provider, or is told what it cannot get", async () => {
+it("every client gets each feature from every provider, or an error that names it", async () => {
   const upstream = await startScripted(respond);
   const gateway = await startPairs(upstream);
   const faults: string[] = [];
@@ -59,7 +59,7 @@ it("every client gets everything from every provider, or is told what it cannot 
   await expect(tableText(rows)).toMatchFileSnapshot(file);
 }, 600_000);
 
-/** Tries one feature of a pair: what stands in its cell. Throws when it is neither had nor refused as it should be. */
+/** Tries one feature of a pair and returns its cell. Throws if the feature neither works nor is refused as expected. */
 async function tryCell(
   { client, provider, prefix }: Pair,
   feature: Feature,
@@ -108,7 +108,7 @@ function refusalOf(error: unknown): string {
   return `400 \`${field}\``;
 }
 
-/** What the provider got says in its own form what the client asked for. */
+/** Checks that the provider's request contains the client's feature in the provider's format. */
 function checkSent(sent: readonly Received[], feature: Feature, isStream: boolean): void {
   expect(sent).toHaveLength(hasResults(feature) ? 2 : 1);
   for (const [turn, { url, body }] of sent.entries()) {

@@ -58,7 +58,7 @@ it("a model that nobody has is not found, in the client's own words", async () =
   ).rejects.toMatchObject({ status: 404, error: { error: { type: "not_found_error" } } });
 });
 
-it("a client of an API that is not served is not told of its model", async () => {
+it("a client of an API that is not served does not see its model", async () => {
   const openai = new OpenAI({ apiKey: "x", baseURL: `${gateway.url}/v1`, maxRetries: 0 });
   const call = openai.moderations.create({ model: "fast", input: "Hello" });
   await expect(call).rejects.toMatchObject({ status: 404, code: null });
@@ -230,7 +230,7 @@ it("a virtual model is another one of those that there are", async () => {
   expect(message.model).toBe("claude-opus-4-5");
   const named = { model: "anthropic/claude-haiku-4-5", messages, max_tokens: 9 };
   expect(await anthropic.messages.create(named)).toMatchObject({ model: "claude-haiku-4-5" });
-  // What has failed is left alone.
+  // The failed provider is not called again.
   expect(broken.received).toHaveLength(1);
   received.length = 0;
   await expect

@@ -29,7 +29,7 @@ const stream = Buffer.from(
   `: comment\r\n\r\n${pieces.map((piece) => `data: ${JSON.stringify(piece)}\r\n\r\n`).join("")}`,
 );
 
-/** What is read of a stream that comes in pieces. */
+/** Reads a stream in pieces. */
 function read(chunks: readonly Buffer[]): string {
   const reader = generateContentUpstream.openStream(65_536);
   const events = [...chunks.flatMap((chunk) => reader.push(chunk)), ...reader.end()];

@@ -78,7 +78,7 @@ it("a request that is refused for what it is goes to no other provider, and harm
   expect(other.received).toHaveLength(0);
 });
 
-it("the next provider is asked when one is not there, or breaks off before it responds", async () => {
+it("the next provider is called if one is down or disconnects before it responds", async () => {
   const absent = { host: `127.0.0.1:${await freePort()}` };
   const broken = await startScripted((response) => response.socket?.destroy());
   const gateway = await startGroups([[absent], [broken], [await startHealthy()]]);
@@ -237,7 +237,7 @@ it("providers of a group share the requests, and the slower one gets fewer", asy
   expect(ofFast).toBeGreaterThan(ofSlow);
 });
 
-it("failing providers get a fifth more than the requests, beside a few of a quiet gateway", async () => {
+it("failing providers get a fifth of the requests in addition, and a few for a quiet gateway", async () => {
   const providers = await Promise.all([0, 1].map(() => startScripted((each) => fail(each, 500))));
   const gateway = await startGroups(
     providers.map((each) => [each]),

@@ -10,7 +10,7 @@ const cases = fc.sample(fc.tuple(disguises, fc.array(fc.nat(200), { maxLength: 5
 
 let gateway: Gateway;
 let provider: Scripted;
-/** What the provider says next. */
+/** The provider's next response. */
 let next: { readonly type: string; readonly body: string } = { type: "", body: "" };
 
 const sent = { headers: { "content-type": "application/json" }, method: "POST" };

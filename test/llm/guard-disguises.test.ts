@@ -64,7 +64,7 @@ describe("a word that is written in other characters", () => {
     );
   });
 
-  it("is not hidden by many tags: a text with more than a few hundred goes on without them", () => {
+  it("is not hidden by many tags: a string with more than a few hundred is forwarded without them", () => {
     const tags = "a\u{e0078}".repeat(1_000);
     const hidden = Array.from("secret", (each) =>
       String.fromCodePoint(0xe0000 + each.charCodeAt(0)),

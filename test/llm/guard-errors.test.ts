@@ -10,7 +10,7 @@ const complaint = "The quota of secret42 is used up.";
 const text = "All is well. ";
 const count = 20;
 
-/** What a provider says of a stream that fails, by its path. */
+/** A provider's failed streams, by path. */
 const streams = {
   "/v1/chat/completions": {
     content: chunk({ content: text }).repeat(count),
@@ -36,7 +36,7 @@ function event(data: { readonly type: string; readonly [key: string]: unknown })
   return `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
-/** What guards make of the complaint. */
+/** The results of guards for the error. */
 const guards = {
   "patterns-mask": "The quota of <masked> is used up.",
   "patterns-reject": "Not here, please.",

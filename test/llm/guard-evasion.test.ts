@@ -177,7 +177,7 @@ describe("a secret that is split over parts", () => {
     ).toEqual(body(["<EMAIL_ADDRESS>", "<EMAIL_ADDRESS> b"]));
   });
 
-  it("that other roles say is none", () => {
+  it("from another role is not", () => {
     const body = {
       messages: halves.map((content, at) => ({
         role: at % 2 === 0 ? "user" : "assistant",
@@ -222,7 +222,7 @@ describe("a secret in an event that is not as its API writes it", () => {
       [`\ufeff${chunk([{ index: 0, delta: { content: said } }])}`],
     ],
     [
-      "a member beside a text",
+      "a member next to a string",
       messagesTexts,
       [
         block({
@@ -232,7 +232,7 @@ describe("a secret in an event that is not as its API writes it", () => {
       ],
     ],
     [
-      "a member beside a block",
+      "a member next to a block",
       messagesTexts,
       [
         block({

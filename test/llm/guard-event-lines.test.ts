@@ -11,7 +11,7 @@ interface Format {
   /** Before and behind what a case says. */
   readonly begin: string;
   readonly end: string;
-  /** An event with these members beside its text. */
+  /** Returns an event with these members next to its text. */
   readonly event: (members: object) => string;
 }
 
@@ -74,7 +74,7 @@ type FormatName = keyof typeof formats;
 const names = Object.keys(formats) as readonly FormatName[];
 
 let gateway: Gateway;
-/** What the provider streams next. */
+/** The provider's next stream. */
 let next = "";
 
 beforeAll(async () => {
@@ -136,11 +136,8 @@ describe.each(names)("in a stream of %s a match", (name) => {
     ["in a line without a field", `${plain.slice(0, -1)}${mail}\n\n`],
     ["behind a carriage return", `${plain.slice(0, -1)}\r:${mail}\r\n\r\n`],
     ["in an event without data", `event: ${mail}\nid: ${mail}\n\n`],
-    ["under a key that stands twice", plain.replace("{", `{"note":"${mail}","note":"a",`)],
-    [
-      "under a key that stands twice in escapes",
-      plain.replace("{", `{"note":"${mail}","n\\u006fte":"a",`),
-    ],
+    ["under a duplicate key", plain.replace("{", `{"note":"${mail}","note":"a",`)],
+    ["under a duplicate key in escapes", plain.replace("{", `{"note":"${mail}","n\\u006fte":"a",`)],
     ["in the filling", event({ obfuscation: "xyz" }) + event({ obfuscation: mail })],
     ["in a name of a member", event({ [mail]: 1 })],
     ["in a word of the format", event({ note: { type: mail, status: mail, object: mail } })],
@@ -183,8 +180,8 @@ describe("in a stream of completions a match", () => {
       chunk({ delta: { function_call: { name: "ann@exam" } } }) +
         chunk({ delta: { function_call: { name: "ple.com" } } }),
     ],
-    ["beside the arguments", call({ arguments: "{}", note: mail })],
-    ["beside the function", chunk({ delta: { tool_calls: [{ index: 0, note: mail }] } })],
+    ["next to the arguments", call({ arguments: "{}", note: mail })],
+    ["next to the function", chunk({ delta: { tool_calls: [{ index: 0, note: mail }] } })],
   ])("%s reaches no client", async (_, said) => {
     for (const action of ["mask", "reject"] as const) {
       const given = await streamed("completions", action, said);

@@ -8,7 +8,7 @@ import { PatternTexts } from "../../runtime/llm/guards/pattern-texts.ts";
 const text = "Grüße an ann@example.com";
 const masked = "Grüße an <EMAIL_ADDRESS>";
 
-/** What a model gets of the content of a message. */
+/** Returns the parts of a message's content that a model receives. */
 function guarded(content: object): unknown {
   const texts = new PatternTexts([maskPatterns([email()])], new GuardRun("request"));
   const { messages } = mapMembers({ messages: [{ role: "user", content }] }, ["messages"], texts);

@@ -39,8 +39,8 @@ describe("events that are like the one before", () => {
   });
 
   it.each([
-    ['{"content":"a","content":"SECRET"}', "a text that stands twice"],
-    ['{"content":"a","refusal":"SECRET"}', "another text beside it"],
+    ['{"content":"a","content":"SECRET"}', "a duplicate string"],
+    ['{"content":"a","refusal":"SECRET"}', "another string next to it"],
     ['{"content":"SE\\u0043RET"}', "a text in escapes"],
   ])("%s is read whole: it has %s", (delta) => {
     const texts = completionsTexts.openStream(

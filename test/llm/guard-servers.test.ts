@@ -142,7 +142,7 @@ describe("a webhook", () => {
     );
   });
 
-  it("sees arguments and results of tools alone when its scope says so", async () => {
+  it("sees only arguments and results of tools if its scope says that", async () => {
     await client("tools").chat.completions.create({
       model: "m",
       messages: [
@@ -232,13 +232,13 @@ describe("Azure AI Content Safety", () => {
   });
 });
 
-it("streams pass guards by where the configuration says so, and whole responses do not", async () => {
+it("streams pass guards only where configured; whole responses always do", async () => {
   const base = `${gateway.url}/unwatched`;
   expect(await asks.completionsStream(base, "long")).toBe(long);
   await expect(asks.completions(base, "long")).rejects.toThrow();
 });
 
-it("patterns look at system prompts alone when their scope says so", async () => {
+it("patterns look only at system prompts if their scope says that", async () => {
   await client("system").responses.create({
     model: "m",
     instructions: "Mail ann@example.com.",

@@ -2,14 +2,14 @@ import type { ApplyGuardrailResponse } from "@aws-sdk/client-bedrock-runtime";
 import type OpenAI from "openai";
 import { type Received, type Scripted, startScripted } from "../harness/scripted.ts";
 
-/** What a service of a maker does with a text; the first part of the path says which. */
+/** The reaction of a guard service to a string; the first part of the path selects it. */
 export type ServiceBehaviour = "finds" | "masks" | "slow" | "error" | "rubbish";
 
 const word = /secret\w*/g;
 
 /**
- * OpenAI's moderation, Bedrock's guardrails and Model Armor on one port, in the shapes that the makers' own types give.
- * What they look for are words that begin with "secret".
+ * OpenAI's moderation, Bedrock's guardrails and Model Armor on one port, with the vendors' own response types. They detect
+ * words that begin with "secret".
  */
 export function startGuardServices(): Promise<Scripted> {
   return startScripted((response, _, request) => {

@@ -3,7 +3,7 @@ import { everyFormat } from "../harness/ai-gateway.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { startScripted } from "../harness/scripted.ts";
 
-/** What a provider streams: objects are data of events, which have the name of their type. */
+/** A provider's stream: objects are the data of events, which are named by their type. */
 type Events = readonly object[];
 
 const mail = "ann@example.com";
@@ -61,7 +61,7 @@ const completed = (...output: object[]) => ({
 });
 
 const completions: Readonly<Record<string, Events>> = {
-  "texts beside deltas": [chunk({ text: "Mail ann@exam" }), chunk({ text: "ple.com!" })],
+  "strings next to deltas": [chunk({ text: "Mail ann@exam" }), chunk({ text: "ple.com!" })],
   "lists of contents": [delta(list("Mail ann@exam")), delta(list("ple.com!"))],
   "one list of contents": [
     delta({ content: [...list("Mail ann@exam").content, ...list("ple.com!").content] }),
@@ -128,7 +128,7 @@ const formats = {
 } as const;
 
 let gateway: Gateway;
-/** What the provider streams next. */
+/** The provider's next stream. */
 let next = "";
 
 beforeAll(async () => {

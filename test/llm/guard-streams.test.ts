@@ -47,7 +47,7 @@ const unbounded = [
 
 const characters = [
   ...["a", "b", "c", "d", "x", " ", "@", "\n", "é", "😀", "k", "K", "\u212a", "_"],
-  // What reads as nothing, as "a", as "mb", as "b", and the halves of that.
+  // Characters that read as nothing, as "a", as "mb", as "b", and halves of these.
   ...["\u200b", "\u00ad", "\uff41", "\u33d4", "\u{1d41b}", "\ud835", "\udc1b"],
 ];
 const pieces = fc.array(
@@ -111,7 +111,7 @@ function searchFor(pattern: string, longest: number): Search {
   return search;
 }
 
-/** What has gone out of each part of a text, each part in pieces. */
+/** Returns the output of each part of a text, each part in pieces. */
 function replacedByParts(
   pattern: string,
   longest: number,
@@ -178,7 +178,7 @@ describe("masking", () => {
     fc.assert(given, { numRuns: 3_000 });
   }, 300_000);
 
-  it("what is let go is masked as if the text ended there, and so is what goes on with it", () => {
+  it("what is released is masked as if the text ended there, with its continuation", () => {
     const search = new Search({ pattern: RE2JS.compile("(?:ab)+(?:cd)?"), longest: 16 });
     const replacement = new PartedReplacement(search, "#");
     expect(replacement.push(["mail ab"]).concat(replacement.release())).toEqual(["mail ", "#"]);
@@ -202,7 +202,7 @@ describe("masking", () => {
     // a thread for each place of the pattern would take a hundred times as long
     const reading = cost("(a+)+$");
     expect(cost("a{0,50}a{50}")).toBeLessThan(20 * reading + 20);
-    // what each match could go on with is asked for once, and not once for each of 500 characters
+    // the continuations of each match are searched once, and not once for each of 500 characters
     expect(cost("a.{0,500}b|a")).toBeLessThan(3 * cost("a.{0,5}b|a") + 20);
     expect(cost("(.*a){11}")).toBeLessThan(20 * reading + 20);
   });
@@ -215,7 +215,7 @@ describe("masking", () => {
     },
   );
 
-  it("a match that goes on and on is masked to its end, and no more of it is held than the window", () => {
+  it("an endless match is masked to its end, and only the window of it is buffered", () => {
     const search = new Search({ pattern: RE2JS.compile("key=\\S+"), longest: 16 });
     const replacement = new Replacement(search, "#");
     let output = replacement.push("a key=");
@@ -336,7 +336,7 @@ const partFormats = {
   },
 };
 
-/** What of an event the tests of parts read. */
+/** The members of an event that the tests of parts read. */
 interface PartEvent {
   readonly type: string;
   readonly index?: number;
@@ -372,7 +372,7 @@ it.each(Object.keys(partFormats) as (keyof typeof partFormats)[])(
       );
       expect(written).toEqual(whole);
       expect(order).toEqual(order.toSorted((a, b) => a - b));
-      // What is said again as a whole is what was said.
+      // The final repetition equals the deltas.
       const again = output.flatMap(({ type, text }) => (type.endsWith(".done") ? [text] : []));
       if (again.length > 0) expect(again).toEqual(whole);
     });

@@ -14,11 +14,11 @@ const replies = [
   { prompt: "", response: { content: "Hello there." } },
 ];
 
-/** What a guard is made to do, and what a text then becomes, or the status and message of the error. */
+/** The behavior of a guard, and the resulting text, or the status and message of the error. */
 interface Case {
   readonly guard: object;
   readonly finds: { readonly text: string } | { readonly status: number; readonly message: string };
-  /** What becomes of a text that it finds nothing in; the same unless given. */
+  /** The result for a text without findings; the text itself if absent. */
   readonly otherwise?: { readonly status: number; readonly message: string };
   readonly phases?: readonly ("request" | "response")[];
 }
@@ -27,7 +27,7 @@ const failed = { status: 503, message: "a guard of the gateway is unavailable" }
 const own = { response: { message: "Not here, please.", statusCode: 451 } };
 const rejected = { status: 451, message: "Not here, please." };
 
-/** What never responds need not be waited for. */
+/** A short timeout for guards that never respond. */
 function policiesFor(kind: string): object | undefined {
   return kind === "slow" ? { http: { requestTimeout: "50ms" } } : undefined;
 }

@@ -69,7 +69,7 @@ const formats = {
   },
 } as const;
 
-/** What of an event the test reads. */
+/** The members of an event that the test reads. */
 interface Data {
   readonly choices?: readonly { index: number; delta: { content?: string } }[];
   readonly index?: number;

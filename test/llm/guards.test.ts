@@ -75,7 +75,7 @@ beforeAll(async () => {
   });
 });
 
-/** What the provider got last. */
+/** Returns the last request of the provider. */
 function received(): string {
   return server.received.at(-1)?.body.toString() ?? "";
 }
@@ -112,7 +112,7 @@ describe.each(pairs)("%s with models of %s", (name, provider) => {
     expect(await ask(path, "Hello")).toBe("Hello there.");
   });
 
-  it("what a provider says in the place of a response is guarded like one", async () => {
+  it("a provider's message instead of a response is guarded like one", async () => {
     const complaint = (kind: string) =>
       ask(`/${provider}/${kind}`, "complain").then(String, (thrown: Error) => thrown.message);
     expect(await complaint("mask-requests")).toContain(secret);
@@ -151,7 +151,7 @@ describe("texts where other servers than the provider's own would read them", ()
     expect(response.status).toBe(451);
   });
 
-  it("a key that stands twice in a message is refused: readers differ on which one counts", async () => {
+  it("a duplicate key in a message is refused, as readers differ on which one counts", async () => {
     const before = server.received.length;
     const body = `{"model":"m","messages":[{"role":"user","content":"${secret}","content":"Hello"}]}`;
     const response = await post("/openai/mask-requests/v1/chat/completions", body);

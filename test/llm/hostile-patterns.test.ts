@@ -52,7 +52,7 @@ it.each([
   expect(new Replacement(search, "-").replace(text, undefined)).toBe(text);
 });
 
-/** What RE2 finds, but for empty matches: they have nothing to mask. */
+/** Masks the matches of RE2, except empty ones, which have nothing to mask. */
 function masked(pattern: string, text: string): string {
   const matcher = RE2JS.compile(pattern).matcher(text);
   let given = "";

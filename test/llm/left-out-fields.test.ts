@@ -27,7 +27,7 @@ const upstreams = {
   Gemini: [generateContentUpstream, "gemini-3-pro"],
 } as const satisfies Readonly<Record<string, readonly [UpstreamFormat, string]>>;
 
-/** Where each format of clients is described, and what a request there has in any case. */
+/** The schema of each client format, with the members that every request has. */
 const clients = {
   completions: [completionsClient, "openai", "CreateChatCompletionRequest", {}, {}],
   messages: [messagesClient, "anthropic", "CreateMessageParams", {}, { max_tokens: 4000 }],
@@ -50,7 +50,7 @@ function excludedFields(
   const found = new Map<string, boolean>();
   for (const { path: field, withField, without } of fields) {
     const sent = given(without);
-    // What stands around it is refused.
+    // The other members are refused.
     if (sent === undefined) continue;
     const isSame = isDeepStrictEqual(given(withField), sent);
     found.set(field, isSame && found.get(field) !== false);
@@ -62,8 +62,8 @@ function excludedFields(
 type LeftOut = Readonly<Record<keyof typeof clients, Readonly<Record<string, string>>>>;
 
 /**
- * What is left out on the way to which providers: the completion is right without it. Whatever else a request says makes a
- * difference to what is sent, or is a 400 that names the field.
+ * The fields that are dropped for each provider without effect on the completion. Any other field either changes the
+ * request to the provider, or causes a 400 that names it.
  */
 const hints: LeftOut = {
   completions: {

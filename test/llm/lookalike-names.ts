@@ -1,6 +1,6 @@
 import { unicodeName } from "unicode-name";
 
-/** Characters that read as others, although no decomposition of Unicode says so: by what they read as. */
+/** Characters that look like others without a decomposition in Unicode, by what they look like. */
 export interface Lookalikes {
   /** Letters and numbers. */
   readonly sole: ReadonlyMap<string, readonly string[]>;
@@ -49,7 +49,7 @@ const oneCase = [
   /^(?:CROSSED )?(?:NEGATIVE )?SQUARED LATIN CAPITAL LETTER ([A-Z])$/,
   /^NEGATIVE CIRCLED LATIN CAPITAL LETTER ([A-Z])$/,
   /^LATIN (?:LETTER SMALL CAPITAL|SMALL CAPITAL LETTER) ([A-Z])(?: WITH .+)?$/,
-  // Pictures of words: OK, COOL, SOS. What mathematics squares is longer, or no letters.
+  // Pictures of words: OK, COOL, SOS. Squared symbols of mathematics are longer, or not letters.
   /^(?:NEGATIVE )?SQUARED (AB|CL|COOL|FREE|IC|ID|NEW|NG|OK|PA|SA|SOS|VS|WC)$/,
 ];
 

@@ -1,6 +1,6 @@
 import { blanksOfNames, lookalikesOfNames } from "./lookalike-names.ts";
 
-/** Where the table stands. */
+/** The path of the table. */
 export const LOOKALIKES_FILE = "runtime/patterns/lookalikes.ts";
 
 /** The module with the table, as `npm run lookalikes` writes it. */
@@ -8,7 +8,7 @@ export function lookalikesText(): string {
   const { sole, eitherCase } = lookalikesOfNames();
   return `// Written by "npm run lookalikes" from the names in the Unicode Character Database.
 
-/** Characters by what they read as, where no decomposition of Unicode says so. */
+/** Characters by what they look like, for those without a decomposition in Unicode. */
 export const LOOKALIKES: Readonly<Record<string, string>> = ${record(sole)};
 
 /** Characters that have one case only, by what they read as in capitals: they are read in either case. */

@@ -46,7 +46,7 @@ it.each(Object.keys(clients))(
 
 const failed = { class: expect.stringMatching(/^APIError$|^APIStatusError$|^OverloadedError$/) };
 
-/** What is read of every provider, and which errors are raised. */
+/** The parts that are read of every provider, and the errors that are raised. */
 const readings = {
   text: script.text,
   stream: script.text,

@@ -53,7 +53,7 @@ it.each([
   expect(read(text, 2)).toBe(problem);
 });
 
-it("a number of sixteen digits is found wherever it stands", () => {
+it("a number of sixteen digits is found in any place", () => {
   fc.assert(
     fc.property(
       fc.nat(40),

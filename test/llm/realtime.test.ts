@@ -56,7 +56,7 @@ async function startRealtime() {
     for (const byte of bytes.subarray(0, 200)) socket.write(Buffer.from([byte]));
     socket.write(bytes.subarray(200));
     socket.on("data", (chunk: Buffer) => {
-      // The pong may stand before the close in one chunk.
+      // The pong and the close may arrive in one chunk.
       if (chunk.includes(0x88)) socket.end();
     });
   });

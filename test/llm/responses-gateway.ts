@@ -3,7 +3,7 @@ import { startAiGateway } from "../harness/ai-gateway.ts";
 import type { Gateway } from "../harness/gateway.ts";
 import { startProvider } from "../harness/model-provider.ts";
 
-/** What providers say. */
+/** The responses of providers. */
 export const replies = [
   { prompt: "Hello", response: { content: "Hi there." } },
   {

@@ -3,7 +3,7 @@ import { startGateway } from "../harness/gateway.ts";
 import { startScripted } from "../harness/scripted.ts";
 import { send } from "../harness/send.ts";
 
-it("prompts of the configuration stand around the instructions and the input", async () => {
+it("configured prompts are placed around the instructions and the input", async () => {
   const { received, host } = await startScripted((response) => response.end("{}"));
   const prompts = {
     prepend: [

@@ -35,7 +35,7 @@ it.each(providers)("calls of tools arrive from %s, whole and streamed", async (p
   expect((await stream.finalResponse()).output).toMatchObject(calls);
 });
 
-/** What is wrong with the events of a stream: numbers that do not follow each other, items and parts out of order. */
+/** Describes the mistakes in the events of a stream: gaps in the numbers, items and parts out of order. */
 function disorder(events: readonly OpenAI.Responses.ResponseStreamEvent[]): readonly string[] {
   const found: string[] = [];
   const open = new Map<number, string>();
@@ -186,7 +186,7 @@ it.each([
     "input[0].content[0].file_id",
     { input: [{ role: "user", content: [{ type: "input_file", file_id: "f" }] }] },
   ],
-  // What Codex sends.
+  // A tool that Codex sends.
   ["tools[1].type", { tools: [...tools, { type: "namespace", name: "n", tools: [] }] }],
   ["tools[0].type", { tools: [{ type: "web_search" }] }],
   ["text.format.type", { text: { format: { type: "grammar" } } }],
@@ -205,7 +205,7 @@ it.each([
   },
 );
 
-it("what Codex sends beside its tools is served by a provider of another format", async () => {
+it("the further members that Codex sends are served by a provider of another format", async () => {
   const provider = await startScripted((response) => {
     response.writeHead(200, { "content-type": "text/event-stream" }).end(events(thinking));
   });

@@ -85,7 +85,7 @@ it("tries go on to the next provider, and begin anew behind the last one", async
   expect(first.received.length + second.received.length).toBe(3);
 });
 
-it("tries are bounded beside several providers too", async () => {
+it("tries are bounded with several providers, too", async () => {
   const first = await startFailing(9);
   const second = await startHealthy();
   const gateway = await start([first.host, second.host], { attempts: 0 });
@@ -93,7 +93,7 @@ it("tries are bounded beside several providers too", async () => {
   expect(second.received).toEqual([]);
 });
 
-it("what is wrong with the request itself is tried again only where the configuration says so", async () => {
+it("an error of the request itself is retried only if configured", async () => {
   const wrong = await startFailing(1, 422);
   const gateway = await start([wrong.host], { attempts: 1 });
   await expect(ask(gateway)).rejects.toMatchObject({ status: 422 });
@@ -125,7 +125,7 @@ it("a provider that asks for some time gets it, and one that asks for long is no
   expect(far.received).toHaveLength(1);
 });
 
-it("what passes as it came goes to the next provider in the place of one that fails", async () => {
+it("a passed-through request goes to the next provider if one fails", async () => {
   const first = await startFailing(9);
   const second = await startHealthy();
   const gateway = await start([first.host, second.host], undefined, "passthrough");
@@ -136,7 +136,7 @@ it("what passes as it came goes to the next provider in the place of one that fa
   expect(second.received[0]?.body.toString()).toBe(text);
 });
 
-it("what passes as it came is tried again at the only provider where the configuration says so", async () => {
+it("a passed-through request is retried at the only provider if configured", async () => {
   const { host, received } = await startFailing(1);
   const gateway = await start([host], { attempts: 1 }, "passthrough");
   const text = JSON.stringify({ model: "m", messages: [{ role: "user", content: "Hello" }] });

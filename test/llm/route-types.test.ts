@@ -215,7 +215,7 @@ it("methods that an API does not have are refused in its format", async () => {
   expect([status, headers.allow]).toEqual([405, "GET, HEAD"]);
 });
 
-it("who asks for a list of models where there is none is told so", async () => {
+it("a request for a list of models on a route without one is refused", async () => {
   const gateway = await startAiGateway("127.0.0.1:9", { "*": "completions" });
   const { status, body } = await send(`${gateway.url}/v1/models`, "GET");
   expect(status).toBe(405);
@@ -223,7 +223,7 @@ it("who asks for a list of models where there is none is told so", async () => {
   expect(error.message).toBe("this path takes POST, not GET: the gateway lists no models here");
 });
 
-it("the path of another server's URL stands before those of the API", async () => {
+it("the path of another server's URL precedes those of the API", async () => {
   const provider = await startSaying({});
   const routes = { "/v1/chat/completions": "completions", "*": "passthrough" };
   const gateway = await startAiGateway(`http://${provider.host}/base/`, routes);

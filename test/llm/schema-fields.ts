@@ -90,7 +90,7 @@ class SchemaWalk {
     return name === undefined ? schema : this.#resolved(this.#definitions[name] ?? {});
   }
 
-  /** Values of each shape that a schema allows; `null` is none. */
+  /** Returns values of each shape that a schema allows, except `null`. */
   #values(schema: JsonValue): readonly JsonValue[] {
     const found = this.#whole(this.#resolved(schema));
     const branches = branchesOf(found);

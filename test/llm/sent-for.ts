@@ -3,7 +3,7 @@ import { refuseUnsupported } from "../../runtime/llm/chat/features.ts";
 import type { ClientFormat, UpstreamFormat } from "../../runtime/llm/chat/formats.ts";
 import { LlmRefusal } from "../../runtime/llm/chat/llm-error.ts";
 
-/** What a provider is sent for a request of a client; undefined: the client is told the field that is in the way. */
+/** Returns the request that a provider gets for a request of a client; `undefined` if a field prevents it. */
 export function sentFor(client: ClientFormat, upstream: UpstreamFormat, body: JsonObject): unknown {
   try {
     const request = client.readRequest(body);

@@ -1,13 +1,13 @@
 /** A long text with a secret in its midst. */
-export const long = `${"All is well here. ".repeat(40)}secret7 ${"And so it goes on. ".repeat(40)}`;
+export const long = `${"All is well here. ".repeat(40)}secret7 ${"And so it repeats. ".repeat(40)}`;
 
-/** What the model says. */
+/** The responses of the model. */
 export const replies = [
   { prompt: "long", response: { content: long } },
   { prompt: "", response: { content: "Hello there." } },
 ];
 
-/** What a webhook is told to do by its path: no response that makes sense. */
+/** The behaviors of a webhook by path whose responses are invalid. */
 export const rubbish = [
   ...["no-json", "no-object", "no-action", "list", "number", "fewer", "no-content", "no-utf8"],
   ...["deep", "empty"],

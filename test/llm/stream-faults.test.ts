@@ -85,32 +85,29 @@ it.each(["openAI", "anthropic"] as const)(
   },
 );
 
-it.each(["openAI", "anthropic"] as const)(
-  "what is nested too deeply passes no guard, and the gateway goes on (%s)",
-  async (kind) => {
-    const deep = `${'{"a":['.repeat(10_000)}"x"${"]}".repeat(10_000)}`;
-    const promptGuard = { response: [{ regex: { rules: [{ builtin: "ssn" }] } }] };
-    const { gateway, provider } = await startBefore(
-      (response, count) => {
-        if (count % 2 === 0) {
-          response.writeHead(200, { "content-type": "application/json" });
-          response.end(completion.replace('"Hi."', deep));
-          return;
-        }
-        startStream(response);
-        response.write(streamed[1]);
-        response.end(`${chunk({ content: "y", extra: "z" }).replace('"z"', deep)}data: [DONE]\n\n`);
-      },
-      kind,
-      { promptGuard },
-    );
-    for (let round = 0; round < 2; round++) {
-      expect(await ask(gateway, false)).toMatchObject(error502);
-      expect((await ask(gateway, true)).body).not.toContain('{"a":[{"a"');
-    }
-    expect(provider.received).toHaveLength(4);
-  },
-);
+it.each(["openAI", "anthropic"] as const)("deep nesting passes no guard (%s)", async (kind) => {
+  const deep = `${'{"a":['.repeat(10_000)}"x"${"]}".repeat(10_000)}`;
+  const promptGuard = { response: [{ regex: { rules: [{ builtin: "ssn" }] } }] };
+  const { gateway, provider } = await startBefore(
+    (response, count) => {
+      if (count % 2 === 0) {
+        response.writeHead(200, { "content-type": "application/json" });
+        response.end(completion.replace('"Hi."', deep));
+        return;
+      }
+      startStream(response);
+      response.write(streamed[1]);
+      response.end(`${chunk({ content: "y", extra: "z" }).replace('"z"', deep)}data: [DONE]\n\n`);
+    },
+    kind,
+    { promptGuard },
+  );
+  for (let round = 0; round < 2; round++) {
+    expect(await ask(gateway, false)).toMatchObject(error502);
+    expect((await ask(gateway, true)).body).not.toContain('{"a":[{"a"');
+  }
+  expect(provider.received).toHaveLength(4);
+});
 
 it("an encoded response reaches the client as it is, and is counted", async () => {
   const { gateway } = await startBefore((response) => {
@@ -141,7 +138,7 @@ it("an event of a megabyte passes, and one of seventeen ends the stream with an 
   expect(body).toMatch(/data: {"error":[^\n]+\n\n$/);
 });
 
-it("usage that comes beside choices is counted, and passes", async () => {
+it("usage next to choices is counted and forwarded", async () => {
   const { gateway } = await startBefore((response) => {
     startStream(response);
     const last = usageChunk([{ index: 0, delta: {}, finish_reason: "stop" }]);
@@ -193,7 +190,7 @@ it("a client that reads slowly holds the provider back", async () => {
     await pause(300);
     return written === before || null;
   }, "a provider that waits");
-  // What the buffers of three sockets hold, and no more.
+  // No more than the buffers of three sockets.
   expect(written).toBeLessThan(64 * 1024 * 1024);
 });
 

@@ -33,7 +33,7 @@ const provider = openProvider({
 const base = { provider, path: "/" };
 const dialect = { provider: "p" };
 
-/** What a model says with a thought and calls, as a server of a format streams it. */
+/** Returns a model's stream with a thought and calls, as a server of a format sends it. */
 function streamOf(server: Upstream): Buffer {
   const said = { text: script.text, reasoning: script.thought, calls };
   return Buffer.concat(server.events(said).map((event) => Buffer.from(event)));
@@ -82,7 +82,7 @@ const call = new ChatCall({
   isStream: true,
 });
 
-/** What a client reads of a stream that comes in pieces. */
+/** Returns what a client reads of a stream in pieces. */
 function relayed(target: LlmTarget, pieces: readonly Buffer[]): string {
   const relay = target.openStream(call, "m");
   const output: Uint8Array[] = [];
@@ -101,7 +101,7 @@ function relayed(target: LlmTarget, pieces: readonly Buffer[]): string {
     .replaceAll(/[a-z]+[_-][0-9a-f-]{32,36}/g, "");
 }
 
-/** What a stream holds that has been whole: what follows the finish may be cut off. */
+/** Matches a complete stream: anything after the finish may be cut off. */
 const isWhole = new RegExp(
   [
     // Some servers of completions leave the mark of the end out.

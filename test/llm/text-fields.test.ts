@@ -57,7 +57,7 @@ const rows: readonly Row[] = [
   },
 ];
 
-/** What is no text that a model reads or a user sees, by the name of the field. */
+/** The strings that no model reads and no user sees, by the name of the field. */
 const others: Readonly<Record<string, readonly string[]>> = {
   "names and numbers by which programs find things": [
     ...["id", "call_id", "caller_id", "file_id", "file_ids", "item_id", "tool_id", "tool_call_id"],
@@ -96,20 +96,23 @@ beforeAll(() => {
   fields = textFieldsOf(rows, secret);
 }, 300_000);
 
-it.each(rows)("$name: every text is guarded but for what is none", ({ name, format, part }) => {
-  // Of what a response repeats of its request the instructions alone are texts.
-  const found = (fields.get(name) ?? []).filter(
-    ({ path }) =>
-      name !== "Response" || /^\.(?:output|output_text|instructions|error)\b/.test(path),
-  );
-  expect(found.length).toBeGreaterThan(2);
-  const unguarded = found.filter(({ value }) => guarded(value, format, part).includes(secret));
-  const names = new Set(unguarded.map(({ path }) => lastName(path)));
-  const unknown = [...names].filter((each) => !Object.values(others).flat().includes(each));
-  expect(
-    unknown.map((each) => unguarded.find(({ path }) => lastName(path) === each)?.path),
-  ).toEqual([]);
-});
+it.each(rows)(
+  "$name: every string is guarded except those that are not text",
+  ({ name, format, part }) => {
+    // Of what a response repeats of its request the instructions alone are texts.
+    const found = (fields.get(name) ?? []).filter(
+      ({ path }) =>
+        name !== "Response" || /^\.(?:output|output_text|instructions|error)\b/.test(path),
+    );
+    expect(found.length).toBeGreaterThan(2);
+    const unguarded = found.filter(({ value }) => guarded(value, format, part).includes(secret));
+    const names = new Set(unguarded.map(({ path }) => lastName(path)));
+    const unknown = [...names].filter((each) => !Object.values(others).flat().includes(each));
+    expect(
+      unknown.map((each) => unguarded.find(({ path }) => lastName(path) === each)?.path),
+    ).toEqual([]);
+  },
+);
 
 it.each([
   ["ChatCompletionCreateParamsNonStreaming", ".messages[].content[](text).text"],
@@ -223,7 +226,7 @@ it.each([
   expect(streamed).not.toContain(secret);
 });
 
-it("a response that has a member twice is none: the client may read the other one", async () => {
+it("a response with a duplicate member is refused, as the client may read the other one", async () => {
   const steps = [patternGuards([maskPatterns([guardPattern(secret, secret.length)])])];
   const text = `{"choices":[{"message":{"content":"${secret}","content":"Hi."}}]}`;
   const run = new GuardRun("response");

@@ -2,7 +2,7 @@ import path from "node:path";
 import { Node, Project, type Type } from "ts-morph";
 import { root } from "../harness/root.ts";
 
-/** A value of a type with one text in it, and where that stands: `messages[].content[text].text`. */
+/** A value of a type with one string in it, and the path of the string: `messages[].content[text].text`. */
 export interface TextField {
   readonly path: string;
   readonly value: unknown;
@@ -14,10 +14,10 @@ export interface SdkType {
   readonly name: string;
 }
 
-/** How deep values go: the deepest text of a message stands seven steps down. */
+/** Maximum depth of values; the deepest text of a message is seven levels down. */
 const maxDepth = 9;
 
-/** Every place of the types where any text may stand, each in a value that is as small as the type allows. */
+/** Returns every place in the types where text may occur, each in a value that is as small as the type allows. */
 export function textFieldsOf(
   types: readonly SdkType[],
   text: string,

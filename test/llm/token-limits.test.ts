@@ -24,7 +24,7 @@ const expecting = ["expected", "failed", "hugeExpected"];
 /** Completions that wait to be released. */
 const waiting: (() => void)[] = [];
 
-/** Every completion takes 25 tokens; one that is asked to go on never ends. */
+/** Every completion takes 25 tokens; one of the prompt "continue" never ends. */
 beforeAll(async () => {
   const { host } = await startScripted((response, _, request) => {
     if (request.body.includes("wait")) waiting.push(() => complete(response, request));
@@ -34,7 +34,7 @@ beforeAll(async () => {
       const data = [{ object: "embedding", index: 0, embedding: [0.5] }];
       const usage = { prompt_tokens: 7, total_tokens: 7 };
       response.end(JSON.stringify({ object: "list", model: "m", data, usage }));
-    } else if (request.body.includes("go on")) {
+    } else if (request.body.includes("continue")) {
       startStream(response);
       // Events that come together are as many as those that come apart.
       response.write(chunk({ content: "more " }).repeat(20));
@@ -110,7 +110,7 @@ describe("limits of tokens", () => {
     const stream = await client("cut").chat.completions.create({
       model: "m",
       stream: true,
-      messages: [{ role: "user", content: "go on" }],
+      messages: [{ role: "user", content: "continue" }],
     });
     for await (const { choices } of stream) if (choices.length > 0) break;
     await gateway.seen(/route=cut .*http\.status=/);

@@ -70,12 +70,12 @@ function openai(path: string, headers: Readonly<Record<string, string>> = {}): O
 
 const messages = [{ role: "user" as const, content: "Hello" }];
 
-/** What the provider got last. */
+/** Returns the last request of the provider. */
 function received() {
   return JSON.parse(server.received.at(-1)?.body.toString() ?? "");
 }
 
-it("expressions make fields of what is asked, beside overrides that they see", async () => {
+it("expressions compute fields of a request, in addition to overrides that they see", async () => {
   const asked = { model: "m", messages, max_tokens: 5000, temperature: 1.5, top_p: 0.3 };
   await openai("openai", { "x-user": "ann" }).chat.completions.create(asked);
   expect(received()).toEqual({

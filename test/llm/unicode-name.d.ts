@@ -1,5 +1,5 @@
 /** Names of characters in the Unicode Character Database. */
 declare module "unicode-name" {
-  /** The name of a character; undefined: it has none. */
+  /** Returns the name of a character; `undefined` if it has none. */
   export function unicodeName(character: string): string | undefined;
 }

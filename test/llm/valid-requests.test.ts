@@ -14,7 +14,7 @@ import { outputSchema, pixel, tool } from "./table/features.ts";
 
 const RUNS = process.env.GWC_LONG_TESTS === undefined ? 300 : 3_000;
 
-/** What providers are asked, the name of a model there, and what their own documents say of it. */
+/** The APIs of providers, the name of a model, and the providers' own documents. */
 const upstreams: readonly (readonly [string, UpstreamFormat, string, ProviderSchema])[] = [
   ["OpenAI", completionsUpstream, "gpt-5", ["openai", "CreateChatCompletionRequest"]],
   ["Anthropic", messagesUpstream, "claude-1", ["anthropic", "CreateMessageParams"]],

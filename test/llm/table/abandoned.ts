@@ -9,7 +9,7 @@ export class EndlessUpstream {
   /** The prompts that the gateway has let go before they were. */
   readonly abandoned = new Set<string>();
 
-  /** A prompt with `[endless NAME]` begins, and goes on as long as somebody listens. */
+  /** Begins the response to a prompt with `[endless NAME]`, and continues as long as the client listens. */
   readonly respond = (response: ServerResponse, count: number, request: Received): void => {
     const [prompt] = /\[endless [^\]]+\]/.exec(request.body.toString("utf8")) ?? [];
     if (prompt === undefined) {

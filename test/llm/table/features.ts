@@ -1,4 +1,4 @@
-/** What is tried of every pair of client and provider, whole and streamed. */
+/** The features that every pair of client and provider is tested with, whole and streamed. */
 export const features = [
   "text",
   "tools",
@@ -24,11 +24,11 @@ export interface Question {
   readonly isStream: boolean;
   /** The client's words: the provider knows the try by them. */
   readonly prompt: string;
-  /** What the client sends with, so that its bytes can be looked at. */
+  /** The client's fetch, so that its bytes can be recorded. */
   readonly fetch: typeof fetch;
 }
 
-/** What a client has read in one turn. */
+/** The parts of a response that a client has read in one turn. */
 export interface Reading {
   readonly text: string;
   readonly reasoning: string;
@@ -44,7 +44,7 @@ export interface Call {
 /** Asks through the client of a format: a turn each; where tools are called, their results are sent back. */
 export type Ask = (question: Question) => Promise<readonly Reading[]>;
 
-/** What the system says, the model and the tools. */
+/** The texts of the system, the model and the tools. */
 export const script = {
   system: "Be brief.",
   text: "Grüße, 世界 👋🏽",
@@ -55,7 +55,7 @@ export const script = {
   results: ["18 degrees", "25 degrees"],
 } as const;
 
-/** What the model calls. */
+/** The calls of the model. */
 export const calls: readonly Call[] = [
   { name: "get_weather", input: { city: "Zürich" } },
   { name: "get_weather", input: { city: "Rome" } },
@@ -79,7 +79,7 @@ export function hasResults(feature: Feature): boolean {
   return feature === "parallel tools" || feature === "reasoning";
 }
 
-/** What the model said as it goes back to it: without what an SDK has put in. */
+/** Returns the model's message as it is sent back, without what an SDK has added. */
 export function sentBack<Said>(said: Said): Said {
   const text = JSON.stringify(said, (name, value) =>
     name.startsWith("parsed") ? undefined : value,
@@ -106,13 +106,13 @@ export const outputSchema = {
   additionalProperties: false,
 };
 
-/** What clients of OpenAI show by; undefined: the feature shows nothing. */
+/** Returns the URL of the image for clients of OpenAI; `undefined` if the feature has no image. */
 export function imageUrl(feature: Feature): string | undefined {
   if (feature === "image") return `data:image/png;base64,${pixel}`;
   return feature === "image by address" ? pictureUrl : undefined;
 }
 
-/** Where another picture is. */
+/** The URL of another picture. */
 export const pictureUrl = "https://pictures.test/a.png";
 
 /** A picture of one pixel. */

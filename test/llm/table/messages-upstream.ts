@@ -135,7 +135,7 @@ function blockEvents(block: Block, index: number): readonly TypedEvent[] {
   ];
 }
 
-/** How a block begins, and what it goes on with. */
+/** Returns the start of a block and its deltas. */
 function streamed(block: Block): readonly [object, readonly object[]] {
   switch (block.type) {
     case "text":

@@ -6,7 +6,7 @@ import { clients, type ProviderCase, providers } from "./pairs.ts";
 export interface Pair {
   readonly client: string;
   readonly provider: ProviderCase;
-  /** What its requests begin with. */
+  /** The prefix of its request paths. */
   readonly prefix: string;
 }
 

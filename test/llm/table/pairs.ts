@@ -17,7 +17,7 @@ export const clients: Readonly<Record<string, ClientCase>> = {
 };
 
 interface ClientCase {
-  /** Where its requests go. */
+  /** The path of its requests. */
   readonly path: string;
   readonly ask: Ask;
 }
@@ -46,7 +46,7 @@ export interface ProviderCase {
   readonly model: string;
 }
 
-/** What is spoken where a request goes to. */
+/** Returns the API of a request URL. */
 export function upstreamAt(url: string): Upstream {
   const [pathname = ""] = url.split("?");
   if (pathname.endsWith("/chat/completions")) return completionsUpstream;

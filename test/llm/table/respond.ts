@@ -3,7 +3,7 @@ import type { Received } from "../../harness/scripted.ts";
 import { callsOf, type Feature, features, type Reading, script } from "./features.ts";
 import { upstreamAt } from "./pairs.ts";
 
-/** What the model says, by its turn: it is the same whole and streamed. */
+/** Returns the model's response in a turn, which is the same whole and streamed. */
 export function saidIn(feature: Feature, turn: number, thinks: boolean): Reading {
   const calls = turn === 0 ? callsOf(feature) : [];
   const reasoning = feature === "reasoning" && turn === 0 && thinks ? script.thought : "";

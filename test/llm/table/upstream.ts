@@ -14,9 +14,9 @@ export interface Upstream {
   error(status: number): UpstreamError;
   /** The same within a stream. */
   readonly errorEvent: string | Buffer;
-  /** What a request for a feature has to hold: a value that it is matched against. */
+  /** Returns a value that a request with a feature must match. */
   asked(feature: Feature): object;
-  /** What it holds when the results of the calls come back. */
+  /** Returns a value that the request with the results of the calls must match. */
   replayed(feature: Feature): object;
 }
 

@@ -1,6 +1,6 @@
 import { type ProviderSchema, responseProblems } from "../../harness/provider-schema.ts";
 
-/** What a client got: the bytes that its SDK read. */
+/** The bytes that a client's SDK has read. */
 export class Wire {
   readonly #responses: Promise<string>[] = [];
 
@@ -16,7 +16,7 @@ export class Wire {
     return response;
   };
 
-  /** What is not as the format's own document has it. */
+  /** Returns the differences from the format's own document. */
   async problems(format: string): Promise<readonly string[]> {
     const texts = await Promise.all(this.#responses);
     return texts.flatMap((text) => messagesIn(text).flatMap((each) => problemsOf(format, each)));
