@@ -80,7 +80,7 @@ it("an OTLP server gets a record of each line, over gRPC unless the policy says 
   });
 });
 
-it("an access log, and a part of a policy, that says nothing is told of", () => {
+it("an access log or part of a policy without a setting is reported", () => {
   const said = (frontend: string) => {
     const own = `{apiVersion: gwc.dev/v1alpha1, kind: GatewayPolicy, metadata: {name: p}, spec: {
       targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: logged}],
@@ -95,7 +95,7 @@ it("an access log, and a part of a policy, that says nothing is told of", () => 
   expect(said("frontend: {accessLog: {filter: 'true'}}")).toEqual([]);
 });
 
-it("what variables of the pod say of the log is checked, and stands above the raw configuration", () => {
+it("the pod's variables for the log are checked and override the raw configuration", () => {
   const raw = "rawConfig: {config: {logging: {format: text, level: warn}}}";
   const env = (name: string, value: string) => `env: [{name: ${name}, value: "${value}"}]`;
   const said = (...parameters: readonly string[]) =>
@@ -119,7 +119,7 @@ it("what variables of the pod say of the log is checked, and stands above the ra
   expect(program?.process.logFormat).toBe("json");
 });
 
-it("an audit log in a file that the pod can't write is told of, unless a volume is mounted there", () => {
+it("an audit file that the pod can't write is reported unless a volume is mounted there", () => {
   const raw = (file: string) => `rawConfig: {config: {logging: {audit: {file: ${file}}}}}`;
   const said = (...parameters: readonly string[]) =>
     complaints(checkManifests(gateway(parameters.join(", ")))).map((each) =>

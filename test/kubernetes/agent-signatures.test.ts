@@ -91,7 +91,7 @@ it("a data plane runs code of its own controller for its own Gateway, and nothin
   expect(await refused(sets("front", "second", newSigner()))).toBe(
     "the generation is not signed by the controller of this pod",
   );
-  // What comes next has its bytes anew: each generation is sent by its version.
+  // Later data is sent completely: each generation is sent by its version.
   expect(await refused(renamed(sets("other", "third", own)))).toBe(
     "the generation belongs to default/other",
   );

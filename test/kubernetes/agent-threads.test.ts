@@ -81,7 +81,7 @@ function startKeptLoad(url: string): { stop(): Promise<readonly string[]> } {
 const threads = (count: number) => ({ config: { workerThreads: count } });
 const text = (body: string) => ({ routes: { a: { text: body } } });
 
-/** Loaded by every thread: one of them can't read modules while a file says so. */
+/** Loaded by every thread: one of them can't read modules while a file names it. */
 const unreadable = `
 const fs = require("node:fs");
 const { workerData } = require("node:worker_threads");
@@ -104,7 +104,7 @@ describe("a data plane of several threads", () => {
     const before = await world.figures();
     const next = { routes: { a: { text: "second" }, b: { text: "new" } }, ...threads(3) };
     expect(await world.push(next)).toBeUndefined();
-    // From when it says so on: nothing else is served.
+    // Once it reports that, no other configuration is served.
     expect(await bodies(`${url}/a`)).toEqual(new Set(["second"]));
     expect(await bodies(`${url}/b`)).toEqual(new Set(["new"]));
     const after = await world.figures();
@@ -117,7 +117,7 @@ describe("a data plane of several threads", () => {
     expect(await agent.stop()).toBe(0);
   });
 
-  it("goes on whole with the one before where one can't be served, and says why", async () => {
+  it("all threads keep serving the previous generation if one can't be served", async () => {
     const world = await AgentWorld.start({ ...text("first"), ...threads(2) });
     const agent = await world.startAgent(2);
     const url = `http://127.0.0.1:${world.port}/a`;
@@ -143,7 +143,7 @@ describe("a data plane of several threads", () => {
     expect(await agent.stop()).toBe(0);
   });
 
-  it("goes on whole with the one before where one thread alone can't load the next", async () => {
+  it("all threads keep serving the previous generation if a single thread can't load the next", async () => {
     const world = await AgentWorld.start({ ...text("first"), ...threads(3) });
     const agent = await world.startAgent(3, unreadable);
     const url = `http://127.0.0.1:${world.port}`;
@@ -341,7 +341,7 @@ describe("a data plane of several threads", () => {
     expect(podOf({ ...text("second"), ...threads(4) })).toEqual(several);
   });
 
-  it("that began with one goes on with it, and says so", async () => {
+  it("that began with one thread keeps it, and logs that", async () => {
     const world = await AgentWorld.start(text("first"));
     const agent = await world.startAgent(1);
     expect(await world.push({ ...text("second"), ...threads(2) })).toBeUndefined();

@@ -46,9 +46,9 @@ type RouteTarget =
 export class AgentWorld {
   readonly port: number;
   readonly folder: string = temporaryFolder();
-  /** What the newest generation says of each object. */
+  /** The statuses of objects in the newest generation. */
   statuses: readonly CompiledStatus[] = [];
-  /** What data planes have said of what they got. */
+  /** The acknowledgements of data planes. */
   readonly said: Settled[] = [];
   readonly #stats: number;
   readonly #ready: number;
@@ -60,7 +60,7 @@ export class AgentWorld {
   #before: CodeResources | undefined;
   readonly #endpoints = new Map<string, ReturnType<typeof resourceOf>>();
   #server: DiscoveryServer | undefined;
-  /** Where the data plane runs. */
+  /** The working directory of the data plane. */
   #cwd = "";
 
   private constructor(ports: readonly number[]) {
@@ -82,7 +82,10 @@ export class AgentWorld {
     return world;
   }
 
-  /** Its threads break down when `breakDown` says so, and load `preload` first. Resolves when it serves. */
+  /**
+   * Starts the agent. Its threads break down when `breakDown` triggers them, and load `preload` first. Resolves when it
+   * serves.
+   */
   async startAgent(threads: number, preload = ""): Promise<GwcProcess> {
     const fragile = fragileThreads(threads);
     this.#cwd = fragile.folder;
@@ -254,7 +257,7 @@ function routeObjects(name: string, target: RouteTarget): readonly object[] {
   return [object("HTTPRoute", name, { parentRefs: [{ name: "front" }], rules }), ...rest];
 }
 
-/** What a route leads to, and the objects that say so. */
+/** Returns the targets of a route, with the objects that define them. */
 function targetObjects(
   name: string,
   target: RouteTarget,

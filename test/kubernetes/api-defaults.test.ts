@@ -36,7 +36,7 @@ it.each([
   ["a region that is assumed", { ...backend, spec: { ai: { provider: { bedrock: {} } } } }],
   ["a section that says nothing", { ...policy, spec: { targetRefs, traffic: {} } }],
   [
-    "conditional entries, which stand alone",
+    "conditional entries, which exclude others",
     { ...policy, spec: { targetRefs, traffic: { rateLimit: { conditional: [] } } } },
   ],
 ])("%s, is reported as it is written", (_, manifest) => {

@@ -16,7 +16,7 @@ interface OpenApiSchema {
 /** The file with the defaults of the Gateway API, by `APIVERSION KIND`; `GATEWAY_API_DEFAULTS=write` writes it again. */
 export const gatewayApiFile = path.join(import.meta.dirname, "gateway-api-defaults.json");
 
-/** What an API server writes into Services, Secrets and slices; what it assigns (addresses, node ports) is left out. */
+/** The defaults that an API server sets in Services, Secrets and slices, without what it assigns (addresses, node ports). */
 const CORE: Readonly<Record<string, Defaults>> = {
   "v1 Service": {
     "spec.ports.[].protocol": "TCP",

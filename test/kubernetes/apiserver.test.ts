@@ -9,7 +9,7 @@ import { mutated, mutations } from "./bounds/mutations.ts";
 import { boundDocument, boundTables } from "./bounds/tables.ts";
 import { isGood } from "./shapes.ts";
 
-/** What Kubernetes says against the definitions, and against each object. */
+/** The errors of Kubernetes for the definitions, and for each object. */
 interface Verdict {
   readonly definitions: readonly (readonly string[])[];
   readonly objects: readonly (readonly string[])[];
@@ -29,7 +29,7 @@ function judge(
     maxBuffer: 100_000_000,
     encoding: "utf8",
   });
-  // What the program writes.
+  // The output of the program.
   return JSON.parse(text) as Verdict;
 }
 
@@ -60,7 +60,7 @@ function mutatedCases(): typeof cases {
   });
 }
 
-/** What gwc and Kubernetes say differently of documents. */
+/** Returns the documents about which gwc and Kubernetes differ. */
 function differences(documents: typeof cases, verdicts: Verdict["objects"]): readonly string[] {
   return documents.flatMap(({ kind, field, object }, index) => {
     const own = isGood(kind, object);

@@ -16,7 +16,7 @@ let gateway: Gateway;
 /** Pods that fail the requests of clients, or the checks of the gateway. */
 const failing = new Set<string>();
 const ailing = new Set<string>();
-/** What the proxy was asked for. */
+/** The requests that the proxy received. */
 const asked: AskedTunnel[] = [];
 
 const pod =
@@ -121,7 +121,7 @@ it("a backend is reached through the proxy of its policy, which is shown what th
   expect(asked).toEqual([[expect.stringMatching(/^far\.test:\d+$/), "Bearer open"]]);
 });
 
-it("what can't be kept is told", () => {
+it("unsupported settings are reported", () => {
   const route = (name: string) =>
     `${gatewayManifest(8080)}{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, metadata: {name: r}, spec: {parentRefs: [{name: gw}], rules: [{backendRefs: [{name: ${name}, group: gwc.dev, kind: GatewayBackend}]}]}}`;
   const said = (...documents: readonly string[]) =>

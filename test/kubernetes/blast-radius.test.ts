@@ -40,7 +40,7 @@ it(`${STEPS} changes of one tenant of a Gateway, most with mistakes, keep no cha
   };
   const world = await AgentWorld.start(generation(0, extra));
   let agent = await world.startAgent(1);
-  /** What a tenant sees at a step, from the moment when its key passes. */
+  /** Returns what a tenant sees at a step, once its key is accepted. */
   const inForce = async (step: number) => {
     for (const tenant of TENANTS) {
       const ask = (path: string, key = step) => askAs(tenant, world.port, path, key);

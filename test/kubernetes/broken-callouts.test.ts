@@ -6,7 +6,7 @@ import { listen } from "../harness/listen.ts";
 import { send } from "../harness/send.ts";
 import { startUpstream } from "../harness/upstream.ts";
 
-/** Where what policies ask is; nobody should come there. */
+/** Port of a server that policies must not call. */
 let asked: number;
 let connections = 0;
 let upstream: string;

@@ -9,7 +9,7 @@ const ofPath = [{ name: "path", expression: "request.path" }];
 const filePath = [{ key: "path", value: "request.path" }];
 const isRead = 'request.method == "GET"';
 
-/** What manifests say below `traffic`, and a file below `policies`. */
+/** The same policy in manifests below `traffic`, and in a file below `policies`. */
 const forms: Readonly<Record<string, readonly [traffic: object, policies: object]>> = {
   "authorization over gRPC": [{ extAuth: { backendRef, grpc: {} } }, { extAuthz: { host } }],
   "what its server gets besides": [
@@ -170,7 +170,7 @@ const forms: Readonly<Record<string, readonly [traffic: object, policies: object
 
 const gatewayApi = "gateway.networking.k8s.io";
 
-/** Where a policy of manifests stands: what it targets, and whether it acts before routing. */
+/** The places of a policy in manifests: its target, and whether it acts before routing. */
 const places = {
   "a route": { target: { kind: "HTTPRoute", name: "shop" }, isBefore: false },
   "a rule": { target: { kind: "HTTPRoute", name: "shop", sectionName: "rule" }, isBefore: false },
@@ -225,7 +225,10 @@ function file(policies: object, { isBefore }: Place): string {
   return JSON.stringify({ binds: [{ port: 8080, listeners: [listener] }] });
 }
 
-/** What the policies of the listener and of the route come to, without where they stand; the time to connect is manifests' own. */
+/**
+ * Returns the settings of the policies of the listener and the route, without their places; only manifests have a connect
+ * timeout.
+ */
 function settingsOf(text: string): string {
   const options = { name: "test", isStrict: false };
   const checked = checkFiles(["a.yaml"], memoryHost({ "a.yaml": text }), options);

@@ -17,7 +17,7 @@ let plain: EnvoyServices;
 let secure: EnvoyServices;
 let upstream: string;
 
-/** Where the policies stand, and what their backendRef names. */
+/** The places of the policies, as named in their backendRef. */
 const places = ["route", "gateway", "before"] as const;
 const servers = ["service", "backend"] as const;
 
@@ -118,7 +118,7 @@ describe.each(places)("policies that ask servers, on a %s", (place) => {
     const statuses = [];
     for (let i = 0; i < 3; i++) statuses.push((await ask("/shop")).status);
     expect(statuses).toEqual([200, 200, 429]);
-    // What no route takes is asked about only before routing.
+    // Requests without a route are checked only before routing.
     const count = asked().length;
     if (place === "gateway") {
       expect((await ask("/shop/free", denied)).status).toBe(200);
@@ -215,7 +215,7 @@ describe("policies on the server that is asked", () => {
     expect(tunnels).toEqual([["far.test:9000", "Bearer open"]]);
   });
 
-  it("are told of where they act on requests of clients alone", () => {
+  it("are reported where they act only on requests of clients", () => {
     const said = (rules: string, policies: string) =>
       complaints(
         checkManifests(
@@ -295,7 +295,7 @@ describe("what manifests say of servers that fail, and of sizes and places", () 
     },
   );
 
-  it("a size may be a quantity, and a credential stands where location says", async () => {
+  it("a size may be a quantity, and the location of a credential is configurable", async () => {
     const post = (size: number) =>
       send(`${gateway.url}/body`, "POST", { "x-user": `size-${size}` }, "a".repeat(size));
     expect([(await post(1024)).status, (await post(1025)).status]).toEqual([200, 413]);

@@ -73,7 +73,7 @@ export interface GatewayPorts {
   readonly extra: number;
 }
 
-/** What tenant X has on the Gateway at a moment. */
+/** The state of tenant X on the Gateway at a moment. */
 export interface TenantX {
   readonly objects: readonly TenantObject[];
   /** Contents of Secrets in the namespace `x`, by their names. */
@@ -134,7 +134,7 @@ function onGateway(
   return { ...object, spec };
 }
 
-/** What tenants A and B have changed last. */
+/** The last changes of tenants A and B. */
 export interface TenantState {
   readonly step: number;
   /** Ports of the backends, by tenant. */

@@ -109,7 +109,7 @@ it("a port asks curl for a certificate as the Gateway says of it, and shows back
     folder,
     env: mountsIn(folder),
   });
-  /** Who the client is to the gateway; undefined when there was no connection. */
+  /** Returns the client's identity at the gateway; `undefined` if there was no connection. */
   const curl = async (port: number, name?: string) => {
     const shown = name === undefined ? [] : ["--cert", `${name}.pem`, "--key", `${name}.key`];
     const sent = await run(program("curl"), ["-sik", ...shown, `https://127.0.0.1:${port}/`], {
@@ -171,7 +171,7 @@ it.each([
   ]);
 });
 
-it("a certificate that no backend is shown is told of", () => {
+it("a certificate that no backend uses is reported", () => {
   const tls = "tls: {backend: {clientCertificateRef: {name: own}}}";
   const gateway = gatewayOf("{name: a, port: 8080, protocol: HTTP}", tls);
   expect(complaints(checkManifests([gateway, ...objects].join("\n---\n")))).toEqual([

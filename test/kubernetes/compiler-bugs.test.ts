@@ -101,7 +101,7 @@ class FaultyMember extends KeptByObject<object, object> {
 const options = { name: "test", isStrict: false, isIsolating: true, isDelivered: true };
 const isRoute = ({ name }: { name: string }) => name === "default/a";
 
-/** What the tenant's route is in a program. */
+/** Returns the tenant's route in a program. */
 function served(checked: ReturnType<typeof checkFiles>): string | undefined {
   const listeners = checked.program?.binds.flatMap((bind) => bind.listeners) ?? [];
   return JSON.stringify(listeners.flatMap(({ routes }) => routes.filter(isRoute)));

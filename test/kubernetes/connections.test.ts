@@ -297,7 +297,7 @@ describe("what can't be meant", () => {
       said: ['missing-section: Service "default/web" has no "no"'],
     },
     {
-      what: "a BackendTLSPolicy beside an older GatewayPolicy of the same Service",
+      what: "a BackendTLSPolicy with an older GatewayPolicy of the same Service",
       documents: [
         tlsPolicy("web", "hostname: a.test, wellKnownCACertificates: System"),
         policy("web, creationTimestamp: '2024-01-01T00:00:00Z'", "tls: {sni: b.test}").replace(

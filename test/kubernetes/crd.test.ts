@@ -76,7 +76,7 @@ it("the schema of a kind is good for editors: unknown fields are mistakes", () =
   expect(validate(route({ parentRef: [{ name: "gw" }] }))).toBe(false);
 });
 
-it("kubectl shows what became of an object, and its conditions are told apart by their types", () => {
+it("kubectl shows the status of an object", () => {
   expect(schemas.map(({ columns }) => columns.map(({ name }) => name))).toEqual([
     ["Accepted", "Age"],
     ["Accepted", "Attached", "Age"],

@@ -10,7 +10,7 @@ import { checkManifests, complaints } from "./manifests.ts";
 
 interface Rule {
   readonly path: string;
-  /** Where its requests go: a backend, or routes by their name and namespace. */
+  /** The destination of its requests: a backend, or routes by name and namespace. */
   readonly to: string | readonly [name: string, namespace: string];
   /** A header that it sets. */
   readonly sets?: readonly [name: string, value: string];
@@ -182,7 +182,7 @@ it("what the route says that delegates holds for its routes, whose own policies 
   expect(await ask("/team/cart", "guest")).toBe("/team/cart shop");
 });
 
-it("says who is nobody's route, and what can't be handed on", () => {
+it("reports routes without a parent, and unsupported delegation", () => {
   const delegating = (to: readonly [string, string], more: object = {}) =>
     route("shop", { parents: toGateway, rules: [{ path: "/team", to, more }] });
   const leaf = (path: string) =>
@@ -221,7 +221,7 @@ it("says who is nobody's route, and what can't be handed on", () => {
   ]);
 });
 
-it("beside a mistake in a rule or in its policy, nobody gets past it to the routes behind", () => {
+it("with a mistake in a rule or its policy, no request reaches the routes behind", () => {
   const check = (...others: readonly object[]) => {
     const text = manifests(
       8080,

@@ -152,7 +152,7 @@ it("takes the raw configuration under the typed fields, and refuses what is no p
   expect(() => build("", "rawConfig: {bind: []}")).toThrow(/rawConfig has no field "bind"/);
 });
 
-it("takes a variable of the parameters in the place of the usual one, whole, and none that is deleted", () => {
+it("a variable of the parameters replaces the usual one", () => {
   const { read } = build(
     "env: [{name: A, value: class}, {name: NAMESPACE, value: elsewhere}]",
     "env: [{name: A, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}, " +
@@ -222,7 +222,7 @@ it("takes resources as they are, and refuses a mesh that it could not be a part 
   }
 });
 
-it("refuses quantities that are none, and knows the fields of a container's resources and variables", () => {
+it("refuses invalid quantities", () => {
   for (const quantity of ["500mec", "-", "1 Gi", "[]"])
     expect(() => build("", `resources: {limits: {cpu: ${JSON.stringify(quantity)}}}`)).toThrow(
       /wrong-type: "cpu" must be a quantity such as/,
@@ -302,7 +302,7 @@ it("gives pods with limits of an hour and longer a folder for what is used, whic
   });
 });
 
-it("refuses directives of overlays that are none", () => {
+it("refuses invalid overlay directives", () => {
   expect(() => build("", "deployment: {spec: {strategy: {$patch: remove}}}")).toThrow(
     /unknown-directive: overlays have no directive `\$patch: "remove"`/,
   );

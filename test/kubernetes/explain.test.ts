@@ -31,7 +31,7 @@ spec:
 ].join("\n---\n");
 const checked = checkManifests(text);
 
-it("says of each field which value counts, where it stands, and what it overrides", () => {
+it("shows for each field the effective value, its place, and what it overrides", () => {
   const [explained] = explainRoute(checked, "agents/tools", undefined);
   const cors = explained?.fields.find(({ field }) => field === "traffic.cors");
   expect(cors?.values).toMatchObject([
@@ -51,7 +51,7 @@ it("says of each field which value counts, where it stands, and what it override
   );
 });
 
-it("shows what happens before routing beside the route's own policies", () => {
+it("shows what happens before routing next to the route's own policies", () => {
   const [explained] = explainRoute(checked, "agents/tools", undefined);
   const preRouting = explained?.fields.find(({ field }) => field === "traffic.PreRouting.csrf");
   expect(preRouting?.values).toMatchObject([

@@ -9,7 +9,7 @@ import { checkManifests, complaints } from "./manifests.ts";
 
 let services: EnvoyServices;
 let gateway: Gateway;
-/** What the HTTP authorization server was asked. */
+/** The requests that the HTTP authorization server received. */
 const asked: { url: string; headers: IncomingMessage["headers"]; body: string }[] = [];
 
 const backend = (name: string, url: string): string => {
@@ -36,7 +36,7 @@ const server = (name: string): string =>
 
 beforeAll(async () => {
   services = await startEnvoyServices();
-  // Says no to whoever is not known.
+  // Refuses unknown callers.
   const authorization = createServer(async (request, response) => {
     const { url = "", headers } = request;
     const body = Buffer.concat(await request.toArray()).toString();

@@ -134,7 +134,7 @@ spec: {parentRef: {name: gw}, listeners: [${https("added", 7443)}]}`;
     (found?.listeners ?? []).map(({ name, conditions }) => [name, brief(conditions)]),
   );
   expect(of).toEqual({ http: served, default: expected, "own-port": served });
-  // The Gateway goes on with its other listeners, and says which are missing.
+  // The Gateway serves its other listeners and reports the missing ones.
   const isServed = expected[0] === served[0];
   const isResolved = expected[1] === served[1];
   expect(brief(found?.conditions)).toEqual([
@@ -158,7 +158,7 @@ it("a Gateway of which no listener has an authority is not accepted", () => {
   );
 });
 
-it("a Gateway that lets clients through without a valid certificate says so", () => {
+it("a Gateway that admits clients without a valid certificate reports it", () => {
   const types = ["InsecureFrontendValidationMode"];
   const of = (tls: string) =>
     brief(

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { root } from "../harness/root.ts";
 import { Workspace } from "../harness/workspace.ts";
 
-/** What is evaluated says so; generations are of the modules that are named, by the digests that stand before them. */
+/** Each evaluated module logs that; a generation consists of the named modules, by the digests before them. */
 const PROGRAM = `
 import { copyFileSync, mkdirSync } from "node:fs";
 import { AgentStore } from ${JSON.stringify(path.join(root, "compiler/agent/agent-store.ts"))};

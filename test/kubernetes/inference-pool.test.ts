@@ -124,7 +124,7 @@ describe("an InferencePool", () => {
     },
   );
 
-  it("is asked by HTTP/2 where its appProtocol says so, under the policies that target it", async () => {
+  it("is called by HTTP/2 if its appProtocol requires it, under the policies that target it", async () => {
     const statuses = [];
     for (let i = 0; i < 4; i++) statuses.push(await ask("fast", `127.0.0.4:${port}`));
     expect(statuses.map(({ body }) => body).slice(0, 3)).toEqual(["HTTP/2", "HTTP/2", "HTTP/2"]);

@@ -157,7 +157,7 @@ it("a mounted Secret that is malformed or missing closes what reads it, and the 
     /\twarn\t.*tls-x\/tls\.crt.*the private key does not belong to the certificate/,
   );
 
-  // What is mended opens again; what goes bad closes.
+  // Fixed Secrets open again; broken ones close.
   put("plain", { ".htaccess": passwords("mended") });
   put("good", { ".htaccess": "no passwords" });
   put("tls-x", pair(certificates, "x.test"));

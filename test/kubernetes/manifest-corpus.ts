@@ -25,7 +25,7 @@ export function writtenManifests(): ReadonlyMap<string, readonly WrittenManifest
 
 /** The documents of a text: whole ones, those between fences or backticks, and mappings in braces. */
 function manifestsIn(text: string): readonly WrittenManifest[] {
-  // What a test fills in is a name or a number.
+  // A test's placeholders are names or numbers.
   const filled = text.replace(/\$\{[^{}]*\}/g, "8080");
   const blocks = filled.split(/^\s*---\s*$|`|^"/m).filter((each) => /^apiVersion:/m.test(each));
   const whole = blocks.map((each) => each.slice(each.search(/^apiVersion:/m)));

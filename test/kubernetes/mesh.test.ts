@@ -261,7 +261,7 @@ it("certificates that somebody else keeps in a folder are waited for, and follow
   expect([...seen]).toEqual([`200 URI:${OWN} by istio`]);
 });
 
-it("a pod that does not know its account refuses to serve, and says so", async () => {
+it("a pod that does not know its account refuses to serve", async () => {
   const { agent } = await startDataPlane({}, { shop: at(pod, "default/shop") }, "");
   expect(agent.output).toContain(
     "refused: the environment variable SERVICE_ACCOUNT is not set: it is a part of the identity in the mesh",

@@ -36,7 +36,7 @@ it("of several backends those that are missing get their share refused, and the 
   expect(await ask("/both")).toBe(500);
 });
 
-it("beside another one an MCP backend that is missing gets its share refused, and one with a mistake serves nobody", async () => {
+it("requests for the share of a missing MCP backend are refused", async () => {
   const tools =
     '{"tools":[{"name":"a","inputSchema":{"type":"object"}},{"name":"b","inputSchema":{"type":"object"}}]}';
   const [stable, canary, plain] = await Promise.all(

@@ -8,7 +8,7 @@ metadata: {name: tools}
 spec: {static: {host: tools.example.com, port: 80}}
 `;
 
-/** What is said of a document beside a world without mistakes. */
+/** Returns the messages about a document in a world without mistakes. */
 export function complaintsAbout(...documents: readonly string[]): readonly string[] {
   return complaints(checkManifests([world, backend, ...documents].join("\n---\n"))).map((line) =>
     line.replace(/^\d+ /, ""),
@@ -19,7 +19,7 @@ export function complaintsAbout(...documents: readonly string[]): readonly strin
 export const policy = (target: string, rest: string): string =>
   `{apiVersion: gwc.dev/v1alpha1, kind: GatewayPolicy, metadata: {name: p}, spec: {${target}, ${rest}}}`;
 
-/** What a policy is for. */
+/** Returns the target of a policy. */
 export const target = (kind: string, name: string, section?: string): string =>
   `targetRefs: [{group: ${kind === "Service" ? '""' : kind === "GatewayBackend" ? "gwc.dev" : "gateway.networking.k8s.io"}, ` +
   `kind: ${kind}, name: ${name}${section === undefined ? "" : `, sectionName: "${section}"`}}]`;

@@ -21,7 +21,7 @@ it("a reference across namespaces needs a grant of that namespace, by kind and n
   expect(complaintsAbout(elsewhere, using, grant("kind: Service"))).toEqual([]);
 });
 
-it("each expression of a Require is looked at where it stands", () => {
+it("each expression of a Require is checked at its place", () => {
   const text = `${world}
 ---
 apiVersion: gwc.dev/v1alpha1
@@ -83,7 +83,7 @@ it("a Gateway of another controller is left alone, and several of ours are sever
   ]);
 });
 
-it("TLS versions of a raw configuration that leave none are told where they stand", () => {
+it("TLS versions of a raw configuration that exclude all are reported at their place", () => {
   const text = `
 apiVersion: gwc.dev/v1alpha1
 kind: GatewayParameters

@@ -189,7 +189,7 @@ it.each([
     ],
   },
   {
-    what: "mappings in the place of texts",
+    what: "mappings instead of strings",
     document: listener("{name: s, port: 8443, protocol: {a: b}}").replace(
       "name: tls",
       "name: tls, labels: {a: {b: c}}",

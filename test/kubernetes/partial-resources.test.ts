@@ -22,7 +22,7 @@ const backendRefs = (name: string): string => `backendRefs: [{name: ${name}, por
 const missing = (name: string): string =>
   `missing-reference: there is no Service "default/${name}"`;
 
-it("beside a mistake in a rule, what its backends and the other rules lack is told in the same run", () => {
+it("a mistake in a rule hides no mistakes in its backends and other rules", () => {
   const match = "matches: [{path: {type: Exactly, value: /r}}]";
   expect(
     said(
@@ -33,7 +33,7 @@ it("beside a mistake in a rule, what its backends and the other rules lack is to
   ).toEqual([expect.stringContaining('unknown-value: "type"'), missing("one"), missing("two")]);
 });
 
-it("beside a mistake in a filter, what its rule's backends lack is told in the same run", () => {
+it("a mistake in a filter hides no mistakes in its rule's backends", () => {
   const redirect = "{type: RequestRedirect, requestRedirect: {scheme: gopher}}";
   expect(said(route(`{filters: [${redirect}], ${backendRefs("one")}}`))).toEqual([
     expect.stringContaining('unknown-value: "scheme"'),
@@ -73,7 +73,7 @@ it("a policy of a rule or listener that has mistakes is not said to have no targ
 });
 
 it.each(["Gateway", "ListenerSet"])(
-  "beside a mistake in a listener of a %s, those of its other listeners and of their routes are told",
+  "a mistake in a listener of a %s hides no mistakes in other listeners and their routes",
   (kind) => {
     const owner = kind === "Gateway" ? "gatewayClassName: gwc" : "parentRef: {name: gw}";
     const listeners =
@@ -107,7 +107,7 @@ it.each([
   ["a parent", "parentRefs: [{kind: ListenerSet, name: set, prt: 80}]"],
   ["the name of a part", "parentRefs: [{kind: ListenerSet, name: set, sectionName: A B}]"],
   ["a field's name", "parentRefs: [{kind: ListenerSet, name: set}], hostnamez: [a.test]"],
-])("beside a mistake in %s of a route its rules are judged, and take no request", (_, fields) => {
+])("rules of a route with a mistake in %s are checked and serve no requests", (_, fields) => {
   const broken = resource("HTTPRoute", "a", `${fields}, rules: [{${backendRefs("one")}}]`);
   // Were the first one to answer anything, this one would be left nothing.
   const whole = route(`{${backendRefs("web")}}`);
@@ -121,7 +121,7 @@ it("a route whose parents all have mistakes is not said to have none", () => {
   ]);
 });
 
-it("beside a mistake in a Gateway, those of its listeners and of their routes are told", () => {
+it("a mistake in a Gateway hides no mistakes in its listeners and their routes", () => {
   const gateway = resource(
     "Gateway",
     "o",

@@ -44,7 +44,7 @@ spec:
 ${more}`;
 }
 
-it("serves what a raw configuration binds beside the Gateway's listeners, with its policies and its pods' variables", async () => {
+it("serves the binds of a raw configuration next to the Gateway's listeners", async () => {
   const { url } = await startEcho();
   const [port, raw, ofClass] = [await freePort(), await freePort(), await freePort()];
   const own = `

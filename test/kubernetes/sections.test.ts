@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { checkManifests, complaints } from "./manifests.ts";
 
-/** What is said of manifests beside a Gateway. */
+/** Returns the messages about manifests with a Gateway. */
 function said(...documents: readonly string[]): readonly string[] {
   return complaints(checkManifests([gateway, ...documents].join("\n---\n"))).map((line) =>
     line.replace(/^\d+ /, ""),
@@ -54,13 +54,13 @@ it("a policy of a route that calls no backend can't say how one is reached", () 
   ]);
 });
 
-it("what stands on a Gateway may act on some of its routes only", () => {
+it("a policy of a Gateway may act on only some of its routes", () => {
   const traffic = "traffic: {timeouts: {request: 1s}, retry: {attempts: 1}}";
   const ofGateway = policy("Gateway", "g", `${traffic}, backend: {${mcpRules}}`);
   expect(said(...plain, ...mcp, redirect, ofGateway)).toEqual([]);
 });
 
-it("what acts on none of them is told once, where it is written", () => {
+it("a policy that acts on no route is reported once, at its place", () => {
   const traffic = "traffic: {cors: {allowOrigins: ['*']}, retry: {attempts: 1}}";
   const ofGateway = policy("Gateway", "g", traffic);
   const other = redirect.replaceAll("away", "off");
@@ -69,7 +69,7 @@ it("what acts on none of them is told once, where it is written", () => {
   ]);
 });
 
-it("a field that every route overrides is told, too", () => {
+it("a field that every route overrides is reported, too", () => {
   const ofGateway = policy(
     "Gateway",
     "g",
@@ -89,7 +89,7 @@ it("TLS with clients needs a listener that ends TLS, and its versions a handshak
   ]);
 });
 
-it("authorities beside a certificate that is not verified are a mistake", () => {
+it("CA certificates without verification are a mistake", () => {
   const tls = "tls: {insecureSkipVerify: All, caCertificateRefs: [{name: ca}]}";
   const wrong = backend("s", `static: {host: s, port: 80}, policies: {${tls}}`);
   expect(said(route("r", "/r", to("s")), wrong)).toEqual([
@@ -125,7 +125,7 @@ it("so is what another policy overrides everywhere", () => {
   expect(said(...mcp, outer, inner)).toContainEqual(expect.stringMatching(/^cel-\S+: .*\bnam\b/));
 });
 
-it("a mistake of what is used is told once", () => {
+it("a mistake in a shared object is reported once", () => {
   const wrong = backend(
     "s",
     "static: {host: s, port: 80}, policies: {auth: {secretRef: {name: none}}}",
@@ -152,14 +152,14 @@ it("a ListenerSet that names another kind than a Gateway belongs to none", () =>
   ]);
 });
 
-it("a selector of API keys that selects no Secret is told", () => {
+it("a selector of API keys that selects no Secret is reported", () => {
   const keys = "traffic: {apiKeyAuthentication: {secretSelector: {matchLabels: {team: a}}}}";
   expect(said(...plain, policy("HTTPRoute", "r", keys))).toEqual([
     "selector-without-match: no Secret of the namespace has these labels",
   ]);
 });
 
-it("a limit of tokens may stand on routes of which some use models", () => {
+it("a token limit may apply to routes of which some use models", () => {
   const models = [
     route("l", "/l", to("l")),
     backend("l", "ai: {provider: {openai: {}}}, policies: {auth: {passthrough: {}}}"),

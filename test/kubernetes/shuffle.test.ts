@@ -15,7 +15,7 @@ function outputOf(files: Readonly<Record<string, string>>): readonly BundleOutpu
   expect(programs, said.join("\n")).not.toEqual([]);
   return programs.map((program) => ({
     modules: emitModules(program, "path", sources),
-    // What is in a file is written down; in which file it is must not matter to the modules.
+    // The contents of files are recorded; which file contains them must not matter to the modules.
     inputs: program.inputs,
     mounts: [program.deployment?.secrets, program.deployment?.configMaps],
     said: said.toSorted(),

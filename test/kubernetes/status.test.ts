@@ -53,7 +53,7 @@ it("a message of many mistakes names as many as a status has room for", () => {
   expect(resolved?.message.length).toBeLessThan(4_100);
 });
 
-it("a Gateway whose own certificate no backend is shown serves, and says so", () => {
+it("a Gateway whose own certificate no backend uses serves and reports it", () => {
   const own = `
 {apiVersion: v1, kind: Secret, metadata: {name: own}, data: {tls.crt: "", tls.key: ""}}
 ---
@@ -87,7 +87,7 @@ it("a Gateway without mistakes is accepted and programmed, and counts its routes
   ]);
 });
 
-it("a listener with a kind that it can't take says so, and takes the others", () => {
+it("a listener with an unsupported kind reports it and accepts the others", () => {
   const { listeners } = statusOfOne(
     "Gateway g",
     "{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {name: g}, spec: {gatewayClassName: gwc, listeners: [{name: a, port: 1, protocol: HTTP, allowedRoutes: {kinds: [{kind: TCPRoute}]}}]}}",
@@ -164,7 +164,7 @@ it("a policy whose target is missing is not Attached", () => {
 
 const rulesOfMcp = "backend: {mcp: {authorization: {policy: {matchExpressions: ['true']}}}}";
 
-it("a policy of a Gateway that acts on none of its routes says so", () => {
+it("a policy of a Gateway that acts on none of its routes reports it", () => {
   const ofGateway = policy(rulesOfMcp, "gw").replace("HTTPRoute", "Gateway");
   const { ancestors } = statusOfOne("GatewayPolicy p", ofGateway);
   expect(brief(ancestors?.[0]?.conditions)).toEqual([
@@ -240,7 +240,7 @@ it.each([
     ],
   },
   {
-    what: "that lost to an older one says so",
+    what: "that lost to an older one reports it",
     document: `${tlsPolicy("web")}\n---\n${tlsPolicy("web").replace("name: t}", "name: s}")}`,
     said: ["Gateway gw", "Accepted=False Conflicted", "ResolvedRefs=True ResolvedRefs"],
   },
@@ -259,7 +259,7 @@ it.each(["no", "unused"])(
   },
 );
 
-it("a route with mistakes says so to its parents, and nothing to Gateways of others", () => {
+it("a route with mistakes reports them only to its own parents", () => {
   const wrong = "parentRefs: [{name: gw}], rules: [{matchess: []}]";
   expect(brief(statusOfOne("HTTPRoute r", route(wrong)).parents?.[0]?.conditions)).toEqual([
     "Accepted=False UnsupportedValue",

@@ -16,7 +16,7 @@ export function stored<Written extends WrittenManifest>(manifest: Written): Writ
   return withDefaults(manifest, defaults.get(`${version} ${name}`) ?? {});
 }
 
-/** What is said of manifests, and what they are compiled to, without the places. */
+/** The messages about manifests and their compiled form, without places. */
 export interface Verdict {
   readonly said: readonly string[];
   readonly programs: string;

@@ -53,7 +53,7 @@ it("a GatewayPolicy traces the requests of its Gateway, by HTTP unless it says o
   expect(server?.attributes).not.toHaveProperty(["server.address"]);
 });
 
-it("it stands above the raw configuration, and its server has to be there", () => {
+it("it overrides the raw configuration, and its server must exist", () => {
   const raw =
     "rawConfig: {config: {tracing: {otlpEndpoint: 'raw:4318', otlpProtocol: http, randomSampling: 0.5}}}";
   const documents = [gateway(raw), backend("shop", "http://10.0.0.1:8080")];

@@ -54,7 +54,7 @@ it("a path pattern that does not compile closes its own rule and no other", asyn
   for (const index of PATTERNS.keys()) {
     const host = `x${index}.test`;
     expect(await status({ host, path: "/open" })).toBe(200);
-    // Whatever the pattern could have meant is closed; what it could not is not its own.
+    // All paths that the pattern could have matched are closed; the others do not belong to it.
     const path = PATTERNS[index]?.startsWith("/priv") ? "/private" : "/anything";
     expect(await status({ host, path })).toBe(500);
   }

@@ -83,7 +83,7 @@ const url = "http://mcp.test:8080/mcp";
 const told = (...parts: readonly string[]) =>
   complaints(checkManifests([gatewayManifest(80), ...parts].join("")));
 
-it("rules of the route that would not hold for a Service are told at the reference to it", () => {
+it("rules of the route that would not apply to a Service are reported at the reference to it", () => {
   const parts = [route(mcp("one"), plain("web")), backend("one", url), service("web", "80")];
   expect(told(...parts)).toEqual([]);
   for (const [kind, name] of [
@@ -98,7 +98,7 @@ it("rules of the route that would not hold for a Service are told at the referen
   expect(told(...zero, rules("HTTPRoute", "tools", "a"))).toEqual([]);
 });
 
-it("rules of one backend are its own, wherever its reference stands, and never another's", () => {
+it("rules of one backend apply only to it, whatever the order of references", () => {
   const parts = [backend("one", url), backend("two", url, "other"), service("web", "80")];
   const ruled = (...references: readonly string[]) => {
     const checked = checkManifests(

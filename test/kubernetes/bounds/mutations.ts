@@ -1,6 +1,6 @@
 import fc from "fast-check";
 
-/** What stands in the place of something else. */
+/** Values that replace others. */
 const JUNK: readonly unknown[] = [
   ...["", "x", "1s", "A_b", "*", "a".repeat(300)],
   ...[0, -1, 1.5, true, [], {}, ["a"], { a: "b" }],

@@ -46,7 +46,7 @@ describe.runIf(missing === undefined)(`objects with mistakes${note}`, () => {
       kind === "ValidatingWebhookConfiguration" ? -1 : 1,
     );
     await api.apply(...others);
-    // The API server of a test reaches no Service; whoever can't be asked refuses everything here.
+    // The API server of a test can't reach Services; an unreachable webhook refuses everything here.
     const [rules] = (webhook?.webhooks ?? []) as readonly object[];
     const clientConfig = { url: `https://127.0.0.1:${port}/check` };
     const asked = { ...rules, clientConfig, failurePolicy: "Fail" };
@@ -70,7 +70,7 @@ describe.runIf(missing === undefined)(`objects with mistakes${note}`, () => {
     return started;
   }
 
-  /** What kubectl says to an object, without the name of its file. */
+  /** Runs kubectl with an object and returns its output, without the name of its file. */
   function kubectl(
     text: string,
     ...options: string[]
@@ -83,7 +83,7 @@ describe.runIf(missing === undefined)(`objects with mistakes${note}`, () => {
     return { code: status, stdout, stderr };
   }
 
-  it("a route with a pattern that is none is refused, with its place", () => {
+  it("a route with an invalid pattern is refused, with its place", () => {
     const { code, stderr } = kubectl(route("bad", { pattern: "/books/[0-9" }), "apply");
     expect(stderr).toContain('admission webhook "check.gwc.dev" denied the request');
     expect(stderr).toContain("spec.rules[0].matches[0].path.");
@@ -99,7 +99,7 @@ describe.runIf(missing === undefined)(`objects with mistakes${note}`, () => {
     expect(await api.get("gwc.dev/v1alpha1", "GatewayPolicy", "default", "broken")).toBeUndefined();
   });
 
-  it("all mistakes of an object are told at once", () => {
+  it("all mistakes of an object are reported at once", () => {
     const text = policy("broken", "request.pth == 1").replace(
       "'request",
       "'true || = 1', 'request",
@@ -109,7 +109,7 @@ describe.runIf(missing === undefined)(`objects with mistakes${note}`, () => {
     expect(stderr).toContain("matchExpressions[1]: ");
   });
 
-  it("a provider of models that is none is refused, by the definition of its kind before anybody is asked", () => {
+  it("an invalid provider of models is refused by the definition of its kind", () => {
     const { stderr } = kubectl(
       `{apiVersion: gwc.dev/v1alpha1, kind: GatewayBackend, metadata: {name: models}, spec: {ai: {provider: {nobody: {}}}}}`,
       "apply",
@@ -154,7 +154,7 @@ describe.runIf(missing === undefined)(`objects with mistakes${note}`, () => {
     );
     await api.apply({ ...kind, metadata: named, webhooks });
     await eventually(() => kubectl(policy("again", "= 1"), "apply").code === 1 || null, "rules");
-    expect(kubectl(route("beside"), "apply").code).toBe(0);
+    expect(kubectl(route("second"), "apply").code).toBe(0);
     // Its labels may change, and it may go, mistakes or not.
     const url = api.url(object);
     const label = { metadata: { labels: { team: "a" } } };
@@ -202,7 +202,7 @@ describe.runIf(missing === undefined)(`objects with mistakes${note}`, () => {
     expect(await ask("POST", "/check", "{}", "text/yaml")).toBe(415);
     expect(await ask("POST", "/check", "{")).toBe(400);
     expect(await ask("POST", "/check", '{"kind":"AdmissionReview","apiVersion":"v1"}')).toBe(400);
-    // The response comes while the rest of the request is on its way, which may break off.
+    // The response arrives during the rest of the request, which may be aborted.
     const long = `"${"a".repeat(9 * 1024 * 1024)}"`;
     expect(await ask("POST", "/check", long).catch(() => 413)).toBe(413);
     const review = (kind: string, spec: unknown) =>
@@ -215,7 +215,7 @@ describe.runIf(missing === undefined)(`objects with mistakes${note}`, () => {
         },
       });
     expect(await ask("POST", "/check", review("Pod", { containers: 1 }))).toBe(200);
-    // What nests so deep nobody reads to its end.
+    // Such deep nesting is not parsed to its end.
     const nested = `${"[".repeat(20_000)}${"]".repeat(20_000)}`;
     const created = review("GatewayParameters", "NESTED")
       .replace('"v1"', '"gwc.dev/v1alpha1"')
@@ -256,7 +256,7 @@ describe.runIf(missing === undefined)(`objects with mistakes${note}`, () => {
     const late = [judge.judgement(judged, 20, "one"), judge.judgement(judged, 1, "one")];
     const ends = await Promise.allSettled(late);
     const [first, second] = ends.map((each) => each.status === "rejected" && String(each.reason));
-    // Where this process is kept waiting for its turn, the first one has no time left either.
+    // If this process has to wait for the CPU, the first one has no time left either.
     expect(first).toMatch(/^Error: (the thread ended|it was not judged in time)$/);
     expect(second).toBe("Error: it was not judged in time");
     const judgement = await judge.judgement(judged, 60_000, "one");

@@ -67,7 +67,7 @@ describe.runIf(missing === undefined)(`what clusters hold that nobody meant${not
     return conditions.find((each) => each.type === type)?.status;
   }
 
-  /** Ways of being wrong that the API server's own rules let pass, and the condition that says so. */
+  /** Mistakes that the API server's own rules accept, with the condition that reports them. */
   const MISTAKES: readonly (readonly [condition: string, rule: object])[] = [
     ["ResolvedRefs", { backendRefs: [{ name: "nobody", port: 80 }] }],
     ["ResolvedRefs", { backendRefs: [{ name: "echo", namespace: "kube-system", port: 80 }] }],
@@ -103,7 +103,7 @@ describe.runIf(missing === undefined)(`what clusters hold that nobody meant${not
           `a status of broken-${index}`,
         );
       expect(await condition("good", "Accepted")).toBe("True");
-      // Mistakes are told as Events within bounds: the API server keeps each for an hour.
+      // Mistakes are reported as Events within bounds: the API server stores each for an hour.
       const { body } = await api.ask("GET", "/apis/events.k8s.io/v1/namespaces/default/events");
       expect(body.items.length).toBeGreaterThan(10);
       expect(body.items.length).toBeLessThan(BROKEN / 2);
@@ -211,7 +211,7 @@ describe.runIf(missing === undefined)(`what clusters hold that nobody meant${not
         async () => (await condition("root", "Accepted")) === "True" || null,
         "the route of the other Gateway",
       );
-      // The data plane of a Gateway that is gone goes on until its pod is taken away with it.
+      // The data plane of a deleted Gateway continues until its pod is removed.
       await answered("/", "200 served");
     },
     PATIENCE,

@@ -34,7 +34,7 @@ const note = missing === undefined ? "" : ` (left out: ${missing})`;
 const isLong = process.env.GWC_LONG_TESTS !== undefined;
 const STEPS = Number(process.env.GWC_CHAOS_STEPS ?? (isLong ? 1_000 : 15));
 const SEED = Number(process.env.GWC_CHAOS_SEED ?? (isLong ? Date.now() % 1_000_000 : 1));
-/** Where the long form writes how long changes took to be in force. */
+/** The folder in which the long form writes how long changes took. */
 const REPORT = path.join(tmpdir(), "gwc-chaos");
 
 interface StatusCondition {
@@ -123,7 +123,7 @@ spec:
   }
 
   const counts: Record<string, number> = {};
-  /** Milliseconds until changes were in force, and until statuses said so, by the kind of change. */
+  /** Milliseconds until changes were in force, and until statuses reported it, by the kind of change. */
   const latencies: Record<string, number[]> = {};
 
   async function measured(what: string, look: () => Promise<boolean>): Promise<void> {
@@ -204,7 +204,7 @@ spec:
     expect([at, secure]).toEqual([at, { status: 403, certificate }]);
   }
 
-  /** What of A, B and the Gateway is said not to be in force, as soon as the newest generations are observed. */
+  /** Checks which parts of A, B and the Gateway are reported as not in force, once the newest generations are observed. */
   async function checkStatuses(step: number): Promise<void> {
     const gateway = {
       apiVersion: "gateway.networking.k8s.io/v1",

@@ -14,12 +14,12 @@ import { root } from "../../harness/root.ts";
 
 const missing = missingHelm();
 const note = missing === undefined ? "" : ` (left out: ${missing})`;
-/** Helm says so wherever labels are. */
+/** Helm adds this to all labels. */
 const MANAGED = ',"app.kubernetes.io/managed-by":"Helm"';
 
-/** For each value of the chart another one, and what has to be set beside it. */
+/** Another value for each value of the chart, with the values that it requires. */
 const OTHER_VALUES: Readonly<
-  Record<string, { readonly other: unknown; readonly beside?: readonly string[] }>
+  Record<string, { readonly other: unknown; readonly requires?: readonly string[] }>
 > = {
   "controller.replicaCount": { other: 2 },
   "controller.leaseSeconds": { other: 20 },
@@ -35,10 +35,10 @@ const OTHER_VALUES: Readonly<
   "controller.service.ports.agwGrpc": { other: 1 },
   "controller.service.ports.health": { other: 2 },
   "controller.service.ports.metrics": { other: 3 },
-  "controller.service.ports.webhook": { other: 4, beside: ["webhook.enabled=true"] },
+  "controller.service.ports.webhook": { other: 4, requires: ["webhook.enabled=true"] },
   "controller.xds.tls.enabled": { other: true },
   "webhook.enabled": { other: true },
-  "webhook.failurePolicy": { other: "Fail", beside: ["webhook.enabled=true"] },
+  "webhook.failurePolicy": { other: "Fail", requires: ["webhook.enabled=true"] },
   "image.registry": { other: "other.example.com" },
   "image.tag": { other: "v9" },
   "image.pullPolicy": { other: "Always" },
@@ -102,10 +102,10 @@ describe("the Helm chart", () => {
     const values = parseAllDocuments(readFileSync(path.join(chart, "values.yaml"), "utf8"))[0];
     const named = leavesOf(values?.toJS()).map((each) => each.join("."));
     expect(Object.keys(OTHER_VALUES).sort()).toEqual(named.sort());
-    for (const [value, { other, beside = [] }] of Object.entries(OTHER_VALUES)) {
-      const without = beside.length === 0 ? plain : renderedText("--set", ...beside);
+    for (const [value, { other, requires = [] }] of Object.entries(OTHER_VALUES)) {
+      const without = requires.length === 0 ? plain : renderedText("--set", ...requires);
       const given = ["--set-json", `${value}=${JSON.stringify(other)}`];
-      const set = beside.length === 0 ? [] : ["--set", ...beside];
+      const set = requires.length === 0 ? [] : ["--set", ...requires];
       expect(renderedText(...set, ...given), value).not.toBe(without);
     }
   });

@@ -20,7 +20,7 @@ describe.runIf(missing === undefined)(`the Helm chart on an API server${note}`, 
     expect(() => runHelm("lint", "--strict", chartFolder)).not.toThrow();
   });
 
-  it("a value that is none is refused", () => {
+  it("an invalid value is refused", () => {
     expect(() => rendered("--set", "controller.replicas=2")).toThrow(/replicas/);
     expect(() => rendered("--set", "webhook.failurePolicy=Never")).toThrow(/failurePolicy/);
   });

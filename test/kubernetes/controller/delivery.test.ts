@@ -17,7 +17,7 @@ import { send } from "../../harness/send.ts";
 import { temporaryFolder } from "../../harness/temporary-folder.ts";
 import { Workspace } from "../../harness/workspace.ts";
 import { routeManifest } from "./route-manifest.ts";
-import { startPod, startService } from "./stand-in-pods.ts";
+import { startPod, startService } from "./simulated-pods.ts";
 
 const missing = missingPods();
 const note = missing === undefined ? "" : ` (left out: ${missing})`;
@@ -197,8 +197,8 @@ spec:
   infrastructure: { parametersRef: { group: gwc.dev, kind: GatewayParameters, name: ${name} } }
   listeners: [{ name: http, port: 8080, protocol: HTTP }]
 `);
-      await api.applyText(routeManifest(`beside-${name}`, "one"));
-      await answered(`/beside-${name}`, 200, "first");
+      await api.applyText(routeManifest(`second-${name}`, "one"));
+      await answered(`/second-${name}`, 200, "first");
     }
     const restarted = startController(api);
     await restarted.seen(/ready/);
@@ -278,7 +278,7 @@ spec:
     expect(controller.hasEnded).toBe(false);
   });
 
-  it("without a controller the data plane goes on, and starts with what it had", async () => {
+  it("without a controller the data plane continues and restarts with its last configuration", async () => {
     await controller.stop();
     await agent.stop("SIGKILL");
     agent = new GwcProcess(["agent"], { env });

@@ -51,7 +51,7 @@ describe.runIf(missing === undefined)(`faults around gwc controller${note}`, () 
     await api.restore();
   });
 
-  /** Whatever went wrong around it, the data plane has answered all that it was asked. */
+  /** Despite all faults, the data plane has answered every request. */
   afterEach(async () => {
     expect(await load?.stop()).toBeGreaterThan(0);
     expect(load?.failures).toEqual([]);
@@ -164,7 +164,7 @@ spec:
         return Number(/^gwc_controller_lists_total (\d+)$/m.exec(body)?.[1]);
       };
       const before = await lists();
-      // While it sees nothing, everything goes on, and the API server forgets what came when.
+      // While it is stopped, everything continues, and the API server forgets old versions.
       running.signal("SIGSTOP");
       await api.applyText(route("gone", 1, "/gone"));
       await change();
@@ -232,7 +232,7 @@ spec:
   );
 
   it.runIf(isRoot)(
-    "a data plane whose disk is full goes on, says so, and takes the change when there is room",
+    "a data plane with a full disk continues, reports it, and applies the change when there is room",
     async () => {
       const disk = temporaryFolder();
       execFileSync("mount", ["-t", "tmpfs", "-o", "size=4m", "tmpfs", disk]);

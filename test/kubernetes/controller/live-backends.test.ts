@@ -104,7 +104,7 @@ spec:
     await exactly("add");
   });
 
-  it("a session stays with the replica that it began at, and goes on at another when that has left", async () => {
+  it("a session stays at its replica until that is gone", async () => {
     const replicas = [new SessionReplica("first"), new SessionReplica("second")];
     const [one = 0, two = 0] = await Promise.all(
       replicas.map(({ listener }) => listen(createHttpServer(listener), "::")),
@@ -128,7 +128,7 @@ spec:
       const url = new URL(`http://127.0.0.1:${port}/replicated`);
       const transport = new StreamableHTTPClientTransport(url);
       await client.connect(transport as Parameters<typeof client.connect>[0]);
-      /** Where the session is: what it is answered, or the status that it ends with. */
+      /** Returns the session's replica, or the status with which it ends. */
       const where = async (): Promise<string> => {
         const asked = client.callTool({ name: "where" });
         const [answer] = await asked.then(
@@ -247,7 +247,7 @@ spec: { containers: [{ name: model, image: model }] }
     expect(compiled()).toBe(before);
   });
 
-  it("a pool says which Gateways lead there and what is wrong with it, beside what others say", async () => {
+  it("a pool's status names its Gateways and mistakes, next to the statuses of others", async () => {
     const path = "/apis/inference.networking.k8s.io/v1/namespaces/default/inferencepools/models";
     const pool = async () => (await api.ask("GET", path)).body;
     const said = (wanted: readonly string[]) => {
@@ -297,7 +297,7 @@ spec: { containers: [{ name: model, image: model }] }
     const { apiVersion, kind, spec } = route;
     await api.apply({ apiVersion, kind, metadata: { name: "models" }, spec });
     await said(["elsewhere, nobody, Accepted Fine", own("nobody", ...good)]);
-    // What they do not keep is not written again and again.
+    // Dropped statuses are not written repeatedly.
     const version = async () => (await pool()).metadata.resourceVersion;
     const before = await version();
     await api.apply({ apiVersion, kind, metadata: { name: "marker" }, spec });

@@ -73,7 +73,7 @@ spec: { controllerName: gwc.dev/gateway }
 ---${team("a")}---${team("b")}`);
     const [a, b] = [await startRelease("a"), await startRelease("b")];
     const before = [await accepted("a", "one"), await accepted("b", "one")];
-    // What comes later is compiled and said by both, and nothing is said again of what was there.
+    // Later objects are compiled and reported by both; earlier ones are not reported again.
     await api.applyText(`${route("a", "two")}---${route("b", "two")}`);
     for (const namespace of ["a", "b"]) await accepted(namespace, "two");
     const after = [await accepted("a", "one"), await accepted("b", "one")];

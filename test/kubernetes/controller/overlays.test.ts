@@ -27,7 +27,7 @@ const RESOURCES = {
 } as const;
 type Resource = keyof typeof RESOURCES;
 
-/** What the class says: there is a budget and an autoscaler, and fields that overlays take out again. */
+/** Parameters of the class: a budget, an autoscaler, and fields that overlays remove again. */
 const OF_CLASS = {
   deployment: {
     spec: {
@@ -253,7 +253,7 @@ function resourcesOf(overlay: object): (name: Resource) => object {
   };
 }
 
-/** What kubectl makes of an object and a patch, without a server. */
+/** Applies a patch to an object with kubectl, without a server. */
 function patched(object: object, patch: object): object {
   const file = new Workspace({ "object.json": JSON.stringify(object) }).path("object.json");
   const options = ["patch", "--local", "-f", file, "--type", "strategic", "-o", "json"];

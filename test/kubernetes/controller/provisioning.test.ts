@@ -72,7 +72,7 @@ spec:
     const agent = new GwcProcess(container.args, {
       env: {
         ...Object.fromEntries(given),
-        // What the kubelet does: fields of the pod, and its volumes.
+        // The kubelet's part: fields of the pod, and its volumes.
         NAMESPACE: "default",
         GWC_AGENT_DIR: temporaryFolder(),
         XDS_TOKEN_FILE: workspace.path("token"),
@@ -198,7 +198,7 @@ spec:
     await there("v1", "Secret", "front-session-key", isOther);
   });
 
-  it("labels and annotations are put right, too, and those by which its objects are found are nobody's to choose", async () => {
+  it("labels and annotations are restored, too", async () => {
     const own = { "app.kubernetes.io/managed-by": "gwc", "app.kubernetes.io/name": "front" };
     const asked = { ...own, team: "a" };
     const isRight = ({ metadata }: { metadata: Record<string, Record<string, string>> }) =>
@@ -230,7 +230,7 @@ spec:
     await isGone("PodDisruptionBudget", "front");
   });
 
-  it("an object of somebody else is left alone, and the Gateway says so", async () => {
+  it("an object of another owner is left alone, and the Gateway reports it", async () => {
     const taken = { apiVersion: "v1", kind: "Service", metadata: { name: "taken" } };
     await api.apply({ ...taken, spec: { ports: [{ port: 1234 }] } });
     await api.applyText(gateway("taken", await freePort()));
@@ -244,7 +244,7 @@ spec:
     expect(service.spec.ports[0].port).toBe(1234);
   });
 
-  it("an overlay of which nothing comes is told by the Gateway, by gwc or by the API server", async () => {
+  it("an overlay with an invalid result is reported by the Gateway", async () => {
     const name = "overlaid";
     const parameters = (spec: string, namespace = "default") => `
 apiVersion: gwc.dev/v1alpha1
@@ -254,7 +254,7 @@ spec: { deployment: { spec: ${spec} } }
 `;
     const manifest = gateway(name, await freePort()).replace("name: own", `name: ${name}`);
     await api.applyText("apiVersion: v1\nkind: Namespace\nmetadata: { name: elsewhere }");
-    // Those of another namespace are nobody's of this one.
+    // Parameters of another namespace do not apply to this one.
     await api.applyText(parameters("{ replicas: many }", "elsewhere"));
     await api.applyText(`${parameters("{ replicas: many }")}---${manifest}`);
     const says = (text: string) =>

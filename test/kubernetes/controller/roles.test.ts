@@ -14,7 +14,7 @@ import { objectsOfAllKinds, otherDefinitions } from "./roles-manifests.ts";
 const missing = missingHelm() ?? missingApiServer();
 const note = missing === undefined ? "" : ` (left out: ${missing})`;
 
-/** Whatever gives the controller more rights. */
+/** The values that give the controller more rights. */
 const EVERY_ROLE = ["controller.xds.tls.enabled", "webhook.enabled", "inferenceExtension.enabled"];
 const ACCOUNT = "gwc-system:gwc";
 
@@ -32,8 +32,8 @@ const OWNED: readonly OwnedObject[] = [
 const STAYING: readonly string[] = ["Deployment", "Service", "ServiceAccount"];
 
 /**
- * What the API server itself asks for when an object is made that holds up the end of a Gateway (its admission plugin
- * OwnerReferencesPermissionEnforcement): no call of the controller shows it.
+ * The right that the API server itself requires for creating an object that blocks the deletion of a Gateway (its admission
+ * plugin OwnerReferencesPermissionEnforcement); the controller makes no such call.
  */
 const NEVER_CALLED = "gateway.networking.k8s.io/gateways/finalizers update";
 
@@ -65,7 +65,7 @@ function right(group: string, resource: string, verb: string, name?: string): st
   return `${spelled}/${resource} ${name === undefined ? "" : `${name} `}${verb}`;
 }
 
-/** What the chart's roles allow. */
+/** Returns the rights that the chart's roles grant. */
 function rightsGranted(objects: readonly TestObject[]): ReadonlySet<string> {
   const rules = objects
     .filter(({ kind }) => kind === "ClusterRole" || kind === "Role")
@@ -93,7 +93,7 @@ describe.runIf(missing === undefined)(`the roles of the chart${note}`, () => {
     await api.applyText("apiVersion: v1\nkind: Namespace\nmetadata: { name: gwc-system }\n");
   }, 180_000);
 
-  /** The rights that were used so far. Who applies an object that was not there has made it. */
+  /** Returns the rights that were used so far. Applying an object that did not exist counts as creating it. */
   function rightsUsed(): ReadonlySet<string> {
     return new Set(
       api.audit.callsOf(ACCOUNT).flatMap(({ group, resource, name, verb, status }) => {
@@ -165,14 +165,14 @@ describe.runIf(missing === undefined)(`the roles of the chart${note}`, () => {
     const other = await startReplica(port, files);
     for (const each of OWNED) await isThere(each, true);
     await startDataPlane(port, files);
-    // What data planes of the other replica say is written for the one that leads.
+    // The leader writes the statuses of data planes at the other replica.
     const isUsed = (wanted: string) =>
       eventually(() => Promise.resolve(rightsUsed().has(wanted) || null), wanted);
     await isUsed(right("coordination.k8s.io", "leases", "patch"));
     await leader.stop();
     await other.seen(/leading/);
     await other.stop();
-    // What is no longer asked for is removed: a budget, an autoscaler, the authority of a port that has no TLS now.
+    // Objects that are no longer requested are removed: a budget, an autoscaler, the CA of a port without TLS.
     const spec = { podDisruptionBudget: null, horizontalPodAutoscaler: null };
     await api.ask(
       "PATCH",
@@ -181,7 +181,7 @@ describe.runIf(missing === undefined)(`the roles of the chart${note}`, () => {
     );
     await startReplica(await freePort(), undefined);
     for (const each of OWNED) await isThere(each, STAYING.includes(each[1]));
-    // What runs a Gateway of another controller's class is removed, too.
+    // The objects for a Gateway of another controller's class are removed, too.
     await api.applyText(`
 apiVersion: gateway.networking.k8s.io/v1
 kind: GatewayClass

@@ -160,7 +160,7 @@ it.runIf(missing === undefined)(
       for (let change = 1; change <= CHANGES; change += 1) {
         await api.apply(liveSlice(pods[change % 2] ?? 0));
         const text = change % 2 === 0 ? "first" : "second";
-        // Connections that are open go on: the pod that leaves ends its own, as one does that is drained.
+        // Open connections continue: a pod that leaves ends its own like one that drains.
         const leaving = answers[(change + 1) % 2];
         const drain = () => leaving?.closeAllConnections();
         endpoints.push(await answered(`/changed-${CHANGES - 1}`, text, drain));

@@ -120,7 +120,7 @@ spec: { ports: [{ port: 80 }] }
     await routeCondition("waits", "ResolvedRefs", "True");
   });
 
-  it("a BackendTLSPolicy whose authorities are broken is not accepted, until they are others, nor told of once no Gateway leads to it", async () => {
+  it("a BackendTLSPolicy with invalid CA certificates is not accepted until they are fixed", async () => {
     const authorities = (text: string) =>
       JSON.stringify({
         apiVersion: "v1",
@@ -406,7 +406,7 @@ spec:
     expect(writes() - before).toBeLessThan(3);
   });
 
-  it("a second controller waits, and goes on when the first one ends", async () => {
+  it("a second controller waits until the first one ends", async () => {
     const second = startController(api);
     await second.seen(/ready/);
     expect(second.output).not.toContain("leading");
@@ -415,7 +415,7 @@ spec:
     await second.seen(/leading/);
     await api.applyText(routeManifest("after-change", "echo"));
     await routeCondition("after-change", "Accepted", "True");
-    // What was said of the others holds: nobody writes it again.
+    // The statuses of the others still hold, so nobody writes them again.
     expect(await versionOf("good")).toBe(before);
   });
 

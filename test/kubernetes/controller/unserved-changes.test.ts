@@ -6,7 +6,7 @@ import type { KubernetesApi } from "../../harness/kubernetes-api.ts";
 import { missingPods, serviceManifest } from "../../harness/pod-address.ts";
 import { send } from "../../harness/send.ts";
 import { routeManifest } from "./route-manifest.ts";
-import { startPod } from "./stand-in-pods.ts";
+import { startPod } from "./simulated-pods.ts";
 
 const missing = missingPods();
 const note = missing === undefined ? "" : ` (left out: ${missing})`;
@@ -79,7 +79,7 @@ spec:
   traffic: { authorization: { action: Deny, policy: { matchExpressions: ['request.path == "${path}"'] } } }
 `);
 
-  it("a policy and a route that a stopped data plane has not taken say so, and no longer once it has", async () => {
+  it("a policy and a route report that a stopped data plane has not applied them", async () => {
     await until(async () => (await status("/one")) === 200, "the route");
     await has("Gateway", "front", "", "Programmed", "True");
     agent.signal("SIGSTOP");

@@ -103,7 +103,7 @@ describe.runIf(isInside)("in a network of pods", () => {
     return controller;
   }
 
-  /** What the Gateway says once it is programmed, or is not. */
+  /** Returns the Gateway's message once it is programmed, or not. */
   function programmed(wanted: "True" | "False"): Promise<string> {
     return eventually(async () => {
       const found = await api.get("gateway.networking.k8s.io/v1", "Gateway", "default", "front");

@@ -9,7 +9,7 @@ import { trafficOf } from "../../../compiler/2-lower/kubernetes/routes/traffic.t
 import { checkManifests, world } from "../manifests.ts";
 import { backendFields, type FieldCase, trafficFields } from "./fields.ts";
 
-/** Where a policy stands: the target of a GatewayPolicy, or the backend's own policies. */
+/** The place of a policy: the target of a GatewayPolicy, or the backend's own policies. */
 interface LevelCase {
   readonly level: string;
   readonly target?: Readonly<Record<string, string>>;
@@ -41,7 +41,7 @@ const earlyFields = trafficFields.map((field) => ({
   ...field,
   path: field.path.replace("traffic.", "traffic.PreRouting."),
 }));
-/** For a target of the backend what stands on the whole backend is less specific. */
+/** For a target of the backend, a policy of the whole backend is less specific. */
 const partLevels: readonly LevelCase[] = [
   backendLevels.at(-2) ?? { level: "" },
   {
