@@ -4,7 +4,7 @@ import type { AwsKeys } from "./aws-keys.ts";
 
 /** Reads keys in the format of agents of containers and instances. Throws errors that do not quote the input. */
 export function readMetadataKeys(body: Buffer): Expiring<AwsKeys> {
-  const fields = CredentialFields.parse(body.toString("utf8"), "the document of credentials");
+  const fields = CredentialFields.parse(body.toString("utf8"), "the credentials document");
   const expires = Date.parse(fields.text("Expiration"));
   if (Number.isNaN(expires)) throw new Error('"Expiration" of the credentials is not a time');
   const value = {

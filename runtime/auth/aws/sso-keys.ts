@@ -65,7 +65,7 @@ async function tokenOf(login: string): Promise<string | undefined> {
   } catch {
     return undefined;
   }
-  const fields = CredentialFields.parse(text, "the file of the login");
+  const fields = CredentialFields.parse(text, "the cached login");
   const isGood = Date.parse(fields.text("expiresAt")) > Date.now();
   return isGood ? fields.text("accessToken") : undefined;
 }

@@ -15,7 +15,7 @@ export async function readApplicationCredentials(
 ): Promise<ApplicationCredentials | undefined> {
   const file = env.GOOGLE_APPLICATION_CREDENTIALS;
   if (!file) return undefined;
-  const fields = CredentialFields.parse(await readFile(file, "utf8"), "the file of credentials");
+  const fields = CredentialFields.parse(await readFile(file, "utf8"), "the credentials file");
   const type = fields.text("type");
   const kind = KINDS.find((each) => each === type);
   if (kind === undefined) throw new Error(`credentials of type "${type}" are not supported`);

@@ -50,7 +50,7 @@ export class CallAttempts {
   readonly #guards: CallGuards | undefined;
   /** Deadline of the whole call, in milliseconds of the monotonic clock. */
   readonly #deadline: number;
-  /** Reason why the first provider that cannot serve the request cannot. */
+  /** Refusal of the first provider that cannot serve the request. */
   #refusal: LlmRefusal | undefined;
   #failure: FailedAttempt | undefined;
 
@@ -176,7 +176,7 @@ export class CallAttempts {
     const { exchange, service } = this.#context;
     const failure = this.#failure;
     if (exchange.isOver) return;
-    if (failure === undefined) throw this.#refusal ?? new Error("a choice of no provider");
+    if (failure === undefined) throw this.#refusal ?? new Error("no provider to choose from");
     await respondFailedCall(exchange, failure, { guards: this.#guards, errors: service.errors });
   }
 }

@@ -249,7 +249,7 @@ function isPlainKey(key: string): boolean {
 }
 
 function caseVariant(key: string): LlmRefusal {
-  return invalid(`"${key}" differs from "${foldCase(key)}" only in its case`, key);
+  return invalid(`"${key}" differs from "${foldCase(key)}" only in case`, key);
 }
 
 function noJson(): LlmRefusal {
