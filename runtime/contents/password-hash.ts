@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from "node:crypto";
 
-/** A hash of an htpasswd file. Costly hashes are checked on a thread (costly-hash.ts). */
+/** A hash of an htpasswd file. Costly hashes are checked on a thread (password-thread.ts). */
 export interface PasswordHash {
   readonly text: string;
   readonly isCostly: boolean;
