@@ -118,7 +118,7 @@ function statefulRoutes(program: Program): ReadonlySet<string> {
   const found = servedRoutes(program).filter(({ route, listeners }) =>
     [...policiesMet(undefined, route), ...listeners.flatMap(policiesBefore)]
       .flatMap(accessOf)
-      .some(({ kind }) => kind === "outside"),
+      .some((check) => check.kind === "outside" && check.refusal === undefined),
   );
   return new Set(found.length === 0 ? [] : [ANY_ROUTE, ...found.map(({ route }) => route.name)]);
 }
