@@ -8,6 +8,9 @@ import type { Asker } from "../../compiler/inspect/access/item-access.ts";
 import { type RequestAccess, requestAccess } from "../../compiler/inspect/access/request-access.ts";
 import { tunnelAccess } from "../../compiler/inspect/access/tunnel-access.ts";
 import { checkInput } from "../../compiler/inspect/check-input.ts";
+import { trialRequest } from "../../compiler/inspect/tests/test-request.ts";
+import { openTrialProgram } from "../../compiler/inspect/tests/trial-program.ts";
+import { atEnd } from "../harness/at-end.ts";
 import { freePort } from "../harness/free-port.ts";
 import { startGateway } from "../harness/gateway.ts";
 import { listen } from "../harness/listen.ts";
@@ -134,7 +137,26 @@ function outcomeOf(found: readonly RequestAccess[]): string {
   return asked.length === 0 ? "no" : accessOutcome(asked);
 }
 
-it("gwc can says yes to what the gateway lets through, and no to what it refuses", async () => {
+/** What `gwc test` sees of a request at the first port, which takes no tunnels. */
+async function openTrialOf(
+  text: string,
+): Promise<(method: string, url: URL, headers: Asker["headers"]) => Promise<number | undefined>> {
+  const [first] = JSON.parse(text).binds;
+  const own = JSON.stringify({ binds: [first] });
+  const { programs, files } = checkInput(["g.yaml"], memoryHost({ "g.yaml": own }), false);
+  const [program] = programs;
+  const [bind] = program?.binds ?? [];
+  if (program === undefined || bind === undefined) throw new Error("there is no program");
+  const trial = await openTrialProgram(program, files);
+  atEnd(() => trial.close());
+  return async (method, url, headers) => {
+    const test = { name: "tried", headers, expect: {} };
+    const request = trialRequest(test, { kind: "url", method, url, bind }, "stateless");
+    return (await trial.send(request, 1)).status;
+  };
+}
+
+it("gwc can says yes to what the gateway lets through, and gwc test sees the status that clients see", async () => {
   const server = createServer((socket) => socket.destroy());
   const target = await listen(server);
   const [port, proxyPort] = [await freePort(), await freePort()];
@@ -142,6 +164,7 @@ it("gwc can says yes to what the gateway lets through, and no to what it refuses
   const checked = checkInput(["g.yaml"], memoryHost({ "g.yaml": text }), false);
   expect(checked.findings.filter(({ severity }) => severity === "error")).toEqual([]);
   await startGateway({ config: JSON.parse(text) });
+  const trialStatus = await openTrialOf(text);
   const authorities = ["localhost", "127.0.0.1", "other.test"].map((host) => `${host}:${target}`);
   const names = [...authorities, "127.0.0.1:9", "localhost:443", "localhost:80"];
   const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE });
@@ -159,14 +182,16 @@ it("gwc can says yes to what the gateway lets through, and no to what it refuses
       ? await statusOf(request, { port: proxyPort, path, agent: tunnels })
       : await statusOf(request, { port, path, agent });
     const asker = askerOf(own);
-    const said = isTunnel
-      ? outcomeOf(tunnelAccess(checked.programs, path, asker))
-      : outcomeOf([
-          requestAccess(checked, sent.method, new URL(`http://127.0.0.1:${port}${path}`), asker),
-        ]);
+    const url = new URL(`http://127.0.0.1:${port}${isTunnel ? "/" : path}`);
+    const said = outcomeOf(
+      isTunnel
+        ? tunnelAccess(checked.programs, path, asker)
+        : [requestAccess(checked, sent.method, url, asker)],
+    );
     const isServed = status < 400 ? "yes" : "no";
     counts[isServed] += 1;
-    if (said !== isServed) wrong.push({ request, path, status, said });
+    const tried = isTunnel ? status : await trialStatus(sent.method, url, asker.headers);
+    if (said !== isServed || tried !== status) wrong.push({ request, path, status, said, tried });
   };
   const all = fc.sample(requests, { numRuns: REQUESTS, seed: 11 });
   for (let at = 0; at < all.length; at += AT_ONCE)
