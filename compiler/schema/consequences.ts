@@ -45,7 +45,7 @@ function isMissingByName(
     keyword === "required"
       ? [String(params.missingProperty)]
       : (schemaAt(root, path)?.[keyword as "exactlyOneOf" | "atLeastOneOf"] ?? []);
-  if (missing.some((name) => isBeside(name, instancePath, subject))) return true;
+  if (missing.some((name) => isNextTo(name, instancePath, subject))) return true;
   const keys = unknown.get(instancePath);
   if (keys === undefined) return false;
   if (keyword === "required")
@@ -54,7 +54,7 @@ function isMissingByName(
 }
 
 /** Whether the missing field of an object was written next to its key, where it is reported as unknown. */
-function isBeside(name: string, instancePath: string, { unknown }: Subject): boolean {
+function isNextTo(name: string, instancePath: string, { unknown }: Subject): boolean {
   const slash = instancePath.lastIndexOf("/");
   const advice = unknown.get(instancePath.slice(0, slash))?.advice.get(name);
   return advice?.standsIn !== undefined && advice.standsIn === instancePath.slice(slash + 1);

@@ -12,7 +12,7 @@ import type { ConfigValue, ExpandedText, ReadValue } from "./config-values.ts";
 import { configValueAt, pointerPath } from "./config-values.ts";
 import { type Schema, schemaAt } from "./schema.ts";
 import { boundName, formatName, schemaTypeNames, typeName } from "./schema-messages.ts";
-import { meantWord, misplacedFieldHints } from "./suggested-field.ts";
+import { misplacedFieldHints, suggestedWord } from "./suggested-field.ts";
 import type { UnknownKeys } from "./unknown-keys.ts";
 import { formAdvice, typeAdvice } from "./value-advice.ts";
 
@@ -159,7 +159,7 @@ function reportBroken({ error, subject, diagnostics, path, at, schema, found }: 
   const object = found as Readonly<Record<string, unknown>>;
   const isMistaken = (key: string) => subject.mistaken.has(`${error.instancePath}/${key}`);
   for (const { holds, message, field, needs, cel } of schema?.checks ?? []) {
-    if (holds(object) || isToldMissing(needs, schema, object)) continue;
+    if (holds(object) || isReportedMissing(needs, schema, object)) continue;
     // The rule may hold once the mistake in one of its fields is corrected.
     if (fieldsOfSelf(cel).some(isMistaken)) continue;
     const isThere = field !== undefined && Object.hasOwn(object, field);
@@ -174,7 +174,7 @@ function fieldsOfSelf(cel: string): readonly string[] {
 }
 
 /** Whether the missing field is reported anyway: as a required field, or as one of a choice without any member. */
-function isToldMissing(
+function isReportedMissing(
   field: string | undefined,
   schema: Schema | undefined,
   object: Readonly<Record<string, unknown>>,
@@ -260,7 +260,7 @@ function reportEnum({ diagnostics, at, schema, found, field, variable }: Violati
     found: variable === undefined ? `"${word}"` : `what "${variable}" stands for`,
     allowed: allowed.join(", "),
     instead: variable === undefined ? misplacedFieldHints(word, schema) : undefined,
-    suggestion: variable === undefined ? meantWord(word, allowed) : undefined,
+    suggestion: variable === undefined ? suggestedWord(word, allowed) : undefined,
   });
 }
 

@@ -26,7 +26,7 @@ export function misplacedFieldHints(key: string, schema: Schema | undefined): st
  * section of the object has that field), or the only missing required field. `absent` are the known fields that the
  * object lacks.
  */
-export function meantField(
+export function suggestedField(
   key: string,
   schema: Schema | undefined,
   { absent, isAlone }: { readonly absent: readonly string[]; readonly isAlone: boolean },
@@ -43,7 +43,7 @@ export function meantField(
 }
 
 /** Finds the known word that a word probably means: one with a similar spelling, or one that contains it. */
-export function meantWord(word: string, known: readonly string[]): string | undefined {
+export function suggestedWord(word: string, known: readonly string[]): string | undefined {
   return suggest(word, known) ?? known.find((each) => isWordOf(word, each));
 }
 

@@ -6,7 +6,7 @@ import type { Schema } from "./schema.ts";
  * A value in which each object has a limited number of unknown keys: a file with thousands of them is not a
  * configuration.
  */
-export interface FewUnknownKeys {
+export interface LimitedKeys {
   readonly value: ConfigValue;
   /** Number of unknown keys that were removed from an object, by its path. */
   readonly more: ReadonlyMap<string, number>;
@@ -16,9 +16,9 @@ export interface FewUnknownKeys {
 const REPORTED = 100;
 
 /** Removes the unknown keys that exceed the limit from a copy of the value. */
-export function fewUnknownKeys(value: ConfigValue, schema: Schema): FewUnknownKeys {
+export function limitUnknownKeys(value: ConfigValue, schema: Schema): LimitedKeys {
   const more = new Map<string, number>();
-  return { value: withFew(value, schema, { path: [], more }), more };
+  return { value: withLimit(value, schema, { path: [], more }), more };
 }
 
 interface Walk {
@@ -27,10 +27,10 @@ interface Walk {
   readonly more: Map<string, number>;
 }
 
-function withFew(value: ConfigValue, schema: Schema | undefined, walk: Walk): ConfigValue {
+function withLimit(value: ConfigValue, schema: Schema | undefined, walk: Walk): ConfigValue {
   if (schema === undefined || typeof value !== "object" || value === null) return value;
   if (isList(value)) {
-    const items = value.map((item, index) => childWithFew(item, schema.items, index, walk));
+    const items = value.map((item, index) => childWithLimit(item, schema.items, index, walk));
     return items.every((item, index) => item === value[index]) ? value : items;
   }
   if (!isMapping(value)) return value;
@@ -45,23 +45,23 @@ function withFew(value: ConfigValue, schema: Schema | undefined, walk: Walk): Co
     if (!isKnown && additionalProperties === false) unknown += 1;
     if (!isKnown && unknown > REPORTED) continue;
     const child = value[key] ?? null;
-    copy[key] = childWithFew(child, isKnown ? properties[key] : others, key, walk);
+    copy[key] = childWithLimit(child, isKnown ? properties[key] : others, key, walk);
     isCopy ||= copy[key] !== child;
   }
   if (unknown > REPORTED) walk.more.set(formatPath(walk.path), unknown - REPORTED);
   return isCopy || unknown > REPORTED ? copy : value;
 }
 
-function childWithFew(
+function childWithLimit(
   value: ConfigValue,
   schema: Schema | undefined,
   step: string | number,
   walk: Walk,
 ): ConfigValue {
   walk.path.push(step);
-  const few = withFew(value, schema, walk);
+  const limited = withLimit(value, schema, walk);
   walk.path.pop();
-  return few;
+  return limited;
 }
 
 function isList(value: object): value is readonly ConfigValue[] {

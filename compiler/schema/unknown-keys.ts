@@ -12,11 +12,11 @@ import {
   fieldAround,
   hasField,
   knownFields,
-  meantField,
   misplacedFieldHints,
   otherOwner,
+  suggestedField,
 } from "./suggested-field.ts";
-import type { FewUnknownKeys } from "./unknown-key-limit.ts";
+import type { LimitedKeys } from "./unknown-key-limit.ts";
 
 /** Suggestions for an unknown key. */
 export interface KeyAdvice {
@@ -43,7 +43,7 @@ export interface UnknownKeys {
 /** Collects the unknown keys of a value by the JSON pointer of their object, once, because a file may have many. */
 export function unknownKeys(
   errors: readonly ErrorObject[],
-  { value, more }: FewUnknownKeys,
+  { value, more }: LimitedKeys,
   root: Schema,
 ): ReadonlyMap<string, UnknownKeys> {
   const unknown = errors.filter(({ keyword }) => keyword === "additionalProperties");
@@ -73,7 +73,7 @@ function lookUp(
   const advice = keys.map((key): readonly [string, KeyAdvice] => {
     const isOfFile = path.length === 0 && key.startsWith("x-");
     const instead = isOfFile ? NAMED_VALUES : misplacedFieldHints(key, schema);
-    const meant = meantField(key, schema, { absent, isAlone: keys.length === 1 });
+    const meant = suggestedField(key, schema, { absent, isAlone: keys.length === 1 });
     const elsewhere = isSlip(key, meant) ? undefined : otherOwner(key, path, root, given);
     const suggestion = elsewhere === undefined ? meant : undefined;
     return [key, { instead, suggestion, standsIn: elsewhere }];

@@ -7,7 +7,7 @@ import { repairedValue } from "./repaired-value.ts";
 import { reportMore, reportViolation } from "./report-violation.ts";
 import { type Schema, schemaAt } from "./schema.ts";
 import { compileSchema } from "./schema-compiler.ts";
-import { type FewUnknownKeys, fewUnknownKeys } from "./unknown-key-limit.ts";
+import { type LimitedKeys, limitUnknownKeys } from "./unknown-key-limit.ts";
 import { unknownKeys } from "./unknown-keys.ts";
 import { type ValidParts, validParts } from "./valid-parts.ts";
 
@@ -27,7 +27,7 @@ export interface Validator<Value> {
     diagnostics: Diagnostics,
   ) => ValidParts<Value>;
   /** Returns the valid parts of a value whose mistakes have been reported. */
-  readonly sound: (read: ReadValue) => ValidParts<Value>;
+  readonly valid: (read: ReadValue) => ValidParts<Value>;
 }
 
 /**
@@ -41,7 +41,7 @@ export function validator<Value>(
 ): Validator<Value> {
   const validate = compileSchema(schema, values);
   const reportAll = (
-    read: FewRead,
+    read: LimitedRead,
     origin: Origin,
     diagnostics: Diagnostics,
   ): readonly ErrorObject[] => {
@@ -67,26 +67,29 @@ export function validator<Value>(
   };
   // The builders of the schema define the type of a valid value.
   const typed = (read: ReadValue) => withEnvTemplates(read) as Value;
-  const soundOf = (read: FewRead, repair = validParts): ValidParts<Value> => {
+  const validOf = (read: LimitedRead, repair = validParts): ValidParts<Value> => {
     const unset = read.expanded.filter(({ isComplete }) => !isComplete);
     const unknown = unset.map(({ path }) => path);
     const { value, broken } = repair(read.value, schema, validate, unknown);
     return { value: value === undefined ? undefined : typed({ ...read, value }), broken };
   };
-  const few = (read: ReadValue): FewRead => ({ ...read, ...fewUnknownKeys(read.value, schema) });
+  const limited = (read: ReadValue): LimitedRead => ({
+    ...read,
+    ...limitUnknownKeys(read.value, schema),
+  });
   const reportedParts =
     (repair: typeof validParts): Validator<Value>["parts"] =>
     (given, origin, diagnostics) => {
-      const read = few(given);
-      const isSound = reportAll(read, origin, diagnostics).length === 0;
+      const read = limited(given);
+      const isValid = reportAll(read, origin, diagnostics).length === 0;
       const isKnown = read.expanded.every(({ isComplete }) => isComplete);
-      return isSound && isKnown ? { value: typed(read), broken: [] } : soundOf(read, repair);
+      return isValid && isKnown ? { value: typed(read), broken: [] } : validOf(read, repair);
     };
   return {
-    sound: (read) => soundOf(few(read)),
+    valid: (read) => validOf(limited(read)),
     whole: (read, origin, diagnostics) => {
       const before = diagnostics.list.length;
-      const errors = reportAll(few(read), origin, diagnostics);
+      const errors = reportAll(limited(read), origin, diagnostics);
       const found = diagnostics.list.slice(before);
       // An error that is not reported because it is a consequence can still leave a field missing.
       const hasShape =
@@ -100,7 +103,7 @@ export function validator<Value>(
 }
 
 /** A value with a limited number of unknown keys. */
-type FewRead = ReadValue & FewUnknownKeys;
+type LimitedRead = ReadValue & LimitedKeys;
 
 function originTitle({ resource }: Origin): string {
   return resource?.name ?? "the file";

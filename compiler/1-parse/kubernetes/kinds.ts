@@ -25,11 +25,16 @@ import {
 } from "../../manifests/routes.ts";
 import { object, type Schema } from "../../schema/schema.ts";
 import { policyRuleFields } from "./policy-fields.ts";
-import { BACKEND_SECTIONS, backendKinds, backendPolicies, ownPolicies } from "./schemas/backend.ts";
+import {
+  BACKEND_SECTIONS,
+  backendKinds,
+  backendPolicies,
+  ownPolicies,
+  type SupportedFields,
+} from "./schemas/backend.ts";
 import { grpcFilters, httpFilters } from "./schemas/filters.ts";
 import { frontendFields } from "./schemas/frontend.ts";
 import { trafficFields } from "./schemas/traffic.ts";
-import { CONNECTION_FIELDS } from "./supported-fields.ts";
 
 /** A Kubernetes kind: its names and schema. */
 export interface KindRow {
@@ -145,3 +150,9 @@ function ourKind(kind: ManifestKind, other: string, schema: () => Schema): KindR
     schema,
   };
 }
+
+/** Supported connection fields of the backend section. */
+const CONNECTION_FIELDS: SupportedFields = new Set([
+  ...["tcp", "tls", "http", "auth.key", "auth.secretRef", "auth.passthrough"],
+  ...["auth.aws", "auth.azure", "auth.gcp", "auth.oauthTokenExchange", "tunnel", "health"],
+]);

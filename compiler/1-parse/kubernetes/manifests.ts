@@ -184,10 +184,10 @@ function readContent(
   const given = prepared.hasQuantities ? withBytes(value, prepared.schema) : value;
   const read = { value: given, envTemplates: [], expanded: [] };
   const isPartial = prepared.validate.whole(read, origin, diagnostics) === undefined;
-  const { sound, broken: left } = isPartial
-    ? soundParts(given, prepared.validate)
-    : { sound: given, broken: [] };
-  const content = sound && prepared.hasAliases ? withoutAliases(sound, prepared.schema) : sound;
+  const { valid, broken: left } = isPartial
+    ? validPartsOf(given, prepared.validate)
+    : { valid: given, broken: [] };
+  const content = valid && prepared.hasAliases ? withoutAliases(valid, prepared.schema) : valid;
   const spec = content && specOf(row.kind, content);
   const whole = { ...known, kind: row.kind, spec, isPartial };
   // The schema has validated the shape, and the type of a specification is that of its schema.
@@ -195,15 +195,15 @@ function readContent(
 }
 
 /** Returns a resource without the parts that have mistakes. */
-function soundParts(
+function validPartsOf(
   value: ConfigValue,
   validate: Validator<unknown>,
-): { readonly sound: ConfigValue | undefined; readonly broken: readonly ConfigPath[] } {
+): { readonly valid: ConfigValue | undefined; readonly broken: readonly ConfigPath[] } {
   // Removing parts changes the value, which belongs to its document.
   const copy: ConfigValue = structuredClone<ConfigValue>(value);
-  const { value: sound, broken } = validate.sound({ value: copy, envTemplates: [], expanded: [] });
+  const { value: valid, broken } = validate.valid({ value: copy, envTemplates: [], expanded: [] });
   // Parts of a document are plain data.
-  return { sound: sound as ConfigValue | undefined, broken };
+  return { valid: valid as ConfigValue | undefined, broken };
 }
 
 function broken(

@@ -29,8 +29,8 @@ export function parseRawConfig(
   // A part of a document is plain data.
   const read = readData(value as ConfigValue, origin, schema, variable, diagnostics);
   const { parts } = validator(schema, [read.value], "rawConfig");
-  const { value: sound, broken } = parts(read, origin, diagnostics);
-  return { value: sound, broken: broken.map((path) => [...origin.path, ...path]) };
+  const { value: valid, broken } = parts(read, origin, diagnostics);
+  return { value: valid, broken: broken.map((path) => [...origin.path, ...path]) };
 }
 
 function rawConfigSchema() {

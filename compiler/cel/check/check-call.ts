@@ -8,8 +8,6 @@ import { checkPattern } from "../regex/check-pattern.ts";
 import type { Overload } from "../types/signature.ts";
 import { BOOL, DYN, ERROR, formatType, isSameType, type Type } from "../types/types.ts";
 import type { Checker } from "./check.ts";
-import { dashedField } from "./dashed-field.ts";
-import { FOREIGN_FUNCTIONS } from "./foreign-functions.ts";
 
 /** Returns the type of a call, and records the overloads that its arguments may match. */
 export function checkCall(checker: Checker, node: CallNode): Type {
@@ -173,4 +171,71 @@ function writeCall(
   }
   if (!isMethod) return `${declaration.name}(${types.join(", ")})`;
   return `${types[0]}.${declaration.name}(${types.slice(1).join(", ")})`;
+}
+
+/** Functions of other languages by name, and their equivalents in CEL. */
+const FOREIGN_FUNCTIONS: ReadonlyMap<string, string> = new Map([
+  ["includes", 'for an item of a list use `"x" in list`, for a substring `text.contains("x")`'],
+  ["has_key", 'use `"x" in map` to find a key'],
+  ["hasOwnProperty", 'use `"x" in map` to find a key'],
+  ["get", 'use `map["x"]` to read a value'],
+  ["length", "use `value.size()` for a length"],
+  ["len", "use `size(value)` for a length"],
+  ["count", "use `size(value)` for a length"],
+  ["toLowerCase", "use `text.lowerAscii()` for lower case"],
+  ["lower", "use `text.lowerAscii()` for lower case"],
+  ["toUpperCase", "use `text.upperAscii()` for upper case"],
+  ["upper", "use `text.upperAscii()` for upper case"],
+  ["equals", "use `==` for equality"],
+  ["test", 'use `text.matches("pattern")` to match a pattern'],
+  ["match", 'use `text.matches("pattern")` to match a pattern'],
+  ["regex", 'use `text.matches("pattern")` to match a pattern'],
+  ["now", "use `request.startTime` for the time of a request"],
+  ["some", "use `list.exists(x, x > 1)` to test for an item"],
+  ["any", "use `list.exists(x, x > 1)` to test for an item"],
+  ["every", "use `list.all(x, x > 1)` to test all items"],
+]);
+
+/** A field name with `-` after a dot: CEL parses `request.headers.x-user` as a subtraction. */
+interface DashedField {
+  /** Complete name: `x-user`. */
+  readonly name: string;
+  readonly span: Span;
+  /** Node that the field should belong to. */
+  readonly owner: Node;
+}
+
+/** Returns the dashed field that a subtraction means: it has no spaces, and a part of it is not a variable. */
+function dashedField(node: Node, isVariable: (name: string) => boolean): DashedField | undefined {
+  const parts: string[] = [];
+  let end = node.span[1];
+  let left = node;
+  while (left.kind === "call" && left.name === "-" && !left.isMethod && left.args.length === 2) {
+    const [before, after] = left.args;
+    const word = after && firstName(after);
+    if (before === undefined || word === undefined) return undefined;
+    const [start, next] = left.nameSpan;
+    if (before.span[1] !== start || word.span[0] !== next) return undefined;
+    if (parts.length === 0) end = word.span[1];
+    parts.unshift(word.name);
+    left = before;
+  }
+  if (left.kind !== "select" || parts.every(isVariable)) return undefined;
+  const { field, fieldSpan, operand: owner } = left;
+  return { name: [field, ...parts].join("-"), span: [fieldSpan[0], end], owner };
+}
+
+/** Returns the name that a node begins with: `user` in `user.startsWith("a")`. */
+function firstName(node: Node): Extract<Node, { kind: "name" }> | undefined {
+  switch (node.kind) {
+    case "name":
+      return node;
+    case "select":
+    case "index":
+      return firstName(node.operand);
+    case "call":
+      return node.isMethod && node.args[0] !== undefined ? firstName(node.args[0]) : undefined;
+    default:
+      return undefined;
+  }
 }

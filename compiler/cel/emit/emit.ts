@@ -1,12 +1,11 @@
-import type { Expression } from "../../../templates/code/hole.ts";
-import { call, value } from "../../../templates/code/syntax.ts";
+import type { Expression, LocalName } from "../../../templates/code/hole.ts";
+import { call, constant, construction, local, value } from "../../../templates/code/syntax.ts";
 import type { CheckedExpression } from "../check/checked-expression.ts";
 import type { Constants } from "../evaluate/fold.ts";
 import type { LiteralValue, Node } from "../parse/ast.ts";
 import type { Declaration } from "../variables/environment.ts";
 import { DataReads } from "./data-reads.ts";
 import { emitCall } from "./emit-call.ts";
-import { boxDouble, constantValue, typeValue } from "./emit-constant.ts";
 import { emitList, emitLiteral, emitMap } from "./emit-literal.ts";
 import { conditionalTest, conditionalValue, logicalTest, logicalValue } from "./emit-logic.ts";
 import { emitMacro, macroTest } from "./emit-macro.ts";
@@ -21,7 +20,6 @@ import {
   simple,
   test,
 } from "./emitted-value.ts";
-import { MacroScope } from "./macro-scope.ts";
 import { Narrowing } from "./narrowing.ts";
 
 /**
@@ -206,3 +204,88 @@ const FAILURE: EmittedValue = { expression: value(undefined), ts: "unknown", may
 
 const ALWAYS: EmittedValue = test(value(true));
 const NEVER: EmittedValue = test(value(false));
+
+/** Emits a constant that is not a literal, which is created once when the module is loaded; `emitted` creates it. */
+function constantValue(emitter: Emitter, node: Node, emitted: EmittedValue): EmittedValue {
+  const { expression } = emitted;
+  if (expression.kind === "constant" || expression.kind === "value") return emitted;
+  const { kind } = emitter.checked.typeOf(node);
+  return simple(constant(CONSTANT_NAMES.get(kind) ?? "constant", expression), "other");
+}
+
+/** Emits a type as a value: `int`. */
+function typeValue(typeName: string): EmittedValue {
+  const last = typeName.split(".").at(-1) ?? "";
+  const proposal = `${last.charAt(0).toLowerCase()}${last.slice(1)}Type`;
+  const made = construction(helper("values/types#TypeValue"), [value(typeName)]);
+  return simple(constant(proposal, made), "other");
+}
+
+/** Boxes a double that is a JavaScript number, so that helpers and containers can distinguish it from an int. */
+function boxDouble(emitter: Emitter, emitted: EmittedValue): EmittedValue {
+  if (emitted.isRawDouble !== true) return emitted;
+  const number = literalIn(emitted);
+  if (typeof number === "number" && Number.isFinite(number)) {
+    const looksLikeInt = Number.isSafeInteger(number) && !Object.is(number, -0);
+    if (!looksLikeInt) return { ...emitted, isRawDouble: false, ts: "unknown" };
+    const proposal = `double${number < 0 ? "Minus" : ""}${Math.abs(number)}`;
+    const made = construction(helper("values/values#Double"), [value(number)]);
+    return simple(constant(proposal, made), "other");
+  }
+  const { mayFail } = emitted;
+  return emitter.call("values/values#double", [emitted], { ts: "unknown", mayFail });
+}
+
+/** Names of constants by type. */
+const CONSTANT_NAMES: ReadonlyMap<string, string> = new Map([
+  ["list", "items"],
+  ["map", "mapping"],
+  ["timestamp", "instant"],
+  ["duration", "period"],
+  ["opaque", "network"],
+]);
+
+/** A variable of a macro in emitted code. */
+interface EmittedVariable {
+  readonly name: string;
+  readonly emitted: EmittedValue;
+}
+
+/** Macros that enclose the part that is being emitted. */
+class MacroScope {
+  #variables: readonly EmittedVariable[] = [];
+  #loopDepth = 0;
+
+  /** Number of enclosing loops. */
+  get loopDepth(): number {
+    return this.#loopDepth;
+  }
+
+  /** Returns the innermost variable of a name. */
+  variable(name: string): EmittedValue | undefined {
+    return this.#variables.findLast((variable) => variable.name === name)?.emitted;
+  }
+
+  /** Runs an emitter with an additional variable and its known properties. */
+  withVariable<Result>(
+    name: string,
+    known: Partial<EmittedValue>,
+    emit: (parameter: LocalName) => Result,
+  ): Result {
+    const parameter = local(name);
+    const emitted = { ...simple(parameter, "unknown"), ...known, expression: parameter };
+    const around = this.#variables;
+    this.#variables = [...around, { name, emitted: { ...emitted, isSimple: true } }];
+    const result = emit(parameter);
+    this.#variables = around;
+    return result;
+  }
+
+  /** Runs an emitter for the inside of a loop. */
+  inLoop<Result>(emit: () => Result): Result {
+    this.#loopDepth += 1;
+    const result = emit();
+    this.#loopDepth -= 1;
+    return result;
+  }
+}
