@@ -23,7 +23,7 @@ export function reportUnnamed(documents: readonly ReadDocument[], diagnostics: D
         }
         diagnostics.report("wrong-type", childOf(origin, ...path, key), {
           field: `"${key}"`,
-          expected: "a text",
+          expected: "a string",
           found: found === "" ? "empty" : typeName(found),
           advice: `a resource without ${key} would be skipped`,
         });

@@ -53,7 +53,7 @@ function cutShort(text: string): ParseProblem {
 
 function unexpected(text: string, start: number, end: number): ParseProblem {
   const found = text.slice(start, Math.max(end, start + 1));
-  const shown = /^["']/.test(found) ? "a text" : `\`${found}\``;
+  const shown = /^["']/.test(found) ? "a string" : `\`${found}\``;
   if (/^[)\]}]/.test(found))
     return { problem: `${shown} has no opening counterpart`, advice: undefined };
   const fraction = found === "." ? /^\.\d+/.exec(text.slice(start))?.[0] : undefined;
