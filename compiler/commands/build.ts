@@ -15,8 +15,8 @@ import { checkInput } from "../inspect/check-input.ts";
 import { version } from "../installation.ts";
 import { MAX_IN_CONFIG_MAP } from "../ir/deployment.ts";
 import type { Program } from "../ir/program.ts";
+import { allRoutes } from "../ir/routes.ts";
 import { oneOf } from "./arguments.ts";
-import { buildTable } from "./build-table.ts";
 import type { Arguments, Command, CommandContext, CommandResult } from "./command.ts";
 import { commandInput } from "./default-input.ts";
 import { gateway, strict } from "./shared-options.ts";
@@ -200,4 +200,33 @@ function emitError(findings: Emitted["findings"]): CommandResult {
     "",
   ].join("\n");
   return { exitCode: 3, stderr };
+}
+
+/** Renders the contents of a build as an aligned table: routes, policies, modules, the bundle's size. */
+function buildTable(folder: string, program: Program, emitted: Emitted): string {
+  const { modules, bundle, graph } = emitted;
+  const routes = allRoutes(program).map(({ route }) => route.name);
+  const policies = Object.keys(graph.policies);
+  const rows: readonly (readonly [string, number | string, string])[] = [
+    ["routes", routes.length, shortList(routes)],
+    ["policies", policies.length, shortList(policies)],
+    ["modules", modules.length, `plus ${emitted.bundle.modules.length} of the runtime`],
+    ["bundle", size(Buffer.byteLength(bundle.text)), `node ${folder}/gateway.mjs`],
+  ];
+  const width = Math.max(...rows.map(([, amount]) => String(amount).length));
+  const lines = rows.map(([what, amount, detail]) =>
+    `  ${what.padEnd(8)}  ${String(amount).padStart(width)}  ${detail}`.trimEnd(),
+  );
+  return `${folder}\n${lines.join("\n")}\n`;
+}
+
+function shortList(names: readonly string[]): string {
+  const shown = names.slice(0, 6).join(", ");
+  return names.length > 6 ? `${shown}, and ${names.length - 6} more` : shown;
+}
+
+function size(bytes: number): string {
+  return bytes < 1_000_000
+    ? `${Math.round(bytes / 1000)} kB`
+    : `${(bytes / 1_000_000).toFixed(1)} MB`;
 }

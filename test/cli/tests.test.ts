@@ -391,6 +391,6 @@ describe("a test that shows nothing is a mistake", () => {
     const { verdicts, files } = await runTests(["a.test.yaml"], checked, host);
     const [finding] = findingsOf(verdicts[0]?.diagnostics ?? [], files, false);
     expect(finding?.code).toBe("unclear-test-route");
-    expect(finding?.hint).toBe('say `route`: "tools", "more"');
+    expect(finding?.hint).toBe('add `route`: "tools", "more"');
   });
 });

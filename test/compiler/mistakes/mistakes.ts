@@ -5,7 +5,7 @@ import type { Finding } from "../../../compiler/diagnostics/report/findings.ts";
 import { textReport } from "../../../compiler/diagnostics/report/text.ts";
 import { memoryHost } from "../../../compiler/host.ts";
 import { checkInput } from "../../../compiler/inspect/check-input.ts";
-import { markdownDocument } from "../../../compiler/inspect/reference/markdown.ts";
+import { markdownDocument } from "../../../compiler/inspect/reference/documents.ts";
 import { heading, type Page, paragraph } from "../../../compiler/inspect/reference/page.ts";
 
 /** Mistakes of one kind, as a file next to this one contains them. */

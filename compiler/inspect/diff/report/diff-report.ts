@@ -1,11 +1,15 @@
-import type { ProgramDiff } from "../difference.ts";
-import type { DiffFiles } from "./difference-details.ts";
-import { diffCommands } from "./github.ts";
-import { diffJson } from "./json.ts";
-import { diffMarkdown } from "./markdown.ts";
-import { printableDiff } from "./printable-diff.ts";
-import { diffSarif } from "./sarif.ts";
-import { diffText } from "./text.ts";
+import { printable } from "../../../diagnostics/report/display-width.ts";
+import { annotation } from "../../../diagnostics/report/github.ts";
+import { physicalLocation, sarifLog } from "../../../diagnostics/report/sarif.ts";
+import { locate } from "../../../diagnostics/source.ts";
+import type { Difference, ProgramDiff, SidePlace } from "../difference.ts";
+import {
+  type DiffFiles,
+  differenceDetails,
+  differenceLocation,
+  differenceMessage,
+} from "./difference-details.ts";
+import { DIRECTION_LABEL, DIRECTION_SEVERITY, diffVerdict } from "./verdict.ts";
 
 /** Output format of a diff. */
 export type DiffFormat = "text" | "json" | "markdown" | "sarif" | "github";
@@ -24,4 +28,146 @@ export function diffReport(format: DiffFormat, found: ProgramDiff, files: DiffFi
     case "sarif":
       return diffSarif(diff, files);
   }
+}
+
+/** Renders a diff as JSON. */
+function diffJson(diff: ProgramDiff, files: DiffFiles): string {
+  const { differences, undecided, changedRoutes } = diff;
+  const value = {
+    verdict: diffVerdict(diff),
+    differences: differences.map(({ by, wasBy: _, ...rest }) => ({
+      ...rest,
+      ...(by && { by: placeJson(by, files) }),
+    })),
+    undecided,
+    changedRoutes,
+  };
+  return `${JSON.stringify(value, undefined, 2)}\n`;
+}
+
+function placeJson({ side, origin, text }: SidePlace, files: DiffFiles): object {
+  const { path, line, column } = locate(origin, files[side]);
+  return { side, file: path, line, column, text };
+}
+
+/**
+ * Escapes all strings of a diff to single lines without control characters: they contain names and rules, whose author may
+ * want to mislead the reader.
+ */
+function printableDiff({ differences, undecided, changedRoutes }: ProgramDiff): ProgramDiff {
+  return {
+    differences: differences.map(printableDifference),
+    undecided: undecided.map(printable),
+    changedRoutes,
+  };
+}
+
+function printableDifference(difference: Difference): Difference {
+  const { subject, change, when, unless, by, was, example } = difference;
+  return {
+    ...difference,
+    subject: printable(subject),
+    change: printable(change),
+    when: when.map(printable),
+    unless: unless.map(printable),
+    by: by && { ...by, text: printable(by.text) },
+    was: was && printable(was),
+    example: example && printable(example),
+  };
+}
+
+/** Renders a diff for a terminal: the verdict, then each difference with its details. */
+function diffText(diff: ProgramDiff, files: DiffFiles): string {
+  const parts = [
+    diffVerdict(diff),
+    ...diff.differences.map((each) => differenceText(each, files)),
+    ...(diff.undecided.length === 0 ? [] : [undecidedText(diff.undecided)]),
+  ];
+  return `${parts.join("\n\n")}\n`;
+}
+
+function differenceText(difference: Difference, files: DiffFiles): string {
+  const { direction, subject, change } = difference;
+  const head = `${DIRECTION_LABEL[direction].padEnd(8)}${subject}   ${change}`;
+  return [
+    head,
+    ...differenceDetails(difference, files).map(
+      ([name, text]) => `        ${name.padEnd(8)}${text}`,
+    ),
+  ].join("\n");
+}
+
+function undecidedText(undecided: readonly string[]): string {
+  const lines = undecided.map((text) => `        ${text}`);
+  const count = undecided.length === 1 ? "1 question" : `${undecided.length} questions`;
+  return [
+    `UNDECIDED  ${count}: no example request was found, but a difference cannot be excluded`,
+    ...lines,
+  ].join("\n");
+}
+
+/** Renders a diff as a pull request comment. */
+function diffMarkdown(diff: ProgramDiff, files: DiffFiles): string {
+  const { differences, undecided } = diff;
+  const icons = { opens: "🔓", closes: "🔒", changes: "✏️" } as const;
+  const parts = differences.map((difference) => {
+    const { direction, subject, change } = difference;
+    const details = differenceDetails(difference, files).map(
+      ([name, text]) => `- ${name} ${codeSpan(text)}`,
+    );
+    return `#### ${icons[direction]} ${DIRECTION_LABEL[direction]}: ${plain(subject)}\n\n**${plain(change)}**\n\n${details.join("\n")}`.trimEnd();
+  });
+  const open =
+    undecided.length === 0
+      ? []
+      : [`#### Undecided\n\n${undecided.map((text) => `- ${codeSpan(text)}`).join("\n")}`];
+  return `${[`### ${diffVerdict(diff, plain)}`, ...parts, ...open].join("\n\n")}\n`;
+}
+
+/** Quotes a string as code if Markdown could render it as a link, image, mention or HTML. */
+function plain(text: string): string {
+  return /[`*<[\]@~\\]/.test(text) ? codeSpan(text) : text;
+}
+
+/** Formats a code span for a string that may contain backquotes. */
+function codeSpan(text: string): string {
+  const maxRun = Math.max(0, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = "`".repeat(maxRun + 1);
+  const line = text.replaceAll("\n", " ");
+  return maxRun === 0 ? `${fence}${line}${fence}` : `${fence} ${line} ${fence}`;
+}
+
+/** Renders a diff as GitHub workflow commands; differences without a location in the new files have no location. */
+function diffCommands(diff: ProgramDiff, files: DiffFiles): string {
+  const lines = diff.differences.map((difference) => {
+    const { direction } = difference;
+    return annotation(
+      DIRECTION_SEVERITY[direction],
+      `gwc diff: ${DIRECTION_LABEL[direction]}`,
+      differenceMessage(difference, files),
+      differenceLocation(difference, files),
+    );
+  });
+  const verdict = annotation("note", "gwc diff", diffVerdict(diff), undefined);
+  return `${[verdict, ...lines].join("\n")}\n`;
+}
+
+/** Renders a diff as a SARIF log: a rule for each direction, a result for each difference. */
+function diffSarif(diff: ProgramDiff, files: DiffFiles): string {
+  const rules = (["opens", "closes", "changes"] as const).map((id) => ({
+    id,
+    shortDescription: { text: `what a change ${id}` },
+    defaultConfiguration: { level: DIRECTION_SEVERITY[id] },
+  }));
+  const results = diff.differences.map((difference) => {
+    const { direction } = difference;
+    const location = differenceLocation(difference, files);
+    return {
+      ruleId: direction,
+      level: DIRECTION_SEVERITY[direction],
+      message: { text: differenceMessage(difference, files) },
+      locations: location === undefined ? [] : [{ physicalLocation: physicalLocation(location) }],
+    };
+  });
+  return sarifLog({ name: "gwc diff", rules }, results);
 }
