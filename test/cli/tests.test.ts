@@ -356,7 +356,7 @@ describe("a test that shows nothing is a mistake", () => {
       "bad-format",
       "request: /shop",
       "status: 200",
-      '"request" must be a method and a URL: `GET https://shop.example.com/admin`',
+      '"request" must be a method and a URL, `GET https://shop.example.com/admin`, or `CONNECT api.example.com:443`',
     ],
   ])("%s: %s", async (code, what, expected, message) => {
     expect(await found(one(what, expected))).toEqual([`${code} 3: ${message}`]);
