@@ -102,7 +102,7 @@ it.each([
   expect(response.status).toBe(403);
 });
 
-it("what a request says to a model, and shapes of data, name no model", async () => {
+it("contents of a request and shapes of data name no model", async () => {
   const parameters = { type: "object", properties: { model: { type: "string", enum: ["slow"] } } };
   const tools = [{ type: "function", function: { name: "f", parameters } }];
   const format = {
@@ -122,7 +122,7 @@ it("what a request says to a model, and shapes of data, name no model", async ()
   expect(response.status).not.toBe(403);
 });
 
-it("a client learns in its own format that a model is not open to it", async () => {
+it("a client gets the refusal of a model in its own format", async () => {
   const call = openai("small-key").chat.completions.create({ model: "slow", messages });
   await expect(call).rejects.toBeInstanceOf(OpenAI.PermissionDeniedError);
   const defaultHeaders = { authorization: "Bearer small-key" };
@@ -139,14 +139,14 @@ it("a client learns in its own format that a model is not open to it", async () 
   });
 });
 
-it("the models that are listed are those that may be asked", async () => {
+it("exactly the allowed models are listed", async () => {
   const idsOf = async (key: string) => (await openai(key).models.list()).data.map(({ id }) => id);
   expect(await idsOf("small-key")).toEqual(["fast"]);
   expect(await idsOf("any-key")).toEqual(["fast", "slow"]);
   await expect(openai("small-key").models.retrieve("slow")).rejects.toMatchObject({ status: 404 });
 });
 
-it("tokens are estimated for models that are open", async () => {
+it("tokens are estimated for allowed models", async () => {
   const count = (model: string) =>
     new Anthropic({
       apiKey: "small-key",
@@ -161,7 +161,7 @@ it("tokens are estimated for models that are open", async () => {
   await expect(count("slow")).rejects.toMatchObject({ status: 403 });
 });
 
-it("nothing passes unread where not every model is open", async () => {
+it("no request passes unread if models are restricted", async () => {
   const ask = (path: string, key: string, headers = {}) =>
     fetch(`${gateway.url}${path}`, { headers: { authorization: `Bearer ${key}`, ...headers } });
   expect((await ask("/v1/files", "small-key")).status).toBe(403);
@@ -195,7 +195,7 @@ it("keys of a listener have models on those of its routes that serve any", async
   await expect(other).rejects.toMatchObject({ status: 403 });
 });
 
-it("a session of Realtime is one with a model that is open", async () => {
+it("a Realtime session uses an allowed model", async () => {
   const ask = (model: string) =>
     new Promise<number | undefined>((resolve, reject) => {
       const headers = {

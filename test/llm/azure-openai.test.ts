@@ -82,7 +82,7 @@ it.each([
   }
 });
 
-it("Anthropic's client talks to Azure, and reads its content filter", async () => {
+it("Anthropic's client reads Azure's content filter", async () => {
   const filtered = {
     error: {
       message: "The response was filtered.",
@@ -141,7 +141,7 @@ it.each([{}, { deploymentName: "claude-opus-4-5" }])(
   },
 );
 
-it("other models of Azure AI Foundry are asked by OpenAI's API, and Claude's tokens are counted there", async () => {
+it("other models of Azure AI Foundry are called by OpenAI's API", async () => {
   const foundry = { endpoint: "res.services.ai.azure.com" };
   const started = await start(foundry, withKey);
   await openai(started).chat.completions.create(request);
@@ -180,7 +180,7 @@ async function expectToken(started: Started): Promise<void> {
 
 const scope = "https://cognitiveservices.azure.com/.default";
 
-it("an application shows its secret to Entra once, and its token to Azure", async () => {
+it("an application exchanges its secret for a token once", async () => {
   const entra = await startIdentity();
   const clientSecret = { tenant_id: "tenant", client_id: "app", client_secret: "${SECRET}" };
   const started = await start(
@@ -201,7 +201,7 @@ it("an application shows its secret to Entra once, and its token to Azure", asyn
   });
 });
 
-it("a workload shows the token of its file", async () => {
+it("a workload sends the token of its file", async () => {
   const entra = await startIdentity();
   const file = path.join(temporaryFolder({ token: "federated\n" }), "token");
   const started = await start(
@@ -220,7 +220,7 @@ it("a workload shows the token of its file", async () => {
   expect(form.has("client_secret")).toBe(false);
 });
 
-it("a machine's metadata is asked for the identity that is meant", async () => {
+it("a machine's metadata is called for the configured identity", async () => {
   const metadata = await startIdentity();
   const started = await start(
     {},
@@ -241,7 +241,7 @@ it("a machine's metadata is asked for the identity that is meant", async () => {
   });
 });
 
-it("without more words the environment says whose token it is", async () => {
+it("by default the environment selects the identity", async () => {
   const entra = await startIdentity();
   const started = await start(
     {},

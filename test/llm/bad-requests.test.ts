@@ -135,7 +135,7 @@ describe.each(Object.entries(misshapen))("%s", (_, changes) => {
   );
 });
 
-it("arguments of a tool that are no JSON reach no provider as something else", async () => {
+it("arguments of a tool that are not JSON are never sent changed", async () => {
   const call = { id: "c", type: "function", function: { name: "f", arguments: "{no json" } };
   const messages = [
     ...hello,

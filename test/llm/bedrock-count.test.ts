@@ -28,7 +28,7 @@ async function start(model: string | undefined, status: number, body: object): P
 const messages = [{ role: "user" as const, content: "What's the weather?" }];
 const tools = [{ name: "weather", input_schema: { type: "object" as const } }];
 
-it("Bedrock counts the tokens of Claude, tools among them, and is asked as AWS's client asks", async () => {
+it("Bedrock counts the tokens of Claude, including tools", async () => {
   const { client, received, host } = await start(claude, 200, { inputTokens: 42 });
   const betas = ["context-1m-2025-08-07", "prompt-caching-scope-2026-01-05"];
   const counted = await client.beta.messages.countTokens({ model: "m", messages, tools, betas });
@@ -58,7 +58,7 @@ it("Bedrock counts the tokens of Claude, tools among them, and is asked as AWS's
   );
 });
 
-it("what Bedrock says against a count reaches Anthropic's client as its own error", async () => {
+it("an error of Bedrock's count reaches Anthropic's client in its format", async () => {
   const message = "The provided model doesn't support counting tokens.";
   const { client } = await start(claude, 400, { message });
   const counted = client.messages.countTokens({ model: "m", messages });

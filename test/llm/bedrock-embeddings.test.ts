@@ -35,7 +35,7 @@ async function start(
 
 const titan = "amazon.titan-embed-text-v2:0";
 
-it("Titan on Bedrock embeds a text for OpenAI's client", async () => {
+it("Titan on Bedrock embeds a string for OpenAI's client", async () => {
   const { client, received } = await start({ embedding: [0.5, -0.25], inputTextTokenCount: 3 });
   const found = await client.embeddings.create({ model: titan, input: "Hello", dimensions: 256 });
   // The client asks for base64 by itself.
@@ -66,7 +66,7 @@ it("Cohere on Bedrock embeds several strings, with its tokens in a header", asyn
   });
 });
 
-it("what a model on Bedrock cannot embed is refused with the name of its field", async () => {
+it("unsupported input for a model on Bedrock is refused by its field", async () => {
   const { client, received } = await start({});
   const several = client.embeddings.create({ model: titan, input: ["one", "two"] });
   await expect(several).rejects.toMatchObject({ status: 400, param: "input" });

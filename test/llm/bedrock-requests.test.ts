@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { type ConverseBody, converseResponse } from "../harness/bedrock.ts";
 import { claude, hello, start, toolStream } from "./bedrock-gateway.ts";
 
-it("a conversation with tools, images, documents and thoughts is written as Bedrock takes it", async () => {
+it("a conversation with tools, images, documents and thoughts is converted for Bedrock", async () => {
   const { anthropic, body } = await start({
     guardrailIdentifier: "gr1",
     guardrailVersion: "DRAFT",
@@ -101,7 +101,7 @@ it("a conversation with tools, images, documents and thoughts is written as Bedr
   } satisfies ConverseBody);
 });
 
-it("parallel results are one turn, and a history with tools keeps a list of them", async () => {
+it("parallel results are one turn", async () => {
   const { openai, body } = await start();
   const call = (id: string) => ({
     id,
@@ -167,7 +167,7 @@ it("of several calls of a model that can't be limited to one, the first is forwa
   expect(whole.choices[0]?.message.tool_calls).toHaveLength(1);
 });
 
-it("structured output is asked for by its schema", async () => {
+it("structured output is requested by its schema", async () => {
   const { openai, body } = await start();
   const schema = { type: "object", properties: { a: { type: "string" } } };
   await openai.chat.completions.create({
@@ -186,7 +186,7 @@ it("structured output is asked for by its schema", async () => {
   } satisfies ConverseBody);
 });
 
-it("what the gateway would have to fetch, and what no model takes, is refused by its field", async () => {
+it("unsupported input is refused by its field", async () => {
   const { openai, received } = await start();
   const image = (url: string) =>
     openai.chat.completions.create({

@@ -12,7 +12,7 @@ import { type ConverseBody, converseStream, type Wire } from "../harness/bedrock
 import { startScripted } from "../harness/scripted.ts";
 import { claude, hello, keys, start, toolStream } from "./bedrock-gateway.ts";
 
-it("OpenAI's client talks to Bedrock: the request is signed, and its model in the path", async () => {
+it("OpenAI's client can use Bedrock with signed requests", async () => {
   const { openai, received, body } = await start();
   const model = "arn:aws:bedrock:eu-west-1:1:inference-profile/eu.anthropic.claude-x";
   const completion = await openai.chat.completions.create({
@@ -183,7 +183,7 @@ it.each([
   await expect(message.finalMessage()).rejects.toThrow(text);
 });
 
-it("a key of Bedrock's own goes in Authorization, and nothing is signed", async () => {
+it("a Bedrock API key is sent in Authorization without a signature", async () => {
   const { gateway, received } = await start({}, {}, { key: "${KEY}" });
   const openai = new OpenAI({ apiKey: "client", baseURL: `${gateway.url}/v1`, maxRetries: 0 });
   await openai.chat.completions.create({ model: claude, messages: hello });

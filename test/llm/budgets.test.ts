@@ -85,7 +85,7 @@ function written(state: string, limit: string): number | null {
 const fileOf = (state: string): string => path.join(state, "spending.limits.json");
 
 describe("what calls cost", () => {
-  it("is taken of the caller's budget, and what is spent is over until the next month", async () => {
+  it("is charged to the caller's monthly budget", async () => {
     const gateway = await start(temporaryFolder());
     expect(await statuses(4, () => ask(gateway, "monthly"))).toEqual([200, 200, 200, 429]);
     expect(await ask(gateway, "monthly", "b")).toBe(200);
@@ -97,12 +97,12 @@ describe("what calls cost", () => {
     expect(Math.abs(until - next)).toBeLessThan(120_000);
   });
 
-  it("may be a fraction, also of a bucket's token", async () => {
+  it("may be a fraction", async () => {
     const gateway = await start(temporaryFolder());
     expect(await statuses(3, () => ask(gateway, "bucket"))).toEqual([200, 200, 429]);
   });
 
-  it("of a model without a price is nothing, and the operator hears of it", async () => {
+  it("of a model without a price is zero, which is logged", async () => {
     const gateway = await start(temporaryFolder());
     expect(await ask(gateway, "priced", "a", "unknown")).toBe(200);
     await gateway.seen(/did not count a call of "unknown" on route priced: it has no cost/);
@@ -125,7 +125,7 @@ describe("limits by the day and month", () => {
     expect(await statuses(3, () => ask(second, "monthly"))).toEqual([200, 200, 429]);
   });
 
-  it("are at most a second behind when the process is killed", async () => {
+  it("lose at most a second when the process is killed", async () => {
     // A machine that is too busy to write in half a second tells nothing.
     for (let attempt = 1; ; attempt++) {
       const state = temporaryFolder();
@@ -146,7 +146,7 @@ describe("limits by the day and month", () => {
     }
   });
 
-  it("begin anew with the next day and month, but for what is owed", async () => {
+  it("reset with the next day and month, except for debts", async () => {
     const state = temporaryFolder();
     const since = Date.UTC(2024, 0);
     const until = Date.now() + 1e9;
@@ -166,7 +166,7 @@ describe("limits by the day and month", () => {
     expect(await ask(gateway, "many")).toBe(429);
   });
 
-  it("are written by whole files that only their owner reads, and without the callers", async () => {
+  it("are written atomically without the callers' keys", async () => {
     const state = temporaryFolder();
     const gateway = await start(state);
     let isAsking = true;
@@ -184,7 +184,7 @@ describe("limits by the day and month", () => {
     expect(statSync(fileOf(state)).mode & 0o777).toBe(0o600);
   });
 
-  it("begin anew when their file cannot be read, and the operator hears of it", async () => {
+  it("reset when their file cannot be read, which is logged", async () => {
     const state = temporaryFolder();
     writeFileSync(fileOf(state), '{"version":1,"limits":{');
     const gateway = await start(state);
@@ -193,7 +193,7 @@ describe("limits by the day and month", () => {
     await eventually(() => written(state, "daily/tokensPerDay") === 25 || null, "a new one");
   });
 
-  it("remember who has spent something, however many keys are made up", async () => {
+  it("remember callers with usage, however many keys are invented", async () => {
     const gateway = await start(temporaryFolder());
     await statuses(3, () => ask(gateway, "monthly", "spender"));
     const { port } = gateway;
@@ -208,7 +208,7 @@ describe("limits by the day and month", () => {
     expect(await ask(gateway, "monthly", "spender")).toBe(429);
   });
 
-  it("are in memory alone without GWC_STATE_DIR, and the operator hears of it once", async () => {
+  it("are only in memory without GWC_STATE_DIR, which is logged once", async () => {
     const gateway = await start("");
     await ask(gateway, "daily");
     await ask(gateway, "monthly");
@@ -224,7 +224,7 @@ describe("limits by the day and month", () => {
   });
 });
 
-it("a provider that says nothing of tokens costs about a quarter of its bytes", async () => {
+it("a provider that reports no tokens costs about a quarter of its bytes", async () => {
   const { usage: _, ...silent } = JSON.parse(completion);
   const text = "word ".repeat(40);
   const choices = [
@@ -238,7 +238,7 @@ it("a provider that says nothing of tokens costs about a quarter of its bytes", 
   expect(await statuses(2, () => ask(gateway, "daily"))).toEqual([200, 429]);
 });
 
-it("of 500 streams at once nothing is lost, and nothing counted twice", async () => {
+it("500 concurrent streams are counted exactly", async () => {
   const open: (() => void)[] = [];
   const { host } = await startScripted((out, _, request) => {
     if (JSON.parse(request.body.toString()).stream !== true) {

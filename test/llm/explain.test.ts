@@ -27,7 +27,7 @@ binds:
   );
 });
 
-it("the explanation of a front door says what its virtual models stand for", async () => {
+it("the explanation of a front door resolves its virtual models", async () => {
   const { folder } = new Workspace({
     "gateway.yaml": `
 llm:
@@ -82,7 +82,7 @@ it("the explanation of a route lists what is scanned where", async () => {
   );
 });
 
-it("guards are tried on a text, and a rejected one fails the command", async () => {
+it("a rejected text fails the command", async () => {
   const { folder } = new Workspace(guarded);
   const tried = await gwc(["eval", "--guard", "chat", "My 123-45-6789."], { cwd: folder });
   expect(tried.stdout).toBe(

@@ -48,7 +48,7 @@ it.each([
   expect(message.content).toMatchObject([{ type: "text", text: "Hi there." }]);
 });
 
-it("a model that nobody has is not found, in the client's own words", async () => {
+it("an unknown model is not found, in the client's format", async () => {
   const openai = new OpenAI({ apiKey: "x", baseURL: `${gateway.url}/v1`, maxRetries: 0 });
   const call = openai.chat.completions.create({ model: "other", messages });
   await expect(call).rejects.toMatchObject({ status: 404, code: "model_not_found" });
@@ -64,7 +64,7 @@ it("a client of an API that is not served does not see its model", async () => {
   await expect(call).rejects.toMatchObject({ status: 404, code: null });
 });
 
-it("models of Azure, Vertex AI and Bedrock are asked where their parameters say", async () => {
+it("models of Azure, Vertex AI and Bedrock are called at their parameters' address", async () => {
   const server = await startScripted((response) => {
     response.writeHead(500, { "content-type": "application/json" });
     response.end("{}");
@@ -117,7 +117,7 @@ it("models of Azure, Vertex AI and Bedrock are asked where their parameters say"
   expect(keys).toEqual(["provider-key", "provider-key", bearer, bearer]);
 });
 
-it("each model has guards and headers of its own, and the port may speak TLS", async () => {
+it("each model has its own guards and headers", async () => {
   const server = await startProvider([{ prompt: "mail", response: { content: "To eve@b.test." } }]);
   const folder = temporaryFolder();
   makeCertificate(folder, "door", { names: "IP:127.0.0.1" });
@@ -171,7 +171,7 @@ it("each model has guards and headers of its own, and the port may speak TLS", a
   ]);
 });
 
-it("a virtual model is another one of those that there are", async () => {
+it("a virtual model resolves to a configured one", async () => {
   const { host, received } = await startProvider([
     { prompt: "Hello", response: { content: "Hi there." } },
   ]);
@@ -301,7 +301,7 @@ it("a conditional virtual model is the first one whose condition holds", async (
   expect(models.data.map(({ id }) => id)).toEqual(["claude", "smart", "strict"]);
 });
 
-it("tokens are counted by who counts them for a model, and estimated for the others", async () => {
+it("tokens are counted by the provider if it can, and estimated otherwise", async () => {
   const counter = await startScripted((response) => {
     response.writeHead(200, { "content-type": "application/json" });
     response.end('{"input_tokens":42}');
@@ -351,7 +351,7 @@ it("tokens are counted by who counts them for a model, and estimated for the oth
   await expect(count("other")).rejects.toMatchObject({ status: 404 });
 });
 
-it("tokens are estimated for the models of a front door where nobody counts any", async () => {
+it("tokens are estimated for models of a front door without a counting provider", async () => {
   const door = await startGateway({
     config: {
       llm: { port: await freePort(), models: [{ name: "gpt-*", provider: "openAI", params: {} }] },

@@ -49,7 +49,7 @@ function said(...parts: object[]): GenerateContentPiece {
   };
 }
 
-it("OpenAI's client reaches Gemini's own server of that format, its body as it was sent", async () => {
+it("OpenAI's client reaches Gemini's server of that format with its own body", async () => {
   const server = await startScripted((response) => {
     response.writeHead(200, { "content-type": "application/json" });
     response.end(
@@ -68,7 +68,7 @@ it("OpenAI's client reaches Gemini's own server of that format, its body as it w
   expect(received?.body.toString()).toBe(body);
 });
 
-it("Anthropic's client gets text, thoughts and all tokens of Gemini, whole and as a stream", async () => {
+it("Anthropic's client gets text, thoughts and tokens of Gemini", async () => {
   const thought = { text: "Hmm.", thought: true };
   const server = await startGenerateContent(said(thought, { text: "Hi " }, { text: "there." }));
   const client = anthropic(await startGemini(server));
@@ -105,7 +105,7 @@ it("Anthropic's client gets text, thoughts and all tokens of Gemini, whole and a
   } satisfies GenerateContentBody);
 });
 
-it("parallel calls, their results and signatures of thoughts go there and back", async () => {
+it("parallel calls, results and signatures of thoughts are converted both ways", async () => {
   const first = { name: "get_weather", args: { city: "Paris" } };
   const second = { name: "get_weather", args: { city: "Rome" } };
   const server = await startGenerateContent(
@@ -202,7 +202,7 @@ it("parallel calls, their results and signatures of thoughts go there and back",
   } satisfies GenerateContentBody);
 });
 
-it("images, documents, structured output and effort are said in Gemini's words", async () => {
+it("images, documents, structured output and effort are converted for Gemini", async () => {
   const server = await startGenerateContent(said({ text: '{"a":1}' }));
   const client = anthropic(await startGemini(server, "gemini-3-flash-preview"));
   const image = { type: "base64" as const, media_type: "image/png" as const, data: "aW1n" };
@@ -259,7 +259,7 @@ it("images, documents, structured output and effort are said in Gemini's words",
   } satisfies GenerateContentBody);
 });
 
-it("what Gemini cannot be asked is refused with the name of its field", async () => {
+it("unsupported input for Gemini is refused by its field", async () => {
   const server = await startGenerateContent(said({ text: "never" }));
   const client = anthropic(await startGemini(server));
   const url = { type: "url" as const, url: "https://images.test/a.png" };
@@ -327,7 +327,7 @@ it.each([
   expect(error.headers.get("retry-after")).toBe(status === 429 ? "34" : null);
 });
 
-it("a wrong key of the gateway is not the client's mistake", async () => {
+it("an invalid key of the gateway is not reported as the client's mistake", async () => {
   const server = await startScripted((response) => {
     response.writeHead(400, { "content-type": "application/json" });
     const details = [{ reason: "API_KEY_INVALID", domain: "googleapis.com" }];
@@ -352,7 +352,7 @@ it("a stream that ends before it is complete ends with an error", async () => {
   );
 });
 
-it("a client's own key goes where Gemini reads it", async () => {
+it("a client's own key is sent in Gemini's header", async () => {
   const server = await startScripted((response) => {
     response.writeHead(200, { "content-type": "application/json" });
     response.end(JSON.stringify({ ...said({ text: "Hi" }), choices: [] }));

@@ -52,7 +52,7 @@ it("reads a stream with thoughts, calls and one usage at its end", () => {
   ]);
 });
 
-it("a stream says the same wherever the network cuts it", () => {
+it("a stream reads the same wherever the network cuts it", () => {
   const whole = read([stream]);
   const cuts = array(nat(stream.length), { maxLength: 12 });
   assert(

@@ -56,7 +56,7 @@ function ask({ url }: Gateway, request: object = {}): Promise<Response> {
   );
 }
 
-it("the next provider is asked when one is limited, too busy or broken", async () => {
+it("the next provider is called if one is limited, overloaded or broken", async () => {
   const failing = await startModelStatus();
   const gateway = await startGroups([[failing], [await startHealthy()]], { health: NEVER });
   for (const status of [408, 429, 500, 502, 503, 504, 529]) {
@@ -66,7 +66,7 @@ it("the next provider is asked when one is limited, too busy or broken", async (
   expect(failing.received).toHaveLength(7);
 });
 
-it("a request that is refused for what it is goes to no other provider, and harms none", async () => {
+it("a request with a client error goes to no other provider", async () => {
   const refusing = await startModelStatus();
   const other = await startHealthy();
   const gateway = await startGroups([[refusing], [other]]);
@@ -100,7 +100,7 @@ it.each([
   expect(response.body.match(/"role":"assistant"/g)).toHaveLength(1);
 });
 
-it("a stream that fails after its first content ends with an error, and its provider is left alone", async () => {
+it("a stream that fails after its first content ends with an error", async () => {
   const failing = await startScripted((response) => {
     startStream(response);
     response.end(streamed.slice(0, 2).join(""));
@@ -117,7 +117,7 @@ it("a stream that fails after its first content ends with an error, and its prov
   expect(failing.received).toHaveLength(1);
 });
 
-it("a provider that failed is left alone, and asked again when its time is over", async () => {
+it("a failed provider is ejected for a while", async () => {
   const recovering = await startScripted((response, count, request) =>
     count === 0 ? fail(response, 500) : complete(response, request),
   );
@@ -134,7 +134,7 @@ it("a provider that failed is left alone, and asked again when its time is over"
   expect(recovering.received).toHaveLength(2);
 });
 
-it("the metrics show which providers are well, and for how long one is not asked", async () => {
+it("the metrics show the health and ejection of providers", async () => {
   const failing = await startScripted((response) => fail(response, 500));
   const gateway = await startGroups([[failing], [await startHealthy()]]);
   await ask(gateway);
@@ -146,7 +146,7 @@ it("the metrics show which providers are well, and for how long one is not asked
   expect(body).toContain('gwc_provider_pending_requests{route="root",provider="p0"} 0\n');
 });
 
-it("a provider that asks to be left alone for longer is", async () => {
+it("a provider's Retry-After extends its ejection", async () => {
   const limited = await startScripted((response) => fail(response, 429, { "retry-after": "600" }));
   const gateway = await startGroups([[limited], [await startHealthy()]], {
     health: { eviction: { duration: "1ms" } },
@@ -157,7 +157,7 @@ it("a provider that asks to be left alone for longer is", async () => {
   expect(limited.received).toHaveLength(1);
 });
 
-it("a provider is left alone after as many failures in a row as the configuration says", async () => {
+it("a provider is ejected after the configured number of consecutive failures", async () => {
   const failing = await startScripted((response) => fail(response, 503));
   const gateway = await startGroups([[failing], [await startHealthy()]], {
     health: { eviction: { duration: LONG, consecutiveFailures: 3 } },
@@ -166,7 +166,7 @@ it("a provider is left alone after as many failures in a row as the configuratio
   expect(failing.received).toHaveLength(3);
 });
 
-it("a provider is left alone when its health falls below what the configuration says", async () => {
+it("a provider is ejected when its health falls below the threshold", async () => {
   const failing = await startScripted((response) => fail(response, 503));
   const gateway = await startGroups([[failing], [await startHealthy()]], {
     health: { eviction: { duration: LONG, healthThreshold: 0.4 } },
@@ -176,7 +176,7 @@ it("a provider is left alone when its health falls below what the configuration 
   expect(failing.received).toHaveLength(3);
 });
 
-it("the configuration says which responses are failures", async () => {
+it("the configuration decides which responses are failures", async () => {
   const refusing = await startScripted((response) => fail(response, 404, { "x-state": "gone" }));
   const gateway = await startGroups([[refusing], [await startHealthy()]], {
     health: {
@@ -188,7 +188,7 @@ it("the configuration says which responses are failures", async () => {
   expect((await ask(gateway)).headers["x-llm-provider"]).toBe("p1");
 });
 
-it("when all are left alone somebody is asked, and the client has the last error with its Retry-After", async () => {
+it("if all are ejected, one is still called", async () => {
   const providers = await Promise.all(
     [7, 8].map((seconds) =>
       startScripted((response) => fail(response, 429, { "retry-after": String(seconds) })),
@@ -205,7 +205,7 @@ it("when all are left alone somebody is asked, and the client has the last error
   }
 });
 
-it("each provider of a group is asked once at most, all of it before the next group", async () => {
+it("each provider of a group is called at most once before the next group", async () => {
   const order: number[] = [];
   const providers = await Promise.all(
     [0, 1, 2, 3].map((number) =>
@@ -221,7 +221,7 @@ it("each provider of a group is asked once at most, all of it before the next gr
   expect(order.slice(3)).toEqual([3]);
 });
 
-it("providers of a group share the requests, and the slower one gets fewer", async () => {
+it("the slower provider of a group gets fewer requests", async () => {
   const fast = await startHealthy();
   const slow = await startScripted((response, _, request) => {
     setTimeout(() => complete(response, request), 1_000);
@@ -252,7 +252,7 @@ it("failing providers get a fifth of the requests in addition, and a few for a q
   expect(asked).toBeLessThanOrEqual(200 + 40 + 10 * windows);
 });
 
-it("a request that one provider cannot be asked goes to one that can", async () => {
+it("a request that one provider does not support goes to another", async () => {
   const able = await startHealthy();
   const host = able.host;
   const gateway = await startGateway({
@@ -279,13 +279,13 @@ it("a request that one provider cannot be asked goes to one that can", async () 
   expect(able.received.map(({ url }) => url)).toEqual(["/v1/chat/completions"]);
 });
 
-it("the name of the provider can be left out of responses", async () => {
+it("the name of the provider can be removed from responses", async () => {
   const policies = { ai: { providerHeader: false } };
   const gateway = await startGroups([[await startHealthy()], [await startHealthy()]], { policies });
   expect((await ask(gateway)).headers).not.toHaveProperty("x-llm-provider");
 });
 
-it("a provider that takes longer than a try may is left for the next one", async () => {
+it("a provider that exceeds the attempt timeout is followed by the next one", async () => {
   const silent = await startScripted(() => {});
   const gateway = await startGroups([[silent], [await startHealthy()]], {
     policies: { timeout: { backendRequestTimeout: "2s" } },
@@ -293,7 +293,7 @@ it("a provider that takes longer than a try may is left for the next one", async
   expect(await ask(gateway)).toMatchObject({ status: 200, headers: { "x-llm-provider": "p1" } });
 });
 
-it("a request that takes longer than it may is a 504, and nobody else is asked", async () => {
+it("a request that exceeds its timeout is a 504", async () => {
   const silent = await startScripted(() => {});
   const other = await startHealthy();
   const policies = { timeout: { requestTimeout: "300ms" } };
@@ -304,7 +304,7 @@ it("a request that takes longer than it may is a 504, and nobody else is asked",
   expect(other.received).toHaveLength(0);
 });
 
-it("a stream that takes longer than it may ends with an error event", async () => {
+it("a stream that exceeds its timeout ends with an error event", async () => {
   const stalling = await startScripted((response) => {
     startStream(response);
     response.write(streamed.slice(0, 2).join(""));
@@ -316,7 +316,7 @@ it("a stream that takes longer than it may ends with an error event", async () =
   expect(body).toMatch(/"code":"timeout"}}\n\n$/);
 });
 
-it("a provider has not failed when a client takes too long to read its stream", async () => {
+it("a slow client does not count as a failure of the provider", async () => {
   const event = chunk({ content: "x".repeat(60_000) });
   let brokenOff = 0;
   const writing = await startScripted((response, _, request) => {

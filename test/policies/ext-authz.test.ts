@@ -272,7 +272,7 @@ describe("extAuthz over gRPC", () => {
   it("logs that the server denied, and its status", async () => {
     await ask("/plain", { status: { code: 16 } });
     await gateway.seen(
-      /error="external authorization: 127\.0\.0\.1:\d+ denies it \(gRPC status 16\)" reason=ExtAuth/,
+      /error="external authorization: denied by 127\.0\.0\.1:\d+ \(gRPC status 16\)" reason=ExtAuth/,
     );
   });
 

@@ -52,7 +52,7 @@ export function applyVerdict(
 ): boolean {
   const { denial, metadata } = verdict;
   if (metadata !== undefined) exchange.attributes.extauthz = metadata;
-  if (denial !== undefined) note(exchange, `${server} denies it (${verdict.status})`);
+  if (denial !== undefined) note(exchange, `denied by ${server} (${verdict.status})`);
   if (denial === "refusal") return refuseUnapproved(exchange, 403);
   if (denial !== undefined) {
     exchange.record.reason = "ExtAuth";
