@@ -237,7 +237,7 @@ describe("gwc check", () => {
       ["unlocked-target", '"gwc.lock.yaml" has no server "a": all its items are hidden'],
     ]);
     const [, moved] = checked(lockText([target("a", "streamable: http://old:1/mcp")]));
-    expect(moved?.[1]).toContain('as "streamable: http://old:1/mcp", and here it is');
+    expect(moved?.[1]).toContain('is "streamable: http://old:1/mcp" in "gwc.lock.yaml" but');
   });
 });
 

@@ -217,7 +217,7 @@ it("takes resources as they are, and refuses a mesh that it could not be a part 
   expect(read("deployment").spec.template.spec.containers[0].resources).toEqual(resources);
   for (const name of ["mesh", "istio"]) {
     expect(() => build("", `${name}: {trustDomain: a}`)).toThrow(
-      /mesh-without-controller: which pods/,
+      /mesh-without-controller: only a controller/,
     );
   }
 });
