@@ -7,12 +7,12 @@ import { withoutHidden } from "../../templates/code/quote.ts";
 import { packageRoot, runtimeFolder } from "../installation.ts";
 import { builtinHttp } from "./builtin-http.ts";
 
-/** A gateway as one file that runs on Node.js alone. */
+/** A gateway as one file that needs nothing but Node.js. */
 export interface Bundle {
   readonly text: string;
-  /** The runtime modules in it, as `runtime/...` without extension, sorted, and who imports each. */
+  /** Runtime modules in the bundle, as `runtime/...` without extension, sorted, with the modules that import each. */
   readonly modules: readonly BundledModule[];
-  /** The packages in it, sorted. */
+  /** Packages in the bundle, sorted. */
   readonly packages: readonly BundledPackage[];
 }
 
@@ -20,7 +20,7 @@ export interface Bundle {
 export interface BundledPackage {
   readonly name: string;
   readonly bytes: number;
-  /** Where it was found, from gwc's own folder. */
+  /** Folder in which it was found, relative to gwc's own folder. */
   readonly folder: string;
 }
 
@@ -32,29 +32,31 @@ export interface BundledModule {
   readonly importers: readonly string[];
 }
 
-/** What a bundle begins with, and what it has in the place of the runtime's own modules. */
+/** The entry of a bundle, and the runtime modules that are replaced in it. */
 export interface BundleOptions {
-  /** The path of a generated module. */
+  /** Path of a generated module. */
   readonly entry: string;
-  /** Paths below runtime/ by the paths of what they replace; a replacement itself sees the real module. */
+  /** Replacements by the paths that they replace, both below runtime/. A replacement itself imports the original. */
   readonly replaced: ReadonlyMap<string, string>;
 }
 
-/** A gateway as it serves. */
+/** Options of a gateway that serves. */
 const WHOLE: BundleOptions = { entry: "main.ts", replaced: new Map() };
 
-/** An old Node.js gets a clear word. */
+/** First lines of a bundle: users of an old Node.js get a hint instead of a syntax error. */
 const VERSION_CHECK = `if (Number.parseInt(process.versions.node, 10) < 24) {
   process.stderr.write(\`error: this gateway needs Node.js 24 or newer, not \${process.version}\\n\`);
-  process.stderr.write("hint: \`npx -y node@24 FILE\` brings one\\n");
+  process.stderr.write("hint: run \`npx -y node@24 FILE\`\\n");
   process.exit(1);
 }
 `;
 
-/** Packages written as CommonJS ask for Node's own modules through `require`. A thread's module has no file for it. */
+/**
+ * CommonJS packages load Node's own modules through `require`. The module of a thread has no file to create one from.
+ */
 const REQUIRE = "const require = (name) => process.getBuiltinModule(name);\n";
 
-/** How everything in a bundle is written. */
+/** Options for everything in a bundle. */
 const STYLE = {
   bundle: true,
   write: false,
@@ -62,19 +64,19 @@ const STYLE = {
   format: "esm",
   platform: "node",
   target: "node24",
-  // White space stays: a stack trace shows a line of source, and people look into bundles.
+  // White space remains: stack traces show lines of source, and people read bundles.
   minifySyntax: true,
   legalComments: "none",
   charset: "utf8",
   logLevel: "silent",
-  // Paths stand in the bundle's comments: they must not tell where a linked package really lies.
+  // Paths appear in comments of the bundle and must not reveal where a linked package is.
   preserveSymlinks: true,
   absWorkingDir: packageRoot,
 } satisfies BuildOptions;
 
 /**
- * Bundles generated modules with the runtime modules and packages they use; nothing but `node:` stays outside. The
- * only user of esbuild, which is loaded when it is needed.
+ * Bundles generated modules with the runtime modules and packages that they use. Only `node:` imports remain. The
+ * only user of esbuild, which is loaded on first use.
  */
 export async function bundleModules(
   modules: readonly PrintedModule[],
@@ -90,14 +92,14 @@ export async function bundleModules(
     plugins: [inPlaceOf(replaced), generated(modules), threadsInside(threads), builtinHttp],
   });
   return {
-    // esbuild writes what strings escape as it is; an escape means the same.
+    // esbuild writes hidden characters of strings unescaped; escapes mean the same.
     text: VERSION_CHECK + withoutHidden(outputText(outputFiles, metafile)),
     modules: runtimeModules([metafile, ...threads]),
     packages: packageSizes([metafile, ...threads]),
   };
 }
 
-/** Puts modules of the runtime in the place of others. */
+/** Replaces modules of the runtime. */
 function inPlaceOf(replaced: ReadonlyMap<string, string>): Plugin {
   const files = new Map(
     Array.from(replaced, (pair) => pair.map((name) => path.join(runtimeFolder, name))).map(
@@ -119,7 +121,9 @@ function inPlaceOf(replaced: ReadonlyMap<string, string>): Plugin {
   };
 }
 
-/** The generated modules, which are in no file, and the runtime by the name that they know it by. */
+/**
+ * Resolves the generated modules, which exist only in memory, and the runtime by the name under which they import it.
+ */
 function generated(modules: readonly PrintedModule[]): Plugin {
   const texts = new Map(modules.map((module) => [module.path, module.text]));
   return {
@@ -146,8 +150,8 @@ function generated(modules: readonly PrintedModule[]): Plugin {
 }
 
 /**
- * A runtime module `x-thread-url.ts` exports the URL of `x-thread.ts`, the main module of a thread. A bundle is one file:
- * there the URL holds the thread's own bundle. What those were made of is added to `threads`.
+ * Inlines threads. A runtime module `x-thread-url.ts` exports the URL of `x-thread.ts`, the main module of a thread.
+ * A bundle is one file, so its URL contains a bundle of the thread. Adds the metafiles of these bundles to `threads`.
  */
 function threadsInside(threads: Metafile[]): Plugin {
   return {
@@ -168,7 +172,7 @@ function threadsInside(threads: Metafile[]): Plugin {
   };
 }
 
-/** What esbuild wrote, with `require` where something in it asks for Node's modules by it. */
+/** Returns esbuild's output, with a `require` if something in it loads Node's modules through one. */
 function outputText(outputs: readonly OutputFile[], metafile: Metafile): string {
   const bundled = bundledInputs(metafile);
   const asks = Object.entries(metafile.inputs).some(
@@ -180,8 +184,8 @@ function outputText(outputs: readonly OutputFile[], metafile: Metafile): string 
 }
 
 /**
- * A bundle's text with the paths of packages as a repository has them: where npm put a package (beside gwc, or below it)
- * would be in the bytes. esbuild writes a path as a comment, and as the key of a CommonJS module.
+ * Rewrites the paths of packages as in a repository. Otherwise the bytes would depend on where npm installed a
+ * package: next to gwc or below it. esbuild writes a path as a comment and as the key of a CommonJS module.
  */
 function withPackagePaths(text: string, { inputs }: Metafile): string {
   const elsewhere = Object.keys(inputs).filter((input) => packagePath(input) !== input);
@@ -194,9 +198,9 @@ function withPackagePaths(text: string, { inputs }: Metafile): string {
   );
 }
 
-/** `../jose/index.js` as `node_modules/jose/index.js`; a path that is in no package stays. */
+/** Returns `../jose/index.js` as `node_modules/jose/index.js`; paths outside of packages are unchanged. */
 function packagePath(input: string): string {
-  // `<define:GWC_BUILD>` is in no file either.
+  // `<define:GWC_BUILD>` is not a file either.
   if (/^(generated:|builtin:|runtime\/|<)/.test(input)) return input;
   const file = path.resolve(packageRoot, input).split(path.sep).join("/");
   const at = file.lastIndexOf("/node_modules/");
@@ -221,7 +225,7 @@ function runtimeModules(metafiles: readonly Metafile[]): readonly BundledModule[
     for (const [input, { bytesInOutput }] of Object.entries(bundled)) {
       if (!input.startsWith("runtime/") || bytesInOutput === 0) continue;
       bytes.set(input, (bytes.get(input) ?? 0) + bytesInOutput);
-      // Nothing imports the main module of a thread but through its URL.
+      // The main module of a thread is imported only through its URL.
       const url = input.replace(/\.ts$/, "-url.ts");
       if (bytes.has(url)) importers.set(input, [moduleName(url)]);
     }
@@ -238,7 +242,7 @@ function bundledInputs({ outputs }: Metafile): OutputInputs {
   return output?.inputs ?? {};
 }
 
-/** `generated:routes/tools.ts` and `runtime/http/engine/node/http-server.ts` as people call them. */
+/** Returns the readable name of a module: `routes/tools.ts`, `runtime/http/engine/node/http-server`. */
 function moduleName(input: string): string {
   return input.startsWith("runtime/")
     ? input.replace(/\.ts$/, "")
@@ -252,11 +256,11 @@ function packageSizes(metafiles: readonly Metafile[]): Bundle["packages"] {
       const stable = packagePath(input);
       const name = /^node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(stable)?.[1];
       if (name === undefined || bytesInOutput === 0) continue;
-      // The path is the key of a CommonJS module, and counts.
+      // The path is the key of a CommonJS module and part of its size.
       const isKeyed = metafile.inputs[input]?.format === "cjs";
       const bytes = bytesInOutput + (isKeyed ? stable.length - input.length : 0);
       const known = sizes.get(name)?.bytes ?? 0;
-      // Beside gwc, its path from here names no `node_modules`.
+      // For a package next to gwc, the path from here contains no `node_modules`.
       const file = path.resolve(packageRoot, input).split(path.sep).join("/");
       const end = file.lastIndexOf(`/node_modules/${name}/`) + `/node_modules/${name}`.length;
       const folder = path.relative(packageRoot, file.slice(0, end));

@@ -20,37 +20,37 @@ import { type ModuleGraph, moduleGraphOf } from "./manifest/module-graph.ts";
 import { emitModules, type TraceLevel } from "./modules.ts";
 import type { OutputFile } from "./write.ts";
 
-/** How to write a program down. */
+/** Options of a build. */
 export interface EmitOptions {
   readonly trace: TraceLevel;
-  /** False with `--no-type-check`. */
+  /** Whether generated code is type-checked; `false` with `--no-type-check`. */
   readonly isTypeChecked: boolean;
-  /** Where is remembered what was checked before; undefined: nowhere. */
+  /** Folder in which successful checks are cached; `undefined` if nothing is cached. */
   readonly cacheFolder?: string | undefined;
   readonly version: string;
-  /** The image that runs the bundle in a cluster; undefined: a ConfigMap carries it. */
+  /** The image that runs the bundle in a cluster; `undefined` if the bundle is in a ConfigMap. */
   readonly image?: string | undefined;
-  /** Whether a dashboard and alert rules are written too; absent: no. */
+  /** Whether a dashboard and alert rules are also written; absent means no. */
   readonly hasObservability?: boolean;
-  /** Told what is being done, for a terminal. */
+  /** Reports each step to a terminal. */
   readonly progress: (step: string) => void;
 }
 
-/** A program written down. */
+/** The result of a build. */
 export interface Emitted {
   readonly modules: readonly PrintedModule[];
   readonly bundle: Bundle;
   readonly manifest: BundleManifest;
   readonly graph: ModuleGraph;
-  /** Everything a build writes. */
+  /** All files of the build. */
   readonly files: readonly OutputFile[];
-  /** Mistakes of gwc itself in the generated code. */
+  /** Mistakes in the generated code, which are bugs of gwc. */
   readonly findings: readonly EmitFinding[];
-  /** Bytes of the compressed bundle that a ConfigMap carries; undefined: an image has it. */
+  /** Bytes of the compressed bundle in a ConfigMap; `undefined` if an image contains it. */
   readonly packedSize: number | undefined;
 }
 
-/** Modules, type check, bundle, manifest, Dockerfile. */
+/** Emits a program: modules, type check, bundle, manifest, Dockerfile. */
 export async function emit(
   program: Program,
   sources: readonly SourceFile[],

@@ -6,12 +6,12 @@ import type { BackendNode } from "../ir/backends.ts";
 import type { Program } from "../ir/program.ts";
 import { servedRoutes } from "../ir/routes.ts";
 
-/** The commands that a gateway starts, sorted. */
+/** Returns the commands that a gateway starts, sorted. */
 export function startedCommands(program: Program): readonly string[] {
   return [...new Set(startedServers(program).map(({ command }) => command))].sort();
 }
 
-/** Reports what servers over stdio need and the generated image has not: their commands, and scripts beside them. */
+/** Reports commands and local scripts of stdio servers that the generated image lacks. */
 export function missingInImage(program: Program): readonly Diagnostic[] {
   const diagnostics = new Diagnostics();
   for (const { command, args, origin } of startedServers(program)) {
@@ -25,7 +25,7 @@ export function missingInImage(program: Program): readonly Diagnostic[] {
   return diagnostics.list;
 }
 
-/** The servers that a gateway starts as child processes. */
+/** Returns the servers that a gateway starts as child processes. */
 export function startedServers(program: Program): readonly StartedServer[] {
   return servedRoutes(program).flatMap(({ route }) => route.backends.flatMap(serversOf));
 }

@@ -1,9 +1,9 @@
 import type { Program } from "../ir/program.ts";
 
-/** Input files that are named one by one. */
+/** Maximum number of input files that a header names. */
 const NAMED = 6;
 
-/** `gateway.yaml`: what the head of a generated file says that it comes from. */
+/** Returns the names of the input files for the headers of generated files: `gateway.yaml`. */
 export function inputNames({ inputs }: Program): string {
   const names = inputs.map(({ name }) => name);
   if (names.length <= NAMED) return names.join(", ");

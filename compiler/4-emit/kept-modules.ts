@@ -12,28 +12,28 @@ import type { StartupNode } from "../ir/startup.ts";
 import { KeptByObject, KeptResults } from "../kept-results.ts";
 import { isOrigin } from "./startup-needs.ts";
 
-/** What the module of a route is made of, besides the route. */
+/** Inputs of a route's module besides the route. */
 interface ModuleContext extends Omit<RouteModuleContext, "trace"> {
   readonly places: PlaceNames;
 }
 
-/** A route's digest, and the documents that its places are named in. */
+/** Digest of a route, and the documents in which its places are named. */
 interface RouteDigest {
   readonly digest: string;
   readonly documents: readonly Origin[];
 }
 
-/** What writing a program leaves to the next time: the modules of routes that did not change, and what they need. */
+/** Modules of unchanged routes, cached for the next compilation, and what routes need to start. */
 export class KeptModules {
   readonly #modules = new KeptResults<PrintedModule>();
   readonly #hosts = new KeptByObject<ServedHost["matches"][number], string>();
   readonly #routes = new KeptByObject<RouteNode, RouteDigest>();
   readonly #documents = new KeptByObject<object, number>();
   #documentCount = 0;
-  /** What routes need to start. */
+  /** Variables and files that routes read at start. */
   readonly needs = new KeptByObject<RouteNode, readonly StartupNode[]>();
 
-  /** The module of a route, by a name that is its own. */
+  /** Returns the module of a route, cached under a unique name. */
   of(
     name: string,
     route: RouteNode,
@@ -42,7 +42,7 @@ export class KeptModules {
   ): PrintedModule {
     const { path, inputs, preRouting, hosts, places, ...rest } = context;
     const { maxBufferSize, hasThreads, isTraced, logged, ...others } = rest;
-    // A module follows from nothing that is not named here.
+    // The module depends on nothing else; a new field fails to compile until the key below has it.
     others satisfies Readonly<Record<string, never>>;
     const matches = hosts.flatMap((host) => [
       host.hostname,
@@ -54,7 +54,7 @@ export class KeptModules {
     }));
     const from = [
       digest,
-      // A place has the names of list items, of which a route has some only in its documents.
+      // Places contain names of list items, some of which only the documents have.
       ...documents.map((each) => this.#versionOf(places.documentOf(each))),
       ...[path, inputs, matches, maxBufferSize, hasThreads, isTraced, [...logged]],
       preRouting.length === 0 ? "" : digestOf(preRouting),
@@ -62,7 +62,7 @@ export class KeptModules {
     return this.#modules.of(name, JSON.stringify(from), make);
   }
 
-  /** The module of a part of a table, by a name that is its own. */
+  /** Returns the module of a part of a table, cached under a unique name. */
   ofTable(
     name: string,
     { hosts }: TablePart,
@@ -82,13 +82,13 @@ export class KeptModules {
     return this.#modules.of(name, JSON.stringify([inputs, rows]), make);
   }
 
-  /** A number that a document has until its file changes. */
+  /** Returns a number that a document has until its file changes. */
   #versionOf(document: unknown): number {
     if (typeof document !== "object" || document === null) return 0;
     return this.#documents.of(document, () => ++this.#documentCount);
   }
 
-  /** A compilation has ended. */
+  /** Ends a compilation: drops results that it did not use. */
   turn(): void {
     this.#modules.turn();
   }
@@ -98,7 +98,7 @@ function digestOf(value: unknown): string {
   return createHash("sha256").update(serialize(value)).digest("base64");
 }
 
-/** The documents of all places in a value, one origin for each. */
+/** Returns one origin for each document that a value has places in. */
 function documentsOf(value: object): readonly Origin[] {
   const found = new Map<string, Origin>();
   const walk = (each: unknown): void => {

@@ -5,8 +5,8 @@ import { inputNames } from "./input-names.ts";
 import type { OutputFile } from "./write.ts";
 
 /**
- * `kubernetes/*.yaml`: what runs the bundle in a cluster; nothing for a gateway that a standalone file describes.
- * `packedBundle`: the bundle, compressed (gzip); undefined when an image holds it.
+ * Returns `kubernetes/*.yaml`, which runs the bundle in a cluster; empty for a gateway of a standalone file.
+ * `packedBundle`: the bundle, compressed (gzip); `undefined` if an image contains it.
  */
 export function kubernetesFiles(
   program: Program,
@@ -22,7 +22,7 @@ export function kubernetesFiles(
   return kubernetesResources(program, deployment, { image, bundle, digest }).map(
     ({ file, value }): OutputFile => ({
       path: `kubernetes/${file}.yaml`,
-      // Two resources may share an object, which is no reason for an alias.
+      // Two resources may share an object; without this option, YAML would write an alias.
       text: header + stringify(value, { lineWidth: 0, aliasDuplicateObjects: false }),
     }),
   );

@@ -22,12 +22,12 @@ import type { KeptModules } from "./kept-modules.ts";
 import { namedNeeds } from "./startup-needs.ts";
 import { tableParts } from "./table-parts.ts";
 
-/** How much generated text says about where it comes from. */
+/** Level of trace comments in generated code. */
 export type TraceLevel = "path" | "line" | "none";
 
 /**
- * The program as TypeScript: `main.ts`, the parts of its table when that is long, a module for each route, then those of listeners that have policies. `kept`:
- * modules of routes that did not change are those of the last time.
+ * Emits a program as TypeScript: `main.ts`, the parts of a long routing table, a module for each route, then those of
+ * listeners with policies. `kept`: modules of routes that have not changed since the last compilation.
  */
 export function emitModules(
   program: Program,
@@ -76,7 +76,7 @@ export function emitModules(
       logged,
     };
     const make = () => routeModule(route, { ...context, trace: tracer });
-    // Lines move while what stands there stays the same.
+    // Lines shift without any change to the route.
     if (kept === undefined || trace === "line") return make();
     return kept.of(`${trace} ${own} ${context.path}`, route, { ...context, places }, make);
   });
@@ -106,7 +106,7 @@ function listenerPath(policies: string): string {
   return `listeners/${kebabCase(policies)}.ts`;
 }
 
-/** The variables that the access log and the spans of requests read. */
+/** Returns the variables that the access log and the spans of requests read. */
 function loggedVariables({ accessLog, tracing }: Program): ReadonlySet<string> {
   const { filter, fields } = accessLog ?? {};
   const added = [...(fields?.added ?? []), ...(tracing?.attributes?.added ?? [])];

@@ -6,7 +6,9 @@ import type { StartupNode } from "../ir/startup.ts";
 import type { KeptByObject } from "../kept-results.ts";
 import type { MountedFile } from "../model/texts.ts";
 
-/** The variables without fallback and the files that a program reads, each with the first place that names it. */
+/**
+ * Returns the variables without fallback and the files that a program reads, each with the first place that names it.
+ */
 export function startupNeeds(program: Program): readonly StartupNode[] {
   const needs = new Map<string, StartupNode>();
   for (const need of namedNeeds(program)) {
@@ -16,7 +18,7 @@ export function startupNeeds(program: Program): readonly StartupNode[] {
   return [...needs.values()];
 }
 
-/** The same, once for each place that names one. `kept`: those of routes that did not change. */
+/** Returns the same, once for each place that names one. `kept`: the cached needs of routes that have not changed. */
 export function namedNeeds(
   program: Program,
   kept?: KeptByObject<RouteNode, readonly StartupNode[]>,
@@ -31,14 +33,14 @@ export function namedNeeds(
   });
 }
 
-/** `known`: the needs of a part, if they were found before. */
+/** `known`: returns the needs of a part if they were found before. */
 function needsOf(
   whole: object,
   known: (part: object) => readonly StartupNode[] | undefined,
 ): readonly StartupNode[] {
   const needs: StartupNode[] = [];
   const walk = (value: unknown, around: Origin | undefined): void => {
-    // code has no more than what is beside it
+    // Code only repeats the values next to it.
     if (typeof value !== "object" || value === null || isHole(value)) return;
     if (Array.isArray(value)) {
       for (const item of value) walk(item, around);
@@ -62,20 +64,20 @@ function needsOf(
   return needs;
 }
 
-/** What nobody needs at start: places, and what requests are matched with, which is settled when they are compiled. */
+/** Fields without needs: places, and the conditions of routes, which are resolved at compile time. */
 const SETTLED: ReadonlySet<string> = new Set(["origin", "table"]);
 
-/** Fields that are paths of files by themselves. */
+/** Fields that are always paths of files. */
 const PATHS = ["certFile", "keyFile"];
 
-/** Kinds of values whose `file` is one. */
+/** Kinds of values whose field `file` is a path. */
 const FILE_KINDS: ReadonlySet<unknown> = new Set(["path", "file", "secret", "configMap"]);
 
 function filesOf(fields: Readonly<Record<string, unknown>>): readonly MountedFile[] {
   const { kind, isSecret } = fields;
   const own =
     kind === "secret" || kind === "configMap" ? kind : isSecret === true ? "secret" : "path";
-  // A certificate has no more fields than its files.
+  // A certificate has no fields besides its files.
   const isPair = "cert" in fields && "key" in fields;
   const names = [
     ...PATHS,
@@ -88,7 +90,7 @@ function filesOf(fields: Readonly<Record<string, unknown>>): readonly MountedFil
   });
 }
 
-/** Whether a value of a program is a place of the configuration. */
+/** Returns whether a value of a program is a place of the configuration. */
 export function isOrigin(value: unknown): value is Origin {
   return typeof value === "object" && value !== null && "file" in value && "path" in value;
 }

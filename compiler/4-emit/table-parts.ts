@@ -5,14 +5,14 @@ import { type HostRows, rowsOf } from "../../templates/routing/route-table.ts";
 import type { ListenerNode, Program, RouteEntry } from "../ir/program.ts";
 import { kebabCase } from "../model/identifiers.ts";
 
-/** The most rows of a table that stand in `main.ts`. */
+/** Maximum number of rows of a table in `main.ts`. */
 const MAX_TABLE = 500;
-/** How many rows a part has, more or less. */
+/** Average number of rows of a part. */
 const PART = 64;
 
 /**
- * The parts of long tables, by the ids of their listeners. Which row begins a part follows from the row itself: a route
- * that comes, goes or changes alters the part that it stands in, and leaves the others as they are.
+ * Splits long tables into parts, by the ids of their listeners. Whether a row starts a part depends on the row alone,
+ * so adding, removing or changing a route alters one part and leaves the others unchanged.
  */
 export function tableParts(
   program: Program,
@@ -61,7 +61,7 @@ function partsOf(
   return found.map((part) => ({ ...part, path: `tables/${kebabCase(part.name)}.ts` }));
 }
 
-/** No name of a route has the sign. */
+/** Returns a free name. No name of a route contains `_`. */
 function freeName(wanted: string, taken: Set<string>): string {
   const name = taken.has(wanted) ? freeName(`${wanted}_`, taken) : wanted;
   taken.add(name);

@@ -16,7 +16,7 @@ import { passthrough } from "./parts/connection.ts";
 type AiNode = BackendNode<"ai">;
 type PathNode = AiNode["routes"][number];
 
-/** Models of providers, which speak formats of their own. */
+/** Models of providers, each of which may have its own format. */
 export const aiTemplate: BackendTemplate<"ai"> = {
   code: aiCode,
   reads: ({ groups }) =>
@@ -56,10 +56,10 @@ function aiCode([node]: AtLeastOne<AiNode>, scope: BackendScope): BackendCode {
   };
 }
 
-/** Every refusal is in the format of the path that it is about. */
+/** Sets the format of refusals by the path of the request. */
 function refusalFormats({ routes }: AiNode): readonly Hole[] {
   const known = routes.filter(({ type }) => refusalOf(type) !== undefined);
-  // The shortest first: what a longer one says comes after it.
+  // The shortest path is first; later statements for longer ones overwrite it.
   const [first, ...others] = known.toReversed();
   if (first === undefined) return [];
   const passes = routes.some(({ suffix, type }) => suffix === "" && type === "Passthrough");
@@ -68,19 +68,22 @@ function refusalFormats({ routes }: AiNode): readonly Hole[] {
   return [refuseAs(first), ...rest.map((each) => ifStatement([isFor(each)], refuseAs(each)))];
 }
 
-/** What is said of shorter ones is right for this one, too. What is said of the first is said of every path. */
+/**
+ * Returns whether earlier statements already set a path's format: the first one, which applies to every path, and those of
+ * shorter paths that may match.
+ */
 function isImplied(node: PathNode, [first, ...shorter]: AtLeastOne<PathNode>): boolean {
   const isAlike = (other: PathNode): boolean => refusalOf(other.type) === refusalOf(node.type);
   return isAlike(first) && shorter.every((other) => isAlike(other) || !mayBeBoth(other, node));
 }
 
-/** Whether a path may be one of each. */
+/** Returns whether a path may match both. */
 function mayBeBoth(shorter: PathNode, longer: PathNode): boolean {
   const hasParts = [shorter, longer].some(({ type }) => routeTypeCodes[type].hasParts === true);
   return hasParts || longer.suffix.endsWith(shorter.suffix);
 }
 
-/** OpenAI's APIs have one form of errors. */
+/** Returns the format of refusals of a route type; OpenAI's APIs share one form of errors. */
 function refusalOf(type: RouteType): "completions" | "messages" | undefined {
   const { errors } = routeTypeCodes[type];
   return errors === "responses" ? "completions" : errors;
@@ -106,7 +109,7 @@ function serveSteps(
     : [...steps, code`return ${imported("gwc/runtime/http/refuse", "notFound")}(exchange);`];
 }
 
-/** Whether a request is one of a route type. */
+/** Returns the condition under which a request is one of a route type. */
 function isFor({ suffix, type }: PathNode): Expression {
   const path = member(name("exchange"), "path");
   return routeTypeCodes[type].hasParts === true

@@ -8,125 +8,127 @@ import type { Code, Expression, Hole, ImportSymbol, Name, Printable } from "../c
 import type { Trace } from "../code/trace.ts";
 import type { RouteVariables } from "../code/variables.ts";
 
-/** The parts of a route's module that its backend adds. */
+/** Parts of a route's module that its backend adds. */
 export interface BackendCode {
-  /** Module constants. */
+  /** Constants of the module. */
   readonly declarations: readonly Hole[];
   /** Statements before the policies. */
   readonly first: readonly Hole[];
-  /** Statements after CORS and before everything else that a policy does. */
+  /** Statements after CORS and before all other steps of policies. */
   readonly guard: readonly Hole[];
-  /** The last statements of the route's function; none when a policy ends it. */
+  /** Last statements of the route's function; none if a policy ends it. */
   readonly step: readonly Hole[];
-  /** True when the step returns a promise. */
+  /** Whether the step returns a promise. */
   readonly isAsync: boolean;
-  /** The step returns a promise where it has to wait, and nothing else. */
+  /** Whether the step returns a promise only if it has to wait. */
   readonly mayWait?: true;
 }
 
-/** What one backend of several, that knows the clients it has, adds to the module of their route. */
+/** Parts of a route's module for one of several backends that recognizes its clients. */
 export interface ShareCode {
-  /** Module constants. */
+  /** Constants of the module. */
   readonly declarations: readonly Hole[];
-  /** The constant that it is. */
+  /** Name of its constant. */
   readonly backend: Name;
   /** Statements before the call. */
   readonly token: readonly Hole[];
   /** The call that serves a request. */
   readonly call: Code;
-  /** What all of its kind have together. */
+  /** Parts that all backends of its kind share. */
   readonly shared: Pick<BackendCode, "declarations" | "first" | "guard">;
 }
 
-/** What a backend's template may know of the route around it, whose policies have been written. */
+/** Context of a backend's template: the route, whose policies have been written. */
 export interface BackendScope {
   readonly route: RouteNode;
   readonly trace: Trace;
-  /** Where the route is served. */
+  /** Hosts and matches under which the route is served. */
   readonly hosts: readonly ServedHost[];
-  /** The most bytes of a body that is read as a whole. */
+  /** Maximum size of a buffered body, in bytes. */
   readonly maxBufferSize: number;
-  /** What the policies declared. */
+  /** Variables that the policies declared. */
   readonly variables: RouteVariables;
-  /** The origins whose pages the policies let in, with `*` for any part. */
+  /** Origins of pages that the policies allow, with `*` for any part. */
   readonly allowedOrigins: readonly string[];
-  /** The call that passes the request on to an upstream; undefined: once. */
+  /** Writes the call that forwards the request to an upstream; `undefined` for a single attempt. */
   readonly forward: Forward | undefined;
-  /** The promise of a choice among the servers of the route; undefined: by chance. */
+  /** Writes the promise of a choice among the servers of the route; `undefined` for a random choice. */
   readonly chooseServer: ((servers: Code) => Code) | undefined;
-  /** What says how often a call is tried; undefined: no policy does. */
+  /** Retry policy; `undefined` if calls are not retried. */
   readonly tries: TriesScope | undefined;
-  /** Milliseconds to the end of the response; undefined: no policy says any. */
+  /** Limits in milliseconds until the end of the response; `undefined` if no policy sets one. */
   readonly limits: { readonly request?: number | undefined; readonly attempt?: number | undefined };
-  /** What the connections to a backend are opened with for the policies about its own messages; nothing without any. */
+  /**
+   * Returns the settings of a backend's connections for the policies about its messages; empty without such policies.
+   */
   readonly messagesOf: (node: BackendNode) => Readonly<Record<string, Printable>>;
-  /** What decides whether bytes are passed on to a backend in the place of requests; nothing without policies that do. */
+  /** Returns the statements that decide whether a tunnel to a backend is opened; empty without such policies. */
   readonly admissionOf: (node: BackendNode) => readonly Hole[];
-  /** Takes the emitted expressions; their constants are declared at the head of the module. */
+  /** Collects the emitted expressions; their constants are declared at the top of the module. */
   readonly expressions: Expressions;
-  /** The function of the rules over MCP messages; undefined without rules. */
+  /** Function of the rules for MCP messages; `undefined` without rules. */
   readonly mcpRule: Expression | undefined;
-  /** The constant that says which scopes a client lacks for what they refuse; undefined: clients are not told. */
+  /** Constant with the scopes that refused clients lack; `undefined` if clients are not told. */
   readonly mcpStepUp: Code | undefined;
-  /** The methods that those rules name. */
+  /** Methods that those rules name. */
   readonly mcpMethods: readonly string[];
-  /** What decides which requests are traced; undefined: none is. */
+  /** Tracing of requests; `undefined` if none are traced. */
   readonly tracing: ImportSymbol | undefined;
 }
 
-/** The call that passes a request on to an upstream; `chosen`: to one of several, which the code gives as a choice. */
+/** Writes the call that forwards a request to an upstream; `chosen` means one of several, given as a choice. */
 export type Forward = (upstream: Code, chosen?: "chosen") => Code;
 
-/** How often a call is tried. */
+/** Retries of calls. */
 export interface TriesScope {
-  /** What the argument needs of the module. */
+  /** Declarations that the argument needs. */
   readonly declarations: readonly Hole[];
-  /** What the function that serves a request is given. */
+  /** Argument of the function that serves a request. */
   readonly argument: Expression;
-  /** The same for a backend that sends requests of its own, as settings. */
+  /** The same as settings, for a backend that sends requests of its own. */
   readonly settings: Printable;
   readonly origin: Origin;
 }
 
-/** A list with something in it. */
+/** A nonempty list. */
 export type AtLeastOne<Item> = readonly [Item, ...Item[]];
 
-/** The template of a kind of backend: the end of a route's function, and what the code around it may ask. */
+/** Template of a kind of backend: the end of a route's function, and its traits. */
 export interface BackendTemplate<Kind extends BackendKind> {
-  /** The code of a route's backends, which are of one kind. */
+  /** Writes the code of a route's backends, which are of one kind. */
   readonly code: (nodes: AtLeastOne<BackendNode<Kind>>, scope: BackendScope) => BackendCode;
   /**
-   * What it is beside others that share its route; `before`: those of its kind that stand before it. Absent: it knows no
-   * client again, and those of its kind share requests as their code says.
+   * Writes one of several backends that share a route; `before`: earlier backends of its kind. Absent if it does not
+   * recognize clients; then backends of its kind divide requests in `code`.
    */
   readonly share?: (
     node: BackendNode<Kind>,
     before: readonly BackendNode<Kind>[],
     scope: BackendScope,
   ) => ShareCode;
-  /** What it is on a route of connections; absent: it is about requests. */
+  /** Writes the backend of a route of connections; absent if it serves only requests. */
   readonly connection?: (nodes: AtLeastOne<TcpBackendNode<Kind>>, trace: Trace) => ConnectionPart;
-  /** The variables that functions of its own read of the exchange; absent: none. */
+  /** Returns the variables of the exchange that its functions read; absent if they read nothing. */
   readonly reads?: (node: BackendNode<Kind>) => readonly string[];
-  /** Clients may know that it is a forward proxy, and send the whole URL. */
+  /** Whether clients may treat it as a forward proxy and send whole URLs. */
   readonly isForwardProxy?: true;
-  /** Whether its clients may ask for tunnels. */
+  /** Returns whether its clients may request tunnels. */
   readonly takesTunnels?: (node: BackendNode<Kind>) => boolean;
-  /** It keeps to the limits of a route's time and to its tries itself. */
+  /** Whether it applies a route's timeouts and retries itself. */
   readonly keepsLimits?: true;
-  /** Its requests are calls of models, whose tokens are limited. */
+  /** Whether its requests are model calls, whose tokens are limited. */
   readonly spendsTokens?: true;
-  /** How its clients read that a request is refused, before it is known what it asks for; absent: as text, or by its path. */
+  /** Format of refusals before the request has been read; absent for plain text, or if the path decides. */
   readonly refusalFormat?: ImportSymbol;
-  /** It keeps sessions that survive a change of the pod when all pods have one key. */
+  /** Returns whether its sessions survive a change of the pod if all pods have the same key. */
   readonly hasSessions?: true;
-  /** How threads serve what one of them holds (`Gateway.handover`); absent: none of them holds anything. */
+  /** Handover of state between threads (`Gateway.handover`); absent if threads have no state. */
   readonly handover?: ImportSymbol;
-  /** How many threads can divide its limits among them, one each at least; absent: any number. */
+  /** Returns how many threads can divide its limits, with at least one each; absent for any number. */
   readonly maxThreads?: (node: BackendNode<Kind>) => number;
 }
 
-/** Whether a node is of a kind. */
+/** Returns whether a node is of a kind. */
 export function isOfKind<Kind extends BackendKind>(
   node: { readonly kind: BackendKind },
   kind: Kind,
@@ -134,7 +136,7 @@ export function isOfKind<Kind extends BackendKind>(
   return node.kind === kind;
 }
 
-/** The same behind a route of connections. */
+/** Returns the same for a node of a route of connections. */
 export function isOfTcpKind<Kind extends BackendKind>(
   node: { readonly kind: BackendKind },
   kind: Kind,

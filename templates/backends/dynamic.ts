@@ -12,7 +12,7 @@ import { plainForward } from "./parts/forward.ts";
 const MODULE = "gwc/runtime/backends/dynamic";
 const TCP = "gwc/runtime/tcp/dynamic";
 
-/** The host that the request, or the TLS connection, names, as far as it may be reached. */
+/** The host that the request, or the TLS connection, names, if it is allowed. */
 export const dynamicTemplate: BackendTemplate<"dynamic"> = {
   isForwardProxy: true,
   takesTunnels: ({ tunnels }) => tunnels !== undefined,
@@ -56,7 +56,10 @@ function dynamicCode([node]: AtLeastOne<BackendNode<"dynamic">>, scope: BackendS
   };
 }
 
-/** A tunnel is no request that a destination gets: what decides about those is asked before. */
+/**
+ * Opens a tunnel. Policies about the destination's requests do not see it, so the decision about tunnels is made
+ * before.
+ */
 function tunnelStep(admission: readonly Hole[]): Code {
   if (admission.length === 0) return code`if (exchange.isTunnel) return tunnels.open(exchange);`;
   return code`

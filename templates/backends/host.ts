@@ -14,7 +14,7 @@ const WEIGHTED = "gwc/runtime/backends/weighted";
 const WATCHED = "gwc/runtime/backends/watched";
 const LASTING = "gwc/runtime/backends/lasting-choice";
 
-/** Plain HTTP upstreams: the request is passed on as it is by then, to one of them by weight; without any weight it is refused. */
+/** Plain HTTP upstreams: forwards the request to one of them by weight; without any weight, it is refused. */
 export const hostTemplate: BackendTemplate<"host"> = { code: hostCode, connection: connectionCode };
 
 function hostCode(all: AtLeastOne<BackendNode<"host">>, scope: BackendScope): BackendCode {
@@ -77,12 +77,12 @@ function hostCode(all: AtLeastOne<BackendNode<"host">>, scope: BackendScope): Ba
   };
 }
 
-/** Any of all servers that the backends' names stand for. */
+/** Forwards to a random server of all backends. */
 function chooseAny(servers: Code): Code {
   return code`${imported(LASTING, "chooseAny")}(exchange, ${servers})`;
 }
 
-/** One is chosen among all servers that the backends' names stand for. */
+/** Forwards to a chosen server of all backends. */
 function lastingCode(
   all: readonly BackendNode<"host">[],
   nodes: readonly BackendNode<"host">[],
@@ -124,14 +124,14 @@ function lastingCode(
   };
 }
 
-/** Clients are not kept at a server that nobody reaches, whatever else is configured. */
+/** Default ejection for sticky clients: a server that cannot be reached is left out, whatever its responses say. */
 const UNREACHABLE: Printable = {
   eviction: milliseconds(10_000),
   consecutiveFailures: 1,
   isUnhealthy: imported("gwc/runtime/backends/server-health", "isNeverUnhealthy"),
 };
 
-/** Of several servers some are not there: their share of the requests is refused (Gateway API HTTPRouteRule). */
+/** Refuses the share of missing servers (Gateway API HTTPRouteRule). */
 function refusedShare(nodes: readonly BackendNode<"host">[]): readonly Code[] {
   const whole = nodes.reduce((sum, { weight }) => sum + weight, 0);
   const refused = nodes.filter(({ isRefused }) => isRefused === true);
@@ -142,7 +142,7 @@ function refusedShare(nodes: readonly BackendNode<"host">[]): readonly Code[] {
   return [code`if (${isOfShare}(${literal(part)}, ${literal(whole)})) return ${refuse}(exchange);`];
 }
 
-/** The functions that tell failures, each once. */
+/** Returns the functions that detect failures, each once. */
 function unhealthyTests(
   nodes: readonly BackendNode<"host">[],
   { expressions, trace }: BackendScope,
@@ -201,7 +201,7 @@ function connectionCode(nodes: AtLeastOne<TcpBackendNode<"host">>, trace: Trace)
   };
 }
 
-/** No backend has a weight (Gateway API BackendRef). */
+/** The code if no backend has a weight (Gateway API BackendRef). */
 const NO_SERVER: ConnectionPart = {
   declaration: undefined,
   step: code`return ${imported("gwc/runtime/tcp/connection", "refuseConnection")}(connection, "NoHealthyBackend", "no backend has a weight");`,

@@ -7,7 +7,7 @@ import { hostTemplate } from "./host.ts";
 import { inferencePoolTemplate } from "./inference-pool.ts";
 import { mcpTemplate } from "./mcp.ts";
 
-/** The template of every kind of backend. */
+/** Templates of all kinds of backends. */
 const templates: { readonly [Kind in BackendKind]: BackendTemplate<Kind> } = {
   mcp: mcpTemplate,
   ai: aiTemplate,
@@ -17,7 +17,7 @@ const templates: { readonly [Kind in BackendKind]: BackendTemplate<Kind> } = {
   aws: awsTemplate,
 };
 
-/** The template of a kind of backend. */
+/** Returns the template of a kind of backend. */
 export function backendTemplateOf<Kind extends BackendKind>(kind: Kind): BackendTemplate<Kind> {
   return templates[kind];
 }

@@ -9,7 +9,7 @@ import { plainForward } from "./parts/forward.ts";
 const MODULE = "gwc/runtime/backends/inference-pool";
 const PROCESSING = "gwc/runtime/policies/ext-proc";
 
-/** Model servers: the picker is asked about the request, and it goes where that says, as far as it is of the pool. */
+/** Model servers: the endpoint picker gets the request, and chooses an endpoint of the pool. */
 export const inferencePoolTemplate: BackendTemplate<"inferencePool"> = { code: poolCode };
 
 function poolCode(

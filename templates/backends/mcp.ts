@@ -59,7 +59,7 @@ function mcpCode([backend]: AtLeastOne<McpNode>, scope: BackendScope): BackendCo
   };
 }
 
-/** A backend by itself, or as one of several; `before`: those before it. */
+/** Writes a backend on its own, or one of several; `before`: the earlier ones. */
 function servedCode(
   backend: McpNode,
   scope: BackendScope,
@@ -146,7 +146,7 @@ function servedCode(
   };
 }
 
-/** Whether nothing but their place tells two backends apart. */
+/** Returns whether two backends differ only in their places. */
 function hasSameServers(one: McpNode, other: McpNode): boolean {
   const [servers, others] = [one, other].map(({ targets }) =>
     JSON.stringify(targets, (key, each: unknown) => (key === "origin" ? undefined : each)),
@@ -154,10 +154,10 @@ function hasSameServers(one: McpNode, other: McpNode): boolean {
   return servers === others;
 }
 
-/** Milliseconds for which what a server has listed counts, before a call. */
+/** Milliseconds for which a server's lists are valid before a call. */
 const LISTED_FOR = 10_000;
 
-/** The constant that says which items are approved. */
+/** Declares the constant with the approved items. */
 function toolLock(
   { toolLock: lock, targets }: McpNode,
   label: Name,
@@ -189,12 +189,12 @@ function toolLock(
   ];
 }
 
-/** Clients with sessions may need a bridge to it. */
+/** Returns whether clients with sessions may need a bridge to it. */
 function mayBeStateless({ kind, era }: McpNode["targets"][number]): boolean {
   return kind !== "sse" && era !== "sessions";
 }
 
-/** The constants that say how often requests to servers are sent again. */
+/** Declares the constants with the retries of requests to servers. */
 function retries(
   { targets }: McpNode,
   names: RetryNames,
@@ -215,14 +215,14 @@ function retries(
   });
 }
 
-/** `shared`: beside servers that requests are passed on to, whose tries have the name. */
+/** Names of the constants. `shared`: used if upstreams of forwarded requests use the first name. */
 const toServer = { constant: "retry", shared: "retryServer", make: "repeatedServer" } as const;
 const toApi = { constant: "retryApi", make: "repeatedApi" } as const;
 
-/** What the constants are called. */
+/** Names of the constants. */
 type RetryNames = Readonly<Record<"server" | "api", Name>>;
 
-/** What is asked again, and how; a child is not. */
+/** Retries by kind of server; requests to a child process are not retried. */
 const retryOf = {
   streamable: "server",
   sse: "server",
@@ -230,7 +230,7 @@ const retryOf = {
   stdio: undefined,
 } as const;
 
-/** What goes to all servers has less time by itself; a route's limits can only shorten that. */
+/** Writes the timeouts. Requests to all servers have a shorter one, which limits of a route can only shorten. */
 function timeouts(
   { sessions }: McpNode,
   { limits: { request, attempt } }: BackendScope,
@@ -248,7 +248,7 @@ function timeouts(
   });
 }
 
-/** Sessions that hold child processes are fewer. */
+/** Writes the limits. Sessions with child processes are limited to fewer. */
 function limits(node: McpNode, { maxBufferSize }: BackendScope): Printable {
   const base = imported(LIMITS, isStdio(node) ? "defaultStdioLimits" : "defaultMcpLimits");
   const before = defaultLimits(node);
@@ -273,7 +273,10 @@ function isStdio({ targets }: McpNode): boolean {
   return targets.some(({ kind }) => kind === "stdio");
 }
 
-/** A single server behind a route without token check is its own OAuth resource server: it answers for its metadata. */
+/**
+ * Returns whether the server is its own OAuth resource server and serves its metadata: a single server on a route
+ * without token check.
+ */
 function metadata(
   { targets, prefixMode }: McpNode,
   served: readonly ServedHost[],
@@ -287,8 +290,8 @@ function metadata(
 }
 
 /**
- * The prefixes of the resources that a route serves, when its matches let requests for their OAuth metadata in; none when
- * they do not. A regular expression may let anything in.
+ * Returns the prefixes of the resources that a route serves if its matches include requests for their OAuth metadata;
+ * otherwise none. Regular expressions may match anything.
  */
 function metadataOf(matches: readonly RouteMatch[]): readonly string[] {
   const paths = matches.map(({ path: { kind, value } }) =>
@@ -301,13 +304,13 @@ function metadataOf(matches: readonly RouteMatch[]): readonly string[] {
   return resources.length === 0 || resources.includes("") ? [""] : [...new Set(resources)];
 }
 
-/** What stands before the path of a resource in that of its metadata (RFC 9728 3.1, RFC 8414 3.1). */
+/** Prefixes of metadata paths, before the path of the resource (RFC 9728 3.1, RFC 8414 3.1). */
 const WELL_KNOWN =
   /^\/\.well-known(?:\/oauth-protected-resource|\/oauth-authorization-server)?(?=\/|$)/;
 
 /**
- * `withhold`: the gateway checked the client's credentials, so they were meant for it and stay here. Without a check
- * they are the server's.
+ * Writes a server. `withhold`: the gateway checked the client's credentials, so they were for it and are not
+ * forwarded. Without a check, they are for the server.
  */
 function target(
   node: McpNode["targets"][number],

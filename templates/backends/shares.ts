@@ -13,7 +13,7 @@ import { backendTemplateOf } from "./index.ts";
 
 const MODULE = "gwc/runtime/mcp/shares";
 
-/** The code of a route's backends: of one kind, or of several where one of them knows its clients again. */
+/** Writes the code of a route's backends: of one kind, or of several if one of them recognizes its clients. */
 export function backendsCode(nodes: AtLeastOne<BackendNode>, scope: BackendScope): BackendCode {
   const [first] = nodes;
   if (!nodes.some(knowsClients)) return ofOneKind(first, nodes, scope);
@@ -25,13 +25,13 @@ export function backendsCode(nodes: AtLeastOne<BackendNode>, scope: BackendScope
     : ofOneKind(served, all, scope);
 }
 
-/** Those that get requests, where some are known to get none. */
+/** Returns the backends that get requests, without those of weight 0. */
 export function servedKinds(nodes: readonly BackendNode[]): readonly BackendKind[] {
   const served = nodes.filter((node) => weightOf(node) > 0);
   return [...new Set((served.length > 0 ? served : nodes).map(({ kind }) => kind))];
 }
 
-/** Backends of one kind have one code. */
+/** Writes the backends of one kind. */
 function ofOneKind<Kind extends BackendKind>(
   first: BackendNode<Kind>,
   nodes: readonly BackendNode[],
@@ -42,14 +42,16 @@ function ofOneKind<Kind extends BackendKind>(
   return backendTemplateOf<Kind>(first.kind).code([first, ...same], scope);
 }
 
-/** No backend has a share (Gateway API BackendRef). */
+/** Refuses requests if no backend has a weight (Gateway API BackendRef). */
 function refusing(): BackendCode {
   const refuse = imported("gwc/runtime/http/refuse", "noBackend");
   const step = [code`return ${refuse}(exchange);`];
   return { declarations: [], first: [], guard: [], step, isAsync: false };
 }
 
-/** Who has opened a session goes on with it; what belongs to nobody is shared by weight. */
+/**
+ * Writes backends that share a route: a session continues where it was opened, other requests are divided by weight.
+ */
 function ofShares(nodes: AtLeastOne<BackendNode>, scope: BackendScope): BackendCode {
   const knowing = nodes.filter(knowsClients);
   const shares = knowing.map((node, place) => ({

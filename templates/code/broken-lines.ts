@@ -1,14 +1,14 @@
 import type { Expression, ListExpression } from "./hole.ts";
 import { numberText } from "./value-text.ts";
 
-/** Whether an expression has a line break whatever its width. */
+/** Returns whether an expression has a line break at any width. */
 export function isAlwaysBroken(node: Expression): boolean {
   return node.kind === "call"
     ? areFunctionsComposed(node.args)
     : node.kind === "list" && isTable(node);
 }
 
-/** A list of lists, or of objects, that have several items each. */
+/** Returns whether a list contains lists or objects with several items each. */
 export function isTable({ items }: ListExpression): boolean {
   return (
     items.length > 1 &&
@@ -17,7 +17,7 @@ export function isTable({ items }: ListExpression): boolean {
   );
 }
 
-/** The numbers of a list that holds more than one and nothing else. */
+/** Returns the numbers of a list that contains several numbers and nothing else. */
 export function numbersIn({ items }: ListExpression): readonly string[] | undefined {
   const numbers = items.flatMap((item) =>
     item.kind === "value" && typeof item.value === "number" ? [numberText(item.value)] : [],
@@ -25,7 +25,7 @@ export function numbersIn({ items }: ListExpression): readonly string[] | undefi
   return numbers.length === items.length && numbers.length > 1 ? numbers : undefined;
 }
 
-/** Whether arguments are two functions, or calls of something with a function: each has a line for itself. */
+/** Returns whether arguments are two functions, or calls with a function: then each is on a line of its own. */
 export function areFunctionsComposed(args: readonly Expression[]): boolean {
   const isFunction = ({ kind }: Expression) => kind === "arrow";
   if (args.length < 2) return false;
@@ -35,7 +35,7 @@ export function areFunctionsComposed(args: readonly Expression[]): boolean {
   );
 }
 
-/** Whether the last argument may begin on the line of the call and be broken inside. */
+/** Returns whether the last argument may start on the line of the call and break inside. */
 export function isHugged(args: readonly Expression[], last: Expression): boolean {
   if (args.at(-2)?.kind === last.kind) return false;
   switch (last.kind) {
@@ -50,7 +50,7 @@ export function isHugged(args: readonly Expression[], last: Expression): boolean
   }
 }
 
-/** Whether the text begins with a brace, which would open a function's body. */
+/** Returns whether the output starts with a brace, which would open a function's body. */
 export function startsWithObject(node: Expression): boolean {
   switch (node.kind) {
     case "object":
@@ -64,7 +64,7 @@ export function startsWithObject(node: Expression): boolean {
   }
 }
 
-/** A list or an object with something in it. */
+/** Returns whether an expression is a nonempty list or object. */
 export function isFilledLiteral(node: Expression): boolean {
   if (node.kind === "list") return node.items.length > 0;
   return node.kind === "object" && node.entries.length > 0;

@@ -17,8 +17,8 @@ import {
 import { withoutHidden } from "./quote.ts";
 
 /**
- * Code from a template. The common indentation is removed; a hole that spans lines keeps the indentation of its line;
- * a hole that is an empty list removes its line.
+ * Builds code from a template. The common indentation is removed. A hole of several lines keeps the indentation of
+ * its line, and a hole with an empty list removes its line.
  */
 export function code(strings: TemplateStringsArray, ...holes: readonly Hole[]): Code {
   const texts = dedent(strings);
@@ -31,14 +31,14 @@ export function code(strings: TemplateStringsArray, ...holes: readonly Hole[]): 
   return { [made]: true, kind: "code", parts };
 }
 
-/** Any data as a literal; strings are quoted here and nowhere else. */
+/** Makes a literal of any data; the only place that quotes strings. */
 export function literal(value: Printable): Literal {
   return { [made]: true, kind: "literal", value };
 }
 
 /**
- * An object that differs from a constant of the runtime in some fields: `{ ...base, key: value }`; the constant itself
- * when it differs in none.
+ * Makes an object that differs from a constant of the runtime in some fields: `{ ...base, key: value }`. Returns the
+ * constant if no field differs.
  */
 export function extension(
   base: ImportSymbol,
@@ -48,7 +48,7 @@ export function extension(
   return isSame ? base : { [made]: true, kind: "extension", base, fields };
 }
 
-/** A comment of any text: line breaks and control characters can't end it. */
+/** Makes a comment of any string: line breaks and control characters cannot end it. */
 export function comment(text: string): Comment {
   return {
     [made]: true,
@@ -57,52 +57,55 @@ export function comment(text: string): Comment {
   };
 }
 
-/** On one line when it fits, else broken at its breaks. */
+/** Prints on one line if it fits, otherwise broken at its breaks. */
 export function group(...content: readonly Piece[]): Group {
   return firstThatFits([pieces(content)]);
 }
 
-/** Broken at its breaks in any case. */
+/** Prints broken at its breaks in any case. */
 export function brokenGroup(...content: readonly Piece[]): Group {
   return { [made]: true, kind: "group", forms: [pieces(content)], isBroken: true };
 }
 
-/** The first form that fits. */
+/** Prints the first form that fits. */
 export function firstThatFits(forms: readonly Hole[]): Group {
   return { [made]: true, kind: "group", forms, isBroken: false };
 }
 
-/** Two columns deeper where it is broken. */
+/** Indents lines by two columns where they are broken. */
 export function indented(...content: readonly Piece[]): Indented {
   return { [made]: true, kind: "indented", content: pieces(content) };
 }
 
-/** A space, or a line break. */
+/** A space or a line break. */
 export const LINE: Break = { [made]: true, kind: "break", flat: " " };
-/** Nothing, or a line break. */
+/** An empty string or a line break. */
 export const SOFT: Break = { [made]: true, kind: "break", flat: "" };
 
-/** A text of ours that stands only where the group around it is broken. */
+/** Prints a fixed string only if the group around it is broken. */
 export function brokenOnly(broken: string, flat = ""): BrokenOnly {
   return { [made]: true, kind: "broken-only", broken, flat };
 }
 
-/** As many on a line as fit, with commas. */
+/** Prints numbers with commas, as many on a line as fit. */
 export function filled(items: readonly string[]): Filled {
   return { [made]: true, kind: "filled", items };
 }
 
-/** Pieces one after the other. */
+/** Concatenates pieces. */
 export function pieces(parts: readonly Piece[]): Code {
   return { [made]: true, kind: "code", parts };
 }
 
-/** Text that a template made of checked parts: the one way in for text that is no literal of a template. */
+/**
+ * Makes a piece of a string that a template built from checked parts: the only way in for strings outside of template
+ * literals.
+ */
 export function verbatim(text: string): Code {
   return { [made]: true, kind: "code", parts: [text] };
 }
 
-/** Pieces with text of ours between them: `join(names, ", ")`. */
+/** Joins pieces with a fixed separator: `join(names, ", ")`. */
 export function join(holes: readonly Hole[], separator: Piece): Code {
   const parts: (string | Hole)[] = [];
   holes.forEach((hole, index) => {
@@ -112,7 +115,7 @@ export function join(holes: readonly Hole[], separator: Piece): Code {
   return { [made]: true, kind: "code", parts };
 }
 
-/** Removes the first and last blank line and the indentation that all lines share. */
+/** Removes the first and the last blank line, and the indentation that all lines share. */
 function dedent(strings: TemplateStringsArray): string[] {
   const mark = "\u0000";
   let text = strings.join(mark);

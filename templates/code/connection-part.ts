@@ -1,8 +1,8 @@
 import type { Code, Hole } from "./hole.ts";
 
-/** A constant or function of the module of a route of connections, and the statement that uses it. */
+/** A constant or function for a route of connections, and the statement that uses it. */
 export interface ConnectionPart {
-  /** Undefined: there is nothing to declare. */
+  /** The declaration; `undefined` if none is needed. */
   readonly declaration: Code | undefined;
   readonly step: Hole;
 }

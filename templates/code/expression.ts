@@ -13,22 +13,22 @@ export interface DeclaredConstant {
 }
 
 /**
- * The emitted expressions of one module. Their constants become constants of the module: equal ones once, different ones
- * of the same name with a number.
+ * Emitted expressions of one module. Their constants become constants of the module: equal ones are declared once,
+ * different ones of the same name get a number.
  */
 export class Expressions {
   readonly #names = new Map<string, Name>();
   readonly #taken = new Set<string>();
-  /** By a name, the last number that was added to it: thousands of constants may ask for one name. */
+  /** Last number used for a name; thousands of constants may have the same one. */
   readonly #counts = new Map<string, number>();
   readonly #constants: DeclaredConstant[] = [];
 
-  /** `taken`: names that the module has for something else. */
+  /** `taken`: names that the module uses otherwise. */
   constructor(taken: readonly string[] = []) {
     for (const each of taken) this.#taken.add(each);
   }
 
-  /** The expression with the names that its constants have here. */
+  /** Returns the expression with its constants renamed for this module. */
   use(expression: Expression): Expression {
     return renamed(expression, (reference) => {
       if (reference.kind === "local") throw new Error(`"${reference.proposal}" was not named`);
@@ -36,7 +36,7 @@ export class Expressions {
     });
   }
 
-  /** The constants that the expressions so far need, each after those that it needs itself. */
+  /** Constants of all expressions so far, each after those that it uses. */
   get constants(): readonly DeclaredConstant[] {
     return this.#constants;
   }
@@ -61,7 +61,7 @@ export class Expressions {
   }
 }
 
-/** The constants as one paragraph of a module; nothing when there are none. */
+/** Declares the constants as one paragraph, if there are any. */
 export function constantsOf({ constants }: Expressions): readonly Hole[] {
   if (constants.length === 0) return [];
   return [[comment("Constants of the expressions below."), ...constants.map(declaration)]];

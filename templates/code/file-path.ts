@@ -10,7 +10,7 @@ const OPEN = {
   path: imported(STARTUP_VALUES, "file"),
 };
 
-/** Where a file is when the gateway runs. */
+/** Writes the path of a file as the running gateway sees it. */
 export function filePath(file: Text | MountedFile): Code {
   if (typeof file === "string" || file.kind === "env") return code`${OPEN.path}(${literal(file)})`;
   return code`${OPEN[file.kind]}(${literal(file.file)})`;

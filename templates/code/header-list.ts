@@ -6,18 +6,18 @@ import type { Code, Printable } from "./hole.ts";
 import { listExpression } from "./syntax.ts";
 import { nonEmpty } from "./units.ts";
 
-/** A name and the value of an expression. */
+/** A name and the expression of its value. */
 export interface NamedValue {
   readonly name: string;
   readonly value: CompiledExpression;
 }
 
-/** Changes to headers as a setting. */
+/** Writes changes to headers as a setting. */
 export function headerChanges({ set, add, remove }: HeaderChangesNode): Printable {
   return { set: nonEmpty(set), add: nonEmpty(add), remove: nonEmpty(remove) };
 }
 
-/** Names and values as a list of pairs. */
+/** Writes names and values as a list of pairs. */
 export function headerList(headers: readonly NamedValue[], expressions: Expressions): Code {
   if (headers.length === 0) return code`[]`;
   const entries = headers.map(

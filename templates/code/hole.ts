@@ -1,9 +1,9 @@
 import type { EnvTemplate } from "../../compiler/model/texts.ts";
 
-/** Marks what these modules made: configuration data can look like code, but never carries a symbol. */
+/** Key of the mark on values of these modules. Configuration data can look like code, but never has a symbol. */
 export const made = Symbol("made by templates/code");
 
-/** A name that the printed module has to import; printing it collects the import. */
+/** A name that the printed module imports; the printer collects the import. */
 export interface ImportSymbol {
   readonly [made]: true;
   readonly kind: "import";
@@ -20,8 +20,8 @@ export interface Name {
 }
 
 /**
- * TypeScript text under construction. Made by the `code` tag only: a hole takes code, an import symbol, a literal, a
- * name or a comment, never a bare string, so configuration text can't become code by accident.
+ * TypeScript under construction. Only the `code` tag makes it. A hole accepts code, an import symbol, a literal, a
+ * name or a comment, never a bare string, so that configuration strings cannot become code by accident.
  */
 export interface Code {
   readonly [made]: true;
@@ -29,14 +29,14 @@ export interface Code {
   readonly parts: readonly (string | Hole)[];
 }
 
-/** A value printed as a TypeScript literal, broken over lines when it doesn't fit. */
+/** A value that is printed as a TypeScript literal, broken over lines if it does not fit. */
 export interface Literal {
   readonly [made]: true;
   readonly kind: "literal";
   readonly value: Printable;
 }
 
-/** An object literal that begins with what another object holds: `{ ...base, key: value }`. */
+/** An object literal that spreads another object first: `{ ...base, key: value }`. */
 export interface Extension {
   readonly [made]: true;
   readonly kind: "extension";
@@ -51,30 +51,32 @@ export interface Comment {
   readonly text: string;
 }
 
-/** The first form that fits on its line; the last one when none does. Of several forms the first has no line break. */
+/**
+ * The first form that fits on its line, or the last one if none does. Of several forms, the first has no line break.
+ */
 export interface Group {
   readonly [made]: true;
   readonly kind: "group";
   readonly forms: readonly Hole[];
-  /** True when it is broken whether it fits or not. */
+  /** Whether it is broken even if it fits. */
   readonly isBroken: boolean;
 }
 
-/** A possible line break: in a group that is broken a line break, else `flat`. */
+/** A possible line break: printed as one in a broken group, otherwise as `flat`. */
 export interface Break {
   readonly [made]: true;
   readonly kind: "break";
   readonly flat: "" | " ";
 }
 
-/** What stands two columns deeper when the group around it is broken. */
+/** A piece that is indented by two columns if the group around it is broken. */
 export interface Indented {
   readonly [made]: true;
   readonly kind: "indented";
   readonly content: Hole;
 }
 
-/** One text in a group that is broken, another one in a group on one line. */
+/** One string in a broken group, another one in a group on one line. */
 export interface BrokenOnly {
   readonly [made]: true;
   readonly kind: "broken-only";
@@ -89,7 +91,7 @@ export interface Filled {
   readonly items: readonly string[];
 }
 
-/** What may stand in a template's hole. */
+/** Content of a template's hole. */
 export type Hole =
   | Comment
   | Group
@@ -100,7 +102,7 @@ export type Hole =
   | Expression
   | readonly Hole[];
 
-/** What a literal may hold: JSON data, and code where a value is not plain data. */
+/** Content of a literal: JSON data, and code if a value is not plain data. */
 export type Printable =
   | string
   | number
@@ -111,12 +113,12 @@ export type Printable =
   | readonly Printable[]
   | { readonly [key: string]: Printable | undefined };
 
-/** A hole, or text of the templates' own. */
+/** A hole, or a fixed string of a template. */
 export type Piece = Hole | string;
 
 /**
- * An expression of TypeScript as a tree: what the CEL compiler emits. Whoever asks about emitted code asks the tree;
- * parentheses and line breaks are the printer's. Code and literals of templates are leaves of it.
+ * A TypeScript expression as a tree, which the CEL compiler emits. Checks on emitted code inspect the tree;
+ * parentheses and line breaks are added by the printer. Code and literals of templates are leaves.
  */
 export type Expression =
   | Code
@@ -136,28 +138,28 @@ export type Expression =
   | ListExpression
   | ObjectExpression;
 
-/** A parameter of an arrow function that has no name yet: `nameLocals` gives it one that nothing else has. */
+/** A parameter of an arrow function without a name; `nameLocals` assigns a unique one. */
 export interface LocalName {
   readonly [made]: true;
   readonly kind: "local";
   readonly proposal: string;
 }
 
-/** A constant of the module that an expression refers to; the same initializer is declared once in a module. */
+/** A constant of the module that an expression refers to; equal initializers are declared once in a module. */
 export interface HoistedConstant {
   readonly [made]: true;
   readonly kind: "constant";
-  /** A proposal, camelCase; the module may append a number to keep names apart. */
+  /** Suggested name in camelCase; the module may append a number to keep names apart. */
   readonly proposal: string;
-  /** The type annotation, when the initializer doesn't say it. */
+  /** Type annotation, if the initializer does not imply it. */
   readonly type: ConstantType | undefined;
   readonly initializer: Expression;
 }
 
-/** The types that constants are declared with. */
+/** Types that constants are declared with. */
 export type ConstantType = "readonly unknown[]" | "ReadonlySet<string>" | "ReadonlySet<unknown>";
 
-/** A literal that is no list and no object. */
+/** A literal other than a list or an object. */
 export interface ValueExpression {
   readonly [made]: true;
   readonly kind: "value";
@@ -182,7 +184,7 @@ export interface CallExpression {
   readonly isNew: boolean;
 }
 
-/** Operators of two operands, in groups of those that bind alike. */
+/** Binary operators, in groups of the same precedence. */
 export type Operator =
   | "??"
   | "||"
@@ -198,7 +200,7 @@ export type Operator =
   | "*"
   | "/";
 
-/** `a && b && c`: two operands or more, the first two of them first. */
+/** `a && b && c`: two operands or more, evaluated from the left. */
 export interface BinaryExpression {
   readonly [made]: true;
   readonly kind: "binary";
@@ -244,7 +246,7 @@ export interface ObjectExpression {
   readonly entries: readonly (readonly [key: string, value: Expression])[];
 }
 
-/** Whether a value is made by these modules; data that looks like it is not. Lists of holes are data like any other. */
+/** Returns whether a value was made by these modules, which similar data was not. Lists of holes count as data. */
 export function isHole(value: unknown): value is Exclude<Hole, readonly Hole[]> {
   return typeof value === "object" && value !== null && made in value;
 }

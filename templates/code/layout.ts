@@ -39,7 +39,7 @@ import { asciiLiteral, propertyName } from "./quote.ts";
 import { nodesOf } from "./syntax.ts";
 import { textOf, withoutLongText } from "./value-text.ts";
 
-/** Where an expression stands, as far as its line breaks depend on it. */
+/** Position of an expression, as far as its line breaks depend on it. */
 export type ExpressionPlace =
   /** After `return`. */
   | "return"
@@ -47,17 +47,17 @@ export type ExpressionPlace =
   | "condition"
   /** After `=` or the colon of a property. */
   | "assignment"
-  /** In parentheses of a call, of a list, or of an operator. */
+  /** Between the parentheses of a call, the brackets of a list, or around an operand. */
   | "operand"
   /** After `=>`. */
   | "body"
-  /** Between parentheses that have their lines for themselves. */
+  /** Between parentheses that have lines of their own. */
   | "alone";
 
-/** What expressions were laid out as: the forms of a call hold its arguments several times, inside each other. */
+/** Layouts by expression: the forms of a nested call contain its arguments several times. */
 const layouts = new WeakMap<Expression, Map<ExpressionPlace, Hole>>();
 
-/** An expression where it stands, with its line breaks as `biome format` sets them. */
+/** Lays out an expression at its position, with the line breaks of `biome format`. */
 export function laidOut(expression: Expression, place: ExpressionPlace): Hole {
   const known = layouts.get(expression) ?? new Map<ExpressionPlace, Hole>();
   layouts.set(expression, known);
@@ -103,12 +103,12 @@ function layoutOf(expression: Expression, place: ExpressionPlace): Hole {
   }
 }
 
-/** `return expression;`. */
+/** Lays out `return expression;`. */
 export function returned(expression: Expression): Code {
   return pieces(["return ", laidOut(expression, "return"), ";"]);
 }
 
-/** `start = expression`, `key: expression`; `start` ends with the `=` or the colon. */
+/** Lays out `start = expression` or `key: expression`; `start` ends with the `=` or the colon. */
 export function assigned(start: Piece, expression: Expression, isShortKey = false): Hole {
   const node = withoutLongText(expression);
   const laid = laidOut(node, "assignment");
@@ -117,14 +117,14 @@ export function assigned(start: Piece, expression: Expression, isShortKey = fals
     : pieces([start, " ", laid]);
 }
 
-/** `(a || b)`: with parentheses that have their lines for themselves, where `needsThem`. */
+/** Lays out `(a || b)`; the parentheses have lines of their own if `needsThem`. */
 function parenthesized(operand: Expression, needsThem: (operand: Expression) => boolean): Hole {
   const node = withoutLongText(operand);
   if (!needsThem(node)) return laidOut(node, "operand");
   return pieces(["(", group(indented(SOFT, laidOut(node, "alone")), SOFT), ")"]);
 }
 
-/** Whether an operand of `!`, or what a property is read of, needs parentheses. */
+/** Returns whether an operand of `!`, or the object of a property, needs parentheses. */
 function isWeak({ kind }: Expression): boolean {
   return kind === "binary" || kind === "conditional" || kind === "arrow";
 }
@@ -146,7 +146,7 @@ function binaryAt(node: BinaryExpression, place: ExpressionPlace, parent?: Opera
   }
 }
 
-/** Whether an operator stays on the line that its first operand ends on, where it fits. */
+/** Returns whether an operator stays on the line on which its first operand ends, if it fits. */
 function isComparisonAlone(
   node: BinaryExpression,
   place: ExpressionPlace,
@@ -162,7 +162,7 @@ function isComparisonAlone(
   });
 }
 
-/** The operands of a chain; from the second on with their operator and the break between. */
+/** Lays out the operands of a chain; from the second on with their operator and the break before them. */
 function chain({ operator, operands }: BinaryExpression, isGrouped: boolean): readonly Hole[] {
   return operands.flatMap((operand, at): readonly Hole[] => {
     const node = withoutLongText(operand);
@@ -199,7 +199,7 @@ function conditionalParts(
   return pieces([condition, indented(LINE, "? ", inner, LINE, ": ", last)]);
 }
 
-/** `a.b?.c`: a long one breaks before its properties. */
+/** Lays out `a.b?.c`, which breaks before its properties if it is long. */
 function memberOf({ object, property, isOptional }: MemberExpression, isInner: boolean): Hole {
   const start =
     object.kind === "member" ? memberOf(object, true) : parenthesized(object, isWeakObject);
@@ -211,7 +211,7 @@ function memberOf({ object, property, isOptional }: MemberExpression, isInner: b
   return pieces([start, isInline ? lookup : group(indented(SOFT, lookup))]);
 }
 
-/** A number would take the dot for its own. */
+/** Returns whether the object of a property needs parentheses: after a number, the dot would be parsed as a part of it. */
 function isWeakObject(object: Expression): boolean {
   return isWeak(object) || (object.kind === "value" && typeof object.value !== "string");
 }
@@ -240,7 +240,7 @@ function callOf({ callee, args, isNew }: CallExpression): Hole {
   ]);
 }
 
-/** What is called: a method's name stays with its object. */
+/** Lays out the callee; the name of a method stays on the line of its object. */
 function calleeOf(callee: Expression): Hole {
   if (callee.kind !== "member") return laidOut(callee, "operand");
   const { object, property, isOptional } = callee;
@@ -268,7 +268,7 @@ function arrowOf({ parameters, body }: ArrowFunction): Hole {
   return group(head, group(indented(LINE, arrowBody(body))));
 }
 
-/** An arrow function as the last argument, begun on the line of the call. */
+/** Lays out an arrow function that is the last argument and starts on the line of the call. */
 function huggedArrow({ parameters, body }: ArrowFunction, form: typeof group = group): Hole {
   const head = pieces(["(", join(parameters.map(nameOf), ", "), ") =>"]);
   if (body.kind === "list") return pieces([head, " ", listOf(body, form)]);
@@ -303,16 +303,16 @@ function objectOf({ entries }: ObjectExpression, form: typeof group = group): Ho
   return form("{", indented(LINE, content, brokenOnly(",")), LINE, "}");
 }
 
-/** Keys shorter than this keep their value on their line. */
+/** Keys shorter than this are on the line of their value. */
 const SHORT_KEY = 5;
 
-/** `key: value` of an object literal. */
+/** Lays out `key: value` of an object literal. */
 export function propertyOf(key: string, each: Expression): Hole {
   const name = propertyName(key, asciiLiteral);
   return assigned(`${name}:`, each, name.length < SHORT_KEY);
 }
 
-/** Whether a long expression begins on the line after the `=` or the colon. */
+/** Returns whether a long expression starts on the line after the `=` or the colon. */
 function breaksAfterOperator(node: Expression, isShortKey: boolean): boolean {
   switch (node.kind) {
     case "binary":

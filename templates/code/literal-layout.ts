@@ -24,7 +24,7 @@ import {
 import { imported } from "./names.ts";
 import { propertyName, stringLiteral } from "./quote.ts";
 
-/** Data as a literal, with its line breaks as `biome format` sets them. `nameOf`: what an import is called here. */
+/** Lays out data as a literal, with the line breaks of `biome format`. `nameOf`: the local name of an import. */
 export function laidOutLiteral(value: Printable, nameOf: (symbol: ImportSymbol) => string): Piece {
   if (isArray(value)) return listOf(value, nameOf);
   if (isHole(value)) {
@@ -71,7 +71,7 @@ function recordOf(
   return group("{", indented(LINE, content, brokenOnly(",")), LINE, "}");
 }
 
-/** A key shorter than this keeps its string on its line. */
+/** Keys shorter than this are on the line of their string. */
 const SHORT_KEY = 5;
 
 function propertyOf(key: string, item: Printable, nameOf: (symbol: ImportSymbol) => string): Hole {
@@ -83,7 +83,7 @@ function propertyOf(key: string, item: Printable, nameOf: (symbol: ImportSymbol)
     : pieces([`${spelled}: `, laid]);
 }
 
-/** The name that a hole consists of. */
+/** Returns the name if a hole is only a name. */
 function nameIn(hole: Hole, nameOf: (symbol: ImportSymbol) => string): string | undefined {
   if (!("kind" in hole)) return undefined;
   if (hole.kind === "name") return hole.text;
@@ -102,7 +102,7 @@ function fieldsOf(record: {
   );
 }
 
-/** A text with variables that are read when the gateway starts: `env("HOST")`, or a template around it. */
+/** Writes a string with variables that are read at start: `env("HOST")`, or a template literal around it. */
 function envTemplate({ parts }: EnvTemplate): Code {
   const call = (
     part: EnvVariable,

@@ -4,7 +4,7 @@ import { imported, name } from "./names.ts";
 
 const VALUES = "gwc/runtime/telemetry/logs/log-values";
 
-/** The statements that declare what expressions of telemetry read, in a function that has the `request`. */
+/** Declares the variables that expressions of telemetry read, in a function with a parameter `request`. */
 export function logVariables(variables: readonly string[]): readonly Code[] {
   const made: Readonly<Record<string, Code>> = {
     response: code`const response = new ${imported(VALUES, "FinalResponse")}(request, status);`,
@@ -26,7 +26,7 @@ export function logVariables(variables: readonly string[]): readonly Code[] {
   ];
 }
 
-/** The names that such functions have for something, which imports must not have. */
+/** Names that such functions declare; imports must not use them. */
 export const LOG_NAMES: readonly string[] = [
   ...["excludedFields", "line", "request", "status", "duration", "record"],
   ...["response", "mcp", "backend", "env", "jwt", "apiKey", "basicAuth", "extauthz", "extproc"],

@@ -21,7 +21,7 @@ const PRECEDENCE: Readonly<Record<Operator, number>> = {
   "/": 7,
 };
 
-/** Whether an operand is written in parentheses: where it must be, and where `&&` and `||` meet. */
+/** Returns whether an operand is printed in parentheses: if it must be, and if `&&` and `||` are mixed. */
 export function needsParentheses(operand: Expression, parent: Operator, isFirst: boolean): boolean {
   if (operand.kind === "conditional" || operand.kind === "arrow") return true;
   if (operand.kind !== "binary") return false;
@@ -30,7 +30,7 @@ export function needsParentheses(operand: Expression, parent: Operator, isFirst:
   return own < outer || (own === outer && !(isFirst && isFlattened(parent, operand.operator)));
 }
 
-/** Whether a first operand goes on as part of the chain: `a + b - c`. */
+/** Returns whether a first operand is part of the chain: `a + b - c`. */
 export function isFlattened(parent: Operator, own: Operator): boolean {
   if (PRECEDENCE[own] !== PRECEDENCE[parent]) return false;
   const isEquality = PRECEDENCE[own] === PRECEDENCE["==="];

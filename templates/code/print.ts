@@ -15,30 +15,30 @@ import { laidOutLiteral } from "./literal-layout.ts";
 import { capitalized } from "./names.ts";
 import { stringLiteral } from "./quote.ts";
 
-/** Columns of the printed text. */
+/** Maximum columns of a printed line. */
 const WIDTH = 100;
 
-/** A finished module: its path below the output folder, and its text. */
+/** A printed module: its path below the output folder, and its source. */
 export interface PrintedModule {
   readonly path: string;
   readonly text: string;
-  /** What it imports, as its text says it: `gwc/runtime/...`, or a path from its own folder. */
+  /** Imported modules as written: `gwc/runtime/...`, or a path relative to its own folder. */
   readonly imports: readonly string[];
 }
 
-/** What a module is made of. */
+/** Content of a module. */
 export interface ModuleParts {
   readonly path: string;
-  /** Comment lines at its head. */
+  /** Comment lines at the top. */
   readonly header: readonly Comment[];
   readonly body: Hole;
-  /** Modules that do their work before all others are loaded. */
+  /** Modules that run before all others are loaded. */
   readonly first?: readonly string[];
-  /** Names the module declares itself: an import of the same name gets another one. */
+  /** Names that the module declares; an import of the same name gets another one. */
   readonly declared: readonly string[];
 }
 
-/** Prints a module: header, imports in the order of their modules, body. */
+/** Prints a module: header, imports sorted by module, body. */
 export function printModule({
   path,
   header,
@@ -63,25 +63,25 @@ export function printModule({
   };
 }
 
-/** A hole as text by itself. */
+/** Prints a hole on its own. */
 export function printText(hole: Hole): string {
   const printer = new Printer(new Set());
   printer.print(hole);
   return printer.text;
 }
 
-/** What is still to be printed: a hole, or a text of ours, as deep as it stands. */
+/** A pending hole or fixed string, with its indentation. */
 interface Command {
   readonly piece: Piece;
-  /** Columns that lines after its first one begin at. */
+  /** Columns by which its lines after the first are indented. */
   readonly depth: number;
-  /** Whether the group around it is on one line. */
+  /** Whether the group around it is printed on one line. */
   readonly isFlat: boolean;
 }
 
-/** Prints holes one after the other and remembers what they import. */
+/** Prints holes and collects their imports. */
 class Printer {
-  /** The lines that are done, and the one that is not: looking at the whole text for each piece would take its square. */
+  /** Finished lines and the current one: searching the whole output for each piece would take quadratic time. */
   #done = "";
   #line = "";
   readonly #imports = new Map<string, ImportSymbol>();
@@ -104,7 +104,7 @@ class Printer {
     }
   }
 
-  /** The modules that it imports, in the order of their lines. */
+  /** Imported modules, in the order of the import lines. */
   importedModules(): readonly string[] {
     return [...new Set([...this.#imports.values()].map(({ module }) => module))].sort(
       compareModules,
@@ -146,7 +146,7 @@ class Printer {
     return `gwc${capitalized(name)}`;
   }
 
-  /** Prints one piece, or puts what it consists of in front of the commands that are left. */
+  /** Prints one piece, or replaces it with its parts on the stack of commands. */
   #step(command: Command, rest: Command[]): void {
     const { piece, depth, isFlat } = command;
     if (typeof piece === "string") this.#write(piece.replace(/\n/g, `\n${" ".repeat(depth)}`));
@@ -177,7 +177,7 @@ class Printer {
     }
   }
 
-  /** What a piece stands for. */
+  /** Expands a piece into what it is printed as. */
   #inner(
     piece: Exclude<Hole, readonly Hole[] | Code | Group | Break | Comment | Filled | ImportSymbol>,
     { depth, isFlat }: Command,
@@ -194,7 +194,7 @@ class Printer {
     }
   }
 
-  /** Literals and expressions as what they are printed from: made once, for they are asked for again and again. */
+  /** Lays out a literal or expression, once: groups ask for it repeatedly. */
   #layout(piece: Literal | Expression): Piece {
     const known = this.#layouts.get(piece);
     if (known !== undefined) return known;
@@ -208,7 +208,7 @@ class Printer {
     return made;
   }
 
-  /** The form of a group that fits into the line, with what follows it there. */
+  /** Chooses the form of a group that fits into the line, together with what follows on it. */
   #chosen(group: Group, { depth, isFlat }: Command, rest: readonly Command[]): Command {
     const { forms, isBroken } = group;
     const [first = []] = forms;
@@ -222,7 +222,7 @@ class Printer {
     return open.find((form) => this.#fits(form, rest)) ?? broken;
   }
 
-  /** Whether a command fits into the line, up to the first line break in or after it. */
+  /** Returns whether a command fits into the line, up to the first line break in or after it. */
   #fits(command: Command, rest: readonly Command[]): boolean {
     let left = WIDTH - this.#line.length;
     let following = rest.length;
@@ -269,7 +269,7 @@ class Printer {
     return false;
   }
 
-  /** Groups in each other ask again and again. */
+  /** Caches the result, because nested groups ask repeatedly. */
   #isGroupBreaking(group: Group): boolean {
     const known = this.#breaking.get(group);
     if (known !== undefined) return known;
@@ -278,7 +278,7 @@ class Printer {
     return isBreaking;
   }
 
-  /** Whether a piece has a line break whatever its width. */
+  /** Returns whether a piece has a line break at any width. */
   #isBreaking(piece: Piece): boolean {
     if (typeof piece === "string") return piece.includes("\n");
     if (isList(piece)) return piece.length > 1 || piece.some((item) => this.#isBreaking(item));
@@ -321,7 +321,7 @@ class Printer {
   }
 }
 
-/** The items of a list, each on its line. */
+/** Prints the items of a list, each on its line. */
 function itemsOf(items: readonly Hole[], { depth, isFlat }: Command): Command[] {
   return items.flatMap((piece, index): Command[] => {
     const item = { piece, depth, isFlat };
@@ -330,8 +330,8 @@ function itemsOf(items: readonly Hole[], { depth, isFlat }: Command): Command[] 
 }
 
 /**
- * The parts of code: a hole that spans lines keeps the indentation of its line; an empty list that stands on a line
- * first takes the line break after it along. `isAtStart`: nothing stands on the line yet.
+ * Splits code into parts. A hole of several lines keeps the indentation of its line. An empty list that is first on a
+ * line also removes the line break after it. `isAtStart`: whether the line is still empty.
  */
 function contentOf({ parts }: Code, { depth, isFlat }: Command, isAtStart: boolean): Command[] {
   const commands: Command[] = [];
@@ -359,13 +359,13 @@ function contentOf({ parts }: Code, { depth, isFlat }: Command, isAtStart: boole
   return commands;
 }
 
-/** A comment's lines. */
+/** Splits a comment into lines. */
 function wrap(text: string, depth: number): string[] {
   const width = Math.max(20, WIDTH - depth - 3);
   const lines: string[] = [];
   let rest = text;
   while (rest.length > width) {
-    // Between words, else between the steps of a path.
+    // Breaks between words if possible, otherwise between the steps of a path.
     const ends = [" ", ".", "/"].map((between) => rest.lastIndexOf(between, width));
     const end = ends.find((each) => each > width / 2) ?? width;
     lines.push(rest.slice(0, end).trimEnd());
@@ -375,14 +375,14 @@ function wrap(text: string, depth: number): string[] {
   return lines.map((line) => `// ${line}`);
 }
 
-/** Plain string order: the same everywhere, whatever the locale. */
+/** Compares strings by code units, independent of the locale. */
 function compareNames(a: string, b: string): number {
   const [left, right] = [a.toLowerCase(), b.toLowerCase()];
   if (left !== right) return left < right ? -1 : 1;
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Packages first, then the output's own files. */
+/** Sorts packages before the output's own files. */
 function compareModules(a: string, b: string): number {
   const [ownA, ownB] = [a.startsWith("."), b.startsWith(".")];
   if (ownA !== ownB) return ownA ? 1 : -1;

@@ -1,6 +1,6 @@
 import type { CompiledExpression } from "../../compiler/model/expressions.ts";
 
-/** Whether one of the expressions reads the body of a message. */
+/** Returns whether one of the expressions reads the body of a message. */
 export function readsBody(
   expressions: readonly CompiledExpression[],
   message: "request" | "response",

@@ -3,7 +3,7 @@ import type { Expression, Group, Hole } from "./hole.ts";
 import { laidOut } from "./layout.ts";
 import { binary } from "./syntax.ts";
 
-/** `if (a && b) statement`, on one line when it fits. */
+/** Writes `if (a && b) statement`, on one line if it fits. */
 export function ifStatement(conditions: readonly Expression[], statement: Hole): Group {
   const test = laidOut(conjunction(conditions), "condition");
   return firstThatFits([
@@ -16,7 +16,7 @@ export function ifStatement(conditions: readonly Expression[], statement: Hole):
   ]);
 }
 
-/** `a && b`; the only condition by itself. */
+/** Joins conditions with `&&`. */
 export function conjunction(conditions: readonly Expression[]): Expression {
   const [only] = conditions;
   if (conditions.length === 1 && only !== undefined) return only;

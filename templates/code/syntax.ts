@@ -17,12 +17,12 @@ import {
   type ValueExpression,
 } from "./hole.ts";
 
-/** A parameter that gets its name later; each call makes another one. */
+/** Makes a parameter that is named later; each call makes a new one. */
 export function local(proposal: string): LocalName {
   return { [made]: true, kind: "local", proposal };
 }
 
-/** A constant of the module. */
+/** Makes a constant of the module. */
 export function constant(
   proposal: string,
   initializer: Expression,
@@ -31,7 +31,7 @@ export function constant(
   return { [made]: true, kind: "constant", proposal, type, initializer };
 }
 
-/** A literal. */
+/** Makes a literal. */
 export function value(content: ValueExpression["value"]): ValueExpression {
   return { [made]: true, kind: "value", value: content };
 }
@@ -90,7 +90,7 @@ export function objectExpression(entries: ObjectExpression["entries"]): ObjectEx
   return { [made]: true, kind: "object", entries };
 }
 
-/** The expressions that an expression is made of, in the order of the text. */
+/** Returns the subexpressions of an expression, in the order of the source. */
 export function partsOfExpression(expression: Expression): readonly Expression[] {
   switch (expression.kind) {
     case "member":
@@ -121,9 +121,9 @@ export function partsOfExpression(expression: Expression): readonly Expression[]
   }
 }
 
-/** The expression and all below it. Initializers of constants are not part of it. */
+/** Iterates over the expression and its descendants, without initializers of constants. */
 export function* nodesOf(expression: Expression): Generator<Expression> {
-  // a stack instead of generators in each other: those take time with the square of the depth
+  // Uses a stack: nested generators take quadratic time in the depth.
   const rest = [expression];
   for (let node = rest.pop(); node !== undefined; node = rest.pop()) {
     yield node;
@@ -131,7 +131,7 @@ export function* nodesOf(expression: Expression): Generator<Expression> {
   }
 }
 
-/** The same expression with other names in it: for locals, and for constants. */
+/** Renames locals and constants in an expression. */
 export function renamed(
   expression: Expression,
   rename: (reference: LocalName | HoistedConstant) => LocalName | HoistedConstant | Name,

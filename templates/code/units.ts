@@ -16,17 +16,17 @@ const SIZES: readonly (readonly [unit: string, bytes: number])[] = [
   ["KiB", 1_024],
 ];
 
-/** A time in milliseconds, as so many of the largest unit that gives a whole number: `10 * SECOND`. */
+/** Writes a duration in the largest unit that gives a whole number: `10 * SECOND`. */
 export function milliseconds(amount: number): Expression {
   return inUnits(amount, TIMES);
 }
 
-/** A size in bytes: `2 * MiB`; a number of bytes that is no whole number of kibibytes is written as it is. */
+/** Writes a size in the largest unit that gives a whole number: `2 * MiB`. */
 export function bytes(amount: number): Expression {
   return inUnits(amount, SIZES);
 }
 
-/** A field that is not as it is by default, `written` as one of the above; undefined: it is. */
+/** Returns a field that differs from its default, as `written` writes it; `undefined` if it does not. */
 export function changed(
   amount: number | undefined,
   byDefault: number | undefined,
@@ -35,7 +35,7 @@ export function changed(
   return amount === undefined || amount === byDefault ? undefined : written(amount);
 }
 
-/** A list setting; left out if the list is empty. */
+/** Returns the list, or `undefined` if it is empty, so that the setting is omitted. */
 export function nonEmpty<Item>(list: readonly Item[]): readonly Item[] | undefined {
   return list.length === 0 ? undefined : list;
 }

@@ -12,7 +12,7 @@ export interface ValueFunction {
   readonly call: Code;
 }
 
-/** The function `label` that gives an expression's value, with the source above it. */
+/** Writes the function `label`, which returns an expression's value, with the source above it. */
 export function valueFunction(
   label: string,
   { source, variables, code: emitted }: CompiledExpression,

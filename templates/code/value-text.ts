@@ -1,10 +1,10 @@
 import type { Expression, ValueExpression } from "./hole.ts";
 import { asciiLiteral } from "./quote.ts";
 
-/** The longest string in one piece; a longer one is a sum. */
+/** Maximum length of a string in one piece; a longer one is a sum of pieces. */
 const STRING_WIDTH = 72;
 
-/** The expression; for a long string a sum of shorter ones. */
+/** Splits a long string into a sum of shorter ones. */
 export function withoutLongText(node: Expression): Expression {
   if (node.kind !== "value") return node;
   const { value: text } = node;
@@ -23,7 +23,7 @@ export function withoutLongText(node: Expression): Expression {
   return { ...node, kind: "binary", operator: "+", operands };
 }
 
-/** A literal. */
+/** Prints a literal. */
 export function textOf({ value: content }: ValueExpression): string {
   switch (typeof content) {
     case "string":
@@ -37,7 +37,7 @@ export function textOf({ value: content }: ValueExpression): string {
   }
 }
 
-/** A number as an expression. */
+/** Prints a number as an expression. */
 export function numberText(number: number): string {
   if (Object.is(number, -0)) return "-0";
   if (Number.isFinite(number)) return String(number).replace("e+", "e");

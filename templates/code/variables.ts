@@ -5,36 +5,36 @@ import { capitalized, imported, importedType, name } from "./names.ts";
 const LOG_VALUES = "gwc/runtime/telemetry/logs/log-values";
 const VARIABLES = "gwc/runtime/cel/variables";
 
-/** A CEL variable as a parameter of an emitted function: `jwt: JwtVariable`. */
+/** Writes a CEL variable as a parameter of an emitted function: `jwt: JwtVariable`. */
 export function parameter(variable: string): Code {
   return code`${name(variable)}: ${typeOf(variable)}`;
 }
 
-/** The CEL variables that the policies of a route declare in its function, in request order, and who reads them. */
+/** CEL variables that the policies of a route declare in its function, in request order, and whether they are read. */
 export class RouteVariables {
   readonly #declared = new Set<string>();
   readonly #read = new Set<string>();
   readonly #attributes = new Set<string>();
   #hasIdentity = false;
 
-  /** From here on the function holds who the client is under this name. */
+  /** Declares that the function has an identity under this name from here on. */
   declareIdentity(variable: string): void {
     this.#declared.add(variable);
     this.#hasIdentity = true;
   }
 
-  /** The exchange holds who the client is: a policy of the listener found it out. */
+  /** Declares that the exchange has an identity, which a policy of the listener established. */
   establishIdentity(variable: string): void {
     this.#attributes.add(variable);
     this.#hasIdentity = true;
   }
 
-  /** From here on the exchange holds it. */
+  /** Declares that the exchange has the variable from here on. */
   establish(variable: string): void {
     this.#attributes.add(variable);
   }
 
-  /** What the function passes for a variable; an identity that no policy before established is null. */
+  /** Returns the argument for a variable; `null` for an identity that no earlier policy establishes. */
   argument(variable: string): Code {
     if (variable === "request") return code`exchange`;
     if (variable === "response") return code`response`;
@@ -50,7 +50,7 @@ export class RouteVariables {
     return code`${name(variable)}`;
   }
 
-  /** True when a policy before this one establishes it. */
+  /** Returns whether an earlier policy establishes it. */
   has(variable: string): boolean {
     return this.#declared.has(variable) || this.#attributes.has(variable);
   }
@@ -59,7 +59,7 @@ export class RouteVariables {
     return this.#read.has(variable);
   }
 
-  /** True when a policy established who the client is. */
+  /** Whether a policy established an identity. */
   get hasIdentity(): boolean {
     return this.#hasIdentity;
   }

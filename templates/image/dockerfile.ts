@@ -1,6 +1,6 @@
 import { toolInstructions } from "./tools.ts";
 
-/** What the image needs to know of the gateway. */
+/** Properties of the gateway that the image depends on. */
 export interface ImageSettings {
   readonly inputs: string;
   /** Ports that clients connect to. */
@@ -12,9 +12,10 @@ export interface ImageSettings {
 }
 
 /**
- * A Dockerfile for the bundle: one file on a Node.js base image, a numeric user without rights, Node.js itself as the
- * first process so that SIGTERM reaches it, and a health check that asks the readiness port. Child processes find their
- * commands, and a home folder for their caches: that of a user without a name is `/`, which nobody may write to.
+ * Writes a Dockerfile for the bundle: one file on a Node.js base image, and a numeric user without rights. Node.js
+ * itself is the first process, so that SIGTERM reaches it. The health check requests the readiness port. If there are
+ * child processes, the image has their commands and a writable home folder for their caches: the home of a user
+ * without a name is `/`, which is read-only.
  */
 export function dockerfile(settings: ImageSettings): string {
   const { inputs, ports, statsPort, readinessPort, commands } = settings;

@@ -18,7 +18,7 @@ const PYTHON: readonly string[] = [
 ];
 const UV: readonly string[] = ["COPY --from=ghcr.io/astral-sh/uv:0.13.9 /uv /uvx /usr/local/bin/"];
 
-/** What brings a command that the base image lacks: instructions, in the order of the Dockerfile. */
+/** Instructions that install commands that the base image lacks, in the order of the Dockerfile. */
 const INSTALLED: Readonly<Record<string, readonly (readonly string[])[]>> = {
   python: [PYTHON],
   python3: [PYTHON],
@@ -26,12 +26,12 @@ const INSTALLED: Readonly<Record<string, readonly (readonly string[])[]>> = {
   uvx: [PYTHON, UV],
 };
 
-/** Whether the image that gwc writes a Dockerfile for has a command. */
+/** Returns whether the generated image has a command. */
 export function isInImage(command: string): boolean {
   return OF_BASE_IMAGE.has(command) || Object.hasOwn(INSTALLED, command);
 }
 
-/** The instructions that bring commands into the image: none for those of the base image and for unknown ones. */
+/** Returns the instructions that install commands; none for those of the base image and for unknown ones. */
 export function toolInstructions(commands: readonly string[]): readonly string[] {
   const needed = new Set(commands.flatMap((command) => INSTALLED[command] ?? []));
   return [PYTHON, UV].filter((instructions) => needed.has(instructions)).flat();

@@ -2,14 +2,14 @@ import type { DeploymentNode } from "../../compiler/ir/deployment.ts";
 import type { Json } from "../../compiler/model/json.ts";
 import type { AgentPodSettings } from "./settings.ts";
 
-/** Where an agent has its token and the authority of its controller, and keeps what it got. */
+/** Folders with an agent's token, its controller's CA certificates, and its received files. */
 const TOKEN_DIR = "/var/run/secrets/xds-tokens";
 const AUTHORITY_DIR = "/etc/gwc/xds-ca";
 const AGENT_DIR = "/var/lib/gwc/agent";
-/** Seconds that a token is good for; the kubelet renews it before. */
+/** Lifetime of a token in seconds; the kubelet renews it earlier. */
 const TOKEN_TIME = 43_200;
 
-/** What tells an agent whose data plane it is, and of which controller. */
+/** Returns the environment variables that name the controller and the data plane of an agent. */
 export function agentVariables({
   address,
   gateway,
@@ -25,21 +25,21 @@ export function agentVariables({
   ];
 }
 
-/** The volumes of an agent's pod. */
+/** Returns the volumes of an agent's pod. */
 export function agentVolumes(
   { name }: DeploymentNode,
   { audience, authority }: AgentPodSettings,
 ): readonly Json[] {
   const token = { audience, expirationSeconds: TOKEN_TIME, path: "xds-token" };
   return [
-    // Secrets are in it: it is memory.
+    // In memory, because it contains Secrets.
     { name: "agent", emptyDir: { medium: "Memory" } },
     { name: "xds-token", projected: { sources: [{ serviceAccountToken: token }] } },
     ...(authority === undefined ? [] : [{ name: "xds-ca", configMap: { name: `${name}-xds-ca` } }]),
   ];
 }
 
-/** Where they stand in its container. */
+/** Returns the mounts of these volumes. */
 export function agentMounts({ authority }: AgentPodSettings): readonly Json[] {
   return [
     { name: "agent", mountPath: AGENT_DIR },

@@ -1,21 +1,21 @@
 import type { MeshNode } from "../../compiler/ir/mesh.ts";
 import type { Json } from "../../compiler/model/json.ts";
 
-/** Where Istio's own pods have their token and the certificates of its authority: the runtime looks there. */
+/** Folders in which Istio's own pods have their token and CA certificates; the runtime reads the same ones. */
 const TOKEN_DIR = "/var/run/secrets/tokens";
 const AUTHORITY_DIR = "/var/run/secrets/istio";
-/** For whom Istio's authority asks a token to be made, and the seconds that it is good for; the kubelet renews it before. */
+/** Audience of tokens for Istio's authority, and their lifetime in seconds; the kubelet renews them earlier. */
 const AUDIENCE = "istio-ca";
 const TOKEN_TIME = 43_200;
 
-/** What a pod needs to get a certificate of its mesh. */
+/** Parts that a pod needs to get a certificate of its mesh. */
 export interface MeshPod {
   readonly variables: readonly Json[];
   readonly volumes: readonly Json[];
   readonly mounts: readonly Json[];
 }
 
-/** The parts of a pod that is in a mesh; none when it is in no mesh, or somebody else gives it certificates. */
+/** Returns the mesh parts of a pod; none if it is in no mesh, or gets its certificates in another way. */
 export function meshPod(mesh: MeshNode | undefined): MeshPod {
   if (mesh?.certificates.kind !== "authority") return { variables: [], volumes: [], mounts: [] };
   const token = { audience: AUDIENCE, expirationSeconds: TOKEN_TIME, path: "istio-token" };
@@ -28,7 +28,7 @@ export function meshPod(mesh: MeshNode | undefined): MeshPod {
     ],
     volumes: [
       { name: "istio-token", projected: { sources: [{ serviceAccountToken: token }] } },
-      // Istio puts it into every namespace; an authority that the system knows needs none.
+      // Istio creates it in every namespace; an authority with a publicly trusted certificate does not need it.
       { name: "istio-ca", configMap: { name: "istio-ca-root-cert", optional: true } },
     ],
     mounts: [

@@ -1,9 +1,9 @@
 import type { DeploymentNode } from "../../compiler/ir/deployment.ts";
 
-/** What the container of the gateway is called in its pods. */
+/** Name of the gateway's container in its pods. */
 export const GATEWAY_CONTAINER = "gateway";
 
-/** Labels by which a gateway's pods are found. */
+/** Returns the labels by which a gateway's pods are selected. */
 export function selectorLabels({ name }: DeploymentNode): Readonly<Record<string, string>> {
   return {
     "app.kubernetes.io/name": name,
@@ -11,7 +11,7 @@ export function selectorLabels({ name }: DeploymentNode): Readonly<Record<string
   };
 }
 
-/** Labels that a Gateway asks for beside its own, by which it is found: those stay what they are. */
+/** Returns the labels that a Gateway adds to its own, which are selectors and must not change. */
 export function withOwnLabels(
   asked: Readonly<Record<string, string>>,
   own: Readonly<Record<string, string>>,

@@ -11,22 +11,22 @@ import { GATEWAY_CONTAINER, selectorLabels, withOwnLabels } from "./names.ts";
 import type { AgentPodSettings, KubernetesSettings } from "./settings.ts";
 import { isObject } from "./strategic-merge.ts";
 
-/** Seconds between the drain's last deadline and the kubelet's kill. */
+/** Seconds between the drain's deadline and the kubelet's kill. */
 const KILL_MARGIN = 5;
-/** A user without rights; nothing in the image belongs to it. */
+/** A user without rights, who owns nothing in the image. */
 const USER = 10101;
-/** What runs a bundle that no image holds. */
+/** Image that runs a bundle from a ConfigMap. */
 const NODE_IMAGE = "node:24-slim";
 
-/** Unpacks the bundle of the ConfigMap: it is larger, unpacked, than a ConfigMap may be. */
+/** Unpacks the bundle of the ConfigMap, which unpacked would exceed the size limit of a ConfigMap. */
 const UNPACK =
   "require('fs').writeFileSync('/bundle/gateway.mjs'," +
   "require('zlib').gunzipSync(require('fs').readFileSync('/packed/gateway.mjs.gz')))";
 
-/** Where a gateway keeps what a restart of its container must not forget. */
+/** Folder of the state that survives a restart of the container. */
 const STATE_DIR = "/var/lib/gwc";
 
-/** The pods of a gateway: restricted pod security, a read-only root, probes on readiness, Secrets as files. */
+/** Returns the pods of a gateway: restricted pod security, a read-only root, probes on readiness, Secrets as files. */
 export function podTemplate(
   program: Program,
   deployment: DeploymentNode,
@@ -63,7 +63,7 @@ export function podTemplate(
             },
           ]
         : []),
-      // Whoever sends the code sends its Secrets, too.
+      // A controller that sends the code also sends its Secrets.
       ...(agent === undefined ? mountsOf(deployment) : []).map(({ volume }) => volume),
     ],
   };
@@ -71,7 +71,7 @@ export function podTemplate(
     metadata: {
       labels: withOwnLabels(deployment.labels, selectorLabels(deployment)),
       annotations: {
-        // Code that is sent changes without new pods, unless several threads are to share what one has.
+        // Received code changes without new pods, unless it changes between one thread and several.
         ...(agent === undefined ? { "gwc.dev/bundle": digest } : {}),
         ...(agent !== undefined && workers !== undefined ? { "gwc.dev/threads": "several" } : {}),
         "prometheus.io/scrape": "true",
@@ -84,7 +84,7 @@ export function podTemplate(
   };
 }
 
-/** What every container may do: nothing beyond its own memory and mounts (Pod Security Standards, restricted). */
+/** Security context of every container: no rights beyond its memory and mounts (Pod Security Standards, restricted). */
 const SECURITY: Json = {
   allowPrivilegeEscalation: false,
   readOnlyRootFilesystem: true,
@@ -116,7 +116,7 @@ function gatewayContainer(
   const probe = { httpGet: { path: "/healthz/ready", port: portOf(addresses.readiness) } };
   const grace = Math.ceil(drain.max / 1000) + KILL_MARGIN;
   const defaults: readonly Json[] = [
-    // What expressions read as env.podName and env.namespace.
+    // Expressions read them as env.podName and env.namespace.
     { name: "POD_NAME", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } },
     { name: "NAMESPACE", valueFrom: { fieldRef: { fieldPath: "metadata.namespace" } } },
     { name: "CONNECTION_MIN_TERMINATION_DEADLINE", value: `${drain.min / 1000}s` },
@@ -143,7 +143,7 @@ function gatewayContainer(
       deployment.env,
     ),
     ports: [
-      // They are only told. Code that is sent may open others, and needs no new pods.
+      // Container ports are informational. Received code may open others without new pods.
       ...(agent === undefined ? clientPorts(program) : []).map((port) => ({
         name: `listener-${port}`,
         containerPort: port,
@@ -166,16 +166,16 @@ function gatewayContainer(
   };
 }
 
-/** A HorizontalPodAutoscaler measures CPU as a part of what is requested: without a request it measures nothing. */
+/** Default CPU request. A HorizontalPodAutoscaler measures CPU relative to the request, and nothing without one. */
 const DEFAULT_RESOURCES = { requests: { cpu: "100m", memory: "128Mi" } };
 
-/** A mounted object, as a volume and where it stands in the container. */
+/** A mounted object: its volume, and its mount in the container. */
 interface Mount {
   readonly volume: Json;
   readonly mount: Json;
 }
 
-/** Secrets and ConfigMaps as files. */
+/** Returns the volumes and mounts of Secrets and ConfigMaps. */
 function mountsOf({ secrets, configMaps }: DeploymentNode): readonly Mount[] {
   const ofSecrets = volumeNames("secret", secrets).map(
     ([secretName, name]): Mount => ({
@@ -192,7 +192,10 @@ function mountsOf({ secrets, configMaps }: DeploymentNode): readonly Mount[] {
   return [...ofSecrets, ...ofConfigMaps];
 }
 
-/** Each object's name and that of its volume: a DNS label, so two names can come out the same and need a number. */
+/**
+ * Returns each object's name with that of its volume. Volume names are DNS labels, so two names may collide and need
+ * a number.
+ */
 function volumeNames(
   kind: string,
   names: readonly string[],
@@ -208,8 +211,9 @@ function volumeNames(
 }
 
 /**
- * Sessions survive a change of the pod when all of them have one key. It is no part of the output: whoever runs
- * several pods makes the Secret, and without it each pod has a key of its own.
+ * Returns the variable with the key of sessions. Sessions survive a change of the pod only if all pods have the same
+ * key. The output does not contain it: create the Secret to run several pods; without it, each pod has a key of its
+ * own.
  */
 function sessionKey(binds: Program["binds"], { name }: DeploymentNode): readonly Json[] {
   const routes = binds.flatMap(({ listeners }) => listeners.flatMap((each) => each.routes));
@@ -223,7 +227,7 @@ function sessionKey(binds: Program["binds"], { name }: DeploymentNode): readonly
   return [{ name: "SESSION_KEY", valueFrom: { secretKeyRef: secret } }];
 }
 
-/** A variable of the parameters takes the place of the usual one of its name, whole. */
+/** Replaces default variables with those of the same name in the parameters. */
 function withOverrides(defaults: readonly Json[], own: readonly Json[]): readonly Json[] {
   const all = new Map([...defaults, ...own].map((each) => [nameOf(each), each]));
   return [...all.values()].filter((each) => !isDeleted(each));

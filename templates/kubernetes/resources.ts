@@ -9,18 +9,18 @@ import { isObject, strategicMerge } from "./strategic-merge.ts";
 
 /** A Kubernetes resource. */
 export interface KubernetesResource {
-  /** `deployment`: the name of its file. */
+  /** File name without extension: `deployment`. */
   readonly file: string;
   readonly value: Json;
 }
 
-/** Everything that runs a gateway in a cluster. */
+/** Returns all resources that run a gateway in a cluster. */
 export function kubernetesResources(
   program: Program,
   deployment: DeploymentNode,
   settings: KubernetesSettings,
 ): readonly KubernetesResource[] {
-  // What runs agents is chosen by the parameters of a Gateway before it is by the controller.
+  // The image in the parameters of a Gateway has precedence over that of the controller.
   const image =
     settings.agent === undefined
       ? (settings.image ?? deployment.image)
@@ -44,13 +44,13 @@ export function kubernetesResources(
       kind: "Deployment",
       metadata: metadata(deployment),
       spec: {
-        // The autoscaler's decision, when there is one.
+        // If there is an autoscaler, it sets the number.
         ...(deployment.overlays.horizontalPodAutoscaler.length === 0 ? { replicas: 1 } : {}),
         selector: { matchLabels: selectorLabels(deployment) },
         template: podTemplate(program, deployment, made),
       },
     }),
-    // The API server takes no Service without ports: none of the listeners can be served now.
+    // The API server rejects a Service without ports, which happens if no listener can be served.
     program.binds.length + program.tcp.length === 0
       ? undefined
       : resource("service", deployment, service(program, deployment)),
@@ -76,7 +76,7 @@ export function kubernetesResources(
   return all.filter((each) => each !== undefined);
 }
 
-/** The metadata of everything that is generated. */
+/** Returns the metadata of all generated resources. */
 function metadata(deployment: DeploymentNode): { readonly [key: string]: Json } {
   return {
     name: deployment.name,
@@ -116,8 +116,8 @@ function service(program: Program, deployment: DeploymentNode): Json {
 }
 
 /**
- * `loadBalancerIP` has room for one address. Load balancers that give a Service several are asked by annotations of their own,
- * and MetalLB refuses a Service that has both.
+ * Returns how a Service requests its addresses. `loadBalancerIP` has room for one. Load balancers that support
+ * several have annotations of their own, and MetalLB rejects a Service with both.
  */
 function withAddresses(deployment: DeploymentNode): DeploymentNode {
   const value = deployment.loadBalancerAddresses.join(",");
@@ -125,12 +125,12 @@ function withAddresses(deployment: DeploymentNode): DeploymentNode {
   return { ...deployment, annotations: { ...asked, ...deployment.annotations } };
 }
 
-/** Whether there are addresses of IPv4 and of IPv6. */
+/** Returns whether there are addresses of both IPv4 and IPv6. */
 function hasBothFamilies(addresses: readonly string[]): boolean {
   return new Set(addresses.map((each) => each.includes(":"))).size === 2;
 }
 
-/** MetalLB, Cilium and kube-vip. */
+/** Annotations of MetalLB, Cilium and kube-vip. */
 const ADDRESS_ANNOTATIONS: readonly string[] = [
   "metallb.io/loadBalancerIPs",
   "lbipam.cilium.io/ips",
@@ -163,7 +163,7 @@ const FILES: Readonly<Record<OverlaidResource, string>> = {
   horizontalPodAutoscaler: "horizontal-pod-autoscaler",
 };
 
-/** A resource with its overlays, the class's first. */
+/** Merges overlays into a resource, those of the class first. */
 function resource(
   kind: OverlaidResource,
   { overlays }: DeploymentNode,
@@ -179,13 +179,13 @@ function resource(
   return { file: FILES[kind], value };
 }
 
-/** The selector of a budget is replaced, whatever its patch says (policy/v1, `patchStrategy`). */
+/** Replaces the selector of a budget whatever its patch says (policy/v1, `patchStrategy`). */
 function budget(spec: Json): Json {
   if (!isObject(spec) || !isObject(spec.selector)) return spec;
   return { ...spec, selector: { $patch: "replace", ...spec.selector } };
 }
 
-/** Made only when asked for. */
+/** Resources that are created only on request. */
 function whenOverlaid(
   kind: OverlaidResource,
   deployment: DeploymentNode,

@@ -1,27 +1,27 @@
-/** What the resources need besides the program. */
+/** Settings of the resources besides the program. */
 export interface KubernetesSettings {
-  /** The image that holds the bundle; undefined: a ConfigMap carries it. */
+  /** The image with the bundle; `undefined` if a ConfigMap contains it. */
   readonly image: string | undefined;
-  /** The bundle, compressed (gzip) and in base64; undefined: the image holds it. */
+  /** The bundle, compressed (gzip) and in base64; `undefined` if the image contains it. */
   readonly bundle: string | undefined;
-  /** SHA-256 of the bundle, hex: a new bundle makes new pods. */
+  /** SHA-256 of the bundle in hex: a new bundle restarts the pods. */
   readonly digest: string;
-  /** The controller that sends the code; absent: the pods have it. */
+  /** The controller that sends the code; absent if the pods contain it. */
   readonly agent?: AgentPodSettings;
 }
 
-/** How pods find the controller that sends them what they serve. */
+/** Connection of pods to the controller that sends their code. */
 export interface AgentPodSettings {
-  /** When the image is pulled, unless the Gateway's parameters say so; undefined: as Kubernetes does. */
+  /** Pull policy of the image, unless the Gateway's parameters set one; `undefined` for the default of Kubernetes. */
   readonly pullPolicy: string | undefined;
-  /** Its URL. */
+  /** URL of the controller. */
   readonly address: string;
-  /** The Gateway's own name: that of its resources may be shorter. */
+  /** Full name of the Gateway; names of its resources may be shortened. */
   readonly gateway: string;
-  /** For whom the token is made that pods show. */
+  /** Audience of the pods' tokens. */
   readonly audience: string;
-  /** PEM of the authority of its certificate; undefined: without TLS. */
+  /** PEM of the CA of its certificate; `undefined` without TLS. */
   readonly authority: string | undefined;
-  /** The public key whose owner signs what pods run (Ed25519, SubjectPublicKeyInfo in base64). */
+  /** Public key of the signatures on code that pods run (Ed25519, SubjectPublicKeyInfo in base64). */
   readonly signer: string;
 }

@@ -4,8 +4,8 @@ import type { Json } from "../../compiler/model/json.ts";
 export type MergeObject = { readonly [key: string]: Json | undefined };
 
 /**
- * The field that tells a list's items apart, by the list's name (Kubernetes API, `patchMergeKey`). Other lists are
- * replaced as a whole. `ports` of a container and of a Service have keys of their own.
+ * Field that identifies the items of a list, by the list's name (Kubernetes API, `patchMergeKey`). Other lists are
+ * replaced as a whole. `ports` of a container and of a Service have different keys.
  */
 const MERGE_KEYS: Readonly<Record<string, readonly string[]>> = {
   containers: ["name"],
@@ -26,9 +26,9 @@ const MERGE_KEYS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Merges a patch into a resource as Kubernetes' strategic merge patch does: maps are merged, keyed lists are merged by
- * key and appended to, everything else is replaced. `$patch: delete` takes a map or a list's item out, `$patch: replace`
- * puts the patch in the place of what is there, null takes a field out.
+ * Merges a patch into a resource like Kubernetes' strategic merge patch: maps are merged, keyed lists are merged by
+ * key and extended, everything else is replaced. `$patch: delete` removes a map or an item, `$patch: replace`
+ * replaces it, and null removes a field.
  */
 export function strategicMerge(base: Json | undefined, patch: Json, name = ""): Json | undefined {
   if (Array.isArray(patch)) return mergeList(Array.isArray(base) ? base : [], patch, name);
@@ -45,7 +45,7 @@ export function strategicMerge(base: Json | undefined, patch: Json, name = ""): 
 const DELETED_ITEMS = "$deleteFromPrimitiveList/";
 const ORDER_OF_ITEMS = "$setElementOrder/";
 
-/** Without the items of lists of scalars that the patch takes out. */
+/** Removes the items of lists of scalars that the patch deletes. */
 function withoutItems(base: MergeObject, patch: MergeObject): MergeObject {
   const lists = Object.entries(patch).flatMap(([key, items]) => {
     const name = key.startsWith(DELETED_ITEMS) ? key.slice(DELETED_ITEMS.length) : undefined;
@@ -60,7 +60,7 @@ function withoutDirectives(patch: MergeObject): MergeObject {
   return Object.fromEntries(Object.entries(patch).filter(([key]) => !key.startsWith("$")));
 }
 
-/** The items of lists in the order that a patch asks for; those that it does not name stay in their places. */
+/** Sorts the items of lists as the patch requests; items that it does not name keep their positions. */
 function inOrder(merged: MergeObject, patch: MergeObject): MergeObject {
   const lists = Object.entries(patch).flatMap(([directive, order]) => {
     if (!directive.startsWith(ORDER_OF_ITEMS) || !Array.isArray(order)) return [];
@@ -102,7 +102,7 @@ function mergeList(base: readonly Json[], patch: readonly Json[], name: string):
   return [...merged.values()];
 }
 
-/** The key that every item has. */
+/** Returns the key that every item has. */
 function keyOf(items: readonly Json[], name: string): string | undefined {
   return MERGE_KEYS[name]?.find((key) => items.every((item) => fieldOf(item, key) !== undefined));
 }
@@ -111,7 +111,7 @@ function fieldOf(item: Json, key: string): Json | undefined {
   return isObject(item) ? item[key] : undefined;
 }
 
-/** Whether a value is an object, with fields. */
+/** Returns whether a value is an object with fields. */
 export function isObject(value: Json | undefined): value is MergeObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -9,23 +9,23 @@ import { joinedTableCode, ROUTE_TABLE, routeTableCode } from "../routing/route-t
 import type { MainNames, PortNames } from "./main-names.ts";
 import type { TablePart } from "./table-part.ts";
 
-/** What the functions of a port are written with. */
+/** Context of the functions of a port. */
 export interface BindContext {
   readonly trace: Trace;
   readonly names: MainNames;
   readonly expressions: Expressions;
-  /** The path of a route's module, from `main.ts`: `./routes/tools.ts`. */
+  /** Returns the path of a route's module, from `main.ts`: `./routes/tools.ts`. */
   readonly routePath: (route: string) => string;
-  /** The same of a module of a listener's policies: `./listeners/shop-policies.ts`. */
+  /** Returns the path of the module of a listener's policies, from `main.ts`: `./listeners/shop-policies.ts`. */
   readonly listenerPath: (policies: string) => string;
-  /** The parts of long tables, by the ids of their listeners. */
+  /** Parts of long tables, by the ids of their listeners. */
   readonly tableParts: ReadonlyMap<string, readonly TablePart[]>;
 }
 
-/** The most conditions that stand in one function: a chain up to here costs less than what a lookup needs first. */
+/** Maximum number of conditions in a chain; for more of them, a lookup is faster. */
 const MAX_CHAIN = 20;
 
-/** What a port's requests go to: its only listener when that takes every name; otherwise the host name decides. */
+/** Returns the handler of a port: its only listener if that accepts every name; otherwise the choice by host name. */
 export function handlerOf(bind: BindNode, { listeners, ports }: MainNames): string {
   const [only] = bind.listeners;
   const found =
@@ -36,7 +36,7 @@ export function handlerOf(bind: BindNode, { listeners, ports }: MainNames): stri
   return found.handler;
 }
 
-/** The functions of a port: one for each listener, and the choice between them. */
+/** Writes the functions of a port: one for each listener, and the choice between them. */
 export function bindFunctions(bind: BindNode, context: BindContext): readonly Code[] {
   const { names } = context;
   const listeners = bind.listeners.flatMap((listener) =>
@@ -47,14 +47,14 @@ export function bindFunctions(bind: BindNode, context: BindContext): readonly Co
   return [...listeners, ...choice];
 }
 
-/** Whose certificate a client gets that names no server. */
+/** Returns the listener whose certificate clients get that send no server name. */
 export function defaultListener<Listener extends { readonly hostname: string }>(
   listeners: readonly Listener[],
 ): Listener | undefined {
   return listeners.find(({ hostname }) => hostname === "*") ?? listeners[0];
 }
 
-/** The listener that the request names. */
+/** Writes the choice of a listener by the request's host name. */
 function plainChoice(bind: BindNode, context: BindContext): readonly Code[] {
   const { handler } = portNames(bind, context);
   const head = code`function ${name(handler)}(exchange: ${exchangeType}): ${handledType} {`;
@@ -85,7 +85,7 @@ function plainChoice(bind: BindNode, context: BindContext): readonly Code[] {
   ];
 }
 
-/** Of a TLS port: the listener that the request names has to be the one that the connection named. */
+/** Writes the choice on a TLS port, where the request has to name the same listener as its connection. */
 function secureChoice(bind: BindNode, context: BindContext): readonly Code[] {
   const isLong = bind.hostnames.length > MAX_CHAIN;
   const { declaration, find } = isLong
@@ -107,7 +107,7 @@ function secureChoice(bind: BindNode, context: BindContext): readonly Code[] {
   ];
 }
 
-/** A way to find the listener of a host name. */
+/** Code that finds the listener of a host name. */
 interface ListenerChoice {
   readonly declaration: Code;
   readonly find: (hostname: Code) => Code;
@@ -147,7 +147,7 @@ function listenerChain(bind: BindNode, context: BindContext): ListenerChoice {
   };
 }
 
-/** A listener's requests go through its policies first, where it has any. */
+/** Writes the functions of a listener; its policies run first if it has any. */
 function listenerEntry(
   listener: ListenerNode,
   first: readonly Code[],
@@ -173,7 +173,7 @@ function listenerEntry(
   ];
 }
 
-/** What a listener does with a path before anything else, on a port where one keeps them as they were sent. */
+/** Returns the first step of a listener, which treats the path, on a port where some listener keeps paths verbatim. */
 function pathStep({ pathHandling }: ListenerNode, { listeners }: BindNode): readonly Code[] {
   const path = "gwc/runtime/http/routing/dispatch";
   if (pathHandling === "verbatim") return [code`${imported(path, "keepPath")}(exchange);`];
@@ -181,7 +181,7 @@ function pathStep({ pathHandling }: ListenerNode, { listeners }: BindNode): read
   return [code`if (${imported(path, "refuseAmbiguousPath")}(exchange)) return;`];
 }
 
-/** The choice of a listener's route: a chain of conditions, or a lookup when there are many. */
+/** Writes the choice of a listener's route: a chain of conditions, or a lookup for many of them. */
 function listenerCode(
   listener: ListenerNode,
   label: string,
@@ -250,7 +250,10 @@ function handlerName(id: string, { names }: BindContext): Name {
   return name(names.listeners.get(id)?.handler ?? id);
 }
 
-/** What answers for a hostname: a request for one whose TLS is passed on came on a connection for another one. */
+/**
+ * Returns the handler for a host name. If its TLS is passed through, a request for it came on another name's
+ * connection.
+ */
 function handlerOfName(listener: string | undefined, context: BindContext): Name | ImportSymbol {
   return listener === undefined ? misdirected : handlerName(listener, context);
 }

@@ -6,7 +6,7 @@ import { imported } from "../code/names.ts";
 
 const OTLP = "gwc/runtime/telemetry/otlp";
 
-/** The way to an OTLP server. `overGrpc`: what opens it where gRPC is spoken, for one signal. */
+/** Writes the connection to an OTLP server. `overGrpc`: the function that opens it over gRPC, for one signal. */
 export function collectorCode(
   { destination, protocol, path, headers }: CollectorNode,
   overGrpc: "grpcTraceCollector" | "grpcLogCollector",

@@ -26,7 +26,7 @@ import {
 } from "./port-tls.ts";
 import { TRACING_PATH } from "./tracing.ts";
 
-/** The gateway that `main.ts` exports: its ports and its settings. */
+/** Writes the gateway that `main.ts` exports: its ports and its settings. */
 export function gatewayValue(program: Program, names: MainNames, trace: Trace): Printable {
   const { name: gatewayName, binds, tcp, connections, process, logLevels, mesh } = program;
   return {
@@ -52,7 +52,10 @@ export function gatewayValue(program: Program, names: MainNames, trace: Trace): 
   };
 }
 
-/** What is held for clients is reached from any thread and written down by one, and limits of it are divided among all. */
+/**
+ * Returns how threads share state of clients: how it is reached from any thread, how it is persisted, and how many
+ * threads can divide its limits.
+ */
 function heldState(binds: readonly BindNode[]): Readonly<Record<string, Printable | undefined>> {
   const routes = binds.flatMap(({ listeners }) => listeners.flatMap(({ routes: own }) => own));
   const backends = routes.flatMap((route) => route.backends);
@@ -94,7 +97,7 @@ function meshCode({ trustDomain, certificates }: MeshNode): Code {
   return code`${open}(${settings})`;
 }
 
-/** How clients' connections are held: what differs from the defaults. */
+/** Writes the settings of clients' connections that differ from the defaults. */
 function connectionsValue({ keepAlive, http2, ...rest }: ConnectionSettings): Printable {
   const before = defaultConnections;
   return extension(DEFAULTS, {
@@ -150,7 +153,7 @@ function proxyProtocolCode(settings: NonNullable<BindNode["proxyProtocol"]>): Co
   return code`${open}(${literal({ ...settings })})`;
 }
 
-/** What the division of a port is written with. */
+/** Returns the context of a port's division. */
 function divided(port: number, program: Program, { connections }: MainNames): DivisionContext {
   const handler = connections.get(port);
   return {
@@ -160,7 +163,7 @@ function divided(port: number, program: Program, { connections }: MainNames): Di
   };
 }
 
-/** Clients of a forward proxy may know that it is one, and send the whole URL. */
+/** Returns whether clients may treat a listener as a forward proxy and send whole URLs. */
 function isForwardProxy({ routes }: ListenerNode): boolean {
   return routes.some(({ backends }) =>
     backends.some(({ kind }) => backendTemplateOf(kind).isForwardProxy === true),
@@ -231,7 +234,7 @@ function tcpPort(
   }
 }
 
-/** Fields that the lines of connections leave out; undefined: none. */
+/** Returns the fields that the log lines of connections omit; `undefined` if they omit none. */
 function fieldsLeftOut({ accessLog }: Program): readonly string[] | undefined {
   const removed = accessLog?.fields?.removed;
   return removed === undefined || removed.length === 0 ? undefined : removed;

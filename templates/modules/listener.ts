@@ -16,20 +16,20 @@ import {
   policySteps,
 } from "../policies/parts/chain.ts";
 
-/** What a listener's module needs besides the listener. */
+/** Context of a listener's module. */
 export interface ListenerModuleContext {
   /** Path of the module below the output folder. */
   readonly path: string;
   /** The input files, for the header. */
   readonly inputs: string;
   readonly trace: Trace;
-  /** The most bytes of a body that is read as a whole. */
+  /** Maximum size of a buffered body, in bytes. */
   readonly maxBufferSize: number;
-  /** Several threads serve the gateway. */
+  /** Whether several threads serve the gateway. */
   readonly hasThreads: boolean;
 }
 
-/** The module of what happens to a listener's requests before their route is chosen. */
+/** Writes the module of a listener's policies, which run before a route is chosen. */
 export function listenerModule(
   listener: ListenerNode,
   { id, policies, isFinal, origin }: PreRoutingNode,
@@ -77,7 +77,7 @@ export function listenerModule(
   });
 }
 
-/** Whatever the route will be: all clients of the listener read refusals in one way. */
+/** Sets the format of refusals before a route is chosen, if all routes of the listener have the same one. */
 function refusalStatements({ routes }: ListenerNode): readonly Code[] {
   const formats = new Set(routes.map(refusalFormat));
   const [format, ...others] = formats;
@@ -85,7 +85,7 @@ function refusalStatements({ routes }: ListenerNode): readonly Code[] {
   return [code`exchange.refusalFormat = ${format};`];
 }
 
-/** Of backends that share a route the one with a format says it for all. */
+/** Returns the format of refusals of a route; of several backends, one with a format decides. */
 function refusalFormat({ backends }: RouteNode): ImportSymbol | undefined {
   const formats = servedKinds(backends).map((kind) => backendTemplateOf(kind).refusalFormat);
   return formats.find((format) => format !== undefined);

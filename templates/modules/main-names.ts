@@ -2,33 +2,33 @@ import type { Program } from "../../compiler/ir/program.ts";
 import { capitalized } from "../code/names.ts";
 import { OWN_TOKENS } from "./own-tokens.ts";
 
-/** What `main.ts` calls its own functions and constants; no two are the same. */
+/** Unique names of the functions and constants of `main.ts`. */
 export interface MainNames {
-  /** By a listener's id. */
+  /** Names by a listener's id. */
   readonly listeners: ReadonlyMap<string, ListenerNames>;
   readonly ports: ReadonlyMap<number, PortNames>;
-  /** What connections go to that are passed on, by port. */
+  /** Handlers of connections that are passed on, by port. */
   readonly connections: ReadonlyMap<number, string>;
-  /** All of them. */
+  /** All of these names. */
   readonly declared: readonly string[];
 }
 
-/** Of one listener. */
+/** Names for a listener. */
 export interface ListenerNames {
   readonly handler: string;
   readonly table: string;
-  /** What chooses the route behind the listener's policies. */
+  /** Function that chooses the route after the listener's policies. */
   readonly router: string;
 }
 
-/** Of one port of HTTP. */
+/** Names for a port of HTTP. */
 export interface PortNames {
   readonly handler: string;
   readonly choice: string;
   readonly table: string;
 }
 
-/** Names for a program: those of the configuration come first, what is derived from them gives way. */
+/** Chooses the names for a program. Names of the configuration have precedence over derived ones. */
 export function mainNames({ binds, tcp }: Program): MainNames {
   const taken = new Set(["gateway", OWN_TOKENS]);
   const take = (wanted: string): string => {

@@ -13,22 +13,22 @@ import { STARTUP_PATH } from "./startup.ts";
 import type { TablePart } from "./table-part.ts";
 import { tcpBindFunction } from "./tcp-bind.ts";
 
-/** What `main.ts` needs besides the program. */
+/** Context of `main.ts` besides the program. */
 export interface MainContext {
   readonly inputs: string;
   readonly trace: Trace;
-  /** The path of a route's module, from `main.ts`: `./routes/tools.ts`. */
+  /** Returns the path of a route's module, from `main.ts`: `./routes/tools.ts`. */
   readonly routePath: (route: string) => string;
-  /** The same of a module of a listener's policies: `./listeners/shop-policies.ts`. */
+  /** Returns the path of the module of a listener's policies, from `main.ts`: `./listeners/shop-policies.ts`. */
   readonly listenerPath: (policies: string) => string;
   readonly names: MainNames;
-  /** The parts of long tables, by the ids of their listeners. */
+  /** Parts of long tables, by the ids of their listeners. */
   readonly tableParts: ReadonlyMap<string, readonly TablePart[]>;
-  /** Whether something is looked for before the gateway starts. */
+  /** Whether variables or files are checked before the gateway starts. */
   readonly hasNeeds: boolean;
 }
 
-/** `main.ts`: which request goes to which route, and the gateway that the runtime starts. */
+/** Writes `main.ts`: the routing of requests, and the gateway that the runtime starts. */
 export function mainModule(program: Program, context: MainContext): PrintedModule {
   const { names } = context;
   const listeners = program.binds.flatMap((bind) => bind.listeners);

@@ -5,12 +5,12 @@ import type { Code } from "../code/hole.ts";
 import { imported, importedType, name } from "../code/names.ts";
 import { templateOf } from "../policies/index.ts";
 
-/** The constant of `main.ts` with the gateway's own tokens. */
+/** Name of the constant of `main.ts` with the gateway's own tokens. */
 export const OWN_TOKENS = "ownTokens";
 
 const MODULE = "gwc/runtime/http/own-tokens";
 
-/** The tokens that the policies of a program give clients, as code; none for most programs. */
+/** Returns the code of the tokens that policies of a program issue to clients; most programs have none. */
 export function ownTokens(program: Program): readonly Code[] {
   const listeners = program.binds.flatMap((bind) => bind.listeners);
   const modules = listeners.flatMap(({ preRouting, routes }) =>
@@ -19,23 +19,23 @@ export function ownTokens(program: Program): readonly Code[] {
   const tokens = modules.flatMap(({ id, policies }) =>
     policies.flatMap((use) => tokenOf(use, id) ?? []),
   );
-  // A route may stand in several listeners, and a policy in many routes.
+  // A route may be on several listeners, and a policy on many routes.
   return [...new Map(tokens.map((token) => [JSON.stringify(token), token])).values()];
 }
 
-/** The constant; nothing where there are none. */
+/** Declares the constant, if there are tokens. */
 export function ownTokensConstant(tokens: readonly Code[]): readonly Code[] {
   if (tokens.length === 0) return [];
   const type = importedType(MODULE, "OwnToken");
   return [
     code`
-      // The gateway's own cookies and headers: no backend gets them.
+      // Cookies and headers of the gateway itself, which backends must not receive.
       const ${name(OWN_TOKENS)}: readonly ${type}[] = ${literal(tokens)};
     `,
   ];
 }
 
-/** A port's handler, behind what takes the tokens off. */
+/** Wraps a port's handler in a step that removes the tokens. */
 export function handlerWithoutTokens(handler: Code, tokens: readonly Code[]): Code {
   if (tokens.length === 0) return handler;
   return code`${imported(MODULE, "hideOwnTokens")}(${handler}, ${name(OWN_TOKENS)})`;

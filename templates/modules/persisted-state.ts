@@ -3,7 +3,7 @@ import type { Program } from "../../compiler/ir/program.ts";
 import type { ImportSymbol } from "../code/hole.ts";
 import { templateOf } from "../policies/index.ts";
 
-/** How threads share what policies write down so that a restart does not forget it; undefined: none writes anything down. */
+/** Returns how threads share the state that policies persist; `undefined` if no policy persists any. */
 export function persistedState({ binds }: Pick<Program, "binds">): ImportSymbol | undefined {
   const listeners = binds.flatMap((bind) => bind.listeners);
   const uses = listeners.flatMap(({ preRouting, routes }) => [

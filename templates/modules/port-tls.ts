@@ -8,25 +8,28 @@ import { imported } from "../code/names.ts";
 import { milliseconds } from "../code/units.ts";
 import { defaultListener } from "./bind.ts";
 
-/** A listener with the certificate that it may have. */
+/** A listener with its certificate, if it has one. */
 interface Certified {
   readonly hostname: string;
   readonly tls: CertificateFiles | undefined;
-  /** TLS of its own; absent: as the port has it. */
+  /** TLS settings of its own; absent if it uses those of the port. */
   readonly handshake?: TlsNode;
 }
 
-/** What else has server names of a port of HTTPS, and what the code of a division is written with. */
+/** Context of a division: other owners of server names of an HTTPS port, and code. */
 export interface DivisionContext {
-  /** Connections of the port that are passed on; undefined: none. */
+  /** Connections of the port that are passed on; `undefined` on a port of HTTPS alone. */
   readonly tcp: TcpBindNode | undefined;
-  /** Fields that the lines of connections leave out; undefined: none. */
+  /** Fields that the log lines of connections omit; `undefined` if they omit none. */
   readonly withoutFields: readonly string[] | undefined;
-  /** What routes connections; undefined: nothing does. */
+  /** Function that routes connections; `undefined` if none are routed. */
   readonly handle: Code | undefined;
 }
 
-/** TLS of a port: its certificates, those of its listeners that have no TLS of their own, and what they share. */
+/**
+ * Writes the TLS settings of a port: its certificates, those of listeners without TLS settings of their own, and the
+ * common settings.
+ */
 export function tlsValue(shared: TlsNode, listeners: readonly Certified[]): Printable {
   const own = listeners.filter(({ handshake }) => handshake === undefined);
   return settingsValue(
@@ -35,7 +38,7 @@ export function tlsValue(shared: TlsNode, listeners: readonly Certified[]): Prin
   );
 }
 
-/** How a port of HTTPS is divided by server name; undefined: all of its TLS ends in one way. */
+/** Writes how an HTTPS port is divided by server name; `undefined` if all its TLS ends in the same way. */
 export function divisionOfRequests(
   { listeners }: BindNode,
   { handshakeTimeout }: TlsNode,
@@ -54,7 +57,10 @@ export function divisionOfRequests(
   });
 }
 
-/** How a port of connections whose TLS ends is divided by server name; undefined: all of it ends in one way. */
+/**
+ * Writes how a port of terminated connections is divided by server name; `undefined` if all its TLS ends in the same
+ * way.
+ */
 export function divisionOfConnections(
   listeners: readonly TcpListenerNode[],
   { tls: { handshakeTimeout } }: Extract<TcpMode, { kind: "terminate" }>,
@@ -72,12 +78,12 @@ export function divisionOfConnections(
   });
 }
 
-/** A division as the runtime takes it. */
+/** A division as the runtime expects it. */
 interface Division {
   readonly endedHere: readonly string[];
   readonly passedOn: readonly string[];
   readonly ends: readonly Printable[];
-  /** Milliseconds. */
+  /** In milliseconds. */
   readonly handshakeTimeout: number;
   readonly withoutFields: readonly string[] | undefined;
   readonly handle: Code | undefined;
@@ -96,7 +102,10 @@ function divisionCode({ passedOn, ends, handshakeTimeout, ...rest }: Division): 
   return code`${imported("gwc/runtime/gateway/divide-tls", "divideTls")}(${literal(settings)})`;
 }
 
-/** One end for the listeners that have the same TLS; `shared`: that of listeners without their own, undefined: it is no end. */
+/**
+ * Writes one end for all listeners with the same TLS settings. `shared`: the end of listeners without settings of
+ * their own; `undefined` if their TLS is not terminated.
+ */
 function endsOf(
   carries: "requests" | "connections",
   listeners: readonly Certified[],

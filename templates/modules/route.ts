@@ -27,28 +27,28 @@ import {
 import { ownMessages, ownReads } from "../policies/parts/own-messages.ts";
 import { TRACING_PATH } from "./tracing.ts";
 
-/** What a route's module needs besides the route. */
+/** Context of a route's module. */
 export interface RouteModuleContext {
   /** Path of the module below the output folder. */
   readonly path: string;
   /** The input files, for the header. */
   readonly inputs: string;
   readonly trace: Trace;
-  /** The policies of its listeners, which decide before a route is chosen. */
+  /** Policies of its listeners, which run before a route is chosen. */
   readonly preRouting: readonly PolicyUse[];
-  /** Where it is served. */
+  /** Hosts and matches under which it is served. */
   readonly hosts: readonly ServedHost[];
-  /** The most bytes of a body that is read as a whole. */
+  /** Maximum size of a buffered body, in bytes. */
   readonly maxBufferSize: number;
-  /** Several threads serve the gateway. */
+  /** Whether several threads serve the gateway. */
   readonly hasThreads: boolean;
-  /** Requests are traced. */
+  /** Whether requests are traced. */
   readonly isTraced: boolean;
-  /** The variables that expressions of the access log read. */
+  /** Variables that expressions of the access log read. */
   readonly logged: ReadonlySet<string>;
 }
 
-/** The module of one route: its settings, its rules, and the chain from the request to the backend. */
+/** Writes the module of a route: its settings, its rules, and the chain from the request to the backend. */
 export function routeModule(route: RouteNode, context: RouteModuleContext): PrintedModule {
   const { trace, maxBufferSize, hasThreads, preRouting, hosts } = context;
   const [first, ...others] = route.backends;
@@ -136,7 +136,7 @@ export function routeModule(route: RouteNode, context: RouteModuleContext): Prin
   });
 }
 
-/** What listeners ask of the calls of models. */
+/** Step that runs checks of listeners for model calls. */
 const ADMIT_CALL = code`if (!(await ${imported("gwc/runtime/http/exchange", "admitCall")}(exchange))) return;`;
 
 function resultType(isAsync: boolean, { mayWait }: BackendCode): Code {
@@ -146,7 +146,7 @@ function resultType(isAsync: boolean, { mayWait }: BackendCode): Code {
     : code`void`;
 }
 
-/** A policy responds by itself, or the request is refused. */
+/** Returns the last step of a route without a backend: a policy responds, or the request is refused. */
 function withoutBackend({ refusal }: RouteNode): BackendCode {
   const refuse = refusal && imported("gwc/runtime/http/refuse", refusal);
   const step = refuse === undefined ? [] : [code`return ${refuse}(exchange);`];
@@ -161,10 +161,10 @@ function keepsLimits(kind: BackendKind): boolean {
   return backendTemplateOf(kind).keepsLimits === true;
 }
 
-/** What headers of modules say of a refusal. */
+/** Refusals as headers of modules name them. */
 const REFUSALS = { notFound: "404", noBackend: "500" } as const;
 
-/** `cors, jwtAuth (strict), then mcp` */
+/** Returns the summary for the header: `cors, jwtAuth (strict), then mcp`. */
 function chainText({ policies, backends, refusal }: RouteNode): string {
   const kinds = servedKinds(backends).join(" or ");
   const last = kinds === "" ? refusal && REFUSALS[refusal] : kinds;

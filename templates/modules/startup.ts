@@ -6,10 +6,10 @@ import { imported } from "../code/names.ts";
 import { type PrintedModule, printModule } from "../code/print.ts";
 import type { Trace } from "../code/trace.ts";
 
-/** The module of what is needed at start, from `main.ts`. */
+/** Path of the module with the needs at start, from `main.ts`. */
 export const STARTUP_PATH = "./startup.ts";
 
-/** `startup.ts`: the variables and files without which the gateway does not start, looked for all at once. */
+/** Writes `startup.ts`, which checks all variables and files that the gateway needs at once. */
 export function startupModule(
   needs: readonly StartupNode[],
   { inputs, trace }: { readonly inputs: string; readonly trace: Trace },
@@ -34,7 +34,10 @@ interface NamedNeed {
   readonly config: string;
 }
 
-/** Each need once, sorted, with the first of its places by name: the order of routes makes no difference. */
+/**
+ * Returns each need once, sorted by name, with the first of its places in string order, so that the order of routes
+ * does not matter.
+ */
 function needsByName(needs: readonly StartupNode[], trace: Trace): readonly NamedNeed[] {
   const found = new Map<string, NamedNeed>();
   for (const need of needs) {

@@ -8,23 +8,23 @@ import { type HostRows, hostRowsCode, ROUTE_TABLE } from "../routing/route-table
 
 /** Consecutive rows of a listener's table, in a module of their own. */
 export interface TablePart {
-  /** What the module exports them as. */
+  /** Name of the exported constant. */
   readonly name: string;
   /** Path of the module below the output folder. */
   readonly path: string;
   readonly hosts: readonly HostRows[];
 }
 
-/** What a part needs besides its rows. */
+/** Context of a part. */
 export interface TablePartContext {
   readonly inputs: string;
-  /** The name of a route as logs have it, by its id. */
+  /** Names of routes in logs, by id. */
   readonly labels: ReadonlyMap<string, RouteNode["name"]>;
-  /** The path of a route's module, from the part's. */
+  /** Returns the path of a route's module, from that of the part. */
   readonly routePath: (route: string) => string;
 }
 
-/** The module of a part of a routing table. */
+/** Writes the module of a part of a routing table. */
 export function tablePartModule(
   { name: own, path, hosts }: TablePart,
   { inputs, labels, routePath }: TablePartContext,

@@ -6,17 +6,17 @@ import type { Trace } from "../code/trace.ts";
 import { conditional, hostConditions } from "../routing/route-chain.ts";
 import type { MainNames } from "./main-names.ts";
 
-/** What the function of a port whose bytes are passed on needs besides the port. */
+/** Context of the function of a port whose bytes are passed on. */
 export interface TcpBindContext {
   readonly trace: Trace;
   readonly names: MainNames;
-  /** The path of a route's module, from `main.ts`. */
+  /** Returns the path of a route's module, from `main.ts`. */
   readonly routePath: (route: string) => string;
 }
 
 const MODULE = "gwc/runtime/tcp/connection";
 
-/** Which route a connection goes to: the listener that answers for its server name, and then its route. */
+/** Writes the choice of a connection's route: first the listener of its server name, then a route of the listener. */
 export function tcpBindFunction(bind: TcpBindNode, context: TcpBindContext): Code {
   const { port, listeners, origin, mode } = bind;
   const choices = listeners.flatMap((listener) => listenerChoice(listener, context));
@@ -33,7 +33,7 @@ export function tcpBindFunction(bind: TcpBindNode, context: TcpBindContext): Cod
   `;
 }
 
-/** Whether no name is ever asked for. */
+/** Returns whether no server name is needed for the choice. */
 function isOnlyDefault(listeners: readonly TcpListenerNode[]): boolean {
   return listeners.every(
     ({ hostname, table }) => hostname === "*" && table.every((each) => each.hostname === "*"),

@@ -38,7 +38,7 @@ const CHECKS = {
 };
 
 function keyCode(source: PolicySettings["apiKey"]["keys"][number]): Code {
-  // What was configured is JSON.
+  // The configured metadata is JSON.
   const metadata = literal(source.metadata as Printable);
   const models = source.allowedModels?.map((model) => literal(model));
   const made = (maker: string, key: Expression): Code =>

@@ -69,7 +69,7 @@ export const authorizationTemplate: PolicyTemplate<"authorization"> = {
   },
 };
 
-/** Declares `verdict`: what the rules say of the exchange, in all its readings. */
+/** Declares `verdict`: the decision of the rules, for all readings of the exchange. */
 function verdictCode(
   authorize: Name,
   variables: readonly string[],
@@ -92,7 +92,7 @@ function verdictCode(
   ];
 }
 
-/** The rules of one backend, which decide once it is chosen. */
+/** Writes the rules of one backend, which are checked once it is chosen. */
 function onBackend(
   { settings, origin }: PolicyUse<"authorization">,
   suffix: string,
@@ -143,7 +143,7 @@ function onBackend(
   };
 }
 
-/** On a route of connections all that is known is where one comes from, which CEL reads from the request. */
+/** Writes the rules of a route of connections. Only the client's address is known, which CEL reads from the request. */
 function connectionCode(
   { settings, origin }: PolicyUse<"authorization">,
   { trace, expressions }: ConnectionScope,
@@ -170,7 +170,7 @@ function connectionCode(
   };
 }
 
-/** Of a client that has just connected, only what it is itself is known. */
+/** Writes the rules for clients that have just connected, of which only the connection is known. */
 function connectionRulesCode(
   { settings, origin }: PolicyUse<"authorization">,
   label: string,
@@ -194,7 +194,7 @@ function connectionRulesCode(
 
 const REFUSE = imported("gwc/runtime/policies/authorization", "denyForbidden");
 
-/** The constant that makes denials. */
+/** Name of the constant that makes denials. */
 const DENIED = "denied";
 
 const CONNECTION = "gwc/runtime/tcp/connection";

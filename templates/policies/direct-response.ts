@@ -8,7 +8,7 @@ import type { PolicyTemplate, RouteScope } from "./policy.ts";
 
 const MODULE = "gwc/runtime/policies/direct-response";
 
-/** `directResponse`: ends the route, where a response has no condition. */
+/** `directResponse`: ends the route if a response has no condition. */
 export const directResponseTemplate: PolicyTemplate<"directResponse"> = {
   code: ({ settings: { cases } }, scope) => {
     const bodies = cases.flatMap(({ value: { body } }) => (typeof body === "string" ? [] : body));

@@ -22,7 +22,7 @@ const MODULE = "gwc/runtime/policies/ext-authz";
 type Authorization = PolicySettings["extAuthz"]["cases"][number]["value"];
 type Protocol<Kind> = Extract<Authorization["protocol"], { kind: Kind }>;
 
-/** `extAuthz`: the server, what it is asked, and the statement that asks it. */
+/** `extAuthz`: the server, the functions for its request, and the statement that calls it. */
 export const extAuthzTemplate: PolicyTemplate<"extAuthz"> = {
   detail: ({ cases }) => [...new Set(cases.map(({ value }) => value.protocol.kind))].join(", "),
   attributes: () => ["extauthz"],
@@ -39,7 +39,7 @@ export const extAuthzTemplate: PolicyTemplate<"extAuthz"> = {
   },
 };
 
-/** What is evaluated before the server is asked, or of the request when it was. */
+/** Returns the expressions that are evaluated before the server is called, or on the request after it was. */
 function requestExpressions({ protocol, cache }: Authorization): readonly CompiledExpression[] {
   const own =
     protocol.kind === "grpc"
@@ -52,7 +52,7 @@ function requestExpressions({ protocol, cache }: Authorization): readonly Compil
   return [...own, ...(cache?.key ?? [])];
 }
 
-/** A member of what the server is asked, and the function that gives it. */
+/** A field of the server's request, and the function that computes it. */
 interface QuestionPart {
   readonly declarations: readonly Hole[];
   readonly members: Readonly<Record<string, Printable>>;
@@ -127,7 +127,7 @@ function cacheCode({ ttl, maxEntries }: NonNullable<Authorization["cache"]>): Co
   return code`${open}(${literal({ ttl: milliseconds(ttl), maxEntries })})`;
 }
 
-/** What the configuration says; else the claims, when a policy before has verified a token. */
+/** Returns the configured metadata; otherwise the claims, if an earlier policy verified a token. */
 function claimsPart(
   { metadata }: Protocol<"grpc">,
   suffix: string,

@@ -21,7 +21,7 @@ const MODULE = "gwc/runtime/policies/ext-proc";
 
 type Processor = PolicySettings["extProc"]["cases"][number]["value"];
 
-/** `extProc`: the processor, what it is shown besides, and the statement that shows the request to it. */
+/** `extProc`: the processor, the functions for its additional input, and the statement that calls it. */
 export const extProcTemplate: PolicyTemplate<"extProc"> = {
   attributes: () => ["extproc"],
   code: ({ settings: { cases } }, scope) => {
@@ -94,7 +94,7 @@ function processorCode(value: Processor, suffix: string, scope: RouteScope): Cas
   };
 }
 
-/** The function that gives objects by namespace; undefined without any. */
+/** Writes the function that returns objects by namespace; `undefined` without namespaces. */
 function metadataFunction(
   label: string,
   { metadata, origin }: Processor,

@@ -14,7 +14,7 @@ export const hostRewriteTemplate: PolicyTemplate<"hostRewrite"> = {
   }),
 };
 
-/** The statement that settles Host. */
+/** Returns the statement that sets Host. */
 export function hostStep(mode: PolicySettings["hostRewrite"]["mode"]): Code {
   const settle = imported(MODULE, mode === "Auto" ? "useUpstreamHost" : "keepHost");
   return code`${settle}(exchange);`;

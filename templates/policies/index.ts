@@ -27,7 +27,7 @@ import { timeoutTemplate } from "./timeout.ts";
 import { transformationsTemplate } from "./transformations.ts";
 import { urlRewriteTemplate } from "./url-rewrite.ts";
 
-/** The template of every policy; the place in the list is the place in the request order. */
+/** Templates of all policies, in request order. */
 const templates: { readonly [Kind in PolicyKind]: PolicyTemplate<Kind> } = {
   cors: corsTemplate,
   oidc: oidcTemplate,
@@ -57,7 +57,7 @@ const templates: { readonly [Kind in PolicyKind]: PolicyTemplate<Kind> } = {
   retry: retryTemplate,
 };
 
-/** The template of a policy kind. */
+/** Returns the template of a policy kind. */
 export function templateOf<Kind extends PolicyKind>(kind: Kind): PolicyTemplate<Kind> {
   return templates[kind];
 }

@@ -40,7 +40,7 @@ const CHECKS = {
   permissive: imported(MODULE, "observeJwt"),
 };
 
-/** The issuers of `openJwt`. */
+/** Writes the issuers of `openJwt`. */
 export function jwtProviders(providers: PolicySettings["jwtAuth"]["providers"]): Printable {
   return providers.map(({ issuer, audiences, requiredClaims, keys }) => ({
     issuer,
@@ -50,7 +50,7 @@ export function jwtProviders(providers: PolicySettings["jwtAuth"]["providers"]):
   }));
 }
 
-/** Where an issuer's keys come from. */
+/** Writes the source of an issuer's keys. */
 export function keySource(keys: Keys): Code {
   return keys.kind === "inline"
     ? code`${imported("gwc/runtime/auth/jwt/key-source", "inlineKeys")}(${literal(keys.keys as readonly Printable[])})`

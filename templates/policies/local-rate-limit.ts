@@ -14,7 +14,7 @@ import type { PolicyTemplate, RouteScope } from "./policy.ts";
 
 const MODULE = "gwc/runtime/policies/local-rate-limit";
 
-/** Keys that a limit remembers. */
+/** Maximum number of keys that a limit tracks. */
 const MAX_KEYS = 10_000;
 
 type Limit = PolicySettings["localRateLimit"]["cases"][number]["value"][number];
@@ -42,7 +42,7 @@ export const localRateLimitTemplate: PolicyTemplate<"localRateLimit"> = {
   },
 };
 
-/** One limit: its constants and functions, and the statement that asks it. */
+/** Writes one limit: its constants and functions, and the statement that checks it. */
 function limitCode(
   limit: Limit,
   scope: RouteScope,
@@ -95,7 +95,7 @@ function settingsOf(
   };
 }
 
-/** What comes back by the clock of the machine. */
+/** Writes an interval that follows the machine's clock. */
 function windowCode(interval: Limit["interval"]): Printable {
   const windows = `${MODULE}/windows`;
   if (interval === "day") return imported(windows, "calendarDays");
@@ -103,7 +103,7 @@ function windowCode(interval: Limit["interval"]): Printable {
   return code`${imported(windows, "clockInterval")}(${literal(milliseconds(interval))})`;
 }
 
-/** What a call takes when it is over. */
+/** Writes the function that computes the cost of a call once it has ended. */
 function costFunction(
   label: string,
   { source, variables, code: emitted }: NonNullable<Limit["cost"]>,

@@ -10,7 +10,7 @@ import type { PolicyTemplate } from "./policy.ts";
 const MODULE = "gwc/runtime/policies/mcp-authentication";
 const METADATA = "gwc/runtime/auth/oauth/metadata";
 
-/** `mcpAuthentication`: OAuth metadata first, whatever the request carries; then the token check. */
+/** `mcpAuthentication`: OAuth metadata first, for any request; then the token check. */
 export const mcpAuthenticationTemplate: PolicyTemplate<"mcpAuthentication"> = {
   identity: "jwt",
   openStepUp: imported("gwc/runtime/auth/oauth/step-up", "openStepUp"),
@@ -65,7 +65,7 @@ function oauthSettings({ issuer, audience, provider, resourceMetadata }: Setting
     issuer,
     metadataUrls: urls,
     resourceMetadata: {
-      // Behind an adapted provider the gateway is the authorization server that clients see.
+      // With an adapted provider, clients see the gateway as the authorization server.
       ...(provider === undefined ? { authorization_servers: [issuer] } : {}),
       mcp_protocol_version: "2025-11-25",
       resource_type: "mcp-server",
@@ -77,7 +77,7 @@ function oauthSettings({ issuer, audience, provider, resourceMetadata }: Setting
   };
 }
 
-/** The issuer's address with a path below it. */
+/** Returns the issuer's address with a path below it. */
 function withPath(issuer: Settings["issuer"], path: string): Settings["issuer"] {
   if (typeof issuer === "string") return `${issuer.replace(/\/$/, "")}${path}`;
   return { kind: "env", parts: [...issuer.parts, path] };

@@ -14,7 +14,7 @@ import type { PolicyTemplate } from "./policy.ts";
 const VERDICTS = "gwc/runtime/policies/rule-verdict";
 const MODULE = "gwc/runtime/policies/mcp-authorization";
 
-/** `mcpAuthorization`: the rule function that the MCP backend asks about every item, listed or called. */
+/** `mcpAuthorization`: the rule function that the MCP backend calls for every listed or called item. */
 export const mcpAuthorizationTemplate: PolicyTemplate<"mcpAuthorization"> = {
   code: ({ settings, origin }, { trace, expressions, variables, openStepUp }) => {
     const { rules, ofTargets, methods, requiredScopes } = settings;
@@ -58,7 +58,9 @@ export const mcpAuthorizationTemplate: PolicyTemplate<"mcpAuthorization"> = {
   },
 };
 
-/** The rule function that the backend asks; for all readings of the request where the rules read what it may repeat. */
+/**
+ * Returns the rule function that the backend calls, for all readings of the request if rules read repeatable values.
+ */
 function itemRule(passed: readonly Code[], expressions: readonly CompiledExpression[]): Expression {
   const input = name("input");
   const rule =
@@ -73,17 +75,17 @@ function itemRule(passed: readonly Code[], expressions: readonly CompiledExpress
   return arrow([name("item")], call(judge, [name("item"), rule, ...given]));
 }
 
-/** What the backend tells of each item; identities besides the token's are the route's to pass. */
+/** Input that the backend passes for each item; the route passes identities other than the token's. */
 const OF_THE_ITEM: ReadonlySet<string> = new Set(["request", "jwt", "mcp"]);
 
 interface RuleFunction {
   readonly text: Code;
-  /** How it is called with `input`, and the other variables under their names. */
+  /** Writes a call with `input` and the other variables under their names. */
   readonly call: Code;
   readonly others: readonly string[];
 }
 
-/** The function `authorizeCall` with a suffix, and the constant that makes its denials. */
+/** Writes the function `authorizeCall` with a suffix, and the constant that makes its denials. */
 function ruleFunction(
   suffix: string,
   rules: PolicySettings["mcpAuthorization"]["rules"],
@@ -113,7 +115,7 @@ function ruleFunction(
   };
 }
 
-/** Some targets have rules of their own: the item's target decides. */
+/** Writes rules that differ by target: the target of the item decides. */
 function targetChoice(
   targets: PolicySettings["mcpAuthorization"]["ofTargets"],
   own: readonly RuleFunction[],

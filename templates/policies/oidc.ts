@@ -11,7 +11,7 @@ const MODULE = "gwc/runtime/policies/oidc";
 const COOKIES = "gwc/runtime/auth/oidc/browser-cookies";
 const PROVIDER = "gwc/runtime/auth/oidc/provider";
 
-/** `oidc`: who is logged in is `jwt` from here on; anyone else is sent to the provider, or refused. */
+/** `oidc`: the user is `jwt` from here on; clients without a login are sent to the provider or refused. */
 export const oidcTemplate: PolicyTemplate<"oidc"> = {
   identity: "jwt",
   hasSessions: true,
@@ -38,7 +38,7 @@ export const oidcTemplate: PolicyTemplate<"oidc"> = {
 };
 
 const requireLogin = imported(MODULE, "requireLogin");
-/** Nobody passes without a login. */
+/** Step that ends requests without a login. */
 const CHECKS = { strict: requireLogin, optional: requireLogin, permissive: requireLogin };
 
 type Settings = PolicySettings["oidc"];

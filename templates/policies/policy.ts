@@ -6,99 +6,107 @@ import type { Code, Expression, Hole, ImportSymbol, Printable } from "../code/ho
 import type { Trace } from "../code/trace.ts";
 import type { RouteVariables } from "../code/variables.ts";
 
-/** The parts of a route's module that one policy adds. */
+/** Parts of a route's module that one policy adds. */
 export interface PolicyCode {
-  /** Module constants and functions, in order; each with its trace comment. */
+  /** Constants and functions of the module, in order, each with its trace comment. */
   readonly declarations: readonly Hole[];
-  /** Statements of the route's function; each goes on or ends the exchange. */
+  /** Statements of the route's function; each continues or ends the exchange. */
   readonly steps: readonly Hole[];
-  /** Statements that come before every policy's steps: paths that are answered whatever the request carries. */
+  /** Statements before the steps of all policies, for paths that are answered for any request. */
   readonly first?: readonly Hole[];
-  /** True when a step awaits. */
+  /** Whether a step awaits. */
   readonly isAsync?: boolean;
-  /** True when its expressions read `request.body`: the body is held before the steps. */
+  /** Whether its expressions read `request.body`, so that the body is buffered before the steps. */
   readonly readsRequestBody?: boolean;
-  /** The steps when nothing later reads the identity that they declare, where they are others. */
+  /** Different steps for the case that nothing later reads the identity that they declare. */
   readonly unread?: readonly Hole[];
-  /** True when the last step answers every request: it ends the route's function. */
+  /** Whether the last step answers every request and ends the route's function. */
   readonly responses?: boolean;
-  /** The call that passes the request on to an upstream, in the place of `forward`; the last policy's counts. */
+  /** Writes the call that forwards the request to an upstream, instead of `forward`; the last policy's is used. */
   readonly forward?: Forward;
-  /** The promise of a choice among the servers of the route, in the place of chance; undefined where the request is answered. */
+  /**
+   * Writes the promise of a choice among the servers of the route instead of a random one; it resolves to `undefined`
+   * if the request is answered.
+   */
   readonly chooseServer?: (servers: Code) => Code;
-  /** What says how often a call is tried, for a backend that keeps to that itself. */
+  /** Retries, for a backend that applies them itself. */
   readonly tries?: TriesScope;
-  /** Milliseconds to the end of the response, for a backend that keeps to them itself. */
+  /** Limits in milliseconds until the end of the response, for a backend that applies them itself. */
   readonly limits?: CallLimits;
-  /** What later parts of the route pass on: the name of the MCP rule function. */
+  /** Name of the MCP rule function. */
   readonly mcpRule?: Expression;
-  /** The constant that says which scopes a client lacks for what its rules refuse. */
+  /** Constant with the scopes that refused clients lack. */
   readonly mcpStepUp?: Code;
-  /** The MCP methods that its rules name. */
+  /** MCP methods that its rules name. */
   readonly mcpMethods?: readonly string[];
 }
 
-/** How long the backend may take, in milliseconds; undefined: no limit. */
+/** Timeouts of the backend in milliseconds; `undefined` for no limit. */
 export interface CallLimits {
   readonly request: number | undefined;
   readonly attempt: number | undefined;
 }
 
-/** What a policy's template may know of the route around it. */
+/** Context of a policy's template. */
 export interface RouteScope {
   readonly trace: Trace;
-  /** Takes the emitted expressions; their constants are declared at the head of the module. */
+  /** Collects the emitted expressions; their constants are declared at the top of the module. */
   readonly expressions: Expressions;
-  /** The most bytes of a body that is read as a whole. */
+  /** Maximum size of a buffered body, in bytes. */
   readonly maxBufferSize: number;
-  /** Several threads serve the gateway. */
+  /** Whether several threads serve the gateway. */
   readonly hasThreads: boolean;
-  /** PreRouting: the function runs before the route is chosen, and may change which one it is. */
+  /** PreRouting: the function runs before the route is chosen, and may change the choice. */
   readonly phase: "PreRouting" | "PostRouting";
-  /** The name of the module's function, which no other module of the gateway has. */
+  /** Name of the module's function, unique in the gateway. */
   readonly id: string;
-  /** A backend keeps to limits of time and to tries itself. */
+  /** Whether a backend applies timeouts and retries itself. */
   readonly keepsLimits: boolean;
-  /** Requests are passed on to a backend. */
+  /** Whether requests are forwarded to a backend. */
   readonly forwards: boolean;
   /** All policies of the route, in request order. */
   readonly policies: readonly PolicyUse[];
-  /** The CEL variables that the policies before this one declare. */
+  /** CEL variables that earlier policies declare. */
   readonly variables: RouteVariables;
-  /** The function that opens what tells clients which scopes they lack; undefined: the route's clients are told of none. */
+  /** Function that opens the constant with missing scopes; `undefined` if clients of the route are not told. */
   readonly openStepUp: ImportSymbol | undefined;
 }
 
-/** The template of a policy kind: what it adds to the functions of routes, and what the code around it may ask. */
+/** Template of a policy kind: its parts of routes' functions, and its traits. */
 export interface PolicyTemplate<Kind extends PolicyKind> {
   readonly code: (use: PolicyUse<Kind>, scope: RouteScope) => PolicyCode;
-  /** What the head of a module says of it in parentheses: `strict`. */
+  /** Returns the word in parentheses in the header of a module: `strict`. */
   readonly detail?: (settings: PolicySettings[Kind]) => string;
-  /** The CEL variable that its steps declare, and that says who the client is: `jwt`. */
+  /** CEL variable with the identity that its steps declare: `jwt`. */
   readonly identity?: string;
-  /** The CEL variables that the exchange holds from here on. */
+  /** CEL variables that the exchange has from here on. */
   readonly attributes?: (settings: PolicySettings[Kind]) => readonly string[];
-  /** The function that opens what tells clients which scopes they lack (`StepUp`): rules after it ask for one. */
+  /** Function that opens the constant with missing scopes (`StepUp`), for later rules. */
   readonly openStepUp?: ImportSymbol;
-  /** How threads share what it writes down so that a restart does not forget it; undefined: it writes nothing down. */
+  /** Returns how threads share the state that it persists; `undefined` if it persists none. */
   readonly persistedState?: (settings: PolicySettings[Kind]) => ImportSymbol | undefined;
-  /** It seals what clients show again: all pods need one key. */
+  /** Whether it seals values that clients send back, so that all pods need the same key. */
   readonly hasSessions?: true;
-  /** The cookie or header that clients show again (`OwnToken`), which no backend of the gateway gets. `id` is the route's. */
+  /**
+   * Returns the cookie or header that clients send back (`OwnToken`), which backends do not get. `id` is the route's.
+   */
   readonly ownToken?: (settings: PolicySettings[Kind], id: string) => Code;
-  /** True when its steps come before the guard of the backend, which may refuse the request. */
+  /** Whether its steps precede the guard of the backend, which may refuse the request. */
   readonly isBeforeGuard?: boolean;
-  /** Whether a part of it waits for the route, where it stands before routing: it is about calls of models. */
+  /** Returns whether a part of it before routing waits for the route, because it is about model calls. */
   readonly asksBeforeCalls?: (settings: PolicySettings[Kind]) => boolean;
-  /** The origins whose pages it lets in, with `*` for any part. */
+  /** Returns the origins of pages that it allows, with `*` for any part. */
   readonly allowedOrigins?: (settings: PolicySettings[Kind]) => readonly string[];
-  /** What it is on one backend; `suffix` tells its functions from those of others. */
+  /** Writes the policy of one backend; `suffix` distinguishes its functions from those of others. */
   readonly onBackend?: (use: PolicyUse<Kind>, suffix: string, scope: RouteScope) => OwnMessages;
-  /** The CEL variables that it reads on one backend. */
+  /** Returns the CEL variables that it reads on one backend. */
   readonly backendReads?: (settings: PolicySettings[Kind]) => readonly string[];
-  /** What it is on a route of connections. */
+  /** Writes the policy of a route of connections. */
   readonly connection?: (use: PolicyUse<Kind>, scope: ConnectionScope) => ConnectionPart;
-  /** What it is on every connection, before there is a route: a function of this name that says whether its client may connect. */
+  /**
+   * Writes the policy of every connection, before routing: a function of this name that returns whether the client
+   * may connect.
+   */
   readonly connectionRules?: (
     use: PolicyUse<Kind>,
     label: string,
@@ -106,19 +114,19 @@ export interface PolicyTemplate<Kind extends PolicyKind> {
   ) => readonly Code[];
 }
 
-/** What a policy about one backend's messages makes of the code that opens its connections. */
+/** Code of a policy about one backend's messages. */
 export interface OwnMessages {
   /** Functions of the module. */
   readonly declarations: readonly Hole[];
-  /** What opens the connections is given. */
+  /** Settings of the connections. */
   readonly settings: Readonly<Record<string, Printable>>;
-  /** Statements before bytes are passed on in the place of requests; each goes on or ends the exchange. Absent: none. */
+  /** Statements before a tunnel is opened; each continues or ends the exchange. Absent if tunnels need no statements. */
   readonly admission?: readonly Hole[];
-  /** The body of requests has to be there before. */
+  /** Whether the body of requests is buffered before. */
   readonly readsRequestBody: boolean;
 }
 
-/** What a policy's template may know of a route of connections. */
+/** Context of a policy's template on a route of connections. */
 export interface ConnectionScope {
   readonly trace: Trace;
   readonly expressions: Expressions;

@@ -18,7 +18,7 @@ const MODULE = "gwc/runtime/policies/remote-rate-limit";
 type Service = PolicySettings["remoteRateLimit"]["cases"][number]["value"];
 type Descriptor = Service["descriptors"][number];
 
-/** `remoteRateLimit`: the service, what it counts, and the statement that asks it. */
+/** `remoteRateLimit`: the service, the counted descriptors, and the statement that calls it. */
 export const remoteRateLimitTemplate: PolicyTemplate<"remoteRateLimit"> = {
   asksBeforeCalls: ({ cases }) =>
     cases.some(({ value }) => value.descriptors.some(({ unit }) => unit === "tokens")),
@@ -75,7 +75,7 @@ function serviceCode(value: Service, suffix: string, scope: RouteScope): CaseCod
   };
 }
 
-/** What is known when the response has ended, and not before. */
+/** Variables that are known only when the response has ended. */
 const AT_THE_END: readonly string[] = ["llm", "response"];
 
 const TYPES = {
@@ -83,7 +83,7 @@ const TYPES = {
   CountedTokens: importedType(MODULE, "CountedTokens"),
 };
 
-/** The function `label` that gives what is counted; undefined when nothing is. */
+/** Writes the function `label`, which returns the counted descriptors; `undefined` without descriptors. */
 function usesFunction(
   label: string,
   type: keyof typeof TYPES,
@@ -124,7 +124,7 @@ function membersOf({ unit, entries, cost, limit }: Descriptor, scope: RouteScope
   ];
 }
 
-/** It is evaluated when the response is there. */
+/** Writes a function that is evaluated after the response. */
 function tokenCost(cost: CompiledExpression, { expressions }: RouteScope): Code {
   const last = AT_THE_END.findLastIndex((each) => cost.variables.includes(each));
   const parameters = AT_THE_END.slice(0, last + 1).map(name);

@@ -6,7 +6,7 @@ import type { PolicyTemplate } from "./policy.ts";
 
 const MODULE = "gwc/runtime/policies/request-mirror";
 
-/** Milliseconds after which a copy that was not answered is given up. */
+/** Milliseconds after which an unanswered copy is aborted. */
 const TIMEOUT = 30_000;
 
 /** `requestMirror`: a copy is sent before the request itself. */

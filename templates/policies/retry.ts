@@ -23,7 +23,7 @@ export const retryTemplate: PolicyTemplate<"retry"> = {
   },
 };
 
-/** The backend sends the request, as often as it is told. */
+/** Passes the retries to a backend that applies them itself. */
 function keptTries({ settings, origin }: PolicyUse<"retry">, scope: RouteScope): PolicyCode {
   const { attempts, backoff, codes, precondition, condition } = settings;
   const tries = {
@@ -51,7 +51,7 @@ function keptTries({ settings, origin }: PolicyUse<"retry">, scope: RouteScope):
   };
 }
 
-/** The request is passed on again. */
+/** Forwards the request with retries. */
 function forwardedTries({ settings, origin }: PolicyUse<"retry">, scope: RouteScope): PolicyCode {
   const { attempts, backoff, codes, precondition, condition } = settings;
   const limits = scope.policies.find((use): use is PolicyUse<"timeout"> => use.kind === "timeout");
@@ -87,12 +87,12 @@ function forwardedTries({ settings, origin }: PolicyUse<"retry">, scope: RouteSc
   };
 }
 
-/** A limit that may be missing. */
+/** Writes a limit, if there is one. */
 function limit(time: number | undefined): Expression {
   return time === undefined ? value(undefined) : milliseconds(time);
 }
 
-/** A condition as a function of the module. */
+/** Writes a condition as a function of the module. */
 function test(
   label: string,
   { source, variables, code: emitted }: CompiledExpression,

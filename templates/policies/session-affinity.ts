@@ -4,7 +4,7 @@ import { readsBody } from "../code/reads.ts";
 import { valueFunction } from "../code/value-function.ts";
 import type { PolicyTemplate } from "./policy.ts";
 
-/** `sessionAffinity`: what requests are kept together by, as a function. */
+/** `sessionAffinity`: a function that returns the key by which requests stay on one server. */
 export const sessionAffinityTemplate: PolicyTemplate<"sessionAffinity"> = {
   code: ({ settings: { source }, origin }, { expressions, variables, trace }) => {
     const key = valueFunction("affinityKey", source, expressions, variables);

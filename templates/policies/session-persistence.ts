@@ -5,7 +5,7 @@ import type { PolicyTemplate } from "./policy.ts";
 
 const MODULE = "gwc/runtime/policies/session-persistence";
 
-/** `sessionPersistence`: the server is the one that the client's token names. */
+/** `sessionPersistence`: chooses the server that the client's token names. */
 export const sessionPersistenceTemplate: PolicyTemplate<"sessionPersistence"> = {
   hasSessions: true,
   ownToken: ({ kind, name }, route) =>

@@ -3,7 +3,7 @@ import { imported } from "../code/names.ts";
 import { milliseconds } from "../code/units.ts";
 import type { PolicyTemplate } from "./policy.ts";
 
-/** `timeout`: the request is passed on within a limit. */
+/** `timeout`: forwards the request with a time limit. */
 export const timeoutTemplate: PolicyTemplate<"timeout"> = {
   code: (
     { settings: { request, attempt }, origin },
@@ -11,7 +11,7 @@ export const timeoutTemplate: PolicyTemplate<"timeout"> = {
   ) => {
     const kept = keepsLimits ? { limits: { request, attempt } } : {};
     if (!forwards) return { declarations: [], steps: [], ...kept };
-    // The attempts of a retry have the limits among their settings.
+    // The settings of a retry contain the limits of its attempts.
     const isShared = policies.some(({ kind }) => kind === "retry");
     const limits = [request, attempt].filter((limit) => limit !== undefined);
     if (isShared || limits.length === 0) return { declarations: [], steps: [], ...kept };

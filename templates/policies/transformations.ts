@@ -18,7 +18,7 @@ import type { OwnMessages, PolicyTemplate, RouteScope } from "./policy.ts";
 const MODULE = "gwc/runtime/policies/transformations";
 const CHANGES = "gwc/runtime/policies/transformations/message-changes";
 
-/** `transformations`: what becomes of a message as a function of what it is, and the statements that do it. */
+/** `transformations`: a function that returns the changes of a message, and the statements that apply them. */
 export const transformationsTemplate: PolicyTemplate<"transformations"> = {
   attributes: ({ cases }) =>
     sidesOf(cases).some(({ metadata }) => metadata.length > 0) ? ["metadata"] : [],
@@ -43,7 +43,7 @@ export const transformationsTemplate: PolicyTemplate<"transformations"> = {
   },
 };
 
-/** Changes to the messages of one backend, as functions that its connections are opened with. */
+/** Writes changes to the messages of one backend, as functions in the settings of its connections. */
 function onBackend(
   { settings: { cases } }: PolicyUse<"transformations">,
   suffix: string,
@@ -72,7 +72,10 @@ function onBackend(
   };
 }
 
-/** A function of a message as a setting: itself when it reads that alone, else one that passes the rest. */
+/**
+ * Passes a function of a message as a setting: itself if it reads only that, otherwise one that passes the other
+ * variables.
+ */
 function ofVariables(
   { label, variables, call }: ObjectFunction,
   message: "request" | "response",
@@ -88,7 +91,7 @@ type Transform = NonNullable<
   PolicySettings["transformations"]["cases"][number]["value"]["request"]
 >;
 
-/** The changes to requests and responses, of all cases. */
+/** Returns the changes to requests and responses of all cases. */
 function sidesOf(cases: PolicySettings["transformations"]["cases"]): readonly Transform[] {
   return cases.flatMap(({ value: { request, response } }) =>
     [request ?? [], response ?? []].flat(),
@@ -106,7 +109,7 @@ function requestCode(transform: Transform, suffix: string, scope: RouteScope): S
   const changes = changesFunction(label, "RequestChanges", transform, scope);
   const run = scope.phase === "PreRouting" ? "transformBeforeRouting" : "transformRequest";
   const call = code`${imported(MODULE, run)}(exchange, ${changes.call})`;
-  // Only a line can fail: without one there is nothing to ask.
+  // Only a change of the request line can fail, so others need no check.
   const changed = transform.pseudo.length === 0 ? code`${call};` : code`if (!${call}) return;`;
   const hasChanges = expressionsOf({ ...transform, metadata: [] }).length + transform.remove.length;
   return {
@@ -129,7 +132,7 @@ function responseCode(transform: Transform, suffix: string, scope: RouteScope): 
   return { declarations, steps: [code`${run}(exchange, ${made}${limit});`] };
 }
 
-/** The function of a response: it, or one that passes on what the route holds. */
+/** Passes the function of a response: itself, or one that passes variables of the route. */
 function asTransform(
   { label, variables, call }: ObjectFunction,
   metadata: readonly ObjectFunction[],
@@ -188,7 +191,7 @@ function changesFunction(
   return objectFunction(label, code`${importedType(CHANGES, type)}`, read, members, origin, scope);
 }
 
-/** The values that later expressions read; nothing when there are none. */
+/** Writes the values that later expressions read, if the case sets metadata. */
 function metadataOf(
   label: string,
   { metadata, origin }: Transform,

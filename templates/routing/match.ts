@@ -7,7 +7,7 @@ import { arrow, binary, call } from "../code/syntax.ts";
 
 const MATCHED = "gwc/runtime/http/routing/matched-values";
 
-/** The conditions of a match, all of which must hold; none when it always does. `path` is a local name. */
+/** Returns the conditions of a match, all of which must be true; none if it always matches. `path` is a local name. */
 export function matchConditions(
   match: RouteMatch,
   expressions: Expressions,
@@ -15,7 +15,7 @@ export function matchConditions(
   return [...pathCondition(match, expressions), ...otherConditions(match, expressions)];
 }
 
-/** The conditions of a match besides its path. */
+/** Returns the conditions of a match besides its path. */
 export function otherConditions(
   match: RouteMatch,
   expressions: Expressions,
@@ -57,7 +57,7 @@ function pathCondition({ path }: RouteMatch, expressions: Expressions): readonly
   }
 }
 
-/** A pattern's test reads the local name `header` or `query`, so it is wrapped in a function of it. */
+/** Wraps a pattern's test, which reads the local name `header` or `query`, in a function of that name. */
 function valueCondition(
   { value }: ValueMatch,
   read: Code,

@@ -6,15 +6,15 @@ import { name } from "../code/names.ts";
 import { ifStatement } from "../code/statements.ts";
 import { matchConditions } from "./match.ts";
 
-/** The statements of a routing decision; complete when the last one always answers. */
+/** Statements that choose a route; complete if the last one always returns. */
 export interface RouteChain {
   readonly statements: readonly Hole[];
   readonly isComplete: boolean;
-  /** The locals that the statements read. */
+  /** Locals that the statements read. */
   readonly reads: readonly ("hostname" | "path")[];
 }
 
-/** A routing table as a chain of conditions, in the order of precedence. */
+/** Writes a routing table as a chain of conditions, in order of precedence. */
 export function routeChain(
   table: readonly HostEntries[],
   dispatch: (entry: RouteEntry) => Code,
@@ -62,7 +62,10 @@ function hostLines(
   return { lines, isClosed: false };
 }
 
-/** What makes a host name fit a pattern; nothing for `*`. `local` is the name that holds it. */
+/**
+ * Returns the conditions under which a host name matches a pattern; none for `*`. `local` is the variable with the
+ * name.
+ */
 export function hostConditions(hostname: string, local = "hostname"): readonly Code[] {
   if (hostname === "*") return [];
   const subject = name(local);
@@ -70,7 +73,7 @@ export function hostConditions(hostname: string, local = "hostname"): readonly C
   return [code`${subject} === ${literal(hostname)}`];
 }
 
-/** `if (a && b) statement`, or the statement when there is no condition. */
+/** Writes `if (a && b) statement`, or the statement alone without conditions. */
 export function conditional(conditions: readonly Expression[], statement: Code): Hole {
   return conditions.length === 0 ? statement : ifStatement(conditions, statement);
 }

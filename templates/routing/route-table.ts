@@ -7,25 +7,25 @@ import { conjunction } from "../code/statements.ts";
 import { arrow, call, listExpression } from "../code/syntax.ts";
 import { otherConditions } from "./match.ts";
 
-/** What the rows of a table are written with. */
+/** Context of the rows of a table. */
 export interface TableContext {
   readonly expressions: Expressions;
-  /** The route's name as logs have it, and the function that answers its requests. */
+  /** Returns the route's name in logs, and the function that handles its requests. */
   readonly route: (entry: RouteEntry) => { readonly label: string; readonly handler: Code };
 }
 
-/** The rows of a host name, or some that follow each other; the entries of a row have one path. */
+/** Consecutive rows of a host name; all entries of a row have the same path. */
 export interface HostRows {
   readonly hostname: string;
   readonly rows: readonly (readonly RouteEntry[])[];
 }
 
-/** A routing table as rows, in the order of precedence. */
+/** Returns a routing table as rows, in order of precedence. */
 export function rowsOf(table: readonly HostEntries[]): readonly HostRows[] {
   return table.map(({ hostname, entries }) => ({ hostname, rows: groups(entries) }));
 }
 
-/** A routing table as a constant, in the order of precedence: what stands above wins. */
+/** Writes a routing table as a constant, in order of precedence: earlier rows win. */
 export function routeTableCode(
   table: readonly HostEntries[],
   constant: string,
@@ -34,7 +34,7 @@ export function routeTableCode(
   return tableCode(constant, hostRowsCode(rowsOf(table), context));
 }
 
-/** The same of parts: what imports them, in their order. */
+/** Writes a routing table that joins imported parts, in order. */
 export function joinedTableCode(parts: readonly ImportSymbol[], constant: string): Code {
   return tableCode(
     constant,
@@ -42,7 +42,7 @@ export function joinedTableCode(parts: readonly ImportSymbol[], constant: string
   );
 }
 
-/** Rows as the items of a list. */
+/** Writes rows as items of a list. */
 export function hostRowsCode(hosts: readonly HostRows[], context: TableContext): readonly Code[] {
   return hosts.map((host) => hostCode(host, context));
 }
@@ -55,7 +55,7 @@ function tableCode(constant: string, items: readonly Code[]): Code {
   `;
 }
 
-/** The runtime's tables. */
+/** Module of the runtime's tables. */
 export const ROUTE_TABLE = "gwc/runtime/http/routing/route-table";
 
 function hostCode({ hostname, rows }: HostRows, context: TableContext): Code {
@@ -63,7 +63,7 @@ function hostCode({ hostname, rows }: HostRows, context: TableContext): Code {
   return code`${call(imported(ROUTE_TABLE, "onHost"), [literal(hostname), own])},`;
 }
 
-/** The entries of each path. Patterns keep their place: two of them may fit one path. */
+/** Groups entries by path. Patterns keep their order, because two of them may match the same path. */
 function groups(entries: readonly RouteEntry[]): readonly (readonly RouteEntry[])[] {
   const found: RouteEntry[][] = [];
   const byPath = new Map<string, RouteEntry[]>();

@@ -247,7 +247,7 @@ describe("a bundle's manifest as a side", () => {
     workspace.write("out/gateway/manifest.json", JSON.stringify({ gwc: "0.0.1", files: [] }));
     expect(await run()).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining("gwc 0.0.1 wrote it, whose manifests say too little"),
+      stderr: expect.stringContaining("manifests of gwc 0.0.1 have no summary"),
     });
   });
 });

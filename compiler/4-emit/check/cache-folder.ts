@@ -2,8 +2,8 @@ import path from "node:path";
 import type { Host } from "../../host.ts";
 
 /**
- * Where this system keeps what may be deleted at any time, by its own convention (XDG on Linux); undefined when it names
- * no place.
+ * Returns the folder for files that may be deleted at any time, by the system's convention (XDG on Linux);
+ * `undefined` if the environment names none.
  */
 export function cacheFolder(
   host: Pick<Host, "variable">,

@@ -5,13 +5,13 @@ import { digestOf, KeptEntries } from "./kept-entries.ts";
 import { keptRuntime, plainRuntime, runtimeSources, typescriptVersion } from "./runtime-modules.ts";
 import { checkerFile, type EmitFinding, typeFindings } from "./type-checker.ts";
 
-/** Modules found right that are remembered: those of a gateway of 10,000 routes, and of many small ones. */
+/** Maximum number of cached verdicts: enough for a gateway of 10,000 routes or for many small ones. */
 const KEPT_MODULES = 20_000;
 
 /**
- * Type-checks generated modules. Those that were found right are remembered in `cache`, a folder: a module is checked
- * again when its text, a module that it imports, the runtime or the checker has changed. Mistakes are not remembered.
- * Without a folder everything is checked.
+ * Type-checks generated modules. Correct ones are cached in the folder `cache`: a module is checked again if it, a
+ * module that it imports, the runtime or the checker has changed. Mistakes are not cached. Without a folder,
+ * everything is checked.
  */
 export async function checkModules(
   modules: readonly PrintedModule[],
@@ -36,7 +36,10 @@ export async function checkModules(
   return findings;
 }
 
-/** What decides a module's verdict beside the runtime: its own text, and those of all modules that it reaches. */
+/**
+ * Returns what a module's verdict depends on besides the runtime: its text and those of all modules that it imports,
+ * directly or not.
+ */
 function moduleKeys(
   modules: readonly PrintedModule[],
   context: string,
@@ -59,7 +62,7 @@ function moduleKeys(
   );
 }
 
-/** Names the checker: TypeScript, and how it is asked. */
+/** Returns the version of the checker: that of TypeScript and that of its options. */
 function checkerDigest(): string {
   return digestOf(typescriptVersion(), readFileSync(checkerFile, "utf8"));
 }

@@ -3,8 +3,8 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import path from "node:path";
 
 /**
- * Texts by their keys, in a file that later processes find. It is a cache: one that is absent, cut short or changed by
- * others is empty, one that can't be written is left, and of two that write at once one loses.
+ * Strings by key in a file that later processes read. It is a cache: a missing, truncated or foreign file counts as
+ * empty, a failed write is ignored, and of two concurrent writes one is lost.
  */
 export class KeptEntries {
   readonly #file: string;
@@ -12,7 +12,7 @@ export class KeptEntries {
   readonly #entries: Map<string, string>;
   #isChanged = false;
 
-  /** `most`: how many entries are kept; those that were not asked for go first. */
+  /** `most`: maximum number of entries; the least recently used are dropped first. */
   constructor(file: string, most: number) {
     this.#file = file;
     this.#most = most;
@@ -22,7 +22,7 @@ export class KeptEntries {
   get(key: string): string | undefined {
     const value = this.#entries.get(key);
     if (value === undefined) return undefined;
-    // What was asked for last is at the end.
+    // The most recently used entry is last.
     this.#entries.delete(key);
     this.#entries.set(key, value);
     return value;
@@ -33,7 +33,7 @@ export class KeptEntries {
     this.#isChanged = true;
   }
 
-  /** Writes the file when there is something new: whole or not at all. */
+  /** Writes the file atomically if there are new entries. */
   save(): void {
     if (!this.#isChanged) return;
     const json = JSON.stringify([...this.#entries].slice(-this.#most));
@@ -44,15 +44,15 @@ export class KeptEntries {
       renameSync(unfinished, this.#file);
       this.#isChanged = false;
     } catch {
-      // The next process does the work again.
+      // The next process repeats the work.
     }
   }
 }
 
-/** A short name for texts: different ones have different names. */
+/** Returns a short name for a list of strings; different lists have different names. */
 export function digestOf(...texts: readonly string[]): string {
   const hash = createHash("sha256");
-  // Lengths keep texts apart.
+  // Lengths separate the strings.
   for (const text of texts) hash.update(`${text.length}:`).update(text);
   return hash.digest("base64url");
 }
@@ -68,7 +68,7 @@ function readEntries(file: string): Map<string, string> {
     if (!Array.isArray(read)) return entries;
     for (const [key, value] of read) entries.set(String(key), String(value));
   } catch {
-    // There is none yet.
+    // The file does not exist yet.
   }
   return entries;
 }

@@ -5,13 +5,13 @@ import { moduleRoot, runtimeFolder } from "../../installation.ts";
 import { digestOf, KeptEntries } from "./kept-entries.ts";
 import { declarationsOf, type RuntimeModules, SOURCE_ITSELF } from "./type-checker.ts";
 
-/** The file of a published package that has the declarations of its runtime; a repository has none. */
+/** File of the published package with the declarations of its runtime; a repository has none. */
 export const PACKAGED_DECLARATIONS = "declarations.json";
 
-/** Declarations that are kept: those of this state of the runtime, and of a few branches. */
+/** Maximum number of cached declarations: those of this state of the runtime and of a few branches. */
 const KEPT_DECLARATIONS = 3000;
 
-/** The texts of the runtime's modules, by their names: `http/exchange`. */
+/** Reads the source of each runtime module, by name: `http/exchange`. */
 export function runtimeSources(): ReadonlyMap<string, string> {
   const files = globSync("**/*.ts", { cwd: runtimeFolder }).sort();
   return new Map(
@@ -22,7 +22,7 @@ export function runtimeSources(): ReadonlyMap<string, string> {
   );
 }
 
-/** The runtime whose declarations are kept in a file; `save` writes it. */
+/** Returns the runtime with declarations that are cached in a file; `save` writes it. */
 export function keptRuntime(
   sources: ReadonlyMap<string, string>,
   file: string,
@@ -41,7 +41,7 @@ export function keptRuntime(
   };
 }
 
-/** Writes the declarations that a published package brings along: no build of its users makes them. */
+/** Writes the declarations that a published package contains, so that no build of its users has to make them. */
 export async function packDeclarations(file: string): Promise<void> {
   const kept = new KeptEntries(file, KEPT_DECLARATIONS);
   const typescript = typescriptVersion();
@@ -51,7 +51,7 @@ export async function packDeclarations(file: string): Promise<void> {
   kept.save();
 }
 
-/** The runtime by its sources alone: making declarations takes longer than a check that uses them once. */
+/** Returns the runtime without declarations: making them takes longer than one check that uses them. */
 export function plainRuntime(): RuntimeModules {
   return {
     sourceOf: (name) => {
@@ -66,7 +66,7 @@ export function plainRuntime(): RuntimeModules {
   };
 }
 
-/** The TypeScript that ts-morph brings along, known before it is loaded. */
+/** Returns the TypeScript version of ts-morph without loading it. */
 export function typescriptVersion(): string {
   const morph = createRequire(createRequire(import.meta.url).resolve("ts-morph"));
   return readFileSync(morph.resolve("@ts-morph/common/package.json"), "utf8");

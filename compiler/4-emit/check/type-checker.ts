@@ -1,7 +1,7 @@
 import path from "node:path";
 import type { Project, ts } from "ts-morph";
 
-/** The file that says how TypeScript is asked. */
+/** The configuration file of the type check. */
 export const checkerFile: string = import.meta.filename;
 
 /** A finding of the type checker in generated code: a mistake in gwc, never in the configuration. */
@@ -17,24 +17,24 @@ export interface ModuleText {
   readonly text: string;
 }
 
-/** What generated code imports as `gwc/runtime/NAME`. */
+/** Source of the modules that generated code imports as `gwc/runtime/NAME`. */
 export interface RuntimeModules {
-  /** The text of a module; undefined: there is none. */
+  /** Returns the source of a module; `undefined` if it does not exist. */
   readonly sourceOf: (name: string) => string | undefined;
-  /** What `declarationIn` made of this source before; undefined: nothing yet. */
+  /** Returns the cached result of `declarationIn` for a source; `undefined` if it was never computed. */
   readonly knownDeclaration: (source: string) => string | undefined;
   readonly keepDeclaration: (source: string, declaration: string) => void;
 }
 
-/** Stands for the declaration of a module that has none: its source is read. */
+/** Declaration of a module whose source is read instead. */
 export const SOURCE_ITSELF = "";
 
 /**
  * Type-checks generated modules against the runtime's types, with the strictness of a hand-written project. The only
- * user of ts-morph, which is loaded when it is needed: it brings a compiler along. `unchecked`: the modules to look at;
- * the others are what they import.
+ * user of ts-morph, which is loaded on first use because it contains a compiler. `unchecked` names the modules to
+ * check; the others are only imported by them.
  *
- * Of the runtime only declarations are read, which are a fifth of its sources. Packages are not looked at: generated code
+ * Of the runtime, only declarations are read, which are a fifth of its sources. Packages are skipped: generated code
  * never touches their types, and reading them would take longer than everything else.
  */
 export async function typeFindings(
@@ -63,14 +63,14 @@ export async function typeFindings(
   });
 }
 
-/** What the type check reads. */
+/** The files of a type check. */
 interface CheckedTexts {
-  /** By their paths. */
+  /** Texts by path. */
   readonly files: Map<string, string>;
   readonly read: (name: string) => string | undefined;
 }
 
-/** `libraries`: ts-morph brings TypeScript's own declarations as texts. */
+/** `libraries`: TypeScript's own declarations, which ts-morph has as strings. */
 function generatedTexts(modules: readonly ModuleText[], libraries: Project): CheckedTexts {
   const files = new Map(modules.map((module) => [GENERATED + module.path, module.text]));
   files.set(NODE_TYPES, NODE);
@@ -86,7 +86,7 @@ function runtimeResolver(
   runtime: RuntimeModules,
   files: Map<string, string>,
 ): (name: string, from: string) => string | undefined {
-  /** The file that stands for a runtime module: its declaration, or its source. */
+  /** Returns the file of a runtime module: its declaration or its source. */
   const runtimeFile = (name: string): string | undefined => {
     const source = runtime.sourceOf(name);
     if (source === undefined) return undefined;
@@ -140,23 +140,23 @@ function compilerHost(
 }
 
 /**
- * "Comparison appears to be unintentional" (TS2367): a rule may ask for what a rule before it has refused. That is how
- * it is configured, and no mistake of what was generated.
+ * "Comparison appears to be unintentional" (TS2367): a rule may test for something that an earlier rule has refused.
+ * This comes from the configuration and is no mistake in the generated code.
  */
 const NEVER_EQUAL = 2367;
 
-// Folders that only the checker sees: everything is checked in memory.
+// Folders that exist only in memory, for the checker.
 const GENERATED = "/generated/";
 const RUNTIME = "/runtime/";
 const LIBRARIES = "/node_modules/typescript/lib/";
 const NODE_TYPES = "/node.d.ts";
 
-/** What Node.js 24 adds to the language and generated code uses. */
+/** Features of Node.js 24 that generated code uses and the library files lack. */
 const NODE = `interface ImportMeta { readonly main: boolean; readonly url: string }
 declare const Buffer: { from(text: string, encoding: "base64"): Uint8Array };
 `;
 
-/** The declarations of runtime modules, by their sources. */
+/** Returns the declarations of runtime modules by their sources. */
 export async function declarationsOf(
   sources: readonly string[],
 ): Promise<readonly { readonly source: string; readonly declaration: string }[]> {
@@ -164,7 +164,10 @@ export async function declarationsOf(
   return sources.map((source) => ({ source, declaration: declarationIn(ts, source) }));
 }
 
-/** The declaration of a module where its source alone says the types of all its exports; else `SOURCE_ITSELF`. */
+/**
+ * Returns the declaration of a module if its source alone states the types of all its exports; otherwise
+ * `SOURCE_ITSELF`.
+ */
 function declarationIn(typescript: typeof ts, source: string): string {
   const { outputText, diagnostics = [] } = typescript.transpileDeclaration(source, {
     reportDiagnostics: true,

@@ -4,8 +4,8 @@ import { packageRoot } from "../../installation.ts";
 import type { Bundle } from "../bundle.ts";
 
 /**
- * `gateway.cdx.json`: the bill of materials of a bundle, as CycloneDX 1.6. It has no time and no serial number: the same
- * bundle has the same one.
+ * Returns `gateway.cdx.json`: the bill of materials of a bundle, as CycloneDX 1.6. It has no time and no serial
+ * number, so the same bundle always has the same one.
  */
 export function billOfMaterials(
   gateway: string,
@@ -18,7 +18,7 @@ export function billOfMaterials(
     ...bundle.packages.map(({ name, folder }) => ({ isOwn: false, name, ...described(folder) })),
   ];
   const components = packages.map(({ isOwn, name, version: number, licenses }) => {
-    // gwc is no package of a registry: a scanner would take another one for it.
+    // gwc is not in a registry: with a purl, a scanner would confuse it with another package.
     const purl = isOwn ? undefined : `pkg:npm/${name.replace("@", "%40")}@${number}`;
     const [group, own] = name.startsWith("@") ? name.split("/") : [undefined, name];
     return {
@@ -53,7 +53,7 @@ export function billOfMaterials(
   };
 }
 
-/** What a package says of itself. */
+/** Returns version and license from the package.json of a package. */
 function described(folder: string): {
   readonly version: string;
   readonly licenses: readonly object[];

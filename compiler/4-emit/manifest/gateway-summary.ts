@@ -9,7 +9,7 @@ import { matchText } from "../../model/matches.ts";
 import { startupNeeds } from "../startup-needs.ts";
 import type { ChainSummary, GatewaySummary } from "./manifest-schema.ts";
 
-/** The summary of a program. */
+/** Returns the summary of a program. */
 export function gatewaySummary(program: Program): GatewaySummary {
   const { binds, tcp } = program;
   return {
@@ -84,7 +84,7 @@ function chainSummary(policies: readonly PolicyUse[]): ChainSummary {
   };
 }
 
-/** What `rules` says whole needs no digest. */
+/** Returns a digest of a policy's settings, or `rules` if its rules are all it has. */
 function settingsOf(use: PolicyUse): string {
   const checks = accessOf(use);
   const isRules = checks.length > 0 && checks.every(({ kind }) => kind === "rules");
@@ -95,7 +95,7 @@ function digest(settings: unknown): string {
   return createHash("sha256").update(settingsKey(settings)).digest("hex").slice(0, 12);
 }
 
-/** The variables and files without which a gateway does not start, each once. */
+/** Returns the variables and files that a gateway needs at start, each once. */
 function needsOf(program: Program): GatewaySummary["needs"] {
   const needs = startupNeeds(program);
   return {

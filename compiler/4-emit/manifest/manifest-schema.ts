@@ -11,33 +11,33 @@ import {
 
 const texts = (what: string) => list(text(what));
 
-/** The policies of a listener before routing, or of a route. */
+/** Policies of a listener before routing, or of a route. */
 const chain = {
-  policies: map(text("a digest of its settings; `rules`: all that it does stands in `rules`"), {
+  policies: map(text("digest of its settings, or `rules` if its rules are all it has"), {
     description: "in request order",
   }),
   identities: list(
     object(
       {
-        variable: text("the variable of rules: `jwt`"),
-        isRequired: boolean("false: requests of nobody go on"),
-        proof: text("what proves it: `a valid token of https://issuer.example.com`"),
+        variable: text("variable in rules: `jwt`"),
+        isRequired: boolean("false: anonymous requests continue"),
+        proof: text("the proof: `a valid token of https://issuer.example.com`"),
       },
       { required: ["variable", "isRequired", "proof"] },
     ),
-    { description: "who is looked for, in request order" },
+    { description: "checked identities, in request order" },
   ),
   rules: list(
     object(
       {
         about: choice("requests, or the items of MCP servers", ["request", "mcp"]),
-        action: choice("what it does where it is true", ["allow", "deny", "require"]),
-        expression: text("as it is written"),
+        action: choice("effect if it is true", ["allow", "deny", "require"]),
+        expression: text("as configured"),
         targets: object(
-          { names: texts("a server"), isExcluded: boolean("all servers but these") },
+          { names: texts("a server"), isExcluded: boolean("true: all servers except these") },
           {
             required: ["names", "isExcluded"],
-            description: "the servers whose items are meant; absent: all of them",
+            description: "servers to whose items it applies; absent: all servers",
           },
         ),
       },
@@ -49,8 +49,8 @@ const chain = {
 const listener = object(
   {
     port: integer("the port", 1, 65535),
-    address: text("the one address that it is open on; absent: every one of the machine"),
-    protocol: choice("what it speaks", ["http", "https"]),
+    address: text("the address it listens on; absent: all addresses"),
+    protocol: choice("protocol of clients", ["http", "https"]),
     hostname: text("`shop.example.com`, `*.example.com` or `*`"),
     ...chain,
   },
@@ -59,11 +59,11 @@ const listener = object(
 
 const route = object(
   {
-    name: text("what logs call it"),
+    name: text("name in logs"),
     listeners: texts("`*:3000`, `shop.example.com:443`"),
-    matches: texts("`path prefix /mcp`, behind the host name that it needs"),
+    matches: texts("`path prefix /mcp`, after its host name if it needs one"),
     ...chain,
-    backends: text("every server, by name and address"),
+    backends: text("servers, by name and address"),
     targets: texts("a server of an MCP backend"),
   },
   { required: ["name", "listeners", "matches", "policies", "identities", "rules", "backends"] },
@@ -71,10 +71,10 @@ const route = object(
 
 const connectionRoute = object(
   {
-    name: text("what logs call it"),
-    hostnames: texts("a server name that leads to it, or `*`"),
+    name: text("name in logs"),
+    hostnames: texts("a server name of it, or `*`"),
     policies: texts("a policy, in order"),
-    backends: text("every server, by name and address"),
+    backends: text("servers, by name and address"),
   },
   { required: ["name", "hostnames", "policies", "backends"] },
 );
@@ -82,21 +82,21 @@ const connectionRoute = object(
 const connection = object(
   {
     port: integer("the port", 1, 65535),
-    hostname: text("the server name that is asked for, or `*`"),
+    hostname: text("requested server name, or `*`"),
     routes: list(connectionRoute),
-    settings: text("a digest of all of it"),
+    settings: text("digest of all its settings"),
   },
   { required: ["port", "hostname", "routes", "settings"] },
 );
 
-/** What a gateway serves, to whom, and from where: what `manifest.json` and a program have in common. */
+/** Listeners, routes and servers of a gateway: the common part of `manifest.json` and a program. */
 export const summaryFields = {
   listeners: list(listener),
   routes: list(route),
-  connections: list(connection, { description: "ports whose connections are passed on" }),
+  connections: list(connection, { description: "ports with passed-on connections" }),
   needs: object(
     { variables: texts("an environment variable"), files: texts("a file") },
-    { required: ["variables", "files"], description: "what has to be there when it starts" },
+    { required: ["variables", "files"], description: "what it needs at start" },
   ),
 };
 
@@ -104,8 +104,8 @@ const summary = object(summaryFields, {
   required: ["listeners", "routes", "connections", "needs"],
 });
 
-/** What a gateway serves, to whom, and from where. */
+/** Listeners, routes, access rules and servers of a gateway. */
 export type GatewaySummary = Infer<typeof summary>;
 
-/** The policies of a listener before routing, or of a route. */
+/** Policies of a listener before routing, or of a route. */
 export type ChainSummary = Pick<Infer<typeof route>, "policies" | "identities" | "rules">;

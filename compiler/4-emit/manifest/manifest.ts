@@ -3,24 +3,27 @@ import type { Program } from "../../ir/program.ts";
 import { gatewaySummary } from "./gateway-summary.ts";
 import type { GatewaySummary } from "./manifest-schema.ts";
 
-/** `manifest.json`: what a bundle is, for those who did not build it. `gwc diff` takes it as a side. */
+/**
+ * Content of `manifest.json`: a description of a bundle for people who did not build it. `gwc diff` accepts it as a
+ * side.
+ */
 export interface BundleManifest extends GatewaySummary {
-  /** The version that built it. */
+  /** Version of gwc that built it. */
   readonly gwc: string;
   readonly gateway: string;
   readonly inputs: readonly { readonly name: string; readonly sha256: string }[];
   readonly ports: {
     readonly clients: readonly number[];
-    /** `host:port` of metrics, and of readiness. */
+    /** `host:port` of metrics and of readiness. */
     readonly stats: string;
     readonly readiness: string;
   };
   readonly bundle: { readonly bytes: number; readonly sha256: string };
-  /** Files that the build wrote, sorted; the next build removes those it no longer writes. */
+  /** Files that the build wrote, sorted; the next build removes those that it no longer writes. */
   readonly files: readonly string[];
 }
 
-/** The manifest of a build. */
+/** Returns the manifest of a build. */
 export function manifestOf(
   program: Program,
   bundle: BundleManifest["bundle"],

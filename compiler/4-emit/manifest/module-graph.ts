@@ -4,17 +4,17 @@ import type { Program } from "../../ir/program.ts";
 import { allRoutes } from "../../ir/routes.ts";
 import type { Bundle } from "../bundle.ts";
 
-/** `modules.json`: what is in a bundle, and because of what. */
+/** Content of `modules.json`: the modules of a bundle, and why each is in it. */
 export interface ModuleGraph {
-  /** Policies, and the routes and listeners that need each. */
+  /** Policies with the routes and listeners that use each. */
   readonly policies: Readonly<Record<string, readonly string[]>>;
   /** Runtime modules in the bundle, and which modules import each. */
   readonly runtime: Readonly<Record<string, readonly string[]>>;
-  /** Packages in the bundle, in bytes. */
+  /** Sizes of the packages in the bundle, in bytes. */
   readonly packages: Readonly<Record<string, number>>;
 }
 
-/** The module graph of a bundle. */
+/** Returns the module graph of a bundle. */
 export function moduleGraphOf(program: Program, bundle: Bundle): ModuleGraph {
   return {
     policies: policyUsers(program),
@@ -23,7 +23,7 @@ export function moduleGraphOf(program: Program, bundle: Bundle): ModuleGraph {
   };
 }
 
-/** Which routes, and listeners before routing, use each policy. */
+/** Returns the routes, and the listeners before routing, that use each policy. */
 export function policyUsers(program: Program): Readonly<Record<string, readonly string[]>> {
   const users = new Map<string, string[]>();
   const add = ({ kind }: PolicyUse, user: string) =>

@@ -8,16 +8,16 @@ const schema = openObject(
   { required: ["gwc", "gateway", "listeners", "routes", "connections", "needs"] },
 );
 
-/** A `manifest.json` as far as it is read again. */
+/** The part of a `manifest.json` that is read again. */
 export type StoredManifest = Infer<typeof schema>;
 
-/** What a text is: a manifest, something else, or one that says too little. */
+/** Kind of a JSON file: a manifest, an outdated manifest, or something else. */
 export type ReadManifest =
   | { readonly kind: "manifest"; readonly manifest: StoredManifest }
   | { readonly kind: "problem"; readonly problem: string }
   | { readonly kind: "other" };
 
-/** Reads a `manifest.json`; those of versions before it said what a bundle is are a problem. */
+/** Reads a `manifest.json`; one of a version whose manifests lack a summary is a problem. */
 export function readManifest(json: string): ReadManifest {
   const parsed = parseJson(json);
   if (parsed === undefined) return { kind: "other" };
@@ -25,7 +25,7 @@ export function readManifest(json: string): ReadManifest {
   const { gwc, files } = Object(value);
   if (typeof gwc !== "string" || !Array.isArray(files)) return { kind: "other" };
   if (!compileSchema(schema, [value])(value)) {
-    const problem = `gwc ${gwc} wrote it, whose manifests say too little; build it again`;
+    const problem = `manifests of gwc ${gwc} have no summary; build it again`;
     return { kind: "problem", problem };
   }
   const manifest = validated(schema, value);

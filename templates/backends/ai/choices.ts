@@ -9,7 +9,7 @@ import { modelCases } from "./model-cases.ts";
 const CALLS = "gwc/runtime/llm/calls";
 const CHOOSE = `${CALLS}/choose-target`;
 
-/** The choice among targets that functions make. */
+/** Writes the choice among targets that functions make. */
 export function choiceOfCalls(groups: readonly (readonly Code[])[]): Printable {
   const only = onlyOf(groups);
   return only === undefined
@@ -17,7 +17,7 @@ export function choiceOfCalls(groups: readonly (readonly Code[])[]): Printable {
     : call(imported(CHOOSE, "oneTarget"), [only]);
 }
 
-/** The choice among targets that are settings. */
+/** Writes the choice among targets that are settings. */
 export function choiceOfSettings(groups: readonly (readonly Printable[])[]): Printable {
   const only = onlyOf(groups);
   return only === undefined
@@ -25,7 +25,7 @@ export function choiceOfSettings(groups: readonly (readonly Printable[])[]): Pri
     : code`${imported(CHOOSE, "oneTarget")}(${literal(only)})`;
 }
 
-/** The choice where nobody is asked. */
+/** Writes the choice if no target serves the request. */
 export function noChoice(): Printable {
   return code`() => ${imported(`${CALLS}/target`, "unasked")}`;
 }
@@ -35,17 +35,20 @@ function onlyOf<Target>(groups: readonly (readonly Target[])[]): Target | undefi
   return others.length === 0 ? only : undefined;
 }
 
-/** A model, and who serves it. */
+/** A model and its targets. */
 export interface ModelChoice {
-  /** What clients call it, with one `*` at an end at most. */
+  /** Name for clients, with at most one `*` at an end. */
   readonly model: string;
-  /** Absent: nobody is asked. */
+  /** Its targets; absent without any. */
   readonly targets?: Printable;
-  /** Who serves it depends on the request. */
+  /** Whether its targets depend on the request. */
   readonly isConditional?: true;
 }
 
-/** A table of models, and the function that finds one in it. `label`: what both are about, `completions`. */
+/**
+ * Writes a table of models, and the function that looks up a model in it. `label`: prefix of both names,
+ * `completions`.
+ */
 export function choiceByModel(
   label: string,
   models: readonly ModelChoice[],

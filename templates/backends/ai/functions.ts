@@ -26,21 +26,21 @@ type ProviderNode = AiNode["groups"][number][number];
 type VirtualModel = AiNode["virtualModels"][number];
 type TransformsNode = NonNullable<ProviderNode["transforms"]>;
 
-/** A function or constant of the module, by what it says. */
+/** A function or constant of the module, identified by its content. */
 interface Declaration {
   readonly label: string;
-  /** What it says for a provider; undefined: there is none for it. */
+  /** Returns its content for a provider; `undefined` if the provider needs none. */
   readonly says: (node: ProviderNode) => unknown;
   readonly origin: Origin;
   readonly make: (id: Name) => Code;
 }
 
-/** The functions of a route's module that providers share: each is declared once. */
+/** Functions of a route's module that providers share; equal ones are declared once. */
 export class AiFunctions {
   readonly #providers: readonly ProviderNode[];
   readonly #trace: Trace;
   readonly #expressions: Expressions;
-  /** By what they say. */
+  /** Declarations by content. */
   readonly #known = new Map<string, Name>();
   readonly #taken: Set<string>;
   readonly #conditions = new Map<VirtualModel, Name>();
@@ -53,7 +53,7 @@ export class AiFunctions {
     this.#taken = new Set([route.id]);
   }
 
-  /** The function that tells a failure by the head of a response; undefined: the status does. */
+  /** Declares the function that detects a failure from the head of a response; `undefined` if the status decides. */
   isUnhealthy(node: ProviderNode): Name | undefined {
     const unhealthy = node.health?.unhealthy;
     if (unhealthy === undefined) return undefined;
@@ -65,7 +65,7 @@ export class AiFunctions {
     });
   }
 
-  /** The function that gives a model its name at a provider; undefined: it has none of its own. */
+  /** Declares the function that maps a model to its name at a provider; `undefined` if names are the same. */
   modelFor(node: ProviderNode): Name | undefined {
     const aliases = node.policies?.modelAliases;
     if (aliases === undefined) return undefined;
@@ -77,7 +77,9 @@ export class AiFunctions {
     });
   }
 
-  /** What expressions make of fields of requests, before guards see them; undefined: nothing. */
+  /**
+   * Declares the changes of expressions to fields of requests, before guards see them; `undefined` if nothing changes.
+   */
   transform({ edit: form }: AskedType, node: ProviderNode): Name | undefined {
     const { transforms, policies } = node;
     if (transforms === undefined || !form.takesFields) return undefined;
@@ -101,7 +103,7 @@ export class AiFunctions {
     });
   }
 
-  /** The function that says which model of a conditional one is asked: its place among them. */
+  /** Declares the function that chooses a target of a conditional model, by its index. */
   condition(model: VirtualModel): Name {
     const known = this.#conditions.get(model);
     if (known !== undefined) return known;
@@ -146,11 +148,11 @@ export class AiFunctions {
     `;
   }
 
-  /** The edits of a body that come after guards; undefined: there are none. */
+  /** Declares the edits of a body that follow guards; `undefined` if nothing is edited. */
   prepare({ edit: form }: AskedType, node: ProviderNode): Name | undefined {
     const editsOf = ({ policies, transforms }: ProviderNode) => ({
       ...(form.takesFields && {
-        // Expressions see what was overridden, so that comes before them.
+        // Expressions see overridden fields, so overrides are applied before them.
         overrides: transforms === undefined ? policies?.overrides : undefined,
         defaults: policies?.defaults,
       }),
@@ -182,7 +184,7 @@ export class AiFunctions {
     });
   }
 
-  /** What guards requests and responses; undefined: nothing does. */
+  /** Declares the guards of requests and responses; `undefined` without guards. */
   guard(node: ProviderNode): Name | undefined {
     const { guard } = node;
     if (guard === undefined) return undefined;
@@ -215,7 +217,9 @@ export class AiFunctions {
     });
   }
 
-  /** The name of what is declared: where providers differ, that of the first one that has it stands behind the label. */
+  /**
+   * Returns the name of a declaration; if providers differ, the first provider that has it is appended to the label.
+   */
   #declare(node: ProviderNode, { label, says, origin, make }: Declaration): Name {
     const text = `${label} ${JSON.stringify(says(node))}`;
     const known = this.#known.get(text);
@@ -239,7 +243,7 @@ export class AiFunctions {
   }
 }
 
-/** The parameter of a function of expressions about a request to a model, and the variables that it declares. */
+/** Returns the parameter of a function of expressions about a model request, and the variables that it declares. */
 function inputOf(reads: readonly string[]): {
   readonly input: Code;
   readonly declared: readonly Code[];

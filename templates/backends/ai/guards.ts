@@ -14,18 +14,18 @@ type GuardsNode = NonNullable<BackendNode<"ai">["groups"][number][number]["guard
 type GuardNode = GuardsNode["request"][number];
 type RegexNode = Extract<GuardNode, { kind: "regex" }>;
 type ServerNode = Exclude<GuardNode, RegexNode>;
-/** A webhook that guards. */
+/** A guard that is a webhook. */
 export type WebhookNode = Extract<GuardNode, { kind: "webhook" }>;
 type PatternNode = RegexNode["patterns"][number];
 
-/** What guards need of the module that they stand in. */
+/** Functions of the module around guards. */
 export interface GuardFunctions {
   readonly expressions: Expressions;
-  /** The function that makes headers for a webhook; undefined: it gets none of its own. */
+  /** Returns the function that makes headers for a webhook; `undefined` if it has no headers of its own. */
   readonly headersOf: (webhook: WebhookNode) => Name | undefined;
 }
 
-/** The constant with what guards the requests and responses of providers. */
+/** Declares the constant with the guards of providers' requests and responses. */
 export function promptGuardCode(
   id: Name,
   { request, response, guardsStreams }: GuardsNode,
@@ -40,14 +40,14 @@ export function promptGuardCode(
   return code`const ${id}: ${type} = ${literal(settings)};`;
 }
 
-/** The variables that the headers of webhooks read. */
+/** Returns the variables that the headers of webhooks read. */
 export function guardReads({ request, response }: GuardsNode): readonly string[] {
   return [...request, ...response].flatMap((guard) =>
     guard.kind === "webhook" ? guard.headers.flatMap(({ value: made }) => made.variables) : [],
   );
 }
 
-/** Guards that look for patterns are passed together while they stand together and see the same texts. */
+/** Passes consecutive guards with patterns together if they see the same strings. */
 function stepsCode(guards: readonly GuardNode[], functions: GuardFunctions): readonly Code[] {
   const steps: Code[] = [];
   for (let at = 0; at < guards.length; ) {
@@ -150,7 +150,7 @@ function serverGuardCode(node: ServerNode, { expressions, headersOf }: GuardFunc
   }
 }
 
-/** Where a guard's server is, and with what it is asked. */
+/** Writes the connection to a guard's server, and its credentials. */
 function serverCode(node: ServerNode): Code {
   const { url, connection } = node.target;
   const key = node.kind === "azureContentSafety" ? node.key : undefined;

@@ -6,7 +6,7 @@ import { imported } from "../../code/names.ts";
 import { call } from "../../code/syntax.ts";
 import { mountedFile } from "../parts/connection.ts";
 
-/** A key in a header of its own. */
+/** Writes an API key that is sent in a header of its own. */
 export function keyCode({
   header,
   value,
@@ -23,7 +23,7 @@ export function keyCode({
   return code`${call(imported(module, "keyHeaderFile"), args)}`;
 }
 
-/** A header, or those of several paths. */
+/** Writes the header, or the headers of several paths. */
 export function keyHeaderCode(header: KeyHeader): Printable {
   return typeof header === "string" ? header : { ...header };
 }

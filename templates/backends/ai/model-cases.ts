@@ -2,15 +2,15 @@ import { code, literal } from "../../code/code.ts";
 import type { Code, Name } from "../../code/hole.ts";
 import { name } from "../../code/names.ts";
 
-/** A name of models, with one `*` at an end at most, and the statement for those that it means. */
+/** A model name with at most one `*` at an end, and the statement for models that match it. */
 export interface ModelCase {
   readonly pattern: string;
   readonly statement: Code;
 }
 
 /**
- * The statements that tell models apart: whole names first, then those with `*` at an end, the longest one first.
- * `model`: what holds the name; it may be undefined where `isOptional`.
+ * Writes the statements that distinguish models: full names first, then those with `*` at an end, the longest first.
+ * `model`: the variable with the name, which may be undefined if `isOptional`.
  */
 export function modelCases(
   model: Name,

@@ -11,7 +11,7 @@ import { keyCode, keyHeaderCode } from "./key-code.ts";
 type AiNode = BackendNode<"ai">;
 type ProviderNode = AiNode["groups"][number][number];
 
-/** The providers of a route by name. */
+/** Declares the providers of a route by name. */
 export function providersCode(
   { groups, origin }: AiNode,
   trace: Trace,
@@ -31,7 +31,7 @@ export function providersCode(
   `;
 }
 
-/** The provider where it is used. */
+/** Refers to a provider. */
 export function providerReference(node: ProviderNode): Code {
   return isIdentifier(node.name)
     ? code`providers.${name(node.name)}`
@@ -53,13 +53,13 @@ function providerCode(node: ProviderNode, functions: AiFunctions): Code {
   return code`${open}(${literal(settings)})`;
 }
 
-/** The model of every request, by its name in the provider's paths. */
+/** Returns the model of all requests, as the provider's paths name it. */
 function modelCode({ model, modelName }: ProviderNode): Printable | undefined {
   if (model === undefined || modelName === undefined) return model;
   return code`${modelNaming(modelName)}(${literal(model)})`;
 }
 
-/** The function that names models as a provider's paths do. */
+/** Returns the function that maps models to the names in a provider's paths. */
 export function modelNaming(modelName: NonNullable<ProviderNode["modelName"]>): ImportSymbol {
   return imported("gwc/runtime/llm/providers/vertex-model", modelName);
 }

@@ -2,18 +2,18 @@ import type { RouteType } from "../../../compiler/model/llm-policies.ts";
 import type { ImportSymbol } from "../../code/hole.ts";
 import { imported } from "../../code/names.ts";
 
-/** The formats of clients, as their modules are called. */
+/** Formats of clients, by the names of their modules. */
 type ClientName = "completions" | "messages" | "responses";
 
-/** What the code of a route type has in its places. */
+/** Code of a route type. */
 export interface RouteTypeCode {
-  /** The constant that says who serves it. */
+  /** Name of the constant of its service. */
   readonly service: string;
-  /** How its clients read errors; absent: whatever they speak is not looked at. */
+  /** Format in which its clients read errors; absent if any format passes. */
   readonly errors?: ClientName;
-  /** Its requests have a JSON body that is read; absent: they have none, or it passes. */
+  /** How its JSON body is read; absent if it has none, or the body passes unread. */
   readonly asked?: AskedType;
-  /** Paths below its own are its too. */
+  /** Whether paths below its own belong to it. */
   readonly hasParts?: true;
 }
 
@@ -21,18 +21,18 @@ export interface RouteTypeCode {
 export interface AskedType {
   /** `gen_ai.operation.name`. */
   readonly operation: "chat" | "embeddings" | "count_tokens";
-  /** The format of a provider to which they pass as they are. */
+  /** Format of providers that get requests unchanged. */
   readonly native: string;
-  /** The format that says where the texts are. */
+  /** Format that locates the strings of a message. */
   readonly texts: "completions" | "messages" | "responses" | "embeddings";
-  /** What is translated for providers of other formats; absent: nothing can be. */
+  /** Translation for providers of other formats; absent if requests cannot be translated. */
   readonly translated?: "chat" | "embeddings";
   readonly edit: {
-    /** The function that does it. */
+    /** Name of the translating function. */
     readonly name: string;
-    /** Whether it sets fields: `defaults` and `overrides` are those of a request for a completion. */
+    /** Whether fields are set: `defaults` and `overrides` apply to requests for a completion. */
     readonly takesFields: boolean;
-    /** What adds messages; absent: there is no prompt. */
+    /** Name of the function that adds messages; absent if there is no prompt. */
     readonly prompts?: ImportSymbol;
   };
 }
@@ -86,7 +86,7 @@ function promptsOf(client: ClientName): ImportSymbol {
   return formatExport(client, "prompts", "Prompts");
 }
 
-/** What a module of a format exports: `completionsPrompts`. */
+/** Imports a value of a format's module: `completionsPrompts`. */
 export function formatExport(format: string, module: string, suffix: string): ImportSymbol {
   const folder = format.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
   return imported(`gwc/runtime/llm/formats/${folder}/${module}`, `${format}${suffix}`);

@@ -20,19 +20,19 @@ type AiNode = BackendNode<"ai">;
 type ProviderNode = AiNode["groups"][number][number];
 type Groups = readonly (readonly ProviderNode[])[];
 
-/** How the requests of one route type are served. */
+/** How requests of one route type are served. */
 export interface ServiceCode {
-  /** The constants and functions of the module. */
+  /** Constants and functions of the module. */
   readonly declarations: readonly Code[];
-  /** Whether providers are asked at all. */
+  /** Whether providers are called. */
   readonly asksProviders: boolean;
-  /** Whether what says how often a call is tried is asked. */
+  /** Whether the retry policy is used. */
   readonly keepsTries: boolean;
-  /** The statement for the requests under a path; the empty one is every path. */
+  /** Returns the statement for requests under a path; the empty path means all of them. */
   readonly statement: (path: string) => Code;
 }
 
-/** The code that serves a route type. */
+/** Writes the code that serves a route type. */
 export function serviceCode(
   type: RouteType,
   node: AiNode,
@@ -135,14 +135,14 @@ function askedCode(
   };
 }
 
-/** The groups with those of their providers that serve a route type: tokens are counted by some alone. */
+/** Returns the groups with only the providers that serve a route type; for example, few providers count tokens. */
 function servingGroups(type: RouteType, groups: Groups): Groups {
   return groups
     .map((group) => group.filter(({ endpoints }) => endpoints[type] !== undefined))
     .filter((group) => group.length > 0);
 }
 
-/** The models of a front door for which nobody is asked; of a virtual one those count that are asked first. */
+/** Returns the models of a front door without a target; for a virtual model, its first targets count. */
 function unaskedModels(
   { served = [], virtualModels }: AiNode,
   isServed: (group: number) => boolean,
@@ -159,7 +159,7 @@ function isSome(list: readonly unknown[]): boolean {
   return list.length > 0;
 }
 
-/** The first provider that has the Responses API itself. */
+/** Returns the first provider that supports the Responses API itself. */
 function storedByCode({ groups }: AiNode, functions: AiFunctions): Printable | undefined {
   const storedBy = groups
     .flat()
@@ -248,7 +248,7 @@ function timeouts({ request, attempt }: BackendScope["limits"]): Timeouts {
   };
 }
 
-/** The shorter one, where there is one try. */
+/** Returns the shorter of two timeouts if there is only one try. */
 function onlyTimeout({ request, attempt }: BackendScope["limits"]): Timeouts {
   const all = [request, attempt].filter((each) => each !== undefined);
   return { timeout: all.length === 0 ? undefined : milliseconds(Math.min(...all)) };

@@ -13,7 +13,7 @@ const CALLS = "gwc/runtime/llm/calls";
 type ProviderNode = BackendNode<"ai">["groups"][number][number];
 type LlmEndpoint = NonNullable<ProviderNode["endpoints"][RouteType]>;
 
-/** A provider as the end of requests that are read. */
+/** Writes a provider as the target of requests with a body that is read. */
 export function targetCode(
   type: RouteType,
   asked: AskedType,
@@ -63,7 +63,7 @@ function branchCode(
   return code`${imported(`${CALLS}/translated-target`, "translatedTarget")}(${literal(settings)})`;
 }
 
-/** Where a provider serves a route type, and by which name it knows a model. */
+/** Writes the path of a route type at a provider, and the names of models there. */
 export function targetSettings(
   type: RouteType,
   node: ProviderNode,
@@ -85,7 +85,7 @@ function endpointSettings(
   };
 }
 
-/** Aliases first, then the names that the provider's paths have. */
+/** Maps aliases first, then the names in the provider's paths. */
 function modelForCode(node: ProviderNode, functions: AiFunctions): Printable | undefined {
   const aliased = functions.modelFor(node);
   const named = node.modelName && modelNaming(node.modelName);
@@ -105,7 +105,7 @@ function dialectSettings({
   return { guardrail: guardrail && { ...guardrail }, caching: caching && { ...caching } };
 }
 
-/** What is known of the model stands in the path. */
+/** Writes a path that contains the model. */
 function pathCode(
   path: string,
   streamPath: string | undefined,

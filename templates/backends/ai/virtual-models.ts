@@ -10,7 +10,7 @@ const VIRTUAL = "gwc/runtime/llm/calls/virtual-models";
 
 type VirtualModels = BackendNode<"ai">["virtualModels"];
 
-/** The choices of models that stand for others; `targetsOf`: who serves a group, as far as the route type is served. */
+/** Writes the choices of virtual models. `targetsOf`: returns the targets of a group that serve the route type. */
 export function virtualChoices(
   models: VirtualModels,
   targetsOf: (group: number) => readonly Code[],

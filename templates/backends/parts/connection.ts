@@ -20,7 +20,10 @@ import type { Code, Printable } from "../../code/hole.ts";
 import { imported } from "../../code/names.ts";
 import { milliseconds } from "../../code/units.ts";
 
-/** The connections to an upstream. `credential`: what signs its requests, beside what the connection has. */
+/**
+ * Opens the connections to an upstream. `credential`: signs its requests, in addition to the connection's own
+ * credentials.
+ */
 export function upstreamCode(
   url: Text,
   connection: BackendConnection,
@@ -31,7 +34,10 @@ export function upstreamCode(
   return code`${open}(${literal(settings)})`;
 }
 
-/** The connections to an upstream that requests are passed on to, below the path of its address; `more`: settings besides. */
+/**
+ * Opens the connections to an upstream of forwarded requests, below the path of its address; `more`: further
+ * settings.
+ */
 export function forwardCode(
   url: Text,
   connection: BackendConnection,
@@ -41,7 +47,7 @@ export function forwardCode(
   return code`${open}(${literal({ ...forwardSettings(url, connection), ...more })})`;
 }
 
-/** The same as settings, for who opens connections to each server that the address stands for. */
+/** Returns the same as settings, for backends that open connections to each server of an address. */
 export function forwardSettings(
   url: Text,
   connection: BackendConnection,
@@ -53,7 +59,7 @@ export function forwardSettings(
   return { ...settings, url: checked };
 }
 
-/** Where an upstream is and how it is reached, as the runtime takes it. */
+/** Returns the address and connection of an upstream, as the runtime expects them. */
 export function upstreamSettings(
   url: Text,
   connection: BackendConnection,
@@ -66,7 +72,7 @@ export function upstreamSettings(
   };
 }
 
-/** The client's token becomes another one. */
+/** Writes the exchange of the client's token. */
 function exchangeCode({
   kind: _,
   url,
@@ -89,14 +95,14 @@ function exchangeCode({
   return code`${exchange}(${literal(settings)})`;
 }
 
-/** The secret of a client; what stands in a file is followed. */
+/** Writes the secret of a client; changes of a file are reloaded. */
 export function clientSecretCode(secret: Text | MountedFile): Printable {
   if (typeof secret === "string" || secret.kind === "env") return secret;
   const open = imported("gwc/runtime/auth/oauth/client-authentication", "clientSecretFile");
   return code`${open}(${filePath(secret)})`;
 }
 
-/** How an upstream is reached, wherever it is. */
+/** Returns the settings of a connection, without the address. */
 export function connectionSettings({
   tls,
   isPassthrough: _,
@@ -128,7 +134,7 @@ export function connectionSettings({
 
 const NODE = "gwc/runtime/http/upstream/node";
 
-/** The class that sends requests in a version of HTTP other than 1.1. */
+/** Returns the class that sends requests with a version of HTTP other than 1.1. */
 function versionCode(version: NonNullable<BackendConnection["version"]>): Code {
   const upstream =
     version === "http2"
@@ -161,25 +167,25 @@ function proxyAuthorization(shown: Text | MountedFile): Readonly<Record<string, 
     : { authorizationFile: filePath(shown) };
 }
 
-/** TCP keepalive, as the runtime takes it. */
+/** Writes TCP keepalive, as the runtime expects it. */
 export function keepAliveSettings({ time, interval, retries }: KeepAliveSettings): Printable {
   return { time: milliseconds(time), interval: milliseconds(interval), retries };
 }
 
-/** The statement that puts the client's credentials back for a backend that is meant to see them. */
+/** Returns the statement that restores the client's credentials for a backend that may see them. */
 export function passthrough(connections: readonly BackendConnection[]): readonly Code[] {
   if (!connections.some(({ isPassthrough }) => isPassthrough)) return [];
   return [code`${imported("gwc/runtime/auth/credentials", "restoreCredentials")}(exchange);`];
 }
 
-/** The address of an upstream; what starts with a variable is looked at when the gateway starts. */
+/** Writes the address of an upstream; one that starts with a variable is checked when the gateway starts. */
 function upstreamUrl(url: Text, isSecure: boolean): Text | Code {
   if (typeof url === "string" || typeof url.parts[0] === "string") return url;
   const read = imported("gwc/runtime/process/startup-values", isSecure ? "httpsUrl" : "httpUrl");
   return code`${read}(${literal(url)})`;
 }
 
-/** TLS to an upstream, as the runtime takes it. */
+/** Writes TLS to an upstream, as the runtime expects it. */
 export function tlsSettings({
   authorities,
   certFile,
@@ -198,14 +204,14 @@ export function tlsSettings({
   };
 }
 
-/** What stands in a file is followed: it changes when the mounted Secret does. */
+/** Writes a PEM file that is reloaded when it changes, as mounted Secrets do. */
 function credential(value: Text | MountedFile): Printable {
   if (typeof value === "string" || value.kind === "env") return value;
   const open = imported("gwc/runtime/http/upstream/credential-file", "credentialFile");
   return code`${open}(${filePath(value)})`;
 }
 
-/** Requests to a cloud are signed, or have a token that is fetched. */
+/** Writes the credentials of a cloud: signatures, or a fetched token. */
 function cloudCredential(
   credentials: CloudCredentials,
   url: Text,
@@ -231,7 +237,7 @@ function gcpToken({ token, audience }: GcpAuthConfig, url: Text): Code {
     : code`${imported(`${GCP}/id-token`, "idToken")}(${audienceCode(audience, url)})`;
 }
 
-/** An address that is known when the gateway starts says its audience then. */
+/** Writes the audience; for an address that is read at start, it is derived then. */
 function audienceCode(audience: string | undefined, url: Text): Code {
   if (audience !== undefined) return code`${literal(audience)}`;
   if (typeof url === "string") return code`${literal(`https://${new URL(url).hostname}`)}`;
@@ -288,12 +294,12 @@ function awsKeys(keys: AwsKeyTexts | undefined, region: string): Code {
   return code`${imported(`${AWS}/mounted-keys`, "mountedKeys")}(${literal(files)})`;
 }
 
-/** The path of a file that the gateway reads. */
+/** Writes the path of a file that the gateway reads. */
 export function mountedFile(file: Text | MountedFile): Code {
   return filePath(file);
 }
 
-/** How connections are passed on, as the runtime takes it. */
+/** Writes how connections are passed on, as the runtime expects it. */
 export function tcpSettings({
   tls,
   keepAlive,

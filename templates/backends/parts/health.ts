@@ -8,7 +8,7 @@ import { parameter } from "../../code/variables.ts";
 
 type HealthNode = NonNullable<BackendNode<"host">["health"]>;
 
-/** When a server is left alone, as the runtime takes it; `isUnhealthy`: the function that tells a failure. */
+/** Writes when a server is ejected, as the runtime expects it; `isUnhealthy`: the function that detects a failure. */
 export function healthSettings(node: HealthNode, isUnhealthy: Name | undefined): Printable {
   const { eviction, consecutiveFailures, healthThreshold, restoreHealth, active } = node;
   const { panicThreshold } = node;
@@ -33,7 +33,7 @@ function activeSettings(active: NonNullable<HealthNode["active"]>): Printable {
   };
 }
 
-/** The function that tells a failure by the head of a response. */
+/** Writes the function that detects a failure from the head of a response. */
 export function unhealthyFunction(
   id: Name,
   { source, variables, code: emitted }: NonNullable<HealthNode["unhealthy"]>,

@@ -6,7 +6,7 @@ import { imported } from "../../code/names.ts";
 
 type Target = PolicySettings["extAuthz"]["cases"][number]["value"]["target"];
 
-/** The way to a gRPC server. */
+/** Opens the connection to a gRPC server. */
 export function grpcChannelCode({ url, connection }: Pick<Target, "url" | "connection">): Code {
   const open = imported("gwc/runtime/grpc/channel", "openGrpcChannel");
   return code`${open}(${literal(upstreamSettings(url, connection))})`;

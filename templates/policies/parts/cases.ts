@@ -9,22 +9,22 @@ import { parameter } from "../../code/variables.ts";
 import type { RouteScope } from "../policy.ts";
 import { readingsCall, repeatableReads } from "./readings.ts";
 
-/** One of several forms of a policy. */
+/** One of several cases of a policy. */
 export interface PolicyCase<Value> {
   readonly condition: CompiledExpression | undefined;
   readonly value: Value;
   readonly origin: Origin;
 }
 
-/** What a policy adds to a module. */
+/** Parts that a policy adds to a module. */
 export interface CaseCode {
   readonly declarations: readonly Hole[];
   readonly steps: readonly Hole[];
 }
 
 /**
- * The forms of a policy: the first whose condition is true acts. `test` names the functions of the conditions, and
- * `make` writes one form, whose names end in the suffix; a form that always acts stands by itself.
+ * Writes the cases of a policy: the first one whose condition is true applies. `test` names the functions of
+ * conditions. `make` writes one case, whose names end in the suffix; a case without condition needs no `if`.
  */
 export function casesCode<Value>(
   cases: readonly PolicyCase<Value>[],
@@ -56,7 +56,7 @@ interface Branch extends CaseCode {
   readonly condition: { readonly call: Expression } | undefined;
 }
 
-/** `if ... else if ... else` */
+/** Writes `if ... else if ... else`. */
 function branches(made: readonly Branch[]): Code {
   const parts = made.map(({ condition, steps }, index) => {
     const word = index === 0 ? code`` : code`else `;
@@ -71,8 +71,8 @@ function branches(made: readonly Branch[]): Code {
   return join(parts, " ");
 }
 
-/** A form of which nothing acts on this route: no later one does either. */
-const IDLE = code`// nothing of it acts on this route`;
+/** Body of a case that does nothing on this route; later cases must not apply either. */
+const IDLE = code`// no part of it applies to this route`;
 
 function conditionCode(
   label: string,

@@ -9,34 +9,34 @@ import type { RouteVariables } from "../../code/variables.ts";
 import { templateOf } from "../index.ts";
 import type { PolicyCode } from "../policy.ts";
 
-/** What the code of a chain of policies is made with. */
+/** Context of a chain of policies. */
 export interface ChainScope {
   readonly phase: "PreRouting" | "PostRouting";
   readonly trace: Trace;
   readonly expressions: Expressions;
-  /** The most bytes of a body that is read as a whole. */
+  /** Maximum size of a buffered body, in bytes. */
   readonly maxBufferSize: number;
-  /** Several threads serve the gateway. */
+  /** Whether several threads serve the gateway. */
   readonly hasThreads: boolean;
-  /** The name of the module's function, which no other module of the gateway has. */
+  /** Name of the module's function, unique in the gateway. */
   readonly id: string;
-  /** A backend keeps to limits of time and to tries itself. */
+  /** Whether a backend applies timeouts and retries itself. */
   readonly keepsLimits: boolean;
-  /** Requests are passed on to a backend. */
+  /** Whether requests are forwarded to a backend. */
   readonly forwards: boolean;
-  /** What the function holds; the policies add to it. */
+  /** Variables of the function, which policies extend. */
   readonly variables: RouteVariables;
 }
 
-/** A policy of a chain: what it is asked, and its code. */
+/** A policy of a chain: its template and its code. */
 export interface ChainPart {
   readonly code: PolicyCode;
-  /** The CEL variable that its steps declare: who the client is. */
+  /** CEL variable with the identity that its steps declare. */
   readonly identity: string | undefined;
   readonly isBeforeGuard: boolean;
 }
 
-/** The code of policies, one by one, in request order. */
+/** Writes the code of policies, one by one, in request order. */
 export function policyParts(
   policies: readonly PolicyUse[],
   scope: ChainScope,
@@ -61,7 +61,7 @@ function stepUpOf({ kind }: PolicyUse): ImportSymbol | undefined {
   return templateOf(kind).openStepUp;
 }
 
-/** What a listener's policy leaves on the exchange for its routes. */
+/** Declares the variables that a listener's policy puts on the exchange for its routes. */
 export function establishAttributes<Kind extends PolicyKind>(
   { kind, settings }: PolicyUse<Kind>,
   variables: RouteVariables,
@@ -71,7 +71,7 @@ export function establishAttributes<Kind extends PolicyKind>(
   for (const variable of attributes?.(settings) ?? []) variables.establish(variable);
 }
 
-/** The part of a policy that keeps who the client is for the routes, and for the access log. */
+/** Adds the step that stores the identity on the exchange, for routes and the access log. */
 export function keepIdentity(part: ChainPart, variables: RouteVariables): ChainPart {
   const { code: made, identity } = part;
   if (identity === undefined) return part;
@@ -80,12 +80,12 @@ export function keepIdentity(part: ChainPart, variables: RouteVariables): ChainP
   return { ...part, code: { ...made, steps: [...made.steps, kept] } };
 }
 
-/** Whether a function with these policies has to wait. */
+/** Returns whether a function with these policies is async. */
 export function isAsyncChain(parts: readonly ChainPart[]): boolean {
   return parts.some(({ code: made }) => made.isAsync === true || made.readsRequestBody === true);
 }
 
-/** The statements of each policy; the request is held for its body before the first one that reads it. */
+/** Returns the statements of each policy; the body is buffered before the first one that reads it. */
 export function policySteps(
   parts: readonly ChainPart[],
   { variables, maxBufferSize }: ChainScope,
@@ -100,7 +100,7 @@ export function policySteps(
   });
 }
 
-/** `cors, jwtAuth (strict)` */
+/** Returns a summary: `cors, jwtAuth (strict)`. */
 export function policiesText(policies: readonly PolicyUse[]): string {
   return policies.map(policyText).join(", ");
 }
@@ -110,7 +110,7 @@ function policyText<Kind extends PolicyKind>({ kind, settings }: PolicyUse<Kind>
   return detail === undefined ? kind : `${kind} (${detail})`;
 }
 
-/** Whether policies that stand before routing ask something when the request is for a model. */
+/** Returns whether a policy before routing runs checks when the request is a model call. */
 export function asksBeforeCalls<Kind extends PolicyKind>({
   kind,
   settings,
@@ -118,7 +118,7 @@ export function asksBeforeCalls<Kind extends PolicyKind>({
   return templateOf(kind).asksBeforeCalls?.(settings) === true;
 }
 
-/** The origins whose pages policies let in. */
+/** Returns the origins of pages that policies allow. */
 export function allowedOrigins(policies: readonly PolicyUse[]): readonly string[] {
   return policies.flatMap(ownOrigins);
 }
@@ -130,7 +130,7 @@ function ownOrigins<Kind extends PolicyKind>({
   return templateOf(kind).allowedOrigins?.(settings) ?? [];
 }
 
-/** Holds the request until its body is there. */
+/** Writes the step that buffers the body. */
 export function bufferStep(limit: number): Hole {
   const buffer = imported("gwc/runtime/http/buffer-body", "bufferBody");
   return code`if (!(await ${buffer}(exchange, ${bytes(limit)}))) return;`;

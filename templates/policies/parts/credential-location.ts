@@ -5,14 +5,14 @@ import { readsBody } from "../../code/reads.ts";
 import { valueFunction } from "../../code/value-function.ts";
 import type { RouteScope } from "../policy.ts";
 
-/** Where a credential stands, as the runtime takes it, and the function that finds it where an expression does. */
+/** Location of a credential as the runtime expects it, and the function that finds it if it is an expression. */
 export interface LocationCode {
   readonly readsRequestBody: boolean;
   readonly value: Printable;
   readonly declarations: readonly Code[];
 }
 
-/** The place of a policy's credential; `label` names the function of an expression. */
+/** Writes the location of a policy's credential; `label` names the function of an expression. */
 export function locationCode(
   location: PolicySettings["apiKey"]["location"],
   label: string,

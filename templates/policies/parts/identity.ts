@@ -3,12 +3,12 @@ import type { Code, ImportSymbol } from "../../code/hole.ts";
 import { name } from "../../code/names.ts";
 import type { PolicyCode } from "../policy.ts";
 
-/** The functions that check a credential: which one runs is decided by the mode. */
+/** Names of the functions that check a credential, by mode. */
 export type IdentityChecks = Readonly<Record<"strict" | "optional" | "permissive", ImportSymbol>>;
 
 type IdentityCode = Pick<PolicyCode, "steps" | "unread" | "isAsync">;
 
-/** The steps of a check: the variable holds who it is from here on, or the exchange ends. */
+/** Writes the steps of a check: they declare the identity, or end the exchange. */
 export function identitySteps(
   variable: string,
   mode: keyof IdentityChecks,
@@ -18,7 +18,7 @@ export function identitySteps(
   return stepsOf(variable, mode, code`${checks[mode]}(exchange, ${credentials})`);
 }
 
-/** The same for a check that may have to wait. */
+/** Writes the same for an async check. */
 export function awaitedIdentitySteps(
   variable: string,
   mode: keyof IdentityChecks,

@@ -9,7 +9,7 @@ import { importedType, name } from "../../code/names.ts";
 import { parameter } from "../../code/variables.ts";
 import type { RouteScope } from "../policy.ts";
 
-/** A function of the module that gives an object, made of what expressions read. */
+/** A function of the module that returns an object of expressions' values. */
 export interface ObjectFunction {
   readonly label: Name;
   readonly declaration: Code;
@@ -17,7 +17,7 @@ export interface ObjectFunction {
   readonly variables: readonly string[];
 }
 
-/** The function `label` that gives an object of these members; `read`: what is read for them. */
+/** Writes the function `label`, which returns an object with these members; `read`: the expressions in them. */
 export function objectFunction(
   label: string,
   type: Code,
@@ -43,7 +43,7 @@ export function objectFunction(
   };
 }
 
-/** The function `label` that gives the values of expressions by their names; undefined without any. */
+/** Writes the function `label`, which returns the values of expressions by name; `undefined` without expressions. */
 export function valuesFunction(
   label: string,
   values: readonly NamedValue[],
@@ -62,7 +62,7 @@ export function valuesFunction(
   return objectFunction(label, code`${result}`, read, members, origin, scope);
 }
 
-/** The function `label` that gives names and values of headers; undefined without any. */
+/** Writes the function `label`, which returns names and values of headers; `undefined` without headers. */
 export function headersFunction(
   label: string,
   headers: readonly NamedValue[],
@@ -80,7 +80,7 @@ export function headersFunction(
   );
 }
 
-/** The function `label` that gives a list of values. */
+/** Writes the function `label`, which returns a list of values. */
 export function listFunction(
   label: string,
   values: readonly CompiledExpression[],
@@ -122,7 +122,7 @@ function calledFunction(
   };
 }
 
-/** A member of an object, with its source above it. */
+/** Writes a member of an object, with its source above it. */
 export function valueMember(
   label: string,
   value: CompiledExpression,
@@ -134,13 +134,16 @@ export function valueMember(
   `;
 }
 
-/** Quoted keys are computed ones: `__proto__` is a name like any other. */
+/** Writes the key of a property; quoted ones are computed, so that `__proto__` is a name like any other. */
 export function propertyKey(key: string): Hole {
   const isPlain = /^[A-Za-z_$][\w$]*$/.test(key) && key !== "__proto__";
   return isPlain ? name(key) : code`[${literal(key)}]`;
 }
 
-/** A function of a response as an argument: itself when it reads the response alone, else one that passes the rest. */
+/**
+ * Passes a function of a response: itself if it reads only the response, otherwise one that passes the other
+ * variables.
+ */
 export function ofResponse({ label, variables, call }: ObjectFunction): Code {
   if (variables.every((each) => each === "response")) return code`${label}`;
   return code`${variables.includes("response") ? code`(response)` : code`()`} => ${call}`;

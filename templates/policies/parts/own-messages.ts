@@ -6,7 +6,7 @@ import { templateOf } from "../index.ts";
 import type { OwnMessages } from "../policy.ts";
 import type { ChainScope } from "./chain.ts";
 
-/** The variables that the policies about the messages of a route's backends read of the exchange. */
+/** Returns the variables of the exchange that policies about a route's backend messages read. */
 export function ownReads({ backends }: RouteNode): readonly string[] {
   return backends.flatMap(({ ownPolicies = [] }) => ownPolicies).flatMap(readsOf);
 }
@@ -15,7 +15,7 @@ function readsOf<Kind extends PolicyKind>({ kind, settings }: PolicyUse<Kind>): 
   return templateOf(kind).backendReads?.(settings) ?? [];
 }
 
-/** The code of the policies about the messages of each backend that has some. */
+/** Writes the code of these policies, for each backend that has some. */
 export function ownMessages(
   route: RouteNode,
   scope: ChainScope,

@@ -4,13 +4,13 @@ import type { Code, Expression, Name } from "../../code/hole.ts";
 import { imported, name } from "../../code/names.ts";
 import { arrow, call, listExpression, objectExpression, value } from "../../code/syntax.ts";
 
-/** What expressions read of a request that may be there more than once. */
+/** Values of a request that expressions read and that may be repeated. */
 export interface RepeatableReads {
-  /** The cookies and query parameters that they read by name; `undefined` if they read none. */
+  /** Cookies and query parameters that they read by name; `undefined` if they read none. */
   readonly parameters: PickedParameters | undefined;
 }
 
-/** What expressions read that a request may repeat; `undefined` if every request has one reading. */
+/** Returns the values that expressions read and that a request may repeat; `undefined` if every request has one reading. */
 export function repeatableReads(
   expressions: readonly CompiledExpression[],
 ): RepeatableReads | undefined {
@@ -28,13 +28,13 @@ export function repeatableReads(
   return readsHeaders || parameters !== undefined ? { parameters } : undefined;
 }
 
-/** Whether the request may have several readings, once the expressions have run. */
+/** Writes the test whether the request may have several readings, once the expressions have run. */
 export function isRepeatingCode({ parameters }: RepeatableReads): Expression {
   if (parameters === undefined) return code`exchange.hasReadRepeated`;
   return call(imported(READINGS, "isRepeating"), [code`exchange`, pickedCode(parameters)]);
 }
 
-/** Calls a function that evaluates something for all readings of the exchange. `passed`: what that is called with. */
+/** Writes the call of a function that evaluates something for all readings of the exchange. `passed`: its arguments. */
 export function readingsCall(
   evaluator: Expression,
   callee: Name,
@@ -52,7 +52,7 @@ export function readingsCall(
   return call(evaluator, [code`exchange`, evaluate, ...given]);
 }
 
-/** Parameters as an argument. */
+/** Writes parameters as an argument. */
 export function pickedCode({ cookies, query }: PickedParameters): Expression {
   return objectExpression([
     ["cookies", namesCode(cookies)],

@@ -17,21 +17,21 @@ import { ifStatement } from "../../code/statements.ts";
 import { binary, call, member, negation, value } from "../../code/syntax.ts";
 import type { Trace } from "../../code/trace.ts";
 
-/** Rules as a function body and what it needs. */
+/** Rules as a function body, with its constant. */
 export interface RulesCode {
-  /** The constant that makes their denials. */
+  /** Constant that makes their denials. */
   readonly denials: Code;
-  /** The statements: deny rules, required ones, then the allowing ones; the first that decides returns. */
+  /** Statements: deny rules, require rules, then allow rules; the first one that decides returns. */
   readonly body: readonly Hole[];
-  /** The variables that the rules read, sorted. */
+  /** Variables that the rules read, sorted. */
   readonly variables: readonly string[];
 }
 
-/** How rules say that they forbid something. */
+/** How rules name denials. */
 export interface DenialOptions {
-  /** The name of the constant that makes denials. */
+  /** Name of the constant that makes denials. */
   readonly label: string;
-  /** Where the policy stands. */
+  /** Place of the policy. */
   readonly policy: Origin;
   readonly trace: Trace;
 }
@@ -39,12 +39,12 @@ export interface DenialOptions {
 const VERDICTS = "gwc/runtime/policies/rule-verdict";
 const ALLOWED = imported(VERDICTS, "allowed");
 
-/** What a function of rules returns. */
+/** Return type of a function of rules. */
 export const ruleVerdict = importedType(VERDICTS, "RuleVerdict");
 
 /**
- * Writes rules down in the order that decides: any deny wins, then any unmet require, then any allow. Without allow
- * rules whatever nothing objected to is allowed.
+ * Writes rules in the order of their precedence: any deny wins, then any unmet require, then any allow. Without allow
+ * rules, everything that is not refused is allowed.
  */
 export function rulesCode(
   rules: readonly Rule[],
@@ -76,13 +76,16 @@ export function rulesCode(
   };
 }
 
-/** A call with one text, which stands on a line of its own where it is long. */
+/** Writes a call with a string, which is on a line of its own if it is long. */
 function textCall(callee: Hole, text: string): Code {
   const argument = indented(SOFT, code`${literal(text)}`);
   return code`${group(code`${callee}(`, argument, brokenOnly(","), SOFT, ")")}`;
 }
 
-/** What all places begin with, up to a field or a section: rules of several policies may have no more than the file in common. */
+/**
+ * Returns the common start of all places, up to a field or a section. Rules of several policies may have only the
+ * file in common.
+ */
 function commonPlace(texts: readonly string[]): string {
   const [first = "", ...others] = texts;
   const parts = first.match(/[. ]?(?:\["(?:[^"\\]|\\.)*"\]|\[[^\]]*\]|[^.[ ])+/g) ?? [];
@@ -95,7 +98,7 @@ function commonPlace(texts: readonly string[]): string {
   return place;
 }
 
-/** A rule: one statement for each of the items that it is about, or one for all. */
+/** Writes a rule: one statement for each kind of item that it applies to, or one for all. */
 function statements(
   { action, cases, expression }: Rule,
   label: string,
@@ -117,13 +120,16 @@ function statements(
   `;
 }
 
-/** The conditions under which a case is about the item at all. */
+/** Returns the conditions under which a case applies to the item. */
 function subject({ present, absent }: RuleCase): readonly Expression[] {
   if (present.length > 0) return present.map((path) => binary("!==", [read(path), ABSENT]));
   return absent.map((path) => binary("===", [read(path), ABSENT]));
 }
 
-/** The same where they decide alone: a comparison would tell TypeScript that no item of the kind comes after it. */
+/**
+ * Returns the same if they are the only conditions: after a comparison, TypeScript would conclude that later code
+ * never sees an item of the kind.
+ */
 function checkedSubject(each: RuleCase): readonly Expression[] {
   const { present, absent } = each;
   const isPresent = imported("gwc/runtime/cel/values/select", "isPresent");
@@ -132,7 +138,7 @@ function checkedSubject(each: RuleCase): readonly Expression[] {
   return without.length === 0 ? [value(true)] : without;
 }
 
-/** `mcp.tool` of a path of that text. */
+/** Writes the path `mcp.tool` as an expression. */
 function read(path: string): Expression {
   const [root = "", ...fields] = path.split(".");
   return fields.reduce<Expression>((object, field) => member(object, field), name(root));
