@@ -19,25 +19,25 @@ import { withAddresses, withDelivery } from "./status/delivery-status.ts";
 import { StatusWriter, type WantedStatus } from "./status/status-writer.ts";
 import { UnservedChanges } from "./status/unserved-changes.ts";
 
-/** What a controller is made with. */
+/** Dependencies of a controller. */
 export interface ControllerSettings {
   readonly api: ApiServer;
-  /** Where the controller itself lives. */
+  /** Namespace of the controller. */
   readonly namespace: string;
   /** Which objects are read. */
   readonly scope: Omit<WatchScope, "secrets">;
-  /** Where data planes are served. */
+  /** Address for data planes. */
   readonly discovery: {
     readonly host: string;
     readonly port: number;
-    /** PEM; undefined: without TLS. */
+    /** PEM; without TLS if `undefined`. */
     readonly tls: { readonly cert: string; readonly key: string } | undefined;
   };
-  /** How the pods of Gateways are made; undefined: somebody else makes them. */
+  /** Settings for the pods of Gateways; `undefined` if somebody else creates them. */
   readonly pods: Omit<PodSettings, "signer"> | undefined;
   /** How long another replica waits for one that leads and is silent. */
   readonly leaseSeconds: number;
-  /** How the API server asks whether objects are good; undefined: it does not. */
+  /** Settings for reviews of the API server; `undefined` without reviews. */
   readonly admission: Pick<AdmissionSettings, "configuration" | "port"> | undefined;
   readonly log: (level: "info" | "warn", message: string) => void;
 }
@@ -120,7 +120,7 @@ export class Controller {
 
   /** Resolves when everything is known and compiled for the first time. */
   static async open(settings: ControllerSettings): Promise<Controller> {
-    // What is heard before everything is known is part of what is compiled first.
+    // Changes before the first complete list are part of the first compilation.
     let changed = (_isDeclared: boolean): void => {};
     const secrets = settings.admission === undefined ? [] : [certificateSecret(settings.namespace)];
     const scope = { ...settings.scope, secrets };
@@ -171,7 +171,7 @@ export class Controller {
     this.#changed(true);
   }
 
-  /** What is counted and measured. */
+  /** Counters and histograms. */
   figures(): readonly Figure[] {
     const counter = (name: string, help: string, value: number): Figure => {
       return { name: `gwc_controller_${name}_total`, kind: "counter", help, value };
@@ -324,13 +324,13 @@ export class Controller {
   #backlogOf(key: string): string | undefined {
     if (this.#failure !== undefined) return this.#failure;
     if (!this.#compiled.gateways.has(key) && this.#delivery.servedGenerations(key) !== undefined)
-      return "the Gateway has mistakes, and goes on with what it had";
+      return "the Gateway has mistakes, and still serves its last good state";
     if (!this.#delivery.isBehind(key)) return undefined;
     const state = this.#delivery.stateOf(key);
     return state.kind === "refused" ? state.problem : "its data planes have not taken it yet";
   }
 
-  /** What the data planes of a Gateway made of it. */
+  /** Returns the result of a Gateway at its data planes. */
   #stateOf(key: string): DeliveryState {
     const problem = this.#failure ?? this.#provisioner?.problemOf(key);
     return problem === undefined ? this.#delivery.stateOf(key) : { kind: "refused", problem };
@@ -345,7 +345,7 @@ export class Controller {
   }
 }
 
-/** What is compiled, but for the code: who delivers it keeps that. */
+/** The compilation without the code, which delivery keeps. */
 function withoutModules({ gateways, statuses }: CompiledModel): CompiledModel {
   const others = [...gateways].map(([key, gateway]) => [key, { ...gateway, modules: [] }] as const);
   return { gateways: new Map(others), statuses };

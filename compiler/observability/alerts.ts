@@ -34,7 +34,7 @@ interface Alert {
   readonly severity: "critical" | "warning";
   /** One sentence; `{{ $labels.route }}` stands for a label. */
   readonly summary: string;
-  /** What to do. */
+  /** Advice to the operator. */
   readonly description: string;
 }
 
@@ -224,8 +224,7 @@ const alerts: Readonly<Partial<Record<MetricGroupName, (query: Promql) => readon
       for: "2m",
       severity: "warning",
       summary: "{{ $labels.instance }} has little room for messages that are read whole.",
-      description:
-        "When there is none, requests get 503: give it more memory, or run more processes.",
+      description: "Without room, requests get 503: give it more memory, or run more processes.",
     },
     {
       name: "GatewayBusy",
@@ -259,7 +258,7 @@ function ofGateway(alert: Alert, own: string): Alert {
   return { ...alert, expr: `${alert.expr} and on (${PROCESS.join(", ")}) ${own}` };
 }
 
-/** What no single process shows. */
+/** Alerts that need several processes. */
 function ofAll(gateway: string, own: string): readonly Alert[] {
   return [
     {

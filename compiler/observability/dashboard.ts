@@ -3,10 +3,10 @@ import type { MetricGroup } from "./metric-groups.ts";
 import { type Panel, panels } from "./panels.ts";
 import { Promql } from "./promql.ts";
 
-/** What is chosen at the top of the dashboard: the data source and the processes. */
+/** Variables at the top of the dashboard: the data source and the processes. */
 const DATA_SOURCE = { type: "prometheus", uid: "${datasource}" };
 
-/** Panels beside each other, of Grafana's 24 columns, and their height in its rows. */
+/** Panels in a row, of Grafana's 24 columns, and their height in its rows. */
 const PER_ROW = 3;
 const WIDTH = 24 / PER_ROW;
 const HEIGHT = 8;

@@ -3,7 +3,7 @@ import { alertsText } from "./alerts.ts";
 import { dashboardText } from "./dashboard.ts";
 import { groupsIn } from "./metric-groups.ts";
 
-/** What shows how a gateway does: `observability/`. */
+/** Files that show the health of a gateway: `observability/`. */
 export function observabilityFiles(
   program: Program,
   modules: readonly { readonly name: string }[],

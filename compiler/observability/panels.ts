@@ -102,7 +102,7 @@ export const panels: Readonly<Record<MetricGroupName, (query: Promql) => readonl
       query.quantile(0.5, streamDuration, { by: ["route"] }),
       "{{route}} p50",
     ]),
-    panel("Requests under way", "short", [query.sum(requestsActive), "requests and streams"]),
+    panel("Requests in flight", "short", [query.sum(requestsActive), "requests and streams"]),
     panel(
       "Not taken",
       "ops",
@@ -141,7 +141,7 @@ export const panels: Readonly<Record<MetricGroupName, (query: Promql) => readonl
       "{{upstream}}",
     ]),
     panel(
-      "Requests to upstreams under way",
+      "Requests to upstreams in flight",
       "short",
       [query.sum(upstreamRequestsActive, { by: ["upstream"] }), "{{upstream}}"],
       [query.sum(upstreamRequestsQueued, { by: ["upstream"] }), "{{upstream}} waiting"],

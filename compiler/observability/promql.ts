@@ -5,7 +5,7 @@ import type {
   Metric,
 } from "../../runtime/metrics/metric.ts";
 
-/** Where queries are used. */
+/** Purposes of queries. */
 export interface QueryScope {
   /** Matchers of every series: `instance=~"$instance"`. */
   readonly matchers: readonly string[];
@@ -74,7 +74,7 @@ export class Promql {
     return `histogram_quantile(${share}, sum by (${by}) (${buckets}))`;
   }
 
-  /** What is measured of a histogram, per second: its tokens, its seconds. */
+  /** The measured amount of a histogram per second: its tokens, its seconds. */
   amount<const Of extends HistogramMetric>(metric: Of, selection: Selection<Of> = {}): string {
     const { window } = this.#scope;
     return this.#sum(

@@ -2,7 +2,7 @@ import { Worker } from "node:worker_threads";
 import { threadModule } from "../installation.ts";
 import type { Candidate } from "./candidate.ts";
 
-/** What a thread compiles. */
+/** Result of a compilation in a thread. */
 export interface CompileOrder {
   readonly file: string;
   readonly isStrict: boolean;

@@ -12,7 +12,7 @@ import { allRoutes } from "../ir/routes.ts";
 import type { LiteralSecret } from "../model/literal-secrets.ts";
 import { type RunnableModule, runnable } from "./evaluate-modules.ts";
 
-/** What a configuration says at one moment, compiled. */
+/** A configuration at one moment, compiled. */
 export interface Candidate {
   readonly findings: readonly Finding[];
   /** The files it was made of. */
@@ -37,7 +37,7 @@ export interface Compiled {
 /** A module as text, and as what is evaluated. */
 export type CompiledModule = PrintedModule & RunnableModule;
 
-/** The files of a compiled configuration with their documents, for whoever asks where something stands in them. */
+/** The files of a compiled configuration with their documents, for finding the place of a value. */
 export function sourceFiles({ texts }: Pick<Compiled, "texts">): readonly SourceFile[] {
   return texts.map(({ name, path, text }) => readDocuments(name, path, text, new Diagnostics()));
 }
@@ -69,7 +69,7 @@ function compile(
   return { program, literals, texts, modules, routeModules: new Map(paths) };
 }
 
-/** What differs between two compiled configurations, for the log; empty when they do the same. */
+/** Returns the differences between two compiled configurations for the log; empty if they behave the same. */
 export function changedParts(before: Compiled, after: Compiled): readonly string[] {
   const [old, now] = [routeCode(before), routeCode(after)];
   const found = [
@@ -100,7 +100,7 @@ function routeCode({ program, modules }: Compiled): ReadonlyMap<string, string> 
   );
 }
 
-/** What is no route's: the table, and what happens before it. */
+/** Modules that belong to no route: the table, and the steps before it. */
 function mainCode({ program, modules }: Compiled): string {
   const own = [...modules.slice(0, 1), ...modules.slice(1 + allRoutes(program).length)];
   return own.map(({ text }) => withoutComments(text)).join("");

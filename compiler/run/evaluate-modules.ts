@@ -6,7 +6,7 @@ import { Script } from "node:vm";
 export interface RunnableModule {
   /** An expression of a function, line for line what the text says. */
   readonly code: string;
-  /** What it imports, in the order of its text. */
+  /** Its imports, in the order of its text. */
   readonly imported: readonly string[];
 }
 
@@ -18,7 +18,7 @@ export interface GeneratedModule extends RunnableModule {
 /** Milliseconds that evaluating takes of one turn of the event loop: requests are served in between. */
 const MAX_TURN = 5;
 
-/** What a module exports, by name. */
+/** The exports of a module, by name. */
 export type Exports = Readonly<Record<string, unknown>>;
 
 /** Modules of a gateway that were evaluated, by their paths. */
@@ -66,7 +66,7 @@ export async function evaluateModules(
 /** A module as a function from what it imports to what it exports. */
 type ModuleFunction = (imported: (specifier: string) => Exports | undefined) => Exports;
 
-/** What printed modules begin and end with (templates/code/print.ts). */
+/** First and last lines of printed modules (templates/code/print.ts). */
 const IMPORT = /^import (?:\{([^}]*)\} from )?"([^"]+)";/gm;
 const EXPORT = /^export (?=(?:async function|function|const) ([\w$]+))/gm;
 const START = /^if \(import\.meta\.main\) .*\n/m;

@@ -1,7 +1,7 @@
 import type { RequestObserver } from "../../runtime/gateway/gateway.ts";
 import type { Exchange } from "../../runtime/http/exchange.ts";
 
-/** A request of a client, under way or over. Never a query, a body or a header: they may hold credentials. */
+/** A client's request, in flight or over. Never contains a query, a body or a header, because they may hold credentials. */
 export interface JournalEntry {
   readonly at: Date;
   /** `address:port` */
@@ -11,21 +11,21 @@ export interface JournalEntry {
   readonly path: string;
   readonly listener: string | undefined;
   readonly route: string | undefined;
-  /** Undefined while it is under way, and when the client left unanswered. */
+  /** `undefined` while the request is in flight, and if the client left without a response. */
   readonly status: number | undefined;
   /** Why the gateway itself responded. */
   readonly reason: string | undefined;
-  /** What was called. */
+  /** The method and target. */
   readonly upstream: string | undefined;
-  /** Milliseconds; undefined while it is under way. */
+  /** Milliseconds; `undefined` while the request is in flight. */
   readonly duration: number | undefined;
-  /** What policies and backends noted for the access log: the subject, the tool, why it was refused. */
+  /** Notes of policies and backends for the access log: the subject, the tool, the reason of a refusal. */
   readonly notes: readonly (readonly [name: string, value: string])[];
 }
 
 /** An MCP session, as far as its requests were seen. */
 export interface SessionEntry {
-  /** What the log calls it. */
+  /** Its name in the log. */
   readonly name: string;
   readonly route: string | undefined;
   readonly subject: string | undefined;
@@ -42,17 +42,17 @@ const MAX_SESSIONS = 50;
 
 /** Remembers the last requests of a gateway, for the admin page. */
 export class RequestJournal implements RequestObserver {
-  readonly #underWay = new Map<Exchange, Date>();
+  readonly #inFlight = new Map<Exchange, Date>();
   readonly #over: JournalEntry[] = [];
-  /** Each is told of what ends until it is the one that it waits for. */
+  /** Each is called for every request that ends until it finds the one that it waits for. */
   readonly #waiting = new Set<(entry: JournalEntry) => boolean>();
   /** In the order of their last requests. */
   readonly #sessions = new Map<string, SessionEntry>();
 
-  /** Those under way, then those that are over, the last one first. */
+  /** Requests in flight, then those that are over, the latest first. */
   get entries(): readonly JournalEntry[] {
-    const underWay = Array.from(this.#underWay, ([exchange, at]) => entryOf(exchange, at));
-    return [...underWay.reverse(), ...this.#over.toReversed()];
+    const inFlight = Array.from(this.#inFlight, ([exchange, at]) => entryOf(exchange, at));
+    return [...inFlight.reverse(), ...this.#over.toReversed()];
   }
 
   /** The one that was used last comes first. */
@@ -60,7 +60,10 @@ export class RequestJournal implements RequestObserver {
     return [...this.#sessions.values()].reverse();
   }
 
-  /** The request of a client's port whose response has ended, as soon as that is noted; undefined: there was none. */
+  /**
+   * Resolves to the request of a client's port as soon as the end of its response is noted; `undefined` if there was no
+   * such request.
+   */
   ofPort(port: number | undefined): Promise<JournalEntry | undefined> {
     const isOwn = ({ client }: JournalEntry) => client.endsWith(`:${port}`);
     const over = this.#over.findLast(isOwn);
@@ -74,12 +77,12 @@ export class RequestJournal implements RequestObserver {
   }
 
   began(exchange: Exchange): void {
-    this.#underWay.set(exchange, new Date());
+    this.#inFlight.set(exchange, new Date());
   }
 
   ended(exchange: Exchange, status: number | undefined, duration: number): void {
-    const at = this.#underWay.get(exchange) ?? new Date();
-    this.#underWay.delete(exchange);
+    const at = this.#inFlight.get(exchange) ?? new Date();
+    this.#inFlight.delete(exchange);
     const entry = { ...entryOf(exchange, at), status, duration };
     this.#over.push(entry);
     if (this.#over.length > MAX_ENTRIES) this.#over.shift();
@@ -93,7 +96,7 @@ export class RequestJournal implements RequestObserver {
     if (name === undefined) return;
     const { began = entry.at, requests = 0 } = this.#sessions.get(name) ?? {};
     this.#sessions.delete(name);
-    // What a client ends is gone (MCP, transports, session management).
+    // A session that its client ends is gone (MCP, transports, session management).
     if (entry.method === "DELETE") return;
     const { route, client, at: last } = entry;
     const subject = notes.get("jwt.sub");

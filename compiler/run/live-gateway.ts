@@ -25,7 +25,7 @@ import { RequestJournal } from "./journal.ts";
 import { loadGateway } from "./load.ts";
 import { FileWatch } from "./watch.ts";
 
-/** What `gwc run` was asked to do. */
+/** Options of `gwc run`. */
 export interface LiveSettings {
   readonly file: string;
   readonly isStrict: boolean;
@@ -37,10 +37,10 @@ export interface LiveSettings {
   readonly print: (text: string) => void;
 }
 
-/** What is tried out is open to this machine alone, unless the configuration names an address. */
+/** Ports listen on loopback only, unless the configuration names an address. */
 const OWN_ADDRESS = "127.0.0.1";
 
-/** What the runtime makes of what was counted. */
+/** Reads the runtime's counters. */
 interface LiveFigures {
   readonly routeCounts: typeof routeCounts;
   readonly serverStates: typeof serverStates;
@@ -51,7 +51,7 @@ export interface Refusal {
   readonly talk: string;
 }
 
-/** A gateway that follows its configuration: a good change is served, after a bad one the last good gateway goes on. */
+/** A gateway that follows its configuration: it serves a good change, and after a bad one the last good version. */
 export class LiveGateway implements LiveView {
   readonly #settings: LiveSettings;
   readonly #running: RunningGateway;
@@ -163,7 +163,7 @@ export class LiveGateway implements LiveView {
     this.#running.adminRequest(request);
   }
 
-  /** What each route has answered so far. */
+  /** Responses of each route so far. */
   routes(): readonly RouteCount[] {
     return this.#figures.routeCounts(this.#running.metrics);
   }
@@ -216,11 +216,11 @@ export class LiveGateway implements LiveView {
     const { file, print } = this.#settings;
     this.#lastChange = change;
     this.#running.changeRefused();
-    print(`${file} is not served: ${change.problem}; the last good gateway goes on\n`);
+    print(`${file} was not applied (${change.problem}); still serving the last good version\n`);
   }
 }
 
-/** Milliseconds since 1970 when a file was written last; 0: there is none. */
+/** Milliseconds since 1970 of the last write of a file; 0 if it does not exist. */
 function changedAt(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }

@@ -13,8 +13,8 @@ export interface RouteRequest {
 }
 
 /**
- * A shell command that tries the gateway, as a person would: the route that needs the least beside its path, with the
- * host, headers and credentials that it does need. Undefined when no request can be told from the configuration.
+ * Returns a shell command that tries the gateway: for the route that needs the least besides its path, with the host,
+ * headers and credentials that it needs. `undefined` if the configuration does not determine a request.
  */
 export function tryCommand(program: Program): string | undefined {
   const candidates = requestsTo(program, isStrict);
@@ -115,7 +115,7 @@ function addressOf(
   return { origin, host: [], options: ["-k", ...resolved] };
 }
 
-/** What a policy wants to see of its caller. */
+/** The credential that a policy expects from its caller. */
 interface Credential {
   readonly header?: string;
   readonly query?: string;

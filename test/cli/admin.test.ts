@@ -131,7 +131,7 @@ describe.skipIf(isBrowserMissing)("the admin page in a browser", () => {
     await page.goto(url);
     expect(await page.locator(".pill").first().textContent()).toBe("serving");
     workspace.write("gateway.yaml", text.replace("name", "nam"));
-    await page.getByText("The last edit is not served").waitFor();
+    await page.getByText("The last edit was not applied").waitFor();
     expect(await page.locator(".notice pre").textContent()).toContain(
       'error[unknown-field]: routes[0] has no field "nam"',
     );

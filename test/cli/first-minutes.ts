@@ -48,7 +48,7 @@ export async function firstMinutes(): Promise<string> {
     ),
   );
   edit("              # mcpAuthorization:\n              #   rules:\n              #     - ", RULE);
-  await running.seen(/goes on/, started);
+  await running.seen(/last good version/, started);
   const refused = running.output.length;
   parts.push(
     block(

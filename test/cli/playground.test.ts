@@ -261,7 +261,7 @@ describe.skipIf(isBrowserMissing)("the playground in a browser", () => {
     await openSession(`http://127.0.0.1:${port}/mcp`);
     await fetch(`http://127.0.0.1:${port}/shop/b?token=hunter2`);
     const slow = fetch(`http://127.0.0.1:${port}/slow`);
-    await page.locator("tbody tr", { hasText: "/slow" }).getByText("under way").waitFor();
+    await page.locator("tbody tr", { hasText: "/slow" }).getByText("in flight").waitFor();
     finish();
     await slow;
     await page.locator("tbody tr", { hasText: "/slow" }).getByText("200", exact).waitFor();

@@ -205,7 +205,7 @@ describe("gwc run follows its file", () => {
     const workspace = new Workspace({ "gateway.yaml": good });
     const running = await start(workspace.path("gateway.yaml"));
     workspace.write("gateway.yaml", good.replace("backends", "backend"));
-    await running.seen(/is not served: 1 error; the last good gateway goes on\n/);
+    await running.seen(/was not applied \(1 error\); still serving the last good version\n/);
     expect(running.output).toContain('error[unknown-field]: routes[0] has no field "backend"');
     expect(await body(port)).toBe("first");
     workspace.write("gateway.yaml", "binds: [\n");
@@ -233,7 +233,9 @@ describe("gwc run follows its file", () => {
     const running = await start(workspace.path("gateway.yaml"));
     const taken = await listen(createNetServer(), "::");
     workspace.write("gateway.yaml", gatewayText({ upstream: second, port: taken }));
-    await running.seen(/is not served: cannot listen on .*: the port is in use; the last good/);
+    await running.seen(
+      /was not applied \(cannot listen on .*: the port is in use\); still serving the last good/,
+    );
     expect(await body(port)).toBe("first");
   });
 

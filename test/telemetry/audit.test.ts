@@ -229,7 +229,7 @@ it("gwc run logs which configurations it serves and refuses, with the digests of
   write(201);
   await running.seen(/changed: /);
   write("no status");
-  await running.seen(/is not served/);
+  await running.seen(/was not applied/);
   const events = () =>
     linesOf(readFileSync(path.join(folder, "audit.log"), "utf8")).map(
       ({ event, "config.digest": digest }) => [event, digest],

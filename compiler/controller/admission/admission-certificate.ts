@@ -9,7 +9,10 @@ export function certificateSecret(namespace: string): string {
   return `${namespace}/${SECRET}`;
 }
 
-/** The Secret of the controller's namespace that all replicas have the certificate of; whoever makes it before is asked. */
+/**
+ * The Secret of the controller's namespace that contains the certificate of all replicas, or one that somebody else has
+ * put there.
+ */
 const SECRET = "gwc-webhook-cert";
 /** Says of a Secret that the controller made it: such a one it makes anew before its time is over. */
 const MADE_BY = "app.kubernetes.io/managed-by";
@@ -17,17 +20,17 @@ const CONTROLLER = "gwc-controller";
 /** Days that a certificate is good for, and how many of them are left when the next one is made. */
 const [DAYS, LAST_DAYS] = [365, 60];
 
-/** What the certificate is kept for. */
+/** Subject of the certificate. */
 export interface AdmissionCertificateSettings {
   readonly api: ApiServer;
   readonly objects: WatchedObjects;
-  /** Where the controller itself lives. */
+  /** Namespace of the controller. */
   readonly namespace: string;
   /** The name of the ValidatingWebhookConfiguration. */
   readonly configuration: string;
 }
 
-/** The certificate and key that the Secret has now; undefined while there are none. */
+/** The certificate and key that the Secret has now; `undefined` if it has no pair. */
 export function currentPair({
   objects,
   namespace,
@@ -38,8 +41,8 @@ export function currentPair({
 }
 
 /**
- * Keeps a certificate in the Secret, and its authority in the configuration by which the API server knows it. Resolves when
- * nothing is left to write, or the next call goes on.
+ * Keeps a certificate in the Secret, and its authority in the configuration by which the API server knows it. Resolves
+ * when nothing is left to write, or when the next call takes over.
  */
 export async function keepCertificate(settings: AdmissionCertificateSettings): Promise<void> {
   const { api, objects, namespace, configuration } = settings;

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer, type Server } from "node:https";
 import type { CertificatePair } from "./self-signed.ts";
 
-/** What an API server gets, as JSON or as a text that says what is wrong. */
+/** Response to an API server: JSON, or a text that describes the mistake. */
 export interface ServedReview {
   readonly status: number;
   readonly body: object | string;
@@ -19,8 +19,8 @@ const MAX_CONNECTIONS = 256;
 const ARRIVAL = 10_000;
 
 /**
- * Serves reviews at `/check` over TLS; resolves when the port is open. Whoever reaches the port may ask: no more is told than
- * what the asker's own object has for mistakes, and which of the names in it are taken.
+ * Serves reviews at `/check` over TLS; resolves when the port is open. Anyone who reaches the port may ask, so a
+ * response contains only the mistakes of the object in the request, and which of its names are taken.
  */
 export function openAdmissionServer(
   port: number,
@@ -35,7 +35,7 @@ export function openAdmissionServer(
       .catch(() => ({ status: 500, body: "the review failed" }))
       .then(({ status, body }) => respond(response, status, body));
   });
-  // Who speaks no TLS is told so by the end of the connection.
+  // Closes connections that do not speak TLS.
   server.on("tlsClientError", (_error, socket) => socket.destroy());
   return new Promise((resolve, reject) => {
     server.once("error", reject);
@@ -44,7 +44,7 @@ export function openAdmissionServer(
 }
 
 async function served(request: IncomingMessage, review: Review): Promise<ServedReview> {
-  // The API server adds its patience as a query. What is no path at all is no URL either.
+  // The API server adds its timeout as a query. A target that is not a path is not a URL either.
   const [pathname] = (request.url ?? "").split("?");
   if (pathname !== "/check") return { status: 404, body: "not found" };
   if (request.method !== "POST") return { status: 405, body: "reviews are POSTed" };
@@ -61,7 +61,7 @@ async function served(request: IncomingMessage, review: Review): Promise<ServedR
   return review(body, request.socket.remoteAddress ?? "");
 }
 
-/** Rejects when there is too much of it, or the request breaks off. */
+/** Rejects if the body is too large, or the request is aborted. */
 async function textOf(request: IncomingMessage): Promise<string> {
   const pieces: Buffer[] = [];
   let length = 0;
@@ -75,7 +75,7 @@ async function textOf(request: IncomingMessage): Promise<string> {
 
 function respond(response: ServerResponse, status: number, body: object | string): void {
   const isText = typeof body === "string";
-  // What was not read of a request is not read any more.
+  // The rest of the request is not read.
   const close = status === 200 ? {} : { connection: "close" };
   response.writeHead(status, {
     "content-type": isText ? "text/plain; charset=utf-8" : "application/json",

@@ -11,7 +11,7 @@ import { Judge } from "./judge.ts";
 import { admissionRequest, admissionReview } from "./review.ts";
 import type { CertificatePair } from "./self-signed.ts";
 
-/** What admission needs. */
+/** Dependencies of admission. */
 export interface AdmissionSettings extends AdmissionCertificateSettings {
   readonly port: number;
   readonly warn: (message: string) => void;
@@ -94,7 +94,7 @@ export class Admission {
       // The next change tries again.
       this.#server = undefined;
       this.#pair = undefined;
-      warn(`admission is not served: ${errorText(error)}`);
+      warn(`admission does not start: ${errorText(error)}`);
     }
   }
 

@@ -5,8 +5,8 @@ import { isOurClass, ownerOf } from "../model/gateway-owner.ts";
 import type { WatchedObjects } from "../model/watched-objects.ts";
 
 /**
- * Whether an object is for gwc's Gateways: the kinds of the Gateway API are everybody's. What names a parent that is not there
- * yet counts as ours where no other controller has a class.
+ * Whether an object is for gwc's Gateways: kinds of the Gateway API belong to all controllers. An object with a missing
+ * parent counts as ours if no other controller has a class.
  */
 export function isForUs(object: ApiObject, objects: WatchedObjects): boolean {
   const { apiVersion, kind, metadata, spec } = object;

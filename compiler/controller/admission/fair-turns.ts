@@ -10,9 +10,9 @@ interface Waiting {
  */
 export class FairTurns {
   readonly #most: number;
-  /** By caller; whose turn is next stands first. */
+  /** By caller; the next one is first. */
   readonly #waiting: Map<string, Waiting[]> = new Map();
-  /** What waits, and what is done now. */
+  /** Number of waiting tasks, and of running ones. */
   #count = 0;
   #isBusy = false;
 

@@ -1,7 +1,7 @@
 import { parentPort } from "node:worker_threads";
 import { type JudgedObject, judgementOf } from "./judgement.ts";
 
-// An object may take long to judge: whoever waits for it can end this thread.
+// Judging an object may take long, so it runs in a thread that can be ended.
 parentPort?.on("message", (object: JudgedObject) => {
   parentPort?.postMessage(judgementOf(object));
 });

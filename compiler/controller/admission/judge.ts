@@ -21,8 +21,8 @@ export class Judge {
   }
 
   /**
-   * What is to be said of an object that somebody asks about; nothing when it is somebody else's. Rejects when that is not
-   * known within some milliseconds.
+   * Judges an object; returns nothing if it belongs to another controller. Rejects if there is no result within some
+   * milliseconds.
    */
   async judgement(
     judged: JudgedObject,
@@ -50,7 +50,7 @@ export class Judge {
     }
   }
 
-  /** What is referred to and not there: it may come later, so it is said and not refused. */
+  /** Missing references: the objects may come later, so they are reported as warnings. */
   #missing({ references }: Judgement): readonly string[] {
     return references
       .filter((each) => !this.#isThere(each))

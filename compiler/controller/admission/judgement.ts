@@ -11,16 +11,16 @@ import { manifestText } from "../model/watched-object.ts";
 /** An object that is judged by itself. */
 export interface JudgedObject {
   readonly object: ApiObject;
-  /** What gwc calls its kind, whatever the other name that it goes by. */
+  /** The kind's name in gwc, for any alias of it. */
   readonly kind: Manifest["kind"];
 }
 
-/** What is to be said of an object by itself: plain data. */
+/** Result of judging an object by itself: plain data. */
 export interface Judgement {
   /** Mistakes that it has whatever else there is. */
   readonly mistakes: readonly string[];
   readonly warnings: readonly string[];
-  /** What it refers to. */
+  /** Its references. */
   readonly references: readonly NamedObject[];
 }
 
@@ -69,7 +69,7 @@ export function judgementOf({ object, kind }: JudgedObject): Judgement {
   };
 }
 
-/** What follows from other objects as well: it may be right with the next one that is applied. */
+/** Codes that also depend on other objects: the next applied object may resolve them. */
 const OTHERS: ReadonlySet<MessageCode> = new Set([
   ...(["missing-section", "reference-not-permitted", "not-attached", "hostname-mismatch"] as const),
   ...(["not-a-tcp-port", "counted-before-routing"] as const),
@@ -130,7 +130,7 @@ function served(
 }
 
 /** A name that an object may have (RFC 1123), and none has. */
-const STAND_IN = "stand-in-of-an-admission-review";
+const STAND_IN = "placeholder-of-an-admission-review";
 
 const PASSED_ON = { name: "tls", port: 443, protocol: "TLS", tls: { mode: "Passthrough" } };
 const HTTP = { name: "http", port: 80, protocol: "HTTP" };

@@ -5,14 +5,14 @@ import { recordOf, textField } from "../kubernetes/json-fields.ts";
 import { keptObject } from "../model/watched-object.ts";
 import type { JudgedObject, Judgement } from "./judgement.ts";
 
-/** What the API server asks (admission.k8s.io/v1 AdmissionReview). */
+/** Request of the API server (admission.k8s.io/v1 AdmissionReview). */
 export interface AdmissionRequest {
   readonly uid: string;
   /** Undefined: there is nothing to judge. */
   readonly judged: JudgedObject | undefined;
 }
 
-/** What the API server asks; undefined when it is no AdmissionReview. */
+/** Parses a request of the API server; `undefined` if it is not an AdmissionReview. */
 export function admissionRequest(body: unknown): AdmissionRequest | undefined {
   const review = recordOf(body);
   const request = recordOf(review?.request);
@@ -40,7 +40,10 @@ export function admissionReview(uid: string, judgement: Judgement | undefined): 
 
 const API_VERSION = "admission.k8s.io/v1";
 
-/** What is made or changed; what goes away is let go, and so is a change beside what the object says. */
+/**
+ * Returns the object that is created or changed. Deletions are allowed, and so are changes outside of the
+ * specification.
+ */
 function judgedObject(request: Readonly<Record<string, unknown>>): JudgedObject | undefined {
   const { operation } = request;
   if (operation !== "CREATE" && operation !== "UPDATE") return undefined;

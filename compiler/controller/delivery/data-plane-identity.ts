@@ -21,7 +21,7 @@ export class DataPlaneIdentity {
   /** By the digests of tokens: those that are good are not forgotten over those that are not. */
   readonly #good: Map<string, Verdict> = new Map();
   readonly #bad: Map<string, Verdict> = new Map();
-  /** Reviews under way. */
+  /** Token reviews in flight. */
   readonly #asked: Map<string, Promise<string | undefined>> = new Map();
   readonly #waiting: (() => void)[] = [];
   #busy = 0;
@@ -30,7 +30,10 @@ export class DataPlaneIdentity {
     this.#api = api;
   }
 
-  /** `system:serviceaccount:NAMESPACE:NAME`; undefined: the token is not good. Rejects when nobody can say now. */
+  /**
+   * Resolves to `system:serviceaccount:NAMESPACE:NAME`; to `undefined` if the token is not valid. Rejects if the API
+   * server cannot be asked now.
+   */
   async userOf(token: string): Promise<string | undefined> {
     if (token === "" || token.length > MAX_TOKEN) return undefined;
     const digest = createHash("sha256").update(token).digest("hex");

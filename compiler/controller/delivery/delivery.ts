@@ -21,7 +21,7 @@ import {
 import { ReplicaReports, type TakenCode } from "./replica-reports.ts";
 import type { Signer } from "./signing-key.ts";
 
-/** What the data planes of a Gateway made of what they got. */
+/** Result of a delivery at the data planes of a Gateway. */
 export type DeliveryState =
   /** No data plane is connected, or not all have said. */
   | { readonly kind: "pending"; readonly connected: number }
@@ -34,7 +34,7 @@ export type DeliveryState =
     }
   | { readonly kind: "refused"; readonly problem: string };
 
-/** What delivery needs, and who hears of it. */
+/** Dependencies and listeners of delivery. */
 export interface DeliverySettings {
   readonly api: ApiServer;
   readonly objects: WatchedObjects;
@@ -44,7 +44,7 @@ export interface DeliverySettings {
   readonly tls: { readonly cert: string; readonly key: string } | undefined;
   /** The state of a Gateway has changed. */
   readonly changed: () => void;
-  /** Where the controller itself lives, and which of its replicas this one is. */
+  /** Namespace of the controller, and the name of this replica. */
   readonly namespace: string;
   readonly identity: string;
   readonly log: (level: "info" | "warn", message: string) => void;
@@ -69,15 +69,15 @@ interface Programmed {
   readonly generations: ReadonlyMap<string, number>;
 }
 
-/** What a data plane that is connected here made of what it got. */
+/** Result of a delivery at a data plane that is connected to this replica. */
 interface ConnectedPlane {
   /** Of the generation that it said something of; empty: it has not said yet. */
   version: string;
-  /** What it refused, by the type: it goes on with what it had. */
+  /** Refused changes, by type: the data plane keeps its previous state. */
   readonly problems: Map<string, string>;
 }
 
-/** What a data plane hears of a replica that has not compiled anything yet. */
+/** Response to a data plane while this replica has not compiled anything yet. */
 const STARTING = "the controller is starting";
 
 /** Log lines of what callers did wrong: at once, and each second from then on. */
@@ -94,7 +94,7 @@ export class Delivery {
   readonly #delivered: Map<string, Delivered> = new Map();
   /** By Gateway, then by stream. */
   readonly #taken: Map<string, Map<number, ConnectedPlane>> = new Map();
-  /** What the data planes of each Gateway last took together. */
+  /** The generations that all data planes of each Gateway have taken. */
   readonly #programmed: Map<string, Programmed> = new Map();
   #server: DiscoveryServer | undefined;
   /** Whether what is declared was compiled once: until then it is not known which Gateways there are. */
@@ -196,7 +196,7 @@ export class Delivery {
     }
   }
 
-  /** Whose values these Gateways read, and those that are delivered now. */
+  /** Values that these Gateways read, and those that are delivered now. */
   valuesOf(gateways: ReadonlyMap<string, GatewayCode>): ValueKeys {
     const delivered = [...this.#delivered.values()].map(({ compiled }) => compiled);
     return readBy([...gateways.values(), ...delivered]);
@@ -215,14 +215,14 @@ export class Delivery {
     this.#reports.isLeading = isLeading;
   }
 
-  /** What became of a Gateway. */
+  /** Result of a Gateway. */
   stateOf(gateway: string): DeliveryState {
     const all = this.#planesOf(gateway);
     const refused = all.find(({ problem }) => problem !== undefined);
     if (refused?.problem !== undefined)
       return {
         kind: "refused",
-        problem: `a data plane goes on with what it had: ${refused.problem}`,
+        problem: `a data plane keeps its previous state: ${refused.problem}`,
       };
     const generation = this.#programmed.get(gateway)?.generation;
     if (all.length === 0 || generation === undefined)
@@ -250,7 +250,7 @@ export class Delivery {
     await this.#reports.stop();
   }
 
-  /** Why a caller is no data plane of a Gateway; undefined: it is one. */
+  /** Why a caller is not a data plane of a Gateway; `undefined` if it is. */
   async #problemOf(token: string, gateway: string): Promise<string | undefined> {
     const compiled = this.#delivered.get(gateway)?.compiled;
     if (compiled === undefined) return `there is no Gateway ${gateway} of this controller`;
@@ -273,7 +273,7 @@ export class Delivery {
 
   #resources(gateway: string, type: string): ResourceSet {
     const { code, data } = this.#delivered.get(gateway) ?? {};
-    // Whatever is asked for, what is no type of ours has no resources.
+    // Unknown types have no resources.
     const url = type as ResourceUrl;
     return code?.sets.get(url) ?? data?.get(url) ?? new Map();
   }
@@ -331,7 +331,7 @@ export class Delivery {
 /** Characters of what a caller says that are logged and told in a status. */
 const MAX_TEXT = 600;
 
-/** What a caller says as one line of some length: it goes to logs and statuses, and anybody may be a caller. */
+/** Returns a caller's text as one line of bounded length: it goes to logs and statuses, and anybody may be a caller. */
 function plainText(text: string): string {
   return text.slice(0, MAX_TEXT).replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ");
 }

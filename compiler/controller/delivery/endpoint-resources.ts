@@ -19,8 +19,8 @@ export class EndpointResources {
   }
 
   /**
-   * Of a Service's port, or a port of a pool's pods; undefined: its pods are not known, and its name says where it is.
-   * `isInMesh`: who asks is told as whom pods are in its mesh.
+   * Returns the endpoints of a Service's port, or of a port of a pool's pods; `undefined` if its pods are unknown and
+   * its name is used instead. `isInMesh`: includes the mesh identities of pods.
    */
   of(port: ServicePortName, isInMesh: boolean): DiscoveryResource | undefined {
     const name = nameOf(port, isInMesh);
@@ -46,12 +46,12 @@ export class EndpointResources {
     return [...new Set(found.map(({ namespace, name }) => `${namespace}/${name}`))];
   }
 
-  /** What says which pods are in a mesh. */
+  /** Source of the mesh identities of pods. */
   #meshOf({ namespace }: ServicePortName): readonly unknown[] {
     return [this.#objects.mesh.version, this.#objects.find("Namespace", namespace)];
   }
 
-  /** What a resource is made of: where that is the same, it is the same one. */
+  /** Inputs of a resource: the same inputs give the same resource. */
   #partsOf({ namespace, name, isPool }: ServicePortName): readonly unknown[] {
     const key = `${namespace}/${name}`;
     return isPool === true
@@ -71,7 +71,7 @@ function nameOf(port: ServicePortName, isInMesh: boolean): string {
   return `${endpointsName(port)}${isInMesh ? " in the mesh" : ""}`;
 }
 
-/** What was made of the objects that say where pods are. */
+/** Resources made of the objects that list pods. */
 interface KnownPods {
   readonly madeOf: readonly unknown[];
   readonly resource: DiscoveryResource | undefined;

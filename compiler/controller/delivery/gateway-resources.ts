@@ -17,7 +17,7 @@ import type { Signer } from "./signing-key.ts";
 /** Everything that the data planes of a Gateway are to have, by type. */
 export type GatewayResourceSets = ReadonlyMap<ResourceUrl, ResourceSet>;
 
-/** What a Gateway's code consists of: it changes when something is compiled. */
+/** The code of a Gateway: it changes when something is compiled. */
 export interface CodeResources {
   readonly sets: GatewayResourceSets;
   /** The version of the generation. */
@@ -59,7 +59,7 @@ export function codeResources(
   };
 }
 
-/** What the code of a Gateway reads while it runs: nothing of it is compiled. */
+/** Data that the code of a Gateway reads at run time: it is not compiled. */
 export function dataResources(
   { namespace, secrets, configMaps, services, isInMesh }: GatewayCode,
   objects: WatchedObjects,
@@ -94,7 +94,7 @@ export function readBy(
   return { Secret: new Set(keysOf("secrets")), ConfigMap: new Set(keysOf("configMaps")) };
 }
 
-/** What is of another namespace than the Gateway says so. */
+/** Returns the name of an object, with its namespace if that is not the Gateway's. */
 function mountedKey(mounted: string, namespace: string): string {
   const [name, elsewhere = namespace] = mounted.split("@");
   return `${elsewhere}/${name}`;

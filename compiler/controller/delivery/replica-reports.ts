@@ -6,27 +6,27 @@ import type { ApiServer } from "../kubernetes/api-server.ts";
 import { recordOf, textField } from "../kubernetes/json-fields.ts";
 import { errorText, Reflector } from "../kubernetes/reflector.ts";
 
-/** What one data plane made of its code. */
+/** Result of a data plane for its code. */
 export interface TakenCode {
   /** Of the generation; empty: it has not said yet. */
   readonly version: string;
-  /** Why it goes on without that; undefined: it has taken it. */
+  /** Why it does not serve it; `undefined` if it does. */
   readonly problem: string | undefined;
 }
 
 /** By Gateway, what its data planes made of their code. */
 type DeliveryReport = ReadonlyMap<string, readonly TakenCode[]>;
 
-/** Who reports to whom. */
+/** Dependencies of reports. */
 export interface ReplicaReportsSettings {
   readonly api: ApiServer;
-  /** Where the controller itself lives. */
+  /** Namespace of the controller. */
   readonly namespace: string;
   /** Of this replica. */
   readonly identity: string;
-  /** What the data planes of this replica made of their code. */
+  /** Results of the data planes of this replica. */
   readonly own: () => DeliveryReport;
-  /** What another replica says has changed, or it has gone. */
+  /** Called when another replica's report changes, or the replica is gone. */
   readonly changed: () => void;
   readonly warn: (message: string) => void;
 }
@@ -52,8 +52,8 @@ const leases: ResourceType = {
 };
 
 /**
- * What replicas that do not lead say of the data planes that they serve, for the one that leads: it alone writes statuses.
- * Each keeps a Lease of its own with its report; one whose Lease is no longer renewed is not believed. Clocks are never
+ * Reports of replicas about the data planes that they serve, for the leading replica: it alone writes statuses. Each
+ * replica keeps a Lease of its own with its report; a Lease that is no longer renewed is ignored. Clocks are never
  * compared.
  */
 export class ReplicaReports {
@@ -67,7 +67,7 @@ export class ReplicaReports {
   readonly #silent: Set<string> = new Set();
   #isWriting = false;
   #isChanged = false;
-  /** The report as it was written last; undefined: there is none. */
+  /** The last written report; `undefined` if there is no report. */
   #written: string | undefined;
   #renewed = 0;
   #isLeading = false;
@@ -86,7 +86,7 @@ export class ReplicaReports {
     this.#timer = setInterval(() => this.#look(), INTERVAL);
   }
 
-  /** What all other replicas say of the data planes of a Gateway. */
+  /** Returns the reports of all other replicas about the data planes of a Gateway. */
   ofGateway(gateway: string): readonly TakenCode[] {
     return [...this.#others.objects.values()].flatMap((lease) => {
       const { name } = lease.metadata;
@@ -101,7 +101,7 @@ export class ReplicaReports {
     this.report();
   }
 
-  /** What the data planes of this replica say has changed. */
+  /** Called when the results of this replica's data planes change. */
   report(): void {
     this.#isChanged = true;
     void this.#write();

@@ -3,10 +3,10 @@ import type { ApiObject } from "../kubernetes/api-object.ts";
 import { itemsField, recordOf, textField } from "../kubernetes/json-fields.ts";
 import type { ServicePortName } from "../model/called-services.ts";
 
-/** As whom a pod (`NAMESPACE/NAME`) is in the mesh, `NAMESPACE/ACCOUNT`; undefined: it is in none. */
+/** Returns the mesh identity `NAMESPACE/ACCOUNT` of a pod (`NAMESPACE/NAME`); `undefined` if it is in no mesh. */
 export type AccountOf = (pod: string) => string | undefined;
 
-/** The ready pods of a Service's port; undefined: it has no EndpointSlices, and its name says where it is. */
+/** Returns the ready pods of a Service's port; `undefined` if it has no EndpointSlices, and its name is used instead. */
 export function servicePods(
   { port }: ServicePortName,
   service: ApiObject,

@@ -7,7 +7,7 @@ import { errorText } from "../kubernetes/reflector.ts";
 
 /** Signs what data planes are to run. */
 export interface Signer {
-  /** What data planes know it by: a public key (Ed25519) as SubjectPublicKeyInfo in base64. */
+  /** Public key (Ed25519) by which data planes know it, as SubjectPublicKeyInfo in base64. */
   readonly publicKey: string;
   readonly signed: (generation: string) => SignedGeneration;
 }
@@ -34,8 +34,8 @@ export function signerOf(pem: string): Signer {
 }
 
 /**
- * The signer of all replicas: whoever is first makes its key. Resolves as soon as the API server says which it is; rejects
- * when it is none.
+ * Returns the signer of all replicas; the first replica creates its key. Resolves when the API server has confirmed the
+ * key; rejects if it is not a key.
  */
 export async function sharedSigner(
   api: ApiServer,

@@ -6,14 +6,14 @@ import { recordOf, textField } from "./json-fields.ts";
 /** How the API server is reached, and as whom. */
 export interface KubernetesAccess {
   readonly server: URL;
-  /** PEM; undefined: the authorities that the system trusts. */
+  /** PEM; the authorities of the system if `undefined`. */
   readonly ca: string | undefined;
   /** PEM of a client certificate and its key. */
   readonly cert: string | undefined;
   readonly key: string | undefined;
   /** The bearer token as it is now: those of pods are renewed on disk. */
   readonly token: () => string | undefined;
-  /** Where the controller itself lives. */
+  /** Namespace of the controller. */
   readonly namespace: string;
 }
 
@@ -22,7 +22,7 @@ export interface NoAccess {
   readonly problem: string;
 }
 
-/** Where Kubernetes puts a pod's credentials. */
+/** Folder of a pod's credentials. */
 const SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount";
 
 /** The access of the given kubeconfig file, else of the pod that this process runs in, else of `KUBECONFIG`. */
@@ -86,7 +86,7 @@ function fileAccess(file: string, host: Host): KubernetesAccess | NoAccess {
   };
 }
 
-/** The entry of a list of a kubeconfig, by its name: what stands under its own field. */
+/** Returns the entry with a name in a list of a kubeconfig: the value of its own field. */
 function named(config: unknown, list: string, name: string | undefined, field: string): unknown {
   const entries = recordOf(config)?.[list];
   const all: readonly unknown[] = Array.isArray(entries) ? entries : [];

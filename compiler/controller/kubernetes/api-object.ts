@@ -49,7 +49,10 @@ export function objectKey({ namespace = "", name }: ObjectMetadata): string {
   return namespace === "" ? name : `${namespace}/${name}`;
 }
 
-/** An object of a list or a watch; undefined when it is none. Items of lists do not say their own kind. */
+/**
+ * Parses an object of a list or a watch; `undefined` if it is not an object. Items of lists do not contain their own
+ * kind.
+ */
 export function readObject(value: unknown, type: ResourceType): ApiObject | undefined {
   const record = recordOf(value);
   const metadata = recordOf(record?.metadata);

@@ -2,7 +2,7 @@ import { customResourceDefinitions } from "../../1-parse/kubernetes/crd.ts";
 import type { ApiServer } from "./api-server.ts";
 import { itemsField, recordOf, textField } from "./json-fields.ts";
 
-/** Where definitions of kinds are. */
+/** Path of the definitions of kinds. */
 const DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
 /**

@@ -1,4 +1,4 @@
-/** JSON of the API server as an object; undefined when it is none. */
+/** Returns JSON of the API server as an object; `undefined` if it is not an object. */
 export function recordOf(value: unknown): Readonly<Record<string, unknown>> | undefined {
   return isRecord(value) ? value : undefined;
 }
@@ -9,7 +9,7 @@ export function textField(value: unknown, field: string): string | undefined {
   return typeof found === "string" ? found : undefined;
 }
 
-/** A field that is a list; empty when it is none. */
+/** Returns a field that is a list; empty if it is not a list. */
 export function itemsField(value: unknown, field: string): readonly unknown[] {
   const found = recordOf(value)?.[field];
   return Array.isArray(found) ? found : [];

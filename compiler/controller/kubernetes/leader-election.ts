@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { ApiServer } from "./api-server.ts";
 import { recordOf, textField } from "./json-fields.ts";
 
-/** Who may lead, and who hears of it. */
+/** Candidate of an election, and its listeners. */
 export interface ElectionSettings {
   readonly namespace: string;
   /** Of the Lease: one for each name of a controller. */

@@ -9,7 +9,7 @@ export const POD: ResourceType = {
   isNamespaced: true,
 };
 
-/** Who hears of changes of pods. */
+/** Listeners for changes of pods. */
 export interface PodListener {
   readonly changed: () => void;
   readonly warn: (message: string) => void;

@@ -9,19 +9,19 @@ import {
 import { type ApiServer, WatchRefused } from "./api-server.ts";
 import { itemsField, recordOf, textField } from "./json-fields.ts";
 
-/** What a reflector follows, and who hears of it. */
+/** Objects that a reflector follows, and its listeners. */
 export interface ReflectorSettings {
   readonly type: ResourceType;
-  /** Of which namespace; undefined: of all. */
+  /** Namespace; all if `undefined`. */
   readonly namespace?: string | undefined;
-  /** Which objects; undefined: all. */
+  /** Selector of objects; all if `undefined`. */
   readonly fieldSelector?: string | undefined;
   readonly labelSelector?: string | undefined;
-  /** What is kept of an object: memory holds nothing that nobody reads. */
+  /** Reduces an object to the fields that are read, to save memory. */
   readonly keep: (object: ApiObject) => ApiObject;
   /** Called after each change of `objects`, with what was there before. */
   readonly changed: (key: string, before: ApiObject | undefined) => void;
-  /** Tells an operator what went wrong; the reflector goes on. */
+  /** Reports a problem to the operator; the reflector continues. */
   readonly warn: (message: string) => void;
 }
 
@@ -41,8 +41,8 @@ const MAX_PAUSE = 30_000;
 const STEADY = 10_000;
 
 /**
- * The objects of one kind, kept in step with the API server: a list, then a watch from there, resumed where it broke off
- * and begun anew when the server no longer knows that place (410). It ends with `stop` alone.
+ * The objects of one kind, kept in step with the API server: a list, then a watch from there. An interrupted watch is
+ * resumed, and starts again with a list if the server no longer knows the place (410). Ends only with `stop`.
  */
 export class Reflector {
   readonly objects: Map<string, ApiObject> = new Map();
@@ -184,7 +184,7 @@ export class Reflector {
 /** HTTP 410, and the code of an ERROR event: the resourceVersion is too old. */
 const GONE = 410;
 
-/** What went wrong, for a log. Failures of connections have no text, but a code. */
+/** Returns the text of an error for a log. Failures of connections have a code instead of a text. */
 export function errorText(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.message || ("code" in error ? String(error.code) : error.name);

@@ -19,7 +19,7 @@ export function servicesOf(
   );
   const others = binds.map((bind) => ({
     ...bind,
-    // What requests are matched with calls nobody.
+    // Matches of requests call no servers.
     listeners: bind.listeners.map((listener) => ({ ...listener, routes: [], table: [] })),
   }));
   const called = [...routes].flatMap(
@@ -29,7 +29,7 @@ export function servicesOf(
   return [...new Map(all.map((each) => [endpointsName(each), each])).values()];
 }
 
-/** What data planes call the pods of a Service's port, or of a pool. */
+/** Name by which data planes call the pods of a Service's port, or of a pool. */
 export function endpointsName({ namespace, name, port, isPool }: ServicePortName): string {
   return `${isPool === true ? "pool/" : ""}${namespace}/${name}:${port}`;
 }

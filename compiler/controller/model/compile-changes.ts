@@ -9,7 +9,7 @@ import type {
   PodSettings,
 } from "./compile-files.ts";
 
-/** What the thread that compiles is asked: only what has changed since it was asked last. */
+/** Request to the compiler thread: only changes since the last one. */
 export interface CompileRequest {
   /** Manifests by their paths. */
   readonly changed: Readonly<Record<string, string>>;
@@ -18,12 +18,12 @@ export interface CompileRequest {
   readonly pods: PodSettings | undefined;
 }
 
-/** What came of it: everything of small things, and what has changed of many. */
+/** Result of the thread: small parts whole, and changes of large ones. */
 export interface CompileResponse {
   readonly gateways: readonly GatewayCode[];
   /** Statuses that are new or others. */
   readonly statuses: readonly CompiledStatus[];
-  /** Whose status is none any more, as `statusId` has it. */
+  /** IDs (`statusId`) of statuses that no longer exist. */
   readonly withdrawn: readonly string[];
 }
 
@@ -55,7 +55,7 @@ export class CompileChanges {
   /** Statuses as JSON, by their ids. */
   #statuses: ReadonlyMap<string, string> = new Map();
 
-  /** What is to be said of this compilation after the ones before it. */
+  /** Returns the differences of this compilation to the ones before it. */
   of({ gateways, statuses }: CompiledFiles): CompileResponse {
     const code = [...gateways.values()].map((gateway) => this.#codeOf(gateway));
     this.#modules = new Map(

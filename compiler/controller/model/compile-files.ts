@@ -18,7 +18,7 @@ import { type ServicePortName, servicesOf } from "./called-services.ts";
 
 /** How the pods of Gateways are made. */
 export interface PodSettings extends Omit<AgentPodSettings, "gateway"> {
-  /** What runs `gwc agent`, unless the parameters of a Gateway name another image. */
+  /** Image that runs `gwc agent`, unless the parameters of a Gateway name another one. */
   readonly image: string;
 }
 
@@ -34,7 +34,7 @@ export interface CompiledGateway {
   readonly literals: readonly Pick<LiteralSecret, "variable" | "value">[];
   /** The Services that its code calls. */
   readonly services: readonly ServicePortName[];
-  /** Whether it is a part of a mesh: then its data planes are told which pods are. */
+  /** Whether it is part of a mesh: its data planes then get the mesh identities of pods. */
   readonly isInMesh: boolean;
   /** Names of the Secrets and ConfigMaps that its code reads. */
   readonly secrets: readonly string[];
@@ -43,7 +43,7 @@ export interface CompiledGateway {
   readonly objects: readonly Json[];
 }
 
-/** What is said of an object, without the times of its changes. */
+/** The status of an object, without the times of its changes. */
 export interface CompiledStatus {
   readonly kind: string;
   /** `NAMESPACE/NAME`. */
@@ -53,7 +53,7 @@ export interface CompiledStatus {
   readonly gateways: readonly string[];
 }
 
-/** What the objects of a moment mean: plain data. */
+/** Meaning of the objects of a moment: plain data. */
 export interface CompiledFiles {
   /** By key; a Gateway with mistakes of its own is not there. */
   readonly gateways: ReadonlyMap<string, CompiledGateway>;
@@ -61,7 +61,7 @@ export interface CompiledFiles {
   readonly statuses: readonly CompiledStatus[];
 }
 
-/** What compilations leave to the next ones: most of what is declared has not changed. */
+/** Cached results for the next compilations: most objects do not change. */
 export class KeptCompilation {
   readonly check = new KeptCheck();
   readonly modules = new KeptModules();
@@ -75,8 +75,8 @@ export class KeptCompilation {
 }
 
 /**
- * Compiles manifests with the functions of `gwc build`. What has mistakes is isolated: its status says so, and the rest is
- * served. `kept`: what did not change is not read and written again.
+ * Compiles manifests with the functions of `gwc build`. Parts with mistakes are isolated and reported in their status;
+ * the rest is served. `kept`: results of parts that have not changed, which are not read and written again.
  */
 export function compileFiles(
   files: Readonly<Record<string, string>>,
@@ -113,7 +113,7 @@ export function compileFiles(
   };
 }
 
-/** What is said of a Gateway whose own status gives no reason, and that has no program all the same. */
+/** Status of a Gateway that has no program although its own status gives no reason. */
 const NO_PROGRAM = "it could not be compiled, by an error of gwc itself";
 
 function emitGateway(

@@ -6,7 +6,7 @@ const kept = new KeptCompilation();
 const files: Map<string, string> = new Map();
 const changes = new CompileChanges();
 
-// Compiling takes seconds where there are thousands of routes: the Lease, health and data planes go on meanwhile.
+// Compiling takes seconds with thousands of routes. The Lease, health checks and data planes continue meanwhile.
 parentPort?.on("message", ({ changed, removed, pods }: CompileRequest) => {
   for (const path of removed) files.delete(path);
   for (const [path, text] of Object.entries(changed)) files.set(path, text);

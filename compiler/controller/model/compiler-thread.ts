@@ -8,7 +8,7 @@ import {
 } from "./compile-changes.ts";
 import type { CompiledStatus, PodSettings } from "./compile-files.ts";
 
-/** What the objects of a moment mean. */
+/** Meaning of the objects of a moment. */
 export interface CompiledModel {
   /** By key; a Gateway with mistakes of its own is not there. */
   readonly gateways: ReadonlyMap<string, GatewayCode>;
@@ -21,7 +21,7 @@ export class CompilerThread {
   readonly #thread = new BackgroundThread<CompileRequest, CompileResponse>(
     threadModule("controller/model/compile-worker"),
   );
-  /** What the thread has, by path. */
+  /** Files that the thread has, by path. */
   #files: Readonly<Record<string, string>> = {};
   readonly #statuses: Map<string, CompiledStatus> = new Map();
 

@@ -3,7 +3,7 @@ import { type ApiObject, objectKey } from "../kubernetes/api-object.ts";
 import { textField } from "../kubernetes/json-fields.ts";
 import type { WatchedObjects } from "./watched-objects.ts";
 
-/** Whose a Gateway is by its class; nobody's while there is no such class. */
+/** Returns the controller of a Gateway by its class; nobody while the class does not exist. */
 export type GatewayOwner = "ours" | "another's" | "nobody's";
 
 /** Which controller a Gateway is for. */

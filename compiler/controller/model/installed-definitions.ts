@@ -4,13 +4,13 @@ import type { ApiServer } from "../kubernetes/api-server.ts";
 import { fieldsNotInstalled, gatewayApiVersion } from "../kubernetes/definitions.ts";
 import { definitionProblems, type KnownDefinitions } from "../status/class-status.ts";
 
-/** Who hears of definitions that change. */
+/** Listeners for changes of definitions. */
 export interface DefinitionListener {
   readonly changed: () => void;
   readonly warn: (message: string) => void;
 }
 
-/** What the installed definitions are besides the kinds that they serve: of which release, and what they lack. */
+/** Properties of the installed definitions besides the kinds that they serve: their release, and missing parts. */
 export class InstalledDefinitions {
   readonly #api: ApiServer;
   readonly #listener: DefinitionListener;
@@ -29,7 +29,7 @@ export class InstalledDefinitions {
   /** Looks at the definitions of the kinds that are served now. */
   async look(served: readonly ResourceType[]): Promise<void> {
     const before = this.#known;
-    // What can't be asked now is as it was.
+    // Kinds that cannot be asked for now stay as they were.
     const gatewayApi = await gatewayApiVersion(this.#api).catch(() => before.gatewayApi);
     // Definitions become no older than they are: once nothing is missing, nobody asks again.
     const isAsked = this.#isFirst || before.fieldsMissing.length > 0;

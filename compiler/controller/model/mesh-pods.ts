@@ -5,9 +5,9 @@ import { textField } from "../kubernetes/json-fields.ts";
 import { POD, type PodListener } from "../kubernetes/pod-type.ts";
 import { Reflector } from "../kubernetes/reflector.ts";
 
-/** What Istio's injector writes on the pods that its sidecar is in. */
+/** Label that Istio's injector writes on pods with its sidecar. */
 const LABELS = "security.istio.io/tlsMode=istio";
-/** What says of a namespace, or of a pod in spite of it, that its mesh has no sidecars (`ambient`), or that it is in none. */
+/** Label that marks a namespace, or a pod in spite of it, as part of a mesh without sidecars (`ambient`), or of no mesh. */
 const MODE = "istio.io/dataplane-mode";
 /** Milliseconds that Gateways wait until the pods of their mesh are known; without them nothing in it is called. */
 const MAX_WAIT = 5_000;
@@ -46,7 +46,7 @@ export class MeshPods {
     return this.#version;
   }
 
-  /** `NAMESPACE/ACCOUNT` of a pod, by its `NAMESPACE/NAME`; undefined: it is in no mesh. */
+  /** Returns the `NAMESPACE/ACCOUNT` of a pod by its `NAMESPACE/NAME`; `undefined` if it is in no mesh. */
   accountOf(pod: string): string | undefined {
     const [sidecars, modes] = [this.#sidecars, this.#modes];
     if (sidecars === undefined || modes === undefined) return NOBODY;
@@ -71,7 +71,7 @@ export class MeshPods {
     await Promise.race([known, pause(MAX_WAIT, undefined, { ref: false })]);
   }
 
-  /** Follows the pods of a selector, as far as `read` says of them: what else a pod does is nobody's business. */
+  /** Follows the pods of a selector, reduced by `read` to the fields that matter. */
   #reflector(labelSelector: string, read: (pod: ApiObject) => string | undefined): Reflector {
     const reflector: Reflector = new Reflector(this.#api, {
       type: POD,

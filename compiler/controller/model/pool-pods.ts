@@ -52,7 +52,7 @@ export class PoolPods {
     await Promise.race([known, pause(MAX_WAIT, undefined, { ref: false })]);
   }
 
-  /** The pods of a pool that are ready, and how often they have changed; undefined: they are not known. */
+  /** Returns the ready pods of a pool, and the number of their changes; `undefined` if they are not known. */
   of(key: string): { readonly version: number; readonly pods: readonly PoolPod[] } | undefined {
     const pool = this.#pools.get(key);
     const known = pool && this.#pods.get(pool.namespace);
@@ -119,7 +119,7 @@ function keyOf({ metadata: { namespace, name } }: ApiObject): string {
   return `${namespace}/${name}`;
 }
 
-/** What of a pod says where it is, whether it can be called and which pools it is of. */
+/** Fields of a pod: its address, its readiness, and its pools. */
 function keptPod({ apiVersion, kind, metadata, status }: ApiObject): ApiObject {
   const { name, namespace = "", resourceVersion = "", labels = {}, deletionTimestamp } = metadata;
   const isReady = itemsField(status, "conditions").some(

@@ -12,13 +12,13 @@ import { errorText } from "../kubernetes/reflector.ts";
 /** Entries of an object: those of a Secret are in base64. */
 export type EntryValues = Readonly<Record<string, unknown>>;
 
-/** What is read of the objects of a kind. */
+/** Values to read of the objects of a kind. */
 export interface ReadValuesSettings {
   readonly api: ApiServer;
   readonly type: ResourceType;
   /** Keys (`NAMESPACE/NAME`) of those that are read at all times. */
   readonly always: readonly string[];
-  /** The only entry that is read; undefined: every one. */
+  /** The only entry that is read; all entries if `undefined`. */
   readonly entry: string | undefined;
   readonly warn: (message: string) => void;
 }
@@ -29,10 +29,7 @@ const ASK_AGAIN = 1_000;
 /** HTTP 404: the object is gone. */
 const MISSING = 404;
 
-/**
- * The values of the Secrets or ConfigMaps that somebody reads: a cluster holds many others, and their size is up to whoever
- * writes them.
- */
+/** The values of the Secrets or ConfigMaps that Gateways read. A cluster holds many others, of any size. */
 export class ReadValues {
   readonly #settings: ReadValuesSettings;
   #read: ReadonlySet<string>;
@@ -44,7 +41,7 @@ export class ReadValues {
     this.#read = new Set(settings.always);
   }
 
-  /** The entries of an object; undefined: it is not there, or nobody reads it. */
+  /** Returns the entries of an object; `undefined` if it does not exist, or nobody reads it. */
   of(key: string): EntryValues | undefined {
     return this.#values.get(key);
   }
@@ -89,7 +86,7 @@ export class ReadValues {
         const { status, body } = await api.request({ method: "GET", path });
         if (status === MISSING) return;
         if (status !== 200) throw new Error(`status ${status}`);
-        // What a watch has brought meanwhile is as new, or newer.
+        // The watch may have delivered a newer state meanwhile.
         if (!this.#values.has(key)) this.#values.set(key, this.#entriesOf(recordOf(body)?.data));
         return;
       } catch (error) {

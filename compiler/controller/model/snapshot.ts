@@ -12,7 +12,7 @@ export interface Snapshot {
   readonly generations: ReadonlyMap<string, number>;
 }
 
-/** What is declared now. */
+/** The declared objects of a moment. */
 export function snapshotOf(objects: WatchedObjects): Snapshot {
   const declared = objects.declared();
   const generations = declared.flatMap(({ object: { apiVersion, kind: name, metadata } }) => {

@@ -11,8 +11,8 @@ import { hasOwnConditions } from "../kubernetes/field-managers.ts";
 import { recordOf } from "../kubernetes/json-fields.ts";
 
 /**
- * What is kept of an object: nothing that nobody reads. Of Secrets the names of their entries are, and what is wrong with
- * their values; of ConfigMaps whether there are authorities that can be read, and the lock, which is compiled.
+ * Reduces an object to the fields that are read. Of Secrets these are the names of entries, and mistakes in their
+ * values; of ConfigMaps whether they contain readable authorities, and the lock, which is compiled.
  */
 export function keptObject(object: ApiObject): ApiObject {
   const { name, namespace, uid, resourceVersion, generation, labels, creationTimestamp } =
@@ -34,7 +34,7 @@ export function keptObject(object: ApiObject): ApiObject {
     const annotations = { [PROBLEMS_ANNOTATION]: JSON.stringify(problemsOf(entries)) };
     return { ...head(object), metadata: { ...metadata, annotations }, type, data };
   }
-  // What is too deep to be read is still told of.
+  // An object that is nested too deeply is still reported.
   if (object.kind !== "ConfigMap") {
     const kept = { ...cutBelow(object, MAX_LEVELS + 1), metadata };
     return hasOwnConditions(object) ? { ...kept, [OWN_CONDITIONS]: true } : kept;
@@ -42,7 +42,10 @@ export function keptObject(object: ApiObject): ApiObject {
   return { ...head(object), metadata, data: configEntries(object.data) };
 }
 
-/** Which objects of a kind are read; undefined: all. Releases of Helm are large Secrets that no gateway reads. */
+/**
+ * Selector of the objects of a kind that are read; all if `undefined`. Releases of Helm are large Secrets that no
+ * gateway reads.
+ */
 export function fieldSelectorOf({ kind }: ResourceType): string | undefined {
   return kind === "Secret" ? "type!=helm.sh/release.v1" : undefined;
 }
@@ -76,7 +79,7 @@ function configEntries(data: unknown): Readonly<Record<string, string>> {
   return Object.fromEntries(kept);
 }
 
-/** What is wrong with the entries of a Secret. */
+/** Returns the mistakes in the entries of a Secret. */
 function problemsOf(entries: readonly (readonly [string, string])[]): SecretProblems {
   return secretProblems(
     new Map(entries.map(([key, value]) => [key, Buffer.from(value, "base64")])),
@@ -89,5 +92,5 @@ function sorted(data: unknown): readonly (readonly [string, string])[] {
     .toSorted(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** What stands for authorities that can't be read. */
+/** Placeholder for unreadable authorities. */
 const NO_CERTIFICATE = "unreadable";

@@ -28,11 +28,11 @@ export interface WatchScope {
   readonly secrets: readonly string[];
 }
 
-/** Who hears of changes of watched objects. */
+/** Listeners for changes of watched objects. */
 export interface WatchListener {
-  /** What gateways are compiled of has changed. */
+  /** Called when an input of compilations has changed. */
   readonly declared: () => void;
-  /** What data planes get as data, or a status, has changed: nothing is compiled. */
+  /** Called when data of data planes, or a status, has changed: nothing is compiled. */
   readonly data: () => void;
   readonly warn: (message: string) => void;
 }
@@ -46,7 +46,7 @@ export interface DeclaredObject {
   readonly object: ApiObject;
 }
 
-/** What holds values that Gateways read. */
+/** Kinds with values that Gateways read. */
 export type ValueKind = "Secret" | "ConfigMap";
 
 /** `NAMESPACE/NAME` of the objects whose values are read. */
@@ -76,7 +76,7 @@ export class WatchedObjects {
   /** By Service, then by their own key. */
   readonly #slices: Map<string, Map<string, ApiObject>> = new Map();
   #timer: NodeJS.Timeout | undefined;
-  /** What the definitions of the kinds are. */
+  /** The definitions of the kinds. */
   readonly definitions: InstalledDefinitions;
   /** The pods of the mesh that Gateways are a part of. */
   readonly mesh: MeshPods;
@@ -139,7 +139,10 @@ export class WatchedObjects {
     );
   }
 
-  /** The entries of an object whose values are kept (those of a Secret in base64); undefined: there is none. */
+  /**
+   * Returns the entries of an object whose values are read (those of a Secret in base64); `undefined` if there is no
+   * such object.
+   */
   valuesOf(kind: ValueKind, key: string): EntryValues | undefined {
     return this.find(kind, key) === undefined ? undefined : this.#values[kind].of(key);
   }
@@ -273,7 +276,7 @@ export class WatchedObjects {
     ]);
   }
 
-  /** The kinds that are installed, as soon as the API server says so. */
+  /** Resolves to the installed kinds when the API server has listed them. */
   async #firstTypes(): Promise<readonly ResourceType[]> {
     for (;;) {
       try {
@@ -307,7 +310,7 @@ function isCompiled({ kind }: ResourceType): boolean {
   return kind !== "EndpointSlice";
 }
 
-/** What says that a Gateway is a part of a mesh, and what is made of pods. */
+/** Sources of mesh membership, and the reduced form of pods. */
 const NAMING_PODS: readonly string[] = [
   "GatewayParameters",
   "AgentgatewayParameters",

@@ -14,7 +14,7 @@ const LABEL = "app.kubernetes.io/managed-by";
 const VALUE = "gwc";
 /** The label that the objects of a controller have. */
 export const OWNED: Readonly<Record<string, string>> = { [LABEL]: VALUE };
-/** What selects them. */
+/** Selector of the owned objects. */
 export const OWNED_SELECTOR: string = `${LABEL}=${VALUE}`;
 
 function owned(group: string, version: string, kind: string, plural: string): ResourceType {

@@ -14,21 +14,21 @@ import type { GatewayCode } from "../model/compile-changes.ts";
 import { OWNED_SELECTOR, ownedTypes } from "./owned-types.ts";
 import { wantedObjects } from "./wanted-objects.ts";
 
-/** What was applied last, as text, and what tells whether somebody has changed it since. */
+/** The last applied object as text, and a mark by which foreign changes are detected. */
 interface Applied {
   readonly object: ApiObject;
   readonly text: string;
   readonly mark: string;
 }
 
-/** What provisioning needs, and who hears of it. */
+/** Dependencies and listeners of provisioning. */
 export interface ProvisionerSettings {
   readonly api: ApiServer;
   /** Whether there is a Secret, by `NAMESPACE/NAME`. */
   readonly hasSecret: (key: string) => boolean;
   /** Gateways that are for other controllers now, by `NAMESPACE/NAME`. */
   readonly others: () => ReadonlyMap<string, ApiObject>;
-  /** What became of a Gateway's objects has changed. */
+  /** Called when the result of a Gateway's objects has changed. */
   readonly changed: () => void;
   readonly warn: (message: string) => void;
 }
@@ -43,15 +43,15 @@ export interface ProvisionedGateway {
 const TRY_AGAIN = 5_000;
 
 /**
- * Keeps the objects that run each Gateway: made and changed by server-side apply, mended when somebody changes our fields,
- * removed when they are no longer wanted, or when their Gateway is another controller's. What belongs to somebody else is
- * never touched.
+ * Keeps the objects that run each Gateway. Creates and changes them by server-side apply, repairs them when somebody
+ * changes our fields, and deletes them when they are no longer wanted or their Gateway belongs to another controller.
+ * Never changes objects of other owners.
  */
 export class Provisioner {
   readonly #settings: ProvisionerSettings;
   readonly #reflectors: ReadonlyMap<string, Reflector>;
   #wanted: ReadonlyMap<string, ProvisionedGateway> = new Map();
-  /** What was applied, by the object's kind and key. */
+  /** Applied objects, by kind and key. */
   readonly #applied: Map<string, Applied> = new Map();
   readonly #problems: Map<string, string> = new Map();
   readonly #waiting: Set<string> = new Set();
@@ -76,7 +76,7 @@ export class Provisioner {
     );
   }
 
-  /** Why a Gateway's objects are not as they should be; undefined: they are, or nothing is known yet. */
+  /** Returns why a Gateway's objects are not as wanted; `undefined` if they are, or nothing is known yet. */
   problemOf(gateway: string): string | undefined {
     return this.#problems.get(gateway);
   }
@@ -122,9 +122,9 @@ export class Provisioner {
     this.#timer = setTimeout(() => this.compare(), TRY_AGAIN);
   }
 
-  /** What went wrong; undefined: nothing. */
+  /** The problem; `undefined` if there is no problem. */
   async #workOn(key: string): Promise<string | undefined> {
-    // What is wanted is of a moment before: another controller may have begun to run it.
+    // The wanted objects are of a moment before: another controller may run the Gateway by now.
     const left = this.#settings.others().get(key);
     const wanted = this.#wanted.get(key);
     if (left !== undefined) return this.#leave(left);
@@ -186,7 +186,7 @@ export class Provisioner {
   async #leave(gateway: ApiObject): Promise<undefined> {
     const applied = [...this.#applied.values()].map(({ object }) => object);
     for (const { type, objects } of this.#reflectors.values()) {
-      // Whoever took one over may have taken the label by which it is followed.
+      // Another controller that took an object over may have removed our label.
       const ofType = applied.filter(({ kind }) => kind === type.kind);
       for (const { kind, metadata } of [...objects.values(), ...ofType].filter((each) =>
         isOwnedBy(each, gateway),
@@ -228,7 +228,7 @@ export class Provisioner {
   async #makeSessionKey({ metadata }: ApiObject, gateway: ApiObject): Promise<void> {
     const name = `${metadata.name}-session-key`;
     const key = `${metadata.namespace}/${name}`;
-    // One of a Gateway that had this name before goes with that, and then there is none.
+    // An object of an earlier Gateway with this name is deleted with it, and then missing.
     if (this.#settings.hasSecret(key)) return;
     const { apiVersion, kind } = gateway;
     const owner = { apiVersion, kind, name: gateway.metadata.name, uid: gateway.metadata.uid };
@@ -261,7 +261,10 @@ const CONFLICT = 409;
 /** AES-256. */
 const KEY_BYTES = 32;
 
-/** What tells whether somebody changed an object: statuses change its version, but not its generation; nor do labels. */
+/**
+ * Returns a mark that changes if somebody changes an object: statuses change its version, but not its generation; nor
+ * do labels.
+ */
 function markOf(object: unknown): string {
   const { generation, resourceVersion, labels, annotations, ownerReferences } =
     recordOf(recordOf(object)?.metadata) ?? {};

@@ -17,7 +17,7 @@ export function wantedObjects(objects: readonly Json[], gateway: ApiObject): rea
         apiVersionOf(each) === textField(value, "apiVersion"),
     );
     const given = recordOf(recordOf(value)?.metadata);
-    // Whatever overlays say: what is not marked as ours is not watched.
+    // Overlays cannot remove this label: unmarked objects are not watched.
     const labels = { ...recordOf(given?.labels), ...OWNED };
     const metadata = { ...given, labels, ownerReferences: [owner] };
     const object = type && readObject({ ...recordOf(value), metadata }, type);

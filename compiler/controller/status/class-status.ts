@@ -1,6 +1,6 @@
 import { itemsField } from "../kubernetes/json-fields.ts";
 
-/** What is known of the definitions of kinds that are installed. */
+/** Properties of the installed definitions of kinds. */
 export interface KnownDefinitions {
   /** The release of the Gateway API that they are of (`v1.5.1`); undefined where they do not say. */
   readonly gatewayApi: string | undefined;
@@ -26,7 +26,7 @@ export function withDefinitions(status: object, known: KnownDefinitions): object
   return { ...status, conditions: [...conditions, { type: "SupportedVersion", ...condition }] };
 }
 
-/** What there is to say of definitions: that gwc is not tested with them, and what they lack. */
+/** Reports that gwc is not tested with the definitions, or that parts of them are missing. */
 export function definitionProblems(known: KnownDefinitions): readonly string[] {
   const { gatewayApi, kindsMissing, fieldsMissing } = known;
   const isTested = gatewayApi === undefined || SUPPORTED.test(gatewayApi);

@@ -24,7 +24,7 @@ export function withDelivery(
   };
 }
 
-/** What a condition says that holds but for the data planes; undefined: it holds. */
+/** Returns why a condition does not hold because of the data planes; `undefined` if it holds. */
 function deliveredCondition(
   state: DeliveryState,
   generation: number | undefined,
@@ -51,7 +51,7 @@ function deliveredCondition(
 /** Names in a message, at most: a status has a length. */
 const MAX_NAMED = 5;
 
-/** It is programmed, and some pods are not called all the same; undefined: all are. */
+/** Reports pods that are not called although the Gateway is programmed; `undefined` if all are called. */
 function uncalledMessage(services: readonly string[]): object | undefined {
   if (services.length === 0) return undefined;
   const named = services.slice(0, MAX_NAMED).map((each) => `"${each}"`);
@@ -116,8 +116,8 @@ function unlessProgrammed(of: unknown, otherwise: object): readonly unknown[] {
 }
 
 /**
- * Where clients find a Gateway: at its Service's load balancer; at the Service's own address when it asks for none. The
- * address of a balancer that is still to come is not known.
+ * Returns the addresses of a Gateway: those of its Service's load balancer, or the Service's own if it requests none.
+ * The address of a balancer that is still to come is unknown.
  */
 function gatewayAddresses(service: ApiObject | undefined): readonly GatewayAddress[] {
   const balancer = recordOf(recordOf(service?.status)?.loadBalancer);

@@ -3,7 +3,7 @@
  * items of others by one each.
  */
 export class FairQueue<Item> {
-  /** By namespace, then by id; the namespace whose turn is next stands first. */
+  /** By namespace, then by ID; the next namespace is first. */
   readonly #waiting: Map<string, Map<string, Item>> = new Map();
 
   get size(): number {
@@ -17,7 +17,7 @@ export class FairQueue<Item> {
     this.#waiting.set(namespace, own);
   }
 
-  /** Removes the next item that may be taken now; `undefined` if there is none. */
+  /** Removes the next item that may be taken now; `undefined` if there is no such item. */
   take(isFree: (id: string) => boolean): readonly [id: string, item: Item] | undefined {
     for (const [namespace, own] of this.#waiting) {
       for (const [id, item] of own) {

@@ -4,14 +4,14 @@ import { OWN_CONDITIONS } from "../model/watched-object.ts";
 
 const LISTENING: readonly string[] = ["Gateway", "ListenerSet", "XListenerSet"];
 
-/** What the Gateway API's definitions say of a Gateway that no controller has looked at. */
+/** Default conditions of the Gateway API's definitions, before a controller has looked at a Gateway. */
 const WAITING = ["Accepted", "Programmed"].map((type) => {
   return { type, status: "Unknown", reason: "Pending", message: "Waiting for controller" };
 });
 
 /**
- * The status of what has listeners and is not this controller's any more: its class is another's, or gone. What another
- * controller has said since stays; undefined: there is nothing to take back.
+ * Returns the status of an object with listeners that no longer belongs to this controller, because its class changed
+ * or is gone. Conditions that another controller has written stay; `undefined` if nothing has to be withdrawn.
  */
 export function leftStatus(
   object: ApiObject,

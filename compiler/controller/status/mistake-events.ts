@@ -28,7 +28,7 @@ export class MistakeEvents {
     this.#warn = warn;
   }
 
-  /** Tells what an object's new status says and its last one did not. Beyond the bound nothing is told. */
+  /** Writes Events for mistakes that an object's new status has and its last one had not, up to a bound. */
   tell(object: ApiObject, before: unknown, after: unknown): void {
     const known = new Set(mistakesOf(before).map(({ message }) => message));
     for (const mistake of mistakesOf(after)) {
@@ -72,7 +72,10 @@ function shortened(message: string): string {
   return `${bytes.subarray(0, MAX_NOTE).toString("utf8")}...`;
 }
 
-/** What the conditions of a status, its listeners and this controller's entries say that is wrong; waiting is no mistake. */
+/**
+ * Returns the mistakes in the conditions of a status, its listeners and this controller's entries. Waiting is not a
+ * mistake.
+ */
 function mistakesOf(status: unknown): readonly Mistake[] {
   const entries = ["parents", "ancestors"]
     .flatMap((list) => itemsField(status, list))

@@ -4,7 +4,7 @@ import type { OwnEntry } from "./merged-status.ts";
 
 const VERSION = "inference.networking.x-k8s.io/v1alpha2";
 
-/** What the list has while no Gateway leads to a pool (v1alpha2). */
+/** The list's value while no Gateway uses a pool (v1alpha2). */
 const NO_PARENT = {
   parentRef: { kind: "Status", name: "default" },
   conditions: [
@@ -17,7 +17,7 @@ export function isOldPool({ kind, apiVersion }: ApiObject): boolean {
   return kind === "InferencePool" && apiVersion === VERSION;
 }
 
-/** Whether an entry says that there is none: whoever writes an entry takes it away. */
+/** Whether an entry says that no Gateway uses the pool. Controllers remove it when they add their own. */
 export function isPlaceholder(entry: unknown): boolean {
   const reference = recordOf(entry)?.parentRef;
   return (

@@ -11,7 +11,7 @@ import { isSameStatus, mergedStatus } from "./merged-status.ts";
 import { MistakeEvents } from "./mistake-events.ts";
 import { isOldPool, isPlaceholder, oldPoolStatus } from "./old-pool-status.ts";
 
-/** What an object's status should say. */
+/** The wanted status of an object. */
 export interface WantedStatus {
   readonly kind: string;
   /** `NAMESPACE/NAME`. */
@@ -30,7 +30,7 @@ const KINDS: readonly string[] = [
 ];
 const NAMES = kinds.flatMap(({ kind, names }) => (KINDS.includes(kind) ? names : []));
 
-/** Writes under way at a time. */
+/** Maximum number of writes in flight. */
 const AT_ONCE = 8;
 /** HTTP 409: somebody else wrote in between; the watch brings it, and the object is compared again. */
 const CONFLICT = 409;
@@ -48,11 +48,11 @@ export class StatusWriter {
   readonly #events: MistakeEvents;
   /** Undefined: nothing is known yet, and what objects say stays. */
   #wanted: ReadonlyMap<string, WantedStatus> | undefined;
-  /** What objects were found to say already: most of them every time. */
+  /** Versions of objects whose status was found to be right already: most of them, each time. */
   readonly #agreed: WeakMap<ApiObject, Pick<WantedStatus, "status" | "generation">> = new WeakMap();
   readonly #waiting = new FairQueue<ApiObject>();
   readonly #busy: Set<string> = new Set();
-  /** What was written last over which version: the watch has not brought it yet. */
+  /** The last written statuses with their versions, until the watch delivers them. */
   readonly #written: Map<string, { readonly over: string | undefined; readonly status: unknown }> =
     new Map();
   /** Statuses that were written. */

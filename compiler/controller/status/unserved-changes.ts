@@ -8,7 +8,7 @@ export interface Backlog {
   readonly reason: string;
 }
 
-/** What is asked about a Gateway (`NAMESPACE/NAME`). */
+/** State of a Gateway (`NAMESPACE/NAME`). */
 export interface BacklogSource {
   /** Why its newest code is not what its data planes serve; `undefined` if it is. */
   readonly reasonOf: (gateway: string) => string | undefined;
@@ -54,7 +54,7 @@ export class UnservedChanges {
     return new Map([...this.#backlogs].filter(([, { since }]) => now - since >= GRACE));
   }
 
-  /** Seconds that the oldest change has waited; 0 if there is none. */
+  /** Seconds that the oldest change has waited; 0 if no change waits. */
   get age(): number {
     const oldest = Math.min(...[...this.#backlogs.values()].map(({ since }) => since));
     return Number.isFinite(oldest) ? (performance.now() - oldest) / 1000 : 0;
@@ -74,8 +74,8 @@ export class UnservedChanges {
   }
 
   /**
-   * The status of a route, a policy or a ListenerSet with what is not in force of it: a Gateway that it is for serves an older
-   * generation of it, or none, whoever is to blame.
+   * Returns the status of a route, a policy or a ListenerSet with the changes that are not in force: one of its
+   * Gateways serves an older generation of it, or none, for any reason.
    */
   withBacklog(object: CompiledStatus, generation: number | undefined): object {
     const { status } = object;

@@ -2,7 +2,7 @@ import { highlight } from "./highlight.ts";
 import { type Html, html } from "./html.ts";
 import type { LiveView } from "./view.ts";
 
-/** One generated module, beside the list of all; undefined when there is none of that path. */
+/** Renders one generated module with the list of all; `undefined` if no module has that path. */
 export function codePage(view: LiveView, path: string): Html | undefined {
   const { modules } = view.current;
   const module = modules.find((each) => each.path === path);

@@ -24,7 +24,7 @@ function lastChange({ lastChange: { at, findings, problem } }: LiveView): Html {
   if (problem === undefined && findings.length === 0) return html``;
   const time = at.toLocaleTimeString("en-GB");
   const report = findings.length === 0 ? (problem ?? "") : textReport(findings, false);
-  const title = problem === undefined ? totals(findings) : "The last edit is not served";
+  const title = problem === undefined ? totals(findings) : "The last edit was not applied";
   const what =
     problem === undefined
       ? html`<small>since ${time}</small>`
@@ -77,7 +77,7 @@ function chips(policies: readonly PolicyUse[], view: LiveView): readonly Html[] 
   );
 }
 
-/** What a listener does before it chooses a route. */
+/** Renders the steps of a listener before it chooses a route. */
 function beforeRouting(listener: ListenerNode, view: LiveView): Html {
   const policies = policiesBefore(listener);
   if (policies.length === 0) return html``;

@@ -52,7 +52,7 @@ function link(href: string, text: string, isCurrent: boolean): Html {
     : html`<a href="${href}">${text}</a>`;
 }
 
-/** Where a reader on this machine finds a service address. */
+/** Returns the URL of a service address for a reader on this machine. */
 function serviceUrl(address: string, path: string): string {
   const [, host = "", port = ""] = /^(.*):(\d+)$/.exec(address) ?? [];
   const isEverywhere = ["", "0.0.0.0", "[::]"].includes(host);

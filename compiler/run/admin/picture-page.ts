@@ -4,7 +4,7 @@ import { svgText } from "../../inspect/graph/svg.ts";
 import { type Html, html, trustedHtml } from "./html.ts";
 import type { LiveView } from "./view.ts";
 
-/** What is served as a picture: listeners, their routes with policies, and the servers behind them. */
+/** Renders the graph of the gateway: listeners, their routes with policies, and the servers of the routes. */
 export function picturePage({ current }: LiveView): Html {
   // Texts of the configuration are escaped where the picture is drawn.
   const picture = trustedHtml(svgText(gatewayGraph(gatewaySummary(current.program))));

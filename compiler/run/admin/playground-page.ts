@@ -8,7 +8,10 @@ import type { RouteRequest } from "../try-command.ts";
 import { type Html, html } from "./html.ts";
 import type { LiveView } from "./view.ts";
 
-/** Where a request to a route is put together; of the first route when none is named. Undefined: there is no such route. */
+/**
+ * Renders the form for a request to a route; to the first route if none is named. `undefined` if there is no such
+ * route.
+ */
 export function playgroundPage(view: LiveView, id: string): Html | undefined {
   const routes = playgroundRoutes(view.current.program);
   const found = id === "" ? routes[0] : routes.find(({ route }) => route.id === id);
@@ -52,7 +55,7 @@ function methods(own: string | undefined): readonly Html[] {
 
 /** Without one the request is sent as nobody. */
 function credentialField({ placeholder, label, encoding, owner }: CredentialField): Html {
-  return html`<label>${label} <small>in the place of <code>${placeholder}</code>; empty: nobody</small>
+  return html`<label>${label} <small>instead of <code>${placeholder}</code>; empty: nobody</small>
 <input name="credential" type="password" autocomplete="off" data-placeholder="${placeholder}" data-encoding="${encoding}"></label>
 <label>Or whose it is <small>for <em>Decide only</em>, which sends nothing: <code>${owner}</code>; empty: nobody</small>
 <input name="identity" spellcheck="false" autocomplete="off"></label>`;

@@ -1,7 +1,4 @@
-/**
- * Puts the request of the form together, has it sent, and shows the response. Whatever comes back is put in as text,
- * never as markup.
- */
+/** Builds the request of the form, sends it, and shows the response. Responses are inserted as text, never as markup. */
 export const PLAYGROUND_SCRIPT = `
 const form = document.getElementById("call");
 const shown = document.getElementById("result");

@@ -2,7 +2,7 @@ import type { JournalEntry, SessionEntry } from "../journal.ts";
 import { type Html, html } from "./html.ts";
 import type { LiveView } from "./view.ts";
 
-/** What clients ask just now and asked last, and the MCP sessions they have. */
+/** Renders the requests in flight, the last ones, and the MCP sessions. */
 export function requestsPage(view: LiveView): Html {
   const { journal } = view;
   const { entries, sessions } = journal;
@@ -25,7 +25,7 @@ function entryRow(entry: JournalEntry): Html {
   const { at, client, method, host, path, route = "none", duration } = entry;
   const took =
     duration === undefined
-      ? html`<span class="pill good">under way</span>`
+      ? html`<span class="pill good">in flight</span>`
       : html`${Math.round(duration)} ms`;
   return html`<tr>
 <td class="time">${at.toLocaleTimeString("en-GB")}<span class="place">${client}</span></td>

@@ -130,8 +130,8 @@ function pageAt(path: string, view: LiveView, key: string): Response | undefined
 }
 
 /**
- * What can be done through the page: what any client on this machine can do without it, and asking what the rules say.
- * `act` gives the result for a request of the page's own.
+ * Handles an action of the page: an action that any client on this machine could take without it, or a question about
+ * rules. `act` returns the result for a request of the page's own.
  */
 async function withRequest(
   request: IncomingMessage,

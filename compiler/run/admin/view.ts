@@ -6,7 +6,7 @@ import type { SourceFile } from "../../diagnostics/source.ts";
 import type { Compiled } from "../candidate.ts";
 import type { RequestJournal } from "../journal.ts";
 
-/** What the admin page may see of a live gateway. */
+/** The part of a live gateway that the admin page may see. */
 export interface LiveView {
   /** The configuration's path, as the user named it. */
   readonly file: string;
@@ -20,7 +20,7 @@ export interface LiveView {
   readonly journal: Pick<RequestJournal, "entries" | "sessions" | "ofPort">;
   /** Somebody sends a request from the page. */
   adminRequest(request: AdminRequest): void;
-  /** What each route has answered so far. */
+  /** Responses of each route so far. */
   routes(): readonly RouteCount[];
   /** MCP calls that wait for what their clients were asked. */
   waitingCalls(): number;
@@ -28,11 +28,11 @@ export interface LiveView {
   servers(): readonly ServerState[];
 }
 
-/** What the admin page shows of the last change. */
+/** The last change, as the admin page shows it. */
 export interface LastChange {
   readonly at: Date;
   /** Mistakes and warnings in it. */
   readonly findings: readonly Finding[];
-  /** Why it is not served; undefined: it is. */
+  /** Why it is not served; `undefined` if it is. */
   readonly problem: string | undefined;
 }

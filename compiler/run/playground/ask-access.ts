@@ -13,14 +13,14 @@ import type { RouteRequest } from "../try-command.ts";
 import { headerPair } from "./header-pair.ts";
 import { credentialOf, type PlaygroundRequest, playgroundRoutes } from "./playground.ts";
 
-/** What the rules say of a request that is not sent. */
+/** The decision of the rules about a request that is not sent. */
 export type PlaygroundVerdict =
   | { readonly outcome: AccessOutcome; readonly text: string }
   | { readonly problem: string };
 
 /**
- * Whether a request would get through from whom it says, as `gwc can` decides it: whoever is named has valid credentials,
- * and needs none here.
+ * Decides whether a request of the given caller would pass, as `gwc can` does: the caller is assumed to have valid
+ * credentials.
  */
 export function askAccess(
   request: PlaygroundRequest,
@@ -53,7 +53,10 @@ export function askAccess(
   }
 }
 
-/** Who somebody is, by the kind of credential that the route asks for; nobody without a text. Undefined: it is no JSON object. */
+/**
+ * Returns the caller by the kind of credential that the route expects; nobody for an empty text. `undefined` if the
+ * text is not a JSON object.
+ */
 function identityOf(
   { request }: RouteRequest,
   text: string,

@@ -5,11 +5,11 @@ import { callPort, type PortCall, type PortResult } from "./port-call.ts";
 export interface McpCall {
   readonly method: string;
   readonly params: unknown;
-  /** What its client speaks: revisions with sessions, or the one without. */
+  /** The protocol of the client: revisions with sessions, or the one without. */
   readonly era: "sessions" | "stateless";
 }
 
-/** Where an MCP route is, and as whom it is called. */
+/** Address of an MCP route, and the credential for it. */
 export type McpRoute = Pick<PortCall, "origin" | "target" | "headers">;
 
 const VERSION = "2025-06-18";
@@ -44,7 +44,7 @@ async function callInSession(route: McpRoute, { method, params }: McpCall): Prom
   return result;
 }
 
-/** All that the request is about stands in itself (MCP 2026-07-28). What the target asks for is shown, and not answered. */
+/** The request contains everything that it needs (MCP 2026-07-28). Questions of the target are shown, and not answered. */
 function callStateless(route: McpRoute, { method, params }: McpCall): Promise<PortResult> {
   const given = typeof params === "object" && params !== null ? params : {};
   const name = "name" in given && typeof given.name === "string" ? given.name : undefined;

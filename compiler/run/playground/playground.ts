@@ -11,16 +11,16 @@ import { callPort, type PortCall, type PortResult } from "./port-call.ts";
 export interface PlaygroundRequest extends Omit<PortCall, "origin"> {
   /** The id of one of the program's routes. */
   readonly route: string;
-  /** Who is asked about where nothing is sent: claims or metadata as JSON, or a user's name; empty: nobody. */
+  /** The caller of a question where nothing is sent: claims or metadata as JSON, or a user's name; nobody if empty. */
   readonly identity?: string;
   /** The message for an MCP route; absent: the body goes as it is. */
   readonly mcp?: McpCall;
 }
 
-/** What became of it. */
+/** Result of the request. */
 export interface PlaygroundResult {
   readonly response?: Pick<PortResult, "status" | "headers" | "body" | "isCut">;
-  /** What the gateway noted of it. */
+  /** The gateway's notes about it. */
   readonly noted?: JournalEntry | undefined;
   /** Why there is no response. */
   readonly problem?: string;
@@ -48,11 +48,11 @@ export function credentialOf({ headers, search }: TryRequest): CredentialField |
 
 /** A credential as it is asked for. */
 export interface CredentialField {
-  /** What stands for it in headers and in the query. */
+  /** Placeholder of the credential in headers and in the query. */
   readonly placeholder: string;
   readonly label: string;
   readonly encoding: "plain" | "base64";
-  /** What rules know its owner by. */
+  /** The identity of its owner in rules. */
   readonly variable: "jwt" | "apiKey" | "basicAuth";
   /** An owner, as the page may ask about one. */
   readonly owner: string;

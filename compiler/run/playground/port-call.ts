@@ -14,7 +14,7 @@ export interface PortCall {
   readonly body: string;
 }
 
-/** What came back. */
+/** The response. */
 export interface PortResult {
   readonly status: number;
   readonly headers: IncomingMessage["headers"];
@@ -26,7 +26,7 @@ export interface PortResult {
   readonly clientPort: number | undefined;
 }
 
-/** What is shown of a response. */
+/** Maximum number of bytes of a response that are shown. */
 const MAX_BYTES = 256 * 1024;
 /** Milliseconds after which a response is shown as far as it came. */
 const LONGEST = 15_000;

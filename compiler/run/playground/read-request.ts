@@ -1,7 +1,7 @@
 import { valueOfJson } from "../../schema/value-of-json.ts";
 import type { PlaygroundRequest } from "./playground.ts";
 
-/** What the page has sent; undefined when it is no request of the playground. */
+/** Parses the request of the page; `undefined` if it is not a request of the playground. */
 export function readRequest(text: string): PlaygroundRequest | undefined {
   const given = record(valueOfJson(text));
   const headers = given?.headers;

@@ -330,6 +330,6 @@ describe.runIf(missing === undefined)(`objects with mistakes${note}`, () => {
     await api.delete(secret);
     await another();
     await eventually(() => kubectl(route("mended"), "apply").code === 0 || null, "a route");
-    expect(controller.output).not.toMatch(/403|admission is not served/);
+    expect(controller.output).not.toMatch(/403|admission does not start/);
   });
 });

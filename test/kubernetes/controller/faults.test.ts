@@ -250,7 +250,7 @@ spec:
         );
         return own.status === "False" && /ENOSPC|space/.test(own.message) ? own.message : null;
       }, "the Gateway's status");
-      expect(message).toContain("a data plane goes on with what it had");
+      expect(message).toContain("a data plane keeps its previous state");
       rmSync(filler);
       await settled();
     },
