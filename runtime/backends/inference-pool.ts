@@ -66,8 +66,8 @@ export async function pickedEndpoint(
   const [first, ...others] = await pool.named(named);
   if (first === undefined) {
     if (pool.passesOnFailure) return pool.anyEndpoint;
-    const said = named.length === 0 ? "nothing" : pool.unknownEndpoint;
-    refuseUnpicked(exchange, `the endpoint picker named ${said}`);
+    const chosen = named.length === 0 ? "nothing" : pool.unknownEndpoint;
+    refuseUnpicked(exchange, `the endpoint picker named ${chosen}`);
     return undefined;
   }
   logFields(exchange.record).set("inferencepool.selected_endpoint", first.name);

@@ -1,6 +1,6 @@
 import { hostTable } from "../net/host-table.ts";
 import type { ConnectionHandler } from "../tcp/connection.ts";
-import { type NameFate, prepareDivision } from "../tcp/divided-port.ts";
+import { type NameHandling, prepareDivision } from "../tcp/divided-port.ts";
 import { Certificates } from "../tls/certificates.ts";
 import type { NamedEndSettings } from "../tls/named-end.ts";
 import type { TlsSettings } from "../tls/tls-settings.ts";
@@ -41,7 +41,7 @@ export function divideTls({
   withoutFields,
   handle,
 }: DivisionSettings): PortDivision {
-  const fates = hostTable<NameFate>([
+  const handlings = hostTable<NameHandling>([
     ...endedHere.map((hostname) => [hostname, "here"] as const),
     ...passedOn.map((hostname) => [hostname, "passedOn"] as const),
     ...ends.flatMap(({ hostnames }, index) =>
@@ -55,7 +55,7 @@ export function divideTls({
     prepare: (context, connectionRules) => {
       const { broken, failedHandshake, warn } = context;
       return prepareDivision(handshakes.join(), {
-        fates,
+        handlings,
         ends: ends.map(({ carries, tls }) => ({ carries, certificates: new Certificates(tls) })),
         handshakeTimeout,
         connections:

@@ -247,7 +247,7 @@ class Running implements RunningGateway {
         pages.commit();
         const open = this.#listeners.ports.concat(this.#pages.ports);
         this.#context.ports = new Set(open.map(({ port }) => port));
-        if (this.#speaks) this.#tellOpened([...listeners.opened, ...pages.opened], ports);
+        if (this.#speaks) this.#logOpened([...listeners.opened, ...pages.opened], ports);
         this.#definition = definition;
         this.#build = build;
         if (this.#audit !== audit) void this.#audit?.close();
@@ -309,7 +309,7 @@ class Running implements RunningGateway {
   }
 
   /** Logs the opened ports. `ports`: those of the gateway; others belong to the process itself. */
-  #tellOpened(opened: readonly OpenPort[], ports: readonly Endpoint[]): void {
+  #logOpened(opened: readonly OpenPort[], ports: readonly Endpoint[]): void {
     for (const { endpoint, port } of opened) {
       const address = `${addressText(endpoint.host)}:${port}`;
       const what = ports.includes(endpoint) ? "listening" : endpoint.config;
@@ -364,17 +364,17 @@ class Running implements RunningGateway {
     this.#deniedConnections.value += 1;
     if (client !== undefined)
       this.#audit?.client("Authorization", `not allowed by ${rule}`, client);
-    this.#tellDenied(` that is not allowed by ${rule}`);
+    this.#logDenied(` that is not allowed by ${rule}`);
   }
 
   #failedHandshake({ denial, ...client }: FailedHandshake): void {
     if (denial === undefined) return;
     this.#audit?.client("ClientCertificate", denial, client);
-    this.#tellDenied(`: ${denial}`);
+    this.#logDenied(`: ${denial}`);
   }
 
   /** Warns at most once a minute, as for refused connections. */
-  #tellDenied(which: string): void {
+  #logDenied(which: string): void {
     const now = performance.now();
     if (now < this.#nextDenial) return;
     this.#nextDenial = now + 60_000;

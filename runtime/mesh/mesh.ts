@@ -21,7 +21,7 @@ export function meshOf(trustDomain: string, { settings, open }: CertificateSourc
     membership: (log, metrics) => new MeshMembership(log, metrics),
     open: (log, metrics) => {
       const certificate = open(log);
-      const forget = tellValidity(trustDomain, certificate, metrics);
+      const forget = reportValidity(trustDomain, certificate, metrics);
       return {
         key,
         tls: meshTls(trustDomain, certificate),
@@ -38,7 +38,7 @@ export function meshOf(trustDomain: string, { settings, open }: CertificateSourc
 }
 
 /** Reports the validity of a certificate in metrics until the returned function is called. */
-function tellValidity(
+function reportValidity(
   trustDomain: string,
   certificate: WorkloadCertificate,
   metrics: Metrics,

@@ -101,11 +101,11 @@ export class SocketReads {
     this.#takeBack();
     // Bytes for a paused socket wait in it, and must stay ahead of later ones.
     if (this.#isOver || socket.isPaused() || socket.readableLength > 0) {
-      this.#goOn(own, false);
+      this.#chooseMemory(own, false);
       return socket.push(copyOf(bytes));
     }
     const isFree = this.#give(bytes, own);
-    this.#goOn(isFree ? own : undefined, length >= LONG_READ);
+    this.#chooseMemory(isFree ? own : undefined, length >= LONG_READ);
     return true;
   }
 
@@ -124,7 +124,7 @@ export class SocketReads {
   }
 
   /** Gives a connection memory of its own only while a long body arrives and leaves equally fast. */
-  #goOn(own: Buffer | undefined, isLong: boolean): void {
+  #chooseMemory(own: Buffer | undefined, isLong: boolean): void {
     if (isLong && this.#taker.borrower?.holdsNothing === true) {
       this.#next = own ?? this.#memory.take();
       return;

@@ -37,11 +37,11 @@ type CallMessage =
   /** The address does not exist. */
   | { readonly kind: "gone" }
   /** Number of messages that the client has received. */
-  | { readonly kind: "heard"; readonly count: number }
+  | { readonly kind: "confirmed"; readonly count: number }
   | { readonly kind: "cancel" };
 
 /** Maximum number of messages that the client has not confirmed. */
-const MAX_UNHEARD = 16;
+const MAX_UNCONFIRMED = 16;
 
 /** Calls between this thread and others of its process. */
 export class ThreadCalls {
@@ -67,20 +67,20 @@ export class ThreadCalls {
   /** Starts a call. Returns `undefined` if the thread is not reachable. */
   call(thread: number, ...[address, request, listener]: ThreadCall): CallHandle | undefined {
     let isFull = false;
-    let heard = 0;
-    const sayHeard = () => {
+    let confirmed = 0;
+    const confirm = () => {
       isFull = false;
-      line?.say({ kind: "heard", count: heard });
-      heard = 0;
+      line?.send({ kind: "confirmed", count: confirmed });
+      confirmed = 0;
     };
     const end = () => line?.hangUp();
     const line = this.#links.open(thread, {
       onMessage: (message) => {
         switch (message.kind) {
           case "message":
-            heard++;
+            confirmed++;
             if (!listener.onMessage(message.text)) isFull = true;
-            else if (!isFull) sayHeard();
+            else if (!isFull) confirm();
             return;
           case "response":
             end();
@@ -100,44 +100,44 @@ export class ThreadCalls {
       onLost: () => listener.onGone(),
     });
     if (line === undefined) return undefined;
-    line.say({ kind: "call", address, request });
+    line.send({ kind: "call", address, request });
     return {
       cancel: () => {
         end();
-        line.say({ kind: "cancel" });
+        line.send({ kind: "cancel" });
       },
-      resume: () => isFull && sayHeard(),
+      resume: () => isFull && confirm(),
     };
   }
 
   #receive(first: CallMessage, line: ThreadLine<CallMessage>): LineListener<CallMessage> {
-    let unheard = 0;
-    const sayLast = (message: CallMessage) => {
-      line.say(message);
+    let unconfirmed = 0;
+    const sendLast = (message: CallMessage) => {
+      line.send(message);
       line.hangUp();
     };
     const call =
       first.kind === "call" && this.gateway !== undefined
         ? this.#serve(this.gateway, first.address, first.request, {
             onMessage: (text) => {
-              line.say({ kind: "message", text });
-              return ++unheard < MAX_UNHEARD;
+              line.send({ kind: "message", text });
+              return ++unconfirmed < MAX_UNCONFIRMED;
             },
-            onResponse: (text) => sayLast({ kind: "response", text }),
-            onFailure: (text) => sayLast({ kind: "failure", text }),
-            onGone: () => sayLast({ kind: "gone" }),
+            onResponse: (text) => sendLast({ kind: "response", text }),
+            onFailure: (text) => sendLast({ kind: "failure", text }),
+            onGone: () => sendLast({ kind: "gone" }),
           })
         : undefined;
-    if (call === undefined) sayLast({ kind: "gone" });
+    if (call === undefined) sendLast({ kind: "gone" });
     return {
       onMessage: (message) => {
         if (message.kind === "cancel") {
           line.hangUp();
           call?.cancel();
-        } else if (message.kind === "heard") {
-          const wasFull = unheard >= MAX_UNHEARD;
-          unheard -= message.count;
-          if (wasFull && unheard < MAX_UNHEARD) call?.resume();
+        } else if (message.kind === "confirmed") {
+          const wasFull = unconfirmed >= MAX_UNCONFIRMED;
+          unconfirmed -= message.count;
+          if (wasFull && unconfirmed < MAX_UNCONFIRMED) call?.resume();
         }
       },
       onLost: () => call?.cancel(),

@@ -3,7 +3,7 @@ import type { MessagePort, Transferable } from "node:worker_threads";
 /** One end of a conversation between two threads. */
 export interface ThreadLine<Message> {
   /** Sends a message. `moved`: memory that is transferred with it. */
-  say(message: Message, moved?: readonly Transferable[]): void;
+  send(message: Message, moved?: readonly Transferable[]): void;
   /** Stops receiving. */
   hangUp(): void;
 }
@@ -95,7 +95,7 @@ class Link<Message> {
   #line(line: number, isOpener: boolean): ThreadLine<Message> {
     let isFirst = isOpener;
     return {
-      say: (message, moved = []) => {
+      send: (message, moved = []) => {
         const envelope: Envelope<Message> = { line, isFirst, message };
         isFirst = false;
         this.#port.postMessage(envelope, moved);

@@ -13,12 +13,12 @@ import { type TcpConnectionHandlers, TcpConnections } from "./tcp-connections.ts
  * Handling of TLS for a server name: terminated with the settings of the port, forwarded as received, or terminated with
  * settings of its own, by their index.
  */
-export type NameFate = "here" | "passedOn" | number;
+export type NameHandling = "here" | "passedOn" | number;
 
 /** Handlers of a divided port. */
 export interface DivisionHandlers {
   /** Handling by server name. Names that are absent use the settings of the port. */
-  readonly fates: HostTable<NameFate>;
+  readonly handlings: HostTable<NameHandling>;
   /** Settings of TLS for single server names. */
   readonly ends: readonly NamedEndSettings[];
   /** Maximum milliseconds from the connection to its complete ClientHello. */
@@ -89,20 +89,20 @@ class DividedPort implements TlsDivision {
       }
       // Bytes that are not TLS are refused as on every port that terminates TLS.
       const name = hello.kind === "hello" ? hello.serverName : undefined;
-      const fate = hello.kind === "hello" ? fateOf(name, this.#handlers) : "here";
-      if (fate === "passedOn") {
+      const handling = hello.kind === "hello" ? handlingOf(name, this.#handlers) : "here";
+      if (handling === "passedOn") {
         this.#pass(socket, name, hello.bytes);
         return;
       }
       socket.off("error", ignore);
       for (const bytes of hello.bytes.reverse()) socket.unshift(bytes);
-      if (fate === "here") endHere();
-      else this.#ends[fate]?.receive(socket);
+      if (handling === "here") endHere();
+      else this.#ends[handling]?.receive(socket);
     });
   }
 
   isEndedHere(socket: TLSSocket): boolean {
-    return fateOf(namedBy(socket), this.#handlers) === "here";
+    return handlingOf(namedBy(socket), this.#handlers) === "here";
   }
 
   close(): () => void {
@@ -149,7 +149,7 @@ class DividedPort implements TlsDivision {
   ): void {
     const { connections } = handlers;
     // A second ClientHello (RFC 8446 4.1.4) may request another server name, whose clients need another certificate.
-    if (fateOf(namedBy(socket), handlers) !== index) {
+    if (handlingOf(namedBy(socket), handlers) !== index) {
       socket.on("error", ignore);
       socket.destroy();
       return;
@@ -166,8 +166,8 @@ class DividedPort implements TlsDivision {
   }
 }
 
-function fateOf(serverName: string | undefined, { fates }: DivisionHandlers): NameFate {
-  return valueForHost(fates, serverName ?? "") ?? "here";
+function handlingOf(serverName: string | undefined, { handlings }: DivisionHandlers): NameHandling {
+  return valueForHost(handlings, serverName ?? "") ?? "here";
 }
 
 /** Returns the server name of a finished handshake, in lower case; `undefined` if the client requested none. */

@@ -27,9 +27,9 @@ export async function serveAsWorker(start: WorkerStart, code: ThreadCode): Promi
   parentPort?.on("message", (order: WorkerOrder) => thread.take(order));
   try {
     await thread.opening;
-    say({ kind: "serving" });
+    report({ kind: "serving" });
   } catch (error) {
-    if (error instanceof StartupError) say({ kind: "failed", message: error.message });
+    if (error instanceof StartupError) report({ kind: "failed", message: error.message });
     else process.stderr.write(`bug: ${bugText(error)}\n`);
     process.exit(1);
   }
@@ -40,7 +40,7 @@ class ServingThread {
   readonly opening: Promise<RunningGateway>;
   readonly #code: ThreadCode;
   readonly #handover: ThreadHandover;
-  readonly #audit = threadAudit((line) => say({ kind: "audit", line }));
+  readonly #audit = threadAudit((line) => report({ kind: "audit", line }));
   readonly #othersClosed: PromiseWithResolvers<void> = Promise.withResolvers();
   /** Number of threads. */
   #count: number;
@@ -69,7 +69,7 @@ class ServingThread {
       case "count":
         this.#once((running) => {
           const { isReady } = running;
-          say({
+          report({
             kind: "counted",
             question: order.question,
             figures: running.metrics.figures(),
@@ -79,7 +79,7 @@ class ServingThread {
         return;
       case "prepare":
         this.#once(async (running) => {
-          say({ kind: "prepared", problem: await this.#prepare(running, order) });
+          report({ kind: "prepared", problem: await this.#prepare(running, order) });
         });
         return;
       case "commit":
@@ -119,10 +119,10 @@ class ServingThread {
       speaks,
       memory: (name, bytes) => askForMemory(name, { bytes }),
       persistedMemory: (name, keptKeys) => askForMemory(name, { keptKeys }),
-      log: (lines) => say({ kind: "lines", lines }),
+      log: (lines) => report({ kind: "lines", lines }),
       handoverOf: (gateway) => this.#handover.of(gateway),
       allClosed: () => {
-        say({ kind: "closed" });
+        report({ kind: "closed" });
         return this.#othersClosed.promise;
       },
     };
@@ -164,7 +164,7 @@ class ServingThread {
     try {
       this.#prepared?.commit();
       this.#prepared = undefined;
-      say({ kind: "committed" });
+      report({ kind: "committed" });
     } catch (error) {
       // Its state is unknown now: the thread that replaces it serves the right code.
       process.stderr.write(`bug: ${bugText(error)}\n`);
@@ -173,8 +173,8 @@ class ServingThread {
   }
 }
 
-function say(report: WorkerReport): void {
-  parentPort?.postMessage(report);
+function report(message: WorkerReport): void {
+  parentPort?.postMessage(message);
 }
 
 /** Milliseconds to wait for the main thread, which serves no requests. */

@@ -64,7 +64,7 @@ const END_MARGIN = 5 * SECOND;
  *   between each pair of threads. No thread ends before the others have closed their connections.
  *
  * Other code (`replace`) is served by all threads or by none. Each loads it, reads its files and opens its ports; once all living
- * threads have, each swaps it in, which cannot fail. A thread that crashes meanwhile has no say: its replacement serves the last
+ * threads have, each swaps it in, which cannot fail. A thread that crashes meanwhile is not waited for: its replacement serves the last
  * committed code.
  *
  * A thread that ends unexpectedly is restarted, with a delay if it was short-lived; the others continue.
@@ -174,7 +174,7 @@ export class ThreadGroup {
     await this.#startBetween(1, count);
     const services = await this.#listeners.prepare(this.#services(this.#served));
     services.commit();
-    this.#tellOpened(services.opened);
+    this.#logOpened(services.opened);
     this.#log.info(`${count} threads serve`);
   }
 
@@ -205,7 +205,7 @@ export class ThreadGroup {
     // From here on, a starting thread serves the new code.
     this.#activate(next, audit);
     services.commit();
-    this.#tellOpened(services.opened);
+    this.#logOpened(services.opened);
     for (const { host, port } of newPlaces(before.gateway, next.gateway))
       this.#log.info(`listening on ${addressText(host)}:${port}`);
     await Promise.all(threads.map((thread) => thread.commit()));
@@ -240,7 +240,7 @@ export class ThreadGroup {
     });
   }
 
-  #tellOpened(opened: readonly OpenPort[]): void {
+  #logOpened(opened: readonly OpenPort[]): void {
     for (const { endpoint, port } of opened)
       this.#log.info(`${endpoint.config} on ${addressText(endpoint.host)}:${port}`);
   }

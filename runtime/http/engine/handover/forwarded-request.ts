@@ -37,10 +37,10 @@ export class ForwardedRequest implements LineListener<HandoverMessage>, BodySink
     this.#lose = lose;
     response.on("drain", () => {
       this.#isFull = false;
-      this.#saySent();
+      this.#confirmSent();
     });
     response.on("close", () => {
-      this.#line?.say({ kind: "close", isFinished: response.writableFinished });
+      this.#line?.send({ kind: "close", isFinished: response.writableFinished });
       this.#line?.hangUp();
     });
   }
@@ -54,7 +54,7 @@ export class ForwardedRequest implements LineListener<HandoverMessage>, BodySink
     const body = whole && ownBytes(whole);
     const upgrade = this.#response.upgrade?.protocol;
     const connection = factsOf(socket);
-    line.say(
+    line.send(
       {
         kind: "request",
         port,
@@ -83,7 +83,7 @@ export class ForwardedRequest implements LineListener<HandoverMessage>, BodySink
         return;
       case "read":
         this.#unread -= message.bytes;
-        if (this.#unread < handoverWindow.most) this.#client.resume();
+        if (this.#unread < handoverWindow.max) this.#client.resume();
         return;
       case "discard":
         this.#client.discard();
@@ -115,17 +115,17 @@ export class ForwardedRequest implements LineListener<HandoverMessage>, BodySink
 
   onData(chunk: Buffer): void {
     this.#unread += chunk.length;
-    if (this.#unread >= handoverWindow.most) this.#client.pause();
+    if (this.#unread >= handoverWindow.max) this.#client.pause();
     const bytes = ownBytes(chunk);
-    this.#line?.say({ kind: "body", bytes }, [bytes.buffer]);
+    this.#line?.send({ kind: "body", bytes }, [bytes.buffer]);
   }
 
   onEnd(): void {
-    this.#line?.say({ kind: "bodyEnd", trailers: this.#request.trailers });
+    this.#line?.send({ kind: "bodyEnd", trailers: this.#request.trailers });
   }
 
   onAbort(): void {
-    this.#line?.say({ kind: "bodyAbort" });
+    this.#line?.send({ kind: "bodyAbort" });
   }
 
   #switch(fields: readonly string[]): void {
@@ -144,13 +144,13 @@ export class ForwardedRequest implements LineListener<HandoverMessage>, BodySink
     else {
       this.#sent += bytes.length;
       if (!response.write(bytes)) this.#isFull = true;
-      else if (this.#sent >= handoverWindow.said && !this.#isFull) this.#saySent();
+      else if (this.#sent >= handoverWindow.confirmAfter && !this.#isFull) this.#confirmSent();
     }
   }
 
-  #saySent(): void {
+  #confirmSent(): void {
     if (this.#sent === 0) return;
-    this.#line?.say({ kind: "sent", bytes: this.#sent });
+    this.#line?.send({ kind: "sent", bytes: this.#sent });
     this.#sent = 0;
   }
 }

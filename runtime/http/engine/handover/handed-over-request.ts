@@ -38,7 +38,7 @@ export class HandedOverRequest implements EngineRequest, BodySource {
     this.socket = {
       ...facts,
       getPeerX509Certificate: () => certificate,
-      resetAndDestroy: () => line.say({ kind: "reset" }),
+      resetAndDestroy: () => line.send({ kind: "reset" }),
     };
   }
 
@@ -52,8 +52,8 @@ export class HandedOverRequest implements EngineRequest, BodySource {
     this.#sink = sink;
     const whole = this.takeWhole();
     if (whole !== undefined) this.#held.push(whole);
-    if (this.#isComplete) this.#goOn();
-    else this.#line.say({ kind: "flow" });
+    if (this.#isComplete) this.#deliver();
+    else this.#line.send({ kind: "flow" });
   }
 
   pause(): void {
@@ -62,26 +62,26 @@ export class HandedOverRequest implements EngineRequest, BodySource {
 
   resume(): void {
     this.#isPaused = false;
-    this.#goOn();
+    this.#deliver();
   }
 
   discard(): void {
     this.#sink = undefined;
     this.#held.length = 0;
-    if (!this.#isComplete) this.#line.say({ kind: "discard" });
+    if (!this.#isComplete) this.#line.send({ kind: "discard" });
   }
 
   /** Receives a piece of the body. */
   received(bytes: Uint8Array): void {
     this.#held.push(asBuffer(bytes));
-    this.#goOn();
+    this.#deliver();
   }
 
   /** Receives the end of the body. */
   ended(trailers: readonly string[] | undefined): void {
     this.trailers = trailers;
     this.#isComplete = true;
-    this.#goOn();
+    this.#deliver();
   }
 
   /** Receives that the body was aborted. */
@@ -92,12 +92,12 @@ export class HandedOverRequest implements EngineRequest, BodySource {
     sink?.onAbort();
   }
 
-  #goOn(): void {
+  #deliver(): void {
     while (this.#sink !== undefined && !this.#isPaused) {
       const next = this.#held.shift();
       if (next === undefined) break;
       this.#sink.onData(next);
-      if (!this.#isComplete) this.#line.say({ kind: "read", bytes: next.length });
+      if (!this.#isComplete) this.#line.send({ kind: "read", bytes: next.length });
     }
     if (!this.#isComplete || this.#isPaused || this.#held.length > 0) return;
     const sink = this.#sink;

@@ -32,7 +32,7 @@ export class HandedOverResponse implements EngineResponse {
     if (protocol === undefined) return;
     const accept = (fields: readonly string[]) => {
       checkFields(fields);
-      line.say({ kind: "switch", fields });
+      line.send({ kind: "switch", fields });
       this.statusCode = 101;
       this.headersSent = true;
       return client;
@@ -49,17 +49,17 @@ export class HandedOverResponse implements EngineResponse {
   }
 
   writeContinue(): void {
-    this.#line.say({ kind: "continue" });
+    this.#line.send({ kind: "continue" });
   }
 
   flushHead(): void {
-    if (this.#head !== undefined) this.#say(undefined, false);
+    if (this.#head !== undefined) this.#send(undefined, false);
   }
 
   write(chunk: Uint8Array): boolean {
     this.#sent += chunk.length;
-    this.#say(chunk, false);
-    this.#isFull = this.#sent >= handoverWindow.most;
+    this.#send(chunk, false);
+    this.#isFull = this.#sent >= handoverWindow.max;
     return !this.#isFull;
   }
 
@@ -69,12 +69,12 @@ export class HandedOverResponse implements EngineResponse {
   }
 
   end(chunk?: Uint8Array): void {
-    this.#say(chunk, true);
+    this.#send(chunk, true);
     this.#isOver = true;
   }
 
   destroy(): void {
-    if (!this.#isOver) this.#line.say({ kind: "destroy" });
+    if (!this.#isOver) this.#line.send({ kind: "destroy" });
     this.#isOver = true;
   }
 
@@ -85,7 +85,7 @@ export class HandedOverResponse implements EngineResponse {
   /** The client has received so many bytes. */
   taken(bytes: number): void {
     this.#sent -= bytes;
-    if (!this.#isFull || this.#sent >= handoverWindow.most) return;
+    if (!this.#isFull || this.#sent >= handoverWindow.max) return;
     this.#isFull = false;
     for (const listener of this.#drainListeners) listener();
   }
@@ -97,12 +97,12 @@ export class HandedOverResponse implements EngineResponse {
     for (const listener of this.#closeListeners.splice(0)) listener();
   }
 
-  #say(chunk: Uint8Array | undefined, isLast: boolean): void {
+  #send(chunk: Uint8Array | undefined, isLast: boolean): void {
     if (this.#isOver) return;
     const bytes = chunk === undefined || chunk.length === 0 ? undefined : ownBytes(chunk);
     const part = { kind: "response", head: this.#head, trailers: this.#trailers } as const;
     this.#head = undefined;
-    this.#line.say({ ...part, bytes, isLast }, bytes === undefined ? [] : [bytes.buffer]);
+    this.#line.send({ ...part, bytes, isLast }, bytes === undefined ? [] : [bytes.buffer]);
   }
 }
 

@@ -70,7 +70,7 @@ export interface HandedBack {
 }
 
 /** Maximum bytes in flight that are unconfirmed, and the number of bytes after which they are confirmed. */
-export const handoverWindow = { most: 65_536, said: 16_384 };
+export const handoverWindow = { max: 65_536, confirmAfter: 16_384 };
 
 /** Copies bytes so that they can be transferred: received bytes are in memory that is reused. */
 export function ownBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {

@@ -97,7 +97,7 @@ export class Handover {
     const port = first.kind === "request" ? this.#ports.get(first.port) : undefined;
     if (first.kind === "request" && port !== undefined) return served(first, line, port);
     // The thread was restarted, so the state is not there.
-    line.say({ kind: "gone" });
+    line.send({ kind: "gone" });
     line.hangUp();
     return { onMessage: () => {}, onLost: () => {} };
   }

@@ -82,7 +82,7 @@ export class Http1ServerRequest extends Http1Message implements EngineRequest {
 
   flow(sink: BodySink): void {
     this.#sink = sink;
-    this.#goOn();
+    this.#deliver();
   }
 
   pause(): void {
@@ -92,7 +92,7 @@ export class Http1ServerRequest extends Http1Message implements EngineRequest {
   resume(): void {
     if (!this.#isPaused) return;
     this.#isPaused = false;
-    this.#goOn();
+    this.#deliver();
   }
 
   discard(): void {
@@ -147,7 +147,7 @@ export class Http1ServerRequest extends Http1Message implements EngineRequest {
   }
 
   /** Delivers what is held, and then what arrives. */
-  #goOn(): void {
+  #deliver(): void {
     const held = this.#held ?? [];
     while (this.#sink !== undefined && !this.#isPaused) {
       const next = held.shift();
