@@ -3,7 +3,7 @@
  * `npm run test:full` everything.
  */
 
-/** What needs no process: the compiler, CEL, diagnostics and the laws of the code. At most 60 s on two processors. */
+/** Tests without processes: the compiler, CEL, diagnostics and the laws of the code. At most 60 s on two processors. */
 export const QUICK: readonly string[] = [
   "laws*.test.ts",
   "compiler/*.test.ts",
@@ -12,7 +12,7 @@ export const QUICK: readonly string[] = [
 ];
 
 /**
- * What is long, needs programs of the machine, or repeats with other inputs what a shorter test shows. Excluded from
+ * Tests that are long, need programs of the machine, or repeat a shorter test with other inputs. Excluded from
  * `npm test`, which takes at most 5 minutes on two processors.
  */
 export const FULL: readonly string[] = [

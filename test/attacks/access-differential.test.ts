@@ -137,7 +137,7 @@ function outcomeOf(found: readonly RequestAccess[]): string {
   return asked.length === 0 ? "no" : accessOutcome(asked);
 }
 
-/** What `gwc test` sees of a request at the first port, which takes no tunnels. */
+/** Returns the verdict of `gwc test` on a request at the first port, which takes no tunnels. */
 async function openTrialOf(
   text: string,
 ): Promise<(method: string, url: URL, headers: Asker["headers"]) => Promise<number | undefined>> {

@@ -27,7 +27,7 @@ async function start(level: string | readonly string[] | undefined, env = {}) {
   return gateway.output;
 }
 
-it("connections that are broken off are logged at debug, without what they sent", async () => {
+it("aborted connections are logged at debug, without what they sent", async () => {
   const output = await start("info,connection=debug");
   expect(output).toMatch(
     /\tdebug\tconnection the connection of \S+ is aborted: ERR_SSL_HTTP_REQUEST$/m,
