@@ -216,7 +216,7 @@ describe("a server over stdio in the image", () => {
     expect(stderr).toContain(
       'warning[not-in-image]: the image of the generated Dockerfile does not contain "docker"',
     );
-    expect(stderr).toContain('has no "./server.mjs"');
+    expect(stderr).toContain('does not contain "./server.mjs"');
     expect(await gwc(["check"], { cwd: workspace.folder })).toMatchObject({ code: 0, stdout: "" });
   });
 });
