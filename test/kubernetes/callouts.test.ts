@@ -235,7 +235,7 @@ describe("policies on the server that is asked", () => {
     expect(said(both, rules)).toEqual([warning, warning]);
     // Of one that no client's request reaches nothing is left that they could act on.
     expect(said(toBackend("shop"), rules)).toEqual([
-      expect.stringContaining('"authorization" acts on plain HTTP requests'),
+      expect.stringContaining('"authorization" applies to plain HTTP requests'),
     ]);
   });
 });

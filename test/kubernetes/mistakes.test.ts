@@ -38,7 +38,7 @@ it.each([
   {
     what: "a frontend section on a listener",
     document: policy(target("Gateway", "gw", "own"), "frontend: {tls: {handshakeTimeout: 1s}}"),
-    said: ['wrong-target: "frontend" can\'t target "own" of Gateway "default/gw"'],
+    said: ['wrong-target: "frontend" cannot target "own" of Gateway "default/gw"'],
   },
   {
     what: "an access log with a field that is added twice and one that is not there",
@@ -55,7 +55,7 @@ it.each([
   {
     what: "a traffic section on a Service",
     document: policy(target("Service", "web"), cors),
-    said: ['wrong-target: "traffic" can\'t target Service "default/web"'],
+    said: ['wrong-target: "traffic" cannot target Service "default/web"'],
   },
   {
     what: "a PreRouting policy on a route",
@@ -101,7 +101,9 @@ it.each([
       target("Service", "web"),
       "backend: {mcp: {authorization: {policy: {matchExpressions: ['true']}}}}",
     ),
-    said: ['policy-without-effect: GatewayPolicy "default/p" acts on nothing that is served'],
+    said: [
+      'policy-without-effect: GatewayPolicy "default/p" has no effect on anything that is served',
+    ],
   },
   {
     what: "what of a Gateway's policy acts, where only MCP is served",
