@@ -68,7 +68,7 @@ export async function firstMinutes(): Promise<string> {
   await running.stop();
   edit(`port: ${port}`, `port: ${PORT}`);
   parts.push(
-    text("What a field means is one command away."),
+    text("One command shows the meaning of a field."),
     call("explain", "cors.allowOrigins"),
     text("Then it is written down: TypeScript to review, one file to run, and a Dockerfile."),
     call("build"),

@@ -152,7 +152,7 @@ function tableText(rows: readonly string[]): string {
   return [
     "# Models: every client with every provider",
     "",
-    "What the clients of each format get from each provider, as `test/llm/every-pair.test.ts` finds it with OpenAI's and",
+    "The result of every client format with every provider, as `test/llm/every-pair.test.ts` finds it with OpenAI's and",
     "Anthropic's own clients against a compiled gateway: it works, or the gateway refuses the request with a 400 that names",
     "the field. `npx vitest run test/llm/every-pair.test.ts -u` writes this page.",
     "",

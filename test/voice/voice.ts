@@ -17,6 +17,9 @@ interface Prose {
   readonly isComment: boolean;
 }
 
+/** Documents that are generated from descriptions in the code. */
+const GENERATED = /^\.github\/reference\//;
+
 /** Maximum number of words in a sentence of a guide. */
 const MAX_WORDS = 25;
 
@@ -75,7 +78,7 @@ export function voiceFindings(file: string): readonly VoiceFinding[] {
       rules.push('"`undefined` if ..." instead of "undefined: ..."');
     const [oldName] = OLD_NAMES.exec(text) ?? [];
     if (oldName !== undefined) rules.push(`${oldName} has another name now`);
-    if (isGuide && sentencesOf(text).some((each) => wordsOf(each) > MAX_WORDS))
+    if (isGuide && !GENERATED.test(file) && sentencesOf(text).some((each) => wordsOf(each) > MAX_WORDS))
       rules.push(`a sentence has more than ${MAX_WORDS} words`);
     return rules.map((rule) => ({ file, line, rule, text }));
   });

@@ -49,7 +49,7 @@ export function credentialLocationSchema(defaults: string) {
         }),
       ),
       expression: expression(
-        "CEL expression over the request. What it reads stays in the request: remove it with `transformations`.",
+        "CEL expression over the request. The parts that it reads stay in the request; remove them with `transformations`.",
       ),
     },
     {
