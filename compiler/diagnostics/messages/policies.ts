@@ -175,7 +175,7 @@ export const policyMessages = {
     text: ({ field, actsOn }) => `"${field}" applies to ${actsOn}, but this place has none`,
     hint: () => "remove it",
     explanation:
-      "What is sent to the server of a policy depends on its protocol and on `processingOptions`: attributes are sent " +
+      "The data for the server of a policy depends on its protocol and on `processingOptions`: attributes are sent " +
       "with the head that they belong to, and a processor changes its modes in the response to a head.",
   }),
   "nothing-processed": message<Record<never, never>>({
