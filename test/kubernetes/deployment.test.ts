@@ -359,7 +359,9 @@ it("refuses overlays of which no other resource comes", () => {
     /"ports" must be a list, not a mapping/,
   );
   const budget = (spec: string) => `podDisruptionBudget: {spec: {${spec}}}`;
-  expect(() => build(budget("minAvailable: 1"), budget("maxUnavailable: 1"))).toThrow(/cannot have both/);
+  expect(() => build(budget("minAvailable: 1"), budget("maxUnavailable: 1"))).toThrow(
+    /cannot have both/,
+  );
   expect(() => build("", "horizontalPodAutoscaler: {}")).toThrow(/requires "maxReplicas"/);
   const bounds = "horizontalPodAutoscaler: {spec: {minReplicas: 3, maxReplicas: 2}}";
   expect(() => build("", bounds)).toThrow(/"minReplicas" cannot exceed "maxReplicas"/);

@@ -65,7 +65,7 @@ it("a policy that acts on no route is reported once, at its place", () => {
   const ofGateway = policy("Gateway", "g", traffic);
   const other = redirect.replaceAll("away", "off");
   expect(said(redirect, other, ofGateway)).toEqual([
-    'policy-without-effect: "retry" of GatewayPolicy "default/p" acts on nothing that is served',
+    'policy-without-effect: "retry" of GatewayPolicy "default/p" has no effect on anything that is served',
   ]);
 });
 
@@ -77,14 +77,14 @@ it("a field that every route overrides is reported, too", () => {
   );
   const own = route("r", "/r", `timeouts: {request: 2s}, ${to("s")}`);
   expect(said(own, ...plain.slice(1), ofGateway)).toEqual([
-    'policy-without-effect: "timeouts" of GatewayPolicy "default/p" acts on nothing that is served',
+    'policy-without-effect: "timeouts" of GatewayPolicy "default/p" has no effect on anything that is served',
   ]);
 });
 
 it("TLS with clients needs a listener that ends TLS, and its versions a handshake", () => {
   const tls = "frontend: {tls: {minProtocolVersion: '1.3', maxProtocolVersion: '1.2'}}";
   expect(said(...plain, policy("Gateway", "g", tls))).toEqual([
-    'policy-without-effect: GatewayPolicy "default/p" acts on nothing that is served',
+    'policy-without-effect: GatewayPolicy "default/p" has no effect on anything that is served',
     "tls-versions: the lowest TLS version (TLSv1.3) is above the highest (TLSv1.2)",
   ]);
 });
@@ -104,7 +104,7 @@ it("what no route uses is read all the same", () => {
   );
   expect(said(...plain, spare)).toEqual([
     'missing-secret: there is no Secret "default/none"',
-    "cel-syntax: the expression is not valid CEL: there is no `=` in it",
+    "cel-syntax: the expression is not valid CEL: CEL has no `=`",
   ]);
 });
 
@@ -113,7 +113,7 @@ it("so is what a policy says of a backend that no route uses", () => {
   const tls = "backend: {tls: {caCertificateRefs: [{name: none}]}}";
   expect(said(...plain, unused, policy("GatewayBackend", "u", tls))).toEqual([
     'missing-reference: there is no ConfigMap "default/none"',
-    'policy-without-effect: GatewayPolicy "default/p" acts on nothing that is served',
+    'policy-without-effect: GatewayPolicy "default/p" has no effect on anything that is served',
   ]);
 });
 

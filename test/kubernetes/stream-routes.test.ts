@@ -335,7 +335,9 @@ it.each([
         'targetRefs: [{group: "", kind: Service, name: web}], validation: {wellKnownCACertificates: System, hostname: a.test}',
       ),
     ],
-    said: ['policy-without-effect: BackendTLSPolicy "default/b" acts on nothing that is served'],
+    said: [
+      'policy-without-effect: BackendTLSPolicy "default/b" has no effect on anything that is served',
+    ],
   },
 ])("what is said about $what", ({ parts, said }) => {
   const found = complaints(checkManifests(documents(...parts)));

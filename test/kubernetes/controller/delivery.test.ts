@@ -216,9 +216,15 @@ spec:
     const elsewhere = new Workspace({ token }).path("token");
     const strangers = [
       [await front.dataPlane("stranger"), /cannot follow the controller .*stranger is not/],
-      [{ ...own, XDS_TOKEN_FILE: elsewhere }, /cannot follow the controller .*its token is not good/],
+      [
+        { ...own, XDS_TOKEN_FILE: elsewhere },
+        /cannot follow the controller .*its token is not good/,
+      ],
       [{ ...own, GATEWAY: "other" }, /cannot follow the controller .*:front is not .*:other/],
-      [{ ...own, GATEWAY: "nobody" }, /cannot follow the controller .*there is no Gateway default\/nobody/],
+      [
+        { ...own, GATEWAY: "nobody" },
+        /cannot follow the controller .*there is no Gateway default\/nobody/,
+      ],
     ] as const;
     for (const [env, problem] of strangers) {
       const stranger = new GwcProcess(["agent"], {
