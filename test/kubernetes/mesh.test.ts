@@ -187,7 +187,7 @@ it("pods of the mesh are asked under the gateway's own name, and nobody else is 
   expect(authority.calls.at(-1)).toEqual({ token: "first", cluster: "east", validity: 86_400 });
   // The first renewal fails; the next one succeeds while requests run, each on a connection of its own.
   authority.behaviour = { spiffeId: OWN, token: "second" };
-  await agent.seen(/request authenticate failure.*the one before stays in use/);
+  await agent.seen(/request authenticate failure.*the previous one stays in use/);
   pod.server.maxRequestsPerSocket = 1;
   const before = pod.shown.size;
   authority.behaviour = { spiffeId: OWN };
@@ -205,7 +205,7 @@ it("without a certificate it says why, is not ready, and tries until there is on
     { caAddress: `https://127.0.0.1:${port}` },
     { shop: at(pod, "default/shop"), plain: at({ port: plainPort }) },
   );
-  await agent.seen(/no certificate of the mesh: .*ECONNREFUSED.*; trying again/);
+  await agent.seen(/no certificate of the mesh: .*ECONNREFUSED.*; retrying/);
   expect(await readiness()).toBe(503);
   expect(await get("shop")).toMatch(/^503 /);
   expect(await get("plain")).toBe("200 plain");
@@ -214,7 +214,7 @@ it("without a certificate it says why, is not ready, and tries until there is on
   await agent.seen(/the authority's response is not a certificate chain/);
   authority.behaviour = { spiffeId: "spiffe://else.where/ns/default/sa/front" };
   await agent.seen(
-    /the authority's certificate is of URI:spiffe:\/\/else\.where\/ns\/default\/sa\/front/,
+    /the authority's certificate is for URI:spiffe:\/\/else\.where\/ns\/default\/sa\/front/,
   );
   authority.behaviour = { spiffeId: OWN, isSilent: true };
   await agent.seen(/no certificate of the mesh: .*no response in 5000 ms/);
@@ -240,7 +240,7 @@ it("certificates that somebody else keeps in a folder are waited for, and follow
     { caAddress: `file://${folder}` },
     { shop: at(pod, "default/shop") },
   );
-  await agent.seen(/no certificate of the mesh: .*; looking again/);
+  await agent.seen(/no certificate of the mesh: .*; retrying/);
   expect(await readiness()).toBe(503);
   expect(await validity()).toEqual([Number.NaN, Number.NaN]);
   issue("one");
