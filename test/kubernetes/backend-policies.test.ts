@@ -131,7 +131,7 @@ it("unsupported settings are reported", () => {
       backend("one", "127.0.0.1", 80),
       policy("h", ofRoute, "health: {eviction: {duration: 5s}}"),
     ),
-  ).toEqual([expect.stringContaining('"health" acts on requests that several backends share')]);
+  ).toEqual([expect.stringContaining('"health" applies to requests that several backends share')]);
   expect(
     said(backend("one", "127.0.0.1", 80, ', policies: {tunnel: {url: "http://a.test/path"}}')),
   ).toEqual([expect.stringContaining("a URL of a proxy, without a path")]);
