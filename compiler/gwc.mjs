@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 
 const NEEDED = 24;
 
-/** What a process is called that this one has started: argv0 is in nobody's environment. */
+/** The argv0 of processes that this one has started; no user's environment sets it. */
 const STARTED = "gwc";
 
 /** The packages that hold Node.js and nothing else: each is installed only where it runs. */

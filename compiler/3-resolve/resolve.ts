@@ -208,7 +208,7 @@ function existingPath(
   if (path.resolve(inFolder) === path.resolve(file)) return inFolder;
   if (host.readText(inFolder).kind === "text" || host.readText(file).kind !== "text")
     return inFolder;
-  diagnostics.report("path-elsewhere", at, { file, beside: inFolder });
+  diagnostics.report("path-elsewhere", at, { file, found: inFolder });
   return file;
 }
 

@@ -4,8 +4,8 @@ const MAX_CHARACTERS = 2_000_000;
 const OVERHEAD = 100;
 
 /**
- * Results by the text that they follow from, within a bound: a controller compiles for months, and a tenant may write a new
- * text with every change. What was not asked for since about half of the bound was filled is forgotten.
+ * Results by the string that they follow from, within a bound: a controller compiles for months, and a tenant may write
+ * a new string with every change. Drops results that were not used since about half of the bound was filled.
  */
 export class BoundedResults<Value> {
   #recent: Map<string, Value> = new Map();

@@ -37,7 +37,7 @@ export interface FrontendTlsConfig {
   readonly suitesOrigin: Origin;
 }
 
-/** What the sections of a frontend apply to, by their names in a file; single fields where they differ. */
+/** Traffic of the sections of a frontend, by their names in a file; single fields where they differ. */
 export const FRONTEND_TRAFFIC: Readonly<Record<string, readonly Traffic[]>> = {
   accessLog: ["requests", "streams"],
   tracing: ["requests"],

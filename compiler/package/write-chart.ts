@@ -17,7 +17,7 @@ const folder = path.dirname(chart);
 const NAMESPACE = "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: gwc-system\n";
 try {
   writeFileSync(path.join(folder, "gwc.yaml"), `${NAMESPACE}${rendered()}`);
-  // What the webhook adds: these documents replace those of the same names.
+  // Documents of the webhook, which replace those of the same names.
   const without = new Set(rendered().split("---\n"));
   const added = rendered("--set", "webhook.enabled=true").split("---\n");
   const own = added.filter((document) => !without.has(document));

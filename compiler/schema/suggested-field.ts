@@ -73,11 +73,11 @@ export function otherOwner(
   given: readonly string[],
 ): string | undefined {
   const own = schemaAt(root, path)?.properties ?? {};
-  const beside = given.find((section) => {
+  const sibling = given.find((section) => {
     const inner = Object.hasOwn(own, section) ? own[section] : undefined;
     return hasField(inner?.items ?? inner, key);
   });
-  if (beside !== undefined) return beside;
+  if (sibling !== undefined) return sibling;
   for (let length = path.length; length >= 0; length -= 1) {
     const around = path.slice(0, length);
     const schema = schemaAt(root, around);

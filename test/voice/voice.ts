@@ -40,7 +40,10 @@ const PHRASES: readonly (readonly [phrase: RegExp, rule: string])[] = [
     /\bcomes? of (?:it|them|this|that)\b|\bbecomes? of\b|\bbecome of\b/i,
     '"the result" instead of "comes of it"',
   ],
-  [/\b(?:is|are|was|were|be) none\b/i, '"is not a ..." or "there is no ..." instead of "is none"'],
+  [
+    /(?<!there )\b(?:is|are|was|were|be) none\b/i,
+    '"is not a ..." or "there is no ..." instead of "is none"',
+  ],
   [/\bis nobody's\b|\bare nobody's\b/i, 'name the owner instead of "is nobody\'s"'],
   [
     /\b(?:stands?|stood|standing)\b(?! (?:for|in for|in the)\b)/i,
@@ -78,7 +81,11 @@ export function voiceFindings(file: string): readonly VoiceFinding[] {
       rules.push('"`undefined` if ..." instead of "undefined: ..."');
     const [oldName] = OLD_NAMES.exec(text) ?? [];
     if (oldName !== undefined) rules.push(`${oldName} has another name now`);
-    if (isGuide && !GENERATED.test(file) && sentencesOf(text).some((each) => wordsOf(each) > MAX_WORDS))
+    if (
+      isGuide &&
+      !GENERATED.test(file) &&
+      sentencesOf(text).some((each) => wordsOf(each) > MAX_WORDS)
+    )
       rules.push(`a sentence has more than ${MAX_WORDS} words`);
     return rules.map((rule) => ({ file, line, rule, text }));
   });

@@ -15,9 +15,7 @@ import {
   value,
 } from "../../../templates/code/syntax.ts";
 
-/**
- * TypeScript type of a value that is not undefined: unknown, one of these types, or another one. An `int` is a bigint.
- */
+/** TypeScript type of a value that exists: unknown, one of these types, or another one. An `int` is a bigint. */
 export type TsType = "boolean" | "string" | "number" | "int" | "bytes" | "unknown" | "other";
 
 /** A TypeScript expression for a CEL value, and its known properties. */

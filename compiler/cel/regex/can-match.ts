@@ -19,9 +19,9 @@ import {
 import type { PatternInstruction } from "../../../runtime/patterns/pattern-program.ts";
 
 /** Character next to a position, as far as assertions distinguish; "none" at the start or end of the string. */
-type Beside = (typeof ALL_BESIDE)[number];
+type Neighbor = (typeof ALL_NEIGHBORS)[number];
 
-const ALL_BESIDE = ["none", "line-feed", "word", "other"] as const;
+const ALL_NEIGHBORS = ["none", "line-feed", "word", "other"] as const;
 
 /** Whether any string matches: no assertion contradicts another part of the pattern. */
 export function canMatch(program: readonly PatternInstruction[], start: number): boolean {
@@ -33,8 +33,8 @@ export function canMatch(program: readonly PatternInstruction[], start: number):
     seen.add(key);
   };
   // A match may begin after any character.
-  for (const before of ALL_BESIDE)
-    for (const next of ALL_BESIDE) add({ place: start, before, next });
+  for (const before of ALL_NEIGHBORS)
+    for (const next of ALL_NEIGHBORS) add({ place: start, before, next });
   for (let step = open.pop(); step !== undefined; step = open.pop()) {
     const instruction = program[step.place];
     if (instruction === undefined) continue;
@@ -47,8 +47,8 @@ export function canMatch(program: readonly PatternInstruction[], start: number):
 /** A place in the program, and the character before it. */
 interface Step {
   readonly place: number;
-  readonly before: Beside;
-  readonly next: Beside;
+  readonly before: Neighbor;
+  readonly next: Neighbor;
 }
 
 function stepsFrom(instruction: PatternInstruction, { before, next }: Step): readonly Step[] {
@@ -69,12 +69,12 @@ function stepsFrom(instruction: PatternInstruction, { before, next }: Step): rea
       return [{ place: out, before, next }];
     default:
       if (next === "none" || !takes(instruction, next)) return [];
-      return ALL_BESIDE.map((after) => ({ place: out, before: next, next: after }));
+      return ALL_NEIGHBORS.map((after) => ({ place: out, before: next, next: after }));
   }
 }
 
 /** Whether an instruction accepts a character of a kind. */
-function takes({ op, arg, runes }: PatternInstruction, kind: Exclude<Beside, "none">): boolean {
+function takes({ op, arg, runes }: PatternInstruction, kind: Exclude<Neighbor, "none">): boolean {
   if (op === ANY_RUNE) return true;
   if (op === ANY_BUT_LINE_FEED) return kind !== "line-feed";
   // The other case of a letter may not be a word character: K, and the Kelvin sign.
@@ -107,7 +107,7 @@ const kindRanges = {
 } as const;
 
 /** Returns the assertions that hold between two characters. */
-function assertionsBetween(before: Beside, next: Beside): number {
+function assertionsBetween(before: Neighbor, next: Neighbor): number {
   let holding = (before === "word") === (next === "word") ? NO_WORD_BOUNDARY : WORD_BOUNDARY;
   if (before === "none") holding |= TEXT_BEGINS | LINE_BEGINS;
   if (before === "line-feed") holding |= LINE_BEGINS;

@@ -109,7 +109,7 @@ class Reader {
   }
 }
 
-/** What a sequence asks of a text; undefined when that is more than one literal at one place. */
+/** Returns the literals that a sequence requires of a string; `undefined` if it requires more than one at one place. */
 function literalOf(sequence: Sequence, match: PatternMatch): LiteralMatch | undefined {
   const pieces = match === "full" ? [START, ...sequence, END] : sequence;
   const texts = pieces.filter((piece) => piece.kind === "text");

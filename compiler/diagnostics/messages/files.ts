@@ -48,7 +48,7 @@ export const fileMessages = {
       "A reminder, reported from two weeks before the certificate expires. It is a note, so that a build with " +
       "`--strict` does not start to fail from one day to the next.",
   }),
-  "path-elsewhere": message<{ file: string; beside: string }>({
+  "path-elsewhere": message<{ file: string; found: string }>({
     severity: "note",
     text: ({ file }) =>
       `"${file}" is not next to this file; the one in the working directory is used`,
