@@ -22,7 +22,7 @@ export function diffVerdict(
     const more = count === 1 ? "" : `; and ${count - 1} more`;
     return `${count} ${count === 1 ? "difference" : "differences"}: ${kinds.join(", ")}${what}${more}`;
   }
-  if (undecided.length > 0) return `no difference found, ${undecided.length} undecided`;
+  if (undecided.length > 0) return `no difference found, and ${undecided.length} not decided`;
   const routes = changedRoutes === 1 ? "1 route" : `${changedRoutes} routes`;
   const text = changedRoutes === 0 ? "" : `: ${routes} changed in text, decided exactly`;
   return `no request is treated differently${text}`;
