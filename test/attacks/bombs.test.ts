@@ -113,8 +113,8 @@ it("a compressed response is a 502 where its content is read", async () => {
   for (coding of bombs.keys()) {
     const from = gateway.output.length;
     expect([coding, ...(await throwAt(gateway, "/response", {}))]).toEqual([coding, 502]);
-    await gateway.seen(/can't be decoded: /, from);
-    expect(gateway.output.slice(from)).not.toMatch(/can't be decoded: malformed/);
+    await gateway.seen(/cannot decode the response: /, from);
+    expect(gateway.output.slice(from)).not.toMatch(/cannot decode the response: malformed/);
   }
 });
 
