@@ -62,6 +62,9 @@ class Repair {
       }
     }
     this.broken.push(path);
+    // Later phases judge a list of words as a whole, and its placeholder is a word like any other.
+    if (Array.isArray(owner) && schemaAt(this.#schema, path)?.enum !== undefined)
+      this.broken.push(path.slice(0, -1));
     return true;
   }
 

@@ -64,7 +64,7 @@ describe("backendAuth", () => {
     );
     await expect(
       startGateway({ listeners: exactRoutes({ "/": { host: upstream, policies: of("gone") } }) }),
-    ).rejects.toThrow(/error: there is no file \S*gone \(.* binds\[0\]/);
+    ).rejects.toThrow(/error: there is no file \S*gone \(.* binds\[\d+\]/);
   });
 
   it("passthrough gives the checked token to the backend; without it the backend sees none", async () => {

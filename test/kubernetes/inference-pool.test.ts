@@ -150,7 +150,7 @@ describe("an InferencePool", () => {
       told(
         `{selector: {app: a, matchLabels: {app: b}}, targetPorts: [{number: 1}], ${picked}}`,
       ).join(),
-    ).toContain("matchLabels alone");
+    ).toContain("either matchLabels or plain labels");
     const others = "selector: {matchLabels: {app: models, tier: large}}";
     expect(told(`{${others}, targetPorts: [{number: 1}], ${picked}}`)).toMatchObject([
       expect.stringContaining("pool-without-service"),

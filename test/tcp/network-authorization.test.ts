@@ -207,7 +207,7 @@ describe("what a rule about connections can't ask", () => {
       'request.path == "/x"',
     );
     expect(complaints(checkManifests(config))).toEqual([
-      expect.stringContaining('"request.path" is not known of a connection'),
+      expect.stringContaining('"request.path" is not available for a connection'),
     ]);
   });
 });
