@@ -265,6 +265,6 @@ describe("transformations of one backend", () => {
       'there are only those of "requestMirror"',
     );
     const mcp = `${gatewayManifest(80)}{apiVersion: gwc.dev/v1alpha1, kind: GatewayBackend, metadata: {name: m}, spec: {mcp: {targets: [{name: one, static: {host: a.test, port: 80}}]}, policies: {transformation: {request: {set: [{name: x-a, value: "1"}]}}}}}`;
-    expect(complaints(checkManifests(mcp)).join()).toContain('"transformation" acts on');
+    expect(complaints(checkManifests(mcp)).join()).toContain('"transformation" applies to');
   });
 });

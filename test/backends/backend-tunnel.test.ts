@@ -149,8 +149,8 @@ it("the certificate of the server in the tunnel is checked", async () => {
 
 it("a proxy that refuses or speaks no HTTP is a 502, with the reason in the log", async () => {
   for (const [path, why] of [
-    ["refused", /proxy 127\.0\.0\.1:\d+: it answers 403 to CONNECT/],
-    ["odd", /proxy 127\.0\.0\.1:\d+: no response of HTTP/],
+    ["refused", /proxy 127\.0\.0\.1:\d+: status 403 for CONNECT/],
+    ["odd", /proxy 127\.0\.0\.1:\d+: response is not HTTP/],
     ["silent", /proxy 127\.0\.0\.1:\d+: no response within 200 ms/],
   ] as const) {
     const { status, body } = await send(`${gateway.url}/${path}`, "GET");

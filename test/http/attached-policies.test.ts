@@ -181,7 +181,9 @@ it("targets that are not there, and what can't act there, are mistakes", () => {
   ).toEqual([expect.stringContaining('misplaced-field: "timeout" applies to routes')]);
   expect(
     told({ target: { gateway: {} }, policy: { mcpAuthorization: { rules: ["true"] } } }),
-  ).toEqual([expect.stringContaining('misplaced-field: "mcpAuthorization" applies to MCP messages')]);
+  ).toEqual([
+    expect.stringContaining('misplaced-field: "mcpAuthorization" applies to MCP messages'),
+  ]);
   const twice = [cors("https://a.test"), cors("https://b.test")];
   expect(told(...twice.map((policy) => ({ target: { gateway: {} }, policy })))).toEqual([
     '1 attached-twice: "cors" is configured twice for the same target',

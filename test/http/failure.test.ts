@@ -350,10 +350,7 @@ describe("a handler that throws", () => {
 
   it("shows nothing of the message that could not be read", async () => {
     expect((await fetch(`${url}/throws-on-rubbish`)).status).toBe(500);
-    await eventually(
-      () => /SyntaxError: invalid JSON\n\s+at /.exec(gateway.stderr),
-      "the stack",
-    );
+    await eventually(() => /SyntaxError: invalid JSON\n\s+at /.exec(gateway.stderr), "the stack");
     expect(gateway.stderr).not.toContain("sk-");
   });
 

@@ -113,7 +113,11 @@ const refused: readonly (readonly [
     { fields: [["content-length", "9007199254740993"]] },
     "stream reset",
   ],
-  ["a transfer coding other than chunked", { fields: [["transfer-encoding", "gzip"]] }, "stream reset"],
+  [
+    "a transfer coding other than chunked",
+    { fields: [["transfer-encoding", "gzip"]] },
+    "stream reset",
+  ],
   ["an unknown expectation", { fields: [["expect", "200-ok"]] }, undefined, 417],
   [
     "too many fields",

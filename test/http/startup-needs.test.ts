@@ -17,7 +17,7 @@ const listeners = [
 ];
 
 it("everything missing at the start is reported together, each with its place", async () => {
-  const route = "binds\\[0\\]\\.listeners\\[0\\]\\.routes\\[0\\]";
+  const route = "binds\\[\\d+\\]\\.listeners\\[\\*\\]\\.routes\\[/\\]";
   const lines = [
     "error: 4 things are missing:",
     `  the environment variable FIRST_KEY is not set \\(\\S+ ${route}\\.policies\\.apiKey.*\\)`,

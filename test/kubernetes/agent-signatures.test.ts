@@ -112,7 +112,7 @@ it("a data plane runs code of its own controller for its own Gateway, and nothin
   const restarted = new GwcProcess(["agent"], {
     env: { ...env, GWC_SIGNER: other.publicKey, XDS_ADDRESS: "http://127.0.0.1:1" },
   });
-  await restarted.seen(/can't be served: .*not signed by the controller/);
+  await restarted.seen(/cannot be served: .*not signed by the controller/);
 });
 
 /** The resources of one Gateway under the name of another. */

@@ -39,7 +39,7 @@ it("of two policies at one level the older one wins, and the other is reported",
   expect(origins).toEqual(["https://old.example.com"]);
   expect(text).toHaveLength(1);
   expect(text[0]).toMatch(
-    /policy-conflict: "cors" has no effect .* GatewayPolicy "default\/z-old" says it too/,
+    /policy-conflict: "cors" has no effect .* GatewayPolicy "default\/z-old" also sets it/,
   );
 });
 
