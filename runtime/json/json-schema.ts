@@ -129,8 +129,7 @@ class SchemaCheck {
     if (first !== undefined && others.every((problem) => problem !== undefined)) return first;
     const matching = oneOf?.filter((schema) => problemOf(schema) === undefined).length ?? 1;
     if (matching === 0) return `${place} matches no alternative of "oneOf"`;
-    if (matching > 1)
-      return `${place} matches more than one alternative of "oneOf"`;
+    if (matching > 1) return `${place} matches more than one alternative of "oneOf"`;
     return not !== undefined && problemOf(not) === undefined
       ? `${place} matches the schema of "not"`
       : undefined;

@@ -2,7 +2,10 @@ import type { JsonBody } from "../../../json/json-body.ts";
 import type { PromptMessage, PromptMessages } from "../prompt-messages.ts";
 
 /** Adds messages to the prompts of the Messages API, where system messages have a field of their own. */
-export function messagesPrompts({ prepend = [], append = [] }: PromptMessages): (body: JsonBody) => void {
+export function messagesPrompts({
+  prepend = [],
+  append = [],
+}: PromptMessages): (body: JsonBody) => void {
   const system = [blocks(prepend), blocks(append)] as const;
   const turns = [texts(prepend), texts(append)] as const;
   return (body) => {

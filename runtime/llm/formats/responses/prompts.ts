@@ -2,7 +2,10 @@ import type { JsonBody } from "../../../json/json-body.ts";
 import type { PromptMessage, PromptMessages } from "../prompt-messages.ts";
 
 /** Adds messages to the prompts of the Responses API. System messages are added to the instructions. */
-export function responsesPrompts({ prepend = [], append = [] }: PromptMessages): (body: JsonBody) => void {
+export function responsesPrompts({
+  prepend = [],
+  append = [],
+}: PromptMessages): (body: JsonBody) => void {
   const system = [instructions(prepend), instructions(append)] as const;
   const items = [texts(prepend), texts(append)] as const;
   return (body) => {
