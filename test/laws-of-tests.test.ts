@@ -33,17 +33,12 @@ const LONG_WAITS: Readonly<Record<string, number>> = {
   "test/backends/backend-tls.test.ts": 1,
   "test/cli/run.test.ts": 1,
   "test/examples/plain-http.test.ts": 1,
-  "test/http/connection-limits.test.ts": 2,
-  "test/http/failure.test.ts": 1,
   "test/http/forward.test.ts": 1,
   "test/http/frontend-http.test.ts": 1,
   "test/http/http2.test.ts": 1,
-  "test/http/upgrade.test.ts": 1,
   "test/llm/stream-faults.test.ts": 1,
   "test/mcp/reload-lists.test.ts": 1,
-  "test/mcp/stdio.test.ts": 1,
   "test/policies/jwt-auth.test.ts": 1,
-  "test/policies/local-rate-limit.test.ts": 1,
   "test/policies/timeout.test.ts": 1,
 };
 

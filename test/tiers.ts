@@ -44,6 +44,14 @@ export const FULL: readonly string[] = [
   "{http,mcp}/threads*.test.ts",
   "{mcp/replicas,kubernetes/agent-threads}.test.ts",
   "{backends/server-health,telemetry/dead-collectors,tls/rotation}.test.ts",
+  // Long for other reasons: many processes, or waits for times of the configuration.
+  "cli/{usage,literal-secrets,first-minutes}.test.ts",
+  "{mcp/tool-lock,mcp/stdio,mcp/retry,llm/groups,llm/retry,llm/azure-openai}.test.ts",
+  "http/{upgrade,connection-limits,failure,malformed}.test.ts",
+  "policies/{a2a,local-rate-limit}.test.ts",
+  "telemetry/tracing-{messages,mcp,conventions}.test.ts",
+  "{tcp/tcp-routes,backends/aws-credentials,backends/gcp-credentials}.test.ts",
+  "kubernetes/{deployment,tracing,mistakes}.test.ts",
 ];
 
 /** The patterns of a mode of vitest. Any other mode than `quick` and `standard` runs everything. */

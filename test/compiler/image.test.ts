@@ -80,7 +80,7 @@ it("the entry point serves, the health check sees it, and SIGTERM reaches it", a
 it("a server over stdio starts in the image: the user without a name has a home", async () => {
   const script = fileURLToPath(new URL("../mcp/fixtures/scripted-stdio.mjs", import.meta.url));
   const port = await freePort();
-  const stdio = { cmd: "sh", args: ["-c", `mkdir -p "$HOME/.gwc-test" && exec node "${script}"`] };
+  const stdio = { cmd: "sh", args: ["-c", `: > "$HOME/.gwc-home" && exec node "${script}"`] };
   const yaml = `
 config: {statsAddr: "127.0.0.1:0", readinessAddr: "127.0.0.1:0"}
 binds: [{port: ${port}, listeners: [{routes: [{backends: [{mcp: {targets: [{name: a, stdio: ${JSON.stringify(stdio)}}]}}]}]}]}]
@@ -114,5 +114,6 @@ binds: [{port: ${port}, listeners: [{routes: [{backends: [{mcp: {targets: [{name
     expect(opened).toContain('"serverInfo"');
   } finally {
     gateway.kill("SIGKILL");
+    rmSync(path.join(env.HOME, ".gwc-home"), { force: true });
   }
 });

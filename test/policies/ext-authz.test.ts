@@ -16,9 +16,6 @@ import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { startRoutes } from "./routes.ts";
 
 const folder = temporaryFolder();
-for (const [name, names] of [["auth", "DNS:auth.test"]] as const) {
-  makeCertificate(folder, name, { names });
-}
 
 let services: EnvoyServices;
 let secure: EnvoyServices;
@@ -26,6 +23,7 @@ let gateway: Gateway;
 let echo: Awaited<ReturnType<typeof startEcho>>;
 
 beforeAll(async () => {
+  makeCertificate(folder, "auth", { names: "DNS:auth.test" });
   const tls = { key: join(folder, "auth.key"), cert: join(folder, "auth.pem") };
   [services, secure, echo] = await Promise.all([
     startEnvoyServices(),

@@ -226,8 +226,17 @@ const keySet = (kid: string): string =>
     keys: [{ kty: "OKP", crv: "Ed25519", kid, x: "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo" }],
   });
 
-const folder = temporaryFolder();
-makeCertificate(folder, "server", { days: "30" });
+/** The pair of a listener, made when a test first reads it, because a file that is loaded cannot skip. */
+const pair: { folder?: string } = {};
+
+function pairFile(name: string): string {
+  if (pair.folder === undefined) {
+    const folder = temporaryFolder();
+    makeCertificate(folder, "server", { days: "30" });
+    pair.folder = folder;
+  }
+  return readFileSync(join(pair.folder, name), "utf8");
+}
 
 /** A tool of the target that configurations have. */
 function lock(tool: string): string {
@@ -238,8 +247,12 @@ function lock(tool: string): string {
 
 /** Files that they name. */
 export const files: Readonly<Record<string, string>> = {
-  "cert.pem": readFileSync(join(folder, "server.pem"), "utf8"),
-  "key.pem": readFileSync(join(folder, "server.key"), "utf8"),
+  get "cert.pem"() {
+    return pairFile("server.pem");
+  },
+  get "key.pem"() {
+    return pairFile("server.key");
+  },
   "a.openapi.json": api("/a"),
   "b.openapi.json": api("/b"),
   "a.lock.yaml": lock("a"),
