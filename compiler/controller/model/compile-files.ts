@@ -12,8 +12,8 @@ import { KeptByObject } from "../../kept-results.ts";
 import type { Json } from "../../model/json.ts";
 import type { LiteralSecret } from "../../model/literal-secrets.ts";
 import { concernedGateways } from "../../status/concerned-gateways.ts";
-import { withoutProgram } from "../../status/programmed.ts";
 import { timelessStatuses } from "../../status/status.ts";
+import { withProgrammed } from "../status/with-programmed.ts";
 import { type ServicePortName, servicesOf } from "./called-services.ts";
 
 /** How the pods of Gateways are made. */
@@ -106,15 +106,19 @@ export function compileFiles(
       const isLost = kind === "Gateway" && !gateways.has(key);
       return {
         ...{ kind, key },
-        status: isLost ? withoutProgram(status, NO_PROGRAM) : status,
+        status: isLost ? withProgrammed(status, NO_PROGRAM) : status,
         gateways: kubernetes === undefined ? [] : concernedGateways(manifest, kubernetes),
       };
     }),
   };
 }
 
-/** Status of a Gateway that has no program although its own status gives no reason. */
-const NO_PROGRAM = "it could not be compiled, by an error of gwc itself";
+/** The condition of a Gateway that has no program although its own status gives no reason. */
+const NO_PROGRAM = {
+  status: "False",
+  reason: "Invalid",
+  message: "it could not be compiled, by an error of gwc itself",
+};
 
 function emitGateway(
   program: Program,

@@ -2,6 +2,7 @@ import { isIPv6 } from "node:net";
 import type { DeliveryState } from "../delivery/delivery.ts";
 import type { ApiObject } from "../kubernetes/api-object.ts";
 import { itemsField, recordOf, textField } from "../kubernetes/json-fields.ts";
+import { unlessProgrammed, withProgrammed } from "./with-programmed.ts";
 
 /**
  * The status of a Gateway with what its data planes made of it: it is programmed, and so are its listeners, when all of
@@ -13,15 +14,7 @@ export function withDelivery(
   generation: number | undefined,
 ): object {
   const delivered = deliveredCondition(state, generation);
-  if (delivered === undefined) return status;
-  return {
-    ...status,
-    conditions: unlessProgrammed(status, delivered),
-    listeners: itemsField(status, "listeners").map((each) => ({
-      ...recordOf(each),
-      conditions: unlessProgrammed(each, delivered),
-    })),
-  };
+  return delivered === undefined ? status : withProgrammed(status, delivered);
 }
 
 /** Returns why a condition does not hold because of the data planes; `undefined` if it holds. */
@@ -104,15 +97,6 @@ export function withAddresses(
 /** An IP address in the one form that it has in URLs: IPv6 may be written in several. */
 function plainAddress(value: string): string {
   return isIPv6(value) ? new URL(`http://[${value}]/`).hostname : value;
-}
-
-/** Conditions of which one that says that all is programmed says something else. */
-function unlessProgrammed(of: unknown, otherwise: object): readonly unknown[] {
-  return itemsField(of, "conditions").map((each) => {
-    const isProgrammed =
-      textField(each, "type") === "Programmed" && textField(each, "status") === "True";
-    return isProgrammed ? { ...recordOf(each), ...otherwise } : each;
-  });
 }
 
 /**
