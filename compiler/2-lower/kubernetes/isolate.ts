@@ -21,6 +21,15 @@ import type { ValueMatchConfig } from "../../model/matches.ts";
 import { unresolved } from "./backends/backends.ts";
 import type { KubernetesModel } from "./gateway/gateways.ts";
 import { namedParameters } from "./gateway/parameters.ts";
+import {
+  isBackendReference,
+  isBelow,
+  isClientCertificate,
+  isElsewhereInGateway,
+  isElsewhereInRoute,
+  isIdleTls,
+  isMirrorReference,
+} from "./mistake-places.ts";
 
 /**
  * Returns the resources of a Gateway with the parts that have mistakes made harmless, so that the rest can be
@@ -68,39 +77,12 @@ export function isolated(
   return { name, resources: [{ ...gateway, listeners: served }, ...routes] };
 }
 
-/** Whether a mistake is unused TLS of a Gateway, which is reported in its status and affects nothing else. */
-function isIdleTls({ code, at }: Diagnostic): boolean {
-  const [spec, field] = at.path.slice(at.resource?.depth ?? 0);
-  const isOfGateway = at.resource?.name.startsWith("Gateway ") === true;
-  return code === "misplaced-field" && isOfGateway && spec === "spec" && field === "tls";
-}
-
 /**
  * Whether all CA certificates for a listener's client certificates are unreadable. Without any, it would trust
  * nobody or everybody.
  */
 function lacksAuthorities({ tls }: ListenerResource): boolean {
   return tls?.clients?.authorities.length === 0;
-}
-
-/**
- * Whether a mistake of a Gateway is about a reference in `tls`, which does not affect its other parts: CA
- * certificates for clients, or the certificate for backends.
- */
-function isTlsReference(path: ConfigPath): boolean {
-  return isBelow(path, ["spec", "tls", "frontend"])
-    ? path.includes("caCertificateRefs")
-    : isClientCertificate(path);
-}
-
-/** Whether a mistake of a Gateway is about its client certificate for backends. */
-function isClientCertificate(path: ConfigPath): boolean {
-  const [spec, field] = path;
-  return (
-    spec === "spec" &&
-    (field === "tls" || field === "backendTLS") &&
-    path.includes("clientCertificateRef")
-  );
 }
 
 /** Returns a rule without its policies and backends, which answers every request with 500. */
@@ -152,9 +134,7 @@ class Faults {
   /** Whether a Gateway has mistakes other than those of its listeners; mistakes of its parameters count. */
   isBrokenGateway(name: string): boolean {
     const own = this.#paths.get(name) ?? [];
-    const isElsewhere = (path: ConfigPath) =>
-      isListener(path) || isTlsReference(path) || isAddressValue(path);
-    if (!own.every(isElsewhere)) return true;
+    if (!own.every(isElsewhereInGateway)) return true;
     const manifest = this.#kubernetes.gateways.find(
       (each) => each.manifest.origin.resource?.name === name,
     )?.manifest;
@@ -237,8 +217,8 @@ class Faults {
     const rule = path.slice(resource?.depth ?? 0);
     return (this.#paths.get(resource?.name ?? "") ?? []).some((each) =>
       isBelow(each, rule)
-        ? !((mayLackBackend && isReference(each, rule)) || isMirrorReference(each, rule))
-        : !ELSEWHERE.has(String(each[1])),
+        ? !((mayLackBackend && isBackendReference(each, rule)) || isMirrorReference(each, rule))
+        : !isElsewhereInRoute(each),
     );
   }
 
@@ -247,7 +227,7 @@ class Faults {
     const { resource } = origin;
     const place = origin.path.slice(resource?.depth ?? 0);
     return (this.#paths.get(resource?.name ?? "") ?? []).some(
-      (each) => isBelow(each, place) && isReference(each, place.slice(0, 3)),
+      (each) => isBelow(each, place) && isBackendReference(each, place.slice(0, 3)),
     );
   }
 
@@ -347,37 +327,6 @@ function sharesRequests({ kind, backends }: RouteResource | TcpRouteResource): b
   return kind === "route" && backends.length > 1;
 }
 
-/** Whether a mistake of a rule is about the target of one of its `backendRefs`. */
-function isReference(path: ConfigPath, rule: ConfigPath): boolean {
-  const [field, index, part, ...rest] = path.slice(rule.length);
-  return (
-    field === "backendRefs" &&
-    index !== undefined &&
-    rest.length === 0 &&
-    REFERENCE_PARTS.some((name) => name === part)
-  );
-}
-
-/**
- * Whether a mistake of a rule is about the target of a mirror. Gateway API then sends no copies, but serves the
- * rule.
- */
-function isMirrorReference(path: ConfigPath, rule: ConfigPath): boolean {
-  const [filters, , mirror, field, part, ...rest] = path.slice(rule.length);
-  return (
-    filters === "filters" &&
-    mirror === "requestMirror" &&
-    field === "backendRef" &&
-    rest.length === 0 &&
-    REFERENCE_PARTS.some((name) => name === part)
-  );
-}
-
-const REFERENCE_PARTS = [undefined, "name", "namespace", "group", "kind", "port"];
-
-/** Fields of a route whose mistakes prevent it from attaching somewhere but do not affect its rules. */
-const ELSEWHERE: ReadonlySet<string> = new Set(["parentRefs", "hostnames", "rules", "undefined"]);
-
 /** Resources to which no BackendTLSPolicy applies, nor to what they refer to in their namespace. */
 const NO_SERVER = /^(?:Gateway|ListenerSet|GatewayPolicy) /;
 
@@ -391,19 +340,6 @@ function titleOfTarget(kind: string, namespace: string, name: string): string {
 /** Returns the title of a listener of a resource. */
 function sectionTitle(title: string, section: string): string {
   return `${title}#${section}`;
-}
-
-function isListener([spec, field]: ConfigPath): boolean {
-  return spec === "spec" && field === "listeners";
-}
-
-/** Whether a mistake is about an address of a Gateway, which is still served at the others. */
-function isAddressValue([spec, field, , part]: ConfigPath): boolean {
-  return spec === "spec" && field === "addresses" && part === "value";
-}
-
-function isBelow(path: ConfigPath, place: ConfigPath): boolean {
-  return place.every((step, index) => path[index] === step);
 }
 
 /** Returns the names of the resources that any part of a value comes from. */
