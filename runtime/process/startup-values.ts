@@ -19,10 +19,7 @@ export function env(name: string, fallback?: string): string {
  * port, which would change the destination of the URL.
  */
 export function hostPart(name: string, fallback?: string): string {
-  const value = env(name, fallback);
-  if (!/^[\w.~:[\]-]*$/.test(value))
-    throw startupError(`the environment variable ${name} must be a part of a host name or a port`);
-  return value;
+  return urlPart(name, fallback, /[^\w.~:[\]-]/, "a part of a host name or a port");
 }
 
 /**
@@ -30,19 +27,22 @@ export function hostPart(name: string, fallback?: string): string {
  * information, or characters that URL parsers read in different ways.
  */
 export function authorityAndPath(name: string, fallback?: string): string {
-  const value = env(name, fallback);
-  if (/[@\\\s\0-\x1f\x7f]/.test(value))
-    throw startupError(`the environment variable ${name} must be host:port, or host:port/path`);
-  return value;
+  return urlPart(name, fallback, /[@\\\s\0-\x1f\x7f]/, "host:port, or host:port/path");
 }
 
 /** Returns a value of the environment for the part of a URL after the host, where no query, fragment or parameter may begin. */
 export function pathPart(name: string, fallback?: string): string {
+  return urlPart(name, fallback, /[?#&\\\s\0-\x1f\x7f]/, "a part of a path or one parameter");
+}
+
+function urlPart(
+  name: string,
+  fallback: string | undefined,
+  forbidden: RegExp,
+  form: string,
+): string {
   const value = env(name, fallback);
-  if (/[?#&\\\s\0-\x1f\x7f]/.test(value))
-    throw startupError(
-      `the environment variable ${name} must be a part of a path or one parameter`,
-    );
+  if (forbidden.test(value)) throw startupError(`the environment variable ${name} must be ${form}`);
   return value;
 }
 

@@ -102,12 +102,20 @@ function fieldsOf(record: {
   );
 }
 
+/** The function of the runtime that reads a variable, and checks it for its place in a URL. */
+type EnvReader = "env" | "hostPart" | "pathPart" | "authorityAndPath";
+
+/** Returns the reader of a variable by the text before it; `isLast` if nothing follows. */
+function readerAfter(before: string, isLast: boolean): EnvReader {
+  const [, afterScheme] = /:\/\/(.*)$/s.exec(before) ?? [];
+  if (afterScheme === undefined) return "env";
+  if (afterScheme === "" && isLast) return "authorityAndPath";
+  return /[/?#]/.test(afterScheme) ? "pathPart" : "hostPart";
+}
+
 /** Writes a string with variables that are read at start: `env("HOST")`, or a template literal around it. */
 function envTemplate({ parts }: EnvTemplate): Code {
-  const call = (
-    part: EnvVariable,
-    reader: "env" | "hostPart" | "pathPart" | "authorityAndPath",
-  ): Code => {
+  const call = (part: EnvVariable, reader: EnvReader): Code => {
     const read = imported("gwc/runtime/process/startup-values", reader);
     return part.fallback === undefined
       ? code`${read}(${literal(part.env)})`
@@ -122,17 +130,8 @@ function envTemplate({ parts }: EnvTemplate): Code {
       before += part;
       return verbatim(part.replace(/[`\\]|\$\{/g, (found) => `\\${found}`));
     }
-    const [, afterScheme] = /:\/\/(.*)$/s.exec(before) ?? [];
-    const isRest = afterScheme === "" && index === parts.length - 1;
+    const reader = readerAfter(before, index === parts.length - 1);
     before += "x";
-    const reader =
-      afterScheme === undefined
-        ? "env"
-        : isRest
-          ? "authorityAndPath"
-          : /[/?#]/.test(afterScheme)
-            ? "pathPart"
-            : "hostPart";
     return join([verbatim("${"), call(part, reader), verbatim("}")], "");
   });
   return join([verbatim("`"), ...pieces, verbatim("`")], "");
