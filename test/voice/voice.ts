@@ -50,7 +50,7 @@ const PHRASES: readonly (readonly [phrase: RegExp, rule: string])[] = [
     '"is", "appears" or "is placed" instead of "stands"',
   ],
   [/\bsays? so\b|\bsaid so\b|\bsaying so\b/i, '"reports it" instead of "says so"'],
-  [/\bthat it is none\b|\bof which there is none\b/i, '"there is no ..." instead of "is none"'],
+  [/\bof which there is none\b/i, '"there is no ..." instead of "is none"'],
   [
     /\bgoes? on\b(?! (?:the|a|to)\b)|\bgo on\b(?! (?:the|a|to)\b)/i,
     '"continues" instead of "goes on"',
@@ -126,7 +126,6 @@ function partsOfCode(content: string): readonly Prose[] {
     if (own !== null && (isBlockLine || marker === "//" || marker === "#")) {
       if (marker?.startsWith("/*")) close();
       comment ??= { line, texts: [] };
-      // A tag or an item of a list opens a sentence of its own.
       comment.texts.push(own[2] ?? "");
       isInBlock = isBlockLine && !source.includes("*/");
       if (source.includes("*/")) close();
