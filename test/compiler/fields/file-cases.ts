@@ -226,16 +226,17 @@ const keySet = (kid: string): string =>
     keys: [{ kty: "OKP", crv: "Ed25519", kid, x: "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo" }],
   });
 
-/** The pair of a listener, made when a test first reads it, because a file that is loaded cannot skip. */
-const pair: { folder?: string } = {};
+/** The texts of a listener's pair, made when a test first reads one, because a file that is loaded cannot skip. */
+const pair: { texts?: Record<"cert" | "key", string> } = {};
 
-function pairFile(name: string): string {
-  if (pair.folder === undefined) {
+function pairText(part: "cert" | "key"): string {
+  if (pair.texts === undefined) {
     const folder = temporaryFolder();
     makeCertificate(folder, "server", { days: "30" });
-    pair.folder = folder;
+    const text = (name: string): string => readFileSync(join(folder, name), "utf8");
+    pair.texts = { cert: text("server.pem"), key: text("server.key") };
   }
-  return readFileSync(join(pair.folder, name), "utf8");
+  return pair.texts[part];
 }
 
 /** A tool of the target that configurations have. */
@@ -248,10 +249,10 @@ function lock(tool: string): string {
 /** Files that they name. */
 export const files: Readonly<Record<string, string>> = {
   get "cert.pem"() {
-    return pairFile("server.pem");
+    return pairText("cert");
   },
   get "key.pem"() {
-    return pairFile("server.key");
+    return pairText("key");
   },
   "a.openapi.json": api("/a"),
   "b.openapi.json": api("/b"),
