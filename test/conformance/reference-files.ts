@@ -1,0 +1,96 @@
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import path from "node:path";
+import { parseAllDocuments } from "yaml";
+import { type Host, memoryHost, realHost } from "../../compiler/host.ts";
+import { checkInput } from "../../compiler/inspect/check-input.ts";
+
+/** A configuration of another project, and the errors that gwc reports for it. */
+export interface MeasuredFile {
+  /** Path below the measured folder; for a snippet of a document with the number of its first line. */
+  readonly name: string;
+  readonly kind: "standalone" | "manifest";
+  /** `CODE: MESSAGE` of each error; empty if the file is accepted. */
+  readonly errors: readonly string[];
+}
+
+/** Top-level fields of which a standalone file has at least one. */
+const STANDALONE = new Set(["binds", "gateways", "llm", "mcp", "routes", "tcpRoutes"]);
+const OWN_GROUP = /^apiVersion:\s*["']?(gateway\.networking\.k8s\.io|agentgateway\.dev)\//m;
+const FENCE = /^(\s*)```(?:ya?ml|sh|bash|shell)?[^\n]*\n([\s\S]*?)^\s*```/gm;
+const HEREDOC = /<<-?\s*["']?(\w+)["']?[^\n]*\n([\s\S]*?)^\s*\1\s*$/m;
+
+/** Checks every standalone file and manifest below a folder, and those in the fences of its Markdown documents. */
+export function measureFolder(folder: string): readonly MeasuredFile[] {
+  const variables = new Proxy({}, { get: (_, name) => `value-of-${String(name)}` });
+  const host = hostOf(folder, realHost(variables));
+  return filesOf(folder).flatMap((file) => {
+    const text = readFileSync(file, "utf8");
+    const name = path.relative(folder, file);
+    if (/\.ya?ml$/.test(file)) return measured(name, text, file, host);
+    return snippetsOf(text).flatMap(({ line, yaml }) => {
+      const snippet = memoryHost({ "config.yaml": yaml });
+      const inFolder = path.join(path.dirname(file), "config.yaml");
+      const { readText } = host;
+      return measured(`${name}:${line}`, yaml, inFolder, {
+        ...snippet,
+        variable: host.variable,
+        readText: (asked) =>
+          asked === inFolder ? snippet.readText("config.yaml") : readText(asked),
+      });
+    });
+  });
+}
+
+/** Reads files that are missing in the folder of their configuration from the root, as agentgateway does if it starts there. */
+function hostOf(root: string, host: Host): Host {
+  return {
+    ...host,
+    readText: (file) => {
+      const read = host.readText(file);
+      if (read.kind === "text") return read;
+      const parts = path.relative(root, path.resolve(file)).split(path.sep);
+      const atRoot = parts.map((_, index) => path.join(root, ...parts.slice(index)));
+      return atRoot.map((each) => host.readText(each)).find(({ kind }) => kind === "text") ?? read;
+    },
+  };
+}
+
+function measured(name: string, text: string, file: string, host: Host): readonly MeasuredFile[] {
+  const kind = kindOf(text);
+  if (kind === undefined) return [];
+  const { findings } = checkInput([file], host, false, undefined, { isDelivered: true });
+  const errors = findings
+    .filter(({ severity }) => severity === "error")
+    .map(({ code, message }) => `${code}: ${message}`);
+  return [{ name, kind, errors }];
+}
+
+function kindOf(text: string): MeasuredFile["kind"] | undefined {
+  if (OWN_GROUP.test(text)) return "manifest";
+  if (text.includes("\nkind:") || text.startsWith("kind:")) return undefined;
+  const [document] = parseAllDocuments(text, { logLevel: "silent", uniqueKeys: false });
+  const value: unknown = document?.errors.length === 0 ? document.toJS() : undefined;
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  return Object.keys(value).some((key) => STANDALONE.has(key)) ? "standalone" : undefined;
+}
+
+/** Returns the YAML of the fences of a document, without the indentation of its list item. */
+function snippetsOf(markdown: string): readonly { readonly line: number; readonly yaml: string }[] {
+  return [...markdown.matchAll(FENCE)].map(({ index, 1: indent = "", 2: body = "" }) => {
+    const plain = body.replaceAll(new RegExp(`^${indent}`, "gm"), "");
+    const [, , document = plain] = HEREDOC.exec(plain) ?? [];
+    return { line: markdown.slice(0, index).split("\n").length + 1, yaml: document };
+  });
+}
+
+function filesOf(folder: string): readonly string[] {
+  return readdirSync(folder)
+    .filter((name) => name !== ".git" && name !== "node_modules")
+    .map((name) => path.join(folder, name))
+    .flatMap((file) => {
+      const stat = statSync(file, { throwIfNoEntry: false });
+      return stat?.isDirectory() === true ? filesOf(file) : stat?.isFile() === true ? [file] : [];
+    })
+    .filter((file) => /\.(ya?ml|md)$/.test(file))
+    .toSorted();
+}
