@@ -9,8 +9,9 @@ import type { CheckedExpression } from "./check/checked-expression.ts";
 import { portlessHosts } from "./check/host-port.ts";
 import { sentHeaders } from "./check/sent-headers.ts";
 import { type WrittenMap, writtenMaps } from "./check/written-maps.ts";
-import { Emitter } from "./emit/emit.ts";
+import { emitterOf } from "./emit/emit.ts";
 import { type EmittedValue, literalIn } from "./emit/emitted-value.ts";
+import type { Emitter } from "./emit/emitter.ts";
 import { nameLocals } from "./emit/local-names.ts";
 import { foldConstants } from "./evaluate/fold.ts";
 import { functionOf } from "./evaluate/run-code.ts";
@@ -151,7 +152,7 @@ function compileCase(
     const problems = new Problems();
     const checked = checkExpression(root, phaseEnvironment(phase, known), problems);
     const constants = foldConstants(checked, (node) => valueOfClosed(checked, node), problems);
-    const emitter = new Emitter(checked, constants);
+    const emitter = emitterOf(checked, constants);
     return describe(text, checked, emitter, emitSlot(emitter, checked, slot));
   };
   const narrow = compiled(present);
@@ -180,7 +181,7 @@ export function compileIn(
   if (mode === "checked" && problems.list.some(isError)) {
     return { expression: undefined, problems: problems.list };
   }
-  const emitter = new Emitter(checked, constants);
+  const emitter = emitterOf(checked, constants);
   const emitted = emitSlot(emitter, checked, slot);
   reportConstantRule(emitted, checked, slot, problems);
   if (slot === "deny" && problems.list.length === 0) reportAbsentData(checked, problems);
@@ -205,7 +206,7 @@ function requireBool(checked: CheckedExpression, problems: Problems): void {
 
 /** Evaluates a node without inputs by running its code. */
 function valueOfClosed(checked: CheckedExpression, node: Node): unknown {
-  const emitter = new Emitter(checked);
+  const emitter = emitterOf(checked);
   const { expression } = emitter.boxed(node);
   return functionOf(nameLocals(expression, []), [])({});
 }

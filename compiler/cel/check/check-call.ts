@@ -7,7 +7,7 @@ import { macroNames } from "../parse/macros.ts";
 import { checkPattern } from "../regex/check-pattern.ts";
 import type { Overload } from "../types/signature.ts";
 import { BOOL, DYN, ERROR, formatType, isSameType, type Type } from "../types/types.ts";
-import type { Checker } from "./check.ts";
+import type { Checker } from "./checker.ts";
 
 /** Returns the type of a call, and records the overloads that its arguments may match. */
 export function checkCall(checker: Checker, node: CallNode): Type {

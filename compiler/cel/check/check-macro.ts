@@ -10,7 +10,7 @@ import {
   STRING,
   type Type,
 } from "../types/types.ts";
-import type { Checker } from "./check.ts";
+import type { Checker } from "./checker.ts";
 
 /** Returns the type of a macro; its variables are in scope in its expressions. */
 export function checkMacro(checker: Checker, node: MacroNode): Type {

@@ -13,7 +13,7 @@ import {
   UINT,
 } from "../types/types.ts";
 import { membersOf } from "../variables/environment.ts";
-import type { Checker } from "./check.ts";
+import type { Checker } from "./checker.ts";
 
 /** Returns the type of `operand.field`. */
 export function checkSelect(checker: Checker, node: Extract<Node, { kind: "select" }>): Type {

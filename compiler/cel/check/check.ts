@@ -7,7 +7,6 @@ import {
   BYTES,
   DOUBLE,
   ERROR,
-  formatType,
   INT,
   listOf,
   mapOf,
@@ -18,12 +17,12 @@ import {
   typeOf,
   UINT,
 } from "../types/types.ts";
-import { Substitution } from "../types/unify.ts";
 import { type Environment, membersOf, pathTo } from "../variables/environment.ts";
 import { checkCall } from "./check-call.ts";
 import { checkMacro } from "./check-macro.ts";
 import { checkIndex, checkPresence, checkSelect } from "./check-select.ts";
-import { type CheckedExpression, CheckedNodes } from "./checked-expression.ts";
+import type { CheckedExpression } from "./checked-expression.ts";
+import { Checker } from "./checker.ts";
 
 /** Computes the type of every node and reports each mistake once. */
 export function checkExpression(
@@ -31,200 +30,103 @@ export function checkExpression(
   environment: Environment,
   problems: Problems,
 ): CheckedExpression {
-  const checker = new Checker(root, environment, problems);
+  const checker = new Checker(root, environment, problems, nodeType);
   checker.checkValue(root);
   return checker.nodes;
 }
 
-/** A variable of a macro. */
-interface LocalVariable {
-  readonly name: string;
-  readonly type: Type;
-}
-
-/** Checks the nodes of one expression. Calls, macros and selections are checked in separate files. */
-export class Checker {
-  /** Results by node. */
-  readonly nodes: CheckedNodes;
-  readonly environment: Environment;
-  readonly problems: Problems;
-  readonly #substitution = new Substitution();
-  /** Variables of enclosing macros, the innermost last. */
-  #scope: readonly LocalVariable[] = [];
-
-  constructor(root: Node, environment: Environment, problems: Problems) {
-    this.nodes = new CheckedNodes(root, this.#substitution);
-    this.environment = environment;
-    this.problems = problems;
-  }
-
-  /** Returns the type of a node and checks everything below it. */
-  check(node: Node): Type {
-    const type = this.#typeOf(node);
-    this.nodes.type(node, type);
-    return type;
-  }
-
-  /** Returns the type of a node that is used as a value: an object that only groups fields is refused. */
-  checkValue(node: Node): Type {
-    const type = this.check(node);
-    const declaration = this.nodes.declarationOf(node);
-    if (declaration !== undefined && declaration.code === undefined) {
-      this.problems.report("cel-object-as-value", node.span, { name: declaration.path });
-      return ERROR;
+function nodeType(checker: Checker, node: Node): Type {
+  const qualified = qualifiedType(checker, node);
+  if (qualified !== undefined) return qualified;
+  switch (node.kind) {
+    case "literal":
+      return LITERALS[node.literal.kind];
+    case "name":
+      return nameType(checker, node);
+    case "select":
+      return checkSelect(checker, node);
+    case "presence":
+      return checkPresence(checker, node);
+    case "index":
+      return checkIndex(checker, node);
+    case "call":
+      return checkCall(checker, node);
+    case "macro":
+      return checkMacro(checker, node);
+    case "logical":
+      for (const operand of node.operands) checker.requireBool(operand);
+      return BOOL;
+    case "conditional": {
+      checker.requireBool(node.test);
+      return checker.join([
+        checker.checkValue(node.consequent),
+        checker.checkValue(node.alternate),
+      ]);
     }
-    return type;
-  }
-
-  #typeOf(node: Node): Type {
-    const qualified = this.#qualified(node);
-    if (qualified !== undefined) return qualified;
-    switch (node.kind) {
-      case "literal":
-        return LITERALS[node.literal.kind];
-      case "name":
-        return this.#name(node);
-      case "select":
-        return checkSelect(this, node);
-      case "presence":
-        return checkPresence(this, node);
-      case "index":
-        return checkIndex(this, node);
-      case "call":
-        return checkCall(this, node);
-      case "macro":
-        return checkMacro(this, node);
-      case "logical":
-        for (const operand of node.operands) this.requireBool(operand);
-        return BOOL;
-      case "conditional": {
-        this.requireBool(node.test);
-        return this.#join([this.checkValue(node.consequent), this.checkValue(node.alternate)]);
-      }
-      case "list":
-        return listOf(this.#join(node.elements.map((element) => this.checkValue(element))));
-      case "map": {
-        const keys = this.#join(node.entries.map(({ key }) => this.checkValue(key)));
-        const values = this.#join(node.entries.map(({ value }) => this.checkValue(value)));
-        return mapOf(keys, values);
-      }
+    case "list":
+      return listOf(checker.join(node.elements.map((element) => checker.checkValue(element))));
+    case "map": {
+      const keys = checker.join(node.entries.map(({ key }) => checker.checkValue(key)));
+      const values = checker.join(node.entries.map(({ value }) => checker.checkValue(value)));
+      return mapOf(keys, values);
     }
-  }
-
-  /** Checks that a node is a bool. */
-  requireBool(node: Node): void {
-    const type = this.checkValue(node);
-    if (this.fits([type], [BOOL])) return;
-    this.problems.report("cel-not-bool", node.span, { type: this.format(type) });
-  }
-
-  /** Runs a check with additional variables of a macro in scope. */
-  withVariables(variables: readonly LocalVariable[], check: () => Type): Type {
-    const around = this.#scope;
-    this.#scope = [...around, ...variables];
-    const type = check();
-    this.#scope = around;
-    return type;
-  }
-
-  /** Whether a name is a variable in this scope. */
-  isVariable(name: string): boolean {
-    return this.#local(name) !== undefined || this.environment.declarations.has(name);
-  }
-
-  /** Returns the type of an operand of macros and indices, with its type parameters resolved. */
-  resolved(type: Type): Type {
-    return this.#substitution.resolve(type);
-  }
-
-  /** Returns the types with fresh type parameters, renamed consistently. */
-  instantiate(types: readonly Type[]): readonly Type[] {
-    return this.#substitution.instantiate(types);
-  }
-
-  /** Whether each type is assignable to the expected one. */
-  fits(types: readonly Type[], expected: readonly Type[]): boolean {
-    return this.#substitution.assign(types, expected);
-  }
-
-  /** Formats a type for messages. */
-  format(type: Type): string {
-    return formatType(this.#substitution.resolve(type, true));
-  }
-
-  /** Whether all types are numbers, which are compared by value although their types differ. */
-  isNumeric(...types: readonly Type[]): boolean {
-    return types.every((type) => NUMERIC.has(this.resolved(type).kind));
-  }
-
-  /** Returns the common type of all; a fresh parameter for an empty list. */
-  #join(types: readonly Type[]): Type {
-    const [first, ...rest] = types;
-    if (first === undefined) return this.#substitution.fresh();
-    return rest.reduce((joined, type) => this.#substitution.join(joined, type), first);
-  }
-
-  #name(node: Extract<Node, { kind: "name" }>): Type {
-    const local = this.#local(node.name);
-    if (local !== undefined) return local.type;
-    const declaration = this.environment.declarations.get(node.name);
-    if (declaration !== undefined) {
-      this.nodes.declare(node, declaration);
-      return declaration.type;
-    }
-    this.#reportUnknown(node.name, node);
-    return ERROR;
-  }
-
-  /**
-   * Returns the type of a dotted name that is declared as a whole or names a type: `google.protobuf.Timestamp`, `int`.
-   */
-  #qualified(node: Node): Type | undefined {
-    if (node.kind !== "select" && node.kind !== "name") return undefined;
-    const name = dottedName(node);
-    if (name === undefined || this.#isLocal(name)) return undefined;
-    const declaration = this.environment.declarations.get(name);
-    if (declaration !== undefined) {
-      if (node.kind === "name" || declaration.type.kind === "object") return undefined;
-      this.nodes.declare(node, declaration);
-      const { type } = declaration;
-      return node.isOptional ? optionalOf(type) : type;
-    }
-    const type = typeNames.get(name);
-    if (type === undefined) return undefined;
-    this.nodes.nameType(node, name);
-    return typeOf(type);
-  }
-
-  #isLocal(dotted: string): boolean {
-    const [root = ""] = dotted.split(".");
-    return this.#local(root) !== undefined;
-  }
-
-  #local(name: string): LocalVariable | undefined {
-    return this.#scope.findLast((variable) => variable.name === name);
-  }
-
-  #reportUnknown(name: string, node: Node): void {
-    const phases = this.environment.elsewhere(name);
-    if (phases.length > 0) {
-      const phase = this.environment.description;
-      this.problems.report("cel-wrong-phase", node.span, {
-        name,
-        phase,
-        phases: phases.join(", "),
-      });
-      return;
-    }
-    const known = membersOf(this.environment, "");
-    const suggestion =
-      suggest(name, [...known, "true", "false", "null"]) ?? pathTo(this.environment, name);
-    const params = { name, known: known.join(", "), suggestion };
-    this.problems.report("cel-unknown-variable", node.span, params);
   }
 }
 
-const NUMERIC: ReadonlySet<Type["kind"]> = new Set(["int", "uint", "double"]);
+function nameType(checker: Checker, node: Extract<Node, { kind: "name" }>): Type {
+  const local = checker.local(node.name);
+  if (local !== undefined) return local.type;
+  const declaration = checker.environment.declarations.get(node.name);
+  if (declaration !== undefined) {
+    checker.nodes.declare(node, declaration);
+    return declaration.type;
+  }
+  reportUnknown(checker, node.name, node);
+  return ERROR;
+}
+
+/**
+ * Returns the type of a dotted name that is declared as a whole or names a type: `google.protobuf.Timestamp`, `int`.
+ */
+function qualifiedType(checker: Checker, node: Node): Type | undefined {
+  if (node.kind !== "select" && node.kind !== "name") return undefined;
+  const name = dottedName(node);
+  if (name === undefined || isLocal(checker, name)) return undefined;
+  const declaration = checker.environment.declarations.get(name);
+  if (declaration !== undefined) {
+    if (node.kind === "name" || declaration.type.kind === "object") return undefined;
+    checker.nodes.declare(node, declaration);
+    const { type } = declaration;
+    return node.isOptional ? optionalOf(type) : type;
+  }
+  const type = typeNames.get(name);
+  if (type === undefined) return undefined;
+  checker.nodes.nameType(node, name);
+  return typeOf(type);
+}
+
+function isLocal(checker: Checker, dotted: string): boolean {
+  const [root = ""] = dotted.split(".");
+  return checker.local(root) !== undefined;
+}
+
+function reportUnknown(checker: Checker, name: string, node: Node): void {
+  const phases = checker.environment.elsewhere(name);
+  if (phases.length > 0) {
+    const phase = checker.environment.description;
+    checker.problems.report("cel-wrong-phase", node.span, {
+      name,
+      phase,
+      phases: phases.join(", "),
+    });
+    return;
+  }
+  const known = membersOf(checker.environment, "");
+  const suggestion =
+    suggest(name, [...known, "true", "false", "null"]) ?? pathTo(checker.environment, name);
+  const params = { name, known: known.join(", "), suggestion };
+  checker.problems.report("cel-unknown-variable", node.span, params);
+}
 
 const LITERALS = {
   null: NULL,

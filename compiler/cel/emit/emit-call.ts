@@ -5,10 +5,10 @@ import type { CallNode } from "../parse/ast.ts";
 import { checkPattern } from "../regex/check-pattern.ts";
 import { patternConstant, patternTest } from "../regex/pattern.ts";
 import type { Type } from "../types/types.ts";
-import type { Emitter } from "./emit.ts";
 import { constantString } from "./emit-literal.ts";
 import { operatorValue } from "./emit-operator.ts";
 import { type EmittedValue, simple, test } from "./emitted-value.ts";
+import type { Emitter } from "./emitter.ts";
 
 /** Emits an operator, a function or a method as a value. */
 export function emitCall(emitter: Emitter, node: CallNode): EmittedValue {

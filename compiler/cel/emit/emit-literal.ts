@@ -10,8 +10,8 @@ import {
   value,
 } from "../../../templates/code/syntax.ts";
 import type { LiteralValue, Node } from "../parse/ast.ts";
-import type { Emitter } from "./emit.ts";
 import { type EmittedValue, helper, simple } from "./emitted-value.ts";
+import type { Emitter } from "./emitter.ts";
 
 /** Emits a literal. */
 export function emitLiteral(literal: LiteralValue): EmittedValue {

@@ -1,7 +1,7 @@
 import { arrow, value } from "../../../templates/code/syntax.ts";
 import type { Node } from "../parse/ast.ts";
-import type { Emitter } from "./emit.ts";
 import { chosenBy, type EmittedValue, joined, simple } from "./emitted-value.ts";
+import type { Emitter } from "./emitter.ts";
 
 type Logical = Extract<Node, { kind: "logical" }>;
 type Conditional = Extract<Node, { kind: "conditional" }>;

@@ -1,8 +1,8 @@
 import type { Expression, LocalName } from "../../../templates/code/hole.ts";
 import { arrow, local, nodesOf, value } from "../../../templates/code/syntax.ts";
 import { childrenOf, type MacroNode, type Node } from "../parse/ast.ts";
-import type { Emitter } from "./emit.ts";
 import { type EmittedValue, simple } from "./emitted-value.ts";
+import type { Emitter } from "./emitter.ts";
 
 /** Emits a macro as a value. */
 export function emitMacro(emitter: Emitter, node: MacroNode): EmittedValue {

@@ -1,6 +1,5 @@
 import { binary, call, member, value } from "../../../templates/code/syntax.ts";
 import type { CallNode, Node } from "../parse/ast.ts";
-import type { Emitter } from "./emit.ts";
 import { constantString } from "./emit-literal.ts";
 import { headerCode, presenceOf } from "./emit-select.ts";
 import {
@@ -14,6 +13,7 @@ import {
   simple,
   test,
 } from "./emitted-value.ts";
+import type { Emitter } from "./emitter.ts";
 
 /** Maximum number of strings in `x in [...]` that become a chain of comparisons; larger lists become a Set. */
 const CHAIN_LENGTH = 16;

@@ -1,9 +1,9 @@
 import { name } from "../../../templates/code/names.ts";
 import { binary, call, member, optionalMember, value } from "../../../templates/code/syntax.ts";
 import type { Node } from "../parse/ast.ts";
-import type { Emitter } from "./emit.ts";
 import { constantString } from "./emit-literal.ts";
 import { type EmittedValue, simple, test } from "./emitted-value.ts";
+import type { Emitter } from "./emitter.ts";
 
 /** Emits `operand.field` or `operand.?field`. */
 export function emitSelect(

@@ -1,216 +1,50 @@
-import type { Expression, LocalName } from "../../../templates/code/hole.ts";
-import { call, constant, construction, local, value } from "../../../templates/code/syntax.ts";
+import { constant, construction, value } from "../../../templates/code/syntax.ts";
 import type { CheckedExpression } from "../check/checked-expression.ts";
 import type { Constants } from "../evaluate/fold.ts";
-import type { LiteralValue, Node } from "../parse/ast.ts";
-import type { Declaration } from "../variables/environment.ts";
-import { DataReads } from "./data-reads.ts";
+import type { Node } from "../parse/ast.ts";
 import { emitCall } from "./emit-call.ts";
 import { emitList, emitLiteral, emitMap } from "./emit-literal.ts";
 import { conditionalTest, conditionalValue, logicalTest, logicalValue } from "./emit-logic.ts";
 import { emitMacro, macroTest } from "./emit-macro.ts";
 import { comparisonTest } from "./emit-operator.ts";
 import { emitIndex, emitPresence, emitSelect } from "./emit-select.ts";
-import {
-  type EmittedValue,
-  equality,
-  helper,
-  literalIn,
-  negated,
-  simple,
-  test,
-} from "./emitted-value.ts";
-import { Narrowing } from "./narrowing.ts";
+import { type EmittedValue, helper, negated, simple, test } from "./emitted-value.ts";
+import { Emitter } from "./emitter.ts";
 
-/**
- * Emits a checked expression as TypeScript. There are three ways to emit a node: `value` returns the CEL value, or
- * undefined for an error; `isTrue` returns a boolean that is true exactly if the node is true, `isFalse` one that is
- * true exactly if it is false. For the latter two, CEL's rule that `false && error` is false and `true || error` is
- * true needs no extra code: `&&` and `||` are those of JavaScript.
- */
-export class Emitter {
-  readonly checked: CheckedExpression;
-  readonly reads = new DataReads();
-  readonly scope = new MacroScope();
-  readonly narrowing = new Narrowing();
-  readonly #constants: Constants | undefined;
-
-  constructor(checked: CheckedExpression, constants?: Constants) {
-    this.checked = checked;
-    this.#constants = constants;
-  }
-
-  /** Returns the constant result of a node, if folding found one. */
-  constantOf(node: Node): LiteralValue | undefined {
-    return this.#constants?.literalOf(node);
-  }
-
-  /** Emits the value, or undefined for an error. */
-  value(node: Node): EmittedValue {
-    if (this.checked.isMistake(node)) return FAILURE;
-    const constant = this.constantOf(node);
-    if (constant !== undefined) return emitLiteral(constant);
-    const typeName = this.checked.typeNameOf(node);
-    if (typeName !== undefined) return typeValue(typeName);
-    if (this.#constants?.isConstant(node)) return constantValue(this, node, this.#valueOf(node));
-    return this.#valueOf(node);
-  }
-
-  #valueOf(node: Node): EmittedValue {
-    switch (node.kind) {
-      case "literal":
-        return emitLiteral(node.literal);
-      case "name":
-        return this.#name(node);
-      case "select":
-        return emitSelect(this, node);
-      case "presence":
-        return emitPresence(this, node);
-      case "index":
-        return emitIndex(this, node);
-      case "call":
-        return emitCall(this, node);
-      case "macro":
-        return emitMacro(this, node);
-      case "logical":
-        return logicalValue(this, node);
-      case "conditional":
-        return conditionalValue(this, node);
-      case "list":
-        return emitList(this, node);
-      case "map":
-        return emitMap(this, node);
-    }
-  }
-
-  /** Emits a boolean: whether the node is true. */
-  isTrue(node: Node): EmittedValue {
-    return this.test(node, true);
-  }
-
-  /** Emits a boolean: whether the node is false. */
-  isFalse(node: Node): EmittedValue {
-    return this.test(node, false);
-  }
-
-  /** Emits a boolean: whether the node is anything but false; an error is not false. */
-  isNotFalse(node: Node): EmittedValue {
-    return this.test(node, false, true);
-  }
-
-  /** Emits a value in the form for helpers and containers, in which a double differs from an int. */
-  boxed(node: Node): EmittedValue {
-    return this.box(this.value(node));
-  }
-
-  /** Boxes an emitted value. */
-  box(emitted: EmittedValue): EmittedValue {
-    return boxDouble(this, emitted);
-  }
-
-  /** Emits a call of a runtime helper. */
-  call(
-    reference: string,
-    args: readonly { readonly expression: Expression }[],
-    result?: Partial<EmittedValue>,
-  ): EmittedValue {
-    const expressions = args.map(({ expression }) => expression);
-    const expression = call(helper(reference), expressions);
-    return { expression, ts: "unknown", mayFail: true, ...result };
-  }
-
-  /** Emits a declared variable, and records what it reads. */
-  declared(declaration: Declaration): EmittedValue {
-    if (declaration.code === undefined) throw new Error(`no code for "${declaration.path}"`);
-    this.reads.declared(declaration);
-    return declaration.code;
-  }
-
-  #name(node: Extract<Node, { kind: "name" }>): EmittedValue {
-    const variable = this.scope.variable(node.name);
-    if (variable !== undefined) return variable;
-    const declaration = this.checked.declarationOf(node);
-    if (declaration === undefined) throw new Error(`variable "${node.name}" was not resolved`);
-    return this.declared(declaration);
-  }
-
-  /** Emits a boolean: whether the node evaluates to `wanted`; with `isOpposite`, whether it does not. */
-  test(node: Node, wanted: boolean, isOpposite = false): EmittedValue {
-    if (this.constantOf(node) === undefined) {
-      if (node.kind === "logical") return logicalTest(this, node, wanted, isOpposite);
-      if (node.kind === "call" && node.name === "!" && node.args[0] !== undefined) {
-        return this.test(node.args[0], !wanted, isOpposite);
-      }
-    }
-    const test = this.#plainTest(node, wanted);
-    return isOpposite ? negated(test) : test;
-  }
-
-  /** Emits a test of a node that is not a logical operator. */
-  #plainTest(node: Node, wanted: boolean): EmittedValue {
-    const special =
-      this.constantOf(node) === undefined ? this.#specialTest(node, wanted) : undefined;
-    if (special !== undefined) return special;
-    const emitted = this.value(node);
-    if (emitted.ts === "boolean" && !emitted.mayFail) return wanted ? emitted : negated(emitted);
-    // A value that is not a bool is neither true nor false.
-    if (emitted.ts !== "boolean" && emitted.ts !== "unknown") return NEVER;
-    const constant = simple(value(wanted), "boolean");
-    return this.#isUntyped(node)
-      ? this.strict(emitted, constant)
-      : this.isExactly(emitted, constant);
-  }
-
-  /** Emits tests that are shorter than a comparison of the value. */
-  #specialTest(node: Node, wanted: boolean): EmittedValue | undefined {
-    switch (node.kind) {
-      case "conditional":
-        return conditionalTest(this, node, wanted);
-      case "macro":
-        return macroTest(this, node, wanted);
-      case "call":
-        return comparisonTest(this, node, wanted);
-      default:
-        return undefined;
-    }
-  }
-
-  /** Whether TypeScript does not know the type of a value either, so that it can be compared with anything. */
-  #isUntyped(node: Node): boolean {
-    if (this.checked.typeOf(node).kind === "bool") return true;
-    return node.kind === "name" || node.kind === "select" || node.kind === "index";
-  }
-
-  /** Emits `emitted === other` if TypeScript accepts it, otherwise `isExactly`. */
-  strict(emitted: EmittedValue, other: EmittedValue): EmittedValue {
-    const known = this.narrowing.constantOf(emitted);
-    const constant = literalIn(other);
-    if (known !== undefined && ["string", "number", "bigint"].includes(typeof constant)) {
-      return known === constant ? ALWAYS : NEVER;
-    }
-    const isRootAndNull = emitted.isJsonRoot === true && constant === null;
-    if (this.narrowing.has(emitted) || isRootAndNull) return this.isExactly(emitted, other);
-    return equality(emitted.expression, other.expression);
-  }
-
-  /** Emits a strict comparison through a helper, which accepts any types and narrows nothing. */
-  isExactly(emitted: EmittedValue, other: EmittedValue): EmittedValue {
-    return this.call("values/compare#isSame", [emitted, other], { ts: "boolean", mayFail: false });
-  }
+/** Returns an emitter for a checked expression. */
+export function emitterOf(checked: CheckedExpression, constants?: Constants): Emitter {
+  return new Emitter(checked, { value: nodeValue, test: nodeTest }, constants);
 }
 
-/** Code of an invalid part of an unchecked expression: an error. */
-const FAILURE: EmittedValue = { expression: value(undefined), ts: "unknown", mayFail: true };
-
-const ALWAYS: EmittedValue = test(value(true));
-const NEVER: EmittedValue = test(value(false));
-
-/** Emits a constant that is not a literal, which is created once when the module is loaded; `emitted` creates it. */
-function constantValue(emitter: Emitter, node: Node, emitted: EmittedValue): EmittedValue {
-  const { expression } = emitted;
-  if (expression.kind === "constant" || expression.kind === "value") return emitted;
-  const { kind } = emitter.checked.typeOf(node);
-  return simple(constant(CONSTANT_NAMES.get(kind) ?? "constant", expression), "other");
+function nodeValue(emitter: Emitter, node: Node): EmittedValue {
+  const constant = emitter.constantOf(node);
+  if (constant !== undefined) return emitLiteral(constant);
+  const typeName = emitter.checked.typeNameOf(node);
+  if (typeName !== undefined) return typeValue(typeName);
+  switch (node.kind) {
+    case "literal":
+      return emitLiteral(node.literal);
+    case "name":
+      return nameValue(emitter, node);
+    case "select":
+      return emitSelect(emitter, node);
+    case "presence":
+      return emitPresence(emitter, node);
+    case "index":
+      return emitIndex(emitter, node);
+    case "call":
+      return emitCall(emitter, node);
+    case "macro":
+      return emitMacro(emitter, node);
+    case "logical":
+      return logicalValue(emitter, node);
+    case "conditional":
+      return conditionalValue(emitter, node);
+    case "list":
+      return emitList(emitter, node);
+    case "map":
+      return emitMap(emitter, node);
+  }
 }
 
 /** Emits a type as a value: `int`. */
@@ -221,71 +55,61 @@ function typeValue(typeName: string): EmittedValue {
   return simple(constant(proposal, made), "other");
 }
 
-/** Boxes a double that is a JavaScript number, so that helpers and containers can distinguish it from an int. */
-function boxDouble(emitter: Emitter, emitted: EmittedValue): EmittedValue {
-  if (emitted.isRawDouble !== true) return emitted;
-  const number = literalIn(emitted);
-  if (typeof number === "number" && Number.isFinite(number)) {
-    const looksLikeInt = Number.isSafeInteger(number) && !Object.is(number, -0);
-    if (!looksLikeInt) return { ...emitted, isRawDouble: false, ts: "unknown" };
-    const proposal = `double${number < 0 ? "Minus" : ""}${Math.abs(number)}`;
-    const made = construction(helper("values/values#Double"), [value(number)]);
-    return simple(constant(proposal, made), "other");
-  }
-  const { mayFail } = emitted;
-  return emitter.call("values/values#double", [emitted], { ts: "unknown", mayFail });
+function nameValue(emitter: Emitter, node: Extract<Node, { kind: "name" }>): EmittedValue {
+  const variable = emitter.scope.variable(node.name);
+  if (variable !== undefined) return variable;
+  const declaration = emitter.checked.declarationOf(node);
+  if (declaration === undefined) throw new Error(`variable "${node.name}" was not resolved`);
+  return emitter.declared(declaration);
 }
 
-/** Names of constants by type. */
-const CONSTANT_NAMES: ReadonlyMap<string, string> = new Map([
-  ["list", "items"],
-  ["map", "mapping"],
-  ["timestamp", "instant"],
-  ["duration", "period"],
-  ["opaque", "network"],
-]);
-
-/** A variable of a macro in emitted code. */
-interface EmittedVariable {
-  readonly name: string;
-  readonly emitted: EmittedValue;
+function nodeTest(
+  emitter: Emitter,
+  node: Node,
+  wanted: boolean,
+  isOpposite: boolean,
+): EmittedValue {
+  if (emitter.constantOf(node) === undefined) {
+    if (node.kind === "logical") return logicalTest(emitter, node, wanted, isOpposite);
+    if (node.kind === "call" && node.name === "!" && node.args[0] !== undefined) {
+      return emitter.test(node.args[0], !wanted, isOpposite);
+    }
+  }
+  const emitted = plainTest(emitter, node, wanted);
+  return isOpposite ? negated(emitted) : emitted;
 }
 
-/** Macros that enclose the part that is being emitted. */
-class MacroScope {
-  #variables: readonly EmittedVariable[] = [];
-  #loopDepth = 0;
+/** Emits a test of a node that is not a logical operator. */
+function plainTest(emitter: Emitter, node: Node, wanted: boolean): EmittedValue {
+  const special =
+    emitter.constantOf(node) === undefined ? specialTest(emitter, node, wanted) : undefined;
+  if (special !== undefined) return special;
+  const emitted = emitter.value(node);
+  if (emitted.ts === "boolean" && !emitted.mayFail) return wanted ? emitted : negated(emitted);
+  // A value that is not a bool is neither true nor false.
+  if (emitted.ts !== "boolean" && emitted.ts !== "unknown") return test(value(false));
+  const constant = simple(value(wanted), "boolean");
+  return isUntyped(emitter, node)
+    ? emitter.strict(emitted, constant)
+    : emitter.isExactly(emitted, constant);
+}
 
-  /** Number of enclosing loops. */
-  get loopDepth(): number {
-    return this.#loopDepth;
+/** Emits tests that are shorter than a comparison of the value. */
+function specialTest(emitter: Emitter, node: Node, wanted: boolean): EmittedValue | undefined {
+  switch (node.kind) {
+    case "conditional":
+      return conditionalTest(emitter, node, wanted);
+    case "macro":
+      return macroTest(emitter, node, wanted);
+    case "call":
+      return comparisonTest(emitter, node, wanted);
+    default:
+      return undefined;
   }
+}
 
-  /** Returns the innermost variable of a name. */
-  variable(name: string): EmittedValue | undefined {
-    return this.#variables.findLast((variable) => variable.name === name)?.emitted;
-  }
-
-  /** Runs an emitter with an additional variable and its known properties. */
-  withVariable<Result>(
-    name: string,
-    known: Partial<EmittedValue>,
-    emit: (parameter: LocalName) => Result,
-  ): Result {
-    const parameter = local(name);
-    const emitted = { ...simple(parameter, "unknown"), ...known, expression: parameter };
-    const around = this.#variables;
-    this.#variables = [...around, { name, emitted: { ...emitted, isSimple: true } }];
-    const result = emit(parameter);
-    this.#variables = around;
-    return result;
-  }
-
-  /** Runs an emitter for the inside of a loop. */
-  inLoop<Result>(emit: () => Result): Result {
-    this.#loopDepth += 1;
-    const result = emit();
-    this.#loopDepth -= 1;
-    return result;
-  }
+/** Whether TypeScript does not know the type of a value either, so that it can be compared with anything. */
+function isUntyped(emitter: Emitter, node: Node): boolean {
+  if (emitter.checked.typeOf(node).kind === "bool") return true;
+  return node.kind === "name" || node.kind === "select" || node.kind === "index";
 }
