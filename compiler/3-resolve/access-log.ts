@@ -37,7 +37,9 @@ export function resolveAccessLog(
   const records = configs.findLast((config) => config.collector !== undefined)?.collector;
   const collector = records && resolveCollector(records, context);
   const given = configs.flatMap(({ filter }) => filter ?? []);
-  const filters = given.map((filter) => resolveLogged(filter, "filter", diagnostics));
+  const filters = given.map((filter) =>
+    resolveExpression(filter, { phase: "log", slot: "filter" }, diagnostics),
+  );
   const remove = configs.flatMap((config) => config.remove);
   const add = configs.flatMap((config) => config.add);
   for (const config of configs) {
@@ -51,7 +53,7 @@ export function resolveAccessLog(
   const removed = knownFields(remove, add, diagnostics);
   const added = configs.flatMap(({ add: fields }, at) =>
     fields.flatMap((field): readonly AddedField[] => {
-      const value = resolveLogged(field, "value", diagnostics);
+      const value = resolveExpression(field, { phase: "log", slot: "value" }, diagnostics);
       if (value !== undefined) warnOfSecrets(field, value, secretHeaders, diagnostics);
       const isRemoved = configs
         .slice(at + 1)
@@ -108,19 +110,6 @@ function fieldsOf(
 function sectionOf(origin: Origin): Origin {
   const at = origin.path.findLastIndex((step) => step === "remove" || step === "add");
   return { ...origin, path: origin.path.slice(0, at) };
-}
-
-/** Compiles an expression on a finished request; returns `undefined` if a mistake was reported. */
-export function resolveLogged(
-  config: ExpressionConfig,
-  slot: "filter" | "value",
-  diagnostics: Diagnostics,
-): CompiledExpression | undefined {
-  const expression = resolveExpression(config, { phase: "log", slot }, diagnostics);
-  const body = expression?.reads.find(([, member]) => member === "body");
-  if (body === undefined) return expression;
-  diagnostics.report("log-body", config.origin, { name: body.join(".") });
-  return undefined;
 }
 
 const FIELD_NAME = /^[A-Za-z_][\w.:/@-]*$/;

@@ -29,6 +29,7 @@ import { policies } from "../policies/index.ts";
 import { resolveAccessLog } from "./access-log.ts";
 import type { CachedResolutions } from "./cached-resolutions.ts";
 import { checkCallerKeys } from "./caller-keys.ts";
+import { capturedBodiesOf } from "./captured-bodies.ts";
 import { resolveConnectionRules } from "./connection-rules.ts";
 import { certificateOf, checkVersions, ownHandshake, resolveTls } from "./listener-tls.ts";
 import { checkListeners } from "./listeners.ts";
@@ -129,6 +130,7 @@ function resolveGateway(
   const tracing =
     gateway.tracing &&
     resolveTracing(gateway.tracing, traffic.secretHeaders, destinations("tracing"));
+  const capturedBodies = capturedBodiesOf(accessLog, tracing);
   const logLevels = resolveLevels(gateway.logLevels, diagnostics);
   if (
     accessLog !== undefined &&
@@ -153,6 +155,7 @@ function resolveGateway(
       gateway.process.maxBufferedBytes ?? Number.POSITIVE_INFINITY,
     ),
     ...(accessLog === undefined ? {} : { accessLog }),
+    ...(capturedBodies === undefined ? {} : { capturedBodies }),
     ...(gateway.frontend.requestId !== undefined && { requestId: gateway.frontend.requestId }),
     ...(tracing === undefined ? {} : { tracing }),
     ...(logLevels === undefined ? {} : { logLevels }),

@@ -12,7 +12,7 @@ import type {
   TracingNode,
 } from "../ir/tracing.ts";
 import type { CompiledExpression } from "../model/expressions.ts";
-import { checkAdded, lastOfEach, resolveLogged, warnOfSecrets } from "./access-log.ts";
+import { checkAdded, lastOfEach, warnOfSecrets } from "./access-log.ts";
 import { resolveCollector } from "./collector.ts";
 
 /** Resolves tracing; returns `undefined` if a mistake was reported. */
@@ -82,7 +82,7 @@ function resolveAttributes(
   checkAdded(add, diagnostics);
   const removed = knownAttributes(remove, add, diagnostics);
   const added = add.flatMap((field): readonly AddedField[] => {
-    const value = resolveLogged(field, "value", diagnostics);
+    const value = resolveExpression(field, { phase: "log", slot: "value" }, diagnostics);
     if (value !== undefined) warnOfSecrets(field, value, secretHeaders, diagnostics);
     return value === undefined ? [] : [{ name: field.name, value }];
   });

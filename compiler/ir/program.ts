@@ -36,6 +36,8 @@ export interface Program {
   readonly maxBufferSize: number;
   /** Settings of access lines; `undefined` for the default fields of every request. */
   readonly accessLog?: AccessLogNode;
+  /** Bodies that expressions of the log and of traces read; `undefined` if there are none. */
+  readonly capturedBodies?: CapturedBodies;
   /** Header (lower case) with the id of each request; `undefined` if requests have no id. */
   readonly requestId?: string;
   /** Tracing; `undefined` if nothing is traced. */
@@ -46,6 +48,15 @@ export interface Program {
   readonly mesh?: MeshNode;
   /** Deployment in a cluster; `undefined` for a standalone file. */
   readonly deployment?: DeploymentNode;
+}
+
+/** Contents of messages that reach the log or a collector. */
+export interface CapturedBodies {
+  readonly request: boolean;
+  readonly response: boolean;
+  /** Whether texts of completions are read from responses. */
+  readonly completion: boolean;
+  readonly origin: Origin;
 }
 
 /** An input file. */

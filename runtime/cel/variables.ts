@@ -28,8 +28,19 @@ export interface RequestVariables {
   readonly remotePort: number;
   /** `request.body`: the whole body, once a policy that reads it has buffered it; `undefined` before, and without a body. */
   readonly bufferedBody?: Uint8Array | undefined;
+  /** Bodies in the log; `undefined` if no expression reads them. */
+  readonly captured?: CapturedVariables | undefined;
   /** Fields of the client's certificate: `source.subject`, `source.identity`, ... */
   readonly clientCertificate?: ClientCertificate | undefined;
+}
+
+/** `request.body`, `response.body` and `llm.completion` in the log: bodies as far as they passed. */
+export interface CapturedVariables {
+  /** Decoded; `undefined` if it was not captured, was too long or cannot be decoded. */
+  readonly request: Uint8Array | undefined;
+  readonly response: Uint8Array | undefined;
+  /** Texts of the completion that the client received, one for each choice. */
+  readonly completion: readonly string[] | undefined;
 }
 
 /** A verified client certificate. */
@@ -130,7 +141,6 @@ export interface LlmCall {
   readonly totalTokens?: number;
   readonly countTokens?: number;
   readonly prompt?: readonly { readonly role: string; readonly content: string }[];
-  readonly completion?: readonly string[];
   readonly params?: JsonObject;
 }
 

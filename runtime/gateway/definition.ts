@@ -1,4 +1,5 @@
 import type { Handover } from "../http/engine/handover/handover.ts";
+import type { Exchange } from "../http/exchange.ts";
 import type { Mesh } from "../mesh/mesh-membership.ts";
 import type { ConnectionSettings } from "../net/connection-settings.ts";
 import type { GatewayContext, PersistedMemory } from "../process/gateway-context.ts";
@@ -21,6 +22,8 @@ export interface Gateway {
   readonly requestId?: RequestIds;
   /** Which requests are traced, and where their spans are sent; none if absent. */
   readonly tracing?: Tracing;
+  /** Captures bodies that expressions of the log or of traces read; absent if none does. */
+  readonly captureBodies?: (exchange: Exchange) => void;
   /** The mesh of the gateway; none if absent. */
   readonly mesh?: Mesh;
   /** Log levels; `info` for everything if absent. */

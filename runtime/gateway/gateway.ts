@@ -318,7 +318,7 @@ class Running implements RunningGateway {
   }
 
   #portContext(definition: Gateway, { logFormat, logLevels }: ProcessSettings): PortContext {
-    const { connections, name, requestId, tracing } = definition;
+    const { connections, name, requestId, captureBodies, tracing } = definition;
     const tracer = tracing?.open({ name, gateway: this.#context, pending: this.#exports });
     return {
       connections,
@@ -328,6 +328,7 @@ class Running implements RunningGateway {
       exchangeBegan: (exchange) => {
         this.#requests.began();
         requestId?.(exchange);
+        captureBodies?.(exchange);
         tracer?.begin(exchange);
         this.#observer?.began(exchange);
       },

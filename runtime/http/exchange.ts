@@ -1,6 +1,7 @@
 import type {
   ApiKeyVariable,
   BasicAuthVariable,
+  CapturedVariables,
   JwtVariable,
   LlmCall,
   LlmVariable,
@@ -9,7 +10,7 @@ import type {
 } from "../cel/variables.ts";
 import type { GatewayContext } from "../process/gateway-context.ts";
 import type { MaybePromise } from "../process/maybe-promise.ts";
-import type { BodyProblem, BodySource } from "./body/body.ts";
+import type { BodyObserver, BodyProblem, BodySource } from "./body/body.ts";
 import type { CountedBuffer } from "./body/counted-buffer.ts";
 import type { ExchangeTrace } from "./exchange-trace.ts";
 import type { StrippedCredential } from "./headers/credential-location.ts";
@@ -129,6 +130,8 @@ export interface Exchange extends RequestVariables {
    * the exchange is over.
    */
   readBody(limit: number): MaybePromise<Buffer | BodyProblem>;
+  /** Shows the pieces of the request body to an observer as they are read. Called before anything reads the body. */
+  observeRequestBody(observer: BodyObserver): void;
   /** Creates a buffer for a message that lives as long as this exchange; its bytes count against the process's budget. */
   newBuffer(): CountedBuffer;
   /**
@@ -222,6 +225,8 @@ export interface Exchange extends RequestVariables {
   refusalFormat: RefusalFormat;
   /** Further data of the request for the access log and the metrics. */
   readonly record: ExchangeRecord;
+  /** Bodies that expressions of the log read; `undefined` if none does. */
+  captured: CapturedVariables | undefined;
   /** The recorded trace of the exchange; `undefined` if it is not recorded. */
   trace: ExchangeTrace | undefined;
 }

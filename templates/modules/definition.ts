@@ -41,6 +41,7 @@ export function gatewayValue(program: Program, names: MainNames, trace: Trace): 
     accessLog: accessLogValue(program),
     audit: process.audit && auditCode(process.audit.file),
     requestId: program.requestId && requestIdsCode(program.requestId),
+    captureBodies: captureCode(program),
     tracing: program.tracing && imported(TRACING_PATH, "tracing"),
     mesh: mesh && meshCode(mesh),
     logLevels: logLevels && { ...logLevels },
@@ -85,6 +86,20 @@ function auditCode(path: string | undefined): Code | ImportSymbol {
 
 function requestIdsCode(header: string): Code {
   return code`${imported("gwc/runtime/telemetry/request-id", "requestIds")}(${literal(header)})`;
+}
+
+/** Writes which bodies are captured for expressions of the log and of traces; `undefined` if none reads one. */
+function captureCode({ capturedBodies: read, maxBufferSize }: Program): Code | undefined {
+  if (read === undefined) return undefined;
+  const settings = {
+    maxBytes: bytes(maxBufferSize),
+    request: read.request,
+    response: read.response,
+    completion: read.completion
+      ? imported("gwc/runtime/llm/completion-texts", "completionTexts")
+      : undefined,
+  };
+  return code`${imported("gwc/runtime/http/capture-bodies", "captureBodies")}(${literal(settings)})`;
 }
 
 function meshCode({ trustDomain, certificates }: MeshNode): Code {

@@ -140,6 +140,14 @@ describe("an audit finds", () => {
     expect(finding?.params).toEqual({ issuers: ["https://b.example.com"] });
   });
 
+  it("contents of messages in the log: logged-content", () => {
+    const logging = (field: string) =>
+      `${gateway("", 'host: "127.0.0.1:9"')}\nconfig: {logging: {fields: {add: {it: "${field}"}}}}`;
+    expect(found(logging("request.body"))).toContain("logged-content");
+    expect(found(logging("llm.completion"))).toContain("logged-content");
+    expect(found(logging("request.path"))).not.toContain("logged-content");
+  });
+
   it("models on which nothing limits what a caller spends: unlimited-models", () => {
     const models = "ai: {name: a, provider: {openAI: {}}}";
     const limit = "localRateLimit: [{maxTokens: 9, tokensPerFill: 1, fillInterval: 60s}]";

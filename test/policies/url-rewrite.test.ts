@@ -16,6 +16,9 @@ const prefixes = [
   ["/foo/bar", "/foo", "/", "/bar"],
   ["/foo/", "/foo", "/", "/"],
   ["/foo", "/foo", "/", "/"],
+  ["/foo/bar", "/foo", "", "/bar"],
+  ["/foo", "/foo", "", "/"],
+  ["/foo/bar", "", "/xyz", "/xyz/foo/bar"],
   ["/foo?a=/foo", "/foo", "/xyz", "/xyz?a=/foo"],
   ["/bar/x", "/", "/xyz", "/xyz/bar/x"],
 ] as const;

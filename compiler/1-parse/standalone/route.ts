@@ -1,6 +1,7 @@
 import { valueMatchSchema } from "../../backends/parts/value-match.ts";
 import { PATH_FORM } from "../../schema/path-form.ts";
 import {
+  anyText,
   type Infer,
   list,
   listOfParts,
@@ -53,9 +54,12 @@ const matchSchema = object(
     path: object(
       {
         exact: shortText("This path.", { maxLength: 1024, ...PATH_FORM }),
-        pathPrefix: shortText("This path and everything below it, by whole segments.", {
+        pathPrefix: anyText({
           maxLength: 1024,
           ...PATH_FORM,
+          pattern: "^$|^/",
+          description:
+            'This path and everything below it, by whole segments. `""` is the same as "/".',
         }),
         regex: text("An RE2 pattern that the whole path matches.", {
           maxLength: 1024,

@@ -199,7 +199,7 @@ function readMatch(match: MatchValue, origin: Origin): MatchConfig {
         ? { kind: "exact", value: exact }
         : regex !== undefined
           ? { kind: "regex", value: regex }
-          : { kind: "prefix", value: pathPrefix ?? "/" },
+          : { kind: "prefix", value: pathPrefix || "/" },
     method: match.method,
     headers: (match.headers ?? []).map((each, index) =>
       readValueMatch({ ...each, name: each.name.toLowerCase() }, childOf(origin, "headers", index)),

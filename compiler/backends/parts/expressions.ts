@@ -51,9 +51,5 @@ export function resolveExpression(
 ): CompiledExpression | undefined {
   const { expression, problems } = compileExpression(text, options);
   addProblems(problems, origin, diagnostics);
-  if (expression?.reads.some(([root, part]) => root === "llm" && part === "completion") !== true) {
-    return expression;
-  }
-  diagnostics.report("completion-not-kept", origin, {});
-  return undefined;
+  return expression;
 }

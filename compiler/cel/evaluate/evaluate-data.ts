@@ -1,4 +1,8 @@
-import type { RequestVariables, ResponseVariables } from "../../../runtime/cel/variables.ts";
+import type {
+  CapturedVariables,
+  RequestVariables,
+  ResponseVariables,
+} from "../../../runtime/cel/variables.ts";
 
 type Data = Readonly<Record<string, unknown>>;
 
@@ -6,7 +10,10 @@ type Data = Readonly<Record<string, unknown>>;
 export function variablesFrom(data: unknown): Readonly<Record<string, unknown>> {
   const all = objectOf(data);
   return {
-    request: requestFrom(objectOf(all.request), objectOf(all.source)),
+    request: {
+      ...requestFrom(objectOf(all.request), objectOf(all.source)),
+      captured: capturedFrom(all),
+    },
     response: responseFrom(objectOf(all.response), objectOf(all.request)),
     jwt: objectOf(all.auth).claims ?? all.jwt ?? null,
     apiKey: all.apiKey ?? null,
@@ -43,6 +50,16 @@ function requestFrom(request: Data, source: Data): RequestVariables {
     remotePort: numberOf(source.port, 0),
     bufferedBody: bytesOf(request.body),
     clientCertificate: certificateFrom(source),
+  };
+}
+
+/** Bodies as the log reads them. */
+function capturedFrom(all: Data): CapturedVariables {
+  const { completion } = objectOf(all.llm);
+  return {
+    request: bytesOf(objectOf(all.request).body),
+    response: bytesOf(objectOf(all.response).body),
+    completion: Array.isArray(completion) ? completion.map(String) : undefined,
   };
 }
 

@@ -48,6 +48,8 @@ export interface VariableDefinition {
 
 /** All phases. */
 export const ALL = CEL_PHASES;
+/** Phases before everything was sent. */
+export const BEFORE_LOG = ALL.filter((phase) => phase !== "log");
 /** Phases with a response. */
 export const ON_RESPONSE: readonly CelPhase[] = ["response", "log"];
 /** Phases with an MCP message. */

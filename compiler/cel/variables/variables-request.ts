@@ -1,6 +1,7 @@
 import { BYTES, INT, listOf, STRING, TIMESTAMP } from "../types/types.ts";
 import {
   ALL,
+  BEFORE_LOG,
   jsonVariable,
   objectType,
   STRINGS,
@@ -43,9 +44,18 @@ const REQUEST: readonly VariableDefinition[] = [
   {
     path: "request.body",
     type: BYTES,
-    phases: ALL,
+    phases: BEFORE_LOG,
     doc: "The body. The gateway buffers the request until it is complete, up to the buffer limit.",
     access: ["request", "bufferedBody"],
+    ts: "bytes",
+    mayFail: true,
+  },
+  {
+    path: "request.body",
+    type: BYTES,
+    phases: ["log"],
+    doc: "The body, copied while it passes, up to the buffer limit; absent if it is longer.",
+    access: ["request", "?captured", "?request"],
     ts: "bytes",
     mayFail: true,
   },

@@ -58,6 +58,14 @@ export const auditMessages = {
       "With `insecure`, any certificate is accepted: an attacker who can redirect connections can read and change the " +
       "traffic.",
   }),
+  "logged-content": message<Record<never, never>>({
+    severity: "warning",
+    text: () => "the log or its collector receives the contents of messages",
+    hint: () => "log lengths or hashes instead, or restrict who can read the log",
+    explanation:
+      "A field reads `request.body`, `response.body` or `llm.completion`. Messages often contain personal data and " +
+      "credentials, which then are in every place where the log is stored.",
+  }),
   "any-audience": message<{ issuers: readonly string[] }>({
     severity: "warning",
     text: ({ issuers }) =>

@@ -46,22 +46,6 @@ export const logMessages = {
       "Both select the requests that are logged. `frontendPolicies.accessLog` has precedence over the settings of the " +
       "process: added and removed fields are combined, but its filter replaces the other one.",
   }),
-  "log-body": message<{ name: string }>({
-    severity: "error",
-    text: ({ name }) => `"${name}" is not available to the access log`,
-    hint: () => "log a header, a claim or a field of the MCP or LLM call instead",
-    explanation:
-      "An access line is written after the request is complete, when its bodies have already been streamed. Buffering " +
-      "each body for the log would cost memory on every request, and bodies contain data that must not be logged.",
-  }),
-  "completion-not-kept": message<Record<never, never>>({
-    severity: "error",
-    text: () => '"llm.completion" is not available: completions are not stored',
-    hint: () => "use llm.responseModel, llm.outputTokens or another property of the call",
-    explanation:
-      "Completions are streamed to the client as they are generated, so they are gone by the time an expression could " +
-      "read them. Buffering each one would cost memory on every request.",
-  }),
   "log-level": message<{ word: string; levels: string }>({
     severity: "error",
     text: ({ word }) => `"${word}" is not a log level`,

@@ -21,6 +21,9 @@ export function auditPrograms(programs: readonly Program[]): readonly Diagnostic
       for (const listener of listeners) auditRoute(route, listener, diagnostics, work);
     for (const bind of program.binds) auditBind(bind, diagnostics);
     auditProcess(program, diagnostics);
+    const { capturedBodies } = program;
+    if (capturedBodies !== undefined)
+      diagnostics.report("logged-content", keyPlace(capturedBodies.origin), {});
     reportUnpinnedImages(program, diagnostics);
     for (const { what, origin } of program.deployment?.podPowers ?? [])
       diagnostics.report("powerful-pod", keyPlace(origin), { what });

@@ -32,10 +32,12 @@ const PATH = {
 export const pathModifierSchema = object(
   {
     full: shortText("The complete new path.", PATH),
-    prefix: shortText(
-      "Replacement for the matched prefix; the rest of the path is unchanged.",
-      PATH,
-    ),
+    prefix: anyText({
+      ...PATH,
+      pattern: `^$|${PATH.pattern}`,
+      description:
+        'Replacement for the matched prefix; the rest of the path is unchanged. `""` removes the prefix, as "/" does.',
+    }),
   },
   { exactlyOneOf: ["full", "prefix"], description: "The new path; the query is unchanged." },
 );

@@ -35,6 +35,24 @@ export interface BodySink {
   readonly carrier?: { readonly holdsNothing: boolean };
 }
 
+/** Sees the pieces of a body while they pass to their receiver. */
+export interface BodyObserver {
+  /** The bytes may be reused after the call. */
+  push(piece: Uint8Array): void;
+}
+
+/** Returns a sink that passes everything on and shows each piece to an observer first. */
+export function observedSink(sink: BodySink, observer: BodyObserver): BodySink {
+  return {
+    onData(chunk) {
+      observer.push(chunk);
+      sink.onData(chunk);
+    },
+    onEnd: () => sink.onEnd(),
+    onAbort: () => sink.onAbort(),
+  };
+}
+
 /** Why a body could not be read whole. */
 export type BodyProblem =
   /** It exceeds the limit. */

@@ -1,22 +1,54 @@
 import type { Transform } from "node:stream";
 import {
+  brotliDecompressSync,
   constants,
   createBrotliDecompress,
   createGunzip,
   createInflate,
   createZstdDecompress,
+  gunzipSync,
+  inflateSync,
+  zstdDecompressSync,
 } from "node:zlib";
 import type { CountedBuffer } from "./counted-buffer.ts";
 
 /** RFC 9659: 8 MB. Without this limit, a sender could make the decoder allocate 128 MB before the first byte. */
 const zstdWindow = { [constants.ZSTD_d_windowLogMax]: 23 };
 
-const decoders: ReadonlyMap<string, () => Transform> = new Map([
-  ["gzip", () => createGunzip()],
-  ["x-gzip", () => createGunzip()],
-  ["deflate", () => createInflate()],
-  ["br", () => createBrotliDecompress()],
-  ["zstd", () => createZstdDecompress({ params: zstdWindow })],
+interface Decoder {
+  readonly open: () => Transform;
+  readonly decode: (body: Uint8Array, maxOutputLength: number) => Uint8Array;
+}
+
+const gzip: Decoder = {
+  open: () => createGunzip(),
+  decode: (body, maxOutputLength) => gunzipSync(body, { maxOutputLength }),
+};
+const decoders: ReadonlyMap<string, Decoder> = new Map<string, Decoder>([
+  ["gzip", gzip],
+  ["x-gzip", gzip],
+  [
+    "deflate",
+    {
+      open: () => createInflate(),
+      decode: (body, maxOutputLength) => inflateSync(body, { maxOutputLength }),
+    },
+  ],
+  [
+    "br",
+    {
+      open: () => createBrotliDecompress(),
+      decode: (body, maxOutputLength) => brotliDecompressSync(body, { maxOutputLength }),
+    },
+  ],
+  [
+    "zstd",
+    {
+      open: () => createZstdDecompress({ params: zstdWindow }),
+      decode: (body, maxOutputLength) =>
+        zstdDecompressSync(body, { params: zstdWindow, maxOutputLength }),
+    },
+  ],
 ]);
 
 /** Error of zlib if content requires more memory than the limit. */
@@ -43,7 +75,7 @@ export function decodeBody(
   buffer: CountedBuffer,
 ): Promise<Uint8Array | DecodeProblem> {
   if (!isCoded(coding) || body.length === 0) return Promise.resolve(body);
-  const decoder = decoders.get(coding.trim().toLowerCase())?.();
+  const decoder = decoderOf(coding)?.open();
   if (decoder === undefined) return Promise.resolve("unknown");
   return new Promise((resolve) => {
     const fail = (problem: DecodeProblem) => {
@@ -61,4 +93,25 @@ export function decodeBody(
     );
     decoder.end(body);
   });
+}
+
+/**
+ * Decodes a body synchronously, for what reads few and short bodies. Returns `undefined` if it cannot be decoded or is longer
+ * than `limit` bytes.
+ */
+export function decodeNow(
+  body: Uint8Array,
+  coding: string | undefined,
+  limit: number,
+): Uint8Array | undefined {
+  if (!isCoded(coding) || body.length === 0) return body;
+  try {
+    return decoderOf(coding)?.decode(body, limit);
+  } catch {
+    return undefined;
+  }
+}
+
+function decoderOf(coding: string): Decoder | undefined {
+  return decoders.get(coding.trim().toLowerCase());
 }

@@ -1,6 +1,7 @@
+import type { CapturedVariables } from "../../cel/variables.ts";
 import type { GatewayContext } from "../../process/gateway-context.ts";
 import { type MaybePromise, thenMaybe } from "../../process/maybe-promise.ts";
-import type { BodyProblem, BodySource } from "../body/body.ts";
+import type { BodyObserver, BodyProblem, BodySource } from "../body/body.ts";
 import { CountedBuffer } from "../body/counted-buffer.ts";
 import {
   type Exchange,
@@ -46,6 +47,7 @@ export class EngineExchange extends ReceivedRequest implements Exchange {
     fields: undefined,
   };
   trace: ExchangeTrace | undefined;
+  captured: CapturedVariables | undefined;
   /** Whether the client sends its body only after a 100 (`Expect: 100-continue`). */
   expectsContinue = false;
   /** Minimum rate of a body that is buffered whole, in bytes per second; slower ones are refused. */
@@ -58,6 +60,7 @@ export class EngineExchange extends ReceivedRequest implements Exchange {
   #attributes: RequestAttributes | undefined;
 
   #body: ExchangeBody | undefined;
+  #bodyObserver: BodyObserver | undefined;
   #buffers: CountedBuffer[] | undefined;
 
   /** Receiver of responses: the writer, behind policies that intercept them. */
@@ -109,6 +112,10 @@ export class EngineExchange extends ReceivedRequest implements Exchange {
       if (body === "too-slow") this.closeConnection();
       return body;
     });
+  }
+
+  observeRequestBody(observer: BodyObserver): void {
+    this.#bodyObserver = observer;
   }
 
   newBuffer(): CountedBuffer {
@@ -276,6 +283,7 @@ export class EngineExchange extends ReceivedRequest implements Exchange {
     this.#writer.forgetListener();
     this.#body?.forget();
     this.bufferedBody = undefined;
+    this.captured = undefined;
   }
 
   #ownBody(): ExchangeBody {
@@ -288,6 +296,10 @@ export class EngineExchange extends ReceivedRequest implements Exchange {
     const beforeRead = () => {
       if (this.expectsContinue) this.#response.writeContinue();
     };
-    return new RequestBody(this.#request, this.#facts.length, beforeRead, this.requestTrailers);
+    return new RequestBody(this.#request, this.#facts.length, {
+      beforeRead,
+      trailers: this.requestTrailers,
+      observer: this.#bodyObserver,
+    });
   }
 }

@@ -1,10 +1,27 @@
 import type { BodyRates } from "../../process/body-rates.ts";
 import { type MaybePromise, thenMaybe } from "../../process/maybe-promise.ts";
-import { type BodyProblem, type BodySink, type BodySource, collect } from "../body/body.ts";
+import {
+  type BodyObserver,
+  type BodyProblem,
+  type BodySink,
+  type BodySource,
+  collect,
+  observedSink,
+} from "../body/body.ts";
 import type { CountedBuffer } from "../body/counted-buffer.ts";
 import { withTrailers } from "../body/trailed-body.ts";
 import type { RequestTrailers } from "../headers/trailers.ts";
 import type { EngineRequest } from "./engine.ts";
+
+/** Others that take part in the reading of a body. */
+export interface RequestBodyHooks {
+  /** Called once when reading starts (100-continue). */
+  readonly beforeRead: () => void;
+  /** Selects the trailers that are forwarded; `undefined` without any. */
+  readonly trailers: RequestTrailers | undefined;
+  /** Sees the pieces; `undefined` if nobody does. */
+  readonly observer: BodyObserver | undefined;
+}
 
 /** The body of a request that an engine reads. */
 export class RequestBody implements BodySource {
@@ -12,23 +29,23 @@ export class RequestBody implements BodySource {
   readonly #request: EngineRequest;
   readonly #beforeRead: () => void;
   readonly #trailers: RequestTrailers | undefined;
+  readonly #observer: BodyObserver | undefined;
   #isRead = false;
   #whole: Promise<Buffer | BodyProblem> | undefined;
   #problem: BodyProblem | undefined;
   /** The whole body, after `read`. */
   bytes: Buffer | undefined;
 
-  /** `beforeRead`: called once when reading starts (100-continue). `trailers`: selects those that are forwarded. */
   constructor(
     request: EngineRequest,
     length: number | undefined,
-    beforeRead: () => void,
-    trailers: RequestTrailers | undefined,
+    { beforeRead, trailers, observer }: RequestBodyHooks,
   ) {
     this.#request = request;
     this.length = length;
     this.#beforeRead = beforeRead;
     this.#trailers = trailers;
+    this.#observer = observer;
   }
 
   get trailers(): readonly string[] | undefined {
@@ -51,12 +68,15 @@ export class RequestBody implements BodySource {
   }
 
   takeWhole(): Buffer | undefined {
-    return this.#request.takeWhole?.();
+    const whole = this.#request.takeWhole?.();
+    if (whole !== undefined) this.#observer?.push(whole);
+    return whole;
   }
 
   flow(sink: BodySink): void {
     this.#beforeRead();
-    this.#request.flow(sink);
+    const observer = this.#observer;
+    this.#request.flow(observer === undefined ? sink : observedSink(sink, observer));
   }
 
   pause(): void {

@@ -1,0 +1,147 @@
+import type { CapturedVariables } from "../cel/variables.ts";
+import type { BodyObserver } from "./body/body.ts";
+import { decodeNow } from "./body/content-coding.ts";
+import type { CountedBuffer } from "./body/counted-buffer.ts";
+import type { Exchange } from "./exchange.ts";
+import { headerValue } from "./headers/header-list.ts";
+import type { ResponseSink } from "./response-sink.ts";
+
+/** Bodies that expressions of the log read. */
+export interface BodyCapture {
+  /** Maximum bytes of a body; a longer one is not captured. */
+  readonly maxBytes: number;
+  readonly request: boolean;
+  readonly response: boolean;
+  /** Reads the texts of a completion from a response to a client; absent if no expression reads them. */
+  readonly completion?: (body: Uint8Array) => readonly string[] | undefined;
+}
+
+/**
+ * Returns a function that copies the bodies of an exchange while they pass, for its log line and its span. Bodies are not
+ * delayed. They count against the memory for buffered messages and are dropped if there is no room.
+ */
+export function captureBodies(capture: BodyCapture): (exchange: Exchange) => void {
+  return (exchange) => {
+    exchange.captured = new CapturedBodies(exchange, capture);
+  };
+}
+
+/** Captured bodies of one exchange, decoded on access. */
+class CapturedBodies implements CapturedVariables {
+  readonly #exchange: Exchange;
+  readonly #capture: BodyCapture;
+  readonly #request: CapturedBody | undefined;
+  readonly #response: CapturedBody | undefined;
+
+  constructor(exchange: Exchange, capture: BodyCapture) {
+    const { maxBytes, request, response } = capture;
+    this.#exchange = exchange;
+    this.#capture = capture;
+    if (request && exchange.hasBody) {
+      const captured = new CapturedBody(() => exchange.newBuffer(), maxBytes);
+      exchange.observeRequestBody(captured);
+      this.#request = captured;
+    }
+    if (response) {
+      const captured = new CapturedBody(() => exchange.newBuffer(), maxBytes);
+      exchange.interceptResponse((next) => new CapturingSink(next, captured));
+      this.#response = captured;
+    }
+  }
+
+  get request(): Uint8Array | undefined {
+    return this.#request?.content(this.#exchange.header("content-encoding"));
+  }
+
+  get response(): Uint8Array | undefined {
+    return this.#response?.content(headerValue(this.#exchange.responseHeaders, "content-encoding"));
+  }
+
+  get completion(): readonly string[] | undefined {
+    const isCall = this.#exchange.attributes.llm !== null;
+    const body = isCall ? this.response : undefined;
+    return body && this.#capture.completion?.(body);
+  }
+}
+
+/** One body while it passes. */
+class CapturedBody implements BodyObserver {
+  readonly #newBuffer: () => CountedBuffer;
+  readonly #maxBytes: number;
+  #buffer: CountedBuffer;
+  #isWhole = true;
+
+  constructor(newBuffer: () => CountedBuffer, maxBytes: number) {
+    this.#newBuffer = newBuffer;
+    this.#maxBytes = maxBytes;
+    this.#buffer = newBuffer();
+  }
+
+  push(chunk: Uint8Array): void {
+    if (!this.#isWhole) return;
+    const fits = this.#buffer.length + chunk.length <= this.#maxBytes;
+    // The engine may reuse the memory of a piece once it has passed.
+    this.#isWhole = fits && this.#buffer.push(Buffer.from(chunk));
+    if (!this.#isWhole) this.#buffer.release();
+  }
+
+  /** Drops what was captured: another body follows. */
+  restart(): void {
+    this.#buffer.release();
+    this.#buffer = this.#newBuffer();
+    this.#isWhole = true;
+  }
+
+  /** Returns the decoded body; `undefined` if it was too long or cannot be decoded. */
+  content(coding: string | undefined): Uint8Array | undefined {
+    if (!this.#isWhole) return undefined;
+    return decodeNow(this.#buffer.bytes(), coding, this.#maxBytes);
+  }
+}
+
+/** Copies a response while it passes to the client. */
+class CapturingSink implements ResponseSink {
+  readonly #next: ResponseSink;
+  readonly #body: CapturedBody;
+
+  constructor(next: ResponseSink, body: CapturedBody) {
+    this.#next = next;
+    this.#body = body;
+  }
+
+  respond(status: number, headers: readonly string[], body: string | Uint8Array): void {
+    this.#body.push(bytesOf(body));
+    this.#next.respond(status, headers, body);
+  }
+
+  writeHead(status: number, headers: readonly string[], length: number | undefined): void {
+    this.#next.writeHead(status, headers, length);
+  }
+
+  write(chunk: string | Uint8Array): boolean {
+    this.#body.push(bytesOf(chunk));
+    return this.#next.write(chunk);
+  }
+
+  end(trailers?: readonly string[]): void {
+    this.#next.end(trailers);
+  }
+
+  onDrain(listener: () => void): void {
+    this.#next.onDrain(listener);
+  }
+
+  withdraw(): void {
+    this.#body.restart();
+    this.#next.withdraw();
+  }
+
+  leave(): void {
+    this.#body.restart();
+    this.#next.leave();
+  }
+}
+
+function bytesOf(chunk: string | Uint8Array): Uint8Array {
+  return typeof chunk === "string" ? Buffer.from(chunk) : chunk;
+}
