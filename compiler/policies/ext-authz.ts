@@ -7,7 +7,8 @@ import {
 import { checkHeaderName } from "../backends/parts/header-fields.ts";
 import { reportEarlyIdentity, resolveOfRequest } from "../backends/parts/known-identities.ts";
 import { resolveExpressions } from "../backends/parts/named-expressions.ts";
-import { childOf } from "../diagnostics/diagnostic.ts";
+import { timeSpanResult } from "../backends/parts/time-span.ts";
+import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
 import type { CompiledExpression, NamedExpression } from "../model/expressions.ts";
 import type { Infer } from "../schema/schema.ts";
 import type {
@@ -59,6 +60,8 @@ export const extAuthz: Policy<
     "extAuthzHeaders",
     "extAuthzRedirect",
     "extAuthzKey",
+    "extAuthzBody",
+    "extAuthzLifetime",
     "question",
   ],
   variable: "extauthz",
@@ -103,6 +106,7 @@ function resolveAuthorization(
   const cached = cache && resolveCache(cache, rest.body !== undefined, context);
   if (target === undefined || how === undefined) return undefined;
   if (cache !== undefined && cached === undefined) return undefined;
+  reportIdleBody(protocol, rest, context);
   if (protocol.kind === "http" && rest.body?.asBytes === true) {
     const at = childOf(rest.origin, "includeRequestBody", "packAsBytes");
     const params = { field: "packAsBytes", actsOn: "bodies in messages of gRPC" };
@@ -141,6 +145,7 @@ function resolveHttp(
 ): AuthorizationNode["protocol"] | undefined {
   const path = resolveOptional(config.path, TARGET, context);
   const redirect = resolveOptional(config.redirect, TEXT, context);
+  const body = config.body && resolveOfRequest(config.body, ofRequest, context);
   const areHeaders = config.addHeaders.map(
     ({ name, origin }) => name === ":authority" || checkHeaderName(name, origin, context),
   );
@@ -150,13 +155,14 @@ function resolveHttp(
   for (const [at, { value }] of (metadata ?? []).entries())
     reportEarlyIdentity(config.metadata[at]?.origin ?? context.origin, value.variables, context);
   if (path === "wrong" || redirect === "wrong" || areHeaders.includes(false)) return undefined;
+  if ((body === undefined) !== (config.body === undefined)) return undefined;
   if (addHeaders === undefined || metadata === undefined) return undefined;
   const { responseHeaders: taken } = config;
   const responseHeaders =
     taken === "all" || taken === undefined
       ? (taken ?? [])
       : resolveHeaderNames(taken, "response", context);
-  return { kind: "http", path, redirect, responseHeaders, addHeaders, metadata };
+  return { kind: "http", path, redirect, body, responseHeaders, addHeaders, metadata };
 }
 
 function inLowerCase(each: NamedExpression): NamedExpression {
@@ -203,7 +209,40 @@ function resolveCache(
     context.diagnostics.report("verdict-of-another", at, { of: "body" });
   else if (compiled.every(isOfRequestAlone) && !readsOfRequest(compiled, "headers"))
     context.diagnostics.report("verdict-of-another", at, { of: "caller" });
-  return { key: compiled, ttl, maxEntries };
+  const lifetime = resolveLifetime(ttl, childOf(origin, "ttl"), context);
+  return lifetime === undefined ? undefined : { key: compiled, ttl: lifetime, maxEntries };
+}
+
+/** Returns milliseconds or a compiled expression; `undefined` if the field is invalid (reported). */
+function resolveLifetime(
+  ttl: VerdictCacheConfig["ttl"],
+  origin: Origin,
+  context: ResolveContext,
+): VerdictCacheNode["ttl"] | undefined {
+  if (typeof ttl === "number") {
+    if (ttl > 0) return ttl;
+    const params = { field: '"ttl"', bound: "must be at least 1ms" };
+    context.diagnostics.report("out-of-range", origin, params);
+    return undefined;
+  }
+  // The verdict has been applied by then, so its own metadata is known.
+  const later = new Set([...(context.later ?? [])].filter((kind) => kind !== "extAuthz"));
+  const compiled = resolveOfRequest(ttl, ofRequest, { ...context, later });
+  const isSpan = compiled && checkResult(compiled, LIFETIME, ttl.origin, context.diagnostics);
+  return isSpan === true ? compiled : undefined;
+}
+
+const LIFETIME = timeSpanResult("a duration or a timestamp", ["timestamp"]);
+
+/** Reports that the request's body is not sent, because an expression replaces it. */
+function reportIdleBody(
+  protocol: AuthorizationConfig["protocol"],
+  { body }: Pick<AuthorizationConfig, "body">,
+  { diagnostics }: ResolveContext,
+): void {
+  if (protocol.kind !== "http" || protocol.body === undefined || body === undefined) return;
+  const params = { field: "body", actsOn: "check requests without the client's body" };
+  diagnostics.report("idle-callout-field", protocol.body.origin, params);
 }
 
 /** Whether one of the expressions reads this field of the request, or the whole request. */

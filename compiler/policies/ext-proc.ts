@@ -75,25 +75,45 @@ interface ExtProcNode {
   readonly cases: readonly CaseNode<ProcessorNode>[];
 }
 
-const headerMode = (what: string) =>
-  choice(`Whether the processor receives the headers of a ${what}.`, ["send", "skip"], {
-    default: "send",
-  });
-
-const bodyMode = (what: string) =>
-  choice(
-    `How the processor receives the body of a ${what}: not, in chunks that it answers one by one, buffered whole, only the buffered beginning, or in chunks while it streams back its own.`,
-    ["none", "streamed", "buffered", "bufferedPartial", "fullDuplexStreamed"],
-    { default: "fullDuplexStreamed" },
+/** Returns the schema of `processingOptions`; `word` writes a mode in the spelling of the form. */
+function processingOptions<const Word extends string>(word: (mode: string) => Word) {
+  const mode = (description: string) =>
+    choice(description, ["send", "skip"].map(word), { default: word("send") });
+  const bodyMode = (what: string) =>
+    choice(
+      `How the processor receives the body of a ${what}: not, in chunks that it answers one by one, buffered whole, only the buffered beginning, or in chunks while it streams back its own.`,
+      ["none", "streamed", "buffered", "bufferedPartial", "fullDuplexStreamed"].map(word),
+      { default: word("fullDuplexStreamed") },
+    );
+  return object(
+    {
+      requestHeaderMode: mode("Whether the processor receives the headers of a request."),
+      requestBodyMode: bodyMode("request"),
+      requestTrailerMode: mode(
+        "Whether the processor receives request trailers, which clients may send after a body of unknown length.",
+      ),
+      responseHeaderMode: mode("Whether the processor receives the headers of a response."),
+      responseBodyMode: bodyMode("response"),
+      responseTrailerMode: mode(
+        "Whether the processor receives response trailers, which HTTP/2 and gRPC servers send after the body.",
+      ),
+      allowModeOverride: boolean(
+        "Whether the processor may change these modes when it has seen the headers.",
+        {
+          default: false,
+        },
+      ),
+    },
+    { description: "Parts of requests and responses that the processor receives." },
   );
+}
 
 /** Description of `failureMode`, in both forms. */
 const FAILURE =
   "Outcome if the processor fails. A request is always refused once part of its body has been sent to the processor.";
 
-const fields = {
-  ...serverFields,
-  failureMode: choice(FAILURE, ["failClosed", "failOpen"], { default: "failClosed" }),
+/** Fields with the same schema in both forms. */
+const contextFields = {
   metadataContext: map(
     map(expression("CEL expression for the value."), {
       minProperties: 1,
@@ -108,31 +128,13 @@ const fields = {
   ),
   requestAttributes: expressionsSchema("Attributes sent with the request headers."),
   responseAttributes: expressionsSchema("Attributes sent with the response headers."),
-  processingOptions: object(
-    {
-      requestHeaderMode: headerMode("request"),
-      requestBodyMode: bodyMode("request"),
-      requestTrailerMode: choice(
-        "Whether the processor receives request trailers, which clients may send after a body of unknown length.",
-        ["send", "skip"],
-        { default: "send" },
-      ),
-      responseHeaderMode: headerMode("response"),
-      responseBodyMode: bodyMode("response"),
-      responseTrailerMode: choice(
-        "Whether the processor receives response trailers, which HTTP/2 and gRPC servers send after the body.",
-        ["send", "skip"],
-        { default: "send" },
-      ),
-      allowModeOverride: boolean(
-        "Whether the processor may change these modes when it has seen the headers.",
-        {
-          default: false,
-        },
-      ),
-    },
-    { description: "Parts of requests and responses that the processor receives." },
-  ),
+};
+
+const fields = {
+  ...serverFields,
+  failureMode: choice(FAILURE, ["failClosed", "failOpen"], { default: "failClosed" }),
+  ...contextFields,
+  processingOptions: processingOptions((mode) => mode),
   policies: serverPolicies,
 };
 
@@ -153,6 +155,8 @@ const kubernetesSchema = object(
   {
     backendRef: backendReference("The processor: a Service or a static GatewayBackend."),
     failureMode: choice(FAILURE, ["FailClosed", "FailOpen"], { default: "FailClosed" }),
+    ...contextFields,
+    processingOptions: processingOptions(capitalized),
   },
   { required: ["backendRef"] },
 );
@@ -180,12 +184,15 @@ export const extProc: Policy<
   kubernetes: {
     field: "traffic.extProc",
     schema: kubernetesSchema,
-    lower: ({ backendRef, failureMode }, context) => {
+    lower: ({ backendRef, failureMode, ...given }, context) => {
       const { origin } = context;
       const server = lowerServerReference(backendRef, context);
       if (server === undefined) return undefined;
-      const passesOnFailure = failureMode === "FailOpen";
-      const value = { ...lowerProcessor({}, origin), server, passesOnFailure };
+      const value = {
+        ...lowerExchange(given, origin),
+        server,
+        passesOnFailure: failureMode === "FailOpen",
+      };
       return { cases: [{ condition: undefined, value, origin }] };
     },
     ofConditions: joinCases,
@@ -200,18 +207,31 @@ function lowerProcessor(
   given: Omit<Infer<typeof schema>, "conditional">,
   origin: Origin,
 ): ProcessorConfig {
-  const { processingOptions: options = {}, metadataContext = {} } = given;
-  const at = (field: string) => childOf(origin, field);
   return {
+    ...lowerExchange(given, origin),
     server: lowerServer(given, origin),
     passesOnFailure: given.failureMode === "failOpen",
+  };
+}
+
+/** Reads what a processor receives, in the spelling of either form. */
+function lowerExchange(
+  {
+    metadataContext = {},
+    processingOptions: options = {},
+    ...given
+  }: Pick<Infer<typeof schema>, keyof typeof contextFields | "processingOptions">,
+  origin: Origin,
+): Omit<ProcessorConfig, "server" | "passesOnFailure"> {
+  const at = (field: string) => childOf(origin, field);
+  return {
     modes: {
-      requestHeaders: options.requestHeaderMode ?? "send",
+      requestHeaders: headerModeOf(options.requestHeaderMode),
       requestBody: bodyModeOf(options.requestBodyMode),
-      requestTrailers: options.requestTrailerMode ?? "send",
-      responseHeaders: options.responseHeaderMode ?? "send",
+      requestTrailers: headerModeOf(options.requestTrailerMode),
+      responseHeaders: headerModeOf(options.responseHeaderMode),
       responseBody: bodyModeOf(options.responseBodyMode),
-      responseTrailers: options.responseTrailerMode ?? "send",
+      responseTrailers: headerModeOf(options.responseTrailerMode),
     },
     allowsModeOverride: options.allowModeOverride ?? false,
     metadata: Object.entries(metadataContext).map(([namespace, values]) => ({
@@ -224,10 +244,24 @@ function lowerProcessor(
   };
 }
 
-function bodyModeOf(
-  mode: Exclude<BodyMode, "fullDuplex"> | "fullDuplexStreamed" = "fullDuplexStreamed",
-): BodyMode {
-  return mode === "fullDuplexStreamed" ? "fullDuplex" : mode;
+function headerModeOf(mode: string | undefined): ProcessingModes["requestHeaders"] {
+  return mode?.toLowerCase() === "skip" ? "skip" : "send";
+}
+
+/** Body modes by their names in lower case; fully duplex without a name. */
+const BODY_MODES: Readonly<Record<string, BodyMode>> = {
+  none: "none",
+  streamed: "streamed",
+  buffered: "buffered",
+  bufferedpartial: "bufferedPartial",
+};
+
+function bodyModeOf(mode = ""): BodyMode {
+  return BODY_MODES[mode.toLowerCase()] ?? "fullDuplex";
+}
+
+function capitalized(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1);
 }
 
 function resolveProcessor(

@@ -5,8 +5,10 @@ import { a2a } from "./a2a.ts";
 import { apiKey } from "./api-key.ts";
 import { authorization } from "./authorization.ts";
 import { basicAuth } from "./basic-auth.ts";
+import { buffer } from "./buffer.ts";
 import { cors } from "./cors.ts";
 import { csrf } from "./csrf.ts";
+import { delay } from "./delay.ts";
 import { directResponse } from "./direct-response.ts";
 import { extAuthz } from "./ext-authz.ts";
 import { extProc } from "./ext-proc.ts";
@@ -42,6 +44,7 @@ const units = {
   mcpAuthorization,
   localRateLimit,
   remoteRateLimit,
+  buffer,
   extProc,
   transformations,
   csrf,
@@ -50,6 +53,7 @@ const units = {
   hostRewrite,
   urlRewrite,
   requestRedirect,
+  delay,
   directResponse,
   a2a,
   requestMirror,

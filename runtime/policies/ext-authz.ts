@@ -51,13 +51,15 @@ export interface GrpcAuthorizer extends Authorizer {
 export interface HttpAuthorizer extends Authorizer, HttpAuthorizationServer {}
 
 /** The values of a route's expressions for a request. */
-interface Keyed {
+interface Cached {
   /** The key of the cached verdict. */
-  readonly key?: readonly unknown[];
+  readonly key?: readonly unknown[] | undefined;
+  /** Returns how long the verdict is cached, after it was applied; absent if its cache has a fixed time. */
+  readonly lifetime?: (() => unknown) | undefined;
 }
 
 /** Further contents of a check request. */
-export interface GrpcQuestion extends Keyed {
+export interface GrpcQuestion extends Cached {
   /** Objects by namespace. */
   readonly metadata?: JsonObject;
 }
@@ -66,10 +68,10 @@ export interface GrpcQuestion extends Keyed {
 export async function authorizeOverGrpc(
   exchange: Exchange,
   authorizer: GrpcAuthorizer,
-  { key, metadata = {} }: GrpcQuestion = {},
+  { metadata = {}, ...cached }: GrpcQuestion = {},
 ): Promise<boolean> {
   const { server, deadline, requestHeaders, contextExtensions } = authorizer;
-  return authorize(exchange, authorizer, key, async (body, onAbort) => {
+  return authorize(exchange, authorizer, cached, async (body, onAbort) => {
     const objects = plainValues(metadata);
     const question = { requestHeaders, contextExtensions, metadata: objects, body };
     const request = checkRequest(exchange, question);
@@ -99,9 +101,9 @@ export async function authorizeOverGrpc(
 export async function authorizeOverHttp(
   exchange: Exchange,
   authorizer: HttpAuthorizer,
-  { key, ...question }: HttpQuestion & Keyed = {},
+  { key, lifetime, ...question }: HttpQuestion & Cached = {},
 ): Promise<boolean> {
-  return authorize(exchange, authorizer, key, (body, onAbort) =>
+  return authorize(exchange, authorizer, { key, lifetime }, (body, onAbort) =>
     askOverHttp(exchange, authorizer, question, body, onAbort),
   );
 }
@@ -114,7 +116,7 @@ export function jwtMetadata(claims: JsonObject | null): JsonObject {
 async function authorize(
   exchange: Exchange,
   { server, failure, body: forwarding, cache }: GrpcAuthorizer | HttpAuthorizer,
-  key: readonly unknown[] | undefined,
+  { key, lifetime }: Cached,
   ask: (
     body: ForwardedBody | undefined,
     onAbort: OnAbort,
@@ -124,11 +126,20 @@ async function authorize(
   if (exchange.headersSent || exchange.isOver) return false;
   const isCached = cache !== undefined && key !== undefined;
   const onAbort = exchange.onAbort.bind(exchange);
+  let isAsker = false;
   const found = await (isCached
-    ? cache.verdict(key, (whenAllLeft) => ask(body, whenAllLeft), onAbort)
+    ? cache.verdict(
+        key,
+        (whenAllLeft) => {
+          isAsker = true;
+          return ask(body, whenAllLeft);
+        },
+        onAbort,
+      )
     : ask(body, onAbort));
   if (exchange.isOver) return false;
-  return found.kind === "verdict"
-    ? applyVerdict(exchange, found, server.name)
-    : applyFailure(exchange, found, failure);
+  if (found.kind === "none") return applyFailure(exchange, found, failure);
+  const mayContinue = applyVerdict(exchange, found, server.name);
+  if (isCached && isAsker && lifetime !== undefined) cache.keep(key, found, lifetime());
+  return mayContinue;
 }

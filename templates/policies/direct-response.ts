@@ -4,6 +4,7 @@ import { imported, importedType, name } from "../code/names.ts";
 import { readsBody } from "../code/reads.ts";
 import { valueFunction } from "../code/value-function.ts";
 import { type CaseCode, casesCode } from "./parts/cases.ts";
+import { headersFunction } from "./parts/object-function.ts";
 import type { PolicyTemplate, RouteScope } from "./policy.ts";
 
 const MODULE = "gwc/runtime/policies/direct-response";
@@ -11,13 +12,16 @@ const MODULE = "gwc/runtime/policies/direct-response";
 /** `directResponse`: ends the route if a response has no condition. */
 export const directResponseTemplate: PolicyTemplate<"directResponse"> = {
   code: ({ settings: { cases } }, scope) => {
-    const bodies = cases.flatMap(({ value: { body } }) => (typeof body === "string" ? [] : body));
+    const read = cases.flatMap(({ value: { body, computedHeaders } }) => [
+      ...(typeof body === "string" ? [] : [body]),
+      ...computedHeaders.map(({ value }) => value),
+    ]);
     const made = casesCode(cases, "headersSent", scope, (response, suffix) =>
       responseCode(response, suffix, scope),
     );
     return {
       ...made,
-      readsRequestBody: made.readsRequestBody || readsBody(bodies, "request"),
+      readsRequestBody: made.readsRequestBody || readsBody(read, "request"),
       responses: cases.some(({ condition }) => condition === undefined),
     };
   },
@@ -25,27 +29,29 @@ export const directResponseTemplate: PolicyTemplate<"directResponse"> = {
 
 type Response = PolicySettings["directResponse"]["cases"][number]["value"];
 
-function responseCode(
-  { status, headers, body, origin }: Response,
-  suffix: string,
-  { trace, expressions, variables }: RouteScope,
-): CaseCode {
-  const response = name(`response${suffix}`);
-  const value = { status, headers, ...(typeof body === "string" ? { body } : {}) };
-  const type = importedType(MODULE, typeof body === "string" ? "DirectResponse" : "ResponseHead");
-  const declaration = code`
-    ${trace(origin)}
-    const ${response}: ${type} = ${literal(value)};
-  `;
-  if (typeof body === "string") {
-    return {
-      declarations: [declaration],
-      steps: [code`return ${imported(MODULE, "respondDirectly")}(exchange, ${response});`],
-    };
-  }
-  const made = valueFunction(`responseBody${suffix}`, body, expressions, variables);
+function responseCode(response: Response, suffix: string, scope: RouteScope): CaseCode {
+  const { status, headers, computedHeaders, body, origin } = response;
+  const isFixed = typeof body === "string";
+  const label = name(`response${suffix}`);
+  const computed = headersFunction(`ownHeaders${suffix}`, computedHeaders, scope);
+  const made = isFixed
+    ? undefined
+    : valueFunction(`responseBody${suffix}`, body, scope.expressions, scope.variables);
+  const value = { status, headers, ...(isFixed && { body }) };
+  const values = [computed, made].flatMap((each) => each ?? []);
+  const isWhole = values.length === 0;
+  const type = importedType(MODULE, isFixed ? "DirectResponse" : "ResponseHead");
+  const passed = { headers: computed?.call, body: made?.call };
   return {
-    declarations: [declaration, made.declaration],
-    steps: [code`return ${imported(MODULE, "respondWith")}(exchange, ${response}, ${made.call});`],
+    declarations: [
+      code`
+        ${scope.trace(origin)}
+        const ${label}: ${type} = ${literal(value)};
+      `,
+      ...values.map(({ declaration }) => declaration),
+    ],
+    steps: isWhole
+      ? [code`return ${imported(MODULE, "respondDirectly")}(exchange, ${label});`]
+      : [code`return ${imported(MODULE, "respondWith")}(exchange, ${label}, ${literal(passed)});`],
   };
 }

@@ -47,9 +47,11 @@ function requestExpressions({ protocol, cache }: Authorization): readonly Compil
       : [
           ...(protocol.path === undefined ? [] : [protocol.path]),
           ...(protocol.redirect === undefined ? [] : [protocol.redirect]),
+          ...(protocol.body === undefined ? [] : [protocol.body]),
           ...[...protocol.addHeaders, ...protocol.metadata].map(({ value }) => value),
         ];
-  return [...own, ...(cache?.key ?? [])];
+  const ttl = cache === undefined || typeof cache.ttl === "number" ? [] : [cache.ttl];
+  return [...own, ...(cache?.key ?? []), ...ttl];
 }
 
 /** A field of the server's request, and the function that computes it. */
@@ -124,7 +126,7 @@ function settingsOf({
 
 function cacheCode({ ttl, maxEntries }: NonNullable<Authorization["cache"]>): Code {
   const open = imported("gwc/runtime/policies/ext-authz/verdict-cache", "openVerdictCache");
-  return code`${open}(${literal({ ttl: milliseconds(ttl), maxEntries })})`;
+  return code`${open}(${literal({ ttl: typeof ttl === "number" ? milliseconds(ttl) : undefined, maxEntries })})`;
 }
 
 /** Returns the configured metadata; otherwise the claims, if an earlier policy verified a token. */
@@ -151,7 +153,7 @@ function claimsPart(
 const NOTHING: QuestionPart = { declarations: [], members: {} };
 
 function httpParts(
-  { path, redirect, addHeaders, metadata }: Protocol<"http">,
+  { path, redirect, body, addHeaders, metadata }: Protocol<"http">,
   suffix: string,
   origin: Authorization["origin"],
   scope: RouteScope,
@@ -159,9 +161,11 @@ function httpParts(
   const headers = headersFunction(`extAuthzHeaders${suffix}`, addHeaders, scope);
   const result = valuesFunction(`extAuthzMetadata${suffix}`, metadata, origin, scope);
   const target = path && valueCall(`extAuthzPath${suffix}`, path, scope);
+  const sent = body && valueCall(`extAuthzBody${suffix}`, body, scope);
   const location = redirect && valueCall(`extAuthzRedirect${suffix}`, redirect, scope);
   return [
     ...(target === undefined ? [] : [part(target.declaration, { path: target.call })]),
+    ...(sent === undefined ? [] : [part(sent.declaration, { body: sent.call })]),
     ...(headers === undefined ? [] : [part(headers.declaration, { headers: headers.call })]),
     ...(location === undefined
       ? []
@@ -178,8 +182,15 @@ function valueCall(label: string, expression: CompiledExpression, scope: RouteSc
   return valueFunction(label, expression, scope.expressions, scope.variables);
 }
 
+/** Writes the key of the cached verdict, and its lifetime if that is an expression. */
 function keyPart({ cache }: Authorization, suffix: string, scope: RouteScope): QuestionPart {
   if (cache === undefined) return NOTHING;
-  const made = listFunction(`extAuthzKey${suffix}`, cache.key, scope);
-  return part(made.declaration, { key: made.call });
+  const { key, ttl } = cache;
+  const made = listFunction(`extAuthzKey${suffix}`, key, scope);
+  if (typeof ttl === "number") return part(made.declaration, { key: made.call });
+  const lifetime = valueCall(`extAuthzLifetime${suffix}`, ttl, scope);
+  return {
+    declarations: [made.declaration, lifetime.declaration],
+    members: { key: made.call, lifetime: code`() => ${lifetime.call}` },
+  };
 }

@@ -3,8 +3,10 @@ import { a2aTemplate } from "./a2a.ts";
 import { apiKeyTemplate } from "./api-key.ts";
 import { authorizationTemplate } from "./authorization.ts";
 import { basicAuthTemplate } from "./basic-auth.ts";
+import { bufferTemplate } from "./buffer.ts";
 import { corsTemplate } from "./cors.ts";
 import { csrfTemplate } from "./csrf.ts";
+import { delayTemplate } from "./delay.ts";
 import { directResponseTemplate } from "./direct-response.ts";
 import { extAuthzTemplate } from "./ext-authz.ts";
 import { extProcTemplate } from "./ext-proc.ts";
@@ -40,6 +42,7 @@ const templates: { readonly [Kind in PolicyKind]: PolicyTemplate<Kind> } = {
   mcpAuthorization: mcpAuthorizationTemplate,
   localRateLimit: localRateLimitTemplate,
   remoteRateLimit: remoteRateLimitTemplate,
+  buffer: bufferTemplate,
   extProc: extProcTemplate,
   transformations: transformationsTemplate,
   csrf: csrfTemplate,
@@ -48,6 +51,7 @@ const templates: { readonly [Kind in PolicyKind]: PolicyTemplate<Kind> } = {
   hostRewrite: hostRewriteTemplate,
   urlRewrite: urlRewriteTemplate,
   requestRedirect: requestRedirectTemplate,
+  delay: delayTemplate,
   directResponse: directResponseTemplate,
   a2a: a2aTemplate,
   requestMirror: requestMirrorTemplate,

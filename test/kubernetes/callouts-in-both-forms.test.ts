@@ -122,6 +122,64 @@ const forms: Readonly<Record<string, readonly [traffic: object, policies: object
     { extProc: { backendRef, failureMode: "FailOpen" } },
     { extProc: { host, failureMode: "failOpen" } },
   ],
+  "what a processor gets": [
+    {
+      extProc: {
+        backendRef,
+        requestAttributes: { "source.address": "source.address" },
+        responseAttributes: { "response.code": "response.code" },
+        metadataContext: { shop: { path: "request.path" } },
+        processingOptions: {
+          requestBodyMode: "BufferedPartial",
+          responseBodyMode: "FullDuplexStreamed",
+          responseHeaderMode: "Send",
+          requestTrailerMode: "Send",
+          responseTrailerMode: "Skip",
+          allowModeOverride: true,
+        },
+      },
+    },
+    {
+      extProc: {
+        host,
+        requestAttributes: { "source.address": "source.address" },
+        responseAttributes: { "response.code": "response.code" },
+        metadataContext: { shop: { path: "request.path" } },
+        processingOptions: {
+          requestBodyMode: "bufferedPartial",
+          responseBodyMode: "fullDuplexStreamed",
+          responseHeaderMode: "send",
+          requestTrailerMode: "send",
+          responseTrailerMode: "skip",
+          allowModeOverride: true,
+        },
+      },
+    },
+  ],
+  "cached verdicts": [
+    {
+      extAuth: {
+        backendRef,
+        http: { body: '{"path": request.path}' },
+        cache: {
+          key: ["request.path", 'request.headers["authorization"]'],
+          ttl: 'duration(request.headers["x-ttl"])',
+          maxEntries: 50,
+        },
+      },
+    },
+    {
+      extAuthz: {
+        host,
+        protocol: { http: { body: '{"path": request.path}' } },
+        cache: {
+          key: ["request.path", 'request.headers["authorization"]'],
+          ttl: 'duration(request.headers["x-ttl"])',
+          maxEntries: 50,
+        },
+      },
+    },
+  ],
   "servers for some requests": [
     {
       extAuth: {

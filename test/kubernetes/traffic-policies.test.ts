@@ -35,6 +35,13 @@ async function startUpstream(): Promise<number> {
 }
 
 const rules: Readonly<Record<string, { readonly rule?: string; readonly traffic?: string }>> = {
+  delayed: { traffic: 'delay: {duration: \'request.headers["x-chaos"] == "1" ? 300 : 0\'}' },
+  buffered: {
+    traffic: "buffer: {request: {maxBytes: 4}, response: {maxBytes: 1Mi, failureMode: FailOpen}}",
+  },
+  answered: {
+    traffic: `directResponse: {status: 403, bodyExpression: '"no " + request.path', headers: [{name: x-direct, value: request.method}]}`,
+  },
   failing: { traffic: "retry: {attempts: 2, codes: [502], backoff: 1ms}" },
   "failing-rule": { rule: "retry: {attempts: 2, codes: [502]}" },
   slow: { traffic: "timeouts: {request: 150ms}" },
@@ -70,15 +77,21 @@ const rules: Readonly<Record<string, { readonly rule?: string; readonly traffic?
   },
 };
 
+/** Rules of one route: Gateway API allows at most 16. */
+const ROUTES = ["r", "s"].map((name, index) => ({
+  name,
+  rules: Object.keys(rules).slice(index * 16, (index + 1) * 16),
+}));
+
 function manifests(port: number): string {
   const backend = (name: string, host: string, policies = "") =>
     `{apiVersion: gwc.dev/v1alpha1, kind: GatewayBackend, metadata: {name: ${name}}, spec: {static: {host: ${host}, port: ${upstream}}${policies}}}`;
   const ref = (name: string) =>
     `backendRefs: [{group: gwc.dev, kind: GatewayBackend, name: ${name}}]`;
-  const own = Object.entries(rules).map(
-    ([name, { rule }]) =>
-      `{name: ${name}, matches: [{path: {value: /${name}}}], ${rule === undefined ? "" : `${rule}, `}${ref(name === "passed" ? "passing" : "one")}}`,
-  );
+  const own = (name: string) => {
+    const { rule } = rules[name] ?? {};
+    return `{name: ${name}, matches: [{path: {value: /${name}}}], ${rule === undefined ? "" : `${rule}, `}${ref(name === "passed" ? "passing" : "one")}}`;
+  };
   const service = (name: string) =>
     `{name: ${name}, matches: [{path: {value: /${name}}}], backendRefs: [{name: ${name}, port: 80}]}`;
   const hashes = [
@@ -91,12 +104,15 @@ function manifests(port: number): string {
     traffic === undefined
       ? []
       : [
-          `{apiVersion: gwc.dev/v1alpha1, kind: GatewayPolicy, metadata: {name: ${name}}, spec: {targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: r, sectionName: ${name}}], traffic: {${traffic.replace("USERS", hashes.join(", "))}}}}`,
+          `{apiVersion: gwc.dev/v1alpha1, kind: GatewayPolicy, metadata: {name: ${name}}, spec: {targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: ${ROUTES.find((route) => route.rules.includes(name))?.name}, sectionName: ${name}}], traffic: {${traffic.replace("USERS", hashes.join(", "))}}}}`,
         ],
   );
   return [
     `{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {name: gw}, spec: {gatewayClassName: gwc, listeners: [{name: plain, port: ${port}, protocol: HTTP}]}}`,
-    `{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, metadata: {name: r}, spec: {parentRefs: [{name: gw}], rules: [${own.join(", ")}]}}`,
+    ...ROUTES.map(
+      (route) =>
+        `{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, metadata: {name: ${route.name}}, spec: {parentRefs: [{name: gw}], rules: [${route.rules.map(own).join(", ")}]}}`,
+    ),
     `{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, metadata: {name: hosts}, spec: {parentRefs: [{name: gw}], rules: [${["cluster", "addressed", "external"].map(service).join(", ")}, {matches: [{path: {value: /named}}], ${ref("named")}}]}}`,
     ...policies,
     backend("one", "127.0.0.1"),
@@ -257,4 +273,18 @@ it("of several forms of a policy the first acts whose condition is true, or the 
   expect(await branch("a")).toBe(429);
   expect([await branch("b"), await branch("b")]).toEqual(["other", "other"]);
   expect(await ask("/branching", {}, "DELETE")).toMatchObject({ status: 405, body: "stays" });
+});
+
+it("delays requests, buffers bodies, and answers with values of expressions", async () => {
+  const started = performance.now();
+  await ask("/delayed", { "x-chaos": "1" });
+  expect(performance.now() - started).toBeGreaterThanOrEqual(299);
+  expect((await ask("/buffered", {}, "POST", "four")).status).toBe(200);
+  expect((await ask("/buffered", {}, "POST", "three")).status).toBe(413);
+  const answered = await ask("/answered");
+  expect(answered).toMatchObject({ status: 403, body: "no /answered" });
+  expect(answered.headers).toMatchObject({
+    "x-direct": "GET",
+    "content-type": "text/plain; charset=utf-8",
+  });
 });

@@ -25,6 +25,17 @@ beforeAll(async () => {
         headers: { "content-type": "text/html" },
         bodyExpression: "request.method",
       }),
+      "made-headers": response({
+        status: 200,
+        body: "hello",
+        headers: {
+          "x-path": "request.path",
+          "x-who": '"hello " + request.headers["x-name"]',
+          "x-fixed": "'text'",
+          "content-type": "text/html",
+          "cache-control": "no-store",
+        },
+      }),
       chosen: {
         policies: {
           directResponse: {
@@ -94,6 +105,32 @@ it("a body may be computed from the request", async () => {
   expect(text).toMatchObject({ status: 418, body: "GET" });
   expect(text.headers["content-type"]).toBe("text/html");
   expect((await call(`${gateway.url}/made`, {})).body).toBe("");
+});
+
+it("headers may be computed from the request", async () => {
+  const { status, headers, body } = await call(`${gateway.url}/made-headers`, { "x-name": "Ada" });
+  expect({ status, body }).toEqual({ status: 200, body: "hello" });
+  expect(headers).toMatchObject({
+    "x-path": "/made-headers",
+    "x-who": "hello Ada",
+    "x-fixed": "text",
+    "content-type": "text/html",
+    "cache-control": "no-store",
+  });
+  const anonymous = await call(`${gateway.url}/made-headers`, {});
+  expect(anonymous.headers).not.toHaveProperty("x-who");
+});
+
+it("a header that is meant as an expression must be a valid one", () => {
+  const found = (value: string) =>
+    findings({
+      policies: { directResponse: { status: 200, headers: { "x-a": value } } },
+      backends: [],
+    });
+  expect(found("request.pth")).toEqual(["cel-unknown-field"]);
+  expect(found("jwt.sub")).toEqual(["absent-identity"]);
+  expect(found("mcp-server")).toEqual([]);
+  expect(found("https://a.test/?b='c'")).toEqual([]);
 });
 
 it("the first conditional response that applies is sent", async () => {

@@ -42,6 +42,19 @@ beforeAll(async () => {
         addRequestHeaders: { "x-original-method": "request.method" },
       }),
       exchanged: http({ addRequestHeaders: { Authorization: '"Bearer alice"' } }),
+      asked: http({ body: '{"path": request.path, "method": request.method}' }),
+      timed: {
+        policies: {
+          extAuthz: {
+            host: server.host,
+            protocol: { http: { metadata: { team: 'response.headers["x-team"]' } } },
+            cache: {
+              key: ['request.headers["authorization"]'],
+              ttl: 'duration(request.headers["x-ttl"] + (extauthz.team == "blue" ? "h" : "ms"))',
+            },
+          },
+        },
+      },
       login: http({ redirect: '"https://login.test/?back=" + request.path' }),
       told: {
         policies: {
@@ -92,6 +105,27 @@ describe("extAuthz over HTTP", () => {
     expect((await ask("/elsewhere", "alice")).status).toBe(200);
     const asked = server.received.find(({ url }) => url === "/verify?from=/elsewhere");
     expect(asked?.headers["x-original-method"]).toBe("GET");
+  });
+
+  it("sends a body of an expression, and the backend the client's", async () => {
+    const { body } = await send(
+      `${gateway.url}/asked`,
+      "POST",
+      { authorization: "Bearer alice" },
+      "secret",
+    );
+    const asked = server.received.find(({ url }) => url === "/asked");
+    expect(asked?.body.toString()).toBe('{"path":"/asked","method":"POST"}');
+    expect(JSON.parse(body).headers["content-length"]).toBe("6");
+  });
+
+  it("caches a verdict for a time that depends on it", async () => {
+    const asked = () => server.received.filter(({ url }) => url === "/timed").length;
+    for (const ttl of ["1", "1"])
+      expect((await ask("/timed", "alice", { "x-ttl": ttl })).status).toBe(200);
+    expect(asked()).toBe(1);
+    for (const ttl of ["0", "soon", "0"]) await ask("/timed", "nameless", { "x-ttl": ttl });
+    expect(asked()).toBe(4);
   });
 
   it("sends the server a header of an expression instead of the client's own", async () => {

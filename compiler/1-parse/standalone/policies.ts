@@ -58,7 +58,5 @@ const OF_THE_GATEWAY = {
 const UNSUPPORTED_POLICIES: Readonly<Record<string, Schema>> = Object.fromEntries(
   Object.entries({
     mcpGuardrails: "MCP guardrails",
-    buffer: "buffering",
-    delay: "delays",
   }).map(([key, what]) => [key, unsupported(what)]),
 );

@@ -1,9 +1,11 @@
+import { isWrittenExpression } from "../../cel/written-expression.ts";
 import type { ConfigPath } from "../../diagnostics/diagnostic.ts";
 import type { ImportDraft } from "../imported-text.ts";
 import { fieldsIn, listIn, textIn, textsIn } from "../proxy/fields.ts";
 import type { OrderedMatch } from "../proxy/ordered-routes.ts";
 import { type DraftFields, FORWARDED, merged, type SiteDraft } from "../proxy/route-draft.ts";
 import { siteFile } from "../proxy/site-file.ts";
+import { celText } from "../proxy/texts.ts";
 import type { SourceFields } from "../source-fields.ts";
 import { sitesOfRoutes } from "./caddy-sites.ts";
 import type { CaddyRoute, CaddyStep } from "./caddy-steps.ts";
@@ -220,12 +222,17 @@ function responsePolicies(handler: DraftFields): DraftFields | undefined {
   return {
     directResponse: {
       status,
-      ...(headers.length > 0 && { headers: Object.fromEntries(headers) }),
+      ...(headers.length > 0 && { headers: Object.fromEntries(headers.map(asText)) }),
       ...("expression" in body
         ? { bodyExpression: body.expression }
         : body.text !== "" && { body: body.text }),
     },
   };
+}
+
+/** Quotes a value that gwc would evaluate as an expression, such as an entity tag. */
+function asText([name = "", value = ""]: readonly string[]): readonly [string, string] {
+  return [name, isWrittenExpression(value, "request") ? celText(value) : value];
 }
 
 function changesOf(section: DraftFields): readonly HeaderChange[] | undefined {

@@ -2,6 +2,7 @@ import type { BodyForwarding } from "../../../runtime/policies/ext-authz/forward
 import type { CalloutTarget } from "../../backends/parts/callout-target.ts";
 import type { ExpressionConfig } from "../../backends/parts/expressions.ts";
 import type { NamedNode } from "../../backends/parts/named-expressions.ts";
+import type { TimeSpanConfig } from "../../backends/parts/time-span.ts";
 import type { Origin } from "../../diagnostics/diagnostic.ts";
 import type { DestinationConfig } from "../../model/destinations.ts";
 import type { CompiledExpression, NamedExpression } from "../../model/expressions.ts";
@@ -39,6 +40,8 @@ export interface HttpProtocolConfig {
   readonly kind: "http";
   readonly path: ExpressionConfig | undefined;
   readonly redirect: ExpressionConfig | undefined;
+  /** Replaces the request's body. */
+  readonly body: ExpressionConfig | undefined;
   /** Request headers that are sent in addition to the configured ones. */
   readonly alwaysSent: readonly string[];
   /** `all` for every header that the server sends. */
@@ -50,8 +53,7 @@ export interface HttpProtocolConfig {
 /** The verdict cache, as configured. */
 export interface VerdictCacheConfig {
   readonly key: readonly ExpressionConfig[];
-  /** Milliseconds. */
-  readonly ttl: number;
+  readonly ttl: TimeSpanConfig;
   readonly maxEntries: number;
   readonly origin: Origin;
 }
@@ -79,6 +81,7 @@ export interface HttpProtocolNode {
   readonly kind: "http";
   readonly path: CompiledExpression | undefined;
   readonly redirect: CompiledExpression | undefined;
+  readonly body: CompiledExpression | undefined;
   readonly responseHeaders: readonly string[] | "all";
   readonly addHeaders: readonly NamedNode[];
   readonly metadata: readonly NamedNode[];
@@ -87,7 +90,7 @@ export interface HttpProtocolNode {
 /** The verdict cache, resolved. */
 export interface VerdictCacheNode {
   readonly key: readonly CompiledExpression[];
-  /** Milliseconds. */
-  readonly ttl: number;
+  /** Milliseconds, or an expression on the request after the verdict was applied. */
+  readonly ttl: number | CompiledExpression;
   readonly maxEntries: number;
 }

@@ -8,18 +8,14 @@ import {
 } from "../../backends/parts/callout-server.ts";
 import { expressionsSchema, lowerExpressions } from "../../backends/parts/named-expressions.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
-import { parseTimer } from "../../schema/duration.ts";
 import {
   anyText,
   boolean,
   byteCount,
   choice,
-  duration,
   either,
-  expression,
   type Infer,
   integer,
-  list,
   map,
   object,
 } from "../../schema/schema.ts";
@@ -28,11 +24,12 @@ import type {
   AuthorizationConfig,
   GrpcProtocolConfig,
   HttpProtocolConfig,
-  VerdictCacheConfig,
 } from "./ext-authz-config.ts";
 import {
+  cacheSchema,
   headerNames,
   headersAt,
+  lowerCache,
   lowerHttpFields,
   metadataFields,
   questionFields,
@@ -83,23 +80,6 @@ const body = object(
   { description: "Sends the request's body to the server." },
 );
 
-const cache = object(
-  {
-    key: list(expression("One part of the key."), {
-      minItems: 1,
-      maxItems: 16,
-      description:
-        "Expressions that make up the cache key: requests with the same values share a verdict. If one fails, the server is asked.",
-    }),
-    ttl: duration("How long a verdict is cached.", { minimumDuration: "1ms" }),
-    maxEntries: integer("Maximum number of cached verdicts.", 1, 1_000_000, { default: 10_000 }),
-  },
-  {
-    required: ["key", "ttl"],
-    description: "Caches verdicts and refreshes them before they expire.",
-  },
-);
-
 const fields = {
   ...serverFields,
   protocol: object(
@@ -122,7 +102,7 @@ const fields = {
     "Full names of the request headers sent to the server, with gRPC including `:path` and other pseudo-headers. Defaults to all headers with gRPC, to Authorization with HTTP.",
   ),
   includeRequestBody: body,
-  cache,
+  cache: cacheSchema,
   policies: serverPolicies,
 };
 
@@ -203,16 +183,4 @@ function lowerBody({
   packAsBytes = false,
 }: Infer<typeof body>): BodyForwarding {
   return { maxSize: maxRequestBytes, allowsPart: allowPartialMessage, asBytes: packAsBytes };
-}
-
-function lowerCache(
-  { key, ttl, maxEntries = 10_000 }: Infer<typeof cache>,
-  origin: Origin,
-): VerdictCacheConfig {
-  return {
-    key: key.map((text, index) => ({ text, origin: childOf(origin, "key", index) })),
-    ttl: parseTimer(ttl) ?? 0,
-    maxEntries,
-    origin,
-  };
 }

@@ -111,6 +111,7 @@ function lowerHttp(
             origin: childOf(origin, "path"),
           },
     redirect: undefined,
+    body: undefined,
     alwaysSent: ["authorization"],
     responseHeaders:
       someOf(allowedResponseHeaders, childOf(origin, "allowedResponseHeaders")) ?? "all",

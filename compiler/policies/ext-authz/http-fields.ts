@@ -1,7 +1,9 @@
+import type { ExpressionConfig } from "../../backends/parts/expressions.ts";
 import { expressionsSchema, lowerExpressions } from "../../backends/parts/named-expressions.ts";
+import { lowerTimeSpan, timeSpanSchema } from "../../backends/parts/time-span.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
-import { expression, type Infer, list, object, shortText } from "../../schema/schema.ts";
-import type { HttpProtocolConfig, NamedHeaders } from "./ext-authz-config.ts";
+import { expression, type Infer, integer, list, object, shortText } from "../../schema/schema.ts";
+import type { HttpProtocolConfig, NamedHeaders, VerdictCacheConfig } from "./ext-authz-config.ts";
 
 /** Schema of a list of header names. */
 export const headerNames = (description: string) =>
@@ -19,6 +21,9 @@ export function headersAt(
 export const questionFields = {
   path: expression(
     "Path and query of the check request; those of the client's request by default.",
+  ),
+  body: expression(
+    "Body of the check request instead of the client's: a string, bytes, or any other value as JSON.",
   ),
   redirect: expression("Target of the 302 redirect that replaces a 401 or 403 from the server."),
   addRequestHeaders: expressionsSchema(
@@ -40,14 +45,52 @@ const shared = object(questionFields);
 
 /** Reads the fields that both forms share; `origin` is that of the protocol. */
 export function lowerHttpFields(
-  { path, redirect, addRequestHeaders }: Infer<typeof shared>,
+  { path, redirect, body, addRequestHeaders }: Infer<typeof shared>,
   origin: Origin,
-): Pick<HttpProtocolConfig, "kind" | "path" | "redirect" | "addHeaders"> {
+): Pick<HttpProtocolConfig, "kind" | "path" | "redirect" | "body" | "addHeaders"> {
   const at = (field: keyof typeof questionFields) => childOf(origin, field);
   return {
     kind: "http",
-    path: path === undefined ? undefined : { text: path, origin: at("path") },
-    redirect: redirect === undefined ? undefined : { text: redirect, origin: at("redirect") },
+    path: expressionAt(path, at("path")),
+    redirect: expressionAt(redirect, at("redirect")),
+    body: expressionAt(body, at("body")),
     addHeaders: lowerExpressions(addRequestHeaders, at("addRequestHeaders")),
+  };
+}
+
+function expressionAt(text: string | undefined, origin: Origin): ExpressionConfig | undefined {
+  return text === undefined ? undefined : { text, origin };
+}
+
+/** Schema of the verdict cache, in both forms. */
+export const cacheSchema = object(
+  {
+    key: list(expression("One part of the key."), {
+      minItems: 1,
+      maxItems: 16,
+      description:
+        "Expressions that make up the cache key: requests with the same values share a verdict. If one fails, the server is asked.",
+    }),
+    ttl: timeSpanSchema(
+      'How long a verdict is cached: a duration (`5m`), or a CEL expression for a duration or the time at which it expires (`duration(request.headers["x-cache-ttl"])`). The expression sees the request with the changes of the verdict; if it fails, the verdict is not cached.',
+    ),
+    maxEntries: integer("Maximum number of cached verdicts.", 1, 1_000_000, { default: 10_000 }),
+  },
+  {
+    required: ["key", "ttl"],
+    description: "Caches verdicts. Verdicts with a fixed `ttl` are refreshed before they expire.",
+  },
+);
+
+/** Reads the verdict cache. */
+export function lowerCache(
+  { key, ttl, maxEntries = 10_000 }: Infer<typeof cacheSchema>,
+  origin: Origin,
+): VerdictCacheConfig {
+  return {
+    key: key.map((text, index) => ({ text, origin: childOf(origin, "key", index) })),
+    ttl: lowerTimeSpan(ttl, childOf(origin, "ttl")),
+    maxEntries,
+    origin,
   };
 }

@@ -10,8 +10,10 @@ import type {
   HttpProtocolConfig,
 } from "./ext-authz-config.ts";
 import {
+  cacheSchema,
   headerNames,
   headersAt,
+  lowerCache,
   lowerHttpFields,
   metadataFields,
   questionFields,
@@ -57,6 +59,7 @@ export const extAuthSchema = object(
     ),
     grpc,
     http,
+    cache: cacheSchema,
     forwardBody: object(
       {
         maxSize: byteCount(
@@ -77,7 +80,7 @@ export const extAuthSchema = object(
 
 /** Reads `ExtAuth`; returns `undefined` if its server is unknown (reported). */
 export function lowerExtAuth(
-  { backendRef, failureMode, grpc, http, forwardBody }: Infer<typeof extAuthSchema>,
+  { backendRef, failureMode, grpc, http, forwardBody, cache }: Infer<typeof extAuthSchema>,
   context: KubernetesContext,
 ): AuthorizationConfig | undefined {
   const { origin } = context;
@@ -92,7 +95,7 @@ export function lowerExtAuth(
       childOf(origin, "http", "allowedRequestHeaders"),
     ),
     body: forwardBody && { maxSize: forwardBody.maxSize, allowsPart: false, asBytes: false },
-    cache: undefined,
+    cache: cache && lowerCache(cache, childOf(origin, "cache")),
     origin,
   };
 }

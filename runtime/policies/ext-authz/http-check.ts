@@ -11,7 +11,7 @@ import { MiB } from "../../process/units.ts";
 import { Callout } from "../../telemetry/callout.ts";
 import { isSettable } from "../envoy/header-edits.ts";
 import { fieldValue } from "../transformations/field-value.ts";
-import type { HeaderValue } from "../transformations/message-changes.ts";
+import { bodyBytes, type HeaderValue } from "../transformations/message-changes.ts";
 import { plainValues } from "../transformations/plain-values.ts";
 import { targetValue } from "../transformations/target-value.ts";
 import { type ForwardedBody, PARTIAL_BODY_HEADER } from "./forwarded-body.ts";
@@ -38,6 +38,8 @@ export interface HttpAuthorizationServer {
 export interface HttpQuestion {
   /** The path and query; absent for those of the request. */
   readonly path?: unknown;
+  /** Replaces the client's body: strings and bytes as they are, other values as JSON; empty if its expression failed. */
+  readonly body?: unknown;
   /** Headers that replace the client's, and `:authority`; failed values are omitted. */
   readonly headers?: readonly HeaderValue[];
   /** Returns the redirect target of a client that is refused with 401 or 403. */
@@ -53,14 +55,15 @@ export interface HttpQuestion {
 export async function askOverHttp(
   exchange: Exchange,
   { server, deadline, requestHeaders, responseHeaders }: HttpAuthorizationServer,
-  { path, headers = [], redirect, metadata }: HttpQuestion,
-  body: ForwardedBody | undefined,
+  { path, headers = [], redirect, metadata, ...made }: HttpQuestion,
+  forwarded: ForwardedBody | undefined,
   onAbort: OnAbort,
 ): Promise<AuthorizationVerdict | NoVerdict> {
   const target = path === undefined ? exchange.target : targetValue(path);
   if (target === undefined)
     return { kind: "none", detail: "the path is not a valid request target" };
-  const made = madeHeaders(headers);
+  const own = madeHeaders(headers);
+  const body = "body" in made ? bodyBytes(made.body) : forwarded?.bytes;
   // The server may use the first of two headers, so the client's values must not precede the gateway's.
   const ownNames = new Set(headers.map(([name]) => name.toLowerCase()));
   const sentNames = requestHeaders.filter((name) => !ownNames.has(name));
@@ -68,9 +71,9 @@ export async function askOverHttp(
     // The server decides about a tunnel; it does not open one.
     method: exchange.isTunnel ? "GET" : exchange.method,
     url: `${server.origin}${server.basePath}${target}`,
-    authority: made.authority,
-    headers: [...sentHeaders(exchange, sentNames), ...made.headers, ...part(body)],
-    ...(body !== undefined && { body: Buffer.from(body.bytes) }),
+    authority: own.authority,
+    headers: [...sentHeaders(exchange, sentNames), ...own.headers, ...part(forwarded)],
+    ...(body !== undefined && { body: Buffer.from(body) }),
     server,
   };
   const callout = new Callout(exchange, "extAuthz", server.name, request.method);

@@ -1,11 +1,13 @@
+import { millisOf, millisUntil } from "../../cel/time/millis-of.ts";
+import { Timestamp } from "../../cel/time/time-values.ts";
 import { fieldText } from "../../cel/values/field-text.ts";
 import type { OnAbort } from "../../process/on-abort.ts";
 import type { AuthorizationVerdict, NoVerdict } from "./verdict.ts";
 
 /** Lifetime and maximum number of cached verdicts. */
 export interface VerdictCacheSettings {
-  /** Milliseconds. */
-  readonly ttl: number;
+  /** Milliseconds; absent if each verdict has its own time (`keep`). */
+  readonly ttl?: number;
   /** If exceeded, the least recently used entry is dropped. */
   readonly maxEntries: number;
 }
@@ -21,6 +23,8 @@ export type Ask = (onAbort: OnAbort) => Promise<AuthorizationVerdict | NoVerdict
 interface Entry {
   readonly verdict: AuthorizationVerdict;
   readonly askedAt: number;
+  /** Milliseconds. */
+  readonly ttl: number;
 }
 
 /** Share of the lifetime after which a verdict is renewed in the background. */
@@ -45,19 +49,27 @@ class VerdictCache {
     ask: Ask,
     onAbort: OnAbort,
   ): Promise<AuthorizationVerdict | NoVerdict> {
-    const texts = values.map(fieldText);
-    if (texts.includes(undefined)) return ask(onAbort);
-    const key = JSON.stringify(texts);
+    const key = keyOf(values);
+    if (key === undefined) return ask(onAbort);
     const entry = this.#entries.get(key);
-    const { ttl } = this.#settings;
-    const age = entry === undefined ? ttl : performance.now() - entry.askedAt;
-    if (entry === undefined || age >= ttl) return this.#ask(key, ask, onAbort);
+    const age = entry === undefined ? 0 : performance.now() - entry.askedAt;
+    if (entry === undefined || age >= entry.ttl) return this.#ask(key, ask, onAbort);
     this.#entries.delete(key);
     this.#entries.set(key, entry);
     // Later requests need the renewal, so it is not aborted with this one. If it fails, the verdict is used until it
     // expires.
-    if (age > ttl * RENEWED_AFTER) this.#ask(key, ask, () => {}).catch(() => {});
+    const { ttl } = this.#settings;
+    if (ttl !== undefined && age > ttl * RENEWED_AFTER)
+      this.#ask(key, ask, () => {}).catch(() => {});
     return entry.verdict;
+  }
+
+  /** Caches a verdict for a duration, or until a time; not if the expression for it failed or the time is over. */
+  keep(values: readonly unknown[], verdict: AuthorizationVerdict, lifetime: unknown): void {
+    const key = keyOf(values);
+    const ttl = lifetime instanceof Timestamp ? millisUntil(lifetime) : millisOf(lifetime);
+    if (key === undefined || ttl === undefined || ttl <= 0) return;
+    this.#keep(key, { verdict, askedAt: performance.now(), ttl });
   }
 
   #ask(key: string, ask: Ask, onAbort: OnAbort): Promise<AuthorizationVerdict | NoVerdict> {
@@ -73,7 +85,9 @@ class VerdictCache {
       onAbort(() => this.#forget(key, question));
       return ask(onAbort)
         .then((verdict) => {
-          if (verdict.kind === "verdict") this.#keep(key, { verdict, askedAt });
+          const { ttl } = this.#settings;
+          if (verdict.kind === "verdict" && ttl !== undefined)
+            this.#keep(key, { verdict, askedAt, ttl });
           return verdict;
         })
         .finally(() => this.#forget(key, question));
@@ -93,6 +107,12 @@ class VerdictCache {
     if (this.#entries.size > this.#settings.maxEntries && oldest !== undefined)
       this.#entries.delete(oldest);
   }
+}
+
+/** Returns the key of values; `undefined` if one of them failed. */
+function keyOf(values: readonly unknown[]): string | undefined {
+  const texts = values.map(fieldText);
+  return texts.includes(undefined) ? undefined : JSON.stringify(texts);
 }
 
 /** A question in flight, shared by all requests that wait for its verdict. */

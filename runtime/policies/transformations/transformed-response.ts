@@ -1,11 +1,10 @@
 import { decodeBody } from "../../http/body/content-coding.ts";
-import type { CountedBuffer } from "../../http/body/counted-buffer.ts";
-import { type Exchange, logFields } from "../../http/exchange.ts";
+import type { Exchange } from "../../http/exchange.ts";
 import { ResponseHeaderEdits } from "../../http/headers/response-header-edits.ts";
 import { statusOfText } from "../../http/headers/status-text.ts";
+import { HeldResponse } from "../../http/held-response.ts";
 import { ReceivedResponse } from "../../http/received-response.ts";
 import type { ResponseSink } from "../../http/response-sink.ts";
-import { asBuffer } from "../../process/bytes.ts";
 import { changeHeaders } from "./changed-headers.ts";
 import { bodyBytes, type ResponseTransform } from "./message-changes.ts";
 import { replacedHeaders } from "./replaced-headers.ts";
@@ -70,84 +69,28 @@ export class HeadFilter implements ResponseSink {
 }
 
 /** Buffers a whole response before changing it. */
-export class WholeFilter implements ResponseSink {
-  readonly #exchange: Exchange;
-  readonly #next: ResponseSink;
+export class WholeFilter extends HeldResponse {
   readonly #transform: ResponseTransform;
-  readonly #limit: number;
-  #head: ReceivedResponse | undefined;
-  #held: CountedBuffer;
 
   constructor(exchange: Exchange, next: ResponseSink, transform: ResponseTransform, limit: number) {
-    this.#exchange = exchange;
-    this.#next = next;
+    super(exchange, next, { limit });
     this.#transform = transform;
-    this.#limit = limit;
-    this.#held = exchange.newBuffer();
   }
 
-  respond(status: number, headers: readonly string[], body: string | Uint8Array): void {
-    this.writeHead(status, headers, undefined);
-    this.write(body);
-    this.end();
+  protected override finish(head: ReceivedResponse, body: Buffer): void {
+    void this.#change(head, body).catch(() => this.exchange.abort());
   }
 
-  writeHead(status: number, headers: readonly string[], length: number | undefined): void {
-    this.#head = new ReceivedResponse(status, headers);
-    if (length !== undefined && length > this.#limit) this.#refuse("response too large to change");
-  }
-
-  write(chunk: string | Uint8Array): boolean {
-    if (this.#head === undefined) return true;
-    const bytes = typeof chunk === "string" ? Buffer.from(chunk) : asBuffer(chunk);
-    if (this.#held.length + bytes.length > this.#limit)
-      this.#refuse("response too large to change");
-    else if (!this.#held.push(bytes)) this.#refuse("not enough buffer space for the response");
-    return true;
-  }
-
-  end(): void {
-    const head = this.#head;
-    if (head === undefined) return;
-    this.#head = undefined;
-    void this.#finish(head, this.#held.bytes()).catch(() => this.#exchange.abort());
-  }
-
-  onDrain(listener: () => void): void {
-    this.#next.onDrain(listener);
-  }
-
-  withdraw(): void {
-    this.#head = undefined;
-    this.#held.release();
-    this.#held = this.#exchange.newBuffer();
-    this.#next.withdraw();
-  }
-
-  leave(): void {
-    this.#next.leave();
-  }
-
-  async #finish(head: ReceivedResponse, body: Buffer): Promise<void> {
+  async #change(head: ReceivedResponse, body: Buffer): Promise<void> {
     const coding = head.header("content-encoding");
-    const content = await decodeBody(body, coding, this.#limit, this.#exchange.newBuffer());
+    const content = await decodeBody(body, coding, this.limit, this.exchange.newBuffer());
     if (typeof content === "string") {
-      this.#refuse(`cannot decode the response: ${content}`);
+      this.refuse(`cannot decode the response: ${content}`);
       return;
     }
     head.bufferedBody = content;
-    const changed = changedResponse(this.#exchange, head, this.#transform);
-    this.#next.respond(changed.status, changed.headers, changed.body ?? body);
-  }
-
-  #refuse(detail: string): void {
-    this.#head = undefined;
-    this.#held.release();
-    const { record } = this.#exchange;
-    record.reason = "UpstreamFailure";
-    logFields(record).set("error", detail);
-    const headers = ["content-type", "text/plain; charset=utf-8"];
-    this.#next.respond(502, headers, "upstream returned an invalid response");
+    const changed = changedResponse(this.exchange, head, this.#transform);
+    this.next.respond(changed.status, changed.headers, changed.body ?? body);
   }
 }
 

@@ -320,6 +320,8 @@ export const known: KnownValues = {
   "extAuthz.policies.backendTLS": [tls],
   "extAuthz.failureMode": ["allow", { denyWithStatus: 500 }, { denyWithStatus: 501 }],
   "extAuthz.cache": [{ key: ["request.path"], ttl: "7s" }],
+  "delay.duration": ["7s", "11s"],
+  "cache.ttl": ["7s", "11s"],
   "extAuthz.protocol.http.path": ['"/a"', '"/b"'],
   "extAuthz.protocol.http.redirect": ['"/a"', '"/b"'],
   "extAuthz.protocol.grpc.metadata.*": ["{'a': 'b'}", "{'a': 'c'}"],

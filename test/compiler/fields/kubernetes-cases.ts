@@ -446,6 +446,8 @@ export const known: KnownValues = {
   "mcp.sessions": [{ max: 50, maxPerCaller: 7 }],
   "allowedRoutes.namespaces": [chosen],
   "allowedListeners.namespaces": [chosen],
+  "delay.duration": ["7s", "11s"],
+  "cache.ttl": ["7s", "11s"],
   "extAuth.http.path": ['"/a"', '"/b"'],
   "extAuth.http.redirect": ['"/a"', '"/b"'],
   "extAuth.grpc.requestMetadata.*": ["{'a': 'b'}", "{'a': 'c'}"],
