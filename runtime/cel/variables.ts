@@ -36,7 +36,7 @@ export interface RequestVariables {
 
 /** `request.body`, `response.body` and `llm.completion` in the log: bodies as far as they passed. */
 export interface CapturedVariables {
-  /** Decoded; `undefined` if it was not captured, was too long or cannot be decoded. */
+  /** Decoded; `undefined` if it was not captured or cannot be decoded, for example because it was too long. */
   readonly request: Uint8Array | undefined;
   readonly response: Uint8Array | undefined;
   /** Texts of the completion that the client received, one for each choice. */

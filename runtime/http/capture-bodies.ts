@@ -8,7 +8,7 @@ import type { ResponseSink } from "./response-sink.ts";
 
 /** Bodies that expressions of the log read. */
 export interface BodyCapture {
-  /** Maximum bytes of a body; a longer one is not captured. */
+  /** Maximum bytes of a body; the rest of a longer one is not captured. */
   readonly maxBytes: number;
   readonly request: boolean;
   readonly response: boolean;
@@ -69,7 +69,7 @@ class CapturedBody implements BodyObserver {
   readonly #newBuffer: () => CountedBuffer;
   readonly #maxBytes: number;
   #buffer: CountedBuffer;
-  #isWhole = true;
+  #hasRoom = true;
 
   constructor(newBuffer: () => CountedBuffer, maxBytes: number) {
     this.#newBuffer = newBuffer;
@@ -78,23 +78,22 @@ class CapturedBody implements BodyObserver {
   }
 
   push(chunk: Uint8Array): void {
-    if (!this.#isWhole) return;
-    const fits = this.#buffer.length + chunk.length <= this.#maxBytes;
+    const rest = this.#maxBytes - this.#buffer.length;
+    if (!this.#hasRoom || rest === 0) return;
     // The engine may reuse the memory of a piece once it has passed.
-    this.#isWhole = fits && this.#buffer.push(Buffer.from(chunk));
-    if (!this.#isWhole) this.#buffer.release();
+    this.#hasRoom = this.#buffer.push(Buffer.from(chunk.subarray(0, rest)));
   }
 
   /** Drops what was captured: another body follows. */
   restart(): void {
     this.#buffer.release();
     this.#buffer = this.#newBuffer();
-    this.#isWhole = true;
+    this.#hasRoom = true;
   }
 
-  /** Returns the decoded body; `undefined` if it was too long or cannot be decoded. */
+  /** Returns the decoded body; `undefined` if there was no room for it or it cannot be decoded. */
   content(coding: string | undefined): Uint8Array | undefined {
-    if (!this.#isWhole) return undefined;
+    if (!this.#hasRoom) return undefined;
     return decodeNow(this.#buffer.bytes(), coding, this.#maxBytes);
   }
 }

@@ -12,6 +12,7 @@ import * as math from "../../../runtime/cel/functions/math.ts";
 import * as net from "../../../runtime/cel/functions/net.ts";
 import * as pattern from "../../../runtime/cel/functions/pattern.ts";
 import * as strings from "../../../runtime/cel/functions/strings.ts";
+import * as webTexts from "../../../runtime/cel/functions/web-texts.ts";
 import * as time from "../../../runtime/cel/time/time.ts";
 import * as compare from "../../../runtime/cel/values/compare.ts";
 import * as convert from "../../../runtime/cel/values/convert.ts";
@@ -48,6 +49,7 @@ const MODULES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   "functions/pattern": pattern,
   "values/select": select,
   "functions/strings": strings,
+  "functions/web-texts": webTexts,
   "time/time": time,
   "values/types": types,
   "values/values": values,

@@ -44,6 +44,36 @@ export const dataFunctions = declareFunctions({
     signatures: ["md5.encode(string): string", "md5.encode(bytes): string"],
     example: ['md5.encode("a").substring(0, 8)', '"0cc175b9"'],
   },
+  "url.encode": {
+    helper: "functions/web-texts#urlEncode",
+    doc: "A string or bytes with all but letters, digits, `-`, `.`, `_` and `~` percent-encoded.",
+    signatures: ["url.encode(string): string", "url.encode(bytes): string"],
+    example: ['url.encode("a b/?x=1")', '"a%20b%2F%3Fx%3D1"'],
+  },
+  "url.decode": {
+    helper: "functions/web-texts#urlDecode",
+    doc: "The string of a percent-encoded one; `+` is unchanged.",
+    signatures: ["url.decode(string): string"],
+    example: ['url.decode("a%20b+c")', '"a b+c"'],
+  },
+  "form.encode": {
+    helper: "functions/web-texts#formEncode",
+    doc: "A map as a form (`application/x-www-form-urlencoded`), sorted by name. Lists become repeated fields; null values are left out.",
+    signatures: ["form.encode(map(string, A)): string"],
+    example: ["form.encode({'scope': 'openid profile', 'a': '1'})", '"a=1&scope=openid+profile"'],
+  },
+  "form.decode": {
+    helper: "functions/web-texts#formDecode",
+    doc: "The fields of a form (`application/x-www-form-urlencoded`). Repeated fields become lists.",
+    signatures: ["form.decode(string): map(string, dyn)", "form.decode(bytes): map(string, dyn)"],
+    example: ['form.decode("a=1&b=x+y").b', '"x y"'],
+  },
+  unvalidatedJwtPayload: {
+    helper: "functions/web-texts#unvalidatedJwtPayload",
+    doc: "The claims of a JWT without checking its signature: anyone can write them. Use `jwt` for decisions.",
+    signatures: ["unvalidatedJwtPayload(string): dyn"],
+    example: ['unvalidatedJwtPayload("e30.eyJzdWIiOiJhbm4ifQ.x").sub', '"ann"'],
+  },
   json: {
     helper: "functions/json#json",
     doc: "The value of a JSON string.",

@@ -129,7 +129,7 @@ const RESPONSE: readonly VariableDefinition[] = [
     path: "response.body",
     type: BYTES,
     phases: ["log"],
-    doc: "The body, copied while it passes, up to the buffer limit; absent if it is longer.",
+    doc: "The body, copied while it passes; only its beginning if it is longer than the buffer limit.",
     access: ["request", "?captured", "?response"],
     ts: "bytes",
     mayFail: true,

@@ -54,7 +54,7 @@ const REQUEST: readonly VariableDefinition[] = [
     path: "request.body",
     type: BYTES,
     phases: ["log"],
-    doc: "The body, copied while it passes, up to the buffer limit; absent if it is longer.",
+    doc: "The body, copied while it passes; only its beginning if it is longer than the buffer limit.",
     access: ["request", "?captured", "?request"],
     ts: "bytes",
     mayFail: true,

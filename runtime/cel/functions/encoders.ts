@@ -35,7 +35,8 @@ function digest(algorithm: "sha256" | "sha1" | "md5", value: unknown): string | 
   return bytes === undefined ? undefined : createHash(algorithm).update(bytes).digest("hex");
 }
 
-function bytesOf(value: unknown): Buffer | undefined {
+/** Returns bytes, or a string in UTF-8; `undefined` for other values. */
+export function bytesOf(value: unknown): Buffer | undefined {
   if (typeof value === "string") return Buffer.from(value, "utf8");
   if (!(value instanceof Uint8Array)) return undefined;
   return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
