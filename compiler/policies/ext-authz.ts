@@ -147,7 +147,7 @@ function resolveHttp(
   const redirect = resolveOptional(config.redirect, TEXT, context);
   const body = config.body && resolveOfRequest(config.body, ofRequest, context);
   const areHeaders = config.addHeaders.map(
-    ({ name, origin }) => name === ":authority" || checkHeaderName(name, origin, context),
+    ({ name, origin }) => REQUEST_LINE.has(name) || checkHeaderName(name, origin, context),
   );
   const addHeaders = resolveExpressions(config.addHeaders.map(inLowerCase), "request", context);
   const metadata = resolveExpressions(config.metadata, "response", context);
@@ -232,7 +232,11 @@ function resolveLifetime(
   return isSpan === true ? compiled : undefined;
 }
 
-const LIFETIME = timeSpanResult("a duration or a timestamp", ["timestamp"]);
+const LIFETIME = timeSpanResult("a duration, a timestamp or seconds since 1970", [
+  ...["timestamp", "int", "uint", "double"],
+]);
+/** Parts of the request line that headers of a check over HTTP can set. */
+const REQUEST_LINE: ReadonlySet<string> = new Set([":authority", ":method"]);
 
 /** Reports that the request's body is not sent, because an expression replaces it. */
 function reportIdleBody(

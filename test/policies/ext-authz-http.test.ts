@@ -42,6 +42,22 @@ beforeAll(async () => {
         addRequestHeaders: { "x-original-method": "request.method" },
       }),
       exchanged: http({ addRequestHeaders: { Authorization: '"Bearer alice"' } }),
+      posted: http({
+        body: 'form.encode({"grant": "x"})',
+        addRequestHeaders: { ":method": '"POST"', "content-type": '"text/x"' },
+      }),
+      expiring: {
+        policies: {
+          extAuthz: {
+            host: server.host,
+            protocol: { http: {} },
+            cache: {
+              key: ['request.headers["authorization"]'],
+              ttl: 'int(request.headers["x-expires"]) - 5',
+            },
+          },
+        },
+      },
       asked: http({ body: '{"path": request.path, "method": request.method}' }),
       timed: {
         policies: {
@@ -117,6 +133,24 @@ describe("extAuthz over HTTP", () => {
     const asked = server.received.find(({ url }) => url === "/asked");
     expect(asked?.body.toString()).toBe('{"path":"/asked","method":"POST"}');
     expect(JSON.parse(body).headers["content-length"]).toBe("6");
+  });
+
+  it("asks with the method of an expression", async () => {
+    expect((await ask("/posted", "alice")).status).toBe(200);
+    const asked = server.received.find(({ url }) => url === "/posted");
+    expect(asked?.method).toBe("POST");
+    expect(asked?.body.toString()).toBe("grant=x");
+  });
+
+  it("caches a verdict until a number of seconds since 1970", async () => {
+    const asked = () => server.received.filter(({ url }) => url === "/expiring").length;
+    const now = Math.floor(Date.now() / 1000);
+    for (const expires of [now + 900, now + 900])
+      await ask("/expiring", "alice", { "x-expires": String(expires) });
+    expect(asked()).toBe(1);
+    for (const expires of [now, now + 4])
+      await ask("/expiring", "nameless", { "x-expires": String(expires) });
+    expect(asked()).toBe(3);
   });
 
   it("caches a verdict for a time that depends on it", async () => {

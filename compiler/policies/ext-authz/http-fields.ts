@@ -27,7 +27,7 @@ export const questionFields = {
   ),
   redirect: expression("Target of the 302 redirect that replaces a 401 or 403 from the server."),
   addRequestHeaders: expressionsSchema(
-    "Headers of the check request, which replace the client's; one whose expression fails is omitted. `:authority` sets the Host header.",
+    "Headers of the check request, which replace the client's; one whose expression fails is omitted. `:authority` sets the Host header, and `:method` the method, which otherwise is that of the request.",
   ),
 };
 
@@ -72,7 +72,7 @@ export const cacheSchema = object(
         "Expressions that make up the cache key: requests with the same values share a verdict. If one fails, the server is asked.",
     }),
     ttl: timeSpanSchema(
-      'How long a verdict is cached: a duration (`5m`), or a CEL expression for a duration or the time at which it expires (`duration(request.headers["x-cache-ttl"])`). The expression sees the request with the changes of the verdict; if it fails, the verdict is not cached.',
+      'How long a verdict is cached: a duration (`5m`), or a CEL expression for a duration or the time at which it expires, as a timestamp or in seconds since 1970 (`duration(request.headers["x-cache-ttl"])`). The expression sees the request with the changes of the verdict; if it fails, the verdict is not cached.',
     ),
     maxEntries: integer("Maximum number of cached verdicts.", 1, 1_000_000, { default: 10_000 }),
   },

@@ -10,6 +10,7 @@ import type { OnAbort } from "../../process/on-abort.ts";
 import { MiB } from "../../process/units.ts";
 import { Callout } from "../../telemetry/callout.ts";
 import { isSettable } from "../envoy/header-edits.ts";
+import { methodValue } from "../transformations/changed-line.ts";
 import { fieldValue } from "../transformations/field-value.ts";
 import { bodyBytes, type HeaderValue } from "../transformations/message-changes.ts";
 import { plainValues } from "../transformations/plain-values.ts";
@@ -69,7 +70,7 @@ export async function askOverHttp(
   const sentNames = requestHeaders.filter((name) => !ownNames.has(name));
   const request = {
     // The server decides about a tunnel; it does not open one.
-    method: exchange.isTunnel ? "GET" : exchange.method,
+    method: own.method ?? (exchange.isTunnel ? "GET" : exchange.method),
     url: `${server.origin}${server.basePath}${target}`,
     authority: own.authority,
     headers: [...sentHeaders(exchange, sentNames), ...own.headers, ...part(forwarded)],
@@ -117,16 +118,24 @@ function sentHeaders({ requestHeaders: sent }: Exchange, wanted: readonly string
   return kept;
 }
 
-/** Returns the headers from expressions; an invalid authority is omitted like a failed value. */
-function madeHeaders(made: readonly HeaderValue[]): Pick<FetchRequest, "authority" | "headers"> {
-  let authority: string | undefined;
-  const headers = made.flatMap(([name, value]) => {
-    const text = fieldValue(value);
-    if (name !== ":authority") return text === undefined ? [] : [name, text];
-    authority = text === undefined ? undefined : canonicalHost(text.toLowerCase());
-    return [];
-  });
-  return { authority, headers };
+/** Headers and parts of the request line from expressions. */
+interface MadeHeaders extends Pick<FetchRequest, "authority" | "headers"> {
+  readonly method: string | undefined;
+}
+
+/** Returns the headers from expressions; an invalid authority or method is omitted like a failed value. */
+function madeHeaders(made: readonly HeaderValue[]): MadeHeaders {
+  const textOf = (name: string): string | undefined =>
+    fieldValue(made.find(([each]) => each === name)?.[1]);
+  const authority = textOf(":authority");
+  return {
+    authority: authority === undefined ? undefined : canonicalHost(authority.toLowerCase()),
+    method: methodValue(textOf(":method")),
+    headers: made.flatMap(([name, value]) => {
+      const text = name.startsWith(":") ? undefined : fieldValue(value);
+      return text === undefined ? [] : [name, text];
+    }),
+  };
 }
 
 function part(body: ForwardedBody | undefined): string[] {

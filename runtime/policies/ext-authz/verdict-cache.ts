@@ -1,5 +1,5 @@
 import { millisOf, millisUntil } from "../../cel/time/millis-of.ts";
-import { Timestamp } from "../../cel/time/time-values.ts";
+import { Duration } from "../../cel/time/time-values.ts";
 import { fieldText } from "../../cel/values/field-text.ts";
 import type { OnAbort } from "../../process/on-abort.ts";
 import type { AuthorizationVerdict, NoVerdict } from "./verdict.ts";
@@ -64,10 +64,10 @@ class VerdictCache {
     return entry.verdict;
   }
 
-  /** Caches a verdict for a duration, or until a time; not if the expression for it failed or the time is over. */
+  /** Caches a verdict for a duration, or until a time (seconds since 1970 if it is a number); not if the expression for it failed or the time is over. */
   keep(values: readonly unknown[], verdict: AuthorizationVerdict, lifetime: unknown): void {
     const key = keyOf(values);
-    const ttl = lifetime instanceof Timestamp ? millisUntil(lifetime) : millisOf(lifetime);
+    const ttl = lifetime instanceof Duration ? millisOf(lifetime) : millisUntil(lifetime);
     if (key === undefined || ttl === undefined || ttl <= 0) return;
     this.#keep(key, { verdict, askedAt: performance.now(), ttl });
   }

@@ -27,8 +27,11 @@ function isLost(value: unknown, made: string | undefined): boolean {
   return value !== undefined && value !== null && made === undefined;
 }
 
-/** CONNECT requests a tunnel, which a changed request cannot open. */
-function methodValue(value: unknown): string | undefined {
+/**
+ * Returns a method for a request of the gateway; `undefined` if the value is no method that it serves. CONNECT requests a
+ * tunnel, which a changed request cannot open.
+ */
+export function methodValue(value: unknown): string | undefined {
   const isMethod = typeof value === "string" && SERVED_METHODS.has(value) && value !== "CONNECT";
   return isMethod ? value : undefined;
 }
