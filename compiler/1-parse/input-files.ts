@@ -64,9 +64,9 @@ export function isEmpty({ yaml: { contents } }: SourceDocument): boolean {
   return contents === null || (isScalar(contents) && contents.source === "");
 }
 
-/** Whether a document looks like a standalone file: a mapping with `binds`. */
+/** Whether a document looks like a standalone file: a mapping with `gateways` or `binds`. */
 export function isStandalone({ yaml: { contents } }: SourceDocument): boolean {
-  return isMap(contents) && contents.has("binds");
+  return isMap(contents) && (contents.has("gateways") || contents.has("binds"));
 }
 
 /** Whether a document is a JSON schema for editors, which is not part of the input. */

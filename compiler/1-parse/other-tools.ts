@@ -27,7 +27,14 @@ export function otherTool({ text, documents }: SourceFile): OtherFile | undefine
 }
 
 /** Keys that only files of gwc, or manifests, begin with. */
-const OWN_KEYS: readonly string[] = ["binds", "llm", "mcp", "frontendPolicies", "apiVersion"];
+const OWN_KEYS: readonly string[] = [
+  "gateways",
+  "binds",
+  "llm",
+  "mcp",
+  "frontendPolicies",
+  "apiVersion",
+];
 
 /** Files by their keys: of each group in `wanted`, one key is present. */
 const BY_KEYS: readonly (OtherFile & { readonly wanted: readonly (readonly string[])[] })[] = [

@@ -3,7 +3,13 @@ import type { ConnectionContext } from "../backends/parts/connection.ts";
 import { checkTlsFiles } from "../backends/parts/tls-files.ts";
 import type { GatewayResource, ListenerResource } from "../config/resources.ts";
 import type { SectionUse } from "../config/sections.ts";
-import { childOf, type Diagnostics, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
+import {
+  childOf,
+  type Diagnostics,
+  formatPath,
+  keyPlace,
+  type Origin,
+} from "../diagnostics/diagnostic.ts";
 import { withoutConsequences } from "./consequences.ts";
 import { checkPathHandling } from "./path-handling.ts";
 
@@ -49,7 +55,8 @@ function checkPort(
   const [first] = spoken.values();
   if (first !== undefined && !isSame(first.portOrigin, portOrigin)) {
     const related = [{ at: first.portOrigin, label: "first used here" }];
-    diagnostics.report("port-taken", portOrigin, { port, by: "another bind" }, related);
+    const by = formatPath(first.portOrigin.path.slice(0, -1));
+    diagnostics.report("port-taken", portOrigin, { port, by }, related);
     return;
   }
   const { protocol } = listener;

@@ -18,29 +18,47 @@ export function bindSchema() {
   return object(
     {
       port: integer("The TCP port.", 1, 65535, { examples: [3000] }),
-      address: text(
-        "IP address that the port is bound to: `127.0.0.1`, `::`. By default all addresses of the machine; with `gwc run`, " +
-          "`127.0.0.1`.",
-        { format: "ip" },
-      ),
+      address: addressSchema(),
       listeners: listOfParts(listenerSchema(), {
         minItems: 1,
         description: "Listeners of the port, by hostname.",
       }),
-      tunnelProtocol: choice(
-        "Whether connections use the PROXY protocol, with the settings of `frontendPolicies.proxyProtocol`. By default as configured there.",
-        ["direct", "proxy"],
-        {
-          unsupportedValues: {
-            connect: "CONNECT on a bind",
-            hboneWaypoint: "HBONE tunnels",
-            hboneGateway: "HBONE tunnels",
-          },
-        },
-      ),
+      tunnelProtocol: tunnelProtocolSchema(),
       mode: unsupported("internal binds"),
     },
     { required: ["port", "listeners"], hasParts: true, misplacedFieldHints: policiesElsewhere },
+  );
+}
+
+/** Schema of the address of a port. */
+export function addressSchema() {
+  return text(
+    "IP address that the port is bound to: `127.0.0.1`, `::`. By default all addresses of the machine; with `gwc run`, " +
+      "`127.0.0.1`.",
+    { format: "ip" },
+  );
+}
+
+/** Schema of `tunnelProtocol` of a port. */
+export function tunnelProtocolSchema() {
+  return choice(
+    "Whether connections use the PROXY protocol, with the settings of `frontendPolicies.proxyProtocol`. By default as configured there.",
+    ["direct", "proxy"],
+    {
+      unsupportedValues: {
+        connect: "CONNECT on a bind",
+        hboneWaypoint: "HBONE tunnels",
+        hboneGateway: "HBONE tunnels",
+      },
+    },
+  );
+}
+
+/** Schema of the hostname of a listener. */
+export function hostnameSchema() {
+  return shortText(
+    "Hostname that it serves: exact, or with `*` as its first label. All hosts by default.",
+    { format: "hostname" },
   );
 }
 
@@ -60,12 +78,7 @@ function listenerSchema() {
     {
       name: shortText("Name in logs."),
       namespace: unsupported("listener namespaces"),
-      hostname: shortText(
-        "Hostname that it serves: exact, or with `*` as its first label. All hosts by default.",
-        {
-          format: "hostname",
-        },
-      ),
+      hostname: hostnameSchema(),
       protocol: choice(
         "Protocol. TCP and TLS forward connections; without a certificate, TLS is passed through to the backend.",
         ["HTTP", "HTTPS", "TLS", "TCP"],

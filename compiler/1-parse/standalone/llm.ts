@@ -6,9 +6,9 @@ import {
   listOfParts,
   object,
   text,
-  unsupported,
   unsupportedBut,
 } from "../../schema/schema.ts";
+import { gatewayRefsSchema, withoutGateways } from "./gateway.ts";
 import { listenerTlsSchema } from "./listener.ts";
 import { routePoliciesSchema } from "./policies.ts";
 
@@ -45,11 +45,15 @@ export function llmSchema() {
         description: "Names that stand for one of several `models`.",
       }),
       tls: listenerTlsSchema("TLS of this port, for HTTPS clients."),
-      gateways: unsupported("named gateways"),
+      gateways: gatewayRefsSchema(
+        "the models",
+        "By default the gateway named `default`, or without one a port of its own.",
+      ),
     },
     {
       required: ["models"],
       hasParts: true,
+      checks: withoutGateways(["port", "address", "tls"]),
       misplacedFieldHints: {
         ...{ budget: BUDGET, budgets: BUDGET, fallbacks: SHARED_NAME, failover: SHARED_NAME },
       },

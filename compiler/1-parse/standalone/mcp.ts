@@ -1,6 +1,7 @@
 import { mcpFields } from "../../backends/mcp/file-form.ts";
-import { type Infer, integer, object, text, unsupported } from "../../schema/schema.ts";
+import { type Infer, integer, object, text } from "../../schema/schema.ts";
 import { ownPoliciesSchema } from "./backend-policies.ts";
+import { gatewayRefsSchema, withoutGateways } from "./gateway.ts";
 import { routePoliciesSchema } from "./policies.ts";
 
 /** Default port of `mcp`. */
@@ -19,11 +20,15 @@ export function mcpDoorSchema() {
       }),
       ...mcpFields(ownPoliciesSchema("server")),
       policies: routePoliciesSchema(),
-      gateways: unsupported("named gateways"),
+      gateways: gatewayRefsSchema(
+        "the servers",
+        "By default the gateway named `default`, or without one a port of its own.",
+      ),
     },
     {
       required: ["targets"],
       hasParts: true,
+      checks: withoutGateways(["port", "address"]),
       description:
         "MCP servers on their own port, at every path: short for a route with one `mcp` backend.",
     },

@@ -25,12 +25,17 @@ export function routePoliciesSchema() {
 
 /** Returns the schema of a listener's `policies`. */
 export function listenerPoliciesSchema() {
-  return object(builtPolicies("listener"), {
+  return object(listenerPolicyFields(), {
     hasParts: true,
     misplacedFieldHints: OF_THE_GATEWAY,
     description:
       "Policies that run before the route of a request is chosen, and can affect that choice.",
   });
+}
+
+/** Returns the policies of a listener by name. */
+export function listenerPolicyFields() {
+  return builtPolicies("listener");
 }
 
 function builtPolicies(scope: "route" | "listener"): Readonly<Record<string, Schema>> {

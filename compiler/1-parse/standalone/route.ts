@@ -18,30 +18,32 @@ export type RouteValue = Infer<ReturnType<typeof routeSchema>>;
 
 /** Schema of a request route. */
 export function routeSchema() {
-  return object(
-    {
-      name: shortText("Name in logs, metrics and generated code."),
-      namespace: unsupported("route namespaces"),
-      ruleName: unsupported("rule names"),
-      hostnames: list(
-        shortText("A hostname, exact or with `*` as its first label.", { format: "hostname" }),
-        {
-          minItems: 1,
-          description: "Hostnames that it serves; all of the listener by default.",
-        },
-      ),
-      matches: listOfParts(matchSchema, {
+  return object(routeFields(), { hasParts: true });
+}
+
+/** Returns the fields of a request route. */
+export function routeFields() {
+  return {
+    name: shortText("Name in logs, metrics and generated code."),
+    namespace: unsupported("route namespaces"),
+    ruleName: unsupported("rule names"),
+    hostnames: list(
+      shortText("A hostname, exact or with `*` as its first label.", { format: "hostname" }),
+      {
         minItems: 1,
-        description: "Alternative conditions for requests. Every path by default.",
-      }),
-      policies: routePoliciesSchema(),
-      backends: listOfParts(routeBackendSchema(), {
-        maxItems: 32,
-        description: "One backend, or several plain HTTP and MCP backends by weight.",
-      }),
-    },
-    { hasParts: true },
-  );
+        description: "Hostnames that it serves; all of the listener by default.",
+      },
+    ),
+    matches: listOfParts(matchSchema, {
+      minItems: 1,
+      description: "Alternative conditions for requests. Every path by default.",
+    }),
+    policies: routePoliciesSchema(),
+    backends: listOfParts(routeBackendSchema(), {
+      maxItems: 32,
+      description: "One backend, or several plain HTTP and MCP backends by weight.",
+    }),
+  };
 }
 
 /** Type of a valid set of conditions. */

@@ -5,11 +5,11 @@ import {
   shortText,
   text,
   unsupported,
-  unsupportedBut,
 } from "../../schema/schema.ts";
 import { attachedPolicySchema } from "./attached-policy.ts";
 import { namedBackendSchema } from "./backend.ts";
 import { frontendSchema } from "./frontend.ts";
+import { attachedRouteSchema, attachedTcpRouteSchema, gatewaysSchema } from "./gateway.ts";
 import { bindSchema } from "./listener.ts";
 import { llmSchema } from "./llm.ts";
 import { mcpDoorSchema } from "./mcp.ts";
@@ -40,7 +40,7 @@ function routeGroupSchema() {
 /** Schema of the standalone file (`gwc -f FILE`), as `gwc schema` prints it for editors. */
 export function standaloneSchema() {
   return object(standaloneFields(), {
-    atLeastOneOf: ["binds", "llm", "mcp"],
+    atLeastOneOf: ["gateways", "binds", "llm", "mcp"],
     hasParts: true,
     misplacedFieldHints: policiesElsewhere,
     title: "gwc gateway",
@@ -79,12 +79,15 @@ export function standaloneFields() {
     workloads: unsupported("mesh workloads"),
     llm: llmSchema(),
     mcp: mcpDoorSchema(),
-    gateways: unsupported("named gateways"),
-    routes: unsupportedBut(
-      "routes outside a listener",
-      "write them in a listener: binds: [{ port: 3000, listeners: [{ routes: [...] }] }]",
-    ),
-    tcpRoutes: unsupported("TCP routes"),
+    gateways: gatewaysSchema(),
+    routes: listOfParts(attachedRouteSchema(), {
+      minItems: 1,
+      description: "Routes for the requests of `gateways`.",
+    }),
+    tcpRoutes: listOfParts(attachedTcpRouteSchema(), {
+      minItems: 1,
+      description: "Routes for the connections of TCP and TLS `gateways`.",
+    }),
     routeGroups: listOfParts(routeGroupSchema(), {
       minItems: 1,
       description:

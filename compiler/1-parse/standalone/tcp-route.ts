@@ -20,29 +20,31 @@ export type TcpRouteValue = Infer<ReturnType<typeof fileTcpRouteSchema<RoutePoli
 
 /** Schema of a connection route. `requestPolicies` are those of a request route, most of which have no meaning here. */
 export function fileTcpRouteSchema<Policies>(requestPolicies: Schema<Policies>) {
-  return object(
-    {
-      name: shortText("Name in logs, metrics and generated code."),
-      namespace: unsupported("route namespaces"),
-      ruleName: unsupported("rule names"),
-      hostnames: list(
-        shortText("A server name, exact or with `*` as its first label.", { format: "hostname" }),
-        {
-          minItems: 1,
-          description: "Server names (SNI) that it serves; all of the listener by default.",
-        },
-      ),
-      policies: {
-        ...connectionPolicies(requestPolicies),
-        description: "Rules for who may connect, and connection settings of the backends.",
+  return object(tcpRouteFields(requestPolicies), { hasParts: true });
+}
+
+/** Returns the fields of a connection route. */
+export function tcpRouteFields<Policies>(requestPolicies: Schema<Policies>) {
+  return {
+    name: shortText("Name in logs, metrics and generated code."),
+    namespace: unsupported("route namespaces"),
+    ruleName: unsupported("rule names"),
+    hostnames: list(
+      shortText("A server name, exact or with `*` as its first label.", { format: "hostname" }),
+      {
+        minItems: 1,
+        description: "Server names (SNI) that it serves; all of the listener by default.",
       },
-      backends: listOfParts(backendSchema(requestPolicies), {
-        maxItems: 32,
-        description: "One backend, or several by weight.",
-      }),
+    ),
+    policies: {
+      ...connectionPolicies(requestPolicies),
+      description: "Rules for who may connect, and connection settings of the backends.",
     },
-    { hasParts: true },
-  );
+    backends: listOfParts(backendSchema(requestPolicies), {
+      maxItems: 32,
+      description: "One backend, or several by weight.",
+    }),
+  };
 }
 
 /** Traffic of a connection route. */

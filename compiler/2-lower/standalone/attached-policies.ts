@@ -6,6 +6,8 @@ import {
 import { sectionsOf } from "../../backends/parts/connection-sections.ts";
 import { readBackendPolicies } from "../../backends/parts/read-policies.ts";
 import { isPartial } from "../../config/broken-parts.ts";
+import { isPassedOn } from "../../config/passed-on.ts";
+import type { ListenerResource } from "../../config/resources.ts";
 import { acts } from "../../config/sections.ts";
 import {
   type ConfigPath,
@@ -18,7 +20,8 @@ import { suggest } from "../../diagnostics/suggestion.ts";
 import { type BackendPolicies, mergeBackendPolicies } from "../../model/backend-policies.ts";
 import type { Traffic } from "../../model/traffic.ts";
 import { type PolicyConfig, policyOf } from "../../policies/index.ts";
-import type { Attached, NamedListener, PoliciesByTarget } from "./attached.ts";
+import type { Attached, NamedListener, PoliciesByTarget, RoutePlacement } from "./attached.ts";
+import { attachmentsTo } from "./attachments.ts";
 import { mergePolicies } from "./route-groups.ts";
 import { readPolicies } from "./route-parts.ts";
 
@@ -129,6 +132,31 @@ export class AttachedPolicies implements PoliciesByTarget {
     );
     return joined(found.toSorted((a, b) => precision(a) - precision(b)));
   }
+}
+
+/**
+ * Returns what a route with these hostnames inherits from its listeners, once for listeners that differ in nothing. A
+ * route without listeners inherits nothing.
+ */
+export function placementsOf(
+  listeners: readonly ListenerResource[],
+  hostnames: readonly string[],
+  attached: PoliciesByTarget,
+): readonly RoutePlacement[] {
+  if (listeners.length === 0) return [{ ...NOTHING, listeners: [], isPassedOn: false }];
+  const found: RoutePlacement[] = [];
+  for (const attachment of attachmentsTo(listeners, hostnames)) {
+    const listener = listeners.find(({ key }) => key === attachment.listener);
+    if (listener === undefined) continue;
+    const inherited = { ...attached.onRoutes(listener), isPassedOn: isPassedOn(listener) };
+    const index = found.findIndex(({ listeners: _, ...each }) =>
+      isDeepStrictEqual(each, inherited),
+    );
+    const known = found[index];
+    if (known === undefined) found.push({ ...inherited, listeners: [attachment] });
+    else found[index] = { ...known, listeners: [...known.listeners, attachment] };
+  }
+  return found;
 }
 
 /**

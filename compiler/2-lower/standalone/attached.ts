@@ -1,4 +1,4 @@
-import type { ListenerResource } from "../../config/resources.ts";
+import type { ListenerResource, RouteAttachment } from "../../config/resources.ts";
 import type { BackendPolicies } from "../../model/backend-policies.ts";
 import type { PolicyConfig } from "../../policies/index.ts";
 
@@ -7,6 +7,13 @@ export interface Attached {
   readonly policies: readonly PolicyConfig[];
   /** Connection policies of backends; `undefined` if none. */
   readonly backendPolicies: BackendPolicies | undefined;
+}
+
+/** The listeners of a route, and the policies that it inherits. */
+export interface RoutePlacement extends Attached {
+  readonly listeners: readonly RouteAttachment[];
+  /** Whether the client's TLS is forwarded to the backends. */
+  readonly isPassedOn: boolean;
 }
 
 /** A listener, as far as targets identify it. */

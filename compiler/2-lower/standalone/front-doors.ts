@@ -14,23 +14,31 @@ import {
   readOwnPolicies,
 } from "../../backends/parts/read-policies.ts";
 import { isPartial } from "../../config/broken-parts.ts";
-import type { ListenerResource, RouteResource } from "../../config/resources.ts";
+import type { ListenerResource, MatchConfig, RouteResource } from "../../config/resources.ts";
 import { routeTraffic } from "../../config/sections.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import { mergeBackendPolicies } from "../../model/backend-policies.ts";
-import { actingThere, over } from "./attached-policies.ts";
+import type { PoliciesByTarget, RoutePlacement } from "./attached.ts";
+import { actingThere, over, placementsOf } from "./attached-policies.ts";
+import type { GatewayReferences, GatewayRefs } from "./gateway-references.ts";
 import { readListenerTls } from "./listener-tls.ts";
 import { mergePolicies } from "./route-groups.ts";
 import { type FileContext, meetRoute, meetServers, readPolicies } from "./route-parts.ts";
 
-/** Resources of a file's `llm` or `mcp` section: a listener with one route for every request. */
+/** Resources of a file's `llm` or `mcp` section. */
 export interface FrontDoor {
-  readonly listener: ListenerResource;
-  readonly route: RouteResource;
+  /** Its own listener, unless it is attached to gateways. */
+  readonly listeners: readonly ListenerResource[];
+  readonly routes: readonly RouteResource[];
 }
 
-/** Reads the listener and the route of `llm`. */
-export function readLlm(value: LlmValue, origin: Origin, context: FileContext): FrontDoor {
+/** Services for reading `llm` and `mcp`. */
+export interface DoorContext extends FileContext {
+  readonly references: GatewayReferences;
+}
+
+/** Reads the routes of `llm`, and its listener unless it is attached to gateways. */
+export function readLlm(value: LlmValue, origin: Origin, context: DoorContext): FrontDoor {
   const models = value.models.flatMap((model, index) =>
     model === undefined ? [] : [readModel(model, childOf(origin, "models", index))],
   );
@@ -39,7 +47,7 @@ export function readLlm(value: LlmValue, origin: Origin, context: FileContext): 
     model === undefined ? [] : [readVirtualModel(model, childOf(origin, "virtualModels", index))],
   );
   const backend = modelsByName(models, virtual, ofDoor, origin);
-  return frontDoor("llm", { port: LLM_PORT, ...value }, backend, origin, context);
+  return frontDoor("llm", value, backend, origin, context);
 }
 
 function readModel(model: LlmModelValue, origin: Origin): NamedModel {
@@ -47,69 +55,104 @@ function readModel(model: LlmModelValue, origin: Origin): NamedModel {
   return { name, provider, params, policies: readModelPolicies(model, origin), origin };
 }
 
-/** Reads the listener and the route of `mcp`, which serves MCP at every path. */
-export function readMcp(value: McpDoorValue, origin: Origin, context: FileContext): FrontDoor {
+/** Reads the routes of `mcp`, and its listener, which serves every path, unless it is attached to gateways. */
+export function readMcp(value: McpDoorValue, origin: Origin, context: DoorContext): FrontDoor {
   const servers = serversOfDoor(value, origin, readOwnPolicies);
   const policies = readBackendPolicies(value.policies, childOf(origin, "policies"));
   const backend = { ...servers, ...(policies && { policies }) };
   meetServers(backend, context);
-  return frontDoor("mcp", { port: MCP_PORT, ...value }, backend, origin, context);
+  return frontDoor("mcp", value, backend, origin, context);
 }
 
 /** Fields common to the `llm` and `mcp` sections. */
 interface DoorValue {
-  readonly port: number;
+  readonly gateways?: GatewayRefs;
+  readonly port?: number;
   readonly address?: string;
   readonly tls?: ListenerTlsValue;
   readonly policies?: RoutePolicies;
 }
 
+/** Ports and paths of the sections: on a port of its own a section serves every path. */
+const DOORS = {
+  llm: { port: LLM_PORT, attachedPaths: ["/"] },
+  mcp: { port: MCP_PORT, attachedPaths: ["/mcp", "/sse"] },
+};
+
 function frontDoor(
-  name: "llm" | "mcp",
-  { port, address, tls, policies: given = {} }: DoorValue,
+  name: keyof typeof DOORS,
+  value: DoorValue,
   backend: BackendConfig,
   origin: Origin,
-  context: FileContext,
+  context: DoorContext,
 ): FrontDoor {
-  const { attached, diagnostics } = context;
+  const { attached, references } = context;
   const isDoorPartial = attached.isPartial || isPartial(origin, context);
-  const general = over(attached.onRoutes({ name, port }), attached.onRoute(name));
-  const own = readPolicies(given, childOf(origin, "policies"), diagnostics);
+  const { gateways, port, address, tls } = value;
+  const hasOwnPort = [port, address, tls].some((each) => each !== undefined);
+  const isAttached = gateways !== undefined || (!hasOwnPort && references.hasDefault);
+  const own = isAttached ? [] : [ownListener(name, value, isDoorPartial, origin, attached)];
+  const listeners = isAttached ? references.listenersOf(gateways, origin, "HTTP") : own;
+  const paths = isAttached ? DOORS[name].attachedPaths : ["/"];
+  const matches = paths.map((path) => pathMatch(path, origin));
+  const served = { name, matches, isPartial: isDoorPartial };
+  const routes = placementsOf(listeners, [], attached).map((general) => {
+    const outer = { ...general, ...over(general, attached.onRoute(name)) };
+    return doorRoute(served, value, backend, origin, outer, context);
+  });
+  return { listeners: own, routes };
+}
+
+function ownListener(
+  name: keyof typeof DOORS,
+  { port = DOORS[name].port, address, tls }: DoorValue,
+  isDoorPartial: boolean,
+  origin: Origin,
+  attached: PoliciesByTarget,
+): ListenerResource {
+  return {
+    key: name,
+    name,
+    port,
+    portOrigin: childOf(origin, "port"),
+    address,
+    hostname: "*",
+    protocol: tls === undefined ? "HTTP" : "HTTPS",
+    tls: tls && readListenerTls(tls),
+    pathHandling: undefined,
+    isPartial: isDoorPartial,
+    policies: attached.before({ name, port }),
+    origin,
+  };
+}
+
+function doorRoute(
+  served: Pick<RouteResource, "name" | "matches"> & { readonly isPartial: boolean },
+  { policies: given = {} }: DoorValue,
+  backend: BackendConfig,
+  origin: Origin,
+  { listeners, ...general }: RoutePlacement,
+  context: FileContext,
+): RouteResource {
+  const own = readPolicies(given, childOf(origin, "policies"), context.diagnostics);
   const policies = mergePolicies(general.policies, own);
-  const carried = isDoorPartial ? undefined : routeTraffic([backend]);
+  const carried = served.isPartial ? undefined : routeTraffic([backend]);
   meetRoute({ policies: given }, policies, origin, carried, context);
   for (const section of sectionsOf(general.backendPolicies ?? {}))
     context.sections.meet(section, carried);
-  const before = attached.before({ name, port });
   const reached = general.backendPolicies && {
     policies: mergeBackendPolicies(general.backendPolicies, backend.policies),
   };
   return {
-    listener: {
-      key: name,
-      name,
-      port,
-      portOrigin: childOf(origin, "port"),
-      address,
-      hostname: "*",
-      protocol: tls === undefined ? "HTTP" : "HTTPS",
-      tls: tls && readListenerTls(tls),
-      pathHandling: undefined,
-      isPartial: isDoorPartial,
-      policies: before,
-      origin,
-    },
-    route: {
-      kind: "route",
-      name,
-      listeners: [{ listener: name, hostnames: [] }],
-      isPartial: isDoorPartial,
-      matches: [
-        { path: { kind: "prefix", value: "/" }, method: undefined, headers: [], query: [], origin },
-      ],
-      policies: actingThere(policies, general, carried),
-      backends: [{ ...backend, ...reached }],
-      origin,
-    },
+    kind: "route",
+    ...served,
+    listeners,
+    policies: actingThere(policies, general, carried),
+    backends: [{ ...backend, ...reached }],
+    origin,
   };
+}
+
+function pathMatch(value: string, origin: Origin): MatchConfig {
+  return { path: { kind: "prefix", value }, method: undefined, headers: [], query: [], origin };
 }

@@ -10,7 +10,6 @@ import {
   placeKey,
 } from "../../diagnostics/diagnostic.ts";
 import { suggest } from "../../diagnostics/suggestion.ts";
-import type { BackendPolicies } from "../../model/backend-policies.ts";
 import type { MatchRank, ValueMatchConfig } from "../../model/matches.ts";
 import {
   type PolicyConfig,
@@ -19,6 +18,7 @@ import {
   policyOf,
   policyOfKind,
 } from "../../policies/index.ts";
+import type { RoutePlacement } from "./attached.ts";
 import type { FileContext } from "./route-parts.ts";
 
 /** A group of routes of the file. */
@@ -32,11 +32,8 @@ export interface RouteGroup {
  * The context of a group's routes: from the route that delegates to it, and from those that delegate to that
  * route.
  */
-export interface Delegation {
-  readonly hostnames: readonly string[];
+export interface Delegation extends RoutePlacement {
   readonly matches: readonly MatchConfig[];
-  readonly policies: readonly PolicyConfig[];
-  readonly backendPolicies: BackendPolicies | undefined;
   /** Names of the groups that lead here. */
   readonly groups: readonly string[];
   /** Whether parts have mistakes (reported), so that something may be missing. */

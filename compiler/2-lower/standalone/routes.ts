@@ -10,7 +10,7 @@ import { childOf, type Origin, placeKey } from "../../diagnostics/diagnostic.ts"
 import { mergeBackendPolicies } from "../../model/backend-policies.ts";
 import { NAMED_SERVER } from "../../model/traffic.ts";
 import { respondsToAll, silentPolicies } from "../../policies/index.ts";
-import type { Attached } from "./attached.ts";
+import type { Attached, RoutePlacement } from "./attached.ts";
 import { actingThere, over } from "./attached-policies.ts";
 import {
   type Delegation,
@@ -32,15 +32,13 @@ export interface RoutesContext extends FileContext {
 
 /**
  * Reads a route of a file. If it delegates to a group, returns the group's routes for its requests and one that
- * refuses the rest. `general` are the policies for the listener's routes, `from` is the context of a delegated
- * route.
+ * refuses the rest. `from` is `outer` for a delegated route.
  */
 export function readRoute(
   route: RouteValue,
-  listener: string,
   origin: Origin,
   context: RoutesContext,
-  general: Attached,
+  outer: RoutePlacement,
   from?: Delegation,
 ): readonly RouteResource[] {
   const group = route.backends?.find((each) => each?.routeGroup !== undefined)?.routeGroup;
@@ -50,12 +48,11 @@ export function readRoute(
     groupUse.routes.add(placeKey(origin));
     return [];
   }
-  const read = readOwn(route, origin, context, general, from);
+  const read = readOwn(route, origin, context, outer, from);
   if (from !== undefined && read.matches.length === 0 && !read.isPartial) return [];
   groupUse.routes.add(placeKey(origin));
-  const listeners = [{ listener, hostnames: from?.hostnames ?? route.hostnames ?? [] }];
-  if (group !== undefined)
-    return delegate(group, { ...read, listeners }, origin, context, general, from);
+  const { listeners } = outer;
+  if (group !== undefined) return delegate(group, { ...read, listeners }, origin, context, from);
   const inherited = read.attached.backendPolicies;
   const backends = readBackends(route, origin, routeTraffic, context, inherited);
   const known = backends.flatMap((backend) => backend ?? []);
@@ -115,10 +112,9 @@ function readOwn(
   route: RouteValue,
   origin: Origin,
   context: RoutesContext,
-  general: Attached,
+  outer: Attached,
   from: Delegation | undefined,
 ): ReadRoute {
-  const outer = from ?? general;
   const named = over(outer, context.attached.onRoute(route.name));
   const own = route.matches?.flatMap((match, index) =>
     match === undefined ? [] : [readMatch(match, childOf(origin, "matches", index))],
@@ -146,19 +142,18 @@ function delegate(
   route: ReadRoute & Pick<RouteResource, "listeners">,
   origin: Origin,
   context: RoutesContext,
-  general: Attached,
   from: Delegation | undefined,
 ): readonly RouteResource[] {
   const { value, matches, policies, attached, listeners } = route;
   const way = from?.groups ?? [];
   const at = childOf(origin, "backends", 0, "routeGroup");
   const group = findGroup(name, at, context.groups, way, context);
-  const [attachment] = listeners;
   context.groupUse.groups.add(name);
-  if (group === undefined || attachment === undefined) return [];
+  if (group === undefined) return [];
   const own = readBackendPolicies(value.policies, childOf(origin, "policies"));
   const delegation: Delegation = {
-    hostnames: attachment.hostnames,
+    listeners,
+    isPassedOn: false,
     matches,
     policies,
     backendPolicies: mergeBackendPolicies(attached.backendPolicies, own),
@@ -168,7 +163,7 @@ function delegate(
   const routes = group.routes.flatMap((each, index) => {
     const place = childOf(group.origin, "routes", index);
     if (each === undefined) return [];
-    return readRoute(each, attachment.listener, place, context, general, delegation);
+    return readRoute(each, place, context, delegation, delegation);
   });
   const open = openMatches(
     matches,

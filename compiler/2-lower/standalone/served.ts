@@ -1,9 +1,9 @@
 import type { StandaloneInput } from "../../1-parse/parse.ts";
-import type { ListenerValue } from "../../1-parse/standalone/listener.ts";
+import type { RouteValue } from "../../1-parse/standalone/route.ts";
 import type { StandaloneFile } from "../../1-parse/standalone/standalone.ts";
+import type { TcpRouteValue } from "../../1-parse/standalone/tcp-route.ts";
 import { type BackendConfig, type BackendKind, backendOf } from "../../backends/index.ts";
 import { isPartial } from "../../config/broken-parts.ts";
-import { isPassedOn } from "../../config/passed-on.ts";
 import type {
   ListenerResource,
   RouteBackend,
@@ -15,11 +15,17 @@ import { childOf, type Diagnostics, type Origin } from "../../diagnostics/diagno
 import { guarded } from "../../diagnostics/guarded.ts";
 import type { Section, Traffic } from "../../model/traffic.ts";
 import { limitsTokens } from "../../policies/index.ts";
-import { AttachedPolicies, actingThere, type GatewayName } from "./attached-policies.ts";
+import {
+  AttachedPolicies,
+  actingThere,
+  type GatewayName,
+  placementsOf,
+} from "./attached-policies.ts";
+import { type DeclaredListener, declaredListeners } from "./declared-listeners.ts";
 import { readLlm, readMcp } from "./front-doors.ts";
-import { readListenerTls } from "./listener-tls.ts";
+import { GatewayReferences } from "./gateway-references.ts";
 import { mergePolicies, readRouteGroups, reportIdleGroups } from "./route-groups.ts";
-import { meetPolicies, readNamedBackends, readPolicies } from "./route-parts.ts";
+import { type FileContext, meetPolicies, readNamedBackends, readPolicies } from "./route-parts.ts";
 import { type RoutesContext, readRoute } from "./routes.ts";
 import { Services } from "./services.ts";
 import { checkRouteField, readTcpRoute } from "./tcp-routes.ts";
@@ -37,7 +43,16 @@ export interface ServedParts {
 /** The sections of a file that define resources. */
 export type ServingValue = Pick<
   StandaloneFile,
-  "binds" | "backends" | "services" | "llm" | "mcp" | "routeGroups" | "policies"
+  | "gateways"
+  | "routes"
+  | "tcpRoutes"
+  | "binds"
+  | "backends"
+  | "services"
+  | "llm"
+  | "mcp"
+  | "routeGroups"
+  | "policies"
 >;
 
 /**
@@ -86,31 +101,36 @@ export function lowerServed(
     groupUse,
     attached,
   };
-  const listeners: ListenerResource[] = [];
-  const routes: (RouteResource | TcpRouteResource)[] = [];
-  for (const each of boundListeners(file, origin)) {
-    const read = guarded(each.at, diagnostics, () => readBoundListener(each, context));
-    if (read === undefined) continue;
-    listeners.push(read.listener);
-    routes.push(...read.routes);
-  }
+  const bound = declaredListeners(file, origin).flatMap((declared) => {
+    const at = declared.resource.origin;
+    const listener = guarded(at, diagnostics, () => readListener(declared, context));
+    return listener === undefined ? [] : [{ declared, listener }];
+  });
+  const ofPorts = bound.map(({ listener }) => listener);
+  const references = new GatewayReferences(file.gateways, { ...context, listeners: ofPorts });
+  const declaredRoutes = [
+    ...bound.flatMap(({ declared, listener }) => readInnerRoutes(declared, listener, context)),
+    ...readAttachedRoutes(file, references, context),
+  ];
   if (broken.length === 0) {
     reportIdleGroups(groups, groupUse, diagnostics);
     services.reportIdle();
   }
   const { llm, mcp } = file;
+  const doorContext = { ...context, references };
   const doors = [
     llm &&
       guarded(childOf(origin, "llm"), diagnostics, () =>
-        readLlm(llm, childOf(origin, "llm"), context),
+        readLlm(llm, childOf(origin, "llm"), doorContext),
       ),
     mcp &&
       guarded(childOf(origin, "mcp"), diagnostics, () =>
-        readMcp(mcp, childOf(origin, "mcp"), context),
+        readMcp(mcp, childOf(origin, "mcp"), doorContext),
       ),
   ].filter((door) => door !== undefined);
-  listeners.push(...doors.map(({ listener }) => listener));
-  routes.push(...doors.map(({ route }) => route));
+  if (broken.length === 0) references.reportIdle();
+  const listeners = [...ofPorts, ...doors.flatMap((door) => door.listeners)];
+  const routes = [...declaredRoutes, ...doors.flatMap((door) => door.routes)];
   const names = routes.flatMap(({ name }) => name ?? []);
   if (broken.length === 0) attached.reportIdle({ listeners, routes: names }, diagnostics);
   meetServers({ listeners, routes }, sections);
@@ -149,93 +169,89 @@ function sectionsOf<Kind extends BackendKind>(backend: BackendConfig<Kind>): rea
   return servers.flatMap(({ sections = [] }) => sections);
 }
 
-type BindValue = NonNullable<NonNullable<ServingValue["binds"]>[number]>;
-
-/** A listener of a port, with the locations of both. */
-interface BoundListener {
-  readonly bind: BindValue;
-  readonly bindAt: Origin;
-  readonly listener: ListenerValue;
-  readonly at: Origin;
-  readonly key: string;
-}
-
-function boundListeners({ binds = [] }: ServingValue, origin: Origin): readonly BoundListener[] {
-  return binds.flatMap((bind, bindIndex) => {
-    const bindAt = childOf(origin, "binds", bindIndex);
-    return (bind?.listeners ?? []).flatMap((listener, index) => {
-      if (bind === undefined || listener === undefined) return [];
-      const at = childOf(bindAt, "listeners", index);
-      return { bind, bindAt, listener, at, key: `${bindIndex}/${index}` };
-    });
-  });
-}
-
-/** Reads a listener and its own routes. */
-function readBoundListener(
-  { bind, bindAt, listener, at, key }: BoundListener,
-  context: RoutesContext,
-): Pick<ServedParts, "routes"> & { readonly listener: ListenerResource } {
-  const { attached, diagnostics, sections } = context;
-  const isListenerPartial = attached.isPartial || isPartial(at, context, ["routes", "tcpRoutes"]);
-  const own = readPolicies(listener.policies ?? {}, childOf(at, "policies"), diagnostics);
-  const named = readListener(listener, key, bind.port, childOf(bindAt, "port"), at);
-  const before = attached.before(named);
-  const all = { policies: before, backendPolicies: undefined };
-  const policies = actingThere(mergePolicies(before, own), all, listenerTraffic(named));
-  const general = attached.onRoutes(named);
-  const read = { ...named, policies };
-  meetPolicies(policies, isListenerPartial ? undefined : listenerTraffic(read), sections);
-  const { address, tunnelProtocol } = bind;
-  const tunnel = tunnelProtocol && {
-    protocol: tunnelProtocol,
-    origin: childOf(bindAt, "tunnelProtocol"),
-  };
-  const routes = (listener.routes ?? []).flatMap((route, index) => {
-    const place = childOf(at, "routes", index);
-    if (route === undefined) return [];
-    return guarded(place, diagnostics, () => readRoute(route, key, place, context, general)) ?? [];
-  });
-  const tcpRoutes = (listener.tcpRoutes ?? []).flatMap((route, index) => {
-    const place = childOf(at, "tcpRoutes", index);
-    if (route === undefined) return [];
-    return (
-      guarded(place, diagnostics, () =>
-        readTcpRoute(route, key, isPassedOn(read), place, context, general),
-      ) ?? []
-    );
-  });
-  // Its protocol may have been omitted because of a mistake.
-  if (!isListenerPartial) checkRouteField(listener, at, diagnostics);
-  return {
-    listener: { ...read, address, tunnel, isPartial: isListenerPartial },
-    routes: [...routes, ...tcpRoutes],
-  };
-}
-
-/** The fields of a listener itself. */
-type ReadListener = Omit<ListenerResource, "policies" | "isPartial" | "address" | "tunnel">;
-
+/** Reads a listener without its routes. */
 function readListener(
-  listener: ListenerValue,
-  key: string,
-  port: number,
-  portOrigin: Origin,
-  origin: Origin,
-): ReadListener {
-  const hostname = listener.hostname ?? "*";
-  return {
-    key,
-    name: listener.name ?? (hostname === "*" ? `port-${port}` : hostname),
-    port,
-    portOrigin,
-    hostname,
-    protocol: listener.protocol ?? "HTTP",
-    tls: listener.tls && readListenerTls(listener.tls),
-    pathHandling: listener.pathHandling && {
-      value: listener.pathHandling,
-      origin: childOf(origin, "pathHandling"),
-    },
-    origin,
-  };
+  { resource, policies, policiesOrigin }: DeclaredListener,
+  { attached, diagnostics, sections, broken }: FileContext,
+): ListenerResource {
+  const isListenerPartial =
+    attached.isPartial || isPartial(resource.origin, { broken }, ["routes", "tcpRoutes"]);
+  const own = readPolicies(policies, policiesOrigin, diagnostics);
+  const before = attached.before(resource);
+  const all = { policies: before, backendPolicies: undefined };
+  const traffic = listenerTraffic(resource);
+  const acting = actingThere(mergePolicies(before, own), all, traffic);
+  meetPolicies(acting, isListenerPartial ? undefined : traffic, sections);
+  return { ...resource, policies: acting, isPartial: isListenerPartial };
+}
+
+/** Reads the routes in a listener of a bind. */
+function readInnerRoutes(
+  { routes, tcpRoutes }: DeclaredListener,
+  listener: ListenerResource,
+  context: RoutesContext,
+): readonly (RouteResource | TcpRouteResource)[] {
+  const { origin, protocol, isPartial: isListenerPartial } = listener;
+  const read = [
+    ...(routes ?? []).flatMap((route, index) =>
+      readRoutesOn(route, [listener], childOf(origin, "routes", index), context),
+    ),
+    ...(tcpRoutes ?? []).flatMap((route, index) =>
+      readTcpRoutesOn(route, [listener], childOf(origin, "tcpRoutes", index), context),
+    ),
+  ];
+  // Its protocol may have been omitted because of a mistake.
+  if (isListenerPartial !== true)
+    checkRouteField({ protocol, routes, tcpRoutes }, origin, context.diagnostics);
+  return read;
+}
+
+/** Reads the routes of the file that refer to gateways. */
+function readAttachedRoutes(
+  { routes = [], tcpRoutes = [] }: Pick<ServingValue, "routes" | "tcpRoutes">,
+  references: GatewayReferences,
+  context: RoutesContext,
+): readonly (RouteResource | TcpRouteResource)[] {
+  return [
+    ...routes.flatMap((route, index) => {
+      const at = childOf(context.root, "routes", index);
+      if (route === undefined) return [];
+      const listeners = references.listenersOf(route.gateways, at, "HTTP");
+      return readRoutesOn(route, listeners, at, context);
+    }),
+    ...tcpRoutes.flatMap((route, index) => {
+      const at = childOf(context.root, "tcpRoutes", index);
+      if (route === undefined) return [];
+      const listeners = references.listenersOf(route.gateways, at, "TCP");
+      return readTcpRoutesOn(route, listeners, at, context);
+    }),
+  ];
+}
+
+/** Reads a route on listeners. */
+function readRoutesOn(
+  route: RouteValue | undefined,
+  listeners: readonly ListenerResource[],
+  at: Origin,
+  context: RoutesContext,
+): readonly RouteResource[] {
+  if (route === undefined) return [];
+  const { attached, diagnostics } = context;
+  return placementsOf(listeners, route.hostnames ?? [], attached).flatMap(
+    (outer) => guarded(at, diagnostics, () => readRoute(route, at, context, outer)) ?? [],
+  );
+}
+
+/** Reads a connection route on listeners. */
+function readTcpRoutesOn(
+  route: TcpRouteValue | undefined,
+  listeners: readonly ListenerResource[],
+  at: Origin,
+  context: FileContext,
+): readonly TcpRouteResource[] {
+  if (route === undefined) return [];
+  const { attached, diagnostics } = context;
+  return placementsOf(listeners, route.hostnames ?? [], attached).flatMap(
+    (outer) => guarded(at, diagnostics, () => readTcpRoute(route, at, context, outer)) ?? [],
+  );
 }

@@ -5,21 +5,19 @@ import { isPartial } from "../../config/broken-parts.ts";
 import type { ListenerResource, TcpRouteResource } from "../../config/resources.ts";
 import { streamTraffic } from "../../config/sections.ts";
 import { childOf, type Diagnostics, keyPlace, type Origin } from "../../diagnostics/diagnostic.ts";
-import type { Attached } from "./attached.ts";
+import type { RoutePlacement } from "./attached.ts";
 import { actingThere, over } from "./attached-policies.ts";
 import { mergePolicies } from "./route-groups.ts";
 import { type FileContext, meetRoute, readBackends, readPolicies } from "./route-parts.ts";
 
-/** Reads a TCP route of one listener; `isPassedOn` means that the client's TLS is forwarded to the backends. */
+/** Reads a TCP route. */
 export function readTcpRoute(
   route: TcpRouteValue,
-  listener: string,
-  isPassedOn: boolean,
   origin: Origin,
   context: FileContext,
-  general: Attached,
+  { listeners, isPassedOn, ...general }: RoutePlacement,
 ): TcpRouteResource {
-  const { name, hostnames = [], policies = {} } = route;
+  const { name, policies = {} } = route;
   const trafficOf = (backends: readonly BackendConfig[]) => streamTraffic(backends, isPassedOn);
   const { attached } = context;
   const outer = over(general, attached.onRoute(name));
@@ -36,7 +34,7 @@ export function readTcpRoute(
   return {
     kind: "tcpRoute",
     name,
-    listeners: [{ listener, hostnames }],
+    listeners,
     isPartial: isRoutePartial,
     policies: read,
     backends: known,
@@ -47,14 +45,14 @@ export function readTcpRoute(
 /** Reports HTTP routes on a TCP listener, and the reverse. */
 export function checkRouteField(
   listener: {
-    readonly protocol?: ListenerResource["protocol"];
-    readonly routes?: readonly unknown[];
-    readonly tcpRoutes?: readonly unknown[];
+    readonly protocol: ListenerResource["protocol"];
+    readonly routes: readonly unknown[] | undefined;
+    readonly tcpRoutes: readonly unknown[] | undefined;
   },
   origin: Origin,
   diagnostics: Diagnostics,
 ): void {
-  const { protocol = "HTTP" } = listener;
+  const { protocol } = listener;
   const isTcp = protocol === "TCP" || protocol === "TLS";
   const [field, instead] = isTcp
     ? (["routes", "tcpRoutes"] as const)

@@ -223,6 +223,43 @@ export const routingMessages = {
     text: ({ name }) => `two route groups are named "${name}"`,
     explanation: "Routes refer to a group by its name, so the name must be unique in the file.",
   }),
+  "duplicate-listener": message<{ name: string }>({
+    severity: "error",
+    text: ({ name }) => `two listeners are named "${name}"`,
+    explanation:
+      "Routes refer to a listener by its name, so the name must be unique in its gateway.",
+  }),
+  "no-default-gateway": message<{ candidates: readonly string[] }>({
+    severity: "error",
+    text: () => 'this is attached to no gateway: there is none named "default"',
+    hint: ({ candidates }) =>
+      candidates.length === 0
+        ? "add one: gateways: { default: { port: 3000 } }"
+        : `write gateways: NAME; there is ${candidates.slice(0, 5).join(", ")}`,
+    explanation:
+      "Routes of the file serve the requests of the gateways that they name with `gateways`, or of the one named " +
+      "`default`.",
+  }),
+  "wrong-gateway": message<{ reference: string; protocol: string; form: "HTTP" | "TCP" }>({
+    severity: "error",
+    text: ({ reference, protocol, form }) =>
+      `the gateway "${reference}" has protocol: ${protocol}, which takes no ${form} routes`,
+    hint: ({ form }) =>
+      form === "HTTP"
+        ? "use `tcpRoutes` for it, or name a gateway with protocol: HTTP or HTTPS"
+        : "use `routes` for it, or set protocol: TCP or TLS",
+    explanation:
+      "HTTP and HTTPS gateways handle requests with `routes`, `llm` and `mcp`. TCP and TLS gateways forward " +
+      "connections with `tcpRoutes`.",
+  }),
+  "unused-gateway": message<{ reference: string }>({
+    severity: "warning",
+    text: ({ reference }) => `nothing is attached to the gateway "${reference}"`,
+    hint: ({ reference }) => `write gateways: ${reference} in a route, or remove it`,
+    explanation:
+      "The port is opened, but no request on it has a route: each one is answered with 404, and connections of TCP " +
+      "and TLS gateways are closed.",
+  }),
   "group-circle": message<{ way: readonly string[] }>({
     severity: "error",
     text: ({ way }) => `route groups form a circle: ${way.join(" -> ")}`,

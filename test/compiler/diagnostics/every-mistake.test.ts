@@ -11,7 +11,7 @@ import { fieldsOf, type SchemaField, type Step, valueWithAll } from "../fields/s
 const schema = standaloneSchema();
 /** Parts that have the same schema in several places: one place is tested. */
 const REPEATED =
-  /promptGuard\..*\.policies\.|^(?:(?:llm|mcp)\.policies|routeGroups\.\[\]\.routes\.\[\]|policies\.\[\]\.policy)\.|\.(conditional\.\[\]|extAuth|rateLimit|externalModeration)\.|\.(remoteRateLimit|extProc|endpointPicker|webhook|requestMirror|extAuthz)\..*policies\.|(tracing|otlp|logging)\..*policies\.|(backends|providers|models|defaults|targets)\b.*\.policies\./;
+  /promptGuard\..*\.policies\.|^gateways\.\*\.listeners\.\[\]\.|^(?:(?:llm|mcp)\.policies|(?:routeGroups\.\[\]\.)?routes\.\[\]|tcpRoutes\.\[\]|policies\.\[\]\.policy)\.|\.(conditional\.\[\]|extAuth|rateLimit|externalModeration)\.|\.(remoteRateLimit|extProc|endpointPicker|webhook|requestMirror|extAuthz)\..*policies\.|(tracing|otlp|logging)\..*policies\.|(backends|providers|models|defaults|targets)\b.*\.policies\./;
 /** Every field is tested in the long run, one of this many in the usual one. */
 const STRIDE = process.env.GWC_LONG_TESTS === undefined ? 6 : 1;
 

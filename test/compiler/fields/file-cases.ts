@@ -51,8 +51,37 @@ const login = {
 /** A limit that counts the tokens of models. */
 const spending = { localRateLimit: [{ tokens: 3, unit: "Seconds" }] };
 
+/** A file whose routes attach to gateways. */
+function attached(one: object, rest: object): object {
+  return { gateways: { one, two: { port: 3001 } }, ...rest };
+}
+
+const plainGateway = { port: 3000 };
+const attachedRoute = { gateways: ["one"], backends: [host] };
+const halves = [
+  { name: "a", hostname: "a.test" },
+  { name: "b", hostname: "b.test" },
+];
+
 /** Configurations that may contain the fields. */
 export const seeds: readonly unknown[] = [
+  ...[
+    plainGateway,
+    { ...plainGateway, tls: listenerTls },
+    { ...plainGateway, listeners: halves },
+    { ...plainGateway, listeners: [{ name: "a", tls: listenerTls }] },
+  ].map((one) => attached(one, { routes: [attachedRoute] })),
+  {
+    gateways: {
+      tcp: { port: 3000, protocol: "TCP" },
+      other: { port: 3001, protocol: "TLS", tls: listenerTls },
+    },
+    tcpRoutes: [{ gateways: ["tcp"], backends: [host] }],
+  },
+  attached(plainGateway, { mcp: { gateways: ["one"], targets: [target] } }),
+  attached(plainGateway, {
+    llm: { gateways: ["one"], models: [{ name: "m", provider: "openAI" }] },
+  }),
   ...callouts.map((policies) => gateway({ routes: [{ policies, backends: [host] }] })),
   ...callouts.map((policies) => gateway({ policies, routes: [{ backends: [host] }] })),
 
@@ -298,6 +327,10 @@ export const told: readonly (readonly [part: string, code: string])[] = [
 
 /** Values of fields where the schema alone does not say what makes sense. */
 export const known: KnownValues = {
+  gateways: ["one", "two"],
+  "gateways.[]": ["one", "two"],
+  "tcpRoutes.[].gateways": ["tcp", "other"],
+  "tcpRoutes.[].gateways.[]": ["tcp", "other"],
   backendTunnel: [{ proxy: { host: "127.0.0.1:9005" } }],
   "backendTunnel.proxy.host": ["127.0.0.1:9005", "127.0.0.1:9006"],
   sessionPersistence: [{ absoluteTimeout: "1h" }],

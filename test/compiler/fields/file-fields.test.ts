@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { listenerPolicyFields } from "../../../compiler/1-parse/standalone/policies.ts";
 import { standaloneSchema } from "../../../compiler/1-parse/standalone/standalone.ts";
 import type { ConfigValue } from "../../../compiler/schema/config-values.ts";
 import {
@@ -24,7 +25,11 @@ const LABELS =
   /^policies\.\[\]\.(name\.|target\.(gateway\.gateway(Name|Namespace)|route\.namespace)$)/;
 /** Any other route and its policies, by the same schema: a bind's route stands for them. */
 const LIKE_A_ROUTE =
-  /^(?:(?:llm|mcp)\.policies|routeGroups\.\[\]\.routes\.\[\]|policies\.\[\]\.policy)\./;
+  /^(?:(?:llm|mcp)\.policies|(?:routeGroups\.\[\]\.)?routes\.\[\]|tcpRoutes\.\[\]|policies\.\[\]\.policy)\.(?!gateways\b)/;
+/** Policies of a gateway, by the same schema: those of a bind's listener stand for them. */
+const LIKE_A_LISTENER = new RegExp(
+  `^gateways\\.\\*\\.(?:listeners\\.\\[\\]\\.)?(?:${Object.keys(listenerPolicyFields()).join("|")})\\.`,
+);
 /** Fields that occur in several places with one schema and one reading: another place of them is tested. */
 const REPEATED =
   /\.conditional\.\[\]\.|\.extAuth\.|\.rateLimit\.(remote|global)\.|\.(remoteRateLimit|extProc|endpointPicker)\.policies\.|listeners\.\[\]\.policies\.extAuthz\.policies\.|(tracing|otlp)\.policies\.|(requestMirror|promptGuard)\..*policies\.|webhook\.target\.backend$|(backends|providers|models|defaults)\b.*\.(promptGuard|guardrails)\./;
@@ -35,7 +40,7 @@ const EMPTY_CHOICES =
 /** By what others have too, it is put to the question there. */
 function isRepeated(path: readonly Step[]): boolean {
   const name = path.join(".");
-  return LIKE_A_ROUTE.test(name) || REPEATED.test(name);
+  return [LIKE_A_ROUTE, LIKE_A_LISTENER, REPEATED].some((each) => each.test(name));
 }
 
 function isMisplaced({ path }: SchemaField): boolean {
@@ -84,6 +89,7 @@ describe("every field of a standalone file", () => {
     // Names make no difference to clients.
     expect(unseenBy(form)).toEqual([
       ...["name", "binds.[].listeners.[].name", "binds.[].listeners.[].routes.[].name"],
+      "gateways.*.listeners.[].name",
     ]);
   });
 

@@ -36,11 +36,12 @@ function set(
     .filter((each) => each?.includes(key) === true)
     .flatMap((each) => each ?? [])
     .filter((each) => each !== key);
-  const kept = Object.entries(given).filter(
-    ([name]) => name !== key && !alternatives.includes(name),
-  );
   const inner = set(part, given[key], at, rest, value, known);
-  return Object.fromEntries(inner === undefined ? kept : [...kept, [key, inner]]);
+  // The first key of a map stays the first.
+  const entries = Object.entries({ ...given, [key]: inner });
+  return Object.fromEntries(
+    entries.filter(([name, each]) => each !== undefined && !alternatives.includes(name)),
+  );
 }
 
 /** Surroundings of a field: the existing ones, a known valid object, or the minimum that the schema requires. */
