@@ -44,6 +44,20 @@ describe("values are typed by the schemas that let them through", () => {
   });
 });
 
+describe("files and manifests have one schema", () => {
+  it("no description of a field is written twice", () => {
+    const homes = new Map<string, Set<string>>();
+    for (const file of sources) {
+      if (!/^compiler\/(1-parse|backends|config|manifests|policies|schema)\//.test(file)) continue;
+      const code = readFileSync(path.join(root, file), "utf8");
+      for (const [, text = ""] of code.matchAll(/"((?:[^"\\\n]|\\.){40,}\.)"/g))
+        homes.set(text, (homes.get(text) ?? new Set()).add(file));
+    }
+    const twins = [...homes].flatMap(([text, files]) => (files.size > 1 ? [[text, ...files]] : []));
+    expect(twins).toEqual([]);
+  });
+});
+
 describe("a policy is one unit in three files", () => {
   it.each(policies.map(({ kind }) => kind))(
     "%s has its config, template, runtime and tests",

@@ -1,4 +1,6 @@
-import { byteCount, duration, integer, type Schema } from "../schema/schema.ts";
+import { byteCount, choice, duration, integer, list, type Schema, text } from "../schema/schema.ts";
+import { bothForms } from "../schema/two-forms.ts";
+import { CIPHER_SUITES } from "./frontend.ts";
 
 /** Builder of a duration field in files or manifests. */
 type TimeSchema = (
@@ -74,3 +76,37 @@ export function handshakeTimeout(time: TimeSchema = duration) {
     default: "15s",
   });
 }
+
+/** Schemas of the protocols that clients can negotiate. */
+export const alpnProtocols = bothForms(
+  list(text("A protocol.", { maxLength: 64 }), {
+    minItems: 1,
+    maxItems: 16,
+    description:
+      "Protocols that clients can negotiate (ALPN), by preference: `h2` and `http/1.1` for HTTPS, any others (`mqtt`, `postgresql`) for terminated TLS connections that are forwarded as TCP.",
+  }),
+  { file: { uniqueItems: true } },
+);
+
+/** Schemas of the cipher suites that clients can negotiate. */
+export const cipherSuites = bothForms(
+  list(choice("A cipher suite.", CIPHER_SUITES), {
+    description: "Cipher suites that clients can negotiate, by preference.",
+  }),
+  { file: { minItems: 1, maxItems: CIPHER_SUITES.length, uniqueItems: true } },
+);
+
+/** Description of the condition of the access log. */
+export const LOG_FILTER = "CEL expression that selects the requests that are logged.";
+
+/** Description of `tracing`. */
+export const TRACES = "Traces of requests (OpenTelemetry), and their collector.";
+
+/** Descriptions of the sampling rates of traces. */
+export const SAMPLINGS = {
+  randomSampling:
+    "Fraction of requests without a trace that are traced: a number (`0.1`), true, or a CEL expression over the request. " +
+    "None by default.",
+  clientSampling:
+    "Fraction of requests with a recorded trace that are traced here too. All by default.",
+};

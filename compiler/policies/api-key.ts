@@ -8,7 +8,8 @@ import type { Json } from "../model/json.ts";
 import { withoutLiteral } from "../model/literal-secrets.ts";
 import { shownText, type Text } from "../model/texts.ts";
 import { anyText, type Infer, json, list, map, object, text } from "../schema/schema.ts";
-import { identityMode, type JwtMode, kubernetesMode, modeSchema } from "./jwt-auth.ts";
+import { fileWord } from "../schema/two-forms.ts";
+import { credentialMode, type JwtMode, tokenMode } from "./jwt-auth.ts";
 import {
   type CredentialLocationConfig,
   type CredentialLocationNode,
@@ -78,7 +79,7 @@ const keySchema = object(
 
 const schema = object(
   {
-    mode: modeSchema,
+    mode: tokenMode.file,
     keys: list(keySchema, { minItems: 1, maxItems: 4096, description: "Accepted keys." }),
     location: credentialLocationSchema("Bearer"),
   },
@@ -90,7 +91,7 @@ const schema = object(
 
 const kubernetesSchema = object(
   {
-    mode: identityMode,
+    mode: credentialMode,
     location: credentialLocationSchema("Bearer"),
     secretRef: localObject(
       "A Secret whose entries are API keys: either the plain key or `{key or keyHash, metadata, allowedModels}` as JSON.",
@@ -166,7 +167,7 @@ export const apiKey: Policy<
         diagnostics.report("selector-without-match", at, { what: "Secret of the namespace" });
       const files = names.flatMap((name) => secretFiles(name, undefined, "apiKey", at));
       return {
-        mode: kubernetesMode(given.mode),
+        mode: fileWord(given.mode ?? "Strict"),
         location: lowerCredentialLocation(given.location, "Bearer", childOf(origin, "location")),
         keys: files.map((file) => ({
           ...{ kind: "file", file, isSecret: true, metadata: {}, origin: at },

@@ -4,7 +4,8 @@ import { localObject } from "../manifests/field-types.ts";
 import { listChanges, type SettingsChange } from "../model/access.ts";
 import { shownText, type Text } from "../model/texts.ts";
 import { anyText, either, type Infer, list, object, shortText, text } from "../schema/schema.ts";
-import { identityMode, type JwtMode, kubernetesMode, modeSchema } from "./jwt-auth.ts";
+import { fileWord } from "../schema/two-forms.ts";
+import { credentialMode, type JwtMode, tokenMode } from "./jwt-auth.ts";
 import {
   type CredentialLocationConfig,
   type CredentialLocationNode,
@@ -38,7 +39,7 @@ interface BasicAuthNode {
 
 const schema = object(
   {
-    mode: modeSchema,
+    mode: tokenMode.file,
     realm: shortText("The realm, which browsers show in their login dialog.", {
       pattern: "^[\\x20-\\x7e]+$",
       form: "printable ASCII text",
@@ -71,7 +72,7 @@ const schema = object(
 const kubernetesSchema = object(
   {
     location: credentialLocationSchema("Basic"),
-    mode: identityMode,
+    mode: credentialMode,
     realm: text("The realm of the challenge.", { default: "Restricted" }),
     users: list(text("A line of an htpasswd file."), {
       minItems: 1,
@@ -139,7 +140,7 @@ export const basicAuth: Policy<
               childOf(origin, "secretRef"),
             );
       return {
-        mode: kubernetesMode(given.mode),
+        mode: fileWord(given.mode ?? "Strict"),
         realm: given.realm ?? "Restricted",
         location: lowerCredentialLocation(given.location, "Basic", childOf(origin, "location")),
         passwords:

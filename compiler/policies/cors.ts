@@ -11,6 +11,7 @@ import {
   object,
   shortText,
 } from "../schema/schema.ts";
+import { bothForms, formFields } from "../schema/two-forms.ts";
 import { canonicalOrigin } from "./parts/canonical-origin.ts";
 import type { Policy, ResolveContext } from "./policy.ts";
 
@@ -50,62 +51,67 @@ const HEADER = { pattern: TOKEN_PATTERN, form: 'a header name such as "x-team", 
 
 const CREDENTIALS = "Whether pages may send cookies and credentials.";
 
-const schema = object(
-  {
-    allowOrigins: list(
-      shortText("`https://app.example.com`, `https://*.example.com`, or `*`.", {
-        pattern: ORIGIN,
-        form: 'an origin such as "https://app.example.com" or "https://*.example.com", or "*"',
-      }),
-      {
-        minItems: 1,
-        description: "Origins whose pages may read the responses.",
-      },
-    ),
-    allowMethods: list(shortText("A method, or `*`.", METHOD), {
-      description: "Methods that a preflight allows.",
-    }),
-    allowHeaders: list(shortText("A header name, or `*`.", HEADER), {
-      description: "Request headers that a preflight allows.",
-    }),
-    exposeHeaders: list(shortText("A header name, or `*`.", HEADER), {
-      description: "Response headers that pages may read.",
-    }),
-    allowCredentials: boolean(`${CREDENTIALS} Not allowed with the origin \`*\`.`),
-    maxAge: duration("How long browsers may cache a preflight response, in whole seconds."),
-  },
-  { required: ["allowOrigins"], description: "Cross-origin resource sharing." },
+const ORIGINS = "Origins whose pages may read the responses.";
+
+const origin = bothForms(
+  shortText("`https://app.example.com`, `https://*.example.com`, or `*`.", {
+    pattern: ORIGIN,
+    form: 'an origin such as "https://app.example.com" or "https://*.example.com", or "*"',
+  }),
+  { manifest: { maxLength: 253 } },
 );
 
-/** Schema of Gateway API's `HTTPCORSFilter`. */
-const kubernetesSchema = object({
-  allowOrigins: list(
-    shortText("`https://app.example.com`, `https://*.example.com`, or `*`.", {
-      maxLength: 253,
-      pattern: "^(\\*|null|[a-z][a-z0-9+.-]*://(\\*\\.)?[^\\s/*?#@]+)$",
+/** Fields of files, and of Gateway API's `HTTPCORSFilter`. */
+const fields = {
+  allowOrigins: {
+    file: list(origin.file, { minItems: 1, description: ORIGINS }),
+    manifest: list(origin.manifest, { maxItems: 64, description: ORIGINS }),
+  },
+  allowMethods: bothForms(
+    list(shortText("A method, or `*`.", METHOD), {
+      description: "Methods that a preflight allows.",
     }),
-    { maxItems: 64, description: "Origins whose pages may read the responses." },
+    { manifest: { maxItems: 9 } },
   ),
-  allowCredentials: boolean(
-    `${CREDENTIALS} With the origin \`*\`, responses name each page's origin, as Gateway API's conformance requires ` +
-      "(HTTPRouteCORSAllowCredentialsBehavior); this is a warning, and an error with `--strict`.",
+  allowHeaders: bothForms(
+    list(shortText("A header name, or `*`.", HEADER), {
+      description: "Request headers that a preflight allows.",
+    }),
+    { manifest: { maxItems: 64 } },
   ),
-  allowMethods: list(shortText("A method, or `*`.", METHOD), {
-    maxItems: 9,
-    description: "Methods that a preflight allows.",
+  exposeHeaders: bothForms(
+    list(shortText("A header name, or `*`.", HEADER), {
+      description: "Response headers that pages may read.",
+    }),
+    { manifest: { maxItems: 64 } },
+  ),
+  allowCredentials: bothForms(boolean(CREDENTIALS), {
+    file: { description: `${CREDENTIALS} Not allowed with the origin \`*\`.` },
+    manifest: {
+      description:
+        `${CREDENTIALS} With the origin \`*\`, responses name each page's origin, as Gateway API's conformance requires ` +
+        "(HTTPRouteCORSAllowCredentialsBehavior); this is a warning, and an error with `--strict`.",
+    },
   }),
-  allowHeaders: list(shortText("A header name, or `*`.", HEADER), {
-    maxItems: 64,
-    description: "Request headers that a preflight allows.",
-  }),
-  exposeHeaders: list(shortText("A header name, or `*`.", HEADER), {
-    maxItems: 64,
-    description: "Response headers that pages may read.",
-  }),
-  maxAge: integer("How many seconds browsers may cache a preflight response.", 1, 2_147_483_647, {
-    default: 5,
-  }),
+  maxAge: {
+    file: duration("How long browsers may cache a preflight response, in whole seconds."),
+    manifest: integer(
+      "How many seconds browsers may cache a preflight response.",
+      1,
+      2_147_483_647,
+      {
+        default: 5,
+      },
+    ),
+  },
+};
+
+const schema = object(formFields("file", fields), {
+  required: ["allowOrigins"],
+  description: "Cross-origin resource sharing.",
 });
+
+const kubernetesSchema = object(formFields("manifest", fields));
 
 /**
  * Answers preflights and adds the headers that let pages of allowed origins read responses (Fetch standard, CORS

@@ -22,7 +22,8 @@ import { childOf, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
 import { backendReference } from "../manifests/field-types.ts";
 import type { DestinationConfig } from "../model/destinations.ts";
 import type { NamedExpression } from "../model/expressions.ts";
-import { boolean, choice, expression, type Infer, map, object } from "../schema/schema.ts";
+import { boolean, expression, type Infer, map, object } from "../schema/schema.ts";
+import { bothForms, formFields, wordsOfForms } from "../schema/two-forms.ts";
 import { calloutComparison } from "./parts/callout-comparison.ts";
 import type { CaseConfig } from "./parts/case-config.ts";
 import {
@@ -75,42 +76,45 @@ interface ExtProcNode {
   readonly cases: readonly CaseNode<ProcessorNode>[];
 }
 
-/** Returns the schema of `processingOptions`; `word` writes a mode in the spelling of the form. */
-function processingOptions<const Word extends string>(word: (mode: string) => Word) {
-  const mode = (description: string) =>
-    choice(description, ["send", "skip"].map(word), { default: word("send") });
-  const bodyMode = (what: string) =>
-    choice(
-      `How the processor receives the body of a ${what}: not, in chunks that it answers one by one, buffered whole, only the buffered beginning, or in chunks while it streams back its own.`,
-      ["none", "streamed", "buffered", "bufferedPartial", "fullDuplexStreamed"].map(word),
-      { default: word("fullDuplexStreamed") },
-    );
-  return object(
-    {
-      requestHeaderMode: mode("Whether the processor receives the headers of a request."),
-      requestBodyMode: bodyMode("request"),
-      requestTrailerMode: mode(
-        "Whether the processor receives request trailers, which clients may send after a body of unknown length.",
-      ),
-      responseHeaderMode: mode("Whether the processor receives the headers of a response."),
-      responseBodyMode: bodyMode("response"),
-      responseTrailerMode: mode(
-        "Whether the processor receives response trailers, which HTTP/2 and gRPC servers send after the body.",
-      ),
-      allowModeOverride: boolean(
-        "Whether the processor may change these modes when it has seen the headers.",
-        {
-          default: false,
-        },
-      ),
-    },
-    { description: "Parts of requests and responses that the processor receives." },
-  );
-}
+const mode = (description: string) => wordsOfForms(description, ["send", "skip"], "send");
 
-/** Description of `failureMode`, in both forms. */
-const FAILURE =
-  "Outcome if the processor fails. A request is always refused once part of its body has been sent to the processor.";
+const bodyMode = (what: string) =>
+  wordsOfForms(
+    `How the processor receives the body of a ${what}: not, in chunks that it answers one by one, buffered whole, only the buffered beginning, or in chunks while it streams back its own.`,
+    ["none", "streamed", "buffered", "bufferedPartial", "fullDuplexStreamed"],
+    "fullDuplexStreamed",
+  );
+
+const optionFields = {
+  requestHeaderMode: mode("Whether the processor receives the headers of a request."),
+  requestBodyMode: bodyMode("request"),
+  requestTrailerMode: mode(
+    "Whether the processor receives request trailers, which clients may send after a body of unknown length.",
+  ),
+  responseHeaderMode: mode("Whether the processor receives the headers of a response."),
+  responseBodyMode: bodyMode("response"),
+  responseTrailerMode: mode(
+    "Whether the processor receives response trailers, which HTTP/2 and gRPC servers send after the body.",
+  ),
+  allowModeOverride: bothForms(
+    boolean("Whether the processor may change these modes when it has seen the headers.", {
+      default: false,
+    }),
+  ),
+};
+
+const OPTIONS = { description: "Parts of requests and responses that the processor receives." };
+
+const processingOptions = {
+  file: object(formFields("file", optionFields), OPTIONS),
+  manifest: object(formFields("manifest", optionFields), OPTIONS),
+};
+
+const failureMode = wordsOfForms(
+  "Outcome if the processor fails. A request is always refused once part of its body has been sent to the processor.",
+  ["failClosed", "failOpen"],
+  "failClosed",
+);
 
 /** Fields with the same schema in both forms. */
 const contextFields = {
@@ -132,9 +136,9 @@ const contextFields = {
 
 const fields = {
   ...serverFields,
-  failureMode: choice(FAILURE, ["failClosed", "failOpen"], { default: "failClosed" }),
+  failureMode: failureMode.file,
   ...contextFields,
-  processingOptions: processingOptions((mode) => mode),
+  processingOptions: processingOptions.file,
   policies: serverPolicies,
 };
 
@@ -154,9 +158,9 @@ const schema = object(
 const kubernetesSchema = object(
   {
     backendRef: backendReference("The processor: a Service or a static GatewayBackend."),
-    failureMode: choice(FAILURE, ["FailClosed", "FailOpen"], { default: "FailClosed" }),
+    failureMode: failureMode.manifest,
     ...contextFields,
-    processingOptions: processingOptions(capitalized),
+    processingOptions: processingOptions.manifest,
   },
   { required: ["backendRef"] },
 );
@@ -220,7 +224,11 @@ function lowerExchange(
     metadataContext = {},
     processingOptions: options = {},
     ...given
-  }: Pick<Infer<typeof schema>, keyof typeof contextFields | "processingOptions">,
+  }: Pick<Infer<typeof schema>, keyof typeof contextFields> & {
+    readonly processingOptions?:
+      | Infer<typeof processingOptions.file>
+      | Infer<typeof processingOptions.manifest>;
+  },
   origin: Origin,
 ): Omit<ProcessorConfig, "server" | "passesOnFailure"> {
   const at = (field: string) => childOf(origin, field);
@@ -258,10 +266,6 @@ const BODY_MODES: Readonly<Record<string, BodyMode>> = {
 
 function bodyModeOf(mode = ""): BodyMode {
   return BODY_MODES[mode.toLowerCase()] ?? "fullDuplex";
-}
-
-function capitalized(word: string): string {
-  return word.charAt(0).toUpperCase() + word.slice(1);
 }
 
 function resolveProcessor(

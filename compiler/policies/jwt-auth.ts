@@ -12,6 +12,7 @@ import {
   object,
   shortText,
 } from "../schema/schema.ts";
+import { fileWord, wordsOfForms } from "../schema/two-forms.ts";
 import {
   type JwksConfig,
   jwksSchema,
@@ -73,20 +74,36 @@ interface JwtAuthNode {
   readonly providers: readonly JwtProviderNode[];
 }
 
-/** Schema of `mode`. */
-export const modeSchema = choice(
+/** Description and words of `mode`: the treatment of requests without a valid token. */
+export const TOKEN_MODE = [
   "`strict` requires a valid token; `optional` also lets requests without a token pass; `permissive` refuses nothing.",
   ["strict", "optional", "permissive"],
-  { default: "strict" },
-);
+] as const;
 
-/** Schema of `audiences`. */
-export const audiencesSchema = list(shortText("An audience."), {
+/** Schemas of `mode`. */
+export const tokenMode = wordsOfForms(...TOKEN_MODE, "strict");
+
+/** Schema of the treatment of requests without another credential, in manifests. */
+export const credentialMode = wordsOfForms(
+  "`strict` requires a credential; `optional` also lets requests without one pass.",
+  ["strict", "optional"],
+  "strict",
+).manifest;
+
+const AUDIENCES = {
   minItems: 1,
   maxItems: 64,
   description:
     "Accepted audiences: the token's `aud` must contain one of them. Any audience by default.",
-});
+};
+
+/** Schemas of `audiences`. */
+export const audiences = {
+  file: list(shortText("An audience."), AUDIENCES),
+  manifest: list(anyText(), AUDIENCES),
+};
+
+const ISSUER = "The token's issuer: must equal its `iss` exactly.";
 
 /** Schema of `jwtValidationOptions`. */
 export const validationSchema = object(
@@ -108,11 +125,11 @@ export function lowerRequiredClaims(
 }
 
 const providerProperties = {
-  issuer: shortText("The token's issuer: must equal its `iss` exactly.", {
+  issuer: shortText(ISSUER, {
     readAtStart: true,
     examples: ["https://issuer.example.com"],
   }),
-  audiences: audiencesSchema,
+  audiences: audiences.file,
   jwks: jwksSchema,
   jwtValidationOptions: validationSchema,
 };
@@ -122,7 +139,7 @@ const KEY_SET =
 
 const schema = object(
   {
-    mode: modeSchema,
+    mode: tokenMode.file,
     ...providerProperties,
     providers: list(object(providerProperties, { required: ["issuer", "jwks"] }), {
       minItems: 1,
@@ -148,35 +165,14 @@ const schema = object(
   },
 );
 
-/** Schema of the treatment of requests without a valid token, in manifests. */
-export const tokenMode = choice(
-  "`Strict` requires a valid token; `Optional` also lets requests without a token pass; `Permissive` refuses nothing.",
-  ["Strict", "Optional", "Permissive"],
-  { default: "Strict" },
-);
-
-/** Schema of the treatment of requests without a credential, in manifests. */
-export const identityMode = choice(
-  "`Strict` requires a credential; `Optional` also lets requests without one pass.",
-  ["Strict", "Optional"],
-  {
-    default: "Strict",
-  },
-);
-
 const kubernetesSchema = object(
   {
-    mode: tokenMode,
+    mode: tokenMode.manifest,
     providers: list(
       object(
         {
-          issuer: shortText("The token's issuer: must equal its `iss` exactly."),
-          audiences: list(anyText(), {
-            minItems: 1,
-            maxItems: 64,
-            description:
-              "Accepted audiences: the token's `aud` must contain one of them. Any audience by default.",
-          }),
+          issuer: shortText(ISSUER),
+          audiences: audiences.manifest,
           jwks: kubernetesJwksSchema,
         },
         { required: ["issuer", "jwks"] },
@@ -295,7 +291,7 @@ function lowerKubernetes(
   });
   if (providers.length < given.providers.length) return undefined;
   return {
-    mode: kubernetesMode(given.mode),
+    mode: fileWord(given.mode ?? "Strict"),
     location: lowerCredentialLocation(
       given.location,
       "Bearer",
@@ -303,11 +299,4 @@ function lowerKubernetes(
     ),
     providers,
   };
-}
-
-/** Returns the canonical name of a mode, `strict` by default. */
-export function kubernetesMode(mode: Infer<typeof tokenMode> | undefined): JwtMode {
-  return ({ Strict: "strict", Optional: "optional", Permissive: "permissive" } as const)[
-    mode ?? "Strict"
-  ];
 }

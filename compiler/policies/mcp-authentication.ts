@@ -2,17 +2,8 @@ import { childOf } from "../diagnostics/diagnostic.ts";
 import type { Json } from "../model/json.ts";
 import type { PathMatch } from "../model/matches.ts";
 import type { Text } from "../model/texts.ts";
-import {
-  anyText,
-  choice,
-  type Infer,
-  json,
-  list,
-  map,
-  object,
-  shortText,
-  unsupported,
-} from "../schema/schema.ts";
+import { choice, type Infer, json, map, object, shortText, unsupported } from "../schema/schema.ts";
+import { bothForms, fileWord, wordsOfForms } from "../schema/two-forms.ts";
 import {
   issuerJwks,
   type JwksConfig,
@@ -23,13 +14,13 @@ import {
 } from "./jwt-auth/jwks.ts";
 import { tokenCheck, tokenComparison } from "./jwt-auth/token-access.ts";
 import {
-  audiencesSchema,
+  audiences,
   type JwtMode,
   type JwtProviderNode,
-  kubernetesMode,
   lowerRequiredClaims,
-  modeSchema,
   resolveProviders,
+  TOKEN_MODE,
+  tokenMode,
   validationSchema,
 } from "./jwt-auth.ts";
 import {
@@ -69,14 +60,24 @@ interface McpAuthenticationNode {
   readonly resourceMetadata: Readonly<Record<string, Json>>;
 }
 
+const ISSUER = "URL of the authorization server; must equal the token's `iss` exactly.";
+
+const resourceMetadata = bothForms(
+  map(json, {
+    description:
+      "Members of the protected resource metadata (RFC 9728); camelCase keys are converted to snake_case.",
+  }),
+  { file: { maxProperties: 64 } },
+);
+
 const schema = object(
   {
-    mode: modeSchema,
-    issuer: shortText("URL of the authorization server; must equal the token's `iss` exactly.", {
+    mode: tokenMode.file,
+    issuer: shortText(ISSUER, {
       examples: ["https://issuer.example.com"],
       readAtStart: true,
     }),
-    audiences: audiencesSchema,
+    audiences: audiences.file,
     jwks: jwksSchema,
     provider: object(
       {
@@ -93,11 +94,7 @@ const schema = object(
           "the first of `audiences` is the URL of the MCP endpoint. `resourceMetadata.authorizationServers` overrides this. If unset, the provider's metadata is served unchanged.",
       },
     ),
-    resourceMetadata: map(json, {
-      maxProperties: 64,
-      description:
-        "Members of the protected resource metadata (RFC 9728); camelCase keys are converted to snake_case.",
-    }),
+    resourceMetadata: resourceMetadata.file,
     authorizationLocation: credentialLocationSchema("Bearer"),
     jwtValidationOptions: validationSchema,
     clientId: unsupported("client ids for clients that cannot register"),
@@ -113,24 +110,14 @@ const schema = object(
 /** Schema of the specification's `MCPAuthentication`. */
 const kubernetesSchema = object(
   {
-    resourceMetadata: map(json, {
-      description:
-        "Members of the protected resource metadata (RFC 9728); camelCase keys are converted to snake_case.",
-    }),
+    resourceMetadata: resourceMetadata.manifest,
     provider: choice("An identity provider whose metadata is adapted.", [
       ...(["Auth0", "Keycloak", "IdpKind1", "IdpKind2"] as const),
     ]),
-    issuer: shortText("URL of the authorization server; must equal the token's `iss` exactly."),
-    audiences: list(anyText(), {
-      minItems: 1,
-      maxItems: 64,
-      description: "Accepted audiences: the token's `aud` must contain one of them.",
-    }),
+    issuer: shortText(ISSUER),
+    audiences: audiences.manifest,
     jwks: kubernetesRemoteJwksSchema,
-    mode: choice(
-      "`Strict` requires a valid token; `Optional` also lets requests without a token pass; `Permissive` refuses nothing.",
-      ["Strict", "Optional", "Permissive"],
-    ),
+    mode: wordsOfForms(...TOKEN_MODE).manifest,
   },
   { required: ["jwks"] },
 );
@@ -263,7 +250,7 @@ function lowerKubernetes(
   const jwks = lowerRemoteJwks(given.jwks, childOf(origin, "jwks"), context);
   if (jwks === undefined || given.issuer === undefined) return undefined;
   return {
-    mode: kubernetesMode(given.mode),
+    mode: fileWord(given.mode ?? "Strict"),
     location: defaultLocation("Bearer"),
     issuer: given.issuer,
     audiences: given.audiences ?? [],

@@ -23,7 +23,8 @@ import type { CelPhase } from "../cel/compile.ts";
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
 import { backendReference, tinyText } from "../manifests/field-types.ts";
 import type { CompiledExpression } from "../model/expressions.ts";
-import { choice, expression, type Infer, list, object, shortText } from "../schema/schema.ts";
+import { expression, type Infer, list, object, shortText } from "../schema/schema.ts";
+import { bothForms, fileWord, formFields, wordsOfForms } from "../schema/two-forms.ts";
 import { calloutComparison } from "./parts/callout-comparison.ts";
 import type { CaseConfig } from "./parts/case-config.ts";
 import {
@@ -59,47 +60,77 @@ interface RemoteRateLimitNode {
   readonly cases: readonly CaseNode<LimitServiceNode>[];
 }
 
-const costField = expression(
+const entryValue = expression("The value, a string.");
+
+const LIST = { minItems: 1, maxItems: 16 };
+
+const ENTRIES =
+  "Keys and values that are counted together. If an expression fails, the descriptor is omitted.";
+
+const unit = wordsOfForms(
+  "Unit that is counted: requests, or LLM tokens.",
+  ["requests", "tokens"],
+  "requests",
+);
+
+const cost = expression(
   "Amount to count, a whole number; by default 1, or the tokens of the call once it has ended.",
 );
 
-/** Description of `failureMode`, in both forms. */
-const UNREACHABLE = "Outcome for a request if the service cannot be reached: refused, or allowed.";
-
-const descriptor = object(
-  {
-    entries: list(
-      object(
-        { key: shortText("The name."), value: expression("The value, a string.") },
-        { required: ["key", "value"] },
+/** Descriptors: keys of entries are named `name` in manifests, their values `expression`, and the type `unit`. */
+const descriptors = {
+  file: object(
+    {
+      entries: list(
+        object({ key: shortText("The name."), value: entryValue }, { required: ["key", "value"] }),
+        { ...LIST, description: ENTRIES },
       ),
-      {
-        minItems: 1,
-        maxItems: 16,
-        description:
-          "Keys and values that are counted together. If an expression fails, the descriptor is omitted.",
-      },
-    ),
-    type: choice("Unit that is counted: requests, or LLM tokens.", ["requests", "tokens"], {
-      default: "requests",
-    }),
-    cost: costField,
-    limitOverride: expression(
-      'Limit that overrides the service\'s own: `{"unit": "minute", "requestsPerUnit": 10}`; ignored if the result is not a limit.',
-    ),
+      type: unit.file,
+      cost,
+      limitOverride: expression(
+        'Limit that overrides the service\'s own: `{"unit": "minute", "requestsPerUnit": 10}`; ignored if the result is not a limit.',
+      ),
+    },
+    { required: ["entries"] },
+  ),
+  manifest: object(
+    {
+      entries: list(
+        object(
+          { name: tinyText("The name."), expression: entryValue },
+          { required: ["name", "expression"] },
+        ),
+        { ...LIST, description: ENTRIES },
+      ),
+      unit: unit.manifest,
+      cost,
+    },
+    { required: ["entries"] },
+  ),
+};
+
+const DESCRIPTORS = {
+  ...LIST,
+  description: "Descriptors to count, sent in one call; a request must pass all of them.",
+};
+
+/** Fields of both forms, which name the service differently. */
+const service = {
+  domain: bothForms(shortText("The domain of the service's limits.")),
+  descriptors: {
+    file: list(descriptors.file, DESCRIPTORS),
+    manifest: list(descriptors.manifest, DESCRIPTORS),
   },
-  { required: ["entries"] },
-);
+  failureMode: wordsOfForms(
+    "Outcome for a request if the service cannot be reached: refused, or allowed.",
+    ["failClosed", "failOpen"],
+    "failClosed",
+  ),
+};
 
 const fields = {
   ...serverFields,
-  domain: shortText("The domain of the service's limits."),
-  descriptors: list(descriptor, {
-    minItems: 1,
-    maxItems: 16,
-    description: "Descriptors to count, sent in one call; a request must pass all of them.",
-  }),
-  failureMode: choice(UNREACHABLE, ["failClosed", "failOpen"], { default: "failClosed" }),
+  ...formFields("file", service),
   policies: serverPolicies,
 };
 
@@ -138,36 +169,7 @@ const schema = object(
 const kubernetesSchema = object(
   {
     backendRef: backendReference("The limit service: a Service or a static GatewayBackend."),
-    domain: shortText("The domain of the service's limits."),
-    failureMode: choice(UNREACHABLE, ["FailClosed", "FailOpen"], { default: "FailClosed" }),
-    descriptors: list(
-      object(
-        {
-          entries: list(
-            object(
-              { name: tinyText("The name."), expression: expression("The value, a string.") },
-              { required: ["name", "expression"] },
-            ),
-            {
-              minItems: 1,
-              maxItems: 16,
-              description:
-                "Names and values that are counted together. If an expression fails, the descriptor is omitted.",
-            },
-          ),
-          unit: choice("Unit that is counted: requests, or LLM tokens.", ["Requests", "Tokens"], {
-            default: "Requests",
-          }),
-          cost: costField,
-        },
-        { required: ["entries"] },
-      ),
-      {
-        minItems: 1,
-        maxItems: 16,
-        description: "Descriptors to count, sent in one call; a request must pass all of them.",
-      },
-    ),
+    ...formFields("manifest", service),
   },
   { required: ["backendRef", "domain", "descriptors"] },
 );
@@ -208,7 +210,7 @@ export const remoteRateLimit: Policy<
       const read = descriptors.map(({ entries, unit, cost }, index): DescriptorConfig => {
         const at = childOf(origin, "descriptors", index);
         return {
-          unit: unit === "Tokens" ? "tokens" : "requests",
+          unit: fileWord(unit ?? "Requests"),
           entries: entries.map(({ name, expression: text }, each) => ({
             name,
             text,
@@ -255,7 +257,7 @@ function lowerService(
 }
 
 function lowerDescriptor(
-  { entries, type = "requests", cost, limitOverride }: Infer<typeof descriptor>,
+  { entries, type = "requests", cost, limitOverride }: Infer<typeof descriptors.file>,
   origin: Origin,
 ): DescriptorConfig {
   return {

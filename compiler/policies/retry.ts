@@ -1,10 +1,10 @@
 import { type ExpressionConfig, resolveExpression } from "../backends/parts/expressions.ts";
 import { childOf, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
-import { span } from "../manifests/field-types.ts";
 import type { CompiledExpression } from "../model/expressions.ts";
 import { trafficText } from "../model/traffic.ts";
 import { parseTimer } from "../schema/duration.ts";
-import { duration, expression, type Infer, integer, list, object } from "../schema/schema.ts";
+import { expression, type Infer, integer, list, object } from "../schema/schema.ts";
+import { bothForms, durationOfForms, formFields } from "../schema/two-forms.ts";
 import type { Policy } from "./policy.ts";
 
 /** `retry` as configured. */
@@ -33,15 +33,21 @@ const RETRIED = trafficText(["forwards", "llmCalls"]);
 
 const CODES = "write codes: [502, 503]; connection failures and timeouts are always retried";
 
-const schema = object(
-  {
-    attempts: integer("Number of retries.", 0, 255, { default: 1 }),
-    backoff: duration("Delay before each retry.", { default: "0s" }),
-    codes: list(integer("A status.", 400, 599), {
-      maxItems: 64,
+const fields = {
+  attempts: bothForms(integer("Number of retries.", 0, 255), { file: { default: 1 } }),
+  backoff: durationOfForms("Delay before each retry.", {}, { file: { default: "0s" } }),
+  codes: bothForms(
+    list(integer("A status.", 400, 599), {
       description:
         "Statuses that are retried, in addition to connection failures, incomplete responses and timeouts. gRPC calls that fail before their first message count with the equivalent HTTP status: 503 for UNAVAILABLE, 429 for RESOURCE_EXHAUSTED, 504 for DEADLINE_EXCEEDED.",
     }),
+    { file: { maxItems: 64 } },
+  ),
+};
+
+const schema = object(
+  {
+    ...formFields("file", fields),
     precondition: expression(
       'Condition for requests that may be retried: `request.method == "GET"`.',
     ),
@@ -63,12 +69,8 @@ const schema = object(
 const manifestSchema = (maxAttempts: number) =>
   object(
     {
-      codes: list(integer("A status.", 400, 599), {
-        description:
-          "Statuses that are retried. gRPC calls count with the equivalent HTTP status: 503 for UNAVAILABLE.",
-      }),
-      attempts: integer("Number of retries.", 0, maxAttempts),
-      backoff: span("Delay before each retry."),
+      ...formFields("manifest", fields),
+      attempts: { ...fields.attempts.manifest, maximum: maxAttempts },
     },
     { description: "Retries failed requests." },
   );

@@ -17,9 +17,13 @@ export function serviceBackendPoliciesSchema() {
   return object({ ...ownFields("backend"), inferenceRouting }, WORDS);
 }
 
+/** Description of the policies of one backend of a route. */
+export const OWN_CONNECTION =
+  "Connection settings of this backend, which override those of the route.";
+
 const WORDS = {
   hasParts: true,
-  description: "Connection settings of this backend, which override those of the route.",
+  description: OWN_CONNECTION,
 } as const;
 
 function ownFields(place: "backend" | "server") {

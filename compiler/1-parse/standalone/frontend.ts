@@ -1,16 +1,17 @@
 import { TOKEN_PATTERN } from "../../backends/parts/header-fields.ts";
-import { CIPHER_SUITES } from "../../config/frontend.ts";
 import {
+  alpnProtocols,
+  cipherSuites,
   frontendHttpFields,
   handshakeTimeout,
   http2HeaderSize,
+  LOG_FILTER,
 } from "../../config/frontend-fields.ts";
-import { trustedSources } from "../../config/proxy-protocol.ts";
+import { proxyProtocolSchemas } from "../../config/proxy-protocol.ts";
 import { connectionRulesSchema } from "../../policies/connection-rules.ts";
 import { keepAliveSchema } from "../../schema/keep-alive.ts";
 import {
   byteCount,
-  choice,
   duration,
   eitherField,
   expression,
@@ -32,16 +33,6 @@ const TLS_VERSIONS = ["TLS_V1_2", "TLS_V1_3", "1.2", "1.3", 1.2, 1.3];
 /** Schema of the minimum or maximum TLS version. */
 export function tlsVersionSchema(description: string): Schema<string | number> {
   return { type: ["string", "number"], enum: TLS_VERSIONS, description };
-}
-
-/** Schema of a list of cipher suites. */
-export function cipherSuitesSchema() {
-  return list(choice("A cipher suite.", CIPHER_SUITES), {
-    minItems: 1,
-    maxItems: CIPHER_SUITES.length,
-    uniqueItems: true,
-    description: "Cipher suites that clients can negotiate, by preference.",
-  });
 }
 
 /** Type of valid `frontendPolicies`. */
@@ -73,16 +64,10 @@ export function frontendSchema() {
       tls: object(
         {
           handshakeTimeout: handshakeTimeout(),
-          alpn: list(text("A protocol.", { minLength: 1, maxLength: 64 }), {
-            minItems: 1,
-            maxItems: 16,
-            uniqueItems: true,
-            description:
-              "Protocols that clients can negotiate (ALPN), by preference: `h2` and `http/1.1` for HTTPS, any others (`mqtt`, `postgresql`) for terminated TLS connections that are forwarded as TCP.",
-          }),
+          alpn: alpnProtocols.file,
           minVersion: tlsVersionSchema("Minimum TLS version. 1.2 by default."),
           maxVersion: tlsVersionSchema("Maximum TLS version. 1.3 by default."),
-          cipherSuites: cipherSuitesSchema(),
+          cipherSuites: cipherSuites.file,
           keyExchangeGroups: unsupported("a choice of key exchange groups"),
         },
         {
@@ -126,8 +111,8 @@ export function frontendSchema() {
       ),
       networkAuthorization: connectionRulesSchema,
       networkExtAuthz: unsupported("external authorization of connections"),
-      proxyProtocol: proxyProtocolSchema(),
-      proxy: { ...proxyProtocolSchema(), aliasOf: "proxyProtocol" },
+      proxyProtocol: proxyProtocolSchemas.file,
+      proxy: { ...proxyProtocolSchemas.file, aliasOf: "proxyProtocol" },
       connect: unsupported("the CONNECT method"),
     },
     {
@@ -151,24 +136,6 @@ const ownHeader: ValueCheck = {
   cel: `!has(self.header) || !self.header.matches('(?i)${MEANING.source}')`,
 };
 
-function proxyProtocolSchema() {
-  return object(
-    {
-      version: choice("Accepted versions of the header.", ["v1", "v2", "all"], {
-        default: "v2",
-      }),
-      mode: choice("Whether every connection must begin with a header.", ["strict", "optional"], {
-        default: "strict",
-      }),
-      trustedSources,
-    },
-    {
-      description:
-        "PROXY protocol (HAProxy), in which proxies in front of the gateway send the address of the client, which rules, limits and logs then use.",
-    },
-  );
-}
-
 /** Schema of fields to remove from or add to access lines. */
 export function logFieldsSchema() {
   return {
@@ -187,7 +154,7 @@ export function logFieldsSchema() {
 function accessLogSchema() {
   return object(
     {
-      filter: expression("CEL expression that selects the requests that are logged."),
+      filter: expression(LOG_FILTER),
       ...logFieldsSchema(),
       otlp: object(
         {

@@ -1,3 +1,4 @@
+import { cipherSuites } from "../../config/frontend-fields.ts";
 import {
   choice,
   type Infer,
@@ -8,7 +9,7 @@ import {
   text,
   unsupported,
 } from "../../schema/schema.ts";
-import { cipherSuitesSchema, tlsVersionSchema } from "./frontend.ts";
+import { tlsVersionSchema } from "./frontend.ts";
 import { listenerPoliciesSchema, policiesElsewhere, routePoliciesSchema } from "./policies.ts";
 import { routeSchema } from "./route.ts";
 import { fileTcpRouteSchema } from "./tcp-route.ts";
@@ -111,7 +112,7 @@ export function listenerTlsSchema(description: string) {
         "Path of the certificate authorities (PEM) for client certificates, which are then required. Read like `cert`.",
       ),
       mode: unsupported("certificates made on the fly"),
-      cipherSuites: cipherSuitesSchema(),
+      cipherSuites: cipherSuites.file,
       minTLSVersion: tlsVersionSchema("Minimum TLS version. 1.2 by default."),
       maxTLSVersion: tlsVersionSchema("Maximum TLS version. 1.3 by default."),
       keyExchangeGroups: unsupported("a choice of key exchange groups"),

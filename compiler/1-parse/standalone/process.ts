@@ -1,3 +1,4 @@
+import { LOG_FILTER } from "../../config/frontend-fields.ts";
 import {
   byteCount,
   choice,
@@ -47,7 +48,7 @@ export const processSchema = object(
             default: "info",
           },
         ),
-        filter: expression("CEL expression that selects the requests that are logged."),
+        filter: expression(LOG_FILTER),
         fields: object(logFieldsSchema(), {
           atLeastOneOf: ["remove", "add"],
           description: "Fields of access lines.",

@@ -13,6 +13,7 @@ import {
   shortText,
   unsupported,
 } from "../../schema/schema.ts";
+import { OWN_CONNECTION } from "./backend-policies.ts";
 import type { RoutePolicies } from "./policies.ts";
 
 /** Type of a valid connection route. */
@@ -93,7 +94,7 @@ function backendSchema<Policies>(requestPolicies: Schema<Policies>) {
       ),
       policies: {
         ...own,
-        description: "Connection settings of this backend, which override those of the route.",
+        description: OWN_CONNECTION,
       },
       service: unsupported("mesh services"),
       backend: unsupported("named backends"),

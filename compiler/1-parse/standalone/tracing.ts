@@ -1,4 +1,5 @@
 import { backendPolicySchemas } from "../../backends/parts/policies-schema.ts";
+import { SAMPLINGS, TRACES } from "../../config/frontend-fields.ts";
 import {
   choice,
   either,
@@ -38,7 +39,7 @@ export function tracingSchema() {
       exactlyOneOf: COLLECTORS,
       misplacedFieldHints: shares,
       checks: [pathCheck("protocol")],
-      description: "Traces of requests (OpenTelemetry), and their collector.",
+      description: TRACES,
     },
   );
 }
@@ -143,13 +144,8 @@ const shares = {
 /** Returns the sampling rates: a number from 0 to 1, a bool, or a CEL expression that returns one of them. */
 function samplings() {
   return {
-    randomSampling: sampling(
-      "Fraction of requests without a trace that are traced: a number (`0.1`), true, or a CEL expression over the request. " +
-        "None by default.",
-    ),
-    clientSampling: sampling(
-      "Fraction of requests with a recorded trace that are traced here too. All by default.",
-    ),
+    randomSampling: sampling(SAMPLINGS.randomSampling),
+    clientSampling: sampling(SAMPLINGS.clientSampling),
   };
 }
 

@@ -1,4 +1,6 @@
-import { choice, list, type Schema } from "../../schema/schema.ts";
+import { DEFAULT_REJECTION, NAMED_PATTERNS } from "../../model/prompt-guards.ts";
+import { choice, integer, list, type Schema, text } from "../../schema/schema.ts";
+import { wordsOfForms } from "../../schema/two-forms.ts";
 
 /** Description of `promptGuard`, in both forms. */
 export const PROMPT_GUARD = "Guards that mask or reject content of requests and responses.";
@@ -20,6 +22,43 @@ export function guardLists<Request, Response>(
     ),
   };
 }
+
+/** Description of `regex`. */
+export const REGEX = "Searches for patterns, in time linear in the length of the text.";
+
+/** Description of a custom pattern of `regex`. */
+export const OWN_PATTERN = "A regular expression (RE2).";
+
+/** Schemas of a predefined pattern of `regex`. */
+export const namedPattern = wordsOfForms("A predefined pattern.", NAMED_PATTERNS);
+
+/** Schemas of the action of `regex`. */
+export const regexAction = wordsOfForms("Action on a match.", ["mask", "reject"], "mask");
+
+/** Schema of the status of rejections. */
+export const rejectionStatus = integer("The status.", 200, 599, {
+  default: DEFAULT_REJECTION.status,
+});
+
+/** Returns the fields of `response`, the error for rejected content. */
+export function rejectionFields(message: string, limits: { readonly maxLength?: number }) {
+  return {
+    message: text("Message of the error, which is sent in the client's API format.", {
+      ...limits,
+      default: message,
+    }),
+    statusCode: rejectionStatus,
+  };
+}
+
+/** Description of `response`. */
+export const REJECTION = "Error that clients get for rejected content.";
+
+/** Description of `openAIModeration`. */
+export const MODERATION = "Calls OpenAI's moderation API: flagged content is rejected.";
+
+/** Parts of a request that guards scan, by their names in a file. */
+export const TEXT_PARTS = ["systemPrompt", "messages", "toolInput", "toolOutput"] as const;
 
 /** Returns the schema of the parts of a request that a guard scans, by their names in a form. */
 export function scopeSchema<const Part extends string>(parts: readonly Part[]) {

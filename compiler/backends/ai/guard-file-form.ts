@@ -4,14 +4,12 @@ import {
   DEFAULT_REJECTION,
   DEFAULT_RESPONSE_REJECTION,
   type GuardConfig,
-  NAMED_PATTERNS,
   type PatternConfig,
   type PromptGuardConfig,
   type RejectionConfig,
 } from "../../model/prompt-guards.ts";
 import {
   anyText,
-  choice,
   type Infer,
   integer,
   list,
@@ -19,7 +17,19 @@ import {
   shortText,
   text,
 } from "../../schema/schema.ts";
-import { guardLists, PROMPT_GUARD, scopeSchema } from "./guard-fields.ts";
+import {
+  guardLists,
+  namedPattern,
+  OWN_PATTERN,
+  PROMPT_GUARD,
+  REGEX,
+  REJECTION,
+  regexAction,
+  rejectionFields,
+  rejectionStatus,
+  scopeSchema,
+  TEXT_PARTS,
+} from "./guard-fields.ts";
 import {
   azurePromptSchema,
   azureSchema,
@@ -29,45 +39,35 @@ import {
   serverGuardSchemas,
 } from "./guard-servers.ts";
 
-const TEXT_PARTS = ["systemPrompt", "messages", "toolInput", "toolOutput"] as const;
-
 const rule = object(
   {
-    builtin: choice("A predefined pattern.", NAMED_PATTERNS),
-    pattern: text("A regular expression (RE2).", { maxLength: 1024, isPattern: true }),
+    builtin: namedPattern.file,
+    pattern: text(OWN_PATTERN, { maxLength: 1024, isPattern: true }),
   },
   { exactlyOneOf: ["builtin", "pattern"], misplacedFieldHints: { regex: 'write pattern: "…"' } },
 );
 
 const regex = object(
   {
-    action: choice("Action on a match.", ["mask", "reject"], { default: "mask" }),
+    action: regexAction.file,
     rules: list(rule, { minItems: 1, maxItems: 64, description: "Patterns to search for." }),
   },
   {
     required: ["rules"],
-    description: "Searches for patterns, in time linear in the length of the text.",
+    description: REGEX,
   },
 );
-
-const status = integer("The status.", 200, 599, { default: DEFAULT_REJECTION.status });
 
 const guardFields = {
   regex,
   ...serverGuardSchemas,
-  response: object(
-    {
-      message: text("Message of the error, which is sent in the client's API format.", {
-        maxLength: 4096,
-        default: DEFAULT_REJECTION.message,
-      }),
-      statusCode: status,
-    },
-    { minProperties: 1, description: "Error that clients get for rejected content." },
-  ),
+  response: object(rejectionFields(DEFAULT_REJECTION.message, { maxLength: 4096 }), {
+    minProperties: 1,
+    description: REJECTION,
+  }),
   rejection: object(
     {
-      status,
+      status: rejectionStatus,
       body: anyText({ maxLength: 65_536, description: "The body, sent unchanged." }),
       headers: object(
         {

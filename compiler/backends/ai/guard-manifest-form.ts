@@ -8,24 +8,28 @@ import {
   DEFAULT_REJECTION,
   DEFAULT_RESPONSE_REJECTION,
   type GuardConfig,
-  type NamedPattern,
   type PatternConfig,
   type PromptGuardConfig,
   type RejectionConfig,
   type WebhookGuardConfig,
 } from "../../model/prompt-guards.ts";
-import {
-  choice,
-  type Infer,
-  integer,
-  list,
-  object,
-  type Schema,
-  text,
-} from "../../schema/schema.ts";
+import { choice, type Infer, list, object, type Schema, text } from "../../schema/schema.ts";
+import { fileWord, manifestWord } from "../../schema/two-forms.ts";
 import { lowerServerReference, type ServerReferenceContext } from "../parts/callout-server.ts";
 import { expressionsSchema, lowerExpressions } from "../parts/named-expressions.ts";
-import { guardLists, PROMPT_GUARD, scopeSchema } from "./guard-fields.ts";
+import {
+  guardLists,
+  MODERATION,
+  namedPattern,
+  OWN_PATTERN,
+  PROMPT_GUARD,
+  REGEX,
+  REJECTION,
+  regexAction,
+  rejectionFields,
+  scopeSchema,
+  TEXT_PARTS,
+} from "./guard-fields.ts";
 import {
   armorFields,
   BEDROCK_GUARDRAILS,
@@ -33,7 +37,7 @@ import {
   CONTENT_SAFETY,
   DEFAULT_ARMOR_LOCATION,
   GOOGLE_MODEL_ARMOR,
-  GUARD_FAILURE,
+  guardFailureMode,
   PROMPT_SAFETY,
   promptShield,
   safetyChecks,
@@ -41,35 +45,16 @@ import {
   secureHost,
 } from "./guard-servers.ts";
 
-const NAMES: Readonly<Record<string, NamedPattern>> = {
-  Ssn: "ssn",
-  CreditCard: "creditCard",
-  PhoneNumber: "phoneNumber",
-  Email: "email",
-  CaSin: "caSin",
-};
-
 const regex = object(
   {
-    matches: list(longText("A regular expression (RE2)."), { description: "Custom patterns." }),
-    builtins: list(
-      choice("A predefined pattern.", ["Ssn", "CreditCard", "PhoneNumber", "Email", "CaSin"]),
-      { description: "Predefined patterns." },
-    ),
-    action: choice("Action on a match.", ["Mask", "Reject"], { default: "Mask" }),
+    matches: list(longText(OWN_PATTERN), { description: "Custom patterns." }),
+    builtins: list(namedPattern.manifest, { description: "Predefined patterns." }),
+    action: regexAction.manifest,
   },
-  { description: "Searches for patterns, in time linear in the length of the text." },
+  { description: REGEX },
 );
 
-const failureMode = choice(GUARD_FAILURE, ["FailClosed", "FailOpen"], { default: "FailClosed" });
-
-/** The parts of a request that guards scan, with their names in a file. */
-const parts = {
-  SystemPrompt: "systemPrompt",
-  Messages: "messages",
-  ToolInput: "toolInput",
-  ToolOutput: "toolOutput",
-} as const;
+const failureMode = guardFailureMode.manifest;
 
 const webhook = object(
   {
@@ -99,16 +84,10 @@ const webhook = object(
 );
 
 function customResponse({ message }: RejectionConfig) {
-  return object(
-    {
-      message: text("The message.", { default: message }),
-      statusCode: integer("The status.", 200, 599, { default: DEFAULT_REJECTION.status }),
-    },
-    {
-      atLeastOneOf: ["message", "statusCode"],
-      description: "Error that clients get for rejected content.",
-    },
-  );
+  return object(rejectionFields(message, {}), {
+    atLeastOneOf: ["message", "statusCode"],
+    description: REJECTION,
+  });
 }
 
 /** Returns the schema of `AIPromptGuard`; `simpleBackend` is that of the connection to a guard's server. */
@@ -119,7 +98,7 @@ export function promptGuard(simpleBackend: Schema<PolicyFields>) {
       policies: simpleBackend,
       failureMode,
     },
-    { description: "Calls OpenAI's moderation API: flagged content is rejected." },
+    { description: MODERATION },
   );
   const kinds = {
     regex,
@@ -155,7 +134,7 @@ export function promptGuard(simpleBackend: Schema<PolicyFields>) {
     {
       ...kinds,
       azureContentSafety: azureRequest,
-      scope: scopeSchema(["SystemPrompt", "Messages", "ToolInput", "ToolOutput"]),
+      scope: scopeSchema(TEXT_PARTS.map(manifestWord)),
       externalModeration: moderation,
       response: customResponse(DEFAULT_REJECTION),
       openAIModeration: { ...moderation, aliasOf: "externalModeration" },
@@ -210,7 +189,7 @@ function readGuard(
     rejection: { status, message },
     rejectionOrigin: response && childOf(origin, "response"),
     scope: scope && {
-      parts: scope.map((part) => parts[part]),
+      parts: scope.map(fileWord),
       origin: childOf(origin, "scope"),
     },
   };
@@ -277,14 +256,14 @@ function readPatterns(
   origin: Origin,
 ) {
   const patterns: readonly PatternConfig[] = [
-    ...builtins.map((name) => ({ kind: "named" as const, name: NAMES[name] ?? "ssn" })),
+    ...builtins.map((name) => ({ kind: "named" as const, name: fileWord(name) })),
     ...matches.map((pattern, index) => ({
       kind: "own" as const,
       pattern,
       origin: childOf(origin, "matches", index),
     })),
   ];
-  return { action: action === "Reject" ? "reject" : "mask", patterns, origin } as const;
+  return { action: fileWord(action ?? "Mask"), patterns, origin };
 }
 
 function readHeaders(

@@ -12,7 +12,6 @@ import {
 } from "../../model/prompt-guards.ts";
 import {
   boolean,
-  choice,
   type Infer,
   integer,
   list,
@@ -20,16 +19,22 @@ import {
   shortText,
   text,
 } from "../../schema/schema.ts";
+import { wordsOfForms } from "../../schema/two-forms.ts";
 import { lowerServer, serverFields, serverKeys, serverPolicies } from "../parts/callout-server.ts";
 import { expressionsSchema, lowerExpressions } from "../parts/named-expressions.ts";
 import { readConnection } from "../parts/read-connection.ts";
 import { readValueMatch, valueMatchSchema } from "../parts/value-match.ts";
+import { MODERATION } from "./guard-fields.ts";
+import { GUARDRAIL_VERSION } from "./providers/bedrock.ts";
 
-/** Description of `failureMode`, in both forms. */
-export const GUARD_FAILURE =
-  "Outcome if the guard fails: requests are refused with 503, or content passes unchecked.";
+/** Schemas of `failureMode`. */
+export const guardFailureMode = wordsOfForms(
+  "Outcome if the guard fails: requests are refused with 503, or content passes unchecked.",
+  ["failClosed", "failOpen"],
+  "failClosed",
+);
 
-const failureMode = choice(GUARD_FAILURE, ["failClosed", "failOpen"], { default: "failClosed" });
+const failureMode = guardFailureMode.file;
 
 /** Fields of guards that call a well-known service. */
 const serviceFields = {
@@ -69,7 +74,7 @@ const webhook = object(
 /** Identification of an Amazon Bedrock guardrail, in both forms. */
 export const bedrockFields = {
   identifier: shortText("Id or ARN of the guardrail."),
-  version: shortText("Version of the guardrail: a number, or `DRAFT`."),
+  version: shortText(GUARDRAIL_VERSION),
   region: shortText("AWS region.", {
     pattern: "^[a-z0-9-]+$",
     form: "lower-case letters, digits and dashes",
@@ -120,7 +125,7 @@ export const moderationSchema = object(
     model: shortText("The moderation model.", { default: DEFAULT_MODERATION_MODEL }),
     ...serviceFields,
   },
-  { description: "Calls OpenAI's moderation API: flagged content is rejected." },
+  { description: MODERATION },
 );
 
 const apiVersion = text("API version.", {

@@ -11,72 +11,47 @@ import {
   object,
   type Schema,
   shortText,
-  text,
 } from "../../schema/schema.ts";
 import { promptGuard } from "./guard-manifest-form.ts";
-import { MODEL_PATTERN } from "./model-pattern.ts";
-import { promptCaching } from "./policies-schema.ts";
+import {
+  addedMessages,
+  modelAliases,
+  PROMPTS,
+  promptCaching,
+  REQUEST_FIELDS,
+} from "./policies-schema.ts";
 
-const messages = (description: string) =>
-  list(
+const field = shortText("Key in the request's JSON.");
+
+/** Lists of the request fields that the configuration sets. */
+const requestFieldLists = {
+  defaults: fieldList(
     object(
       {
-        role: shortText(
-          "Role of the message: `SYSTEM`, `USER`, or another one that the provider knows.",
-        ),
-        content: text("Content of the message."),
+        field,
+        value: described("Value if the request does not have the field."),
+        override: boolean("Whether to override the request's own value."),
       },
-      { required: ["role", "content"] },
+      { required: ["field", "value"] },
     ),
-    { description },
-  );
-
-const defaultFields = list(
-  object(
-    {
-      field: shortText("Key in the request's JSON."),
-      value: described("Value if the request does not have the field."),
-      override: boolean("Whether to override the request's own value."),
-    },
-    { required: ["field", "value"] },
+    REQUEST_FIELDS.defaults,
   ),
-  {
-    minItems: 1,
-    maxItems: 64,
-    description: "Values of fields that the request's JSON does not have.",
-  },
-);
-
-const overrideFields = list(
-  object(
-    {
-      field: shortText("Key in the request's JSON."),
-      value: described("Value of the field."),
-    },
-    { required: ["field", "value"] },
+  overrides: fieldList(
+    object({ field, value: described("Value of the field.") }, { required: ["field", "value"] }),
+    REQUEST_FIELDS.overrides,
   ),
-  {
-    minItems: 1,
-    maxItems: 64,
-    description: "Values of fields that override those of the request's JSON.",
-  },
-);
-
-const transformedFields = list(
-  object(
-    {
-      field: shortText("Key in the request's JSON."),
-      expression: expression("CEL expression for the value."),
-    },
-    { required: ["field", "expression"] },
+  transformations: fieldList(
+    object(
+      { field, expression: expression("CEL expression for the value.") },
+      { required: ["field", "expression"] },
+    ),
+    REQUEST_FIELDS.transformations,
   ),
-  {
-    minItems: 1,
-    maxItems: 64,
-    description:
-      "Fields of the request's JSON computed by CEL expressions, which read `llmRequest`. If one fails, its field is removed.",
-  },
-);
+};
+
+function fieldList<Value>(item: Schema<Value>, description: string) {
+  return list(item, { minItems: 1, maxItems: 64, description });
+}
 
 function described(description: string): Schema<Json> {
   return { ...json, description };
@@ -84,22 +59,9 @@ function described(description: string): Schema<Json> {
 
 /** Parts of `BackendAI`, each of which a policy of another level replaces separately. */
 export const llmFields = {
-  prompt: object(
-    {
-      prepend: messages("Messages added before those of the request."),
-      append: messages("Messages added after those of the request."),
-    },
-    { description: "Messages added to every prompt." },
-  ),
-  defaults: defaultFields,
-  overrides: overrideFields,
-  transformations: transformedFields,
-  modelAliases: map(shortText("The provider's name of the model."), {
-    maxProperties: 64,
-    propertyNames: MODEL_PATTERN,
-    description:
-      "Names of models that clients can use, each with the provider's name of the model.",
-  }),
+  prompt: object(addedMessages("manifest", {}), { description: PROMPTS }),
+  ...requestFieldLists,
+  modelAliases,
   promptCaching: promptCaching(),
   routes: map(choice("Type of traffic on the path.", [...ROUTE_TYPES, "AnthropicTokenCount"]), {
     description: "Type of traffic by suffix of the path.",

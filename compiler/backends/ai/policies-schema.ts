@@ -14,6 +14,7 @@ import {
   shortText,
   unsupportedBut,
 } from "../../schema/schema.ts";
+import { bothForms, formFields, type TwoForms } from "../../schema/two-forms.ts";
 import { expressionsSchema } from "../parts/named-expressions.ts";
 import { promptGuardSchema } from "./guard-file-form.ts";
 import { MODEL_PATTERN } from "./model-pattern.ts";
@@ -33,16 +34,30 @@ export function routeTypeOf(word: string): RouteType {
   return typeWords[word] ?? "Passthrough";
 }
 
-const messages = list(
-  object(
-    {
-      role: shortText("Role of the message: `system`, `user`, `assistant`."),
-      content: anyText({ maxLength: 65_536, description: "Content of the message." }),
+const messageFields = {
+  role: bothForms(shortText("Role of the message: `system`, `user`, `assistant`."), {
+    manifest: {
+      description: "Role of the message: `SYSTEM`, `USER`, or another one that the provider knows.",
     },
-    { required: ["role", "content"] },
-  ),
-  { maxItems: 64 },
-);
+  }),
+  content: bothForms(anyText({ description: "Content of the message." }), {
+    file: { maxLength: 65_536 },
+    manifest: { minLength: 1 },
+  }),
+};
+
+/** Returns the fields of messages that are added to prompts, in a form. */
+export function addedMessages(form: keyof TwoForms, limits: { readonly maxItems?: number }) {
+  const message = object(formFields(form, messageFields), { required: ["role", "content"] });
+  const messages = (description: string) => list(message, { ...limits, description });
+  return {
+    prepend: messages("Messages added before those of the request."),
+    append: messages("Messages added after those of the request."),
+  };
+}
+
+/** Description of the messages that are added to prompts. */
+export const PROMPTS = "Messages added to every prompt.";
 
 /** Returns the schema of `PromptCachingConfig`. */
 export function promptCaching() {
@@ -72,22 +87,30 @@ export function readPromptCaching({
   return { system, messages: history, tools, minTokens };
 }
 
+/** Schema of other names of models. */
+export const modelAliases = map(shortText("The provider's name of the model."), {
+  maxProperties: 64,
+  propertyNames: MODEL_PATTERN,
+  description:
+    "Names of models that clients can use (at most one `*`, at the start or end), each with the provider's name of the model.",
+});
+
+/** Descriptions of the request fields that the configuration sets: maps in files, lists in manifests. */
+export const REQUEST_FIELDS = {
+  defaults: "Values of fields that the request's JSON does not have.",
+  overrides: "Values of fields that override those of the request's JSON.",
+  transformations:
+    "Fields of the request's JSON computed by CEL expressions, which read `llmRequest`, the JSON with `overrides` applied. If one fails, its field is removed.",
+};
+
 /** Request fields that the configuration sets. */
 export const requestFieldMaps = {
-  defaults: map(json, {
-    maxProperties: 64,
-    description: "Values of fields that the request's JSON does not have.",
-  }),
-  overrides: map(json, {
-    maxProperties: 64,
-    description: "Values of fields that override those of the request's JSON.",
-  }),
+  defaults: map(json, { maxProperties: 64, description: REQUEST_FIELDS.defaults }),
+  overrides: map(json, { maxProperties: 64, description: REQUEST_FIELDS.overrides }),
 };
 
 /** Request fields computed by expressions. */
-export const transformationsSchema = expressionsSchema(
-  "Fields of the request's JSON computed by CEL expressions, which read `llmRequest`, the JSON with `overrides` applied. If one fails, its field is removed.",
-);
+export const transformationsSchema = expressionsSchema(REQUEST_FIELDS.transformations);
 
 /** Returns the schema of `ai` among the policies of a file. */
 export function llmPoliciesSchema() {
@@ -99,19 +122,11 @@ export function llmPoliciesSchema() {
           "Type of traffic by suffix of the path. The longest suffix applies; `*` is any other path. By default all paths are `Completions`.",
       }),
       ...requestFieldMaps,
-      modelAliases: map(shortText("The provider's name of the model."), {
-        maxProperties: 64,
-        propertyNames: MODEL_PATTERN,
-        description:
-          "Names of models that clients can use (at most one `*`, at the start or end), each with the provider's name of the model.",
+      modelAliases,
+      prompts: object(addedMessages("file", { maxItems: 64 }), {
+        minProperties: 1,
+        description: PROMPTS,
       }),
-      prompts: object(
-        {
-          prepend: { ...messages, description: "Messages added before those of the request." },
-          append: { ...messages, description: "Messages added after those of the request." },
-        },
-        { minProperties: 1, description: "Messages added to every prompt." },
-      ),
       providerHeader: boolean("Whether responses name the provider, in `x-llm-provider`.", {
         default: true,
       }),

@@ -6,7 +6,6 @@ import {
   anyText,
   boolean,
   choice,
-  duration,
   either,
   type Infer,
   integer,
@@ -23,8 +22,8 @@ import {
 import type { LowerContext } from "../backend.ts";
 import type { BackendPoliciesValue } from "../parts/policies-schema.ts";
 import type { McpConfig, McpTargetConfig } from "./mcp-config.ts";
-import { ERA, SESSIONS } from "./mcp-config.ts";
-import { IDLE_TIMEOUT, lowerSessions, sessionsSchema } from "./sessions.ts";
+import { eraWords, sessionMode, TARGETS, targetFailureMode } from "./mcp-fields.ts";
+import { lowerSessions, sessionsSchemas } from "./sessions.ts";
 
 const TARGET_EXAMPLE = { name: "tools", mcp: { host: "http://127.0.0.1:3001/mcp" } };
 
@@ -43,9 +42,9 @@ export function mcpFields(policies: Schema<BackendPoliciesValue>) {
     targets: listOfParts(targetSchema(policies), {
       minItems: 1,
       maxItems: 32,
-      description: "MCP servers of this endpoint, whose items clients see together.",
+      description: TARGETS,
     }),
-    statefulMode: choice(SESSIONS, ["stateful", "stateless"], { default: "stateful" }),
+    statefulMode: sessionMode.file,
     prefixMode: choice(
       "Whether tool names are prefixed with the target's name: only if there are several targets, or always.",
       ["conditional", "always"],
@@ -54,14 +53,8 @@ export function mcpFields(policies: Schema<BackendPoliciesValue>) {
         unsupportedValues: { never: "tool names without their target" },
       },
     ),
-    failureMode: choice(
-      "Effect of a failing target: requests fail, or the other targets respond without it.",
-      ["failClosed", "failOpen"],
-      {
-        default: "failClosed",
-      },
-    ),
-    sessions: sessionsSchema(duration(IDLE_TIMEOUT, { minimumDuration: "1s" })),
+    failureMode: targetFailureMode.file,
+    sessions: sessionsSchemas.file,
     toolLock: text(
       "File of approved tools, prompts and resources, relative to this file; written by `gwc lock`. Items that are not in it or have changed since are hidden from clients.",
       { maxLength: 1024, examples: ["gwc.lock.yaml"] },
@@ -95,7 +88,7 @@ function targetSchema(policies: Schema<BackendPoliciesValue>) {
           form: 'letters, digits, "-" and ".", such as "my-tools"',
         },
       ),
-      era: choice(ERA, ["auto", "sessions", "stateless"], { default: "auto" }),
+      era: eraWords.file,
       mcp: addressSchema("streamable HTTP", "/mcp"),
       sse: addressSchema("legacy SSE", "/sse"),
       stdio: object(

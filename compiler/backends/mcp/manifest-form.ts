@@ -6,12 +6,12 @@ import {
   longText,
   port,
   sectionName,
-  span,
 } from "../../manifests/field-types.ts";
 import type { ManifestOf, ServicePort } from "../../manifests/manifests.ts";
 import { withScheme } from "../../model/host-url.ts";
 import { LOCK_ENTRY } from "../../model/tool-lock.ts";
 import { choice, type Infer, list, object, shortText } from "../../schema/schema.ts";
+import { fileWord } from "../../schema/two-forms.ts";
 import type {
   BackendSection,
   KubernetesBackendContext,
@@ -20,14 +20,9 @@ import type {
   SelectedPort,
   ServiceSelector,
 } from "../backend.ts";
-import {
-  ERA,
-  type McpConfig,
-  type McpTargetConfig,
-  SESSIONS,
-  type ToolLockConfig,
-} from "./mcp-config.ts";
-import { IDLE_TIMEOUT, lowerSessions, sessionsSchema } from "./sessions.ts";
+import type { McpConfig, McpTargetConfig, ToolLockConfig } from "./mcp-config.ts";
+import { eraWords, sessionMode, TARGETS, targetFailureMode } from "./mcp-fields.ts";
+import { lowerSessions, sessionsSchemas } from "./sessions.ts";
 
 /** Form of `mcp` in a GatewayBackend: servers by address, or Services that a selector matches. */
 export const kubernetesMcp: KubernetesBackendForm<KubernetesMcpValue, McpConfig> = {
@@ -42,7 +37,7 @@ export const kubernetesMcp: KubernetesBackendForm<KubernetesMcpValue, McpConfig>
         targets: found.map(({ section: _, ...target }) => target),
         isStateful: sessionRouting !== "Stateless",
         prefixMode: "conditional",
-        failureMode: failureMode === "FailOpen" ? "failOpen" : "failClosed",
+        failureMode: fileWord(failureMode ?? "FailClosed"),
         sessions: lowerSessions(sessions, childOf(context.origin, "sessions")),
         toolLock: toolLock && lockOf(toolLock.name, context),
       },
@@ -65,14 +60,11 @@ function mcpSchema(policies: KubernetesPoliciesSchema) {
       targets: list(targetSchema(policies), {
         minItems: 1,
         maxItems: 32,
-        description: "MCP servers of this endpoint, whose items clients see together.",
+        description: TARGETS,
       }),
-      sessionRouting: choice(SESSIONS, ["Stateful", "Stateless"], { default: "Stateful" }),
-      failureMode: choice(
-        "Effect of a failing target: requests fail, or the other targets respond without it.",
-        ["FailClosed", "FailOpen"],
-      ),
-      sessions: sessionsSchema(span(IDLE_TIMEOUT, { minimumDuration: "1s" })),
+      sessionRouting: sessionMode.manifest,
+      failureMode: targetFailureMode.manifest,
+      sessions: sessionsSchemas.manifest,
       toolLock: localObject(
         "A ConfigMap with approved tools, prompts and resources under the key `gwc.lock.yaml`, written by `gwc lock`. Items that are not in it or have changed since are hidden from clients.",
       ),
@@ -88,7 +80,7 @@ function targetSchema(policies: KubernetesPoliciesSchema) {
       port,
       path: longText("Path of the endpoint; `/mcp` by default, `/sse` for SSE."),
       protocol: choice("Transport of the server.", ["StreamableHTTP", "SSE"]),
-      era: choice(ERA, ["Auto", "Sessions", "Stateless"]),
+      era: eraWords.manifest,
       policies: policies(["tcp", "tls", "http", "auth", "tunnel", "mcp"]),
     },
     {

@@ -45,14 +45,6 @@ interface OpenApiConfig {
   readonly basePath: string | undefined;
 }
 
-/** Description of the setting of sessions, in both forms. */
-export const SESSIONS =
-  "Whether clients have sessions. Without them, each request opens and ends a session with each server that it goes to: any replica can serve any request, but servers cannot send requests or notifications to clients, nor keep state.";
-
-/** Description of `era`, in both forms. */
-export const ERA =
-  "Revisions of MCP that the server supports: those with sessions (up to 2025-11-25), or the stateless one (2026-07-28). Detected by default.";
-
 /** Revisions with sessions (up to 2025-11-25), or the stateless one (2026-07-28). */
 export type McpEra = "sessions" | "stateless";
 

@@ -1,6 +1,7 @@
 import type { Origin } from "../../diagnostics/diagnostic.ts";
 import { parseTimer } from "../../schema/duration.ts";
 import { type Infer, integer, object, type Schema } from "../../schema/schema.ts";
+import { durationOfForms } from "../../schema/two-forms.ts";
 
 /** Limits of sessions that hold resources in the process; `undefined` fields have defaults. */
 export interface McpSessionsConfig {
@@ -11,8 +12,18 @@ export interface McpSessionsConfig {
   readonly origin: Origin;
 }
 
-/** Returns the schema of `sessions`; `idleTimeout` is a duration of the respective form. */
-export function sessionsSchema(idleTimeout: Schema<string>) {
+const idleTimeout = durationOfForms(
+  "How long a session without a request or an open stream is kept open; 30m by default.",
+  { minimumDuration: "1s" },
+);
+
+/** Schemas of `sessions`. */
+export const sessionsSchemas = {
+  file: sessionsSchema(idleTimeout.file),
+  manifest: sessionsSchema(idleTimeout.manifest),
+};
+
+function sessionsSchema(idleTimeout: Schema<string>) {
   return object(
     {
       idleTimeout,
@@ -43,10 +54,6 @@ export function sessionsSchema(idleTimeout: Schema<string>) {
     },
   );
 }
-
-/** Description of the idle timeout of `sessions`, in both forms. */
-export const IDLE_TIMEOUT =
-  "How long a session without a request or an open stream is kept open; 30m by default.";
 
 /** Converts a validated `sessions` to canonical form. */
 export function lowerSessions(

@@ -16,17 +16,20 @@ import {
   resolveHeader,
 } from "./header-fields.ts";
 
+/** Descriptions of the changes: maps in files, lists in manifests. */
+const CHANGES = {
+  set: "Headers to set in place of existing ones of the same name.",
+  add: "Headers to add to existing ones of the same name.",
+  remove: "Headers to remove.",
+};
+
 /** Returns the schema of header changes in a file. */
 export function headerChangesSchema(description: string) {
   return object(
     {
-      set: headerMapSchema("Headers to set in place of existing ones of the same name."),
-      add: headerMapSchema("Headers to add to existing ones of the same name."),
-      remove: list(headerNameSchema, {
-        minItems: 1,
-        maxItems: 64,
-        description: "Headers to remove.",
-      }),
+      set: headerMapSchema(CHANGES.set),
+      add: headerMapSchema(CHANGES.add),
+      remove: list(headerNameSchema, { minItems: 1, maxItems: 64, description: CHANGES.remove }),
     },
     { atLeastOneOf: ["set", "add", "remove"], description },
   );
@@ -35,9 +38,9 @@ export function headerChangesSchema(description: string) {
 /** Schema of Gateway API's `HTTPHeaderFilter`. */
 export const kubernetesHeaderChangesSchema = object(
   {
-    set: kubernetesHeaders("Headers to set in place of existing ones of the same name."),
-    add: kubernetesHeaders("Headers to add to existing ones of the same name."),
-    remove: list(headerName, { maxItems: 16, description: "Headers to remove." }),
+    set: kubernetesHeaders(CHANGES.set),
+    add: kubernetesHeaders(CHANGES.add),
+    remove: list(headerName, { maxItems: 16, description: CHANGES.remove }),
   },
   { atLeastOneOf: ["set", "add", "remove"], description: "Changes to the headers." },
 );

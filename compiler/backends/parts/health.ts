@@ -1,6 +1,7 @@
 import { compileExpression } from "../../cel/compile.ts";
 import { addProblems } from "../../cel/parse/problems.ts";
 import { childOf, type Diagnostics, type Origin } from "../../diagnostics/diagnostic.ts";
+import { span } from "../../manifests/field-types.ts";
 import type { ActiveHealthConfig, HealthConfig } from "../../model/backend-policies.ts";
 import type { CompiledExpression } from "../../model/expressions.ts";
 import { parseTimer } from "../../schema/duration.ts";
@@ -14,6 +15,7 @@ import {
   object,
   text,
 } from "../../schema/schema.ts";
+import { bothForms, durationOfForms, formFields } from "../../schema/two-forms.ts";
 
 /** Returns the schema of `health` of LLM providers. */
 export function healthSchema() {
@@ -87,26 +89,79 @@ export function panicThreshold() {
 /** Description of `health`. */
 export const HEALTH = "Detects and ejects failing servers or LLM providers, if there are several.";
 
-/** Returns the schemas of passive checks, which are based on responses to clients' requests. */
+/** Condition for failed responses: `unhealthyExpression` in files, `unhealthyCondition` in manifests. */
+const unhealthy = expression(
+  "Condition for failed responses, by status and headers: `response.code == 500`. By default 5xx, and 429 from LLM providers. Missing and incomplete responses are always failures.",
+);
+
+/** Fields of `eviction`. Health is a fraction in files, and a percentage in manifests, as in the reference. */
+const evictionFields = {
+  duration: durationOfForms(
+    "How long a failing server is ejected, multiplied by the number of consecutive ejections, up to 5 minutes. A 429 from an LLM provider sets its own duration. If no server is left, requests go to all of them.",
+    {},
+    {
+      file: { default: "10s", minimumDuration: "1ms" },
+      manifest: { default: "3s", minimumDuration: "1s" },
+    },
+  ),
+  restoreHealth: {
+    file: number("Health of the server when it returns, from 0 to 1.", 0, 1),
+    manifest: integer("Health of the server when it returns, in percent.", 0, 100),
+  },
+  consecutiveFailures: bothForms(
+    integer("Consecutive failures until the server is ejected.", 1, 1000),
+    {
+      file: { default: 1 },
+      manifest: {
+        description:
+          "Consecutive failures until the server is ejected; 1 if healthThreshold is not set either.",
+      },
+    },
+  ),
+  healthThreshold: {
+    file: number("Health below which the server is ejected, from 0 to 1.", 0, 1),
+    manifest: integer("Health in percent below which the server is ejected.", 0, 100),
+  },
+};
+
+const EVICTION = { description: "When a server is ejected, and for how long." };
+
+/** Returns the schemas of passive checks in files, which are based on responses to clients' requests. */
 function passiveFields() {
   return {
-    unhealthyExpression: expression(
-      "Condition for failed responses, by status and headers: `response.code == 500`. By default 5xx, and 429 from LLM providers. Missing and incomplete responses are always failures.",
-    ),
-    eviction: object(
-      {
-        duration: duration(
-          "How long a failing server is ejected, multiplied by the number of consecutive ejections, up to 5 minutes. A 429 from an LLM provider sets its own duration. If no server is left, requests go to all of them.",
-          { default: "10s", minimumDuration: "1ms" },
-        ),
-        restoreHealth: number("Health of the server when it returns, from 0 to 1.", 0, 1),
-        consecutiveFailures: integer("Consecutive failures until the server is ejected.", 1, 1000, {
-          default: 1,
-        }),
-        healthThreshold: number("Health below which the server is ejected, from 0 to 1.", 0, 1),
-      },
-      { description: "When a server is ejected, and for how long." },
-    ),
+    unhealthyExpression: unhealthy,
+    eviction: object(formFields("file", evictionFields), EVICTION),
+  };
+}
+
+/** Schema of `health` in manifests. */
+export const kubernetesHealth = object(
+  {
+    unhealthyCondition: unhealthy,
+    eviction: object(formFields("manifest", evictionFields), EVICTION),
+    active: activeSchema(span),
+    panicThreshold: panicThreshold(),
+  },
+  { minProperties: 1, description: HEALTH },
+);
+
+/** Reads `health` of manifests. */
+export function readKubernetesHealth(
+  { unhealthyCondition, eviction = {}, ...rest }: Infer<typeof kubernetesHealth>,
+  origin: Origin,
+): HealthConfig {
+  const { duration = "3s", restoreHealth, healthThreshold } = eviction;
+  const health = {
+    ...eviction,
+    duration,
+    ...(restoreHealth !== undefined && { restoreHealth: restoreHealth / 100 }),
+    ...(healthThreshold !== undefined && { healthThreshold: healthThreshold / 100 }),
+  };
+  return {
+    ...readHealth({ ...rest, eviction: health }, origin),
+    ...(unhealthyCondition !== undefined && {
+      unhealthy: { text: unhealthyCondition, origin: childOf(origin, "unhealthyCondition") },
+    }),
   };
 }
 

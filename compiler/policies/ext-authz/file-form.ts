@@ -6,19 +6,9 @@ import {
   serverPolicies,
   serverWords,
 } from "../../backends/parts/callout-server.ts";
-import { expressionsSchema, lowerExpressions } from "../../backends/parts/named-expressions.ts";
+import { lowerExpressions } from "../../backends/parts/named-expressions.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
-import {
-  anyText,
-  boolean,
-  byteCount,
-  choice,
-  either,
-  type Infer,
-  integer,
-  map,
-  object,
-} from "../../schema/schema.ts";
+import { boolean, choice, either, type Infer, integer, object } from "../../schema/schema.ts";
 import { conditionalAlone, conditionalSchema } from "../parts/conditions.ts";
 import type {
   AuthorizationConfig,
@@ -26,11 +16,17 @@ import type {
   HttpProtocolConfig,
 } from "./ext-authz-config.ts";
 import {
+  BODY,
   cacheSchema,
+  contextStrings,
+  filterMetadata,
+  GRPC,
+  HTTP,
   headerNames,
   headersAt,
   lowerCache,
   lowerHttpFields,
+  maxBodySize,
   metadataFields,
   questionFields,
   responseHeaderNames,
@@ -38,35 +34,20 @@ import {
 
 const grpc = object(
   {
-    context: map(anyText({ maxLength: 4096 }), {
-      maxProperties: 64,
-      description: "Strings sent with every check request (`context_extensions`).",
-    }),
-    metadata: expressionsSchema(
-      "Objects sent as filter metadata; one whose expression fails is omitted. By default the claims of the token, named as by Envoy's JWT filter.",
-    ),
+    context: contextStrings.file,
+    metadata: filterMetadata,
   },
-  { description: "Envoy's `service.auth.v3.Authorization/Check`." },
+  { description: GRPC },
 );
 
 const http = object(
   { ...questionFields, includeResponseHeaders: responseHeaderNames, metadata: metadataFields },
-  {
-    description:
-      "Sends the request without its body: 2xx allows it; any other response is returned to the client.",
-  },
+  { description: HTTP },
 );
 
 const body = object(
   {
-    maxRequestBytes: byteCount(
-      "Maximum number of body bytes; larger bodies get 413.",
-      1,
-      1_073_741_824,
-      {
-        default: 8192,
-      },
-    ),
+    maxRequestBytes: maxBodySize(1_073_741_824, { default: 8192 }),
     allowPartialMessage: boolean(
       "Send only the beginning of a larger body instead of answering 413.",
       {
@@ -77,7 +58,7 @@ const body = object(
       default: false,
     }),
   },
-  { description: "Sends the request's body to the server." },
+  { description: BODY },
 );
 
 const fields = {

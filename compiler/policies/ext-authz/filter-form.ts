@@ -1,14 +1,20 @@
 import { lowerServerReference } from "../../backends/parts/callout-server.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
-import { backendReference } from "../../manifests/field-types.ts";
 import { choice, type Infer, integer, object, shortText } from "../../schema/schema.ts";
 import type { KubernetesContext } from "../policy.ts";
 import type { AuthorizationConfig, HttpProtocolConfig, NamedHeaders } from "./ext-authz-config.ts";
-import { headerNames, headersAt } from "./http-fields.ts";
+import {
+  authorizationServer,
+  BODY,
+  GRPC,
+  HTTP_WITH_BODY,
+  headerNames,
+  headersAt,
+} from "./http-fields.ts";
 
 const grpc = object(
   { allowedHeaders: headerNames("Request headers sent to the server; all by default.") },
-  { description: "Envoy's `service.auth.v3.Authorization/Check`." },
+  { description: GRPC },
 );
 
 const http = object(
@@ -24,17 +30,14 @@ const http = object(
       "Headers copied from the server's response to the request for the backend; by default all except those that describe the response's body.",
     ),
   },
-  {
-    description:
-      "Sends a plain HTTP request: 2xx allows; any other response is returned to the client.",
-  },
+  { description: HTTP_WITH_BODY },
 );
 
 /** Schema of Gateway API's `HTTPExternalAuthFilter`. */
 export const externalAuthSchema = object(
   {
     protocol: choice("Protocol of the server.", ["HTTP", "GRPC"]),
-    backendRef: backendReference("The authorization server: a Service or a static GatewayBackend."),
+    backendRef: authorizationServer,
     grpc,
     http,
     forwardBody: object(
@@ -46,7 +49,7 @@ export const externalAuthSchema = object(
           { default: 0 },
         ),
       },
-      { description: "Sends the request's body to the server." },
+      { description: BODY },
     ),
   },
   {

@@ -2,12 +2,28 @@ import type { ExpressionConfig } from "../../backends/parts/expressions.ts";
 import { expressionsSchema, lowerExpressions } from "../../backends/parts/named-expressions.ts";
 import { lowerTimeSpan, timeSpanSchema } from "../../backends/parts/time-span.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
-import { expression, type Infer, integer, list, object, shortText } from "../../schema/schema.ts";
+import { backendReference } from "../../manifests/field-types.ts";
+import {
+  anyText,
+  byteCount,
+  expression,
+  type Infer,
+  integer,
+  list,
+  map,
+  object,
+  shortText,
+} from "../../schema/schema.ts";
 import type { HttpProtocolConfig, NamedHeaders, VerdictCacheConfig } from "./ext-authz-config.ts";
 
 /** Schema of a list of header names. */
 export const headerNames = (description: string) =>
   list(shortText("A header's name."), { maxItems: 64, description });
+
+const CONTEXT = {
+  maxProperties: 64,
+  description: "Strings sent with every check request (`context_extensions`).",
+};
 
 /** Returns the names with the location of their list. */
 export function headersAt(
@@ -15,6 +31,41 @@ export function headersAt(
   origin: Origin,
 ): NamedHeaders | undefined {
   return names && { names, origin };
+}
+
+/** Schema of the server in manifests. */
+export const authorizationServer = backendReference(
+  "The authorization server: a Service or a static GatewayBackend.",
+);
+
+/** Description of a check over gRPC. */
+export const GRPC = "Envoy's `service.auth.v3.Authorization/Check`.";
+
+/** Description of a check over HTTP. */
+export const HTTP =
+  "Sends the request without its body: 2xx allows it; any other response is returned to the client.";
+
+/** Description of a check that may include the body. */
+export const HTTP_WITH_BODY =
+  "Sends a plain HTTP request: 2xx allows; any other response is returned to the client.";
+
+/** Description of the part of the body that is sent. */
+export const BODY = "Sends the request's body to the server.";
+
+/** Schemas of strings sent with checks over gRPC: `context` in files, `contextExtensions` in manifests. */
+export const contextStrings = {
+  file: map(anyText({ maxLength: 4096 }), CONTEXT),
+  manifest: map(anyText(), CONTEXT),
+};
+
+/** Schema of objects sent with checks over gRPC: `metadata` in files, `requestMetadata` in manifests. */
+export const filterMetadata = expressionsSchema(
+  "Objects sent as filter metadata; one whose expression fails is omitted. By default the claims of the token, named as by Envoy's JWT filter.",
+);
+
+/** Returns the schema of the maximum size of a body. */
+export function maxBodySize(maximum: number, initial: { readonly default?: number }) {
+  return byteCount("Maximum number of body bytes; larger bodies get 413.", 1, maximum, initial);
 }
 
 /** Fields of a check over HTTP that have the same names in both forms. */

@@ -1,8 +1,7 @@
 import { lowerServerReference } from "../../backends/parts/callout-server.ts";
-import { expressionsSchema, lowerExpressions } from "../../backends/parts/named-expressions.ts";
+import { lowerExpressions } from "../../backends/parts/named-expressions.ts";
 import { childOf } from "../../diagnostics/diagnostic.ts";
-import { backendReference } from "../../manifests/field-types.ts";
-import { anyText, byteCount, choice, type Infer, map, object } from "../../schema/schema.ts";
+import { choice, type Infer, object } from "../../schema/schema.ts";
 import type { KubernetesContext } from "../policy.ts";
 import type {
   AuthorizationConfig,
@@ -10,11 +9,18 @@ import type {
   HttpProtocolConfig,
 } from "./ext-authz-config.ts";
 import {
+  authorizationServer,
+  BODY,
   cacheSchema,
+  contextStrings,
+  filterMetadata,
+  GRPC,
+  HTTP_WITH_BODY,
   headerNames,
   headersAt,
   lowerCache,
   lowerHttpFields,
+  maxBodySize,
   metadataFields,
   questionFields,
   responseHeaderNames,
@@ -22,15 +28,10 @@ import {
 
 const grpc = object(
   {
-    contextExtensions: map(anyText(), {
-      maxProperties: 64,
-      description: "Strings sent with every check request (`context_extensions`).",
-    }),
-    requestMetadata: expressionsSchema(
-      "Objects sent as filter metadata; by default the claims of the token, named as by Envoy's JWT filter.",
-    ),
+    contextExtensions: contextStrings.manifest,
+    requestMetadata: filterMetadata,
   },
-  { description: "Envoy's `service.auth.v3.Authorization/Check`." },
+  { description: GRPC },
 );
 
 const http = object(
@@ -42,16 +43,13 @@ const http = object(
     allowedResponseHeaders: responseHeaderNames,
     responseMetadata: metadataFields,
   },
-  {
-    description:
-      "Sends a plain HTTP request: 2xx allows; any other response is returned to the client.",
-  },
+  { description: HTTP_WITH_BODY },
 );
 
 /** Schema of the specification's `ExtAuth`. */
 export const extAuthSchema = object(
   {
-    backendRef: backendReference("The authorization server: a Service or a static GatewayBackend."),
+    backendRef: authorizationServer,
     failureMode: choice(
       "Outcome for a request if the server fails: refused with 403, or allowed.",
       ["FailClosed", "FailOpen"],
@@ -61,14 +59,8 @@ export const extAuthSchema = object(
     http,
     cache: cacheSchema,
     forwardBody: object(
-      {
-        maxSize: byteCount(
-          "Maximum number of body bytes; larger bodies get 413.",
-          1,
-          Number.MAX_SAFE_INTEGER,
-        ),
-      },
-      { required: ["maxSize"], description: "Sends the request's body to the server." },
+      { maxSize: maxBodySize(Number.MAX_SAFE_INTEGER, {}) },
+      { required: ["maxSize"], description: BODY },
     ),
   },
   {

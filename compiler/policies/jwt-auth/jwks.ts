@@ -1,17 +1,10 @@
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
-import { backendReference, span } from "../../manifests/field-types.ts";
+import { backendReference } from "../../manifests/field-types.ts";
 import type { BackendPolicies } from "../../model/backend-policies.ts";
 import type { Text } from "../../model/texts.ts";
 import { parseDuration } from "../../schema/duration.ts";
-import {
-  anyText,
-  duration,
-  either,
-  type Infer,
-  needsField,
-  object,
-  text,
-} from "../../schema/schema.ts";
+import { anyText, either, type Infer, needsField, object, text } from "../../schema/schema.ts";
+import { durationOfForms } from "../../schema/two-forms.ts";
 import type { KubernetesContext, ResolveContext } from "../policy.ts";
 
 /** A key set as configured: a file, a URL, or inline. */
@@ -32,6 +25,10 @@ export type JwksConfig =
 /** A public key of a key set, unchanged. */
 export type PublicJwk = Readonly<Record<string, unknown>>;
 
+const inline = text("A JSON Web Key Set.", { minLength: 2, maxLength: 65536 });
+
+const cacheDuration = durationOfForms("How long fetched keys are cached.", { default: "5m" });
+
 /** Schema of `jwks` in a file. */
 export const jwksSchema = either(
   object(
@@ -43,10 +40,8 @@ export const jwksSchema = either(
         "URL of the key set. The gateway fetches it, refreshes it, and fetches it again for unknown keys.",
         { format: "url", readAtStart: true },
       ),
-      inline: text("A JSON Web Key Set.", { minLength: 2, maxLength: 65536 }),
-      cacheDuration: duration("How long fetched keys are cached.", {
-        default: "5m",
-      }),
+      inline,
+      cacheDuration: cacheDuration.file,
     },
     { exactlyOneOf: ["file", "url", "inline"], checks: [needsField("cacheDuration", "url")] },
   ),
@@ -76,7 +71,7 @@ export function lowerJwks(given: Infer<typeof jwksSchema>, origin: Origin): Jwks
 export const kubernetesRemoteJwksSchema = object(
   {
     jwksPath: text("Path of the key set on the backend.", { maxLength: 2000 }),
-    cacheDuration: span("How long fetched keys are cached.", { default: "5m" }),
+    cacheDuration: cacheDuration.manifest,
     backendRef: backendReference(
       "The server of the key set: a Service or a static GatewayBackend.",
     ),
@@ -91,7 +86,7 @@ export const kubernetesRemoteJwksSchema = object(
 export const kubernetesJwksSchema = object(
   {
     remote: kubernetesRemoteJwksSchema,
-    inline: text("A JSON Web Key Set.", { minLength: 2, maxLength: 65536 }),
+    inline,
   },
   {
     exactlyOneOf: ["remote", "inline"],

@@ -10,6 +10,7 @@ import {
   number,
   object,
 } from "../../schema/schema.ts";
+import { bothForms } from "../../schema/two-forms.ts";
 import { conditionalSchema } from "../parts/conditions.ts";
 
 const MAX = 1_000_000_000_000;
@@ -17,15 +18,28 @@ const MAX = 1_000_000_000_000;
 const UNIT = "write unit: Minutes";
 const AMOUNT = "write requests: 100, and unit: Minutes";
 
+/** Amounts per unit of time. Resources have no maximum. */
+const amounts = {
+  requests: amount("Maximum number of requests per `unit`.", 1),
+  tokens: amount("Maximum number of LLM tokens per `unit`, input and output together.", 1),
+  burst: amount("Additional amount allowed in a burst.", 0, { default: 0 }),
+};
+
+function amount(description: string, minimum: number, file: { readonly default?: number } = {}) {
+  return bothForms(integer(description, minimum, Number.MAX_SAFE_INTEGER), {
+    file: { maximum: MAX, ...file },
+  });
+}
+
 const limit = object(
   {
-    requests: integer("Maximum number of requests per `unit`.", 1, MAX),
+    requests: amounts.requests.file,
     budget: number("Maximum cost per `unit`, in the currency of `cost`.", 0.000_001, MAX),
     unit: choice(
       "Unit of time. Days and months follow the calendar, in UTC. Usage of limits of an hour or longer is persisted in `GWC_STATE_DIR`.",
       ["Seconds", "Minutes", "Hours", "Days", "Months"],
     ),
-    burst: integer("Additional requests allowed in a burst.", 0, MAX, { default: 0 }),
+    burst: amounts.burst.file,
     maxTokens: integer("Capacity of the bucket, which starts full.", 1, MAX),
     tokensPerFill: integer("Tokens added per `fillInterval`.", 1, MAX),
     fillInterval: duration("Interval at which `tokensPerFill` is added."),
@@ -34,7 +48,7 @@ const limit = object(
       ["requests", "tokens"],
       { default: "requests" },
     ),
-    tokens: integer("Maximum number of LLM tokens per `unit`, input and output together.", 1, MAX),
+    tokens: amounts.tokens.file,
     cost: expression(
       "Amount that a finished call takes instead of its tokens: `double(llm.totalTokens) * 0.000001`. If the expression fails, nothing is taken and a warning is logged.",
     ),
@@ -107,10 +121,10 @@ export const localRateLimitSchema = either(
 export const kubernetesLimitsSchema = list(
   object(
     {
-      requests: integer("Maximum number of requests per `unit`.", 1, Number.MAX_SAFE_INTEGER),
-      tokens: integer("Maximum number of LLM tokens per `unit`.", 1, Number.MAX_SAFE_INTEGER),
+      requests: amounts.requests.manifest,
+      tokens: amounts.tokens.manifest,
       unit: choice("Unit of time.", ["Seconds", "Minutes", "Hours"]),
-      burst: integer("Additional amount allowed in a burst.", 0, Number.MAX_SAFE_INTEGER),
+      burst: amounts.burst.manifest,
     },
     { required: ["unit"], exactlyOneOf: ["requests", "tokens"] },
   ),

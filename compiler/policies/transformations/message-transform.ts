@@ -6,6 +6,7 @@ import type { CelPhase } from "../../cel/compile.ts";
 import { childOf, keyPlace, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { CompiledExpression, NamedExpression } from "../../model/expressions.ts";
 import { expression, type Infer, list, map, object, shortText } from "../../schema/schema.ts";
+import { bothForms } from "../../schema/two-forms.ts";
 import type { ResolveContext } from "../policy.ts";
 
 /** Changes to a message, as configured; names as written, including pseudo-headers. */
@@ -35,8 +36,17 @@ export interface TransformNode {
 
 type Side = CelPhase & ("request" | "response");
 
-/** The specification's HeaderName. */
-const HEADER_NAME = "^:?[A-Za-z0-9!#$%&'*+\\-.^_`|~]+$";
+/** The specification's HeaderName: pseudo-headers start with a colon. */
+const transformedName = bothForms(
+  shortText("The header's name.", { pattern: "^:?[A-Za-z0-9!#$%&'*+\\-.^_\\x60|~]+$" }),
+  { file: { form: "a header name" } },
+);
+
+const body = expression(
+  "CEL expression for the body: a string, bytes, or any other value as JSON.",
+);
+
+const REMOVED = { minItems: 1, maxItems: 16, description: "Headers to remove." };
 
 const valuesSchema = (description: string) =>
   map(expression("CEL expression for the value."), {
@@ -61,12 +71,8 @@ export function transformSchema(pseudo: string, description: string) {
       set: valuesSchema(
         `Headers to set in place of existing ones of the same name, and ${pseudo}. If an expression fails, the header is removed.`,
       ),
-      remove: list(shortText("A header name.", { pattern: HEADER_NAME, form: "a header name" }), {
-        minItems: 1,
-        maxItems: 16,
-        description: "Headers to remove.",
-      }),
-      body: expression("CEL expression for the body: a string, bytes, or any other value as JSON."),
+      remove: list(transformedName.file, REMOVED),
+      body,
     },
     {
       atLeastOneOf: ["metadata", "replace", "add", "set", "remove", "body"],
@@ -76,15 +82,10 @@ export function transformSchema(pseudo: string, description: string) {
   );
 }
 
-/** The specification's `HeaderName`: pseudo-headers start with a colon. */
-const transformedName = shortText("The header's name.", {
-  pattern: "^:?[A-Za-z0-9!#$%&'*+\\-.^_\\x60|~]+$",
-});
-
 const transformedHeaders = (description: string) =>
   list(
     object(
-      { name: transformedName, value: expression("The value.") },
+      { name: transformedName.manifest, value: expression("The value.") },
       { required: ["name", "value"] },
     ),
     { minItems: 1, maxItems: 16, description },
@@ -95,12 +96,8 @@ export const kubernetesTransformSchema = object(
   {
     set: transformedHeaders("Headers to set in place of existing ones of the same name."),
     add: transformedHeaders("Headers to add to existing ones of the same name."),
-    remove: list(transformedName, {
-      minItems: 1,
-      maxItems: 16,
-      description: "Headers to remove.",
-    }),
-    body: expression("CEL expression for the body: a string, bytes, or any other value as JSON."),
+    remove: list(transformedName.manifest, REMOVED),
+    body,
   },
   {
     atLeastOneOf: ["set", "add", "remove", "body"],

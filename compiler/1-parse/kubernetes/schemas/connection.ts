@@ -1,5 +1,5 @@
 import { AZURE_SCOPE } from "../../../backends/parts/connection-schema.ts";
-import { kubernetesHealth } from "../../../backends/parts/health-manifest-form.ts";
+import { kubernetesHealth } from "../../../backends/parts/health.ts";
 import {
   exchangeChecks,
   exchangeFields,

@@ -1,10 +1,14 @@
-import { CIPHER_SUITES } from "../../../config/frontend.ts";
 import {
+  alpnProtocols,
+  cipherSuites,
   frontendHttpFields,
   handshakeTimeout,
   http2HeaderSize,
+  LOG_FILTER,
+  SAMPLINGS,
+  TRACES,
 } from "../../../config/frontend-fields.ts";
-import { trustedSources } from "../../../config/proxy-protocol.ts";
+import { proxyProtocolSchemas } from "../../../config/proxy-protocol.ts";
 import { backendReference, span, tinyText } from "../../../manifests/field-types.ts";
 import { kubernetesConnectionRulesSchema } from "../../../policies/connection-rules.ts";
 import {
@@ -23,17 +27,10 @@ const tlsVersion = (description: string) => choice(description, ["1.2", "1.3"]);
 const tls = object(
   {
     handshakeTimeout: handshakeTimeout(span),
-    alpnProtocols: list(tinyText("A protocol."), {
-      minItems: 1,
-      maxItems: 16,
-      description:
-        "Protocols that clients can negotiate (ALPN): `h2` and `http/1.1` for HTTPS, any others for terminated TLS connections that are forwarded as TCP.",
-    }),
+    alpnProtocols: alpnProtocols.manifest,
     minProtocolVersion: tlsVersion("Minimum TLS version."),
     maxProtocolVersion: tlsVersion("Maximum TLS version."),
-    cipherSuites: list(choice("A cipher suite.", CIPHER_SUITES), {
-      description: "Allowed cipher suites.",
-    }),
+    cipherSuites: cipherSuites.manifest,
   },
   {
     description: "TLS with clients.",
@@ -49,6 +46,11 @@ const httpFields = {
   http2MaxHeaderSize: http2HeaderSize(),
 };
 
+const attribute = object(
+  { name: shortText("Its name."), expression: expression("Its value.") },
+  { required: ["name", "expression"] },
+);
+
 const attributes = object(
   {
     remove: list(tinyText("Name of a field."), {
@@ -56,13 +58,7 @@ const attributes = object(
       maxItems: 32,
       description: "Fields to remove.",
     }),
-    add: list(
-      object(
-        { name: shortText("Its name."), expression: expression("Its value.") },
-        { required: ["name", "expression"] },
-      ),
-      { minItems: 1, description: "Fields to add or replace." },
-    ),
+    add: list(attribute, { minItems: 1, description: "Fields to add or replace." }),
   },
   { atLeastOneOf: ["remove", "add"], description: "Attributes of each request." },
 );
@@ -88,24 +84,14 @@ const tracing = object(
     protocol: choice("Protocol of the server.", ["HTTP", "GRPC"], { default: "HTTP" }),
     path: collectorPath("/v1/traces"),
     attributes,
-    resources: list(
-      object(
-        { name: shortText("Its name."), expression: expression("Its value.") },
-        { required: ["name", "expression"] },
-      ),
-      { description: "Attributes of the gateway itself." },
-    ),
-    randomSampling: expression(
-      "Fraction of requests without a trace that start one: a number (`0.1`), `true`, or an expression over the request. None by default.",
-    ),
-    clientSampling: expression(
-      "Fraction of requests with a recorded trace that are traced here too. All by default.",
-    ),
+    resources: list(attribute, { description: "Attributes of the gateway itself." }),
+    randomSampling: expression(SAMPLINGS.randomSampling),
+    clientSampling: expression(SAMPLINGS.clientSampling),
   },
   {
     required: ["backendRef"],
     checks: [pathOverHttp("HTTP")],
-    description: "Traces of requests (OpenTelemetry), and their collector.",
+    description: TRACES,
   },
 );
 
@@ -130,27 +116,13 @@ export const frontendFields = {
   ),
   networkAuthorization: kubernetesConnectionRulesSchema,
   tls,
-  proxyProtocol: object(
-    {
-      version: choice("Accepted versions of the header.", ["V1", "V2", "All"], {
-        default: "V2",
-      }),
-      mode: choice("Whether every connection must begin with a header.", ["Strict", "Optional"], {
-        default: "Strict",
-      }),
-      trustedSources,
-    },
-    {
-      description:
-        "PROXY protocol (HAProxy), in which proxies in front of the gateway send the address of the client.",
-    },
-  ),
+  proxyProtocol: proxyProtocolSchemas.manifest,
   http: object(httpFields, {
     atLeastOneOf: Object.keys(httpFields),
     description: "HTTP with clients.",
   }),
   accessLog: object(
-    { filter: expression("Requests that are logged."), attributes, otlp },
+    { filter: expression(LOG_FILTER), attributes, otlp },
     { description: "Access log: logged requests and their fields." },
   ),
   tracing,

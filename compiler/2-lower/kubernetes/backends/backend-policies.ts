@@ -1,7 +1,4 @@
-import {
-  kubernetesHealth,
-  readKubernetesHealth,
-} from "../../../backends/parts/health-manifest-form.ts";
+import { kubernetesHealth, readKubernetesHealth } from "../../../backends/parts/health.ts";
 import type { Manifest } from "../../../manifests/manifests.ts";
 import type { BackendPolicies } from "../../../model/backend-policies.ts";
 import { validated } from "../../../schema/schema.ts";

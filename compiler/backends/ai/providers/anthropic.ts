@@ -1,9 +1,9 @@
-import { type Infer, object, shortText } from "../../../schema/schema.ts";
+import { type Infer, object } from "../../../schema/schema.ts";
 import { ANTHROPIC_VERSION } from "./anthropic-version.ts";
-import type { LlmEndpoint, LlmProvider } from "./provider.ts";
+import { type LlmEndpoint, type LlmProvider, modelField } from "./provider.ts";
 
 const schema = object(
-  { model: shortText("Model for every request; by default the one that the request names.") },
+  { model: modelField },
   { description: "Anthropic, or another server with its API (`hostOverride`)." },
 );
 

@@ -23,7 +23,10 @@ const guardrailIdentifier = (description: string) =>
     form: "a guardrail's id or its ARN",
   });
 
-const guardrailVersion = text("Version of the guardrail: a number, or `DRAFT`.", {
+/** Description of the version of a guardrail. */
+export const GUARDRAIL_VERSION = "Version of the guardrail: a number, or `DRAFT`.";
+
+const guardrailVersion = text(GUARDRAIL_VERSION, {
   maxLength: 8,
   pattern: "^([1-9][0-9]{0,7}|DRAFT)$",
   form: "a number or `DRAFT`",

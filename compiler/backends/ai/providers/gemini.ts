@@ -1,8 +1,8 @@
-import { type Infer, object, shortText } from "../../../schema/schema.ts";
-import type { LlmEndpoint, LlmProvider } from "./provider.ts";
+import { type Infer, object } from "../../../schema/schema.ts";
+import { type LlmEndpoint, type LlmProvider, modelField } from "./provider.ts";
 
 const schema = object(
-  { model: shortText("Model for every request; by default the one that the request names.") },
+  { model: modelField },
   { description: "Gemini, with a key of the Gemini API (not of Vertex AI)." },
 );
 

@@ -2,7 +2,12 @@ import type { Dialect, LlmFormatName } from "../../../../runtime/llm/chat/format
 import type { KeyHeaderByPath, KeyHeaderName } from "../../../../runtime/llm/providers/provider.ts";
 import type { AwsScope } from "../../../model/cloud-credentials.ts";
 import type { RouteType } from "../../../model/llm-policies.ts";
-import type { Schema } from "../../../schema/schema.ts";
+import { type Schema, shortText } from "../../../schema/schema.ts";
+
+/** Schema of a provider's model. */
+export const modelField = shortText(
+  "Model for every request; by default the one that the request names.",
+);
 
 /** An LLM provider: its endpoints, options and credentials. */
 export interface LlmProvider<Kind extends string, Value> {
