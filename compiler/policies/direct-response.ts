@@ -32,6 +32,7 @@ import {
   resolveCases,
 } from "./parts/conditions.ts";
 import type { Policy, ResolveContext } from "./policy.ts";
+import { bodyExpression } from "./transformations/message-transform.ts";
 
 /** A response, as configured. */
 interface ResponseConfig {
@@ -70,9 +71,7 @@ const contentProperties = {
       maxLength: 4096,
     },
   ),
-  bodyExpression: expression(
-    "CEL expression for the body: a string, bytes, or any other value as JSON.",
-  ),
+  bodyExpression,
 };
 
 const responseProperties = {

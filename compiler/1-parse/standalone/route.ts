@@ -1,4 +1,5 @@
 import { valueMatchSchema } from "../../backends/parts/value-match.ts";
+import { hostname } from "../../manifests/field-types.ts";
 import { PATH_FORM } from "../../schema/path-form.ts";
 import {
   anyText,
@@ -13,6 +14,9 @@ import {
 import { routeBackendSchema } from "./backend.ts";
 import { routePoliciesSchema } from "./policies.ts";
 
+/** Schema of the name of a route. */
+export const nameOfRoute = shortText("Name in logs, metrics and generated code.");
+
 /** Type of a valid request route. */
 export type RouteValue = Infer<ReturnType<typeof routeSchema>>;
 
@@ -24,11 +28,11 @@ export function routeSchema() {
 /** Returns the fields of a request route. */
 export function routeFields() {
   return {
-    name: shortText("Name in logs, metrics and generated code."),
+    name: nameOfRoute,
     namespace: unsupported("route namespaces"),
     ruleName: unsupported("rule names"),
     hostnames: list(
-      shortText("A hostname, exact or with `*` as its first label.", { format: "hostname" }),
+      { ...hostname, maxLength: 256 },
       {
         minItems: 1,
         description: "Hostnames that it serves; all of the listener by default.",

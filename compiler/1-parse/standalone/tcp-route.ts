@@ -15,6 +15,7 @@ import {
 } from "../../schema/schema.ts";
 import { OWN_CONNECTION } from "./backend-policies.ts";
 import type { RoutePolicies } from "./policies.ts";
+import { nameOfRoute } from "./route.ts";
 
 /** Type of a valid connection route. */
 export type TcpRouteValue = Infer<ReturnType<typeof fileTcpRouteSchema<RoutePolicies>>>;
@@ -27,7 +28,7 @@ export function fileTcpRouteSchema<Policies>(requestPolicies: Schema<Policies>) 
 /** Returns the fields of a connection route. */
 export function tcpRouteFields<Policies>(requestPolicies: Schema<Policies>) {
   return {
-    name: shortText("Name in logs, metrics and generated code."),
+    name: nameOfRoute,
     namespace: unsupported("route namespaces"),
     ruleName: unsupported("rule names"),
     hostnames: list(

@@ -1,5 +1,4 @@
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
-import { PATH_FORM } from "../../schema/path-form.ts";
 import {
   type Infer,
   list,
@@ -8,13 +7,13 @@ import {
   object,
   type Schema,
   shortText,
-  text,
   validated,
 } from "../../schema/schema.ts";
 import type { LowerContext } from "../backend.ts";
 import type { BackendPoliciesValue } from "../parts/policies-schema.ts";
 import type { AiConfig, ProviderConfig } from "./ai-config.ts";
 import { othersLikeOpenAi } from "./others-like-openai.ts";
+import { GROUPS, overrideFields } from "./provider-fields.ts";
 import {
   type ProviderKind,
   type ProviderOptions,
@@ -44,8 +43,7 @@ export function aiSchema(policies: Schema<BackendPoliciesValue>) {
       groups: list(group, {
         minItems: 1,
         maxItems: 32,
-        description:
-          "Groups of providers in order of preference: a group is used if no provider of the earlier groups is healthy.",
+        description: GROUPS,
       }),
     },
     {
@@ -72,14 +70,7 @@ function providerFields(policies: Schema<BackendPoliciesValue>) {
       ),
       description: "The provider, and optionally a fixed model.",
     }),
-    hostOverride: text(
-      "Another server with the provider's API: `host:port` or a URL; plain HTTP unless the URL or a policy sets TLS.",
-      { maxLength: 1024, readAtStart: true },
-    ),
-    pathOverride: shortText("Path of the API on that server; the provider's own path by default.", {
-      maxLength: 1024,
-      ...PATH_FORM,
-    }),
+    ...overrideFields,
     tokenize,
     policies,
   };

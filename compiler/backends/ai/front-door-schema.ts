@@ -1,5 +1,4 @@
 import { hintFor } from "../../schema/hint-for.ts";
-import { PATH_FORM } from "../../schema/path-form.ts";
 import {
   anyText,
   choice,
@@ -18,6 +17,7 @@ import { promptGuardSchema } from "./guard-file-form.ts";
 import { MODEL_PATTERN } from "./model-pattern.ts";
 import { othersLikeOpenAi } from "./others-like-openai.ts";
 import { promptCaching, requestFieldMaps, transformationsSchema } from "./policies-schema.ts";
+import { overrideFields } from "./provider-fields.ts";
 import { providers } from "./providers/index.ts";
 import type { OwnParam } from "./providers/provider.ts";
 import { tokenize } from "./tokenize.ts";
@@ -113,17 +113,7 @@ function paramsSchema() {
         description:
           "API key for the provider, as `${NAME}`. Without it, the client's own key is forwarded.",
       }),
-      hostOverride: text(
-        "Another server with the provider's API: `host:port` or a URL; plain HTTP unless the URL or a policy sets TLS.",
-        { maxLength: 1024, readAtStart: true },
-      ),
-      pathOverride: shortText(
-        "Path of the API on that server; the provider's own path by default.",
-        {
-          maxLength: 1024,
-          ...PATH_FORM,
-        },
-      ),
+      ...overrideFields,
       awsRegion: text("AWS region (Bedrock).", {
         maxLength: 63,
         pattern: "^[a-z0-9-]+$",

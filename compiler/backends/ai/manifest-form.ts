@@ -8,6 +8,7 @@ import type {
   KubernetesPoliciesSchema,
 } from "../backend.ts";
 import type { AiConfig, ProviderConfig } from "./ai-config.ts";
+import { GROUPS, PATH } from "./provider-fields.ts";
 import { manifestProviders, readManifestOptions } from "./providers/manifest-options.ts";
 
 /** Form of `ai` in a GatewayBackend: one provider, or groups of named ones, which policies can target by name. */
@@ -81,7 +82,7 @@ function serverOf(host: string | undefined, port: number | undefined): string | 
 const serverFields = {
   host: shortText("Host of another server with the provider's API; the provider's own by default."),
   port: integer("Port of the server.", 1, 65535),
-  path: longText("Path of the API on that server; the provider's own path by default."),
+  path: longText(PATH),
 };
 
 function aiSchema(policies: KubernetesPoliciesSchema) {
@@ -129,8 +130,7 @@ function aiSchema(policies: KubernetesPoliciesSchema) {
       groups: list(group, {
         minItems: 1,
         maxItems: 32,
-        description:
-          "Groups of providers in order of preference: a group is used if no provider of the earlier groups is healthy.",
+        description: GROUPS,
       }),
     },
     {

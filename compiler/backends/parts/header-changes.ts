@@ -17,7 +17,7 @@ import {
 } from "./header-fields.ts";
 
 /** Descriptions of the changes: maps in files, lists in manifests. */
-const CHANGES = {
+export const HEADER_CHANGES = {
   set: "Headers to set in place of existing ones of the same name.",
   add: "Headers to add to existing ones of the same name.",
   remove: "Headers to remove.",
@@ -27,9 +27,13 @@ const CHANGES = {
 export function headerChangesSchema(description: string) {
   return object(
     {
-      set: headerMapSchema(CHANGES.set),
-      add: headerMapSchema(CHANGES.add),
-      remove: list(headerNameSchema, { minItems: 1, maxItems: 64, description: CHANGES.remove }),
+      set: headerMapSchema(HEADER_CHANGES.set),
+      add: headerMapSchema(HEADER_CHANGES.add),
+      remove: list(headerNameSchema, {
+        minItems: 1,
+        maxItems: 64,
+        description: HEADER_CHANGES.remove,
+      }),
     },
     { atLeastOneOf: ["set", "add", "remove"], description },
   );
@@ -38,9 +42,9 @@ export function headerChangesSchema(description: string) {
 /** Schema of Gateway API's `HTTPHeaderFilter`. */
 export const kubernetesHeaderChangesSchema = object(
   {
-    set: kubernetesHeaders(CHANGES.set),
-    add: kubernetesHeaders(CHANGES.add),
-    remove: list(headerName, { maxItems: 16, description: CHANGES.remove }),
+    set: kubernetesHeaders(HEADER_CHANGES.set),
+    add: kubernetesHeaders(HEADER_CHANGES.add),
+    remove: list(headerName, { maxItems: 16, description: HEADER_CHANGES.remove }),
   },
   { atLeastOneOf: ["set", "add", "remove"], description: "Changes to the headers." },
 );

@@ -1,6 +1,6 @@
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
-import { expression, list, object, type Schema, type ValueCheck } from "../../schema/schema.ts";
-import { conditionalAlone } from "./conditions.ts";
+import { list, object, type Schema, type ValueCheck } from "../../schema/schema.ts";
+import { ALTERNATIVES, condition, conditionalAlone } from "./conditions.ts";
 
 /**
  * Returns the schema of a GatewayPolicy's field with the alternative `conditional`, a list of values with
@@ -11,9 +11,7 @@ export function orConditional(one: Schema): Schema {
   const conditional = list(
     object(
       {
-        condition: expression(
-          "Condition under which the entry applies; only the last entry may omit it.",
-        ),
+        condition,
         policy: { description: "Value that applies.", ...one },
       },
       { required: ["policy"] },
@@ -21,8 +19,7 @@ export function orConditional(one: Schema): Schema {
     {
       minItems: 1,
       maxItems: 16,
-      description:
-        "Alternatives: the first one whose condition is true applies; if none is true, the policy does nothing.",
+      description: ALTERNATIVES,
     },
   );
   const others = Object.keys(one.properties ?? {});

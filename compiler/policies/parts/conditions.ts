@@ -18,13 +18,19 @@ export interface CaseNode<Value> {
   readonly origin: Origin;
 }
 
+/** Description of `conditional`. */
+export const ALTERNATIVES =
+  "Alternatives: the first one whose condition is true applies; if none is true, the policy does nothing.";
+
+/** Schema of the condition of an entry. */
+export const condition = expression(
+  "Condition under which the entry applies; only the last entry may omit it.",
+);
+
 /** Returns the schema of `conditional`: a list of entries, each with a condition except the last. */
 export function conditionalSchema<Value>(
   entry: Schema<Value>,
 ): Schema<readonly (Value & { readonly condition?: string })[]> {
-  const condition = expression(
-    "Condition under which the entry applies; only the last entry may omit it.",
-  );
   const conditioned: Schema<Value & { readonly condition?: string }> = {
     ...withoutValue(entry),
     properties: { condition, ...entry.properties },
@@ -32,8 +38,7 @@ export function conditionalSchema<Value>(
   return list(conditioned, {
     minItems: 1,
     maxItems: 32,
-    description:
-      "Alternatives: the first one whose condition is true applies; if none is true, the policy does nothing.",
+    description: ALTERNATIVES,
   });
 }
 

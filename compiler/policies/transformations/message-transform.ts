@@ -1,4 +1,5 @@
 import type { ExpressionConfig } from "../../backends/parts/expressions.ts";
+import { HEADER_CHANGES } from "../../backends/parts/header-changes.ts";
 import { checkHeaderName } from "../../backends/parts/header-fields.ts";
 import { resolveOfRequest } from "../../backends/parts/known-identities.ts";
 import type { NamedNode } from "../../backends/parts/named-expressions.ts";
@@ -42,7 +43,8 @@ const transformedName = bothForms(
   { file: { form: "a header name" } },
 );
 
-const body = expression(
+/** Schema of a body that an expression computes. */
+export const bodyExpression = expression(
   "CEL expression for the body: a string, bytes, or any other value as JSON.",
 );
 
@@ -72,7 +74,7 @@ export function transformSchema(pseudo: string, description: string) {
         `Headers to set in place of existing ones of the same name, and ${pseudo}. If an expression fails, the header is removed.`,
       ),
       remove: list(transformedName.file, REMOVED),
-      body,
+      body: bodyExpression,
     },
     {
       atLeastOneOf: ["metadata", "replace", "add", "set", "remove", "body"],
@@ -94,10 +96,10 @@ const transformedHeaders = (description: string) =>
 /** Schema of the specification's `Transform`: lists of names and values. */
 export const kubernetesTransformSchema = object(
   {
-    set: transformedHeaders("Headers to set in place of existing ones of the same name."),
-    add: transformedHeaders("Headers to add to existing ones of the same name."),
+    set: transformedHeaders(HEADER_CHANGES.set),
+    add: transformedHeaders(HEADER_CHANGES.add),
     remove: list(transformedName.manifest, REMOVED),
-    body,
+    body: bodyExpression,
   },
   {
     atLeastOneOf: ["set", "add", "remove", "body"],
