@@ -24,6 +24,9 @@ import { tcpRouteFields } from "./tcp-route.ts";
 /** Name of the gateway that everything without `gateways` attaches to. */
 export const DEFAULT_GATEWAY = "default";
 
+/** Description of the default gateways of sections that can also have a port. */
+export const OWN_PORT = "By default the gateway named `default`, or without one a port of its own.";
+
 /** Names of gateways cannot contain the separator of `NAME/LISTENER`. */
 const NAME_FORM = { pattern: "^[^/]+$", form: 'a name without "/"' };
 

@@ -8,7 +8,7 @@ import {
   text,
   unsupportedBut,
 } from "../../schema/schema.ts";
-import { gatewayRefsSchema, withoutGateways } from "./gateway.ts";
+import { gatewayRefsSchema, OWN_PORT, withoutGateways } from "./gateway.ts";
 import { listenerTlsSchema } from "./listener.ts";
 import { routePoliciesSchema } from "./policies.ts";
 
@@ -45,10 +45,7 @@ export function llmSchema() {
         description: "Names that stand for one of several `models`.",
       }),
       tls: listenerTlsSchema("TLS of this port, for HTTPS clients."),
-      gateways: gatewayRefsSchema(
-        "the models",
-        "By default the gateway named `default`, or without one a port of its own.",
-      ),
+      gateways: gatewayRefsSchema("the models", OWN_PORT),
     },
     {
       required: ["models"],

@@ -1,7 +1,7 @@
 import { mcpFields } from "../../backends/mcp/file-form.ts";
 import { type Infer, integer, object, text } from "../../schema/schema.ts";
 import { ownPoliciesSchema } from "./backend-policies.ts";
-import { gatewayRefsSchema, withoutGateways } from "./gateway.ts";
+import { gatewayRefsSchema, OWN_PORT, withoutGateways } from "./gateway.ts";
 import { routePoliciesSchema } from "./policies.ts";
 
 /** Default port of `mcp`. */
@@ -20,10 +20,7 @@ export function mcpDoorSchema() {
       }),
       ...mcpFields(ownPoliciesSchema("server")),
       policies: routePoliciesSchema(),
-      gateways: gatewayRefsSchema(
-        "the servers",
-        "By default the gateway named `default`, or without one a port of its own.",
-      ),
+      gateways: gatewayRefsSchema("the servers", OWN_PORT),
     },
     {
       required: ["targets"],
