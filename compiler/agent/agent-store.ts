@@ -13,11 +13,13 @@ import {
   writeFileSync,
 } from "node:fs";
 import path from "node:path";
+import { PACKED_ENTRIES } from "../../runtime/contents/mounted-entries.ts";
 import type {
   Generation,
   ModuleReference,
   SignedGeneration,
 } from "../../runtime/discovery/resource-types.ts";
+import { isReadByName } from "../model/secret-contents.ts";
 
 /** State of a data plane on disk: enough to serve again without the controller. */
 interface StoredState {
@@ -100,15 +102,23 @@ export class AgentStore {
 
   /**
    * Writes the entries of a Secret or ConfigMap as files, and removes those that no longer exist. All change
-   * atomically, as in a volume of a pod, because a certificate and its key must match at any moment.
+   * atomically, as in a volume of a pod, because a certificate and its key must match at any moment. Entries of a
+   * Secret that are not read by name are written in one file.
    */
-  putFiles(folder: string, name: string, entries: ReadonlyMap<string, Buffer>): void {
+  putFiles(folder: string, name: string, entries: Readonly<Record<string, string>>): void {
     const own = folderOf(folder, name);
     const data = path.join(folder, DATA);
     mkdirSync(data, { recursive: true, mode: 0o700 });
     const next = mkdtempSync(path.join(data, `${name}.`));
-    for (const [key, value] of entries)
-      writeFileSync(path.join(next, plainName(key)), value, { mode: 0o400 });
+    const packed = Object.entries(entries).filter(
+      ([key]) => folder === this.secrets && !isReadByName(key),
+    );
+    const isPacked = new Set(packed.map(([key]) => key));
+    const put = (file: string, value: string | Buffer) =>
+      writeFileSync(path.join(next, file), value, { mode: 0o400 });
+    for (const [key, value] of Object.entries(entries))
+      if (!isPacked.has(key)) put(plainName(key), Buffer.from(value, "base64"));
+    if (packed.length > 0) put(PACKED_ENTRIES, JSON.stringify(Object.fromEntries(packed)));
     const before = targetOf(own);
     const link = `${next}.link`;
     symlinkSync(path.join(DATA, path.basename(next)), link);

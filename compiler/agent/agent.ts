@@ -278,9 +278,9 @@ function signedOf(text: string): SignedGeneration {
   return JSON.parse(text) as SignedGeneration;
 }
 
-function entriesOf(text: string): ReadonlyMap<string, Buffer> {
-  const entries = Object.entries(JSON.parse(text) as Readonly<Record<string, string>>);
-  return new Map(entries.map(([key, value]) => [key, Buffer.from(value, "base64")]));
+/** Parses entries; the values are in base64. */
+function entriesOf(text: string): Readonly<Record<string, string>> {
+  return JSON.parse(text) as Readonly<Record<string, string>>;
 }
 
 function podsOf(value: unknown): readonly PodAddress[] {

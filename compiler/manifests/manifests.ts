@@ -1,5 +1,5 @@
 import type { ConfigPath, Origin } from "../diagnostics/diagnostic.ts";
-import type { SecretProblems } from "../model/secret-contents.ts";
+import type { SecretContents } from "../model/secret-contents.ts";
 import type { Infer, Schema } from "../schema/schema.ts";
 import type { gatewayBackendSchema } from "./backend.ts";
 import type { endpointSliceSchema, referenceGrantSchema, serviceSchema } from "./core.ts";
@@ -118,9 +118,9 @@ export type EndpointSliceSpec = Infer<typeof endpointSliceSchema>;
 
 /** Keys of a Secret or ConfigMap. The values of a Secret are checked and dropped when it is read. */
 export interface KeyedData {
+  /** Names of entries. A controller only keeps those that something reads by name. */
   readonly keys: readonly string[];
-  /** Problems of the known values. */
-  readonly problems: SecretProblems;
+  readonly contents: SecretContents;
   /** `false` for a stub that only declares that the object exists: its keys are not known. */
   readonly isComplete: boolean;
 }

@@ -6,45 +6,101 @@ import { visibleWord } from "../../runtime/contents/visible-word.ts";
 import { pemCertificates } from "../../runtime/tls/ca-certificates.ts";
 import { readCertificatePair } from "../../runtime/tls/certificate-pair.ts";
 
-/** Formats of an entry of a Secret. */
+/** Formats of an entry that is read by its name. */
 export type SecretContent =
   | "passwords"
-  | "apiKey"
   | "authorization"
   | "word"
   | "clientSecret"
   | "certificate"
   | "authorities";
 
+/** Entries that something reads by their names, and the formats in which they are read. */
+const FORMATS = {
+  ".htaccess": ["passwords"],
+  Authorization: ["authorization"],
+  "ca.cert": ["authorities"],
+  "tls.crt": [],
+  "tls.key": [],
+  clientSecret: ["clientSecret", "word"],
+  clientId: ["word"],
+  tenantId: ["word"],
+  accessKey: ["word"],
+  secretKey: ["word"],
+  sessionToken: ["word"],
+} as const satisfies Readonly<Record<string, readonly Exclude<SecretContent, "certificate">[]>>;
+
+/** Name of an entry that something reads. */
+export type SecretEntry = keyof typeof FORMATS;
+
 /** Problems of an entry by the format that it does not have. */
 export type EntryProblems = Readonly<Partial<Record<SecretContent, string>>>;
 
-/** Problems of the entries of a Secret, by key. */
-export type SecretProblems = Readonly<Record<string, EntryProblems>>;
+/** An entry that is not readable as an API key. */
+export interface UnreadableKey {
+  readonly key: string;
+  /** Completes `"KEY" of Secret "NAME" ...`. */
+  readonly problem: string;
+}
 
-/** Annotation with the problems of a Secret whose values were removed, as JSON. */
-export const PROBLEMS_ANNOTATION = "gwc.dev/entry-problems";
+/** Facts about the entries of a Secret, without their values: plain data of bounded size. */
+export interface SecretContents {
+  /** Problems of the entries that are read by their names. */
+  readonly entries: Readonly<Record<string, EntryProblems>>;
+  /** Number of all entries. */
+  readonly count: number;
+  /** Entries that are not readable as API keys: their number, and the first of them. */
+  readonly unreadable: { readonly count: number; readonly first: readonly UnreadableKey[] };
+}
+
+/** Contents of a Secret of which only the existence is known. */
+export const UNKNOWN_CONTENTS: SecretContents = {
+  entries: {},
+  count: 0,
+  unreadable: { count: 0, first: [] },
+};
+
+/** Annotation with the contents of a Secret whose values were removed, as JSON. */
+export const CONTENTS_ANNOTATION = "gwc.dev/secret-contents";
+
+/** Maximum number of entries of a Secret that is read. */
+export const MAX_ENTRIES = 10_000;
+/** Number of unreadable keys that are named. */
+const NAMED = 3;
+
+/** Whether something reads an entry by its name. */
+export function isReadByName(key: string): key is SecretEntry {
+  return Object.hasOwn(FORMATS, key);
+}
 
 /**
- * Checks the entries of a Secret for each format that they may have, with the parsers of the data plane. The result
- * contains no values.
+ * Checks the entries of a Secret for each format that they may have, with the parsers of the data plane. Empty values are
+ * placeholders, which are not checked, if `mayBePlaceholders`. The result contains no values.
  */
-export function secretProblems(entries: ReadonlyMap<string, Buffer>): SecretProblems {
-  const pair = pairProblem(entries.get("tls.crt"), entries.get("tls.key"));
-  const found = [...entries].map(([key, value]) => {
-    return [
-      key,
-      { ...problemsOf(value.toString("utf8")), ...(key === "tls.crt" && pair) },
-    ] as const;
+export function secretContents(
+  entries: ReadonlyMap<string, Buffer>,
+  mayBePlaceholders: boolean,
+): SecretContents {
+  const known = [...entries].filter(([, value]) => !mayBePlaceholders || value.length > 0);
+  const texts = new Map(known);
+  const pair = pairProblem(texts.get("tls.crt"), texts.get("tls.key"));
+  const named = known.flatMap(([key, value]): readonly (readonly [string, EntryProblems])[] => {
+    const problems = isReadByName(key) ? problemsOf(FORMATS[key], value.toString("utf8")) : {};
+    const all = { ...problems, ...(key === "tls.crt" && pair) };
+    return Object.keys(all).length === 0 ? [] : [[key, all]];
   });
-  return Object.fromEntries(found.filter(([, problems]) => Object.keys(problems).length > 0));
+  const unreadable = entries.size > MAX_ENTRIES ? [] : known.flatMap(unreadableKey);
+  return {
+    entries: Object.fromEntries(named),
+    count: entries.size,
+    unreadable: { count: unreadable.length, first: unreadable.slice(0, NAMED) },
+  };
 }
 
 /** Parsers of each format; they throw an Error whose message completes `"KEY" of Secret "NAME" ...`. */
 const READERS: Readonly<Record<Exclude<SecretContent, "certificate">, (text: string) => unknown>> =
   {
     passwords: (text) => new PasswordFile(text),
-    apiKey: readApiKeyEntry,
     authorization: readAuthorization,
     word: visibleWord,
     clientSecret: readClientSecret,
@@ -54,12 +110,17 @@ const READERS: Readonly<Record<Exclude<SecretContent, "certificate">, (text: str
     },
   };
 
-function problemsOf(text: string): EntryProblems {
-  const found = Object.entries(READERS).flatMap(([content, read]) => {
-    const problem = problemOf(() => read(text));
+function problemsOf(formats: readonly (keyof typeof READERS)[], text: string): EntryProblems {
+  const found = formats.flatMap((content) => {
+    const problem = problemOf(() => READERS[content](text));
     return problem === undefined ? [] : [[content, problem] as const];
   });
   return Object.fromEntries(found);
+}
+
+function unreadableKey([key, value]: readonly [string, Buffer]): readonly UnreadableKey[] {
+  const problem = problemOf(() => readApiKeyEntry(value.toString("utf8")));
+  return problem === undefined ? [] : [{ key, problem }];
 }
 
 /** Checks a certificate against its key; a mismatch is attributed to the certificate. */

@@ -20,7 +20,7 @@ import {
 import { identityCheck, modeChange } from "./parts/identity-access.ts";
 import type { Policy, ResolveContext } from "./policy.ts";
 
-/** An API key: a value from the environment, a digest, or a file that the running gateway reads. */
+/** API keys: a value from the environment, a digest, a file that the running gateway reads, or all entries of a Secret. */
 export type ApiKeySourceNode = {
   readonly metadata: Readonly<Record<string, Json>>;
   /** Models that the key may be used for; `undefined` if any. */
@@ -29,7 +29,9 @@ export type ApiKeySourceNode = {
 } & (
   | { readonly kind: "key"; readonly key: Text }
   | { readonly kind: "hash"; readonly sha256: string }
-  | { readonly kind: "file"; readonly file: string; readonly isSecret?: boolean }
+  | { readonly kind: "file"; readonly file: string }
+  /** `file` is the mounted folder of the Secret. */
+  | { readonly kind: "secret"; readonly file: string }
 );
 
 interface ApiKeyConfig<Place> {
@@ -129,8 +131,8 @@ export const apiKey: Policy<
   names: ["apiKeys", "findApiKey"],
   identity: "apiKey",
   identityFields: ({ keys }) =>
-    // The content of a file is unknown until the gateway runs.
-    keys.some(({ kind }) => kind === "file")
+    // The contents of files and Secrets are unknown until the gateway runs.
+    keys.some(({ kind }) => kind === "file" || kind === "secret")
       ? undefined
       : keys.flatMap(({ metadata }) => Object.keys(metadata)),
   passesAnonymous: ({ mode }) => mode !== "strict",
@@ -156,7 +158,7 @@ export const apiKey: Policy<
   kubernetes: {
     field: "traffic.apiKeyAuthentication",
     schema: kubernetesSchema,
-    lower: (given, { origin, diagnostics, secretFiles, secretsWith }) => {
+    lower: (given, { origin, diagnostics, keyFolders, secretsWith }) => {
       const { secretRef, secretSelector } = given;
       const names =
         secretSelector === undefined
@@ -165,12 +167,11 @@ export const apiKey: Policy<
       const at = childOf(origin, secretRef === undefined ? "secretSelector" : "secretRef");
       if (names.length === 0)
         diagnostics.report("selector-without-match", at, { what: "Secret of the namespace" });
-      const files = names.flatMap((name) => secretFiles(name, undefined, "apiKey", at));
       return {
         mode: fileWord(given.mode ?? "Strict"),
         location: lowerCredentialLocation(given.location, "Bearer", childOf(origin, "location")),
-        keys: files.map((file) => ({
-          ...{ kind: "file", file, isSecret: true, metadata: {}, origin: at },
+        keys: keyFolders(names, at).map((file) => ({
+          ...{ kind: "secret", file, metadata: {}, origin: at },
         })),
       };
     },
@@ -180,8 +181,7 @@ export const apiKey: Policy<
     const keys = config.keys.map((source) => withoutLiteralKey(source, context));
     for (const key of keys) {
       meetModels(key, context);
-      if (key.kind === "file" && key.isSecret !== true)
-        readWhatIsHere(key.file, childOf(key.origin, "file"), context);
+      if (key.kind === "file") readWhatIsHere(key.file, childOf(key.origin, "file"), context);
     }
     const location = resolveCredentialLocation(config.location, context);
     return location && { ...config, keys, location };
@@ -194,6 +194,7 @@ function keyName(source: ApiKeySourceNode): string {
     case "hash":
       return `sha256:${source.sha256.slice(0, 8)}`;
     case "file":
+    case "secret":
       return source.file;
     case "key":
       return shownText(source.key);

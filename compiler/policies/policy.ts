@@ -10,7 +10,7 @@ import type { CredentialUse } from "../model/credential-use.ts";
 import type { CompiledExpression } from "../model/expressions.ts";
 import type { LiteralSecrets } from "../model/literal-secrets.ts";
 import type { PathMatch } from "../model/matches.ts";
-import type { SecretContent } from "../model/secret-contents.ts";
+import type { SecretContent, SecretEntry } from "../model/secret-contents.ts";
 import type { ServerConfig } from "../model/server-policies.ts";
 import type { Text } from "../model/texts.ts";
 import type { Section, Traffic } from "../model/traffic.ts";
@@ -187,16 +187,15 @@ export interface KubernetesContext {
   readonly diagnostics: Diagnostics;
   /** Returns the server of a backend reference; `undefined` if it is unknown (reported). */
   readonly server: (reference: BackendReferenceValue, origin: Origin) => ServerConfig | undefined;
-  /**
-   * Returns the names of the mounted files (NAME/KEY) of a Secret's keys: of the given keys, or of all. `content`
-   * is how they are parsed.
-   */
+  /** Returns the names of the mounted files (NAME/KEY) of a Secret's keys. `content` is how they are parsed. */
   readonly secretFiles: (
     name: string,
-    keys: readonly string[] | undefined,
+    keys: readonly SecretEntry[],
     content: SecretContent,
     origin: Origin,
   ) => readonly string[];
+  /** Returns the names of the mounted folders of Secrets whose entries are API keys. */
+  readonly keyFolders: (names: readonly string[], origin: Origin) => readonly string[];
   /** Returns the names of the Secrets of the namespace that have these labels. */
   readonly secretsWith: (labels: Readonly<Record<string, string>>) => readonly string[];
 }

@@ -43,7 +43,7 @@ export function policyStatus(
   const conflicts = problems.filter(({ code }) => code === "policy-conflict");
   const idle = problems.filter(({ code }) => code === "policy-without-effect");
   const errors = problems.filter((each) => each.isError && !ofTargets.includes(each));
-  const unusable = problems.filter(({ code }) => code === "unusable-entry");
+  const unusable = problems.filter(({ code }) => UNUSABLE.has(code));
   // A policy all of whose fields lost to others is Conflicted; otherwise its remaining fields apply.
   const partial = conflicts.length > 0 && !isActing ? [] : [...unusable, ...conflicts];
   const accepted =
@@ -80,6 +80,9 @@ export function policyStatus(
     );
   }
 }
+
+/** Mistakes in entries of Secrets without which a policy still acts. */
+const UNUSABLE: ReadonlySet<string> = new Set(["unusable-entry", "unusable-entries"]);
 
 /** Maximum number of ancestors in a policy's status (Gateway API). */
 const MAX_ANCESTORS = 16;

@@ -5,8 +5,9 @@ import { keyDigest, readApiKeyEntry } from "../contents/api-key-entry.ts";
 import { type Exchange, logFields, type ModelTest } from "../http/exchange.ts";
 import { type CredentialLocation, locationName } from "../http/headers/credential-location.ts";
 import { refuse } from "../http/refuse.ts";
+import { warn } from "../process/operator-warnings.ts";
 import { startupError } from "../process/startup-error.ts";
-import { WatchedFile } from "../process/watched-file.ts";
+import { WatchedFile, WatchedFolder, WatchedPath } from "../process/watched-file.ts";
 
 /** The keys of a route and their location in a request. */
 export interface ApiKeySettings {
@@ -14,8 +15,11 @@ export interface ApiKeySettings {
   readonly keys: readonly ApiKeySource[];
 }
 
-/** A key's SHA-256 digest (hex) and its holder's metadata; those from a file may change while the gateway runs. */
-export type ApiKeySource = KnownKey | WatchedFile<KnownKey>;
+/** A key's SHA-256 digest (hex) and its holder's metadata; those from files may change while the gateway runs. */
+export type ApiKeySource = KnownKey | WatchedPath<KeyTable>;
+
+/** Keys by their digests. */
+type KeyTable = ReadonlyMap<string, KnownKey>;
 
 interface KnownKey {
   readonly digest: string;
@@ -52,8 +56,37 @@ export function keyFile(
   return new WatchedFile(path, (text) => {
     const entry = readApiKeyEntry(text);
     const { digest, allowedModels = models } = entry;
-    return sha256Key(digest, { ...metadata, ...entry.metadata }, allowedModels);
+    const key = sha256Key(digest, { ...metadata, ...entry.metadata }, allowedModels);
+    return new Map([[digest, key]]);
   });
+}
+
+/** Opens the folder of a mounted Secret whose entries are keys. Unreadable entries admit nobody. */
+export function keyFolder(path: string): ApiKeySource {
+  return new WatchedFolder(path, (entries) => {
+    const known = new Map<string, KnownKey>();
+    const problems: string[] = [];
+    for (const [name, text] of entries) {
+      try {
+        const { digest, metadata, allowedModels: models } = readApiKeyEntry(text);
+        known.set(digest, sha256Key(digest, metadata, models));
+      } catch (error) {
+        problems.push(`"${name}" ${error instanceof Error ? error.message : String(error)}`);
+      }
+    }
+    if (problems.length > 0) warnOfEntries(path, problems);
+    return known;
+  });
+}
+
+/** Unreadable entries that are named in a warning. */
+const NAMED = 3;
+
+function warnOfEntries(path: string, problems: readonly string[]): void {
+  const others = problems.length - NAMED;
+  const named = problems.slice(0, NAMED).join(", ");
+  const rest = others > 0 ? `, and ${others} others` : "";
+  warn(`entries of ${path} are no API keys, and admit nobody: ${named}${rest}`);
 }
 
 /** The keys of a route, for lookups. */
@@ -65,9 +98,9 @@ export interface ApiKeys {
 /** Creates the table of keys. */
 export function openApiKeys({ location, keys }: ApiKeySettings): ApiKeys {
   const known = new Map<string, KnownKey>();
-  const files: WatchedFile<KnownKey>[] = [];
+  const files: WatchedPath<KeyTable>[] = [];
   for (const key of keys) {
-    if (key instanceof WatchedFile) files.push(key);
+    if (key instanceof WatchedPath) files.push(key);
     else known.set(key.digest, key);
   }
   return {
@@ -76,10 +109,8 @@ export function openApiKeys({ location, keys }: ApiKeySettings): ApiKeys {
     find: (key) => {
       const digest = keyDigest(key);
       let found = known.get(digest);
-      for (const file of files) {
-        const each = file.usable();
-        if (each?.digest === digest) found = each;
-      }
+      // Each file is looked at, so that the time does not depend on which one has the key.
+      for (const file of files) found = file.usable()?.get(digest) ?? found;
       return found;
     },
   };

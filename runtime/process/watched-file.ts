@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
-import { fileVersion } from "./file-version.ts";
+import { readMountedEntries } from "../contents/mounted-entries.ts";
+import { fileVersion, folderVersion } from "./file-version.ts";
 import { warn } from "./operator-warnings.ts";
 import { startupError } from "./startup-error.ts";
 import { mountFolderOf } from "./startup-values.ts";
@@ -9,16 +10,23 @@ import { UnusableFile } from "./unusable-file.ts";
 const LOOK_INTERVAL = 1000;
 const SETTLE_TIME = 200;
 
+/** How a path is read, and its version. */
+interface PathReader<Value> {
+  readonly version: (path: string) => string;
+  /** Throws an Error that says what is wrong, without the content. */
+  readonly read: (path: string) => Value;
+}
+
 /**
- * A value made from a file when the gateway starts, and again when the file changes. The file is checked when the value is
+ * A value made from a path when the gateway starts, and again when it changes. The path is checked when the value is
  * read, so nothing has to be closed. A change counts if two checks see the same version, because the file may still be in the
  * middle of a write. If a changed file of the configuration is unusable, the old value stays. A file of a mounted Secret or
  * ConfigMap is replaced as a whole and may now belong to another tenant: if it is unusable, there is no value until it is
  * usable again.
  */
-export class WatchedFile<Value> {
+export class WatchedPath<Value> {
   readonly #path: string;
-  readonly #make: (text: string) => Value;
+  readonly #reader: PathReader<Value>;
   readonly #isMounted: boolean;
   #state: ReadState<Value>;
   /** Version from which the value was made; empty if that failed. */
@@ -29,14 +37,14 @@ export class WatchedFile<Value> {
   #bad = "";
   #nextLook = 0;
 
-  /** `make` throws an Error that says what is wrong, without the content. Throws StartupError, unless the file is mounted. */
-  constructor(path: string, make: (text: string) => Value) {
+  /** Throws StartupError if the path is unusable, unless it is mounted. */
+  constructor(path: string, reader: PathReader<Value>) {
     this.#path = path;
-    this.#make = make;
+    this.#reader = reader;
     this.#isMounted = mountFolderOf(path) !== undefined;
     try {
-      this.#seen = fileVersion(path);
-      this.#state = { kind: "value", value: make(readFileSync(path, "utf8")) };
+      this.#seen = reader.version(path);
+      this.#state = { kind: "value", value: reader.read(path) };
       this.#version = this.#seen;
     } catch (error) {
       const problem = new UnusableFile(path, reason(error));
@@ -70,14 +78,14 @@ export class WatchedFile<Value> {
   #look(now: number): void {
     let version = "absent";
     try {
-      version = fileVersion(this.#path);
+      version = this.#reader.version(this.#path);
       if (version === this.#version || version === this.#bad) return;
       if (version !== this.#seen) {
         this.#seen = version;
         this.#nextLook = now + SETTLE_TIME;
         return;
       }
-      this.#state = { kind: "value", value: this.#make(readFileSync(this.#path, "utf8")) };
+      this.#state = { kind: "value", value: this.#reader.read(this.#path) };
       this.#version = version;
       this.#bad = "";
     } catch (error) {
@@ -94,6 +102,21 @@ export class WatchedFile<Value> {
         : "the old content stays in use";
       warn(`${problem.message}; ${consequence}`);
     }
+  }
+}
+
+/** A value made from a file. */
+export class WatchedFile<Value> extends WatchedPath<Value> {
+  /** `make` throws an Error that says what is wrong, without the content. Throws StartupError, unless the file is mounted. */
+  constructor(path: string, make: (text: string) => Value) {
+    super(path, { version: fileVersion, read: (from) => make(readFileSync(from, "utf8")) });
+  }
+}
+
+/** A value made from all entries of a mounted Secret, by their names. */
+export class WatchedFolder<Value> extends WatchedPath<Value> {
+  constructor(path: string, make: (entries: ReadonlyMap<string, string>) => Value) {
+    super(path, { version: folderVersion, read: (from) => make(readMountedEntries(from)) });
   }
 }
 

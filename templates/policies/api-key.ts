@@ -8,6 +8,7 @@ import { identitySteps } from "./parts/identity.ts";
 import type { PolicyTemplate } from "./policy.ts";
 
 const MODULE = "gwc/runtime/policies/api-key";
+const VALUES = "gwc/runtime/process/startup-values";
 
 /** `apiKey`: checks the key; its metadata is `apiKey` from here on. */
 export const apiKeyTemplate: PolicyTemplate<"apiKey"> = {
@@ -50,10 +51,11 @@ function keyCode(source: PolicySettings["apiKey"]["keys"][number]): Code {
       return made("plaintextKey", literal(source.key));
     case "hash":
       return made("sha256Key", literal(source.sha256));
-    case "file": {
-      const open = source.isSecret === true ? "secretFile" : "file";
-      const opener = imported("gwc/runtime/process/startup-values", open);
-      return made("keyFile", call(opener, [literal(source.file)]));
+    case "file":
+      return made("keyFile", call(imported(VALUES, "file"), [literal(source.file)]));
+    case "secret": {
+      const folder = call(imported(VALUES, "secretFile"), [literal(source.file)]);
+      return code`${imported(MODULE, "keyFolder")}(${folder})`;
     }
   }
 }

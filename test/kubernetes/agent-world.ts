@@ -230,7 +230,7 @@ export function manifestsOf({
 /** A Secret as a controller keeps it: without its values. */
 function watchedSecret(id: string, entries: Readonly<Record<string, string>>): object {
   const [name = "", namespace = "default"] = id.split("@");
-  const metadata = { name, namespace };
+  const metadata = { name, namespace, labels: { of: namespace } };
   const secret = { apiVersion: "v1", kind: "Secret", metadata, data: inBase64(entries) };
   return JSON.parse(manifestText(keptObject(secret)));
 }

@@ -11,9 +11,10 @@ import type { KeptByObject } from "../../kept-results.ts";
 import type { KeyedData, Manifest, ManifestKind } from "../../manifests/manifests.ts";
 import { cutBelow, MAX_LEVELS } from "../../model/nesting.ts";
 import {
-  PROBLEMS_ANNOTATION,
-  type SecretProblems,
-  secretProblems,
+  CONTENTS_ANNOTATION,
+  type SecretContents,
+  secretContents,
+  UNKNOWN_CONTENTS,
 } from "../../model/secret-contents.ts";
 import type { ConfigValue } from "../../schema/config-values.ts";
 import { scalarText } from "../../schema/config-values.ts";
@@ -305,9 +306,9 @@ function specOf(kind: ManifestKind, value: ConfigValue): unknown {
   const document = value as Readonly<Record<string, ConfigValue>>;
   switch (kind) {
     case "Secret":
-      return { ...keyedData(document), problems: readSecretProblems(document) };
+      return { ...keyedData(document), contents: readSecretContents(document) };
     case "ConfigMap":
-      return { ...keyedData(document), problems: {}, texts: textsOf(document.data) };
+      return { ...keyedData(document), contents: UNKNOWN_CONTENTS, texts: textsOf(document.data) };
     case "EndpointSlice":
     case "Namespace":
       return document;
@@ -317,25 +318,26 @@ function specOf(kind: ManifestKind, value: ConfigValue): unknown {
 }
 
 /**
- * Collects the mistakes in known values of a Secret; an empty value is a placeholder for that of the cluster. If the
- * values were removed, an annotation contains the mistakes.
+ * Checks the known values of a Secret; an empty value is a placeholder for that of the cluster. If the values were
+ * removed, an annotation contains the result.
  */
-function readSecretProblems({
+function readSecretContents({
   metadata,
   data,
   stringData,
-}: Readonly<Record<string, ConfigValue>>): SecretProblems {
-  const given = recordOf(recordOf(metadata).annotations)[PROBLEMS_ANNOTATION];
+}: Readonly<Record<string, ConfigValue>>): SecretContents {
+  const given = recordOf(recordOf(metadata).annotations)[CONTENTS_ANNOTATION];
   if (typeof given === "string")
-    return recordOf(valueOfJson(given) as ConfigValue) as SecretProblems;
+    return { ...UNKNOWN_CONTENTS, ...(valueOfJson(given) as Partial<SecretContents> | undefined) };
   const entries = [
     ...Object.entries(recordOf(data)).map(([key, value]) => [key, value, "base64"] as const),
     ...Object.entries(recordOf(stringData)).map(([key, value]) => [key, value, "utf8"] as const),
   ];
-  const known = entries.flatMap(([key, value, encoding]): readonly [string, Buffer][] =>
-    typeof value === "string" && value !== "" ? [[key, Buffer.from(value, encoding)]] : [],
-  );
-  return secretProblems(new Map(known));
+  const values = entries.map(([key, value, encoding]) => {
+    const text = typeof value === "string" ? value : "";
+    return [key, Buffer.from(text, encoding)] as const;
+  });
+  return secretContents(new Map(values), true);
 }
 
 function recordOf(value: ConfigValue | undefined): Readonly<Record<string, ConfigValue>> {

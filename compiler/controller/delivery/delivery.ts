@@ -20,6 +20,7 @@ import {
 } from "./gateway-resources.ts";
 import { ReplicaReports, type TakenCode } from "./replica-reports.ts";
 import type { Signer } from "./signing-key.ts";
+import { ValueResources } from "./value-resources.ts";
 
 /** Result of a delivery at the data planes of a Gateway. */
 export type DeliveryState =
@@ -91,6 +92,7 @@ export class Delivery {
   readonly #identity: DataPlaneIdentity;
   readonly #reports: ReplicaReports;
   readonly #pods: EndpointResources;
+  readonly #values: ValueResources;
   readonly #delivered: Map<string, Delivered> = new Map();
   /** By Gateway, then by stream. */
   readonly #taken: Map<string, Map<number, ConnectedPlane>> = new Map();
@@ -110,6 +112,7 @@ export class Delivery {
     this.#types = types;
     this.#identity = new DataPlaneIdentity(settings.api);
     this.#pods = new EndpointResources(settings.objects);
+    this.#values = new ValueResources(settings.objects);
     const { api, namespace, identity, log } = settings;
     this.#reports = new ReplicaReports({
       ...{ api, namespace, identity },
@@ -187,7 +190,7 @@ export class Delivery {
       const before = this.#delivered.get(key)?.code;
       const code = codeResources(compiled, this.#types, this.#settings.signer, before);
       const generation = generations.get(`Gateway ${key}`) ?? 0;
-      const data = dataResources(compiled, objects, this.#pods, this.#types);
+      const data = dataResources(compiled, this.#values, this.#pods, this.#types);
       // Modules are kept as the bytes that are sent, and as nothing else.
       const kept = { ...compiled, modules: [] };
       this.#delivered.set(key, { compiled: kept, code, data, generation, generations });
@@ -205,7 +208,7 @@ export class Delivery {
   /** Sends what changed of the data that code reads. */
   refreshData(): void {
     for (const [key, each] of this.#delivered) {
-      each.data = dataResources(each.compiled, this.#settings.objects, this.#pods, this.#types);
+      each.data = dataResources(each.compiled, this.#values, this.#pods, this.#types);
       this.#server?.push(key);
     }
   }
@@ -331,7 +334,6 @@ export class Delivery {
 /** Characters of what a caller says that are logged and told in a status. */
 const MAX_TEXT = 600;
 
-/** Returns a caller's text as one line of bounded length: it goes to logs and statuses, and anybody may be a caller. */
 function plainText(text: string): string {
   return text.slice(0, MAX_TEXT).replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ");
 }

@@ -6,13 +6,13 @@ import type {
   resourceTypes,
 } from "../../../runtime/discovery/resource-types.ts";
 import { runtimeDigest } from "../../installation.ts";
-import { recordOf } from "../kubernetes/json-fields.ts";
 import { endpointsName } from "../model/called-services.ts";
 import type { CodeModule, GatewayCode } from "../model/compile-changes.ts";
-import type { ValueKeys, ValueKind, WatchedObjects } from "../model/watched-objects.ts";
+import type { ValueKeys, ValueKind } from "../model/watched-objects.ts";
 import type { EndpointResources } from "./endpoint-resources.ts";
 import { resourceOf } from "./resource-of.ts";
 import type { Signer } from "./signing-key.ts";
+import type { ValueResources } from "./value-resources.ts";
 
 /** Everything that the data planes of a Gateway are to have, by type. */
 export type GatewayResourceSets = ReadonlyMap<ResourceUrl, ResourceSet>;
@@ -62,16 +62,15 @@ export function codeResources(
 /** Data that the code of a Gateway reads at run time: it is not compiled. */
 export function dataResources(
   { namespace, secrets, configMaps, services, isInMesh }: GatewayCode,
-  objects: WatchedObjects,
+  values: ValueResources,
   pods: EndpointResources,
   types: typeof resourceTypes,
 ): GatewayResourceSets {
   const entries = (kind: ValueKind, names: readonly string[]): ResourceSet =>
     new Map(
       names.flatMap((name): readonly [string, DiscoveryResource][] => {
-        const data = objects.valuesOf(kind, mountedKey(name, namespace));
-        if (data === undefined) return [];
-        return [[name, resourceOf(entriesText(data, kind === "Secret"))]];
+        const resource = values.of(kind, mountedKey(name, namespace));
+        return resource === undefined ? [] : [[name, resource]];
       }),
     );
   const endpoints = services.flatMap((service): readonly [string, DiscoveryResource][] => {
@@ -98,15 +97,6 @@ export function readBy(
 function mountedKey(mounted: string, namespace: string): string {
   const [name, elsewhere = namespace] = mounted.split("@");
   return `${elsewhere}/${name}`;
-}
-
-/** The entries of an object, each in base64, as JSON. */
-function entriesText(data: unknown, isEncoded: boolean): string {
-  const entries = Object.entries(recordOf(data) ?? {}).map(([key, value]) => {
-    const text = String(value);
-    return [key, isEncoded ? text : Buffer.from(text).toString("base64")];
-  });
-  return JSON.stringify(Object.fromEntries(entries));
 }
 
 /** A module is called by its digest, which is its version, too: it never changes. */

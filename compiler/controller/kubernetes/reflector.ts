@@ -106,7 +106,12 @@ export class Reflector {
       if (status !== 200) throw new WatchRefused(status, `a list has status ${status}`);
       for (const item of itemsField(body, "items")) {
         const object = readObject(item, type);
-        if (object !== undefined) found.set(objectKey(object.metadata), keep(object));
+        if (object === undefined) continue;
+        const key = objectKey(object.metadata);
+        const known = this.objects.get(key);
+        // Reducing a large Secret takes a while, and most objects have not changed when a kind is listed again.
+        const isKnown = known?.metadata.resourceVersion === object.metadata.resourceVersion;
+        found.set(key, known !== undefined && isKnown ? known : keep(object));
       }
       const metadata = recordOf(body)?.metadata;
       next = textField(metadata, "continue") ?? "";

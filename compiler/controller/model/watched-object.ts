@@ -1,9 +1,10 @@
 import { pemCertificates } from "../../../runtime/tls/ca-certificates.ts";
 import { cutBelow, MAX_LEVELS } from "../../model/nesting.ts";
 import {
-  PROBLEMS_ANNOTATION,
-  type SecretProblems,
-  secretProblems,
+  CONTENTS_ANNOTATION,
+  isReadByName,
+  type SecretContents,
+  secretContents,
 } from "../../model/secret-contents.ts";
 import { LOCK_ENTRY } from "../../model/tool-lock.ts";
 import type { ApiObject, ResourceType } from "../kubernetes/api-object.ts";
@@ -11,8 +12,8 @@ import { hasOwnConditions } from "../kubernetes/field-managers.ts";
 import { recordOf } from "../kubernetes/json-fields.ts";
 
 /**
- * Reduces an object to the fields that are read. Of Secrets these are the names of entries, and mistakes in their
- * values; of ConfigMaps whether they contain readable authorities, and the lock, which is compiled.
+ * Reduces an object to the fields that are read. Of Secrets these are the names of entries that something reads by name,
+ * and mistakes in all values; of ConfigMaps whether they contain readable authorities, and the lock, which is compiled.
  */
 export function keptObject(object: ApiObject): ApiObject {
   const { name, namespace, uid, resourceVersion, generation, labels, creationTimestamp } =
@@ -30,8 +31,9 @@ export function keptObject(object: ApiObject): ApiObject {
   if (object.kind === "Secret") {
     const { type } = object;
     const entries = sorted(object.data);
-    const data = Object.fromEntries(entries.map(([key]) => [key, ""]));
-    const annotations = { [PROBLEMS_ANNOTATION]: JSON.stringify(problemsOf(entries)) };
+    const read = entries.filter(([key]) => isReadByName(key));
+    const data = Object.fromEntries(read.map(([key]) => [key, ""]));
+    const annotations = { [CONTENTS_ANNOTATION]: JSON.stringify(contentsOf(entries)) };
     return { ...head(object), metadata: { ...metadata, annotations }, type, data };
   }
   // An object that is nested too deeply is still reported.
@@ -79,11 +81,9 @@ function configEntries(data: unknown): Readonly<Record<string, string>> {
   return Object.fromEntries(kept);
 }
 
-/** Returns the mistakes in the entries of a Secret. */
-function problemsOf(entries: readonly (readonly [string, string])[]): SecretProblems {
-  return secretProblems(
-    new Map(entries.map(([key, value]) => [key, Buffer.from(value, "base64")])),
-  );
+function contentsOf(entries: readonly (readonly [string, string])[]): SecretContents {
+  const values = entries.map(([key, value]) => [key, Buffer.from(value, "base64")] as const);
+  return secretContents(new Map(values), false);
 }
 
 function sorted(data: unknown): readonly (readonly [string, string])[] {

@@ -117,6 +117,27 @@ export const kubernetesMessages = {
       "Each entry of a Secret with API keys is one key. An unreadable entry admits no one; the other entries are used. " +
       "Values are checked where they are available: by the controller, and by `gwc check --cluster`.",
   }),
+  "unusable-entries": message<{ what: string; count: number }>({
+    severity: "warning",
+    text: ({ what, count }) =>
+      count === 1
+        ? `another entry of ${what} is no API key either`
+        : `${count} other entries of ${what} are no API keys either`,
+    explanation:
+      "Only the first unreadable entries are named. Each of them admits no one; the other entries are used.",
+  }),
+  "too-many-entries": message<{ what: string; unit: "entries" | "Secrets"; limit: number }>({
+    severity: "error",
+    text: ({ what, unit, limit }) => `${what} has more than ${limit.toLocaleString("en")} ${unit}`,
+    hint: ({ unit }) =>
+      unit === "entries"
+        ? "split it, one part for each policy"
+        : "select fewer, with several entries each",
+    explanation:
+      "Tenants of a Gateway share its data planes and its controller. A Secret may have 10,000 entries, and the API keys " +
+      "of a policy may be in 1,000 Secrets with 200,000 entries. A policy or listener that reads more is closed; everything " +
+      "else is served.",
+  }),
   "wrong-reference-kind": message<{
     found: string;
     allowed: string;

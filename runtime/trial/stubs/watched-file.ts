@@ -1,18 +1,13 @@
 import { WatchedFile as RealFile } from "../../process/watched-file.ts";
 
-/** Replaces process/watched-file.ts: an absent file has placeholder content. */
-export class WatchedFile<Value> {
+export { WatchedFolder } from "../../process/watched-file.ts";
+
+/** A value that is made when it is read. */
+export class WatchedPath<Value> {
   readonly #make: () => Value;
 
-  constructor(path: string, make: (text: string) => Value) {
-    const makeOnce = () => {
-      try {
-        return new RealFile(path, make).current();
-      } catch {
-        return make("trial");
-      }
-    };
-    this.#make = makeOnce;
+  constructor(make: () => Value) {
+    this.#make = make;
   }
 
   current(): Value {
@@ -21,5 +16,18 @@ export class WatchedFile<Value> {
 
   usable(): Value {
     return this.#make();
+  }
+}
+
+/** Replaces process/watched-file.ts: an absent file has placeholder content. */
+export class WatchedFile<Value> extends WatchedPath<Value> {
+  constructor(path: string, make: (text: string) => Value) {
+    super(() => {
+      try {
+        return new RealFile(path, make).current();
+      } catch {
+        return make("trial");
+      }
+    });
   }
 }

@@ -65,7 +65,7 @@ function ownCertificate(
   if (reference === undefined) return {};
   const { name } = reference;
   const hasAuthorities = secretHasKey(name, "ca.cert", from, context);
-  const keys = ["tls.crt", "tls.key", ...(hasAuthorities ? ["ca.cert"] : [])];
+  const keys = ["tls.crt", "tls.key", ...(hasAuthorities ? (["ca.cert"] as const) : [])] as const;
   const at = childOf(origin, "mtlsCertificateRef", 0);
   const use = { name, keys, content: "certificate", from, gateway, origin: at } as const;
   const files = secretFiles(use, context);

@@ -111,7 +111,7 @@ function readAuth(
     const { clientAuth } = oauthTokenExchange;
     const secretOrigin = childOf(at, "clientAuth", "secretRef");
     const use = {
-      keys: ["clientSecret"],
+      keys: ["clientSecret"] as const,
       content: "clientSecret" as const,
       from: source,
       gateway,
@@ -203,7 +203,7 @@ function readAzure(
   }
   if (secretRef === undefined) return { kind: "azure", scope, source: { kind: "ambient" } };
   const { source: from, gateway, at: origin } = use;
-  const keys = ["tenantId", "clientId", "clientSecret"];
+  const keys = ["tenantId", "clientId", "clientSecret"] as const;
   const { name } = secretRef;
   const [tenantId, clientId, clientSecret] = secretFiles(
     { name, keys, content: "word", from, gateway, origin },
@@ -227,7 +227,11 @@ interface SecretPlace {
 function awsKeys(name: string, use: SecretPlace, context: PolicyContext): AwsKeyTexts {
   const { source: from, gateway, at: origin } = use;
   const hasToken = secretHasKey(name, "sessionToken", from, context);
-  const keys = ["accessKey", "secretKey", ...(hasToken ? ["sessionToken"] : [])];
+  const keys = [
+    "accessKey",
+    "secretKey",
+    ...(hasToken ? (["sessionToken"] as const) : []),
+  ] as const;
   secretFiles({ name, keys, content: "word", from, gateway, origin }, context);
   const file = (key: string): MountedFile => ({ kind: "secret", file: `${name}/${key}` });
   return {

@@ -49,7 +49,7 @@ function secretUse(gateway: Manifest): SecretUse | undefined {
   const reference = referenceOf(gateway);
   if (reference === undefined) return undefined;
   const { to, origin } = reference;
-  const keys = ["tls.crt", "tls.key"];
+  const keys = ["tls.crt", "tls.key"] as const;
   return { ...to, keys, content: "certificate", from: gateway, gateway, origin };
 }
 

@@ -1,7 +1,12 @@
 import { pemCertificates } from "../../../../runtime/tls/ca-certificates.ts";
 import { childOf, Diagnostics, type Origin } from "../../../diagnostics/diagnostic.ts";
 import type { KeyedData, Manifest, ObjectReference } from "../../../manifests/manifests.ts";
-import type { SecretContent } from "../../../model/secret-contents.ts";
+import {
+  MAX_ENTRIES,
+  type SecretContent,
+  type SecretContents,
+  type SecretEntry,
+} from "../../../model/secret-contents.ts";
 import type { MountedFile } from "../../../model/texts.ts";
 import type { PolicyContext } from "../policies/policy-context.ts";
 import { resourceName } from "./inventory.ts";
@@ -18,15 +23,15 @@ interface MountUse extends ObjectReference {
 
 /** A Secret that a policy needs mounted. */
 export interface SecretUse extends MountUse {
-  /** The keys that are read; `undefined` for all. */
-  readonly keys: readonly string[] | undefined;
+  /** The keys that are read. */
+  readonly keys: readonly SecretEntry[];
   /** Format in which the values are parsed; CA certificates (`ca.cert`) are always parsed as such. */
   readonly content: SecretContent;
 }
 
 /** Reports why the keys of a Secret cannot be read, without mounting it. Returns whether they can. */
 export function checkSecret(
-  { keys = [], content, from, gateway, origin, ...to }: SecretUse,
+  { keys, content, from, gateway, origin, ...to }: SecretUse,
   context: PolicyContext,
 ): boolean {
   const own = new Diagnostics();
@@ -46,24 +51,60 @@ export function secretFiles(
   context: PolicyContext,
 ): readonly string[] {
   const secret = follow({ to, from, origin, kinds: ["Secret"] }, context);
-  if (secret?.spec === undefined) return (keys ?? []).map((key) => `${to.name}/${key}`);
+  if (secret?.spec === undefined) return keys.map((key) => `${to.name}/${key}`);
   const name = mountedName(secret, gateway, origin, context);
   if (name === undefined) return [];
-  const { keys: found } = secret.spec;
-  if (keys === undefined && found.length === 0) {
-    const message = `every entry of ${resourceName(secret)} is read: add its keys to the input (values are not needed)`;
-    context.diagnostics.report("broken-rule", origin, { message });
+  checkKeys(secret, secret.spec, keys, origin, context);
+  if (checkContents(secret, secret.spec, { keys, content, origin }, context))
+    mount(context.secrets, gateway, name);
+  return keys.map((key) => `${name}/${key}`);
+}
+
+/** Maximum number of Secrets with the API keys of a policy, and of their entries. */
+const MAX_KEY_SECRETS = 1_000;
+const MAX_KEYS = 200_000;
+
+/**
+ * Returns the mounted folders of Secrets whose entries are API keys, and makes the Gateway's pods mount them; reports
+ * missing and unreadable parts. `names` are those of the namespace of `from`.
+ */
+export function keyFolders(
+  names: readonly string[],
+  { from, gateway, origin }: Pick<MountUse, "from" | "gateway" | "origin">,
+  context: PolicyContext,
+): readonly string[] {
+  const { diagnostics } = context;
+  const what = "the selection of API keys";
+  if (names.length > MAX_KEY_SECRETS) {
+    diagnostics.report("too-many-entries", origin, {
+      what,
+      unit: "Secrets",
+      limit: MAX_KEY_SECRETS,
+    });
+    return [];
   }
-  checkKeys(secret, secret.spec, keys ?? [], origin, context);
-  checkContents(secret, secret.spec, { keys: keys ?? found, content, origin }, context);
-  mount(context.secrets, gateway, name);
-  return (keys ?? found).map((key) => `${name}/${key}`);
+  const found = names.flatMap((name) => {
+    const secret = follow({ to: { name }, from, origin, kinds: ["Secret"] }, context);
+    const folder = secret && mountedName(secret, gateway, origin, context);
+    return secret?.spec === undefined || folder === undefined
+      ? []
+      : [{ secret, folder, data: secret.spec }];
+  });
+  if (found.reduce((sum, { data }) => sum + data.contents.count, 0) > MAX_KEYS) {
+    diagnostics.report("too-many-entries", origin, { what, unit: "entries", limit: MAX_KEYS });
+    return [];
+  }
+  return found.flatMap(({ secret, folder, data }) => {
+    if (!checkApiKeys(secret, data, origin, context)) return [];
+    mount(context.secrets, gateway, folder);
+    return [folder];
+  });
 }
 
 /** Whether a Secret is known to have a key; `namespace` is that of the resource with the reference. */
 export function secretHasKey(
   name: string,
-  key: string,
+  key: SecretEntry,
   { namespace }: Manifest,
   { inventory }: PolicyContext,
 ): boolean {
@@ -156,37 +197,69 @@ function checkKeys(
 
 /**
  * Reports entries that the data plane cannot use, if the values are the real ones: in files, they are often
- * placeholders. Of several API keys, some may be invalid: these admit nobody, and the others are effective.
+ * placeholders. Returns whether the Secret is small enough to be read.
  */
 function checkContents(
   secret: Manifest,
-  { problems }: KeyedData,
-  { keys, content, origin }: Required<Pick<SecretUse, "content" | "origin">> & UsedKeys,
+  { contents }: KeyedData,
+  { keys, content, origin }: Pick<SecretUse, "keys" | "content" | "origin">,
   { diagnostics, isDelivered }: ReferenceContext,
-): void {
-  if (!isDelivered) return;
-  const found = keys.flatMap((key) => {
-    const problem = problems[key]?.[key.startsWith("ca.") ? "authorities" : content];
-    return problem === undefined ? [] : [{ what: resourceName(secret), key, problem }];
-  });
-  const isPartial = content === "apiKey" && found.length < keys.length;
-  const code = isPartial ? "unusable-entry" : "broken-entry";
-  for (const params of found) diagnostics.report(code, origin, params);
+): boolean {
+  if (isTooLarge(secret, contents, origin, diagnostics)) return false;
+  if (!isDelivered) return true;
+  for (const key of keys) {
+    const problem = contents.entries[key]?.[key === "ca.cert" ? "authorities" : content];
+    if (problem !== undefined)
+      diagnostics.report("broken-entry", origin, { what: resourceName(secret), key, problem });
+  }
+  return true;
 }
 
-/** The keys that are read. */
-interface UsedKeys {
-  readonly keys: readonly string[];
+/**
+ * Does the same for a Secret whose entries are API keys. Some may be invalid: these admit nobody, and the others are
+ * effective.
+ */
+function checkApiKeys(
+  secret: Manifest,
+  { isComplete, contents }: KeyedData,
+  origin: Origin,
+  { diagnostics, isDelivered }: ReferenceContext,
+): boolean {
+  if (isTooLarge(secret, contents, origin, diagnostics)) return false;
+  const what = resourceName(secret);
+  const { count, unreadable } = contents;
+  if (isComplete && count === 0)
+    diagnostics.report("broken-rule", origin, { message: `${what} has no entries with API keys` });
+  if (!isDelivered) return true;
+  const code = unreadable.count < count ? "unusable-entry" : "broken-entry";
+  for (const { key, problem } of unreadable.first)
+    diagnostics.report(code, origin, { what, key, problem });
+  const others = unreadable.count - unreadable.first.length;
+  if (others > 0) diagnostics.report("unusable-entries", origin, { what, count: others });
+  return true;
+}
+
+function isTooLarge(
+  secret: Manifest,
+  { count }: SecretContents,
+  origin: Origin,
+  diagnostics: Diagnostics,
+): boolean {
+  if (count <= MAX_ENTRIES) return false;
+  const what = resourceName(secret);
+  diagnostics.report("too-many-entries", origin, { what, unit: "entries", limit: MAX_ENTRIES });
+  return true;
 }
 
 /** Reports a listener's certificate that no handshake could use. */
 export function checkCertificate(
   secret: Manifest,
-  { problems }: KeyedData,
+  { contents }: KeyedData,
   origin: Origin,
   { diagnostics, isDelivered }: ReferenceContext,
 ): void {
-  const problem = problems["tls.crt"]?.certificate;
+  if (isTooLarge(secret, contents, origin, diagnostics)) return;
+  const problem = contents.entries["tls.crt"]?.certificate;
   if (problem !== undefined && isDelivered)
     diagnostics.report("broken-entry", origin, {
       ...{ what: resourceName(secret), key: "tls.crt", problem },

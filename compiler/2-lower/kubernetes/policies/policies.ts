@@ -17,7 +17,7 @@ import {
 import type { KubernetesContext, KubernetesForm } from "../../../policies/policy.ts";
 import { validated } from "../../../schema/schema.ts";
 import { serverOf } from "../backends/servers.ts";
-import { secretFiles } from "../inventory/secrets.ts";
+import { keyFolders, secretFiles } from "../inventory/secrets.ts";
 import { actsThere, carriedBy, meetField } from "./applicable.ts";
 import { effectivePolicy, partPolicy, type RulePath } from "./effective.ts";
 import { isConnection } from "./fields.ts";
@@ -290,6 +290,7 @@ function kubernetesContext(
     server: (reference, at) => serverOf({ reference, from: source, gateway, origin: at }, context),
     secretFiles: (name, keys, content, at) =>
       secretFiles({ name, keys, content, from: source, gateway, origin: at }, context),
+    keyFolders: (names, at) => keyFolders(names, { from: source, gateway, origin: at }, context),
     secretsWith: (matchLabels) =>
       context.inventory.withLabels("Secret", source.namespace, matchLabels).map(({ name }) => name),
   };
