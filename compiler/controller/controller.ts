@@ -10,7 +10,8 @@ import { errorText } from "./kubernetes/reflector.ts";
 import type { PodSettings } from "./model/compile-files.ts";
 import { type CompiledModel, CompilerThread } from "./model/compiler-thread.ts";
 import { othersGateways } from "./model/gateway-owner.ts";
-import { snapshotOf } from "./model/snapshot.ts";
+import { type NamespaceTurn, NamespaceTurns } from "./model/namespace-turns.ts";
+import { snapshotFiles, snapshotGenerations, snapshotOf } from "./model/snapshot.ts";
 import { WatchedObjects, type WatchScope } from "./model/watched-objects.ts";
 import { type Figure, Times } from "./operation/figures.ts";
 import { type ProvisionedGateway, Provisioner } from "./provisioning/provisioner.ts";
@@ -62,6 +63,7 @@ export class Controller {
   readonly #provisioner: Provisioner | undefined;
   readonly #admission: Admission | undefined;
   readonly #compiler = new CompilerThread();
+  readonly #turns = new NamespaceTurns();
   #compiled: CompiledModel = { gateways: new Map(), statuses: [] };
   /** The generations of objects that were compiled. */
   #generations: ReadonlyMap<string, number> = new Map();
@@ -75,8 +77,12 @@ export class Controller {
   /** Changes that were heard of and are not compiled yet, and when the first of them was. */
   #waiting = { changes: 0, since: 0 };
   #isDirty = true;
+  /** Whether everything is compiled again, even if no object has changed. */
+  #isOutdated = false;
   #timer: NodeJS.Timeout | undefined;
   #deadline = 0;
+  /** Until expensive namespaces have their turn. */
+  #nextTurn: NodeJS.Timeout | undefined;
   readonly #comparing: NodeJS.Timeout;
   readonly #election: LeaderElection;
 
@@ -148,6 +154,7 @@ export class Controller {
   async stop(): Promise<void> {
     clearInterval(this.#comparing);
     clearTimeout(this.#timer);
+    clearTimeout(this.#nextTurn);
     this.#unserved.stop();
     await this.#election.stop().catch(() => {});
     this.#compiler.stop();
@@ -168,6 +175,7 @@ export class Controller {
     this.#settings.log("info", "data planes are served with another certificate");
     if (this.#pods === undefined || this.#pods.authority === ca) return;
     this.#pods = { ...this.#pods, authority: ca };
+    this.#isOutdated = true;
     this.#changed(true);
   }
 
@@ -203,6 +211,11 @@ export class Controller {
         this.#unserved.age,
       ),
       gauge("changes_waiting", "Changes that are not compiled yet.", this.#waiting.changes),
+      gauge(
+        "namespaces_waiting",
+        "Namespaces whose next changes wait because the last ones took long to compile.",
+        this.#turns.waiting(performance.now()),
+      ),
       gauge("statuses_waiting", "Statuses that are not written yet.", this.#statuses.waiting),
       counter("pushes", "Changes sent to data planes.", this.#delivery.pushes),
       counter("refusals", "Changes that data planes refused.", this.#delivery.refusals),
@@ -252,20 +265,36 @@ export class Controller {
   /** Compiles what is declared now, and once more when that has changed meanwhile: the newest counts. */
   async #compile(): Promise<void> {
     if (this.#isCompiling) return;
-    this.#isCompiling = true;
     this.#isDirty = false;
+    const newest = snapshotOf(this.#objects);
+    const { turn, wait } = this.#turns.next(newest, performance.now(), this.#isOutdated);
+    clearTimeout(this.#nextTurn);
+    if (wait !== undefined) this.#nextTurn = setTimeout(() => this.#compileAgain(), wait);
+    if (turn !== undefined) await this.#compileTurn(turn);
+  }
+
+  #compileAgain(): void {
+    this.#isDirty = true;
+    this.#changed(false);
+  }
+
+  async #compileTurn(turn: NamespaceTurn): Promise<void> {
+    this.#isCompiling = true;
+    this.#isOutdated = false;
     const { log } = this.#settings;
     const began = performance.now();
     const { changes, since } = this.#waiting;
     this.#waiting = { changes: 0, since: 0 };
-    const { files, generations } = snapshotOf(this.#objects);
+    const generations = snapshotGenerations(turn.snapshot);
     try {
-      this.#compiled = await this.#compiler.compile(files, this.#pods);
+      this.#compiled = await this.#compiler.compile(snapshotFiles(turn.snapshot), this.#pods);
       this.#failure = undefined;
       this.#generations = generations;
       const time = performance.now() - began;
       this.#compileTimes.add(time / 1000);
       log("info", `compiled ${this.#compiled.gateways.size} gateways in ${Math.round(time)} ms`);
+      const wait = this.#turns.compiled(turn, time, performance.now());
+      if (wait !== undefined) log("warn", waitingText(turn, time, wait));
       await this.#objects.keepValues(this.#delivery.valuesOf(this.#compiled.gateways));
       this.#delivery.deliver(this.#compiled.gateways, generations);
       if (changes > 0) this.#reconcileTimes.add((performance.now() - since) / 1000);
@@ -278,10 +307,12 @@ export class Controller {
       this.#failure = `what is declared can't be compiled: ${errorText(error)}`;
       log("warn", this.#failure);
       this.#statuses.want(this.#wantedStatuses());
-      setTimeout(() => this.#changed(true), COMPILE_AGAIN).unref();
+      const isAvoidable = this.#turns.failed(turn, performance.now());
+      this.#isOutdated = !isAvoidable;
+      setTimeout(() => this.#compileAgain(), isAvoidable ? 0 : COMPILE_AGAIN).unref();
     }
     this.#isCompiling = false;
-    if (this.#isDirty) this.#changed(true);
+    if (this.#isDirty) this.#compileAgain();
   }
 
   #provisioned(): ReadonlyMap<string, ProvisionedGateway> {
@@ -343,6 +374,11 @@ export class Controller {
     const service = this.#objects.find("Service", `${compiled.namespace}/${compiled.name}`);
     return withAddresses(status, this.#objects.find("Gateway", key), service);
   }
+}
+
+function waitingText({ namespaces: [only] }: NamespaceTurn, took: number, wait: number): string {
+  const [seconds, next] = [took, wait].map((each) => (each / 1000).toFixed(1));
+  return `compiling the changes of namespace "${only}" took ${seconds} s: its next ones wait ${next} s`;
 }
 
 /** The compilation without the code, which delivery keeps. */

@@ -4,59 +4,75 @@ import { textField } from "../kubernetes/json-fields.ts";
 import { isOurClass } from "./gateway-owner.ts";
 import type { WatchedObjects } from "./watched-objects.ts";
 
-/** Everything that is declared at one moment. */
-export interface Snapshot {
-  /** Manifests by a path that says which they are. */
-  readonly files: Readonly<Record<string, string>>;
-  /** The generation of each object, by `KIND NAMESPACE/NAME`: what is said of it is about that one. */
-  readonly generations: ReadonlyMap<string, number>;
+/** Everything that is declared at one moment: objects by a path that says which they are. */
+export type Snapshot = ReadonlyMap<string, SnapshotObject>;
+
+/** An object of a snapshot. */
+export interface SnapshotObject {
+  /** Its manifest. */
+  readonly text: string;
+  /** Empty for objects of the cluster. */
+  readonly namespace: string;
+  /** `KIND NAMESPACE/NAME`. */
+  readonly id: string;
+  /** Generation that the manifest is of; `undefined` for kinds without generations. */
+  readonly generation: number | undefined;
 }
 
 /** The declared objects of a moment. */
 export function snapshotOf(objects: WatchedObjects): Snapshot {
-  const declared = objects.declared();
-  const generations = declared.flatMap(({ object: { apiVersion, kind: name, metadata } }) => {
-    const { generation } = metadata;
-    const kind = resourceKind(splitApiVersion(apiVersion).group, name);
-    return generation === undefined
-      ? []
-      : [[`${kind} ${objectKey(metadata)}`, generation] as const];
+  const declared = objects.declared().map(({ path, text, object }) => {
+    const { apiVersion, kind: name, metadata } = object;
+    const { namespace = "", generation } = metadata;
+    const kind = resourceKind(splitApiVersion(apiVersion).group, name) ?? name;
+    const id = `${kind} ${objectKey(metadata)}`;
+    return [path, { text, namespace, id, generation }] as const;
   });
-  const files = declared.map(({ path, text }) => [path, text] as const);
-  return {
-    files: { ...Object.fromEntries(files), ...foreignClasses(objects) },
-    generations: new Map(generations),
-  };
+  return new Map([...declared, ...foreignClasses(objects)]);
+}
+
+/** The manifests of a snapshot by their paths. */
+export function snapshotFiles(snapshot: Snapshot): Readonly<Record<string, string>> {
+  return Object.fromEntries([...snapshot].map(([path, { text }]) => [path, text]));
+}
+
+/** The generation of each object, by `KIND NAMESPACE/NAME`: what is said of it is about that one. */
+export function snapshotGenerations(snapshot: Snapshot): ReadonlyMap<string, number> {
+  const all = [...snapshot.values()].flatMap(({ id, generation }) =>
+    generation === undefined ? [] : [[id, generation] as const],
+  );
+  return new Map(all);
 }
 
 /** Classes that are not ours, and those that Gateways name and nobody made: whatever is of them is left alone. */
-function foreignClasses(objects: WatchedObjects): Readonly<Record<string, string>> {
+function* foreignClasses(
+  objects: WatchedObjects,
+): Iterable<readonly [path: string, object: SnapshotObject]> {
   const known = new Set<string>();
-  const foreign: [string, string][] = [];
   for (const found of objects.ofKind("GatewayClass")) {
     const { metadata, apiVersion } = found;
     known.add(metadata.name);
     if (isOurClass(found)) continue;
-    foreign.push([
+    yield [
       `/${apiVersion}/GatewayClass/${objectKey(metadata)}.json`,
-      classOf(metadata.name),
-    ]);
+      classOf(metadata.name, metadata.generation),
+    ];
   }
   for (const { spec } of objects.ofKind("Gateway")) {
     const name = textField(spec, "gatewayClassName");
     if (name === undefined || known.has(name)) continue;
-    foreign.push([`/${CLASS_VERSION}/GatewayClass/${name}.json`, classOf(name)]);
+    yield [`/${CLASS_VERSION}/GatewayClass/${name}.json`, classOf(name, undefined)];
   }
-  return Object.fromEntries(foreign);
 }
 
 const CLASS_VERSION = apiVersionOf({ group: "gateway.networking.k8s.io", version: "v1" });
 
-function classOf(name: string): string {
-  return JSON.stringify({
+function classOf(name: string, generation: number | undefined): SnapshotObject {
+  const text = JSON.stringify({
     apiVersion: CLASS_VERSION,
     kind: "GatewayClass",
     metadata: { name },
     spec: { controllerName: "other.invalid/controller" },
   });
+  return { text, namespace: "", id: `GatewayClass ${name}`, generation };
 }
