@@ -1,5 +1,6 @@
 import { workerData } from "node:worker_threads";
 import { ImportedModules } from "./imported-modules.ts";
+import { withoutPorts } from "./open-ports.ts";
 import type { AgentCode, AgentNews } from "./thread-messages.ts";
 
 /** One of several threads of a data plane: serves the generations that its main thread sends. */
@@ -10,10 +11,10 @@ const imported = new ImportedModules();
 
 // The main thread sends messages of these kinds.
 await serveAsWorker(workerData, {
-  load: (code) => {
-    const { modules, variables } = code as AgentCode;
+  load: async (code) => {
+    const { modules, variables, closed } = code as AgentCode;
     Object.assign(process.env, variables);
-    return imported.load(modules);
+    return withoutPorts(await imported.load(modules), closed);
   },
   notified: (notice) => {
     const { port, pods } = notice as AgentNews;

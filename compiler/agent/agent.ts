@@ -15,6 +15,7 @@ import { runtimeDigest, threadModule } from "../installation.ts";
 import { AgentStore } from "./agent-store.ts";
 import { ImportedModules } from "./imported-modules.ts";
 import { ModuleOrigins } from "./module-origins.ts";
+import { OpenPorts, withoutPorts } from "./open-ports.ts";
 import type { AgentCode, AgentNews } from "./thread-messages.ts";
 
 /** Settings of an agent. */
@@ -58,6 +59,7 @@ export class Agent {
   #client: DiscoveryClient | undefined;
   readonly #origins = new ModuleOrigins();
   readonly #imported = new ImportedModules();
+  readonly #ports = new OpenPorts();
   /** Digest of the served generation. */
   #served = "";
 
@@ -77,7 +79,11 @@ export class Agent {
     const { controller, gateway, node, log } = settings;
     agent.#client = new Client({
       ...{ controller, gateway, node, log },
-      known: (type) => agent.#store.versions(type),
+      // A generation that lacks ports is sent again, so that the controller learns of them.
+      known: (type) =>
+        type === types.generation && agent.#ports.unopened.length > 0
+          ? {}
+          : agent.#store.versions(type),
       take: (change) => agent.#take(change),
     });
     return agent;
@@ -104,7 +110,8 @@ export class Agent {
     }
   }
 
-  async #take({ type, changed, removed }: ResourceChange): Promise<void> {
+  /** Resolves with the ports that a generation lacks, as JSON. */
+  async #take({ type, changed, removed }: ResourceChange): Promise<string | undefined> {
     const { types } = this.#runtime;
     if (type === types.generation) {
       for (const { value } of changed) await this.#takeGeneration(signedOf(textOf(value)));
@@ -113,6 +120,8 @@ export class Agent {
       for (const name of removed) this.#remove(type, name);
     }
     this.#store.note(type, changed, removed);
+    const { unopened } = this.#ports;
+    return type === types.generation && unopened.length > 0 ? JSON.stringify(unopened) : undefined;
   }
 
   #put(type: string, name: string, text: string): void {
@@ -176,8 +185,9 @@ export class Agent {
 
   async #change(signed: SignedGeneration): Promise<Generation> {
     const generation = this.#checked(signed);
-    // A generation that is already served but could not be persisted is sent again.
-    if (generation.configDigest !== this.#served) await this.#serve(generation);
+    // A generation that is already served but lacks ports, or could not be persisted, is sent again.
+    if (generation.configDigest !== this.#served || (await this.#ports.haveChanged()))
+      await this.#serve(generation);
     return generation;
   }
 
@@ -204,10 +214,13 @@ export class Agent {
     const { variables } = this.#store;
     const modules = this.#origins.of(this.#store.modulesOf(generation), variables);
     // A module that cannot be loaded in this thread must not affect the serving ones.
-    const gateway = await this.#imported.load(modules);
+    const whole = await this.#imported.load(modules);
+    const unopened = await this.#ports.missingOf(whole);
+    const closed = unopened.map(({ port }) => port);
+    const gateway = withoutPorts(whole, closed);
     const { version, configDigest } = generation;
     const build = { version, configDigest };
-    const code = { modules, variables };
+    const code = { modules, variables, closed };
     if (this.#running === undefined) {
       this.#running = await this.#open(gateway, build, code);
       this.#settings.serving(this.#running);
@@ -216,6 +229,8 @@ export class Agent {
       this.#tellIdle(await wantedThreads(gateway));
     }
     this.#served = configDigest;
+    this.#ports.served(whole, unopened);
+    for (const { problem } of unopened) this.#settings.log("warn", problem);
   }
 
   async #open(gateway: Gateway, build: BuildInfo, code: AgentCode): Promise<Serving> {

@@ -5,6 +5,8 @@ import type { OriginModule } from "./module-origins.ts";
 export interface AgentCode {
   readonly modules: readonly OriginModule[];
   readonly variables: Readonly<Record<string, string>>;
+  /** Ports that cannot be opened. */
+  readonly closed: readonly number[];
 }
 
 /** Data that threads are notified of: pods by port of a Service; `undefined` if they are unknown. */

@@ -7,7 +7,7 @@ import { sharedSigner } from "./delivery/signing-key.ts";
 import type { ApiServer } from "./kubernetes/api-server.ts";
 import { LeaderElection } from "./kubernetes/leader-election.ts";
 import { errorText } from "./kubernetes/reflector.ts";
-import type { PodSettings } from "./model/compile-files.ts";
+import type { CompiledStatus, PodSettings } from "./model/compile-files.ts";
 import { type CompiledModel, CompilerThread } from "./model/compiler-thread.ts";
 import { othersGateways } from "./model/gateway-owner.ts";
 import { type NamespaceTurn, NamespaceTurns } from "./model/namespace-turns.ts";
@@ -16,7 +16,7 @@ import { WatchedObjects, type WatchScope } from "./model/watched-objects.ts";
 import { type Figure, Times } from "./operation/figures.ts";
 import { type ProvisionedGateway, Provisioner } from "./provisioning/provisioner.ts";
 import { withDefinitions } from "./status/class-status.ts";
-import { withAddresses, withDelivery } from "./status/delivery-status.ts";
+import { withAddresses, withDelivery, withUnopened } from "./status/delivery-status.ts";
 import { StatusWriter, type WantedStatus } from "./status/status-writer.ts";
 import { UnservedChanges } from "./status/unserved-changes.ts";
 
@@ -339,16 +339,24 @@ export class Controller {
         const state = this.#stateOf(gateway);
         const served = this.#delivery.servedGenerations(gateway)?.get(`${kind} ${key}`);
         const own = state.kind === "taken" ? { ...state, generation: served ?? 0 } : state;
-        return { kind, key, status: withDelivery(status, own, generation), generation };
+        const delivered = withDelivery(status, own, generation);
+        return { kind, key, status: this.#opened(compiled, delivered, state), generation };
       }
       if (kind !== "Gateway") {
         const isInDelivery = this.#unserved.isInDelivery(compiled, generation);
         const inForce = this.#unserved.withBacklog(compiled, generation);
         return { kind, key, status: inForce, generation, isInDelivery };
       }
-      const delivered = withDelivery(status, this.#stateOf(key), generation);
+      const state = this.#stateOf(key);
+      const delivered = this.#opened(compiled, withDelivery(status, state, generation), state);
       return { kind, key, status: this.#addressed(key, delivered), generation };
     });
+  }
+
+  /** The status of a Gateway or ListenerSet with its listeners whose ports data planes cannot open. */
+  #opened({ kind, key }: CompiledStatus, status: object, state: DeliveryState): object {
+    const unopened = state.kind === "taken" ? state.unopened : [];
+    return withUnopened(status, unopened, this.#objects.find(kind, key)?.spec);
   }
 
   /** Why the data planes of a Gateway do not serve what is declared; `undefined` if they do, or none is connected. */

@@ -16,9 +16,23 @@ export interface DeltaStreamSettings {
   /** Returns the current resources of a type. */
   readonly resources: (type: string) => ResourceSet;
   readonly send: (response: DeltaResponse) => void;
-  /** Called when the client has accepted these versions of a type, by name, or refused them with a message. */
-  readonly settled: (type: string, versions: ReadonlyMap<string, string>, problem?: string) => void;
+  /** Called when the client has accepted these versions of a type, by name, or not. */
+  readonly settled: (
+    type: string,
+    versions: ReadonlyMap<string, string>,
+    result: SettledResult,
+  ) => void;
 }
+
+/** Result of a response at the client. */
+export interface SettledResult {
+  /** Why the client refused it; `undefined` if it accepted it. */
+  readonly problem: string | undefined;
+  /** Accepted parts that the client cannot use now; `undefined` if it uses everything. */
+  readonly lacking: string | undefined;
+}
+
+const ACCEPTED: SettledResult = { problem: undefined, lacking: undefined };
 
 /** A client's subscription to a type. */
 interface Subscription {
@@ -28,10 +42,14 @@ interface Subscription {
   open: { readonly nonce: string; readonly versions: ReadonlyMap<string, string> } | undefined;
   /** Timer until refused resources are sent again. */
   waiting: NodeJS.Timeout | undefined;
+  /** Timer until resources are sent again that the client uses in part. Newer ones do not wait for it. */
+  lacking: NodeJS.Timeout | undefined;
 }
 
 /** google.rpc.Code UNAVAILABLE in a refusal: the resources are valid, and may be accepted later. */
 export const TRY_AGAIN_CODE = 14;
+/** google.rpc.Code FAILED_PRECONDITION: the resources are in use, except for parts that may be usable later. */
+export const LACKING_CODE = 9;
 /** Milliseconds until they are sent again. */
 const TRY_AGAIN = 5 * SECOND;
 
@@ -62,21 +80,35 @@ export class DeltaStream {
     const subscription = this.#subscriptions.get(typeUrl);
     if (subscription === undefined) {
       const known = new Map(Object.entries(initialResourceVersions));
-      this.#subscriptions.set(typeUrl, { known, open: undefined, waiting: undefined });
+      this.#subscriptions.set(typeUrl, {
+        ...{ known, open: undefined, waiting: undefined, lacking: undefined },
+      });
       // A client that already has everything needs no response to settle.
-      if (this.#difference(typeUrl, known) === undefined) this.#settings.settled(typeUrl, known);
+      if (this.#difference(typeUrl, known) === undefined)
+        this.#settings.settled(typeUrl, known, ACCEPTED);
     } else if (subscription.open?.nonce === responseNonce) {
       const { versions } = subscription.open;
       subscription.open = undefined;
-      this.#settings.settled(typeUrl, versions, errorDetail?.message);
-      if (errorDetail?.code === TRY_AGAIN_CODE) this.#sendAgain(versions, subscription);
+      const { code, message } = errorDetail ?? {};
+      const isLacking = code === LACKING_CODE;
+      this.#settings.settled(
+        typeUrl,
+        versions,
+        isLacking ? { problem: undefined, lacking: message } : { ...ACCEPTED, problem: message },
+      );
+      clearTimeout(subscription.lacking);
+      if (code === TRY_AGAIN_CODE) this.#sendAgain(versions, subscription, "waiting");
+      if (isLacking) this.#sendAgain(versions, subscription, "lacking");
     }
     this.push();
   }
 
   /** Ends the stream. */
   stop(): void {
-    for (const { waiting } of this.#subscriptions.values()) clearTimeout(waiting);
+    for (const { waiting, lacking } of this.#subscriptions.values()) {
+      clearTimeout(waiting);
+      clearTimeout(lacking);
+    }
   }
 
   /** Sends all changes. */
@@ -90,9 +122,13 @@ export class DeltaStream {
     }
   }
 
-  #sendAgain(versions: ReadonlyMap<string, string>, subscription: Subscription): void {
-    subscription.waiting = setTimeout(() => {
-      subscription.waiting = undefined;
+  #sendAgain(
+    versions: ReadonlyMap<string, string>,
+    subscription: Subscription,
+    timer: "waiting" | "lacking",
+  ): void {
+    subscription[timer] = setTimeout(() => {
+      subscription[timer] = undefined;
       for (const [name, version] of versions)
         if (subscription.known.get(name) === version) subscription.known.delete(name);
       this.push();

@@ -5,7 +5,7 @@ import type { DeltaDiscoveryResponse } from "../grpc/gen/envoy/service/discovery
 import type { UpstreamSettings } from "../http/upstream/upstream.ts";
 import type { SharedConnection } from "../process/shared-connection.ts";
 import { SECOND } from "../process/units.ts";
-import { TRY_AGAIN_CODE } from "./delta-stream.ts";
+import { LACKING_CODE, TRY_AGAIN_CODE } from "./delta-stream.ts";
 import { GATEWAY_METADATA } from "./discovery-server.ts";
 import { resourceTypes } from "./resource-types.ts";
 
@@ -18,8 +18,11 @@ export interface DiscoveryClientSettings {
   readonly node: string;
   /** Returns the versions that are here already, by name. */
   readonly known: (type: string) => Readonly<Record<string, string>>;
-  /** Applies a change of resources. Rejects with the reason to report to the controller; the old resources then stay in use. */
-  readonly take: (change: ResourceChange) => Promise<void>;
+  /**
+   * Applies a change of resources. Resolves with the parts that cannot be used now, `undefined` if all can. Rejects with the reason to report to
+   * the controller; the old resources then stay in use.
+   */
+  readonly take: (change: ResourceChange) => Promise<string | undefined>;
   readonly log: (level: "info" | "warn" | "error", message: string) => void;
 }
 
@@ -106,7 +109,10 @@ export class DiscoveryClient {
           this.#work = this.#work
             .then(() => take(changeOf(response)))
             .then(
-              () => stream.send({ typeUrl, responseNonce: nonce }),
+              (lacking) => {
+                const errorDetail = lacking && { code: LACKING_CODE, message: lacking };
+                stream.send({ typeUrl, responseNonce: nonce, ...(errorDetail && { errorDetail }) });
+              },
               (error: unknown) => {
                 const message = error instanceof Error ? error.message : String(error);
                 log("error", `refused: ${message}`);

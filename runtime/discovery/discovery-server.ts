@@ -9,7 +9,7 @@ import { GrpcServer, type GrpcServerSettings, type ServerCall } from "../grpc/no
 import { GrpcError } from "../grpc/status.ts";
 import { grpcStatus } from "../http/grpc-status.ts";
 import { SECOND } from "../process/units.ts";
-import { DeltaStream } from "./delta-stream.ts";
+import { DeltaStream, type SettledResult } from "./delta-stream.ts";
 import { type ResourceSet, resourceTypes } from "./resource-types.ts";
 
 /** Settings of the server. */
@@ -33,15 +33,13 @@ interface Stream {
 }
 
 /** A data plane's response to resources. */
-export interface Settled {
+export interface Settled extends SettledResult {
   readonly gateway: string;
   /** Identifies the data plane. */
   readonly stream: number;
   readonly type: string;
   /** Versions, by name. */
   readonly versions: ReadonlyMap<string, string>;
-  /** Why it continues without them; `undefined` if it has accepted them. */
-  readonly problem: string | undefined;
 }
 
 /** Metadata with the name of a data plane's Gateway. */
@@ -115,8 +113,8 @@ export class DiscoveryServer {
     const delta = new DeltaStream({
       order: ORDER,
       resources: (type) => this.#settings.resources(gateway, type),
-      settled: (type, versions, problem) =>
-        this.#settings.settled({ gateway, stream, type, versions, problem }),
+      settled: (type, versions, result) =>
+        this.#settings.settled({ gateway, stream, type, versions, ...result }),
       send: (response) => {
         this.pushes += 1;
         const message = create(DeltaDiscoveryResponseSchema, response);

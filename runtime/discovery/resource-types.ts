@@ -44,6 +44,12 @@ export interface Generation {
   readonly modules: readonly ModuleReference[];
 }
 
+/** A port of a generation that a data plane cannot open: it serves the others. */
+export interface UnopenedPort {
+  readonly port: number;
+  readonly problem: string;
+}
+
 /** A module of a generation. */
 export interface ModuleReference {
   /** Path below the folder of the generated code: `routes/tools.ts`. */

@@ -173,7 +173,10 @@ export function portEndpoint(port: Port, defaultAddress: string, context: PortCo
 }
 
 /** Returns where a port listens. */
-export function portPlace({ port, address, config }: Port, defaultAddress: string): PortPlace {
+export function portPlace(
+  { port, address, config }: Pick<Port, "port" | "address" | "config">,
+  defaultAddress: string,
+): PortPlace {
   return { host: hostOf(address ?? defaultAddress), port, config };
 }
 

@@ -3,7 +3,9 @@ import type {
   ResourceSet,
   ResourceUrl,
   resourceTypes,
+  UnopenedPort,
 } from "../../../runtime/discovery/resource-types.ts";
+import { valueOfJson } from "../../schema/value-of-json.ts";
 import type { ApiServer } from "../kubernetes/api-server.ts";
 import type { GatewayCode } from "../model/compile-changes.ts";
 import { ownerOf } from "../model/gateway-owner.ts";
@@ -20,6 +22,7 @@ import {
 } from "./gateway-resources.ts";
 import { ReplicaReports, type TakenCode } from "./replica-reports.ts";
 import type { Signer } from "./signing-key.ts";
+import { plainLine, unopenedPorts } from "./unopened-ports.ts";
 import { ValueResources } from "./value-resources.ts";
 
 /** Result of a delivery at the data planes of a Gateway. */
@@ -32,6 +35,8 @@ export type DeliveryState =
       readonly generation: number;
       /** Services (`NAMESPACE/NAME`) with pods that are not called: their mesh takes HBONE. */
       readonly uncalled: readonly string[];
+      /** Ports that a data plane cannot open. */
+      readonly unopened: readonly UnopenedPort[];
     }
   | { readonly kind: "refused"; readonly problem: string };
 
@@ -76,6 +81,8 @@ interface ConnectedPlane {
   version: string;
   /** Refused changes, by type: the data plane keeps its previous state. */
   readonly problems: Map<string, string>;
+  /** Its ports that it cannot open. */
+  unopened: readonly UnopenedPort[];
 }
 
 /** Response to a data plane while this replica has not compiled anything yet. */
@@ -232,7 +239,8 @@ export class Delivery {
       return { kind: "pending", connected: all.length };
     const { services, isInMesh } = this.#delivered.get(gateway)?.compiled ?? {};
     const uncalled = isInMesh === true ? this.#pods.withHbone(services ?? []) : [];
-    return { kind: "taken", generation, uncalled };
+    const unopened = all.flatMap((each) => each.unopened);
+    return { kind: "taken", generation, uncalled, unopened };
   }
 
   /** Whether a data plane of a Gateway is connected that has not taken the newest code. */
@@ -284,14 +292,14 @@ export class Delivery {
   #connect(gateway: string, stream: number, isThere: boolean): void {
     const streams = this.#taken.get(gateway) ?? new Map<number, ConnectedPlane>();
     this.#taken.set(gateway, streams);
-    if (isThere) streams.set(stream, { version: "", problems: new Map() });
+    if (isThere) streams.set(stream, { version: "", problems: new Map(), unopened: [] });
     else streams.delete(stream);
     this.#reports.report();
     this.#settings.log("info", `${gateway} has ${streams.size} data planes`);
     this.#judge(gateway);
   }
 
-  #settle({ gateway, stream, type, versions, problem: said }: Settled): void {
+  #settle({ gateway, stream, type, versions, problem: said, lacking }: Settled): void {
     const problem = said === undefined ? undefined : plainText(said);
     if (problem !== undefined) {
       this.refusals += 1;
@@ -299,7 +307,14 @@ export class Delivery {
     }
     const plane = this.#taken.get(gateway)?.get(stream);
     if (plane === undefined) return;
-    if (type === this.#types.generation) plane.version = versions.get(gateway) ?? plane.version;
+    if (type === this.#types.generation) {
+      plane.version = versions.get(gateway) ?? plane.version;
+      const unopened = unopenedPorts(lacking === undefined ? undefined : valueOfJson(lacking));
+      const known = plane.unopened.map(({ port }) => port);
+      for (const each of unopened.filter(({ port }) => !known.includes(port)))
+        this.#warn(`a data plane of ${gateway} serves without a port: ${each.problem}`);
+      plane.unopened = unopened;
+    }
     if (problem === undefined) plane.problems.delete(type);
     else plane.problems.set(type, problem);
     this.#reports.report();
@@ -324,9 +339,10 @@ export class Delivery {
   }
 
   #ownPlanes(gateway: string): readonly TakenCode[] {
-    return [...(this.#taken.get(gateway)?.values() ?? [])].map(({ version, problems }) => {
-      const [problem] = problems.values();
-      return { version, problem };
+    return [...(this.#taken.get(gateway)?.values() ?? [])].map((plane) => {
+      const { version, unopened } = plane;
+      const [problem] = plane.problems.values();
+      return { version, problem, unopened };
     });
   }
 }
@@ -335,5 +351,5 @@ export class Delivery {
 const MAX_TEXT = 600;
 
 function plainText(text: string): string {
-  return text.slice(0, MAX_TEXT).replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ");
+  return plainLine(text.slice(0, MAX_TEXT));
 }

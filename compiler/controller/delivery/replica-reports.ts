@@ -1,10 +1,12 @@
 import { setTimeout as pause } from "node:timers/promises";
+import type { UnopenedPort } from "../../../runtime/discovery/resource-types.ts";
 import { valueOfJson } from "../../schema/value-of-json.ts";
 import type { ApiObject, ResourceType } from "../kubernetes/api-object.ts";
 import { resourcePath } from "../kubernetes/api-object.ts";
 import type { ApiServer } from "../kubernetes/api-server.ts";
 import { recordOf, textField } from "../kubernetes/json-fields.ts";
 import { errorText, Reflector } from "../kubernetes/reflector.ts";
+import { unopenedPorts } from "./unopened-ports.ts";
 
 /** Result of a data plane for its code. */
 export interface TakenCode {
@@ -12,6 +14,8 @@ export interface TakenCode {
   readonly version: string;
   /** Why it does not serve it; `undefined` if it does. */
   readonly problem: string | undefined;
+  /** Its ports that it cannot open. */
+  readonly unopened: readonly UnopenedPort[];
 }
 
 /** By Gateway, what its data planes made of their code. */
@@ -192,8 +196,14 @@ export class ReplicaReports {
 /** A report as text: each thing that data planes say once. Undefined: there are no data planes. */
 function textOf(report: DeliveryReport): string | undefined {
   const entries = [...report].flatMap(([gateway, planes]) => {
-    const said = planes.map(({ version, problem }) =>
-      JSON.stringify(problem === undefined ? [version] : [version, problem.slice(0, MAX_PROBLEM)]),
+    const said = planes.map(({ version, problem, unopened }) =>
+      JSON.stringify([
+        version,
+        ...(problem === undefined && unopened.length === 0
+          ? []
+          : [problem?.slice(0, MAX_PROBLEM) ?? null]),
+        ...(unopened.length === 0 ? [] : [unopened]),
+      ]),
     );
     return said.length === 0 ? [] : [`${JSON.stringify(gateway)}:[${[...new Set(said)].sort()}]`];
   });
@@ -210,7 +220,13 @@ function reportOf({ metadata }: ApiObject): DeliveryReport {
 
 function takenOf(said: unknown): readonly TakenCode[] {
   if (!Array.isArray(said)) return [];
-  const [version, problem]: readonly unknown[] = said;
+  const [version, problem, unopened]: readonly unknown[] = said;
   if (typeof version !== "string") return [];
-  return [{ version, problem: typeof problem === "string" ? problem : undefined }];
+  return [
+    {
+      version,
+      problem: typeof problem === "string" ? problem : undefined,
+      unopened: unopenedPorts(unopened),
+    },
+  ];
 }

@@ -1,4 +1,5 @@
 import { isIPv6 } from "node:net";
+import type { UnopenedPort } from "../../../runtime/discovery/resource-types.ts";
 import type { DeliveryState } from "../delivery/delivery.ts";
 import type { ApiObject } from "../kubernetes/api-object.ts";
 import { itemsField, recordOf, textField } from "../kubernetes/json-fields.ts";
@@ -39,6 +40,49 @@ function deliveredCondition(
           : "its data planes have not taken it yet",
       );
   }
+}
+
+/**
+ * The status of a Gateway or ListenerSet with the listeners whose ports its data planes cannot open. `spec`: of the
+ * object.
+ */
+export function withUnopened(
+  status: object,
+  unopened: readonly UnopenedPort[],
+  spec: unknown,
+): object {
+  if (unopened.length === 0) return status;
+  const problems = new Map(unopened.map(({ port, problem }) => [port, problem]));
+  const closed = new Map(
+    itemsField(spec, "listeners").flatMap((each) => {
+      const { name, port } = recordOf(each) ?? {};
+      const problem = problems.get(Number(port));
+      return problem === undefined ? [] : [[name, problem] as const];
+    }),
+  );
+  const [first] = closed.values();
+  if (first === undefined) return status;
+  const listeners = itemsField(status, "listeners").map((each) => {
+    const message = closed.get(recordOf(each)?.name);
+    if (message === undefined) return each;
+    return { ...recordOf(each), conditions: unlessProgrammed(each, unavailable(message)) };
+  });
+  if (closed.size === itemsField(spec, "listeners").length)
+    return { ...status, listeners, conditions: unlessProgrammed(status, unavailable(first)) };
+  return { ...status, listeners, conditions: withInvalidListeners(status, first) };
+}
+
+function unavailable(message: string): object {
+  return { status: "False", reason: "PortUnavailable", message };
+}
+
+/** Conditions that say that some listeners are not served (Gateway API). */
+function withInvalidListeners(status: object, message: string): readonly unknown[] {
+  return itemsField(status, "conditions").map((each) => {
+    const isAccepted =
+      textField(each, "type") === "Accepted" && textField(each, "status") === "True";
+    return isAccepted ? { ...recordOf(each), reason: "ListenersNotValid", message } : each;
+  });
 }
 
 /** Names in a message, at most: a status has a length. */

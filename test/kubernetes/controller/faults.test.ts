@@ -282,7 +282,7 @@ spec:
             for (const { name, version: its } of changed) own[name] = its;
             for (const name of removed) delete own[name];
             known.set(type, own);
-            return Promise.resolve();
+            return Promise.resolve(undefined);
           },
         });
       });
