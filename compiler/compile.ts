@@ -37,6 +37,8 @@ export interface CheckOptions extends LowerOptions {
   readonly isStrict: boolean;
   /** Whether manifests with mistakes in some parts still result in programs without those parts. */
   readonly isIsolating?: boolean;
+  /** Errors of gwc that emitting the same input has found: their parts are isolated as those with mistakes. */
+  readonly bugs?: readonly Diagnostic[];
 }
 
 /** Cached results of a check for the next check of a similar input. */
@@ -69,7 +71,8 @@ export function checkFiles(
     parsed.value &&
     lowered?.value &&
     resolve(lowered.value, parsed.value, recording, kept?.resolutions);
-  const diagnostics = [parsed, lowered, resolved].flatMap((phase) => phase?.diagnostics ?? []);
+  const found = [parsed, lowered, resolved].flatMap((phase) => phase?.diagnostics ?? []);
+  const diagnostics = [...found, ...(options.bugs ?? [])];
   const errors = diagnostics.filter((each) => isError(each, options.isStrict));
   const isolated =
     errors.length > 0 && options.isIsolating === true && parsed.value && lowered?.value

@@ -11,7 +11,8 @@ import { startupModule } from "../../templates/modules/startup.ts";
 import { tablePartModule } from "../../templates/modules/table-part.ts";
 import { tcpRouteModule } from "../../templates/modules/tcp-route.ts";
 import { tracingModule } from "../../templates/modules/tracing.ts";
-import type { Origin } from "../diagnostics/diagnostic.ts";
+import type { Diagnostics, Origin } from "../diagnostics/diagnostic.ts";
+import { guarded } from "../diagnostics/guarded.ts";
 import { type PlaceNames, placeNames } from "../diagnostics/place-names.ts";
 import { lineAndColumn, locate, type SourceFile } from "../diagnostics/source.ts";
 import type { Program } from "../ir/program.ts";
@@ -27,14 +28,21 @@ export type TraceLevel = "path" | "line" | "none";
 
 /**
  * Emits a program as TypeScript: `main.ts`, the parts of a long routing table, a module for each route, then those of
- * listeners with policies. `kept`: modules of routes that have not changed since the last compilation.
+ * listeners with policies. `kept`: modules of routes that have not changed since the last compilation. `bugs`: collects
+ * errors of gwc at routes and listeners, whose modules are then missing; without it, they are thrown.
  */
 export function emitModules(
   program: Program,
   trace: TraceLevel,
   files: readonly SourceFile[],
   kept?: KeptModules,
+  bugs?: Diagnostics,
 ): readonly PrintedModule[] {
+  const partOf = (at: Origin, make: () => PrintedModule): readonly PrintedModule[] => {
+    if (bugs === undefined) return [make()];
+    const made = guarded(at, bugs, make);
+    return made === undefined ? [] : [made];
+  };
   const inputs = inputNames(program);
   const { maxBufferSize } = program;
   const hasThreads = program.process.workers !== undefined;
@@ -58,13 +66,13 @@ export function emitModules(
     if (preRouting === undefined) return [];
     const path = listenerPath(preRouting.id);
     const context = { path, inputs, trace: tracer, maxBufferSize, hasThreads };
-    return [listenerModule(listener, preRouting, context)];
+    return partOf(listener.origin, () => listenerModule(listener, preRouting, context));
   });
   const logged = loggedVariables(program);
   const hosts = servedHosts(program);
   const served = servedRoutes(program);
   const own = `${program.deployment?.namespace}/${program.name}`;
-  const routes = served.map(({ route, listeners }) => {
+  const routes = served.flatMap(({ route, listeners }) => {
     const context = {
       path: routePath(route.id),
       inputs,
@@ -77,8 +85,9 @@ export function emitModules(
     };
     const make = () => routeModule(route, { ...context, trace: tracer });
     // Lines shift without any change to the route.
-    if (kept === undefined || trace === "line") return make();
-    return kept.of(`${trace} ${own} ${context.path}`, route, { ...context, places }, make);
+    if (kept === undefined || trace === "line") return partOf(route.origin, make);
+    const name = `${trace} ${own} ${context.path}`;
+    return partOf(route.origin, () => kept.of(name, route, { ...context, places }, make));
   });
   const labels = new Map(served.map(({ route }) => [route.id, route.name]));
   const tables = [...parts.values()].flat().map((part) => {
@@ -86,8 +95,10 @@ export function emitModules(
     const make = () => tablePartModule(part, context);
     return kept?.ofTable(`${own} ${part.path}`, part, context, make) ?? make();
   });
-  const tcpRoutes = servedTcpRoutes(program).map(({ route }) =>
-    tcpRouteModule(route, { path: routePath(route.id), inputs, trace: tracer }),
+  const tcpRoutes = servedTcpRoutes(program).flatMap(({ route }) =>
+    partOf(route.origin, () =>
+      tcpRouteModule(route, { path: routePath(route.id), inputs, trace: tracer }),
+    ),
   );
   const { accessLog, tracing } = program;
   const log =

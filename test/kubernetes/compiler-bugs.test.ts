@@ -1,8 +1,11 @@
 import { expect, it } from "vitest";
+import { KeptModules } from "../../compiler/4-emit/kept-modules.ts";
 import { checkFiles, KeptCheck } from "../../compiler/compile.ts";
+import { compileFiles, KeptCompilation } from "../../compiler/controller/model/compile-files.ts";
 import { messageOf } from "../../compiler/diagnostics/messages/index.ts";
 import { memoryHost } from "../../compiler/host.ts";
 import { KeptByObject } from "../../compiler/kept-results.ts";
+import type { PrintedModule } from "../../templates/code/print.ts";
 import { freePort } from "../harness/free-port.ts";
 import { startIsolated } from "../harness/isolated-gateway.ts";
 import { startScripted } from "../harness/scripted.ts";
@@ -108,6 +111,51 @@ function served(checked: ReturnType<typeof checkFiles>): string | undefined {
 }
 
 const before = served(checkFiles(Object.keys(files), memoryHost(files), options));
+
+/** Modules of routes, of which one cannot be emitted unless it is closed. */
+class FaultyModules extends KeptModules {
+  override of(...[name, route, context, make]: Parameters<KeptModules["of"]>): PrintedModule {
+    if (name.includes("default-x") && route.policies.length > 0) throw new TypeError("a text");
+    return super.of(name, route, context, make);
+  }
+}
+
+/** A route of another tenant. */
+const x = {
+  ...{ apiVersion: "gateway.networking.k8s.io/v1", kind: "HTTPRoute", metadata: { name: "x" } },
+  spec: {
+    parentRefs: [{ name: "g" }],
+    hostnames: ["x.example.com"],
+    rules: [{ backendRefs: [{ name: "a", port: 80 }] }],
+  },
+};
+
+it("an error thrown while the code of a route is written closes that route", () => {
+  const policy = {
+    ...{ apiVersion: "gwc.dev/v1alpha1", kind: "GatewayPolicy", metadata: { name: "answer" } },
+    spec: {
+      targetRefs: [{ group: "gateway.networking.k8s.io", kind: "HTTPRoute", name: "x" }],
+      traffic: { authorization: { action: "Deny", policy: { matchExpressions: ["true"] } } },
+    },
+  };
+  const texts = [...tenant, x, policy].map((each) => JSON.stringify(each));
+  const paths = Object.fromEntries(texts.map((text, index) => [`/${index}.json`, text]));
+  const kept = new KeptCompilation();
+  const { gateways: whole } = compileFiles(paths, undefined, kept);
+  Object.assign(kept, { modules: new FaultyModules() });
+  const { gateways, statuses } = compileFiles(paths, undefined, kept);
+  const [before, after] = [whole, gateways].map((each) => each.get("default/g")?.modules ?? []);
+  const changed = after?.filter(({ path, text }) => {
+    return before?.every((each) => each.path !== path || each.text !== text);
+  });
+  expect(changed?.map(({ path }) => path)).toEqual(["routes/default-x.ts"]);
+  const statusOf = (kind: string, key: string) =>
+    JSON.stringify(statuses.find((each) => each.kind === kind && each.key === key)?.status);
+  expect(statusOf("HTTPRoute", "default/x")).toContain("because of a bug in gwc");
+  expect(statusOf("HTTPRoute", "default/x")).not.toContain("a text");
+  expect(statusOf("HTTPRoute", "default/a")).not.toContain("False");
+  expect(statusOf("Gateway", "default/g")).toContain('"type":"Programmed","status":"True"');
+});
 
 const members = others.flatMap(({ kind, metadata, spec = {} }) => {
   const title = `${kind} ${metadata.namespace ?? "default"}/${metadata.name}`;

@@ -4,7 +4,7 @@ import type { AgentPodSettings } from "../../../templates/kubernetes/settings.ts
 import { KeptModules } from "../../4-emit/kept-modules.ts";
 import { emitModules } from "../../4-emit/modules.ts";
 import { type Checked, checkFiles, KeptCheck } from "../../compile.ts";
-import { Diagnostics } from "../../diagnostics/diagnostic.ts";
+import { type Diagnostic, Diagnostics } from "../../diagnostics/diagnostic.ts";
 import { guarded } from "../../diagnostics/guarded.ts";
 import { memoryHost } from "../../host.ts";
 import type { Program, RouteNode } from "../../ir/program.ts";
@@ -86,17 +86,27 @@ export function compileFiles(
   const options = { name: "gateway", isStrict: false, isIsolating: true, isDelivered: true };
   // Each path is a file: looking for folders among thousands of them takes longer than compiling.
   const host = { ...memoryHost(files), filesIn: () => undefined };
-  const checked = checkFiles(Object.keys(files), host, options, kept?.check);
-  const { kubernetes, programs } = checked;
-  const statuses = kubernetes === undefined ? [] : timelessStatuses(checked, kubernetes);
-  const bugs = new Diagnostics();
-  const compiled = programs.flatMap((program) => {
-    const { deployment } = program;
-    if (deployment === undefined) return [];
-    const emit = () => emitGateway(program, deployment, checked, pods, kept);
-    return guarded(deployment.origin, bugs, emit) ?? [];
-  });
+  const attempt = (bugs: readonly Diagnostic[]): Attempt => {
+    const checked = checkFiles(Object.keys(files), host, { ...options, bugs }, kept?.check);
+    const found = new Diagnostics();
+    const compiled = checked.programs.flatMap((program) => {
+      const { deployment } = program;
+      if (deployment === undefined) return [];
+      const own = new Diagnostics();
+      const emit = () => emitGateway(program, deployment, checked, { pods, kept, bugs: own });
+      const gateway = guarded(deployment.origin, own, emit);
+      for (const bug of own.list) found.add(bug);
+      // Code without one of its modules does not run.
+      return gateway === undefined || own.list.length > 0 ? [] : [gateway];
+    });
+    return { checked, compiled, found: found.list };
+  };
+  const first = attempt([]);
+  // Routes and listeners that cannot be emitted are closed.
+  const { checked, compiled } = first.found.length === 0 ? first : attempt(first.found);
   kept?.turn();
+  const { kubernetes } = checked;
+  const statuses = kubernetes === undefined ? [] : timelessStatuses(checked, kubernetes);
   const gateways = new Map(compiled.map((gateway) => [gateway.key, gateway]));
   return {
     gateways,
@@ -113,6 +123,20 @@ export function compileFiles(
   };
 }
 
+/** A compilation, and the errors of gwc that emitting it found. */
+interface Attempt {
+  readonly checked: Checked;
+  readonly compiled: readonly CompiledGateway[];
+  readonly found: readonly Diagnostic[];
+}
+
+/** Settings of emitting a Gateway. */
+interface EmitGatewaySettings {
+  readonly pods: PodSettings | undefined;
+  readonly kept: KeptCompilation | undefined;
+  readonly bugs: Diagnostics;
+}
+
 /** The condition of a Gateway that has no program although its own status gives no reason. */
 const NO_PROGRAM = {
   status: "False",
@@ -124,13 +148,12 @@ function emitGateway(
   program: Program,
   deployment: NonNullable<Program["deployment"]>,
   { files, literals }: Checked,
-  pods: PodSettings | undefined,
-  kept: KeptCompilation | undefined,
+  { pods, kept, bugs }: EmitGatewaySettings,
 ): CompiledGateway {
   const title = deployment.origin.resource?.name ?? "";
   const key = title.slice(title.indexOf(" ") + 1);
   const own = { ...program, inputs: [{ name: title, sha256: "" }] };
-  const modules = emitModules(own, "path", files, kept?.modules);
+  const modules = emitModules(own, "path", files, kept?.modules, bugs);
   const { namespace, name, secrets, configMaps } = deployment;
   return {
     ...{ key, namespace, name, modules, secrets, configMaps },
