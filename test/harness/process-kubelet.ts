@@ -153,7 +153,7 @@ export class ProcessKubelet {
             ],
             ...[...command, ...(container.args ?? [])],
           ],
-          { env: variablesOf(pod, container) },
+          { env: variablesOf(pod, container, address) },
         ),
       );
     }
@@ -223,8 +223,13 @@ function askedAddresses(
   return several ?? (loadBalancerIP === undefined ? [] : [loadBalancerIP]);
 }
 
-function variablesOf({ metadata }: Pod, { env = [] }: Container): Readonly<Record<string, string>> {
+function variablesOf(
+  { metadata }: Pod,
+  { env = [] }: Container,
+  address: string,
+): Readonly<Record<string, string>> {
   const fields: Readonly<Record<string, string>> = {
+    "status.podIP": address,
     "metadata.name": metadata.name,
     "metadata.namespace": metadata.namespace,
   };
