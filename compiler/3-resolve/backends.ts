@@ -140,7 +140,11 @@ export function checkShares(
   policies: readonly PolicyConfig[],
   diagnostics: Diagnostics,
 ): void {
-  const only = backends.find(({ kind }) => backendOf(kind).takesWeight !== true);
+  const areAlike = backends.every(({ kind }) => kind === backends[0]?.kind);
+  const only = backends.find(({ kind }) => {
+    const { takesWeight } = backendOf(kind);
+    return takesWeight === undefined || (takesWeight === "withItsKind" && !areAlike);
+  });
   const choice = policies.find(({ kind }) => policyOf(kind).choosesServer === true);
   // Other backends may have been omitted because of mistakes.
   const sharing = backends.filter((each) => backendTraffic(each).includes("shares"));
@@ -167,7 +171,7 @@ function reportChoice(
 function reportHealth(backends: readonly BackendConfig[], diagnostics: Diagnostics): void {
   for (const backend of backends) {
     const { kind, policies } = backend;
-    if (policies?.health === undefined || backendOf(kind).takesWeight !== true) continue;
+    if (policies?.health === undefined || backendOf(kind).takesWeight === undefined) continue;
     if (!isOneServer(backend) && policies.tunnel === undefined) continue;
     const params = { field: '"health"', actsOn: "backends of several servers", found: "one" };
     diagnostics.report("misplaced-field", keyPlace(policies.health.origin), params);

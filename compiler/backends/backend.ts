@@ -51,8 +51,8 @@ export interface Backend<
   readonly protocol: BackendProtocol;
   /** Returns the traffic behind a route with it, per server. */
   readonly carries: (use: CarryingBackend<Config>) => readonly CarriedTraffic[];
-  /** Whether a route may distribute its requests over several of this kind by weight. */
-  readonly takesWeight?: true;
+  /** Which others a route may distribute its requests over by weight; `undefined` for none. */
+  readonly takesWeight?: "withOthers" | "withItsKind";
   /** Whether clients choose the server behind it, so that access rules are required. */
   readonly isOpenProxy?: true;
   /** Returns the ports that clients may open tunnels to (CONNECT); `undefined` if none. */

@@ -84,7 +84,7 @@ export const host: Backend<
   },
   protocol: "http",
   carries: () => [{ traffic: ["forwards", "shares", ...NAMED_SERVER] }],
-  takesWeight: true,
+  takesWeight: "withOthers",
   names: ["upstream", "upstreams", "isUnhealthy"],
   resolve: ({ config, policies = {}, keepsHost, weight = 1, isRefused, origin }, context) => {
     const isSecure = policies.tls !== undefined;

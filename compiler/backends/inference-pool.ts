@@ -21,6 +21,7 @@ interface InferencePoolNode {
   readonly picker: CalloutTarget;
   readonly passesOnFailure: boolean;
   readonly takesAnyEndpoint: boolean;
+  readonly weight: number;
   readonly origin: Origin;
 }
 
@@ -50,14 +51,23 @@ export const inferencePool: Backend<
 > = {
   kind: "inferencePool",
   summary:
-    "forwards requests to the model server that an endpoint picker chooses (Gateway API inference extension)",
+    "forwards requests to the model server that an endpoint picker chooses (Gateway API inference extension), or distributes them over several pools by weight",
   schema,
   lower: ({ host, ...picking }, context) => ({ address: host, ...lowerPicking(picking, context) }),
   ofResource: poolOf,
   protocol: "http",
-  carries: () => [{ traffic: ["forwards", ...NAMED_SERVER] }],
-  names: ["inferencePool", "endpointPicker", "offered", "upstream"],
-  resolve: ({ config, policies = {}, keepsHost, origin }, context) => {
+  carries: () => [{ traffic: ["forwards", "shares", ...NAMED_SERVER] }],
+  takesWeight: "withItsKind",
+  names: [
+    "inferencePool",
+    "inferencePools",
+    "endpointPicker",
+    "pool",
+    "picker",
+    "offered",
+    "upstream",
+  ],
+  resolve: ({ config, policies = {}, keepsHost, weight = 1, origin }, context) => {
     const { address, picker, passesOnFailure, takesAnyEndpoint } = config;
     const { diagnostics } = context;
     const url = forwardUrl(address, childOf(origin, "host"), diagnostics);
@@ -74,6 +84,7 @@ export const inferencePool: Backend<
       picker: grpcTarget(found, diagnostics),
       passesOnFailure,
       takesAnyEndpoint,
+      weight,
       origin,
     };
   },

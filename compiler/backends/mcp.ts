@@ -63,7 +63,7 @@ export const mcp: Backend<"mcp", McpValue, McpConfig, McpNode, never, Kubernetes
   lower: lowerMcp,
   kubernetes: kubernetesMcp,
   protocol: "mcp",
-  takesWeight: true,
+  takesWeight: "withOthers",
   carries: ({ config: { targets } }) =>
     targets.map(({ kind, policies: own }) => ({
       traffic: kind === "stdio" ? ["mcp", "children"] : ["mcp", "mcpServers", ...NAMED_SERVER],

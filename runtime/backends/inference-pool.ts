@@ -14,12 +14,17 @@ export interface InferencePoolSettings extends UpstreamSettings {
   readonly takesAnyEndpoint?: true;
 }
 
-/** Endpoints to choose from, as the picker's protocol encodes them; empty if the picker knows them itself. */
+/** Metadata for a picker, as its protocol encodes it. */
 export interface OfferedEndpoints {
+  /** Endpoints to choose from; absent if the picker knows them itself. */
   readonly metadata?: {
     readonly "envoy.lb.subset_hint": {
       readonly "x-gateway-destination-endpoint-subset": readonly string[];
     };
+  };
+  /** Returns the endpoint that has responded. */
+  readonly responseMetadata: () => {
+    readonly "envoy.lb": { readonly "x-gateway-destination-endpoint-served": string };
   };
 }
 
@@ -40,7 +45,10 @@ export async function offerEndpoints(
   pool: InferencePool,
 ): Promise<OfferedEndpoints | undefined> {
   exchange.removeRequestHeader(DESTINATION_HEADER);
-  if (pool.takesAnyEndpoint) return {};
+  const responseMetadata: OfferedEndpoints["responseMetadata"] = () => ({
+    "envoy.lb": { "x-gateway-destination-endpoint-served": exchange.record.upstream ?? "" },
+  });
+  if (pool.takesAnyEndpoint) return { responseMetadata };
   const endpoints = await pool.endpoints().catch((error: Error) => error);
   if (exchange.isOver) return undefined;
   if (endpoints instanceof Error) {
@@ -48,6 +56,7 @@ export async function offerEndpoints(
     return undefined;
   }
   return {
+    responseMetadata,
     metadata: {
       "envoy.lb.subset_hint": { "x-gateway-destination-endpoint-subset": [...endpoints.keys()] },
     },

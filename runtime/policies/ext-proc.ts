@@ -27,6 +27,8 @@ export interface ProcessorContext {
   readonly request?: JsonObject;
   /** Returns the attributes of the message with the response head. */
   readonly response?: (response: ResponseVariables) => JsonObject;
+  /** Returns further objects by namespace for the messages about the response. */
+  readonly responseMetadata?: () => JsonObject;
 }
 
 /**
@@ -35,7 +37,7 @@ export interface ProcessorContext {
 export async function processExternally(
   exchange: Exchange,
   processor: Processor,
-  { metadata = {}, request, response }: ProcessorContext = {},
+  { metadata = {}, request, response, responseMetadata }: ProcessorContext = {},
 ): Promise<boolean> {
   const { maxBody } = processor;
   const objects = plainValues(metadata);
@@ -52,7 +54,7 @@ export async function processExternally(
   const phase = new RequestPhase(exchange, session, maxBody);
   if (!(await phase.run(request && plainValues(request)))) return false;
   const attributes = response && ((seen: ResponseVariables) => plainValues(response(seen)));
-  const shown = { maxBody, attributes };
+  const shown = { maxBody, attributes, metadata: responseMetadata };
   exchange.interceptResponse((next) => new ResponsePhase(exchange, session, next, shown));
   return rereadBody(exchange, maxBody);
 }

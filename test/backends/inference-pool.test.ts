@@ -63,6 +63,17 @@ beforeAll(async () => {
       gone: pool({ endpointPicker: { host: "127.0.0.1:1" } }),
       goneOpen: pool({ endpointPicker: { host: "127.0.0.1:1" }, failureMode: "failOpen" }),
       unknown: pool({ host: `unknown.invalid:${port}` }),
+      shared: {
+        policies: {},
+        backends: ["127.0.0.2", "127.0.0.3", "127.0.0.4"].map((name, index) => ({
+          weight: [1, 3, 0][index],
+          inferencePool: {
+            host: `${name}:${port}`,
+            endpointPicker: { host: new URL(picker.url).host },
+            failureMode: "failOpen",
+          },
+        })),
+      },
       any: pool({ host: `unknown.invalid:${port}`, destinationMode: "passthrough" }),
     },
     nowhere,
@@ -106,8 +117,18 @@ describe("inferencePool", () => {
   it("offers the picker the pool's own endpoints", async () => {
     await ask("closed", `127.0.0.2:${port}`);
     const offered = ["127.0.0.2", "127.0.0.3", "127.0.0.4"].map((each) => `${each}:${port}`);
-    expect(picker.seen().at(-1)?.message.metadata_context.filter_metadata).toEqual({
+    expect(picker.seen().at(-1)?.message.metadata_context.filter_metadata).toMatchObject({
       "envoy.lb.subset_hint": { "x-gateway-destination-endpoint-subset": offered },
+    });
+  });
+
+  it("tells the picker which endpoint has responded", async () => {
+    const named = [`127.0.0.4:${port}`, `127.0.0.3:${port}`].join(",");
+    await ask("closed", named, {}, "hello");
+    const messages = picker.seen().map(({ message }) => message);
+    const head = messages.findLast((each) => each.response_headers !== undefined);
+    expect(head?.metadata_context.filter_metadata["envoy.lb"]).toEqual({
+      "x-gateway-destination-endpoint-served": `127.0.0.3:${port}`,
     });
   });
 
@@ -139,10 +160,26 @@ describe("inferencePool", () => {
     expect(await ask("unknown", undefined)).toMatchObject({ status: 503 });
   });
 
+  it("divides requests over several pools by weight, each with its own endpoints", async () => {
+    const asked = Array.from({ length: 60 }, () => ask("shared", undefined));
+    const reached = await Promise.all(asked);
+    const counts = Map.groupBy(reached, ({ address }) => address);
+    expect([...counts.keys()].toSorted()).toEqual(["127.0.0.2", "127.0.0.3"]);
+    const [first = 0, second = 0] = ["127.0.0.2", "127.0.0.3"].map(
+      (each) => counts.get(each)?.length,
+    );
+    expect(second).toBeGreaterThan(first);
+    // An endpoint of the other pool is none of the chosen pool.
+    const other = await ask("shared", `127.0.0.4:${port}`);
+    expect(["127.0.0.2", "127.0.0.3"]).toContain(other.address);
+  });
+
   it("asks whatever address the picker names, where the picker knows the endpoints by itself", async () => {
     const named = [`127.0.0.4:${port}`, `127.0.0.3:${port}`].join(",");
     expect(await ask("any", named, {}, "hello")).toMatchObject({ address: "127.0.0.3" });
-    expect(picker.seen().at(-1)?.message.metadata_context?.filter_metadata ?? {}).toEqual({});
+    expect(picker.seen().at(-1)?.message.metadata_context.filter_metadata).toEqual({
+      "envoy.lb": { "x-gateway-destination-endpoint-served": `127.0.0.3:${port}` },
+    });
     const none = { status: 503, text: "no endpoint for this request" };
     for (const wrong of [
       "pool.test",

@@ -49,7 +49,7 @@ export interface SessionSettings extends ProcessingModes {
 export class ProcessorSession {
   readonly #exchange: Exchange;
   readonly #settings: SessionSettings;
-  readonly #metadata: JsonObject;
+  #metadata: JsonObject;
   #stream: MessageStream<typeof ProcessingRequestSchema> | undefined;
   #request: ProcessingPhase | undefined;
   #response: ProcessingPhase | undefined;
@@ -112,6 +112,11 @@ export class ProcessorSession {
       this.#response = handler;
       this.resume();
     }
+  }
+
+  /** Adds objects by namespace to all later messages. */
+  addMetadata(more: JsonObject): void {
+    this.#metadata = { ...this.#metadata, ...more };
   }
 
   /** Returns false if the caller must wait for `onRoom`. */

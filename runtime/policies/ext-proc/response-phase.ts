@@ -27,6 +27,8 @@ export interface ShownResponse {
   readonly maxBody: number;
   /** Returns the attributes of the message with the head. */
   readonly attributes: ((response: ResponseVariables) => JsonObject) | undefined;
+  /** Returns further objects by namespace for the messages about the response. */
+  readonly metadata: (() => JsonObject) | undefined;
 }
 
 interface ResponseHead {
@@ -91,6 +93,7 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
       return;
     }
     this.#session.begin("response", this);
+    this.#session.addMetadata(this.#shown.metadata?.() ?? {});
     const { responseHeaders, responseBody } = this.#session.modes;
     const isHead = this.#exchange.original.method === "HEAD";
     this.#isBodiless = isHead || length === 0 || status === 204 || status === 304;
