@@ -5,7 +5,7 @@ import { type HostRows, rowsOf } from "../../templates/routing/route-table.ts";
 import type { ListenerNode, Program, RouteEntry } from "../ir/program.ts";
 import { kebabCase } from "../model/identifiers.ts";
 
-/** Maximum number of rows of a table in `main.ts`. */
+/** Maximum number of conditions of a table in `main.ts`, which is written by each compilation. */
 const MAX_TABLE = 500;
 /** Average number of rows of a part. */
 const PART = 64;
@@ -19,21 +19,21 @@ export function tableParts(
   names: MainNames,
 ): ReadonlyMap<string, readonly TablePart[]> {
   const listeners = program.binds.flatMap((bind) => bind.listeners);
-  const long = listeners.filter((listener) => entriesOf(listener) > MAX_TABLE);
+  const long = listeners.filter((listener) => conditionsOf(listener) > MAX_TABLE);
   if (long.length === 0) return new Map();
   const taken = new Set(listeners.flatMap(({ routes }) => routes.map(({ id }) => id)));
   return new Map(
-    long.flatMap((listener): readonly (readonly [string, readonly TablePart[]])[] => {
-      const hosts = rowsOf(listener.table);
-      if (hosts.reduce((sum, { rows }) => sum + rows.length, 0) <= MAX_TABLE) return [];
+    long.map((listener): readonly [string, readonly TablePart[]] => {
       const table = names.listeners.get(listener.id)?.table ?? listener.id;
-      return [[listener.id, partsOf(hosts, table, taken)]];
+      return [listener.id, partsOf(rowsOf(listener.table), table, taken)];
     }),
   );
 }
 
-function entriesOf({ table }: ListenerNode): number {
-  return table.reduce((sum, { entries }) => sum + entries.length, 0);
+/** Returns the number of conditions of a listener's table: a path, headers and parameters for each match. */
+function conditionsOf({ table }: ListenerNode): number {
+  const matches = table.flatMap(({ entries }) => entries.map(({ match }) => match));
+  return matches.reduce((sum, { headers, query }) => sum + 1 + headers.length + query.length, 0);
 }
 
 function partsOf(
