@@ -13,3 +13,24 @@ export function cutBelow<Value>(value: Value, levels: number): Value {
   // It has the same type, except for the removed parts.
   return (Array.isArray(value) ? cut.map(([, each]) => each) : Object.fromEntries(cut)) as Value;
 }
+
+/** Maximum size of a resource in characters: compiling more takes seconds, in which nobody else's changes are compiled. */
+export const MAX_SIZE = 262_144;
+
+/** Whether a value has more characters than a size. Each number, list and mapping counts as 8. */
+export function isLargerThan(value: unknown, size: number): boolean {
+  return remaining(value, size) < 0;
+}
+
+/** Returns what is left of a size after a value, or a negative number. */
+function remaining(value: unknown, size: number): number {
+  if (size < 0) return size;
+  if (typeof value === "string") return size - value.length;
+  if (typeof value !== "object" || value === null) return size - 8;
+  let left = size - 8;
+  for (const [key, each] of Object.entries(value)) {
+    left = remaining(each, left - (Array.isArray(value) ? 0 : key.length));
+    if (left < 0) return left;
+  }
+  return left;
+}

@@ -287,6 +287,11 @@ it.each([
     said: ["nested-too-deep: the resource is nested more than 100 levels deep"],
   },
   {
+    what: "a resource with too many characters",
+    document: `{apiVersion: gwc.dev/v1alpha1, kind: GatewayParameters, metadata: {name: large}, spec: {env: [{name: A, value: "${"a".repeat(262_144)}"}]}}`,
+    said: ["resource-too-large: the resource has more than 262,144 characters"],
+  },
+  {
     what: "a resource that is declared twice",
     document: backend,
     said: ["duplicate-resource: GatewayBackend default/tools is declared twice"],

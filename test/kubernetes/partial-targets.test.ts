@@ -98,3 +98,16 @@ it("copies for a share that can't be read close their rule", async () => {
   const text = (await world()).replace("FILTERS0", mirror).replace("FILTERS1", "");
   expect(await answers(text)).toEqual([500, 200]);
 });
+
+it.each([
+  ["too many characters", () => `env: "${"a".repeat(262_144)}"`, "more than 262,144 characters"],
+  ["too many levels", () => `a: ${"{a: ".repeat(100)}1${"}".repeat(100)}`, "levels deep"],
+])("a policy with %s closes its targets alone", async (_, fields, message) => {
+  const large = policy("kind: HTTPRoute, name: r0").replace(
+    "traffic: {",
+    `traffic: {${fields()}, `,
+  );
+  const text = withoutFilters(await world(large));
+  expect(await answers(text)).toEqual([500, 200]);
+  expect(condition(text, "GatewayPolicy", "p", "Accepted")?.message).toContain(message);
+});

@@ -9,7 +9,7 @@ import { guarded } from "../../diagnostics/guarded.ts";
 import { suggest } from "../../diagnostics/suggestion.ts";
 import type { KeptByObject } from "../../kept-results.ts";
 import type { KeyedData, Manifest, ManifestKind } from "../../manifests/manifests.ts";
-import { cutBelow, MAX_LEVELS } from "../../model/nesting.ts";
+import { cutBelow, isLargerThan, MAX_LEVELS, MAX_SIZE } from "../../model/nesting.ts";
 import {
   CONTENTS_ANNOTATION,
   type SecretContents,
@@ -154,31 +154,67 @@ function readManifest(
   const known = { namespace, name, labels, created, origin };
   // The meaning of another version is unknown; only the existence of the resource is known.
   if (!isKnown) return broken(row.kind, known);
-  if (cutBelow(value, MAX_LEVELS) !== value) {
-    diagnostics.report("nested-too-deep", origin, { levels: MAX_LEVELS });
-    return broken(row.kind, known);
-  }
-  const read = guarded(childOf(origin, "spec"), diagnostics, () => {
+  const preparedOnce = () => {
     const prepared = validators.get(row.kind) ?? prepare(row, values);
     validators.set(row.kind, prepared);
-    return readContent(value, place, { row, known, prepared }, diagnostics);
-  });
-  return read ?? broken(row.kind, known);
+    return prepared;
+  };
+  const unread = (): Manifest =>
+    guarded(origin, new Diagnostics(), () =>
+      withTargets(value, place, { row, known, prepared: preparedOnce() }),
+    ) ?? broken(row.kind, known);
+  if (cutBelow(value, MAX_LEVELS) !== value) {
+    diagnostics.report("nested-too-deep", origin, { levels: MAX_LEVELS });
+    return unread();
+  }
+  if (!HOLDS_DATA.has(row.kind) && isLargerThan(value, MAX_SIZE)) {
+    diagnostics.report("resource-too-large", origin, { size: MAX_SIZE });
+    return unread();
+  }
+  const read = guarded(childOf(origin, "spec"), diagnostics, () =>
+    readContent(value, place, { row, known, prepared: preparedOnce() }, diagnostics),
+  );
+  return read ?? unread();
+}
+
+/** Kinds whose size costs nothing to compile: their data is passed on, or not read. */
+const HOLDS_DATA: ReadonlySet<ManifestKind> = new Set(["Secret", "ConfigMap", "EndpointSlice"]);
+
+/**
+ * Returns a policy that is not read with its targets, so that it closes these alone; `undefined` if the targets are not
+ * readable either.
+ */
+function withTargets(
+  value: KubernetesObject,
+  place: Origin,
+  resource: ReadResource,
+): Manifest | undefined {
+  if (resource.row.kind !== "GatewayPolicy") return undefined;
+  const { apiVersion, kind, metadata, spec } = value;
+  const { targetRefs, targetSelectors } = recordOf(spec);
+  const targets = {
+    ...(targetRefs !== undefined && { targetRefs }),
+    ...(targetSelectors !== undefined && { targetSelectors }),
+  };
+  const found = new Diagnostics();
+  const head = { apiVersion, kind, ...(metadata && { metadata }), spec: targets };
+  const manifest = readContent(head, place, resource, found);
+  if (found.list.length > 0) return undefined;
+  return { ...manifest, isPartial: true, broken: [[...place.path, "spec"]] };
+}
+
+/** A resource of a known kind and version. */
+interface ReadResource {
+  readonly row: KindRow;
+  readonly known: Omit<Manifest, "kind" | "spec" | "isPartial" | "broken">;
+  readonly prepared: Prepared;
 }
 
 /** Reads the content of a resource of a known version. */
 function readContent(
   value: KubernetesObject,
   place: Origin,
-  {
-    row,
-    known,
-    prepared,
-  }: {
-    readonly row: KindRow;
-    readonly known: Omit<Manifest, "kind" | "spec" | "isPartial" | "broken">;
-    readonly prepared: Prepared;
-  },
+  { row, known, prepared }: ReadResource,
   diagnostics: Diagnostics,
 ): Manifest {
   const { origin } = known;

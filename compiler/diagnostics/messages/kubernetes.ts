@@ -43,6 +43,14 @@ export const kubernetesMessages = {
       "Nobody writes that many levels by hand, and programs that read thousands of levels run out of memory. The " +
       "resource is not read.",
   }),
+  "resource-too-large": message<{ size: number }>({
+    severity: "error",
+    text: ({ size }) => `the resource has more than ${size.toLocaleString("en")} characters`,
+    hint: () => "split it: several routes and policies may have the same hosts and targets",
+    explanation:
+      "Tenants of a Gateway share its compiler, which cannot be interrupted. The resource is not read. A GatewayPolicy closes " +
+      "its targets. Secrets, ConfigMaps and EndpointSlices have no such limit.",
+  }),
   "no-gateway": message<{ found: string | undefined }>({
     severity: "error",
     text: ({ found }) =>
