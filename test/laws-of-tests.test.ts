@@ -17,7 +17,7 @@ const ASKED = [
   "test/harness/pod-network.ts",
   "test/harness/process-kubelet.ts",
   "test/harness/provider-schemas/write.ts",
-  "test/conformance/gateway-api-suite.test.ts",
+  "test/conformance/suite-in-network.ts",
   "test/kubernetes/apiserver.test.ts",
   // Only as root.
   "test/kubernetes/controller/faults.test.ts",

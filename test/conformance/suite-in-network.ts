@@ -11,7 +11,6 @@ import { ISOLATED, missingNetwork, NODE_ADDRESS, PodNetwork } from "../harness/p
 import { ProcessKubelet } from "../harness/process-kubelet.ts";
 import { root } from "../harness/root.ts";
 import { TestProcess } from "../harness/test-process.ts";
-import { program } from "../harness/tool.ts";
 
 /** A conformance suite of the Gateway API or one of its extensions: a Go test that tests a cluster. */
 export interface ConformanceSuite {
@@ -107,7 +106,7 @@ spec: { controllerName: gwc.dev/gateway }
   }, "the features of the GatewayClass");
   const { GWC_CONFORMANCE_TEST: one, npm_package_version: version = "development" } = process.env;
   const running = new TestProcess(
-    program("sh"),
+    "sh",
     [
       // It takes long: what it says can be read meanwhile.
       ...["-c", `exec "$@" > suite.log 2>&1`, "sh", kubernetesBinary(suite.binary)],
