@@ -169,7 +169,7 @@ describe("inferencePool", () => {
       (each) => counts.get(each)?.length,
     );
     expect(second).toBeGreaterThan(first);
-    // An endpoint of the other pool is none of the chosen pool.
+    // No pool takes an endpoint of another one.
     const other = await ask("shared", `127.0.0.4:${port}`);
     expect(["127.0.0.2", "127.0.0.3"]).toContain(other.address);
   });
