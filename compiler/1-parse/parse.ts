@@ -12,6 +12,7 @@ import type { Host } from "../host.ts";
 import type { Manifest } from "../manifests/manifests.ts";
 import type { ConfigValue } from "../schema/config-values.ts";
 import { validator } from "../schema/validate.ts";
+import { withoutIgnored } from "./ignored-fields.ts";
 import { inputFiles, isEmpty } from "./input-files.ts";
 import { type ReadDocument, readManifests, withoutSecrets } from "./kubernetes/manifests.ts";
 import { reportUnnamed } from "./kubernetes/unnamed-manifests.ts";
@@ -202,7 +203,8 @@ function readFile(
   }
   if (reportOtherTool(file, diagnostics)) return undefined;
   const schema = standaloneSchema();
-  const read = readValue(document, origin, schema, host, diagnostics);
+  const given = readValue(document, origin, schema, host, diagnostics);
+  const read = withoutIgnored(given, schema, origin, diagnostics);
   const { repaired } = validator(schema, [read.value]);
   const { value, broken } = repaired(read, origin, diagnostics);
   return value && { kind: "standalone", file: value, origin, broken };

@@ -17,6 +17,7 @@ import {
   type VariablePart,
   type VariableText,
 } from "./expression-variables.ts";
+import { isIgnored } from "./ignored-fields.ts";
 
 /**
  * Converts a YAML document to data. `${NAME}` and `${NAME:-fallback}` inside scalars are expanded (`$$` is a dollar
@@ -172,6 +173,7 @@ const VARIABLE = /\$\$|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
 const BARE_VARIABLE = /^\$([A-Za-z_][A-Za-z0-9_]*)$/;
 
 function expand(text: string, isPlain: boolean, path: ConfigPath, context: Expansion): ConfigValue {
+  if (isIgnored(context.schema, path)) return text;
   const schema = schemaAt(context.schema, path);
   const [, bare] = (schema?.secret === true && BARE_VARIABLE.exec(text)) || [];
   const parts = bare === undefined ? variableParts(text) : [{ env: bare }];

@@ -55,7 +55,7 @@ async function serve(
   logUncaughtErrors();
   process.on("SIGHUP", () => live.reload());
   const address = host.variable("ADMIN_ADDR") ?? live.current.program.process.adminAddress;
-  print(await openAdmin(address, live));
+  if (address !== "off") print(await openAdmin(address, live));
   const command = tryCommand(live.current.program);
   if (command !== undefined) print(`try: ${command}\n`);
   return new Promise(() => {});

@@ -73,7 +73,7 @@ export interface ProcessNode {
   /** Destination of the audit log: a file, or the access log; `undefined` if it is disabled. */
   readonly audit?: { readonly file: string | undefined };
   readonly addresses: ServiceAddresses;
-  /** Address of the admin page of `gwc run`: a loopback `host:port`. A bundle has none. */
+  /** Address of the admin page of `gwc run`: a loopback `host:port`, or `off`. A bundle has none. */
   readonly adminAddress: string;
   readonly drain: DrainSettings;
   /** Number of threads; `undefined` for one. */

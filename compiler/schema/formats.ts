@@ -12,10 +12,8 @@ export const formats: Readonly<Record<FormatName, (text: string) => boolean>> = 
   hostname: isHostname,
   cidr: isAddressRange,
   ip: (text) => isIP(text) !== 0,
-  address: (text) =>
-    hasVariable(text) || /^(\[[0-9a-fA-F:.]+\]|[^\s:/?#@[\]]*):[0-9]{1,5}$/.test(text),
-  "loopback-address": (text) =>
-    hasVariable(text) || /^(localhost|127(\.[0-9]{1,3}){3}|\[::1\]):[0-9]{1,5}$/.test(text),
+  address: isAddress,
+  "admin-address": (text) => text === "off" || isAddress(text),
 };
 
 /** Whether a schema restricts a string by more than its length, and the string matches. */
@@ -29,6 +27,10 @@ export function fitsForm({ format, pattern }: Schema, text: string): boolean {
 
 function hasVariable(text: string): boolean {
   return text.includes("${");
+}
+
+function isAddress(text: string): boolean {
+  return hasVariable(text) || /^(\[[0-9a-fA-F:.]+\]|[^\s:/?#@[\]]*):[0-9]{1,5}$/.test(text);
 }
 
 function isHttpUrl(text: string): boolean {

@@ -54,7 +54,9 @@ export interface Schema<Value = unknown> {
   readonly aliasOf?: string;
   /** Description of a feature of the specification that gwc does not support yet: using it is an error. */
   readonly unsupported?: string;
-  /** Hint that says how to get the same result without this unsupported field. */
+  /** Reason why the field, which agentgateway has, changes nothing here: using it is a warning. */
+  readonly ignored?: string;
+  /** Hint that says how to get the same result without this unsupported or ignored field. */
   readonly instead?: string;
   /** Hints for keys or values that users often expect here but that do not exist. */
   readonly misplacedFieldHints?: Readonly<Record<string, string>>;
@@ -108,7 +110,7 @@ export type FormatName =
   | "hostname"
   | "cidr"
   | "address"
-  | "loopback-address"
+  | "admin-address"
   | "ip";
 
 /** Keywords of a schema that its builder does not set itself. */
@@ -324,8 +326,12 @@ export function validated<Value>(
 }
 
 /** Whether a field can be used in its place. */
-export function isWritable({ unsupported: later, misplaced: other }: Schema): boolean {
-  return later === undefined && other === undefined;
+export function isWritable({
+  unsupported: later,
+  misplaced: other,
+  ignored: idle,
+}: Schema): boolean {
+  return later === undefined && other === undefined && idle === undefined;
 }
 
 /** Rule that a field requires another one. */
@@ -357,6 +363,11 @@ export function unsupported(what: string, shape: Schema = {}): Schema<never> {
 /** Schema of a field that gwc does not support; `instead` is a hint with the alternative. */
 export function unsupportedBut(what: string, instead: string): Schema<never> {
   return { unsupported: what, instead };
+}
+
+/** Schema of a field that is accepted and changes nothing: `why` is the reason, `instead` a hint with the alternative. */
+export function ignored(why: string, instead: string): Schema<never> {
+  return { ignored: why, instead };
 }
 
 /** Schema of a field that has no meaning in its place; `actsOn` describes what it applies to. */

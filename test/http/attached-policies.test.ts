@@ -167,7 +167,7 @@ it("targets that are not there, and what can't act there, are mistakes", () => {
     "1 missing-reference: there is no listener of port 3001",
   ]);
   expect(told({ target: { gateway: { gatewayName: "other" } }, policy: csrf })).toEqual([
-    '1 missing-reference: there is no "other": a file has a single gateway and namespace',
+    '1 missing-reference: there is no gateway "other"',
   ]);
   expect(told({ target: { backend: { backend: {} } }, policy: csrf })).toEqual([
     expect.stringContaining('not-built-yet: "backend" is not supported yet'),

@@ -53,6 +53,13 @@ beforeAll(async () => {
         { target: { gateway: { listenerName: "split/a" } }, policy: marked("a listener") },
         { target: { gateway: { port: main } }, policy: marked("a port") },
         { target: { route: { name: "second" } }, policy: marked("a route") },
+        {
+          target: { gateway: { gatewayName: "split" } },
+          policy: {
+            ...marked("a gateway"),
+            authorization: { rules: [{ deny: 'request.path.endsWith("/closed")' }] },
+          },
+        },
       ],
       binds: [{ port: own, listeners: [{ routes: [route("bound")] }] }],
     },
@@ -75,7 +82,14 @@ it("a route serves every listener of its gateways, with the policies of each", a
   const [main, split] = ports;
   expect(await by(main, "/everywhere")).toBe("a port");
   expect(await by(split, "/everywhere")).toBe("a listener");
-  expect(await by(split, "/everywhere", "b.test")).toBe("nothing");
+  expect(await by(split, "/everywhere", "b.test")).toBe("a gateway");
+});
+
+it("a policy can target one of the gateways", async () => {
+  const [main, split] = ports;
+  expect(await by(main, "/everywhere/closed")).toBe("a port");
+  expect(await by(split, "/everywhere/closed")).toBe(403);
+  expect(await by(split, "/everywhere/closed", "b.test")).toBe(403);
 });
 
 it("a route serves one listener by the name or the number of that listener", async () => {

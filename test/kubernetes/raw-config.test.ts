@@ -193,7 +193,7 @@ it("policies of a raw configuration hold for what it serves, and for nothing of 
   ).toEqual(['27 missing-reference: there is no route "nobody"']);
   const other = own("echo", "other").replace("ECHO", "a.test:80");
   expect(complaints(checkManifests(manifests({ own: other })))).toEqual([
-    `25 missing-reference: there is no "other": a file has a single gateway and namespace`,
+    `25 missing-reference: there is no gateway "other"`,
   ]);
   const nothing = "  rawConfig: {policies: [{target: {gateway: {}}, policy: {csrf: {}}}]}";
   expect(complaints(checkManifests(manifests({ own: nothing })))).toEqual([

@@ -2,6 +2,7 @@ import type { ConfigPath, Diagnostics, Origin } from "../../diagnostics/diagnost
 import type { ConfigValue } from "../../schema/config-values.ts";
 import { type Infer, list, object, text } from "../../schema/schema.ts";
 import { validator } from "../../schema/validate.ts";
+import { withoutIgnored } from "../ignored-fields.ts";
 import { pathHandlingSchema } from "../standalone/listener.ts";
 import { standaloneFields } from "../standalone/standalone.ts";
 import { readData } from "../values.ts";
@@ -27,7 +28,8 @@ export function parseRawConfig(
 ): ReadRawConfig {
   const schema = rawConfigSchema();
   // A part of a document is plain data.
-  const read = readData(value as ConfigValue, origin, schema, variable, diagnostics);
+  const given = readData(value as ConfigValue, origin, schema, variable, diagnostics);
+  const read = withoutIgnored(given, schema, origin, diagnostics);
   const { parts } = validator(schema, [read.value], "rawConfig");
   const { value: valid, broken } = parts(read, origin, diagnostics);
   return { value: valid, broken: broken.map((path) => [...origin.path, ...path]) };

@@ -34,9 +34,13 @@ export function attachedPolicySchema() {
         {
           gateway: object(
             {
-              gatewayName: shortText("The gateway: `default`, because a file has only one."),
+              gatewayName: shortText(
+                "One of the file's `gateways`; `default`, as in agentgateway, for all ports of the file.",
+              ),
               gatewayNamespace: shortText("Its namespace: `default`."),
-              listenerName: shortText("Only the listener with this name; all by default."),
+              listenerName: shortText(
+                "Only the listener with this name; all by default. That of a gateway is named `GATEWAY` or `GATEWAY/LISTENER`.",
+              ),
               port: integer("Only the listeners on this port.", 1, 65535),
             },
             {

@@ -16,6 +16,7 @@ import {
   eitherField,
   expression,
   type Infer,
+  ignored,
   integer,
   list,
   map,
@@ -156,6 +157,10 @@ function accessLogSchema() {
     {
       filter: expression(LOG_FILTER),
       ...logFieldsSchema(),
+      database: ignored(
+        "gwc does not write requests to a database",
+        "write them to the access log or a collector: accessLog: { otlp: {...} }",
+      ),
       otlp: object(
         {
           ...collectorFields("/v1/logs"),
@@ -167,7 +172,6 @@ function accessLogSchema() {
           description: "OTLP server that receives a record of each line, with the same fields.",
         },
       ),
-      database: unsupported("access lines in a database"),
     },
     { atLeastOneOf: ["filter", "remove", "add", "otlp"], description: "The access log." },
   );

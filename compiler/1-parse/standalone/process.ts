@@ -6,17 +6,61 @@ import {
   either,
   expression,
   type Infer,
+  ignored,
   integer,
   list,
   object,
   text,
   unsupported,
+  unsupportedBut,
 } from "../../schema/schema.ts";
 import { logFieldsSchema } from "./frontend.ts";
 import { processTracingSchema } from "./tracing.ts";
 
 const PORT_ALONE =
   "A port without an address is bound like a bind without one: to loopback with `gwc run`, to all addresses in a bundle.";
+
+/** Settings of agentgateway that gwc accepts without effect: none of them restricts who may do what. */
+const ignoredSettings = {
+  database: ignored(
+    "gwc does not write requests to a database",
+    "write them to the access log (config.logging), the audit log (config.logging.audit) or a collector (frontendPolicies.accessLog.otlp)",
+  ),
+  storage: ignored("gwc never changes its configuration", "edit the file: `gwc run` reloads it"),
+  standardAttributes: ignored(
+    "it describes requests in a database, which gwc does not write",
+    "add fields to the access log: frontendPolicies: { accessLog: { add: {...} } }",
+  ),
+  metrics: ignored(
+    "metrics have fixed names and labels",
+    "add fields to the access log or to traces: frontendPolicies: { accessLog: { add: {...} } }",
+  ),
+  histograms: ignored("metrics use classic histograms", "remove it"),
+  enableIpv6: ignored(
+    "the address of each port decides, and the operating system resolves names",
+    'to listen on IPv6 as well, set address: "::" on a gateway or bind',
+  ),
+  dns: ignored(
+    "the operating system resolves names",
+    "configure its resolver: /etc/resolv.conf, or dnsConfig of a pod",
+  ),
+  session: ignored(
+    "the key of sessions is only read from the environment",
+    "set the variable SESSION_KEY of the process, to the same value on every replica",
+  ),
+  mcp: ignored(
+    "each MCP backend limits its own sessions",
+    "write it in the backend or the `mcp` section: sessions: { idleTimeout: 30m }",
+  ),
+  backend: ignored(
+    "connections to backends are configured where they are used",
+    "write it in a route or backend: policies: { tcp: { connectTimeout: 5s } }",
+  ),
+  sensitiveHeaders: ignored(
+    "no log or trace contains headers other than those that an expression names",
+    "remove it",
+  ),
+};
 
 /** Type of a valid `config`. */
 export type ProcessValue = Infer<typeof processSchema>;
@@ -32,10 +76,10 @@ export const processSchema = object(
       format: "address",
       default: ":15021",
     }),
-    adminAddr: text("Address of the admin page of `gwc run`; a loopback address.", {
-      format: "loopback-address",
-      default: "127.0.0.1:15000",
-    }),
+    adminAddr: text(
+      "Address of the admin page of `gwc run`, or `off`. The page stays on loopback: of other addresses only the port is used.",
+      { format: "admin-address", default: "127.0.0.1:15000" },
+    ),
     logging: object(
       {
         format: choice("Format of access lines.", ["text", "json"], { default: "text" }),
@@ -93,17 +137,18 @@ export const processSchema = object(
     connectionTerminationDeadline: duration("How long streams may continue after SIGTERM.", {
       default: "5s",
     }),
+    ...ignoredSettings,
     ...Object.fromEntries(
-      ["metrics", "backend", "hbone", "dns", "enableIpv6", "database", "storage"]
-        .concat([
-          "modelCatalog",
-          "mcp",
-          "session",
-          "sensitiveHeaders",
-          "customFunctions",
-          "standardAttributes",
-        ])
-        .map((key) => [key, unsupported(`config.${key}`)]),
+      ["modelCatalog", "customFunctions", "hbone"].map((key) => [
+        key,
+        unsupported(`config.${key}`),
+      ]),
+    ),
+    ...Object.fromEntries(
+      ["xdsAddress", "xdsAuthToken", "caAddress", "caAuthToken", "localXdsPath"].map((key) => [
+        key,
+        unsupportedBut("a control plane over xDS", "compile the manifests: gwc build MANIFESTS"),
+      ]),
     ),
   },
   { hasParts: true, description: "Settings of the process." },

@@ -1,5 +1,6 @@
 import {
   type Infer,
+  ignored,
   listOfParts,
   object,
   shortText,
@@ -93,6 +94,9 @@ export function standaloneFields() {
       description:
         "Groups of routes that other routes delegate to, with `routeGroup: NAME` as a backend.",
     }),
-    ui: unsupported("a protected admin page"),
+    ui: ignored(
+      "no gateway serves an admin page",
+      "use `gwc run`, which opens one on the address of config.adminAddr",
+    ),
   };
 }

@@ -48,7 +48,10 @@ export function tracingSchema() {
 export function processTracingSchema() {
   return object(
     {
-      otlpEndpoint: text("URL of the OTLP server, or `host:port`.", { readAtStart: true }),
+      otlpEndpoint: text(
+        "URL of the OTLP server, or `host:port`. With the protocol `http`, a path in it is used instead of `/v1/traces`.",
+        { readAtStart: true },
+      ),
       headers: map(text("Its value.", { secret: true }), {
         description: "Headers of requests to the OTLP server.",
       }),

@@ -31,6 +31,8 @@ interface AttachedContext {
   readonly diagnostics: Diagnostics;
   /** Name of the file's gateway that targets may use instead of `default`; absent if it has no other name. */
   readonly gateway?: GatewayName | undefined;
+  /** Names of the file's `gateways`. */
+  readonly gateways: readonly string[];
 }
 
 /** A gateway by its names. */
@@ -45,11 +47,19 @@ export interface PolicyTargets {
   readonly routes: readonly string[];
 }
 
-/** A policy of the file with its target: one listener, those of a port, all listeners, or the routes with a name. */
+/**
+ * A policy of the file with its target: one listener, those of a port or of one of the `gateways`, all listeners, or the
+ * routes with a name.
+ */
 interface AttachedPolicy extends Attached {
   readonly phase: "route" | "gateway";
   readonly target:
-    | { readonly kind: "listeners"; readonly name?: string; readonly port?: number }
+    | {
+        readonly kind: "listeners";
+        readonly gateway?: string;
+        readonly name?: string;
+        readonly port?: number;
+      }
     | { readonly kind: "route"; readonly name: string };
   readonly origin: Origin;
 }
@@ -187,7 +197,8 @@ export function over(general: Attached, specific: Attached): Attached {
 
 function precision({ target }: AttachedPolicy): number {
   if (target.kind === "route") return 0;
-  return target.name !== undefined ? 2 : target.port !== undefined ? 1 : 0;
+  if (target.name !== undefined) return 2;
+  return target.port !== undefined || target.gateway !== undefined ? 1 : 0;
 }
 
 /**
@@ -214,15 +225,18 @@ function joined(all: readonly AttachedPolicy[]): Attached {
   return all.reduce<Attached>(over, NOTHING);
 }
 
-function isAbout(target: AttachedPolicy["target"], { name, port }: NamedListener): boolean {
-  if (target.kind !== "listeners") return false;
-  return (target.name ?? name) === name && (target.port ?? port) === port;
+function isAbout(target: AttachedPolicy["target"], { key, name, port }: NamedListener): boolean {
+  if (target.kind !== "listeners" || (target.port ?? port) !== port) return false;
+  const { gateway } = target;
+  if (gateway === undefined) return (target.name ?? name) === name;
+  const isOfGateway = `${key}/`.startsWith(`gateways/${gateway}/`);
+  return isOfGateway && [name, `${gateway}/${target.name}`].includes(target.name ?? name);
 }
 
 function readAttached(
   { target, phase = "route", policy }: AttachedPolicyValue,
   origin: Origin,
-  { diagnostics, gateway: owner }: AttachedContext,
+  { diagnostics, gateway: owner, gateways }: AttachedContext,
 ): AttachedPolicy {
   const place = childOf(origin, "policy");
   const policies = readPolicies(policy, place, diagnostics);
@@ -235,36 +249,44 @@ function readAttached(
       const params = { field: '"phase: gateway"', actsOn: "listeners", found: "a route" };
       diagnostics.report("misplaced-field", childOf(origin, "phase"), params);
     }
-    checkName(route.namespace, undefined, childOf(at, "route", "namespace"), diagnostics);
-    const named = { kind: "route", name: route.name } as const;
-    return { phase, target: named, policies, backendPolicies, origin };
+    checkName("namespace", route.namespace, [], childOf(at, "route", "namespace"), diagnostics);
+    const ofName = { kind: "route", name: route.name } as const;
+    return { phase, target: ofName, policies, backendPolicies, origin };
   }
   const { gatewayName, gatewayNamespace, listenerName, port } = gateway ?? {};
-  checkName(gatewayName, owner?.name, childOf(at, "gateway", "gatewayName"), diagnostics);
+  // `default` is agentgateway's name of the whole file, even if one of the `gateways` has this name.
+  const named = gateways.find((each) => each === gatewayName && each !== DEFAULT_NAME);
+  const nameAt = childOf(at, "gateway", "gatewayName");
   const namespaceAt = childOf(at, "gateway", "gatewayNamespace");
-  checkName(gatewayNamespace, owner?.namespace, namespaceAt, diagnostics);
+  checkName(
+    "gateway",
+    gatewayName,
+    [...gateways, ...(owner ? [owner.name] : [])],
+    nameAt,
+    diagnostics,
+  );
+  const namespaces = owner ? [owner.namespace] : [];
+  checkName("namespace", gatewayNamespace, namespaces, namespaceAt, diagnostics);
   const meant = {
     kind: "listeners",
+    ...(named !== undefined && { gateway: named }),
     ...(listenerName !== undefined && { name: listenerName }),
     ...(port !== undefined && { port }),
   } as const;
   return { phase, target: meant, policies, backendPolicies, origin };
 }
 
-/**
- * Reports names other than those of the file's only gateway and namespace; `own` is the gateway's name outside the
- * file.
- */
+/** Reports a name that is neither that of the whole file nor one of `others`. */
 function checkName(
+  what: "gateway" | "namespace",
   name: string | undefined,
-  own: string | undefined,
+  others: readonly string[],
   origin: Origin,
   diagnostics: Diagnostics,
 ): void {
-  if (name === undefined || name === DEFAULT_NAME || name === own) return;
-  const candidates = [...(own === undefined ? [] : [own]), DEFAULT_NAME].map((each) => `"${each}"`);
-  const what = `"${name}": a file has a single gateway and namespace`;
-  diagnostics.report("missing-reference", origin, { what, candidates });
+  const known = [...new Set([...others, DEFAULT_NAME])];
+  if (name !== undefined && !known.includes(name))
+    missing(`${what} "${name}"`, origin, known, name, diagnostics);
 }
 
 /** Reports policies that do not act before a route is chosen. */

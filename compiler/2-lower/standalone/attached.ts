@@ -17,7 +17,7 @@ export interface RoutePlacement extends Attached {
 }
 
 /** A listener, as far as targets identify it. */
-export type NamedListener = Pick<ListenerResource, "name" | "port">;
+export type NamedListener = Pick<ListenerResource, "key" | "name" | "port">;
 
 /** The `policies` of a file, by target. */
 export interface PoliciesByTarget {

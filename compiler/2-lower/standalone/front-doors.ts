@@ -121,7 +121,7 @@ function ownListener(
     tls: tls && readListenerTls(tls),
     pathHandling: undefined,
     isPartial: isDoorPartial,
-    policies: attached.before({ name, port }),
+    policies: attached.before({ key: name, name, port }),
     origin,
   };
 }

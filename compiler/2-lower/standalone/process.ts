@@ -1,5 +1,7 @@
 import type { ProcessValue } from "../../1-parse/standalone/process.ts";
+import { childOf, type Diagnostics, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { ProcessNode } from "../../ir/program.ts";
+import { isLoopback } from "../../model/loopback.ts";
 import { parseDuration } from "../../schema/duration.ts";
 
 /** Default settings of a process. */
@@ -25,11 +27,29 @@ export function readProcess(
       stats: config.statsAddr ?? rest.addresses.stats,
       readiness: config.readinessAddr ?? rest.addresses.readiness,
     },
-    adminAddress: config.adminAddr ?? rest.adminAddress,
+    adminAddress: adminAddress(config.adminAddr) ?? rest.adminAddress,
     drain: { min: milliseconds(min, rest.drain.min), max: milliseconds(max, rest.drain.max) },
     ...(config.workerThreads !== undefined && { workers: readThreads(config.workerThreads) }),
     ...(config.maxBufferedBytes === undefined ? {} : { maxBufferedBytes: config.maxBufferedBytes }),
   };
+}
+
+/** Reports an address of the admin page beyond loopback; `origin` is that of the file. */
+export function reportAdminAddress(
+  config: ProcessValue | undefined,
+  origin: Origin,
+  diagnostics: Diagnostics,
+): void {
+  const used = adminAddress(config?.adminAddr);
+  if (used === undefined || used === config?.adminAddr) return;
+  diagnostics.report("admin-address", childOf(origin, "config", "adminAddr"), { used });
+}
+
+/** Returns the loopback address for an address of the admin page, which has no authentication. */
+function adminAddress(address: string | undefined): string | undefined {
+  if (address === undefined || address === "off") return address;
+  const [, host = "", port = ""] = /^(.*):(\d+)$/.exec(address) ?? [];
+  return isLoopback(host) ? address : `127.0.0.1:${port}`;
 }
 
 /** Removes the default of one thread, which may override a larger number set elsewhere. */

@@ -74,6 +74,7 @@ export function lowerServed(
     broken,
     diagnostics,
     gateway,
+    gateways: Object.keys(file.gateways ?? {}),
   });
   const backends = readNamedBackends(file.backends ?? [], {
     attached,

@@ -4,7 +4,7 @@ import { listenerTraffic, reportIdle } from "../../config/sections.ts";
 import { childOf, type Diagnostics } from "../../diagnostics/diagnostic.ts";
 import { readAccessLogs, readLogLevels } from "./access-log.ts";
 import { frontendSections, readFrontend } from "./frontend.ts";
-import { readProcess, settleThreads } from "./process.ts";
+import { readProcess, reportAdminAddress, settleThreads } from "./process.ts";
 import { lowerServed } from "./served.ts";
 import { readTracings } from "./tracing.ts";
 
@@ -28,6 +28,7 @@ export function lowerStandalone(
   ))
     sections.meet(section, broken.length === 0 ? ofClients : undefined);
   for (const idle of sections.idle()) reportIdle(idle, diagnostics);
+  reportAdminAddress(file.config, origin, diagnostics);
   const gateway: GatewayResource = {
     kind: "gateway",
     process: settleThreads(readProcess(file.config)),

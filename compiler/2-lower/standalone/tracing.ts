@@ -10,6 +10,7 @@ import type { CollectorConfig } from "../../config/collector.ts";
 import type { TracingConfig } from "../../config/tracing.ts";
 import { childOf, type Diagnostics, keyPlace, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { ServerConfig } from "../../model/server-policies.ts";
+import type { Text } from "../../model/texts.ts";
 import type { Infer } from "../../schema/schema.ts";
 
 /** Default path of spans. */
@@ -38,11 +39,12 @@ interface TracingPlaces {
 function readProcessTracing(value: ProcessTracingValue, origin: Origin): TracingConfig {
   const { otlpEndpoint, headers, otlpProtocol: protocol = "grpc", path, fields } = value;
   const at = childOf(origin, "fields");
+  const hasPath = protocol === "http" && path === undefined && isWithPath(otlpEndpoint);
   return {
     collector: {
       destination: { to: { host: otlpEndpoint }, origin: childOf(origin, "otlpEndpoint") },
       protocol,
-      path: path ?? TRACES_PATH,
+      path: hasPath ? "" : (path ?? TRACES_PATH),
       headers: readHeaders(headers, childOf(origin, "headers")),
     },
     ...readSamplings(value, origin),
@@ -51,6 +53,11 @@ function readProcessTracing(value: ProcessTracingValue, origin: Origin): Tracing
     resources: [],
     origin,
   };
+}
+
+/** Whether an endpoint is the whole URL of the collector's traces rather than its base. */
+function isWithPath(endpoint: Text): boolean {
+  return typeof endpoint === "string" && /^https?:\/\/[^/?#]+\/[^?#]/.test(endpoint);
 }
 
 function readTracing(value: TracingValue, origin: Origin): TracingConfig {

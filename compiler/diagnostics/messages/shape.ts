@@ -49,6 +49,23 @@ export const shapeMessages = {
       "gwc never accepts a field that it does not enforce. This field is part of the configuration language, so it is " +
       "not misspelled, but this version of gwc does not implement it.",
   }),
+  "admin-address": message<{ used: string }>({
+    severity: "note",
+    text: ({ used }) => `\`gwc run\` serves the admin page on ${used} only`,
+    hint: () => "to use it from elsewhere, forward the port: ssh -L, or kubectl port-forward",
+    explanation:
+      "The admin page shows the configuration and recent requests, and has no authentication. It is therefore served " +
+      "on loopback, whatever the address of `config.adminAddr`. A bundle has no admin page, so the setting does " +
+      "nothing there.",
+  }),
+  "ignored-field": message<{ field: string; why: string; instead: string | undefined }>({
+    severity: "warning",
+    text: ({ field, why }) => `"${field}" has no effect: ${why}`,
+    hint: ({ instead }) => instead,
+    explanation:
+      "The field is part of agentgateway's configuration. gwc serves the same requests without it, so the file is " +
+      "accepted. A field that restricts who may do what is never ignored.",
+  }),
   "wrong-choice": message<{
     owner: string;
     rule: "exactlyOneOf" | "atLeastOneOf" | "atMostOneOf";

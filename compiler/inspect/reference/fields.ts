@@ -11,7 +11,7 @@ export function fieldTable(schema: Schema): readonly Part[] {
 /** Lists the fields of an object by path, each followed by its own fields; for a list, the fields of its items. */
 function fieldRows(schema: Schema, prefix: string): readonly Row[] {
   const known = Object.entries(schema.properties ?? {}).filter(
-    ([, each]) => each.unsupported === undefined,
+    ([, each]) => each.unsupported === undefined && each.ignored === undefined,
   );
   const own = known.flatMap(([name, each]): readonly Row[] => {
     const path = prefix === "" ? name : `${prefix}.${name}`;
@@ -42,7 +42,7 @@ const TYPES: Readonly<Record<string, string>> = { array: "list" };
 
 const FORMATS: Readonly<Record<string, string>> = {
   gatewayDuration: "duration",
-  "loopback-address": "address",
+  "admin-address": "address",
 };
 
 function plural(type: string): string {

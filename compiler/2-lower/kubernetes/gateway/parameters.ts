@@ -3,6 +3,7 @@ import { reportIdle } from "../../../config/sections.ts";
 import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
 import { guarded } from "../../../diagnostics/guarded.ts";
 import type { ManifestOf, ParametersValue } from "../../../manifests/manifests.ts";
+import { reportAdminAddress } from "../../standalone/process.ts";
 import { lowerServed, type ServedParts } from "../../standalone/served.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import { follow, type ReferenceContext } from "../inventory/references.ts";
@@ -96,6 +97,7 @@ function checked(
   );
   const only = users.length === 1 ? users[0] : undefined;
   const served = rawConfig && lowerServed(rawConfig, { origin: at, broken }, diagnostics, only);
+  reportAdminAddress(rawConfig?.config, at, diagnostics);
   for (const idle of served?.sections.idle() ?? []) reportIdle(idle, diagnostics);
   const parameters: ParametersSpec = { ...rest, rawConfig, served, origin };
   checkOverlays(parameters, diagnostics);
