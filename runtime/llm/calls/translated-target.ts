@@ -44,7 +44,7 @@ export function translatedTarget(settings: TranslatedSettings): LlmTarget {
       if (request.parallelTools === false && format.support.parallelTools === "changed") {
         serial.add(call);
       }
-      const named = withToolNames(request, format.toolNames);
+      const named = withToolNames(withTurn(request), format.toolNames);
       return format.writeRequest(named, dialect, call.headers);
     },
     readError: format.readError,
@@ -82,6 +82,13 @@ function readEdited(client: ClientFormat, call: ChatCall, body: JsonBody): ChatR
     if (body.isChanged && error instanceof LlmRefusal) client.readRequest(call.body);
     throw error;
   }
+}
+
+/** Some providers refuse a conversation without a turn: a system prompt alone is what the user says. */
+function withTurn(request: ChatRequest): ChatRequest {
+  const { system, turns } = request;
+  if (turns.length > 0 || system.length === 0) return request;
+  return { ...request, system: [], turns: [{ role: "user", blocks: system }] };
 }
 
 /** Refuses a forced tool call without tools: otherwise the provider would not be asked for one. */

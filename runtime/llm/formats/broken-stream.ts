@@ -12,6 +12,11 @@ export const eventTooLong: ErrorEvent = failure("the provider sent an event that
 /** An event of a stream is not a JSON object. */
 export const notJson: ErrorEvent = failure("the provider sent an event that is not JSON");
 
+/** An event of a stream has content in a form that is not known. */
+export const unreadable: ErrorEvent = failure(
+  "the provider sent content in a form that cannot be read",
+);
+
 /** A checksum of a stream does not match. */
 export const corrupt: ErrorEvent = failure("the provider's stream was damaged on its way");
 

@@ -1,5 +1,7 @@
+import type { JsonObject } from "../../cel/variables.ts";
 import type { ReasoningBlock } from "../chat/content.ts";
-import type { ChatRequest, Effort, Turn } from "../chat/request.ts";
+import type { ChatRequest, Effort, Reasoning, Turn } from "../chat/request.ts";
+import { claudeTraits } from "./claude-model.ts";
 import { googleSignature } from "./google-signature.ts";
 
 /** Minimum budget that Claude accepts, in tokens. */
@@ -15,19 +17,59 @@ const BUDGETS: { readonly [Each in Effort]: number } = {
   max: 16384,
 };
 
-/**
- * Returns the requested reasoning budget of Claude, in tokens; `undefined` if the request does not enable reasoning, or
- * Claude would refuse it.
- */
-export function wantedThinking({ reasoning, turns }: ChatRequest): number | undefined {
-  if (reasoning === undefined || reasoning.kind === "off" || !mayThink(turns)) return undefined;
-  return reasoning.kind === "budget" ? reasoning.tokens : BUDGETS[reasoning.effort];
+/** Reasoning of a request in Claude's fields. */
+export interface ClaudeReasoning {
+  /** Maximum number of tokens with the reasoning; `undefined` if the client sets none and nothing is added. */
+  readonly maxTokens: number | undefined;
+  /** `thinking`; `undefined` to leave it out. */
+  readonly thinking: JsonObject | undefined;
+  /** `output_config.effort`; `undefined` to leave it out. */
+  readonly effort: string | undefined;
+  /** Whether the model reasons, which excludes sampling parameters and forced tool calls. */
+  readonly isThinking: boolean;
+  /** Whether the request may have `temperature`, `top_p` and `top_k`. */
+  readonly takesSampling: boolean;
 }
 
-/** Limits the budget by the maximum number of tokens, which includes it. Claude refuses budgets below the minimum. */
-export function thinkingWithin(wanted: number | undefined, limit: number): number | undefined {
-  const budget = wanted === undefined ? 0 : Math.min(wanted, limit - 1);
-  return budget >= MIN_BUDGET ? budget : undefined;
+/** Returns the reasoning of a request for a model of Claude. `defaultMaxTokens`: limit without reasoning if the client sets none. */
+export function claudeReasoning(request: ChatRequest, defaultMaxTokens: number): ClaudeReasoning {
+  const { reasoning, model, turns } = request;
+  const traits = claudeTraits(model);
+  const isWanted = reasoning !== undefined && reasoning.kind !== "off" && mayThink(turns);
+  const plain = {
+    maxTokens: request.maxTokens,
+    thinking:
+      reasoning?.kind === "off" && traits.reasonsByDefault ? { type: "disabled" } : undefined,
+    effort: undefined,
+    isThinking: false,
+    takesSampling: traits.takesSampling,
+  };
+  if (!isWanted) return plain;
+  const budget = reasoning.kind === "budget" ? reasoning.tokens : BUDGETS[reasoning.effort];
+  const maxTokens = request.maxTokens ?? defaultMaxTokens + budget;
+  const thinking = { isThinking: true, takesSampling: false, maxTokens };
+  if (traits.isAdaptive) {
+    return {
+      ...thinking,
+      thinking: { type: "adaptive", ...(traits.hidesReasoning && { display: "summarized" }) },
+      effort: traits.effort(effortOf(reasoning)),
+    };
+  }
+  // The limit includes the budget. Claude refuses budgets below the minimum.
+  const budgetTokens = Math.min(budget, maxTokens - 1);
+  if (budgetTokens < MIN_BUDGET) return { ...plain, maxTokens };
+  return {
+    ...thinking,
+    thinking: { type: "enabled", budget_tokens: budgetTokens },
+    effort: undefined,
+  };
+}
+
+/** Returns the effort that is closest to a budget of tokens. */
+export function effortOf(reasoning: Exclude<Reasoning, { kind: "off" }>): Effort {
+  if (reasoning.kind === "effort") return reasoning.effort;
+  if (reasoning.tokens < 2048) return "low";
+  return reasoning.tokens < 8192 ? "medium" : "high";
 }
 
 /**

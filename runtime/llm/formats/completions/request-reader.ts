@@ -1,9 +1,10 @@
 import type { JsonObject } from "../../../cel/variables.ts";
-import type { ContentBlock, MediaSource, TextBlock } from "../../chat/content.ts";
+import type { CacheMark, ContentBlock, MediaSource, TextBlock } from "../../chat/content.ts";
 import { type Feature, type NoteFeature, noteBlankStop } from "../../chat/features.ts";
 import { type ChatRequest, type ListedTool, type OutputFormat, Turns } from "../../chat/request.ts";
 import { checkFields } from "../../chat/request-fields.ts";
 import { RequestObject, unsupportedField, wrongField } from "../../chat/request-object.ts";
+import { readCacheMark } from "../cache-mark.ts";
 import { readDataUrl } from "../data-url.ts";
 import {
   readCallInput,
@@ -77,7 +78,7 @@ function readMessages(
     switch (role) {
       case "system":
       case "developer":
-        system.push(...readTexts(message));
+        system.push(...readTexts(message, note));
         break;
       case "user":
         turns.add("user", readParts(message, note));
@@ -90,8 +91,9 @@ function readMessages(
           {
             kind: "tool-result",
             id: message.text("tool_call_id"),
-            content: readTexts(message),
+            content: readTexts(message, note),
             isError: false,
+            cache: undefined,
           },
         ]);
         break;
@@ -103,28 +105,45 @@ function readMessages(
 }
 
 /** Reads the content of a message that may only have text. */
-function readTexts(message: RequestObject): readonly TextBlock[] {
+function readTexts(message: RequestObject, note: NoteFeature): readonly TextBlock[] {
   const content = message.any("content");
-  if (content === undefined) return [];
-  if (typeof content === "string") return content === "" ? [] : [{ kind: "text", text: content }];
-  return message.objects("content").flatMap((part) => {
+  if (content === undefined || content === "") return [];
+  // Clients that mark plain texts do so in the message.
+  const cache = readCacheMark(message, note);
+  if (typeof content === "string") return [{ kind: "text", text: content, cache }];
+  const parts = message.objects("content").flatMap((part): readonly TextBlock[] => {
     if (part.text("type") !== "text") throw wrongField(part.at("type"), "text");
-    const text = part.text("text");
-    return text === "" ? [] : [{ kind: "text" as const, text }];
+    return readText(part, note);
   });
+  return markedLast(parts, cache);
+}
+
+function readText(part: RequestObject, note: NoteFeature): readonly TextBlock[] {
+  const text = part.text("text");
+  return text === "" ? [] : [{ kind: "text", text, cache: readCacheMark(part, note) }];
+}
+
+/** Marks the last block as one to cache, unless it is marked. */
+function markedLast<Block extends ContentBlock>(
+  blocks: readonly Block[],
+  cache: CacheMark | undefined,
+): readonly Block[] {
+  const last = blocks.at(-1);
+  if (cache === undefined || last === undefined || ("cache" in last && last.cache)) return blocks;
+  return [...blocks.slice(0, -1), { ...last, cache }];
 }
 
 function readParts(message: RequestObject, note: NoteFeature): readonly ContentBlock[] {
-  if (typeof message.any("content") === "string") return readTexts(message);
-  return message.objects("content").flatMap((part): readonly ContentBlock[] => {
+  if (typeof message.any("content") === "string") return readTexts(message, note);
+  const parts = message.objects("content").flatMap((part): readonly ContentBlock[] => {
     const type = part.text("type");
     switch (type) {
       case "text":
-        return [{ kind: "text", text: part.text("text") }];
+        return readText(part, note);
       case "image_url":
-        return [{ kind: "image", source: readImage(part, note) }];
+        return [{ kind: "image", source: readImage(part, note), cache: readCacheMark(part, note) }];
       case "file":
-        return [readFile(part, note)];
+        return markedLast([readFile(part, note)], readCacheMark(part, note));
       case "input_audio": {
         note("audio", part.path);
         const audio = part.object("input_audio") ?? part;
@@ -134,6 +153,7 @@ function readParts(message: RequestObject, note: NoteFeature): readonly ContentB
         throw wrongField(part.at("type"), "text, image_url, file or input_audio");
     }
   });
+  return markedLast(parts, readCacheMark(message, note));
 }
 
 function readImage(part: RequestObject, note: NoteFeature): MediaSource {
@@ -167,12 +187,12 @@ function readAssistant(message: RequestObject, note: NoteFeature): readonly Cont
     const signature = message.optionalText("reasoning_signature");
     blocks.push({ kind: "reasoning", text: reasoning, signature });
   }
-  if (typeof message.any("content") === "string") blocks.push(...readTexts(message));
+  if (typeof message.any("content") === "string") blocks.push(...readTexts(message, note));
   else {
     for (const part of message.objects("content")) {
       const text = part.optionalText("text") ?? part.optionalText("refusal");
       if (text === undefined) throw wrongField(part.at("type"), "text or refusal");
-      if (text !== "") blocks.push({ kind: "text", text });
+      if (text !== "") blocks.push({ kind: "text", text, cache: readCacheMark(part, note) });
     }
   }
   const refusal = message.optionalText("refusal");
@@ -201,7 +221,8 @@ function readTools(fields: RequestObject, note: NoteFeature): readonly ListedToo
     if (type !== "function") throw unsupportedField(tool.at("type"), `a tool of type "${type}"`);
     const definition = tool.object("function");
     if (definition === undefined) throw wrongField(tool.at("function"), "an object");
-    return readFunctionTool(definition, note);
+    const mark = readCacheMark(tool, note) ?? readCacheMark(definition, note);
+    return { ...readFunctionTool(definition, note), isCached: mark !== undefined };
   });
 }
 

@@ -4,6 +4,8 @@ import type { FeatureSupport } from "../../chat/features.ts";
 import type { Dialect } from "../../chat/formats.ts";
 import type { ChatRequest, OutputFormat, Reasoning, ToolChoice, Turn } from "../../chat/request.ts";
 import { dataUrl } from "../data-url.ts";
+import { effortOf } from "../thinking.ts";
+import { userId } from "../user-id.ts";
 import { completionsToolCall } from "./tool-call.ts";
 
 /** Support of features in chat completions. */
@@ -54,7 +56,8 @@ export function writeCompletionsRequest(
       tool_choice: request.toolChoice && toolChoice(request.toolChoice),
       parallel_tool_calls: request.parallelTools,
     }),
-    [maxTokensField]: request.maxTokens,
+    [REASONING_MODEL.test(request.model) ? "max_completion_tokens" : maxTokensField]:
+      request.maxTokens,
     temperature: request.temperature,
     top_p: request.topP,
     frequency_penalty: request.frequencyPenalty,
@@ -63,11 +66,16 @@ export function writeCompletionsRequest(
     n: choices,
     stop: stop.length === 0 ? undefined : stop,
     response_format: request.output && responseFormat(request.output),
-    reasoning_effort: request.reasoning && effortOf(request.reasoning),
-    user: request.user,
+    reasoning_effort: request.reasoning && reasoningEffort(request.reasoning),
+    user: userId(request.user, MAX_USER),
     ...(request.isStream && { stream: true, stream_options: { include_usage: true } }),
   });
 }
+
+/** Matches OpenAI's models that refuse `max_tokens`, whatever server forwards to them. */
+const REASONING_MODEL = /(?:^|\/)(?:o[1-9]|gpt-(?:[5-9]|\d\d))/;
+/** Maximum length of OpenAI's `user`. */
+const MAX_USER = 64;
 
 function systemMessage({ system }: ChatRequest): readonly JsonObject[] {
   if (system.length === 0) return [];
@@ -151,16 +159,9 @@ function responseFormat(output: OutputFormat): JsonObject {
   return { type: "json_schema", json_schema: { name, description, schema, strict } };
 }
 
-/** Converts a token budget to the closest effort. */
-function effortOf(reasoning: Reasoning): string {
-  switch (reasoning.kind) {
-    case "off":
-      return "none";
-    case "effort":
-      // The highest that OpenAI's documentation lists.
-      return reasoning.effort === "max" ? "xhigh" : reasoning.effort;
-    case "budget":
-      if (reasoning.tokens < 2048) return "low";
-      return reasoning.tokens < 8192 ? "medium" : "high";
-  }
+function reasoningEffort(reasoning: Reasoning): string {
+  if (reasoning.kind === "off") return "none";
+  const effort = effortOf(reasoning);
+  // The highest that OpenAI's documentation lists.
+  return effort === "max" ? "xhigh" : effort;
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import { isJsonObject } from "../../chat/request-object.ts";
 import type { ChatResponse, ResponseBlock, StopReason } from "../../chat/response.ts";
-import { providerText } from "../parse-object.ts";
+import { isFilledText, providerText } from "../parse-object.ts";
 import { readCompletionsUsage } from "./usage.ts";
 
 /** Reads a whole response of chat completions. Throws if it has no choice. */
@@ -33,20 +33,81 @@ function messageBlocks(message: JsonObject): readonly ResponseBlock[] {
       signature: providerText(message.reasoning_signature),
     });
   }
-  const text = providerText(message.content) ?? providerText(message.refusal) ?? "";
-  if (text !== "") blocks.push({ kind: "text", text });
-  const calls = Array.isArray(message.tool_calls) ? message.tool_calls.filter(isJsonObject) : [];
-  for (const call of calls) {
+  const content = contentPieces(message.content) ?? unreadable("content");
+  const refusal = isFilledText(message.refusal) && content.length === 0 ? message.refusal : "";
+  for (const { kind, text } of content) {
+    blocks.push(kind === "text" ? { kind, text } : { kind, text, signature: undefined });
+  }
+  if (refusal !== "") blocks.push({ kind: "text", text: refusal });
+  for (const [index, call] of messageCalls(message).entries()) {
     const called = isJsonObject(call.function) ? call.function : {};
     blocks.push({
       kind: "tool-call",
-      id: providerText(call.id) ?? "",
-      name: providerText(called.name) ?? "",
-      input: providerText(called.arguments) || "{}",
+      id: providerText(call.id) ?? `call_${index}`,
+      name: providerText(called.name) ?? unreadable("name"),
+      input: argumentsText(called.arguments) ?? unreadable("arguments"),
       signature: thoughtSignature(call),
     });
   }
   return blocks;
+}
+
+function unreadable(field: string): never {
+  throw new Error(`the response has a "${field}" that cannot be read`);
+}
+
+/** Returns the tool calls of a message or a delta, and its function call, as servers of the first version send it. */
+export function messageCalls({
+  tool_calls: calls,
+  function_call: only,
+}: JsonObject): readonly JsonObject[] {
+  if (Array.isArray(calls)) return calls.filter(isJsonObject);
+  return isJsonObject(only) ? [{ index: 0, function: only }] : [];
+}
+
+/**
+ * Returns the arguments of a call as JSON: servers send a string, an object, or nothing. `undefined` if they are anything
+ * else, because a tool must not run without the arguments that the model gave.
+ */
+export function argumentsText(value: unknown): string | undefined {
+  if (value === undefined || value === null || value === "") return "{}";
+  return isJsonObject(value) ? JSON.stringify(value) : providerText(value);
+}
+
+/** A piece of content, in order. */
+interface ContentPiece {
+  readonly kind: "text" | "reasoning";
+  readonly text: string;
+}
+
+/**
+ * Returns the pieces of `content`: a string, or a list of text and thinking parts, as Mistral's reasoning models send it.
+ * `undefined` if it has a part of another kind, so that nothing is lost.
+ */
+export function contentPieces(content: unknown): readonly ContentPiece[] | undefined {
+  if (content === undefined || content === null || content === "") return [];
+  if (typeof content === "string") return [{ kind: "text", text: content }];
+  if (!Array.isArray(content)) return undefined;
+  const pieces: ContentPiece[] = [];
+  for (const part of content) {
+    const found =
+      typeof part === "string" ? [{ kind: "text", text: part } as const] : piecesOf(part);
+    if (found === undefined) return undefined;
+    pieces.push(...found.filter(({ text }) => text !== ""));
+  }
+  return pieces;
+}
+
+function piecesOf(part: unknown): readonly ContentPiece[] | undefined {
+  if (!isJsonObject(part)) return undefined;
+  const { type, text, refusal, thinking } = part;
+  if (typeof text === "string") return [{ kind: "text", text }];
+  if (typeof refusal === "string") return [{ kind: "text", text: refusal }];
+  if (type === "thinking" || type === "reasoning") {
+    return contentPieces(thinking)?.map((each) => ({ kind: "reasoning", text: each.text }));
+  }
+  // Citations of earlier parts have no text of their own.
+  return type === "reference" ? [] : undefined;
 }
 
 /** Reads the thought signature, where Gemini's server of this format expects it back. */

@@ -1,21 +1,32 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import { isJsonObject } from "../../chat/request-object.ts";
 import type { StreamEvent } from "../../chat/stream-event.ts";
-import { cutOff, notJson } from "../broken-stream.ts";
-import { parseObject } from "../parse-object.ts";
+import { cutOff, notJson, unreadable } from "../broken-stream.ts";
+import { isFilledText, parseObject } from "../parse-object.ts";
 import type { SseEventReader } from "../sse-stream-reader.ts";
 import { readCompletionsError } from "./errors.ts";
-import { readFinish, thoughtSignature } from "./response-reader.ts";
+import {
+  argumentsText,
+  contentPieces,
+  messageCalls,
+  readFinish,
+  thoughtSignature,
+} from "./response-reader.ts";
 import { readCompletionsUsage } from "./usage.ts";
 
 /** Reads a stream of chat completions. */
 export class CompletionsEventReader implements SseEventReader {
   #hasStarted = false;
   #hasStopped = false;
-  /** Arguments of each call so far, by its index. */
+  /** Arguments of each call so far, by its number. */
   readonly #calls = new Map<number, CallArguments>();
+  /** The latest call of each index of the server. */
+  readonly #latest = new Map<number, NumberedCall>();
+  readonly #byId = new Map<string, NumberedCall>();
   /** Content that arrived before the arguments of a call were complete. Other formats cannot interleave them. */
   #held: StreamEvent[] = [];
+  /** Index of the latest call. */
+  #last = 0;
 
   read(data: string): readonly StreamEvent[] {
     if (data === "[DONE]") return [...this.#release(), { kind: "end" }];
@@ -49,10 +60,13 @@ export class CompletionsEventReader implements SseEventReader {
   #readChoice(choice: JsonObject, events: StreamEvent[]): void {
     const delta = isJsonObject(choice.delta) ? choice.delta : {};
     const content = contentOf(delta);
+    if (content === undefined) {
+      events.push(unreadable);
+      return;
+    }
     if (content.length > 0 && this.#isCalling) this.#held.push(...content);
     else events.push(...content);
-    const calls = Array.isArray(delta.tool_calls) ? delta.tool_calls.filter(isJsonObject) : [];
-    for (const call of calls) this.#readCall(call, events);
+    for (const call of messageCalls(delta)) this.#readCall(call, events);
     if (this.#held.length > 0 && !this.#isCalling) events.push(...this.#release());
     if (typeof choice.finish_reason === "string" && !this.#hasStopped) {
       this.#hasStopped = true;
@@ -75,20 +89,60 @@ export class CompletionsEventReader implements SseEventReader {
 
   #readCall(call: JsonObject, events: StreamEvent[]): void {
     const named = isJsonObject(call.function) ? call.function : {};
-    const index = typeof call.index === "number" ? call.index : this.#calls.size;
-    let called = this.#calls.get(index);
-    if (called === undefined) {
-      called = new CallArguments();
+    const { index, isNew, id } = this.#numberOf(call, isFilledText(named.name));
+    const called = this.#calls.get(index) ?? new CallArguments();
+    if (isNew) {
       this.#calls.set(index, called);
-      const id = typeof call.id === "string" ? call.id : `call_${index}`;
       const name = typeof named.name === "string" ? named.name : "";
       events.push({ kind: "tool-call", index, id, name, signature: thoughtSignature(call) });
     }
-    const text = named.arguments;
-    if (typeof text !== "string" || text === "") return;
+    if (isEmpty(named.arguments)) return;
+    const text = argumentsText(named.arguments);
+    if (text === undefined) {
+      events.push(unreadable);
+      return;
+    }
     called.add(text);
     events.push({ kind: "tool-input", index, text });
   }
+
+  /**
+   * Returns the call of a piece. Some servers give all calls the index 0, or none at all: a piece with a new id and a name
+   * begins a call.
+   */
+  #numberOf(
+    { id: given, index: at }: JsonObject,
+    isNamed: boolean,
+  ): { readonly index: number; readonly isNew: boolean; readonly id: string } {
+    const id = isFilledText(given) ? given : undefined;
+    const index = typeof at === "number" ? at : undefined;
+    const known = this.#known(id, index, isNamed);
+    if (known !== undefined) return { ...known, isNew: false };
+    const call = { id: id ?? `call_${this.#calls.size}`, index: this.#calls.size };
+    this.#last = index ?? call.index;
+    this.#latest.set(this.#last, call);
+    this.#byId.set(call.id, call);
+    return { ...call, isNew: true };
+  }
+
+  /** Returns the call that a piece continues; `undefined` if it begins one. */
+  #known(
+    id: string | undefined,
+    index: number | undefined,
+    isNamed: boolean,
+  ): NumberedCall | undefined {
+    const named = id === undefined ? undefined : this.#byId.get(id);
+    if (named !== undefined) return named;
+    if (index === undefined && isNamed) return undefined;
+    const latest = this.#latest.get(index ?? this.#last);
+    return id !== undefined && isNamed ? undefined : latest;
+  }
+}
+
+/** A call of a stream: its id, and its number from 0. */
+interface NumberedCall {
+  readonly id: string;
+  readonly index: number;
 }
 
 /** Arguments of a call as they arrive. They are parsed only where they may be complete. */
@@ -109,8 +163,12 @@ class CallArguments {
   }
 }
 
-/** Returns the reasoning and text of a chunk. */
-function contentOf(delta: JsonObject): readonly StreamEvent[] {
+function isEmpty(value: unknown): boolean {
+  return value === undefined || value === null || value === "";
+}
+
+/** Returns the reasoning and text of a chunk; `undefined` if its content cannot be read. */
+function contentOf(delta: JsonObject): readonly StreamEvent[] | undefined {
   const events: StreamEvent[] = [];
   const reasoning = delta.reasoning_content ?? delta.reasoning;
   if (typeof reasoning === "string" && reasoning !== "") {
@@ -118,8 +176,10 @@ function contentOf(delta: JsonObject): readonly StreamEvent[] {
   }
   const signature = delta.reasoning_signature;
   if (typeof signature === "string") events.push({ kind: "signature", signature });
-  for (const text of [delta.content, delta.refusal]) {
-    if (typeof text === "string" && text !== "") events.push({ kind: "text", text });
-  }
+  const content = contentPieces(delta.content);
+  if (content === undefined) return undefined;
+  events.push(...content);
+  const { refusal } = delta;
+  if (typeof refusal === "string" && refusal !== "") events.push({ kind: "text", text: refusal });
   return events;
 }

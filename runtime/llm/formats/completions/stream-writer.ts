@@ -16,6 +16,8 @@ export class CompletionsStreamWriter implements StreamWriter {
   #model: string;
   /** Provider's index of a call to the client's, which is dense. */
   readonly #calls = new Map<number, number>();
+  /** The client's indexes of calls without arguments so far. */
+  readonly #empty = new Set<number>();
   #usage: Usage | undefined;
 
   constructor({ body, model }: OriginalRequest) {
@@ -42,11 +44,13 @@ export class CompletionsStreamWriter implements StreamWriter {
         return this.#call(event);
       case "tool-input": {
         const index = this.#calls.get(event.index) ?? 0;
-        const text = JSON.stringify(event.text);
-        return this.#delta(`{"tool_calls":[{"index":${index},"function":{"arguments":${text}}}]}`);
+        this.#empty.delete(index);
+        return this.#arguments(index, event.text);
       }
-      case "stop":
-        return this.#delta("{}", finishReason(event.reason, this.#calls.size > 0));
+      case "stop": {
+        const last = this.#delta("{}", finishReason(event.reason, this.#calls.size > 0));
+        return event.reason === "length" ? last : `${this.#emptyArguments()}${last}`;
+      }
       case "usage":
         this.#usage = event.usage;
         return "";
@@ -70,6 +74,7 @@ export class CompletionsStreamWriter implements StreamWriter {
   #call({ index, id, name, signature }: Extract<StreamEvent, { kind: "tool-call" }>): string {
     const at = this.#calls.size;
     this.#calls.set(index, at);
+    this.#empty.add(at);
     const call = {
       index: at,
       id,
@@ -80,6 +85,18 @@ export class CompletionsStreamWriter implements StreamWriter {
       }),
     };
     return this.#delta(`{"tool_calls":[${JSON.stringify(call)}]}`);
+  }
+
+  #arguments(index: number, text: string): string {
+    const piece = JSON.stringify(text);
+    return this.#delta(`{"tool_calls":[{"index":${index},"function":{"arguments":${piece}}}]}`);
+  }
+
+  /** Clients parse arguments as JSON, also those of a call without any. */
+  #emptyArguments(): string {
+    const texts = [...this.#empty].map((index) => this.#arguments(index, "{}"));
+    this.#empty.clear();
+    return texts.join("");
   }
 
   #delta(delta: string, finish?: string): string {

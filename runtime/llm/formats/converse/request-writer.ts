@@ -5,7 +5,7 @@ import { LlmRefusal } from "../../chat/llm-error.ts";
 import type { ChatRequest } from "../../chat/request.ts";
 import { OBJECT_INSTRUCTION } from "../object-instruction.ts";
 import { parseObject } from "../parse-object.ts";
-import { thinkingWithin, wantedThinking } from "../thinking.ts";
+import { type ClaudeReasoning, claudeReasoning } from "../thinking.ts";
 import { CachePoints } from "./cache-points.ts";
 import { claudeBetas } from "./claude-betas.ts";
 import { ContentWriter } from "./content-writer.ts";
@@ -27,26 +27,37 @@ export function writeConverseRequest(
 function converseBody(request: ChatRequest, dialect: Dialect, headers: HeaderList): JsonObject {
   const { model, output } = request;
   const { guardrail } = dialect;
-  const wanted = modelFamily(model) === "claude" ? wantedThinking(request) : undefined;
-  const maxTokens = request.maxTokens ?? (wanted && DEFAULT_MAX_TOKENS + wanted);
-  const thinking = thinkingWithin(wanted, maxTokens ?? DEFAULT_MAX_TOKENS);
+  const reasoning = reasoningOf(request);
+  const { isThinking } = reasoning;
   // In the order in which the model reads them, because the number of cache points is limited.
   const points = new CachePoints(model, dialect.caching);
-  const tools = toolConfig(request, points, thinking !== undefined);
+  const tools = toolConfig(request, points, isThinking);
   const system = systemOf(request, points);
   return {
     messages: new ContentWriter(request, points).messages(),
     system: system.length === 0 ? undefined : system,
-    inferenceConfig: inferenceConfig(request, maxTokens, thinking !== undefined),
+    inferenceConfig: inferenceConfig(request, reasoning),
     toolConfig: tools,
     guardrailConfig: guardrail && {
       guardrailIdentifier: guardrail.identifier,
       guardrailVersion: guardrail.version,
       trace: "enabled",
     },
-    additionalModelRequestFields: additionalFields(request, headers, thinking),
+    additionalModelRequestFields: additionalFields(request, headers, reasoning),
     outputConfig: output?.kind === "schema" ? { textFormat: textFormat(output) } : undefined,
     requestMetadata: requestMetadata(headers),
+  };
+}
+
+/** Only models of Claude have reasoning in fields of their own. */
+function reasoningOf(request: ChatRequest): ClaudeReasoning {
+  if (modelFamily(request.model) === "claude") return claudeReasoning(request, DEFAULT_MAX_TOKENS);
+  return {
+    maxTokens: request.maxTokens,
+    thinking: undefined,
+    effort: undefined,
+    isThinking: false,
+    takesSampling: true,
   };
 }
 
@@ -60,14 +71,14 @@ function systemOf({ system, output }: ChatRequest, points: CachePoints): readonl
 
 function inferenceConfig(
   { temperature, topP, stop: stopSequences }: ChatRequest,
-  maxTokens: number | undefined,
-  isThinking: boolean,
+  { maxTokens, isThinking, takesSampling }: ClaudeReasoning,
 ): JsonObject | undefined {
+  const isSampled = takesSampling && !isThinking;
   const config = {
     ...(maxTokens !== undefined && { maxTokens }),
     ...(temperature !== undefined &&
-      !isThinking && { temperature: Math.min(1, Math.max(0, temperature)) }),
-    ...(topP !== undefined && !isThinking && { topP }),
+      isSampled && { temperature: Math.min(1, Math.max(0, temperature)) }),
+    ...(topP !== undefined && isSampled && { topP }),
     ...(stopSequences.length > 0 && { stopSequences }),
   };
   return Object.keys(config).length === 0 ? undefined : config;
@@ -84,20 +95,18 @@ function textFormat({
   };
 }
 
-/**
- * Returns the model-specific fields of a request; `undefined` if it has none of them. `thinking`: tokens. Throws LlmRefusal.
- */
+/** Returns the model-specific fields of a request; `undefined` if it has none of them. Throws LlmRefusal. */
 function additionalFields(
   request: ChatRequest,
   headers: HeaderList,
-  thinking: number | undefined,
+  { thinking, effort, isThinking, takesSampling }: ClaudeReasoning,
 ): JsonObject | undefined {
-  const isThinking = thinking !== undefined;
   const choice = serialChoice(request, isThinking);
   const betas = modelFamily(request.model) === "claude" ? claudeBetas(headers) : [];
   const fields: JsonObject = {
-    ...(isThinking && { thinking: { type: "enabled", budget_tokens: thinking } }),
-    ...(!isThinking && topK(request)),
+    ...(thinking && { thinking }),
+    ...(effort !== undefined && { output_config: { effort } }),
+    ...(takesSampling && !isThinking && topK(request)),
     ...(choice && { tool_choice: choice }),
     ...(betas.length > 0 && { anthropic_beta: betas }),
   };

@@ -19,6 +19,7 @@ import {
 } from "../../chat/request.ts";
 import { checkFields, refuseField } from "../../chat/request-fields.ts";
 import { RequestObject, unsupportedField, wrongField } from "../../chat/request-object.ts";
+import { readCacheMark } from "../cache-mark.ts";
 import { messagesFields } from "./request-fields.ts";
 
 /** Reads a request of Anthropic's Messages API. Throws LlmRefusal. */
@@ -106,10 +107,7 @@ class MessagesReader {
   }
 
   #cache(block: RequestObject): CacheMark | undefined {
-    const control = block.object("cache_control");
-    if (control === undefined) return undefined;
-    this.#note("cacheMarks", block.at("cache_control"));
-    return { ttl: control.choice("ttl", ["5m", "1h"]) };
+    return readCacheMark(block, (feature, field) => this.#note(feature, field));
   }
 
   #blocks(message: RequestObject): readonly ContentBlock[] {

@@ -5,7 +5,8 @@ import type { FeatureSupport } from "../../chat/features.ts";
 import type { Dialect } from "../../chat/formats.ts";
 import type { ChatRequest, ToolChoice, Turn } from "../../chat/request.ts";
 import { OBJECT_INSTRUCTION } from "../object-instruction.ts";
-import { isSigned, thinkingWithin, wantedThinking } from "../thinking.ts";
+import { claudeReasoning, isSigned } from "../thinking.ts";
+import { userId } from "../user-id.ts";
 
 /** Support of features in the Messages API. */
 export const MESSAGES_SUPPORT: FeatureSupport = {
@@ -45,14 +46,13 @@ export function writeMessagesRequest(request: ChatRequest, dialect: Dialect): st
 }
 
 function messagesBody(request: ChatRequest, { defaultMaxTokens = 4096 }: Dialect): JsonObject {
-  const wanted = wantedThinking(request);
-  const limit = request.maxTokens ?? defaultMaxTokens + (wanted ?? 0);
-  const thinking = thinkingWithin(wanted, limit);
-  const isThinking = thinking !== undefined;
+  const reasoning = claudeReasoning(request, defaultMaxTokens);
+  const { isThinking, thinking, effort } = reasoning;
   const { temperature, tools, stop } = request;
+  const isSampled = reasoning.takesSampling && !isThinking;
   return {
     model: request.model,
-    max_tokens: limit,
+    max_tokens: reasoning.maxTokens ?? defaultMaxTokens,
     system: systemOf(request),
     messages: request.turns.map(messageOf).filter(({ content }) => content.length > 0),
     ...(tools.length > 0 && {
@@ -66,18 +66,23 @@ function messagesBody(request: ChatRequest, { defaultMaxTokens = 4096 }: Dialect
       tool_choice: toolChoice(request, isThinking),
     }),
     temperature:
-      isThinking || temperature === undefined ? undefined : Math.min(1, Math.max(0, temperature)),
-    top_p: isThinking ? undefined : request.topP,
-    top_k: isThinking ? undefined : request.topK,
+      isSampled && temperature !== undefined ? Math.min(1, Math.max(0, temperature)) : undefined,
+    top_p: isSampled ? request.topP : undefined,
+    top_k: isSampled ? request.topK : undefined,
     stop_sequences: stop.length === 0 ? undefined : stop,
-    thinking: isThinking ? { type: "enabled", budget_tokens: thinking } : undefined,
-    output_config:
-      request.output?.kind === "schema"
-        ? { format: { type: "json_schema", schema: request.output.schema } }
-        : undefined,
-    metadata: request.user === undefined ? undefined : { user_id: request.user },
+    thinking,
+    output_config: outputConfig(request, effort),
+    metadata: request.user === undefined ? undefined : { user_id: userId(request.user, MAX_USER) },
     stream: request.isStream ? true : undefined,
   };
+}
+
+/** Maximum length of `metadata.user_id`. */
+const MAX_USER = 256;
+
+function outputConfig({ output }: ChatRequest, effort: string | undefined): JsonObject | undefined {
+  if (output?.kind !== "schema") return effort === undefined ? undefined : { effort };
+  return { effort, format: { type: "json_schema", schema: output.schema } };
 }
 
 function systemOf({ system, output }: ChatRequest): unknown {
