@@ -1,6 +1,6 @@
 import type { Effort } from "../chat/request.ts";
 
-/** What a model of Claude takes, by its generation. */
+/** Traits of a model of Claude, by its generation. */
 export interface ClaudeTraits {
   /** Whether it decides itself how much to reason (`adaptive`); older models take a budget of tokens. */
   readonly isAdaptive: boolean;
