@@ -145,7 +145,7 @@ export function checkShares(
     const { takesWeight } = backendOf(kind);
     return takesWeight === undefined || (takesWeight === "withItsKind" && !areAlike);
   });
-  const choice = policies.find(({ kind }) => policyOf(kind).choosesServer === true);
+  const choice = policies.find(({ kind }) => policyOf(kind).traits.choosesServer === true);
   // Other backends may have been omitted because of mistakes.
   const sharing = backends.filter((each) => backendTraffic(each).includes("shares"));
   const isAlone = (backends.length < 2 || sharing.length === 1) && isPartial !== true;

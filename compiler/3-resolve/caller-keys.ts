@@ -38,7 +38,7 @@ function callerKeys<Kind extends PolicyKind>({
   kind,
   settings,
 }: PolicyUse<Kind>): readonly CallerKey[] {
-  return policyOf(kind).callerKeys?.(settings) ?? [];
+  return policyOf(kind).access?.callerKeys?.(settings) ?? [];
 }
 
 /** Returns the headers, in lower case, that are trustworthy after a policy: it sets or verifies them. */
@@ -47,9 +47,13 @@ function trustedHeaders<Kind extends PolicyKind>({
   settings,
 }: PolicyUse<Kind>): ChangedParts {
   const policy = policyOf(kind);
-  const changed = policy.changesRequest?.(settings) ?? [];
+  const changed = policy.traits.changesRequest?.(settings) ?? [];
   if (changed === "anything") return changed;
-  const names = [...changed, ...(policy.ownHeaders?.(settings) ?? []), ...provenHeader(settings)];
+  const names = [
+    ...changed,
+    ...(policy.traits.ownHeaders?.(settings) ?? []),
+    ...provenHeader(settings),
+  ];
   return names.map((name) => name.toLowerCase());
 }
 

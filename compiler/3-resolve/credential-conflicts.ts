@@ -44,7 +44,7 @@ function useOf<Kind extends PolicyKind>({
   kind,
   config,
 }: PolicyConfig<Kind>): CredentialUse | undefined {
-  return policyOf(kind).credential?.(config);
+  return policyOf(kind).access?.credential?.(config);
 }
 
 /** Whether no request can pass both. */

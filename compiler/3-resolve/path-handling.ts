@@ -30,5 +30,5 @@ function pathRulesOf<Kind extends PolicyKind>({
   kind,
   settings,
 }: PolicyUse<Kind>): readonly Origin[] {
-  return policyOf(kind).pathRules?.(settings) ?? [];
+  return policyOf(kind).access?.pathRules?.(settings) ?? [];
 }

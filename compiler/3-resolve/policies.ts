@@ -70,7 +70,7 @@ export function resolvePolicy<Kind extends PolicyKind>(
   context: ListenerContext,
 ): PolicyUse<Kind> | undefined {
   const settings = guarded(origin, context.diagnostics, () =>
-    policyOf(kind).resolve(config, {
+    policyOf(kind).lowering.resolve(config, {
       ...context,
       ...place,
       identities,

@@ -193,7 +193,10 @@ function fileLookup(
 
 /** Returns the names that the generated code of policies and backends declares. */
 function unitNames(): readonly string[] {
-  const ofPolicies = policies.flatMap(({ names = [], identity }) => [...names, identity ?? []]);
+  const ofPolicies = policies.flatMap(({ names = [], access }) => [
+    ...names,
+    access?.identity ?? [],
+  ]);
   return [...ofPolicies.flat(), ...backends.flatMap(({ names = [] }) => names)];
 }
 

@@ -135,7 +135,7 @@ function addedPrefixes<Kind extends PolicyKind>(
   { kind, settings }: PolicyUse<Kind>,
   paths: readonly PathMatch[],
 ): readonly string[] {
-  return policyOf(kind).addPrefixes?.(paths, settings) ?? [];
+  return policyOf(kind).traits.addPrefixes?.(paths, settings) ?? [];
 }
 
 /**
@@ -293,7 +293,8 @@ function checkRepeatedPolicy<Kind extends PolicyKind>(
   diagnostics: Diagnostics,
 ): void {
   const before = policyOfKind(all, kind);
-  if (before !== undefined) policyOf(kind).checkRepeated?.(config, before.config, diagnostics);
+  if (before !== undefined)
+    policyOf(kind).lowering.checkRepeated?.(config, before.config, diagnostics);
 }
 
 /** Returns the policies that let requests without an identity pass, unless rules decide on these. */
@@ -306,7 +307,7 @@ function hasOwnRules({ ownPolicies = [] }: RouteBackend): boolean {
 }
 
 function hasRules({ policies }: Pick<RouteResource, "policies">): boolean {
-  return policies.some(({ kind }) => policyOf(kind).restrictsAccess === true);
+  return policies.some(({ kind }) => policyOf(kind).access?.restrictsAccess === true);
 }
 
 function listenersOf(
@@ -363,5 +364,5 @@ function isServed({ backends, refusal }: RouteResource): boolean {
 
 /** Omits the policies that act on the call to a backend, if there is no call. */
 function withoutCalls(policies: readonly PolicyConfig[]): readonly PolicyConfig[] {
-  return policies.filter(({ kind }) => policyOf(kind).actsOnCall !== true);
+  return policies.filter(({ kind }) => policyOf(kind).traits.actsOnCall !== true);
 }

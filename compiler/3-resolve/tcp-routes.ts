@@ -94,5 +94,5 @@ function checkConnection<Kind extends PolicyKind>(
   { kind, settings }: PolicyUse<Kind>,
   { diagnostics }: RouteContext,
 ): void {
-  policyOf(kind).checkConnection?.(settings, diagnostics);
+  policyOf(kind).lowering.checkConnection?.(settings, diagnostics);
 }

@@ -23,9 +23,10 @@ export function checkAllBackends(
     .filter(({ config }) => config.weight !== 0)
     .map(({ config, at }) => ({ at, carried: backendTraffic(config) }));
   for (const { kind, origin } of policies) {
-    const { actsOn, identity } = policyOf(kind);
+    const { traits, access } = policyOf(kind);
+    const { actsOn } = traits;
     // Callers are authenticated before a backend is chosen.
-    if (identity !== undefined || actsOn.includes("requests")) continue;
+    if (access?.identity !== undefined || actsOn.includes("requests")) continue;
     const passedBy = served.filter(({ carried }) => !acts(actsOn, carried));
     if (passedBy.length === served.length) continue;
     for (const { at } of passedBy) {

@@ -5,7 +5,7 @@ import type { ListenerNode, RouteBackendNode, RouteNode } from "./program.ts";
 
 /** Returns the access checks of a policy. */
 export function accessOf<Kind extends PolicyKind>(use: PolicyUse<Kind>): readonly AccessCheck[] {
-  return policyOf(use.kind).access?.(use.settings) ?? [];
+  return policyOf(use.kind).access?.checks?.(use.settings) ?? [];
 }
 
 /**

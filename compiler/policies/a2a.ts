@@ -14,10 +14,14 @@ export const a2a: Policy<"a2a", A2aConfig, A2aConfig, Infer<typeof schema>> = {
   summary:
     "proxies an agent (A2A): its card, including the extended one, gives the gateway's address instead of the agent's own (the card's signature would no longer be valid and is removed), and log lines have `a2a.method`",
   scope: ["route"],
-  actsOn: ["forwards"],
+  traits: {
+    actsOn: ["forwards"],
+    actsOnCall: true,
+  },
   schema,
-  merge: "replace",
-  actsOnCall: true,
-  lower: () => ({}),
-  resolve: () => ({}),
+  lowering: {
+    merge: "replace",
+    lower: () => ({}),
+    resolve: () => ({}),
+  },
 };

@@ -125,35 +125,51 @@ export const apiKey: Policy<
   summary:
     "authenticates clients by API key (compared as SHA-256 digests); rules read the key's metadata as `apiKey`",
   scope: ["listener", "route"],
-  actsOn: ["requests"],
+  traits: {
+    actsOn: ["requests"],
+  },
   schema,
   aliases: [["apiKeyAuthentication"]],
   names: ["apiKeys", "findApiKey"],
-  identity: "apiKey",
-  identityFields: ({ keys }) =>
-    // The contents of files and Secrets are unknown until the gateway runs.
-    keys.some(({ kind }) => kind === "file" || kind === "secret")
-      ? undefined
-      : keys.flatMap(({ metadata }) => Object.keys(metadata)),
-  passesAnonymous: ({ mode }) => mode !== "strict",
-  credential: ({ mode, location }) => ({ kind: "key", mode, location }),
-  direction: "closes",
-  access: ({ mode }) => [identityCheck("apiKey", mode, "an API key")],
-  compare: {
-    changes: (before, after) => [
-      ...modeChange(before.mode, after.mode),
-      ...listChanges("key", before.keys.map(keyName), after.keys.map(keyName), "opens"),
-      ...before.keys.flatMap((key) => holderChanges(key, after.keys)),
-    ],
-    rest: ({ location }) => ({ location }),
+  access: {
+    identity: "apiKey",
+    identityFields: ({ keys }) =>
+      // The contents of files and Secrets are unknown until the gateway runs.
+      keys.some(({ kind }) => kind === "file" || kind === "secret")
+        ? undefined
+        : keys.flatMap(({ metadata }) => Object.keys(metadata)),
+    passesAnonymous: ({ mode }) => mode !== "strict",
+    credential: ({ mode, location }) => ({ kind: "key", mode, location }),
+    direction: "closes",
+    checks: ({ mode }) => [identityCheck("apiKey", mode, "an API key")],
+    compare: {
+      changes: (before, after) => [
+        ...modeChange(before.mode, after.mode),
+        ...listChanges("key", before.keys.map(keyName), after.keys.map(keyName), "opens"),
+        ...before.keys.flatMap((key) => holderChanges(key, after.keys)),
+      ],
+      rest: ({ location }) => ({ location }),
+    },
   },
-  merge: "replace",
-  lower: (given, origin) => {
-    return {
-      mode: given.mode ?? "strict",
-      location: lowerCredentialLocation(given.location, "Bearer", childOf(origin, "location")),
-      keys: given.keys.map((each, index) => lowerKey(each, childOf(origin, "keys", index))),
-    };
+  lowering: {
+    merge: "replace",
+    lower: (given, origin) => {
+      return {
+        mode: given.mode ?? "strict",
+        location: lowerCredentialLocation(given.location, "Bearer", childOf(origin, "location")),
+        keys: given.keys.map((each, index) => lowerKey(each, childOf(origin, "keys", index))),
+      };
+    },
+    resolve: (config, context) => {
+      reportRepeatedKeys(config.keys, context);
+      const keys = config.keys.map((source) => withoutLiteralKey(source, context));
+      for (const key of keys) {
+        meetModels(key, context);
+        if (key.kind === "file") readWhatIsHere(key.file, childOf(key.origin, "file"), context);
+      }
+      const location = resolveCredentialLocation(config.location, context);
+      return location && { ...config, keys, location };
+    },
   },
   kubernetes: {
     field: "traffic.apiKeyAuthentication",
@@ -175,16 +191,6 @@ export const apiKey: Policy<
         })),
       };
     },
-  },
-  resolve: (config, context) => {
-    reportRepeatedKeys(config.keys, context);
-    const keys = config.keys.map((source) => withoutLiteralKey(source, context));
-    for (const key of keys) {
-      meetModels(key, context);
-      if (key.kind === "file") readWhatIsHere(key.file, childOf(key.origin, "file"), context);
-    }
-    const location = resolveCredentialLocation(config.location, context);
-    return location && { ...config, keys, location };
   },
 };
 

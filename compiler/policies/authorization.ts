@@ -51,40 +51,46 @@ export const authorization: Policy<
   summary:
     "allows or denies requests by CEL rules over request and identity, with 403 if denied; on a backend, applies to that backend only, after it is chosen",
   scope: ["listener", "route"],
-  actsOn: ["requests", "streams"],
+  traits: {
+    actsOn: ["requests", "streams"],
+  },
   schema,
   onBackend: { schema: ownSchema, field: "authorization" },
   names: ["authorize", "denied", "verdict", "stepUp", "authorizeForBackend", "deniedByBackend"],
-  restrictsAccess: true,
-  pathRules: ({ rules }) => rulesOnPaths(rules),
-  checkConnection,
-  direction: "closes",
-  access: ({ rules, isOfShare }) =>
-    isOfShare === true
-      ? [
-          {
-            kind: "outside",
-            what: "the chosen backend has rules of its own",
-            decidesWho: true,
-          },
-        ]
-      : [{ kind: "rules", phase: "request", rules, targets: undefined }],
-  // The solver compares the rules themselves.
-  compare: { changes: () => [], rest: () => undefined },
-  merge: "join",
-  lower: ({ rules }, origin) => ({ rules: lowerRules(rules, origin) }),
+  access: {
+    restrictsAccess: true,
+    pathRules: ({ rules }) => rulesOnPaths(rules),
+    direction: "closes",
+    checks: ({ rules, isOfShare }) =>
+      isOfShare === true
+        ? [
+            {
+              kind: "outside",
+              what: "the chosen backend has rules of its own",
+              decidesWho: true,
+            },
+          ]
+        : [{ kind: "rules", phase: "request", rules, targets: undefined }],
+    // The solver compares the rules themselves.
+    compare: { changes: () => [], rest: () => undefined },
+  },
+  lowering: {
+    checkConnection,
+    merge: "join",
+    lower: ({ rules }, origin) => ({ rules: lowerRules(rules, origin) }),
+    resolve: ({ rules }, context) => {
+      const compiled = resolveRules(rules, "request", context);
+      if (compiled === undefined) return undefined;
+      if (context.isOnBackend !== true)
+        return { rules: compiled, requiredScopes: requiredScopes(compiled) };
+      return { rules: compiled, ...(context.isOfShare === true && { isOfShare: true }) };
+    },
+  },
   kubernetes: {
     field: "traffic.authorization",
     schema: kubernetesRulesSchema,
     lower: (value, { origin }) => ({ rules: lowerKubernetesRules(value, origin) }),
     join: (configs) => ({ rules: configs.flatMap(({ rules }) => rules) }),
-  },
-  resolve: ({ rules }, context) => {
-    const compiled = resolveRules(rules, "request", context);
-    if (compiled === undefined) return undefined;
-    if (context.isOnBackend !== true)
-      return { rules: compiled, requiredScopes: requiredScopes(compiled) };
-    return { rules: compiled, ...(context.isOfShare === true && { isOfShare: true }) };
   },
 };
 

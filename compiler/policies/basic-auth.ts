@@ -97,34 +97,51 @@ export const basicAuth: Policy<
   summary:
     "authenticates clients by user name and password from an htpasswd file (bcrypt, apr1, SHA, crypt); rules read the user as `basicAuth`",
   scope: ["listener", "route"],
-  actsOn: ["requests"],
+  traits: {
+    actsOn: ["requests"],
+  },
   schema,
   aliases: [["basicAuthentication"]],
   names: ["passwords", "findLogin"],
-  identity: "basicAuth",
-  passesAnonymous: ({ mode }) => mode !== "strict",
-  credential: ({ mode, location }) => ({ kind: "password", mode, location }),
-  direction: "closes",
-  access: ({ mode }) => [identityCheck("basicAuth", mode, "a user name with its password")],
-  compare: {
-    changes: (before, after) => [
-      ...modeChange(before.mode, after.mode),
-      ...passwordChanges(before.passwords, after.passwords),
-    ],
-    rest: ({ realm, location }) => ({ realm, location }),
+  access: {
+    identity: "basicAuth",
+    passesAnonymous: ({ mode }) => mode !== "strict",
+    credential: ({ mode, location }) => ({ kind: "password", mode, location }),
+    direction: "closes",
+    checks: ({ mode }) => [identityCheck("basicAuth", mode, "a user name with its password")],
+    compare: {
+      changes: (before, after) => [
+        ...modeChange(before.mode, after.mode),
+        ...passwordChanges(before.passwords, after.passwords),
+      ],
+      rest: ({ realm, location }) => ({ realm, location }),
+    },
   },
-  merge: "replace",
-  lower: (given, origin) => {
-    return {
-      mode: given.mode ?? "strict",
-      realm: given.realm ?? "Restricted",
-      location: lowerCredentialLocation(
-        given.authorizationLocation,
-        "Basic",
-        childOf(origin, "authorizationLocation"),
-      ),
-      passwords: lowerSource(given.htpasswd, childOf(origin, "htpasswd")),
-    };
+  lowering: {
+    merge: "replace",
+    lower: (given, origin) => {
+      return {
+        mode: given.mode ?? "strict",
+        realm: given.realm ?? "Restricted",
+        location: lowerCredentialLocation(
+          given.authorizationLocation,
+          "Basic",
+          childOf(origin, "authorizationLocation"),
+        ),
+        passwords: lowerSource(given.htpasswd, childOf(origin, "htpasswd")),
+      };
+    },
+    resolve: (config, context) => {
+      const { passwords } = config;
+      if (passwords.kind === "text" && typeof passwords.text === "string") {
+        context.diagnostics.report("literal-password-hash", passwords.origin, {});
+      }
+      if (passwords.kind === "file" && passwords.isSecret !== true) {
+        readWhatIsHere(passwords.file, childOf(context.origin, "htpasswd", "file"), context);
+      }
+      const location = resolveCredentialLocation(config.location, context);
+      return location && { ...config, location };
+    },
   },
   kubernetes: {
     field: "traffic.basicAuthentication",
@@ -149,17 +166,6 @@ export const basicAuth: Policy<
             : { kind: "text", text: given.users.join("\n"), origin: childOf(origin, "users") },
       };
     },
-  },
-  resolve: (config, context) => {
-    const { passwords } = config;
-    if (passwords.kind === "text" && typeof passwords.text === "string") {
-      context.diagnostics.report("literal-password-hash", passwords.origin, {});
-    }
-    if (passwords.kind === "file" && passwords.isSecret !== true) {
-      readWhatIsHere(passwords.file, childOf(context.origin, "htpasswd", "file"), context);
-    }
-    const location = resolveCredentialLocation(config.location, context);
-    return location && { ...config, location };
   },
 };
 

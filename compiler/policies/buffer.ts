@@ -67,17 +67,21 @@ export const buffer: Policy<
   kind: "buffer",
   summary: "buffers bodies of requests and responses until they are complete",
   scope: ["route"],
-  actsOn: ["forwards", "llmCalls"],
+  traits: {
+    actsOn: ["forwards", "llmCalls"],
+  },
   schema,
   names: [],
-  merge: "replace",
-  lower: lowerBuffer,
+  lowering: {
+    merge: "replace",
+    lower: lowerBuffer,
+    resolve: (config) => config,
+  },
   kubernetes: {
     field: "traffic.buffer",
     schema: kubernetesSchema,
     lower: lowerBuffer,
   },
-  resolve: (config) => config,
 };
 
 interface BodyValue {

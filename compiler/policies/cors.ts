@@ -128,21 +128,27 @@ export const cors: Policy<
   summary:
     "answers preflights before authentication and adds CORS headers to responses for the allowed origins",
   scope: ["listener", "route"],
-  actsOn: ["requests"],
+  traits: {
+    actsOn: ["requests"],
+    servesPreflights: true,
+  },
   schema,
   names: ["cors"],
-  direction: "opens",
-  servesPreflights: true,
-  compare: { changes: compareCors, rest: ({ response: { maxAge } }) => ({ maxAge }) },
-  merge: "replace",
-  lower: lowerCors,
+  access: {
+    direction: "opens",
+    compare: { changes: compareCors, rest: ({ response: { maxAge } }) => ({ maxAge }) },
+  },
+  lowering: {
+    merge: "replace",
+    lower: lowerCors,
+    resolve: resolveCors,
+  },
   kubernetes: {
     field: "traffic.cors",
     filter: "cors",
     schema: kubernetesSchema,
     lower: lowerKubernetesCors,
   },
-  resolve: resolveCors,
 };
 
 function resolveCors(config: CorsConfig, { origin, diagnostics }: ResolveContext): CorsNode {

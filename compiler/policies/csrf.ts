@@ -43,39 +43,45 @@ export const csrf: Policy<
   summary:
     "refuses cross-site browser requests with 403 (by Sec-Fetch-Site, or else Origin compared with Host)",
   scope: ["listener", "route"],
-  actsOn: ["requests"],
+  traits: {
+    actsOn: ["requests"],
+  },
   schema,
   names: ["csrf"],
-  direction: "closes",
-  access: ({ additionalOrigins }) => [
-    {
-      kind: "outside",
-      what: "refuses pages of other sites in browsers",
-      decidesWho: false,
-      reads: { headers: ["sec-fetch-site", "origin"] },
-      refusal: ({ method, host, headers }) => {
-        const { "sec-fetch-site": site, origin } = headers;
-        const page = crossSitePage(
-          { methods: [method], host, site, origin },
-          new Set(additionalOrigins),
-        );
-        return page && `sent by a page of another site: ${page}`;
+  access: {
+    direction: "closes",
+    checks: ({ additionalOrigins }) => [
+      {
+        kind: "outside",
+        what: "refuses pages of other sites in browsers",
+        decidesWho: false,
+        reads: { headers: ["sec-fetch-site", "origin"] },
+        refusal: ({ method, host, headers }) => {
+          const { "sec-fetch-site": site, origin } = headers;
+          const page = crossSitePage(
+            { methods: [method], host, site, origin },
+            new Set(additionalOrigins),
+          );
+          return page && `sent by a page of another site: ${page}`;
+        },
       },
+    ],
+    compare: {
+      changes: (before, after) =>
+        listChanges("origin", before.additionalOrigins, after.additionalOrigins, "opens"),
+      rest: () => undefined,
     },
-  ],
-  compare: {
-    changes: (before, after) =>
-      listChanges("origin", before.additionalOrigins, after.additionalOrigins, "opens"),
-    rest: () => undefined,
   },
-  merge: "replace",
-  lower: ({ additionalOrigins = [] }) => ({ additionalOrigins }),
+  lowering: {
+    merge: "replace",
+    lower: ({ additionalOrigins = [] }) => ({ additionalOrigins }),
+    resolve: ({ additionalOrigins }) => ({
+      additionalOrigins: additionalOrigins.map(canonicalOrigin),
+    }),
+  },
   kubernetes: {
     field: "traffic.csrf",
     schema: kubernetesSchema,
     lower: ({ additionalOrigins = [] }) => ({ additionalOrigins }),
   },
-  resolve: ({ additionalOrigins }) => ({
-    additionalOrigins: additionalOrigins.map(canonicalOrigin),
-  }),
 };

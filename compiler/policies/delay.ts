@@ -45,28 +45,32 @@ export const delay: Policy<
   kind: "delay",
   summary: "delays requests, always or by an expression, to inject faults",
   scope: ["route"],
-  actsOn: ["requests"],
+  traits: {
+    actsOn: ["requests"],
+  },
   schema,
   names: ["delay", "requestDelay"],
-  merge: "replace",
-  lower: lowerDelay,
+  lowering: {
+    merge: "replace",
+    lower: lowerDelay,
+    resolve: ({ duration }, context) => {
+      if (typeof duration === "number") {
+        if (duration > 0) return { duration };
+        const params = { field: '"duration"', bound: "must be at least 1ms" };
+        context.diagnostics.report("out-of-range", childOf(context.origin, "duration"), params);
+        return undefined;
+      }
+      const compiled = resolveOfRequest(duration, { phase: "request", slot: "value" }, context);
+      if (compiled === undefined) return undefined;
+      return checkResult(compiled, SPAN, duration.origin, context.diagnostics)
+        ? { duration: compiled }
+        : undefined;
+    },
+  },
   kubernetes: {
     field: "traffic.delay",
     schema,
     lower: (value, { origin }) => lowerDelay(value, origin),
-  },
-  resolve: ({ duration }, context) => {
-    if (typeof duration === "number") {
-      if (duration > 0) return { duration };
-      const params = { field: '"duration"', bound: "must be at least 1ms" };
-      context.diagnostics.report("out-of-range", childOf(context.origin, "duration"), params);
-      return undefined;
-    }
-    const compiled = resolveOfRequest(duration, { phase: "request", slot: "value" }, context);
-    if (compiled === undefined) return undefined;
-    return checkResult(compiled, SPAN, duration.origin, context.diagnostics)
-      ? { duration: compiled }
-      : undefined;
   },
 };
 

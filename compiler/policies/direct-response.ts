@@ -128,14 +128,24 @@ export const directResponse: Policy<
   kind: "directResponse",
   summary: "responds with a status, headers and a body; the route needs no backend",
   scope: ["listener", "route"],
-  actsOn: ["requests"],
-  isTerminal: ({ cases }) => cases.some(({ condition }) => condition === undefined),
+  traits: {
+    actsOn: ["requests"],
+    isTerminal: ({ cases }) => cases.some(({ condition }) => condition === undefined),
+    ends: ({ cases }) =>
+      cases.map(({ condition, value: { status } }) => ({ condition, isRefusal: status >= 400 })),
+  },
   schema,
   names: ["responseBody", "ownHeaders"],
-  ends: ({ cases }) =>
-    cases.map(({ condition, value: { status } }) => ({ condition, isRefusal: status >= 400 })),
-  merge: "replace",
-  lower: (value, origin) => ({ cases: lowerCases(value, origin, lowerFileResponse) }),
+  lowering: {
+    merge: "replace",
+    lower: (value, origin) => ({ cases: lowerCases(value, origin, lowerFileResponse) }),
+    resolve: ({ cases }, context) => {
+      const resolved = resolveCases(cases, context, (response) =>
+        resolveResponse(response, context),
+      );
+      return resolved && { cases: resolved };
+    },
+  },
   kubernetes: {
     field: "traffic.directResponse",
     schema: kubernetesSchema,
@@ -149,10 +159,6 @@ export const directResponse: Policy<
       return { cases: [{ condition: undefined, value: response, origin }] };
     },
     ofConditions: joinCases,
-  },
-  resolve: ({ cases }, context) => {
-    const resolved = resolveCases(cases, context, (response) => resolveResponse(response, context));
-    return resolved && { cases: resolved };
   },
 };
 

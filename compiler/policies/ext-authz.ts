@@ -50,7 +50,11 @@ export const extAuthz: Policy<
   summary:
     "asks an authorization server about each request, by gRPC (Envoy's protocol) or HTTP; later expressions read its metadata as `extauthz`",
   scope: ["listener", "route"],
-  actsOn: ["requests"],
+  traits: {
+    actsOn: ["requests"],
+    variable: "extauthz",
+    changesRequest: () => "anything",
+  },
   schema: extAuthzSchema,
   aliases: [["extAuth"]],
   names: [
@@ -64,16 +68,22 @@ export const extAuthz: Policy<
     "extAuthzLifetime",
     "question",
   ],
-  variable: "extauthz",
-  restrictsAccess: true,
-  changesRequest: () => "anything",
-  direction: "closes",
-  access: () => [{ kind: "outside", what: "an authorization server decides", decidesWho: true }],
-  compare: calloutComparison("failure", ({ failure }) => failure === "allow"),
-  merge: "replace",
-  lower: (value, origin) => ({
-    cases: lowerCases(value, origin, (each, at) => lowerAuthorization(each, at)),
-  }),
+  access: {
+    restrictsAccess: true,
+    direction: "closes",
+    checks: () => [{ kind: "outside", what: "an authorization server decides", decidesWho: true }],
+    compare: calloutComparison("failure", ({ failure }) => failure === "allow"),
+  },
+  lowering: {
+    merge: "replace",
+    lower: (value, origin) => ({
+      cases: lowerCases(value, origin, (each, at) => lowerAuthorization(each, at)),
+    }),
+    resolve: ({ cases }, context) => {
+      const resolved = resolveCases(cases, context, (each) => resolveAuthorization(each, context));
+      return resolved && { cases: resolved };
+    },
+  },
   kubernetes: {
     field: "traffic.extAuth",
     schema: extAuthSchema,
@@ -86,10 +96,6 @@ export const extAuthz: Policy<
       return found && { cases: [{ condition: undefined, value: found, origin }] };
     },
     ofConditions: joinCases,
-  },
-  resolve: ({ cases }, context) => {
-    const resolved = resolveCases(cases, context, (each) => resolveAuthorization(each, context));
-    return resolved && { cases: resolved };
   },
 };
 

@@ -177,14 +177,24 @@ export const extProc: Policy<
   summary:
     "sends requests and responses to an external processor (Envoy's protocol), which may change them; later expressions read its metadata as `extproc`",
   scope: ["listener", "route"],
-  actsOn: ["requests"],
+  traits: {
+    actsOn: ["requests"],
+    variable: "extproc",
+    changesRequest: () => "anything",
+  },
   schema,
   names: ["extProc", "extProcMetadata", "extProcRequest", "extProcResponse", "shown"],
-  variable: "extproc",
-  changesRequest: () => "anything",
-  compare: calloutComparison("passesOnFailure", ({ passesOnFailure }) => passesOnFailure),
-  merge: "replace",
-  lower: (value, origin) => ({ cases: lowerCases(value, origin, lowerProcessor) }),
+  access: {
+    compare: calloutComparison("passesOnFailure", ({ passesOnFailure }) => passesOnFailure),
+  },
+  lowering: {
+    merge: "replace",
+    lower: (value, origin) => ({ cases: lowerCases(value, origin, lowerProcessor) }),
+    resolve: ({ cases }, context) => {
+      const resolved = resolveCases(cases, context, (each) => resolveProcessor(each, context));
+      return resolved && { cases: resolved };
+    },
+  },
   kubernetes: {
     field: "traffic.extProc",
     schema: kubernetesSchema,
@@ -200,10 +210,6 @@ export const extProc: Policy<
       return { cases: [{ condition: undefined, value, origin }] };
     },
     ofConditions: joinCases,
-  },
-  resolve: ({ cases }, context) => {
-    const resolved = resolveCases(cases, context, (each) => resolveProcessor(each, context));
-    return resolved && { cases: resolved };
   },
 };
 

@@ -29,13 +29,17 @@ export const hostRewrite: Policy<
     "sets the Host header that the backend sees: its own name (`Auto`, the default for backends with a host name) or the client's (`None`, the default for IP addresses); MCP servers see their own unless it is `None`",
   scope: ["route"],
   schema,
-  actsOn: ["forwards", "mcpServers"],
-  merge: "replace",
-  lower: (value) => value,
+  traits: {
+    actsOn: ["forwards", "mcpServers"],
+  },
+  lowering: {
+    merge: "replace",
+    lower: (value) => value,
+    resolve: (config) => config,
+  },
   kubernetes: {
     field: "traffic.hostRewrite",
     schema,
     lower: (value) => value,
   },
-  resolve: (config) => config,
 };

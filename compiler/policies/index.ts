@@ -68,12 +68,14 @@ export type PolicyKind = keyof typeof units;
 
 /** Canonical configuration of each policy, by kind. */
 export type PolicyConfigs = {
-  readonly [Kind in PolicyKind]: Parameters<(typeof units)[Kind]["resolve"]>[0];
+  readonly [Kind in PolicyKind]: Parameters<(typeof units)[Kind]["lowering"]["resolve"]>[0];
 };
 
 /** Result of each policy's `resolve`, which its template receives, by kind. */
 export type PolicySettings = {
-  readonly [Kind in PolicyKind]: NonNullable<ReturnType<(typeof units)[Kind]["resolve"]>>;
+  readonly [Kind in PolicyKind]: NonNullable<
+    ReturnType<(typeof units)[Kind]["lowering"]["resolve"]>
+  >;
 };
 
 /** Value of each policy in a file, by kind. */
@@ -116,7 +118,7 @@ export const policies: readonly AnyPolicy[] = Object.values(byKind);
 
 /** Policies that set each CEL variable, as an identity or otherwise, sorted by name for messages. */
 export const identities: ReadonlyMap<string, readonly PolicyKind[]> = new Map(
-  [...Map.groupBy(policies, ({ identity, variable }) => identity ?? variable)].flatMap(
+  [...Map.groupBy(policies, ({ access, traits }) => access?.identity ?? traits.variable)].flatMap(
     ([variable, found]) =>
       variable === undefined ? [] : [[variable, found.map(({ kind }) => kind).toSorted()] as const],
   ),
@@ -169,7 +171,7 @@ export function identityFields<Kind extends PolicyKind>({
   kind,
   config,
 }: PolicyConfig<Kind>): IdentityFields | undefined {
-  const { identity, identityFields: fields } = policyOf(kind);
+  const { identity, identityFields: fields } = policyOf(kind).access ?? {};
   return identity === undefined ? undefined : { variable: identity, fields: fields?.(config) };
 }
 
@@ -178,7 +180,7 @@ export function passesAnonymous<Kind extends PolicyKind>({
   kind,
   config,
 }: PolicyConfig<Kind>): boolean {
-  return policyOf(kind).passesAnonymous?.(config) === true;
+  return policyOf(kind).access?.passesAnonymous?.(config) === true;
 }
 
 /** Whether a policy limits the tokens that LLM requests use. */
@@ -186,7 +188,7 @@ export function limitsTokens<Kind extends PolicyKind>({
   kind,
   config,
 }: PolicyConfig<Kind>): boolean {
-  return policyOf(kind).limitsTokens?.(config) === true;
+  return policyOf(kind).traits.limitsTokens?.(config) === true;
 }
 
 /** Whether a policy responds to every request that reaches it. */
@@ -194,10 +196,10 @@ export function respondsToAll<Kind extends PolicyKind>({
   kind,
   config,
 }: PolicyConfig<Kind>): boolean {
-  return policyOf(kind).isTerminal?.(config) === true;
+  return policyOf(kind).traits.isTerminal?.(config) === true;
 }
 
 /** Kinds of policies that never respond to every request, whatever their configuration. */
 export const silentPolicies: readonly PolicyKind[] = policies
-  .filter(({ isTerminal }) => isTerminal === undefined)
+  .filter(({ traits }) => traits.isTerminal === undefined)
   .map(({ kind }) => kind);

@@ -196,36 +196,42 @@ export const jwtAuth: Policy<
   summary:
     "verifies bearer tokens (issuer, audience, expiry, signature); rules read their claims as `jwt`",
   scope: ["listener", "route"],
-  actsOn: ["requests"],
+  traits: {
+    actsOn: ["requests"],
+  },
   schema,
   names: ["jwtAuth", "findToken"],
-  identity: "jwt",
-  passesAnonymous: ({ mode }) => mode !== "strict",
-  credential: ({ mode, location }) => ({ kind: "token", mode, location }),
-  direction: "closes",
-  access: ({ mode, providers }) => [tokenCheck(mode, providers)],
-  compare: tokenComparison,
-  merge: "replace",
-  lower: (given, origin) => {
-    const providers = given.providers?.map((each, index) =>
-      lowerProvider(each, childOf(origin, "providers", index)),
-    );
-    return {
-      mode: given.mode ?? "strict",
-      location: lowerCredentialLocation(given.location, "Bearer", childOf(origin, "location")),
-      providers: providers ?? [lowerProvider(given, origin)],
-    };
+  access: {
+    identity: "jwt",
+    passesAnonymous: ({ mode }) => mode !== "strict",
+    credential: ({ mode, location }) => ({ kind: "token", mode, location }),
+    direction: "closes",
+    checks: ({ mode, providers }) => [tokenCheck(mode, providers)],
+    compare: tokenComparison,
+  },
+  lowering: {
+    merge: "replace",
+    lower: (given, origin) => {
+      const providers = given.providers?.map((each, index) =>
+        lowerProvider(each, childOf(origin, "providers", index)),
+      );
+      return {
+        mode: given.mode ?? "strict",
+        location: lowerCredentialLocation(given.location, "Bearer", childOf(origin, "location")),
+        providers: providers ?? [lowerProvider(given, origin)],
+      };
+    },
+    resolve: ({ mode, location, providers }, context) => {
+      const resolved = resolveProviders(providers, context);
+      const where = resolveCredentialLocation(location, context);
+      if (resolved === undefined || where === undefined) return undefined;
+      return { mode, location: where, providers: resolved };
+    },
   },
   kubernetes: {
     field: "traffic.jwtAuthentication",
     schema: kubernetesSchema,
     lower: lowerKubernetes,
-  },
-  resolve: ({ mode, location, providers }, context) => {
-    const resolved = resolveProviders(providers, context);
-    const where = resolveCredentialLocation(location, context);
-    if (resolved === undefined || where === undefined) return undefined;
-    return { mode, location: where, providers: resolved };
   },
 };
 

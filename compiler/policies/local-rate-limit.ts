@@ -59,7 +59,10 @@ export const localRateLimit: Policy<
   summary:
     "limits requests, LLM tokens or their cost, for the whole route or per caller (`key`), with 429 beyond",
   scope: ["listener", "route"],
-  actsOn: ["requests"],
+  traits: {
+    actsOn: ["requests"],
+    limitsTokens: (config) => limitsOf(config).some(({ counts }) => counts === "tokens"),
+  },
   schema: localRateLimitSchema,
   aliases: [["rateLimit", "local"]],
   names: [
@@ -68,16 +71,34 @@ export const localRateLimit: Policy<
       ["Second", "Minute", "Hour", "Day", "Month", "Interval"].map((unit) => `${counted}${unit}`),
     ),
   ],
-  direction: "closes",
-  access: () => [{ kind: "outside", what: "refuses requests over a limit", decidesWho: false }],
-  compare: { changes: limitChanges, rest: restOfLimits },
-  merge: "replace",
-  lower: (value, origin) => ({
-    cases:
-      "conditional" in value
-        ? lowerConditional(value.conditional, origin, (each, at) => [lowerLimit(each, at)])
-        : [{ condition: undefined, value: lowerLimits(value, origin), origin }],
-  }),
+  access: {
+    direction: "closes",
+    checks: () => [{ kind: "outside", what: "refuses requests over a limit", decidesWho: false }],
+    compare: { changes: limitChanges, rest: restOfLimits },
+    callerKeys: (settings) =>
+      limitsOf(settings).flatMap(({ key, origin }) =>
+        key === undefined ? [] : [{ text: key.source, origin: childOf(origin, "key") }],
+      ),
+  },
+  lowering: {
+    merge: "replace",
+    lower: (value, origin) => ({
+      cases:
+        "conditional" in value
+          ? lowerConditional(value.conditional, origin, (each, at) => [lowerLimit(each, at)])
+          : [{ condition: undefined, value: lowerLimits(value, origin), origin }],
+    }),
+    resolve: ({ cases }, context) => {
+      const names = new Map<string, number>();
+      const resolved = resolveCases(cases, context, (limits) =>
+        resolveLimits(limits, names, context),
+      );
+      // Without LLM backends, token limits have nothing to count.
+      return resolved?.some(({ value }) => value.length > 0) === true
+        ? { cases: resolved }
+        : undefined;
+    },
+  },
   kubernetes: {
     field: "traffic.rateLimit",
     part: "local",
@@ -87,21 +108,6 @@ export const localRateLimit: Policy<
     }),
     ofConditions: joinCases,
     idle: ({ cases }) => ({ cases: cases.map((each) => ({ ...each, value: [] })) }),
-  },
-  callerKeys: (settings) =>
-    limitsOf(settings).flatMap(({ key, origin }) =>
-      key === undefined ? [] : [{ text: key.source, origin: childOf(origin, "key") }],
-    ),
-  limitsTokens: (config) => limitsOf(config).some(({ counts }) => counts === "tokens"),
-  resolve: ({ cases }, context) => {
-    const names = new Map<string, number>();
-    const resolved = resolveCases(cases, context, (limits) =>
-      resolveLimits(limits, names, context),
-    );
-    // Without LLM backends, token limits have nothing to count.
-    return resolved?.some(({ value }) => value.length > 0) === true
-      ? { cases: resolved }
-      : undefined;
   },
 };
 

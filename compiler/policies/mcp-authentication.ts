@@ -135,70 +135,76 @@ export const mcpAuthentication: Policy<
     "verifies bearer tokens and serves the OAuth metadata from which MCP clients discover the authorization server",
   scope: ["route"],
   schema,
-  actsOn: ["mcp"],
+  traits: {
+    actsOn: ["mcp"],
+    addPrefixes: metadataPrefixes,
+  },
   names: ["mcpAuthentication", "oauth"],
-  identity: "jwt",
-  passesAnonymous: ({ mode }) => mode !== "strict",
-  credential: ({ mode, location }) => ({ kind: "token", mode, location }),
-  addPrefixes: metadataPrefixes,
-  direction: "closes",
-  access: ({ mode, providers }) => [tokenCheck(mode, providers)],
-  compare: tokenComparison,
-  merge: "replace",
-  lower: (given, origin) => {
-    const location = childOf(origin, "authorizationLocation");
-    const provider =
-      given.provider === undefined
-        ? undefined
-        : "keycloak" in given.provider
-          ? "keycloak"
-          : "auth0";
-    return {
-      mode: given.mode ?? "strict",
-      location: lowerCredentialLocation(given.authorizationLocation, "Bearer", location),
-      issuer: given.issuer,
-      audiences: given.audiences ?? [],
-      requiredClaims: lowerRequiredClaims(given.jwtValidationOptions),
-      jwks:
-        given.jwks === undefined
-          ? issuerJwks(given.issuer, DEFAULT_JWKS[provider ?? "auth0"], childOf(origin, "issuer"))
-          : lowerJwks(given.jwks, childOf(origin, "jwks")),
-      provider,
-      resourceMetadata: given.resourceMetadata ?? {},
-    };
+  access: {
+    identity: "jwt",
+    passesAnonymous: ({ mode }) => mode !== "strict",
+    credential: ({ mode, location }) => ({ kind: "token", mode, location }),
+    direction: "closes",
+    checks: ({ mode, providers }) => [tokenCheck(mode, providers)],
+    compare: tokenComparison,
+  },
+  lowering: {
+    merge: "replace",
+    lower: (given, origin) => {
+      const location = childOf(origin, "authorizationLocation");
+      const provider =
+        given.provider === undefined
+          ? undefined
+          : "keycloak" in given.provider
+            ? "keycloak"
+            : "auth0";
+      return {
+        mode: given.mode ?? "strict",
+        location: lowerCredentialLocation(given.authorizationLocation, "Bearer", location),
+        issuer: given.issuer,
+        audiences: given.audiences ?? [],
+        requiredClaims: lowerRequiredClaims(given.jwtValidationOptions),
+        jwks:
+          given.jwks === undefined
+            ? issuerJwks(given.issuer, DEFAULT_JWKS[provider ?? "auth0"], childOf(origin, "issuer"))
+            : lowerJwks(given.jwks, childOf(origin, "jwks")),
+        provider,
+        resourceMetadata: given.resourceMetadata ?? {},
+      };
+    },
+    resolve: (config, context) => {
+      const at = { ...context.origin, part: "key" } as const;
+      if (context.route.policies.includes("jwtAuth")) {
+        context.diagnostics.report("two-token-checks", at, {});
+        return undefined;
+      }
+      const { mode, issuer, audiences, provider } = config;
+      if (typeof issuer === "string" && !/^https?:\/\/[^/]/.test(issuer)) {
+        const params = { field: '"issuer"', expected: "the URL of the authorization server" };
+        context.diagnostics.report("bad-format", childOf(context.origin, "issuer"), params);
+        return undefined;
+      }
+      const providers = resolveProviders([config], context);
+      const location = resolveCredentialLocation(config.location, context);
+      if (providers === undefined || location === undefined) return undefined;
+      const resourceMetadata = Object.fromEntries(
+        Object.entries(config.resourceMetadata).map(([key, value]) => [snakeCase(key), value]),
+      );
+      return {
+        mode,
+        location,
+        providers,
+        issuer,
+        audience: audiences[0],
+        provider,
+        resourceMetadata,
+      };
+    },
   },
   kubernetes: {
     field: "backend.mcp.authentication",
     schema: kubernetesSchema,
     lower: lowerKubernetes,
-  },
-  resolve: (config, context) => {
-    const at = { ...context.origin, part: "key" } as const;
-    if (context.route.policies.includes("jwtAuth")) {
-      context.diagnostics.report("two-token-checks", at, {});
-      return undefined;
-    }
-    const { mode, issuer, audiences, provider } = config;
-    if (typeof issuer === "string" && !/^https?:\/\/[^/]/.test(issuer)) {
-      const params = { field: '"issuer"', expected: "the URL of the authorization server" };
-      context.diagnostics.report("bad-format", childOf(context.origin, "issuer"), params);
-      return undefined;
-    }
-    const providers = resolveProviders([config], context);
-    const location = resolveCredentialLocation(config.location, context);
-    if (providers === undefined || location === undefined) return undefined;
-    const resourceMetadata = Object.fromEntries(
-      Object.entries(config.resourceMetadata).map(([key, value]) => [snakeCase(key), value]),
-    );
-    return {
-      mode,
-      location,
-      providers,
-      issuer,
-      audience: audiences[0],
-      provider,
-      resourceMetadata,
-    };
   },
 };
 

@@ -66,27 +66,53 @@ export const mcpAuthorization: Policy<
     "decides by CEL rules per tool, prompt and resource; lists show only what the caller may use, and calls to anything else fail as unknown",
   scope: ["route", "backend"],
   schema,
-  actsOn: ["mcp"],
+  traits: {
+    actsOn: ["mcp"],
+  },
   plannedOnBackend: { instead: "write it on the route, whose rules read `mcp.tool.target`" },
   names: ["authorizeCall", "deniedCall", "callStepUp"],
-  pathRules: ({ rules, ofTargets }) =>
-    rulesOnPaths([...rules, ...ofTargets.flatMap((target) => target.rules)]),
-  direction: "closes",
-  access: ({ rules, ofTargets }) => {
-    const names = ofTargets.map(({ target }) => target);
-    const own = ofTargets.map(({ target, rules: each }) => ({
-      kind: "rules" as const,
-      phase: "mcp" as const,
-      rules: each,
-      targets: { names: [target], isExcluded: false },
-    }));
-    const targets = names.length === 0 ? undefined : { names, isExcluded: true };
-    return [...own, { kind: "rules", phase: "mcp", rules, targets }];
+  access: {
+    pathRules: ({ rules, ofTargets }) =>
+      rulesOnPaths([...rules, ...ofTargets.flatMap((target) => target.rules)]),
+    direction: "closes",
+    checks: ({ rules, ofTargets }) => {
+      const names = ofTargets.map(({ target }) => target);
+      const own = ofTargets.map(({ target, rules: each }) => ({
+        kind: "rules" as const,
+        phase: "mcp" as const,
+        rules: each,
+        targets: { names: [target], isExcluded: false },
+      }));
+      const targets = names.length === 0 ? undefined : { names, isExcluded: true };
+      return [...own, { kind: "rules", phase: "mcp", rules, targets }];
+    },
+    // The solver compares the rules themselves.
+    compare: { changes: () => [], rest: () => undefined },
   },
-  // The solver compares the rules themselves.
-  compare: { changes: () => [], rest: () => undefined },
-  merge: "replace",
-  lower: ({ rules }, origin) => ({ rules: lowerRules(rules, origin), ofTargets: [] }),
+  lowering: {
+    merge: "replace",
+    lower: ({ rules }, origin) => ({ rules: lowerRules(rules, origin), ofTargets: [] }),
+    resolve: ({ rules, ofTargets }, context) => {
+      const compiled = resolveRules(rules, "mcp", context);
+      if (context.route.itemTargets !== undefined) {
+        const all = [rules, ...ofTargets.map((each) => each.rules)].flat();
+        checkItemNames(all, context.route.itemTargets, context.diagnostics);
+      }
+      const names = new Identifiers();
+      const targets = ofTargets.flatMap(({ target, rules: own }) => {
+        const resolved = resolveRules(own, "mcp", context);
+        return resolved === undefined ? [] : [{ target, id: names.take(target), rules: resolved }];
+      });
+      if (compiled === undefined || targets.length < ofTargets.length) return undefined;
+      const all = [...compiled, ...targets.flatMap((each) => each.rules)];
+      return {
+        rules: compiled,
+        methods: [...new Set(all.flatMap(methodsIn))].sort(),
+        requiredScopes: requiredScopes(all),
+        ofTargets: targets,
+      };
+    },
+  },
   kubernetes: {
     field: "backend.mcp.authorization",
     schema: kubernetesRulesSchema,
@@ -99,26 +125,6 @@ export const mcpAuthorization: Policy<
       rules: ofTargets.find((each) => each.target === target)?.rules ?? rules,
       ofTargets: [],
     }),
-  },
-  resolve: ({ rules, ofTargets }, context) => {
-    const compiled = resolveRules(rules, "mcp", context);
-    if (context.route.itemTargets !== undefined) {
-      const all = [rules, ...ofTargets.map((each) => each.rules)].flat();
-      checkItemNames(all, context.route.itemTargets, context.diagnostics);
-    }
-    const names = new Identifiers();
-    const targets = ofTargets.flatMap(({ target, rules: own }) => {
-      const resolved = resolveRules(own, "mcp", context);
-      return resolved === undefined ? [] : [{ target, id: names.take(target), rules: resolved }];
-    });
-    if (compiled === undefined || targets.length < ofTargets.length) return undefined;
-    const all = [...compiled, ...targets.flatMap((each) => each.rules)];
-    return {
-      rules: compiled,
-      methods: [...new Set(all.flatMap(methodsIn))].sort(),
-      requiredScopes: requiredScopes(all),
-      ofTargets: targets,
-    };
   },
 };
 

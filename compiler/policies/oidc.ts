@@ -209,67 +209,73 @@ export const oidc: Policy<
   summary:
     "sends browsers to log in at an OpenID provider and stores the session in an encrypted cookie; rules read the claims as `jwt`",
   scope: ["listener", "route"],
-  actsOn: ["requests"],
+  traits: {
+    actsOn: ["requests"],
+    addPrefixes: ownPaths,
+  },
   schema,
   names: ["oidc"],
-  identity: "jwt",
-  passesAnonymous: () => false,
-  addPrefixes: ownPaths,
-  direction: "closes",
-  access: ({ issuer, clientId }) => [
-    tokenCheck("strict", [
-      { issuer, audiences: [shownText(clientId)], requiredClaims: ["exp", "sub"] },
-    ]),
-  ],
-  compare: {
-    changes: (before, after) => [
-      ...changed("issuer", before.issuer, after.issuer),
-      ...changed("client", before.clientId, after.clientId),
-      ...providerChanges(before.provider, after.provider),
+  access: {
+    identity: "jwt",
+    passesAnonymous: () => false,
+    direction: "closes",
+    checks: ({ issuer, clientId }) => [
+      tokenCheck("strict", [
+        { issuer, audiences: [shownText(clientId)], requiredClaims: ["exp", "sub"] },
+      ]),
     ],
-    rest: ({ issuer: _, clientId: __, provider, ...rest }) => ({
-      ...rest,
-      keys: provider.kind === "configured" ? provider.keys : undefined,
-    }),
+    compare: {
+      changes: (before, after) => [
+        ...changed("issuer", before.issuer, after.issuer),
+        ...changed("client", before.clientId, after.clientId),
+        ...providerChanges(before.provider, after.provider),
+      ],
+      rest: ({ issuer: _, clientId: __, provider, ...rest }) => ({
+        ...rest,
+        keys: provider.kind === "configured" ? provider.keys : undefined,
+      }),
+    },
   },
-  merge: "replace",
-  lower: (given, origin) => {
-    const { clientSecret: secret, discovery, jwks } = given;
-    const isText = typeof secret === "string" || "kind" in secret;
-    return {
-      ...lowerClient(given),
-      clientSecret: isText ? secret : { kind: "path", file: secret.file },
-      secretOrigin: childOf(origin, "clientSecret"),
-      provider: lowerProvider(
-        given,
-        jwks === undefined ? undefined : lowerJwks(jwks, childOf(origin, "jwks")),
-        discovery?.url,
-      ),
-    };
+  lowering: {
+    merge: "replace",
+    lower: (given, origin) => {
+      const { clientSecret: secret, discovery, jwks } = given;
+      const isText = typeof secret === "string" || "kind" in secret;
+      return {
+        ...lowerClient(given),
+        clientSecret: isText ? secret : { kind: "path", file: secret.file },
+        secretOrigin: childOf(origin, "clientSecret"),
+        provider: lowerProvider(
+          given,
+          jwks === undefined ? undefined : lowerJwks(jwks, childOf(origin, "jwks")),
+          discovery?.url,
+        ),
+      };
+    },
+    resolve: (config, context) => {
+      const others = context.identities.get("jwt")?.filter((kind) => kind !== "oidc") ?? [];
+      const other = others.find((kind) => context.route.policies.includes(kind));
+      if (other !== undefined) {
+        context.diagnostics.report(
+          "login-and-token",
+          { ...context.origin, part: "key" },
+          { policy: other },
+        );
+        return undefined;
+      }
+      const { secretOrigin, clientSecret: secret, provider, ...client } = config;
+      const found = resolveProvider(client.issuer, provider, context);
+      if (found === undefined) return undefined;
+      if (typeof secret !== "string" && secret.kind === "path")
+        readWhatIsHere(secret.file, childOf(secretOrigin, "file"), context);
+      const clientSecret =
+        typeof secret === "string" || secret.kind === "env"
+          ? withoutLiteral(secret, secretOrigin, { field: '"clientSecret"' }, context)
+          : secret;
+      return { ...client, clientSecret, provider: found };
+    },
   },
   kubernetes: { field: "traffic.oidc", schema: kubernetesSchema, lower: lowerKubernetes },
-  resolve: (config, context) => {
-    const others = context.identities.get("jwt")?.filter((kind) => kind !== "oidc") ?? [];
-    const other = others.find((kind) => context.route.policies.includes(kind));
-    if (other !== undefined) {
-      context.diagnostics.report(
-        "login-and-token",
-        { ...context.origin, part: "key" },
-        { policy: other },
-      );
-      return undefined;
-    }
-    const { secretOrigin, clientSecret: secret, provider, ...client } = config;
-    const found = resolveProvider(client.issuer, provider, context);
-    if (found === undefined) return undefined;
-    if (typeof secret !== "string" && secret.kind === "path")
-      readWhatIsHere(secret.file, childOf(secretOrigin, "file"), context);
-    const clientSecret =
-      typeof secret === "string" || secret.kind === "env"
-        ? withoutLiteral(secret, secretOrigin, { field: '"clientSecret"' }, context)
-        : secret;
-    return { ...client, clientSecret, provider: found };
-  },
 };
 
 function lowerClient({

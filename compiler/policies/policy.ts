@@ -31,13 +31,6 @@ export interface Policy<Kind extends string, Config, Settings, Value, Kubernetes
   readonly scope: readonly ("route" | "listener" | "backend")[];
   /** Schema of its value in a file. */
   readonly schema: Schema<Value>;
-  /**
-   * Whether it responds to every request that reaches it, so that the route needs no backend and later policies
-   * never run.
-   */
-  isTerminal?(config: Config): boolean;
-  /** Traffic that it can act on; using it elsewhere is a mistake. */
-  readonly actsOn: readonly Traffic[];
   /** Other spellings in a file: a key of `policies`, or a field of such a key. */
   readonly aliases?: readonly (readonly [key: string] | readonly [key: string, field: string])[];
   /**
@@ -57,38 +50,25 @@ export interface Policy<Kind extends string, Config, Settings, Value, Kubernetes
   };
   /** Names that its generated code declares, each possibly followed by a number; routes get other names. */
   readonly names?: readonly string[];
-  /** CEL variable of the identity that it establishes, such as `jwt`. */
-  readonly identity?: string;
-  /** Fields that the identity can have; `undefined` if any. */
-  identityFields?(config: Config): readonly string[] | undefined;
-  /** Credential that it checks in requests; absent if none, or if it has a fixed location. */
-  credential?(config: Config): CredentialUse;
-  /** CEL variable of other facts that it finds out about a request, such as `extauthz`. */
-  readonly variable?: string;
-  /** Whether requests without the identity pass. */
-  passesAnonymous?(config: Config): boolean;
-  /** Set if it decides who may send requests, so that a proxy with it is not an open one. */
-  readonly restrictsAccess?: true;
-  /** Its access decisions, in order; absent if it makes none. */
-  access?(settings: Settings): readonly AccessCheck[];
-  /** Whether it responds to preflights, which carry no credentials, before other policies require them. */
-  readonly servesPreflights?: true;
-  /** Effect of its presence on access; absent if it changes requests but not who may send them. */
-  readonly direction?: ChangeDirection;
+  /** What it does to requests and their routes. */
+  readonly traits: PolicyTraits<Config, Settings>;
+  /** Its part in deciding who may send requests; absent if it has none. */
+  readonly access?: PolicyAccess<Config, Settings>;
+  /** Form of the policy in Kubernetes manifests; absent if it has none. */
+  readonly kubernetes?: KubernetesForm<Config, KubernetesValue>;
+  /** Conversion of its values to canonical form and to settings. */
+  readonly lowering: PolicyLowering<Config, Settings, Value>;
+}
+
+/** What a policy does to requests and their routes. */
+export interface PolicyTraits<Config, Settings> {
+  /** Traffic that it can act on; using it elsewhere is a mistake. */
+  readonly actsOn: readonly Traffic[];
   /**
-   * Responses that it sends itself, of which the first whose condition is true applies; absent if requests
-   * continue.
+   * Whether it responds to every request that reaches it, so that the route needs no backend and later policies
+   * never run.
    */
-  ends?(settings: Settings): readonly RequestEnd[];
-  /**
-   * Response headers it sets that let pages of other origins read responses, such as
-   * `access-control-allow-origin`; absent if none.
-   */
-  sharesResponses?(settings: Settings): readonly string[];
-  /** Effect of changed settings on access; absent if changes never open or close access. */
-  readonly compare?: SettingsComparison<Settings>;
-  /** Headers that it sets or removes on every request, so that clients cannot set them; absent if none. */
-  ownHeaders?(settings: Settings): readonly string[];
+  isTerminal?(config: Config): boolean;
   /** Set if it acts on the call to the backend; it is omitted where no backend is called. */
   readonly actsOnCall?: true;
   /** Set if it chooses the server of each request, among several backends and all addresses of a backend's name. */
@@ -100,30 +80,68 @@ export interface Policy<Kind extends string, Config, Settings, Value, Kubernetes
    * absent if none.
    */
   changesRequest?(settings: Settings): ChangedParts;
+  /** Headers that it sets or removes on every request, so that clients cannot set them; absent if none. */
+  ownHeaders?(settings: Settings): readonly string[];
+  /** Path prefixes that its route serves in addition to its own paths, for any method and headers. */
+  addPrefixes?(paths: readonly PathMatch[], settings: Settings): readonly string[];
+  /** Whether it responds to preflights, which carry no credentials, before other policies require them. */
+  readonly servesPreflights?: true;
+  /** CEL variable of other facts that it finds out about a request, such as `extauthz`. */
+  readonly variable?: string;
+  /**
+   * Responses that it sends itself, of which the first whose condition is true applies; absent if requests
+   * continue.
+   */
+  ends?(settings: Settings): readonly RequestEnd[];
+}
+
+/** The part of a policy in deciding who may send requests. */
+export interface PolicyAccess<Config, Settings> {
+  /** CEL variable of the identity that it establishes, such as `jwt`. */
+  readonly identity?: string;
+  /** Fields that the identity can have; `undefined` if any. */
+  identityFields?(config: Config): readonly string[] | undefined;
+  /** Credential that it checks in requests; absent if none, or if it has a fixed location. */
+  credential?(config: Config): CredentialUse;
+  /** Whether requests without the identity pass. */
+  passesAnonymous?(config: Config): boolean;
+  /** Set if it decides who may send requests, so that a proxy with it is not an open one. */
+  readonly restrictsAccess?: true;
+  /** Its access decisions, in order; absent if it makes none. */
+  checks?(settings: Settings): readonly AccessCheck[];
+  /** Effect of its presence on access; absent if it changes requests but not who may send them. */
+  readonly direction?: ChangeDirection;
+  /** Effect of changed settings on access; absent if changes never open or close access. */
+  readonly compare?: SettingsComparison<Settings>;
   /**
    * Expressions that distinguish callers, evaluated on the request as the policy receives it; absent if it does
    * not.
    */
   callerKeys?(settings: Settings): readonly CallerKey[];
-  /** Path prefixes that its route serves in addition to its own paths, for any method and headers. */
-  addPrefixes?(paths: readonly PathMatch[], settings: Settings): readonly string[];
   /** Locations of its rules that read the request's path. */
   pathRules?(settings: Settings): readonly Origin[];
-  /** Reports rules that cannot be decided for a connection, of a policy that also acts on those. */
-  checkConnection?(settings: Settings, diagnostics: Diagnostics): void;
+  /**
+   * Response headers it sets that let pages of other origins read responses, such as
+   * `access-control-allow-origin`; absent if none.
+   */
+  sharesResponses?(settings: Settings): readonly string[];
+}
+
+/** Conversion of the values of a policy. */
+export interface PolicyLowering<Config, Settings, Value> {
+  /** How values of several levels combine: the most specific applies as a whole, or their rules are joined. */
+  readonly merge: "replace" | "join";
+  /** Converts the validated value to its canonical form, without spelling variants and aliases. */
+  readonly lower: (value: Value, origin: Origin) => Config;
+  /** Returns complete settings for the template; `undefined` if a mistake was reported. */
+  readonly resolve: (config: Config, context: ResolveContext) => Settings | undefined;
   /**
    * Reports work that repeats what the listener's policy does before routing; absent if nothing repeats, or if
    * that is intended.
    */
   checkRepeated?(config: Config, before: Config, diagnostics: Diagnostics): void;
-  /** How values of several levels combine: the most specific applies as a whole, or their rules are joined. */
-  readonly merge: "replace" | "join";
-  /** Converts the validated value to its canonical form, without spelling variants and aliases. */
-  readonly lower: (value: Value, origin: Origin) => Config;
-  /** Form of the policy in Kubernetes manifests; absent if it has none. */
-  readonly kubernetes?: KubernetesForm<Config, KubernetesValue>;
-  /** Returns complete settings for the template; `undefined` if a mistake was reported. */
-  readonly resolve: (config: Config, context: ResolveContext) => Settings | undefined;
+  /** Reports rules that cannot be decided for a connection, of a policy that also acts on those. */
+  checkConnection?(settings: Settings, diagnostics: Diagnostics): void;
 }
 
 /** A response that a policy sends itself. */

@@ -186,19 +186,32 @@ export const remoteRateLimit: Policy<
   summary:
     "limits requests or LLM tokens by asking a limit service (Envoy's rate limit protocol), with 429 beyond",
   scope: ["listener", "route"],
-  actsOn: ["requests"],
+  traits: {
+    actsOn: ["requests"],
+  },
   schema,
   aliases: [["rateLimit", "global"]],
   names: ["remoteRateLimit", "countedRequests", "countedTokens"],
-  direction: "closes",
-  access: () => [{ kind: "outside", what: "refuses requests over a limit", decidesWho: false }],
-  compare: calloutComparison("passesOnFailure", ({ passesOnFailure }) => passesOnFailure),
-  checkRepeated: ({ cases }, before, diagnostics) => {
-    for (const { value } of cases)
-      for (const { value: first } of before.cases) reportCountedBefore(value, first, diagnostics);
+  access: {
+    direction: "closes",
+    checks: () => [{ kind: "outside", what: "refuses requests over a limit", decidesWho: false }],
+    compare: calloutComparison("passesOnFailure", ({ passesOnFailure }) => passesOnFailure),
   },
-  merge: "replace",
-  lower: (value, origin) => ({ cases: lowerCases(value, origin, lowerService) }),
+  lowering: {
+    checkRepeated: ({ cases }, before, diagnostics) => {
+      for (const { value } of cases)
+        for (const { value: first } of before.cases) reportCountedBefore(value, first, diagnostics);
+    },
+    merge: "replace",
+    lower: (value, origin) => ({ cases: lowerCases(value, origin, lowerService) }),
+    resolve: ({ cases }, context) => {
+      const resolved = resolveCases(cases, context, (each) => resolveService(each, context));
+      // Without LLM backends, token limits have nothing to count.
+      return resolved?.some(({ value }) => value.descriptors.length > 0) === true
+        ? { cases: resolved }
+        : undefined;
+    },
+  },
   kubernetes: {
     field: "traffic.rateLimit",
     part: "global",
@@ -230,13 +243,6 @@ export const remoteRateLimit: Policy<
     idle: ({ cases }) => ({
       cases: cases.map((each) => ({ ...each, value: { ...each.value, descriptors: [] } })),
     }),
-  },
-  resolve: ({ cases }, context) => {
-    const resolved = resolveCases(cases, context, (each) => resolveService(each, context));
-    // Without LLM backends, token limits have nothing to count.
-    return resolved?.some(({ value }) => value.descriptors.length > 0) === true
-      ? { cases: resolved }
-      : undefined;
   },
 };
 

@@ -93,12 +93,25 @@ export const requestMirror: Policy<
   summary: "sends copies of all or some requests to another backend and discards its responses",
   scope: ["route"],
   schema,
-  actsOn: ["forwards"],
+  traits: {
+    actsOn: ["forwards"],
+  },
   names: ["mirror"],
-  merge: "join",
-  lower: ({ backend, percentage: share = 1 }, origin) => ({
-    mirrors: [{ server: lowerServer(backend, childOf(origin, "backend")), share }],
-  }),
+  lowering: {
+    merge: "join",
+    lower: ({ backend, percentage: share = 1 }, origin) => ({
+      mirrors: [{ server: lowerServer(backend, childOf(origin, "backend")), share }],
+    }),
+    resolve: ({ mirrors }, context) => {
+      const resolved = mirrors.flatMap(({ server, share }): MirrorNode[] => {
+        const found = resolveServer(server, context);
+        if (found === undefined) return [];
+        const { url, connection } = found;
+        return [{ url, connection, share, origin: server.origin }];
+      });
+      return resolved.length === mirrors.length ? { mirrors: resolved } : undefined;
+    },
+  },
   kubernetes: {
     field: "filter.requestMirror",
     filter: "requestMirror",
@@ -110,14 +123,5 @@ export const requestMirror: Policy<
       return server && { mirrors: [{ server, share }] };
     },
     join: (configs) => ({ mirrors: configs.flatMap(({ mirrors }) => mirrors) }),
-  },
-  resolve: ({ mirrors }, context) => {
-    const resolved = mirrors.flatMap(({ server, share }): MirrorNode[] => {
-      const found = resolveServer(server, context);
-      if (found === undefined) return [];
-      const { url, connection } = found;
-      return [{ url, connection, share, origin: server.origin }];
-    });
-    return resolved.length === mirrors.length ? { mirrors: resolved } : undefined;
   },
 };

@@ -72,19 +72,29 @@ export const requestRedirect: Policy<
   kind: "requestRedirect",
   summary: "redirects to another scheme, host, port or path; the query is unchanged",
   scope: ["route"],
-  actsOn: ["requests"],
-  isTerminal: () => true,
-  ends: () => [{ condition: undefined, isRefusal: false }],
+  traits: {
+    actsOn: ["requests"],
+    isTerminal: () => true,
+    ends: () => [{ condition: undefined, isRefusal: false }],
+  },
   schema,
   plannedOnBackend: {},
   names: ["location"],
-  merge: "replace",
-  lower: ({ scheme, authority, path, status = 302 }) => ({
-    scheme,
-    ...hostAndPort(authority),
-    path: lowerPathModifier(path),
-    status,
-  }),
+  lowering: {
+    merge: "replace",
+    lower: ({ scheme, authority, path, status = 302 }) => ({
+      scheme,
+      ...hostAndPort(authority),
+      path: lowerPathModifier(path),
+      status,
+    }),
+    resolve: (config, context) => {
+      checkLiteral(config.host, "host", context.origin, context.diagnostics);
+      if (config.path === undefined) return { ...config, path: undefined };
+      const path = resolvePathModifier(config.path, context.origin, context);
+      return path === undefined ? undefined : { ...config, path };
+    },
+  },
   kubernetes: {
     field: "filter.requestRedirect",
     filter: "requestRedirect",
@@ -96,12 +106,6 @@ export const requestRedirect: Policy<
       path: lowerKubernetesPathModifier(path),
       status: statusCode,
     }),
-  },
-  resolve: (config, context) => {
-    checkLiteral(config.host, "host", context.origin, context.diagnostics);
-    if (config.path === undefined) return { ...config, path: undefined };
-    const path = resolvePathModifier(config.path, context.origin, context);
-    return path === undefined ? undefined : { ...config, path };
   },
 };
 

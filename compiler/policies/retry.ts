@@ -93,43 +93,47 @@ export const retry: Policy<
     "retries requests when the backend fails or responds with a listed status; bodies are buffered for this up to 64 KiB, for LLMs entirely; of MCP, only read-only requests (lists, `initialize`, reads) and requests that could not be sent",
   scope: ["route"],
   schema,
-  actsOn: ["forwards", "mcpServers", "llmCalls"],
+  traits: {
+    actsOn: ["forwards", "mcpServers", "llmCalls"],
+    actsOnCall: true,
+  },
   names: ["retry", "noRetry", "retryApi", "mayRetry", "wantsRetry"],
-  actsOnCall: true,
-  merge: "replace",
-  lower: lowerRetry,
+  lowering: {
+    merge: "replace",
+    lower: lowerRetry,
+    resolve: (config, context) => {
+      const { precondition, condition } = config;
+      if (context.route.protocol === "mcp") {
+        for (const key of ["precondition", "condition"] as const) {
+          const expression = config[key];
+          if (expression === undefined) continue;
+          const params = { field: `"${key}"`, actsOn: RETRIED, found: "requests to MCP servers" };
+          context.diagnostics.report("misplaced-field", keyPlace(expression.origin), params);
+        }
+      }
+      const compile = (each: ExpressionConfig | undefined, phase: "request" | "response") =>
+        each && resolveExpression(each, { phase, slot: "filter" }, context.diagnostics);
+      const before = compile(precondition, "request");
+      const after = compile(condition, "response");
+      const readsBody = after?.reads.some(
+        ([root, member]) => root === "response" && member === "body",
+      );
+      if (condition !== undefined && readsBody === true) {
+        context.diagnostics.report("head-only", condition.origin, {});
+        return undefined;
+      }
+      const isComplete =
+        (precondition === undefined) === (before === undefined) &&
+        (condition === undefined) === (after === undefined);
+      return isComplete ? { ...config, precondition: before, condition: after } : undefined;
+    },
+  },
   kubernetes: {
     field: "traffic.retry",
     ruleField: "retry",
     schema: kubernetesSchema,
     ruleSchema,
     lower: (value, { origin }) => lowerRetry(value, origin),
-  },
-  resolve: (config, context) => {
-    const { precondition, condition } = config;
-    if (context.route.protocol === "mcp") {
-      for (const key of ["precondition", "condition"] as const) {
-        const expression = config[key];
-        if (expression === undefined) continue;
-        const params = { field: `"${key}"`, actsOn: RETRIED, found: "requests to MCP servers" };
-        context.diagnostics.report("misplaced-field", keyPlace(expression.origin), params);
-      }
-    }
-    const compile = (each: ExpressionConfig | undefined, phase: "request" | "response") =>
-      each && resolveExpression(each, { phase, slot: "filter" }, context.diagnostics);
-    const before = compile(precondition, "request");
-    const after = compile(condition, "response");
-    const readsBody = after?.reads.some(
-      ([root, member]) => root === "response" && member === "body",
-    );
-    if (condition !== undefined && readsBody === true) {
-      context.diagnostics.report("head-only", condition.origin, {});
-      return undefined;
-    }
-    const isComplete =
-      (precondition === undefined) === (before === undefined) &&
-      (condition === undefined) === (after === undefined);
-    return isComplete ? { ...config, precondition: before, condition: after } : undefined;
   },
 };
 

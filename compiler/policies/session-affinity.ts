@@ -41,18 +41,24 @@ export const sessionAffinity: Policy<
     "sends requests with the same value of an expression to the same server, by consistent hashing",
   scope: ["route"],
   schema,
-  actsOn: ["shares"],
+  traits: {
+    actsOn: ["shares"],
+    actsOnCall: true,
+    choosesServer: true,
+  },
   names: ["affinityKey", "servers", "choice"],
-  actsOnCall: true,
-  choosesServer: true,
-  merge: "replace",
-  lower: ({ source }, origin) => ({ source: { text: source, origin: childOf(origin, "source") } }),
-  resolve: ({ source }, { route, origin, diagnostics }) => {
-    if (route.policies.includes("sessionPersistence")) {
-      diagnostics.report("two-server-choices", keyPlace(origin), {});
-      return undefined;
-    }
-    const compiled = resolveExpression(source, { phase: "request", slot: "value" }, diagnostics);
-    return compiled && { source: compiled };
+  lowering: {
+    merge: "replace",
+    lower: ({ source }, origin) => ({
+      source: { text: source, origin: childOf(origin, "source") },
+    }),
+    resolve: ({ source }, { route, origin, diagnostics }) => {
+      if (route.policies.includes("sessionPersistence")) {
+        diagnostics.report("two-server-choices", keyPlace(origin), {});
+        return undefined;
+      }
+      const compiled = resolveExpression(source, { phase: "request", slot: "value" }, diagnostics);
+      return compiled && { source: compiled };
+    },
   },
 };

@@ -97,12 +97,23 @@ export const sessionPersistence: Policy<
     "sends each client to the server of its first request, by an encrypted cookie or header; a server that was removed or ejected is replaced",
   scope: ["route"],
   schema,
-  actsOn: ["shares"],
+  traits: {
+    actsOn: ["shares"],
+    actsOnCall: true,
+    choosesServer: true,
+  },
   names: ["session", "servers", "choice"],
-  actsOnCall: true,
-  choosesServer: true,
-  merge: "replace",
-  lower: lowerSession,
+  lowering: {
+    merge: "replace",
+    lower: lowerSession,
+    resolve: ({ name, origin, ...session }, context) => {
+      const at = childOf(origin, "sessionName");
+      if (session.kind === "header" && name !== undefined && !checkHeaderName(name, at, context)) {
+        return undefined;
+      }
+      return { ...session, name: name ?? `gwc-session-${digestOf(origin)}` };
+    },
+  },
   kubernetes: {
     field: "rule.sessionPersistence",
     ruleField: "sessionPersistence",
@@ -110,13 +121,6 @@ export const sessionPersistence: Policy<
     schema: kubernetesSchema,
     ruleSchema: kubernetesSchema,
     lower: (value, { origin }) => lowerSession(value, origin),
-  },
-  resolve: ({ name, origin, ...session }, context) => {
-    const at = childOf(origin, "sessionName");
-    if (session.kind === "header" && name !== undefined && !checkHeaderName(name, at, context)) {
-      return undefined;
-    }
-    return { ...session, name: name ?? `gwc-session-${digestOf(origin)}` };
   },
 };
 

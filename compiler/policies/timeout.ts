@@ -65,12 +65,17 @@ export const timeout: Policy<
     "limits the time to the end of the response, for all attempts together and for each one (504); for MCP, the time to the response to a message, but not server-initiated streams",
   scope: ["route"],
   schema,
-  actsOn: ["forwards", "llmCalls", "mcp"],
+  traits: {
+    actsOn: ["forwards", "llmCalls", "mcp"],
+    actsOnCall: true,
+  },
   aliases: [["timeouts"]],
   names: ["timeout"],
-  actsOnCall: true,
-  merge: "replace",
-  lower: lowerTimeouts,
+  lowering: {
+    merge: "replace",
+    lower: lowerTimeouts,
+    resolve: (config) => config,
+  },
   kubernetes: {
     field: "traffic.timeouts",
     ruleField: "timeouts",
@@ -78,7 +83,6 @@ export const timeout: Policy<
     ruleSchema,
     lower: lowerTimeouts,
   },
-  resolve: (config) => config,
 };
 
 function lowerTimeouts(given: Infer<typeof schema>): Timeouts {

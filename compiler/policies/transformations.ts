@@ -86,7 +86,11 @@ export const transformations: Policy<
   summary:
     "sets, adds, removes and replaces headers and bodies of requests and responses, by CEL expressions",
   scope: ["listener", "route"],
-  actsOn: ["requests"],
+  traits: {
+    actsOn: ["requests"],
+    changesRequest: ({ cases }) => changesIn(cases),
+    ownHeaders: ({ cases }) => (cases.length === 1 ? cases : []).flatMap(headersOf),
+  },
   schema,
   aliases: [["transformation"]],
   onBackend: { schema: ownSchema, field: "transformation" },
@@ -99,12 +103,18 @@ export const transformations: Policy<
     "backendRequestChanges",
     "backendResponseChanges",
   ],
-  changesRequest: ({ cases }) => changesIn(cases),
-  ownHeaders: ({ cases }) => (cases.length === 1 ? cases : []).flatMap(headersOf),
-  merge: "replace",
-  lower: (value, origin) => ({
-    cases: lowerCases(value, origin, (each, at) => lowerSides(each, at, lowerTransform)),
-  }),
+  lowering: {
+    merge: "replace",
+    lower: (value, origin) => ({
+      cases: lowerCases(value, origin, (each, at) => lowerSides(each, at, lowerTransform)),
+    }),
+    resolve: ({ cases }, context) => {
+      const resolved = resolveCases(cases, context, (each, at) =>
+        resolveSides(each, { ...context, origin: at }),
+      );
+      return resolved && { cases: resolved };
+    },
+  },
   kubernetes: {
     field: "traffic.transformation",
     schema: kubernetesSchema,
@@ -113,12 +123,6 @@ export const transformations: Policy<
       return { cases: [{ condition: undefined, value: made, origin }] };
     },
     ofConditions: joinCases,
-  },
-  resolve: ({ cases }, context) => {
-    const resolved = resolveCases(cases, context, (each, at) =>
-      resolveSides(each, { ...context, origin: at }),
-    );
-    return resolved && { cases: resolved };
   },
 };
 

@@ -66,12 +66,22 @@ export const urlRewrite: Policy<
     "changes the Host header and path that the backend sees, completely or in parts (host, port, matched prefix)",
   scope: ["route"],
   schema,
-  actsOn: ["forwards"],
-  merge: "replace",
-  lower: ({ authority, path }) => ({
-    authority: lowerAuthority(authority),
-    path: lowerPathModifier(path),
-  }),
+  traits: {
+    actsOn: ["forwards"],
+  },
+  lowering: {
+    merge: "replace",
+    lower: ({ authority, path }) => ({
+      authority: lowerAuthority(authority),
+      path: lowerPathModifier(path),
+    }),
+    resolve: ({ authority, path }, context) => {
+      checkLiteral(authority?.value, "host", context.origin, context.diagnostics);
+      if (path === undefined) return { authority, path };
+      const change = resolvePathModifier(path, context.origin, context);
+      return change === undefined ? undefined : { authority, path: change };
+    },
+  },
   kubernetes: {
     field: "filter.urlRewrite",
     filter: "urlRewrite",
@@ -80,12 +90,6 @@ export const urlRewrite: Policy<
       authority: hostname === undefined ? undefined : { kind: "full", value: hostname },
       path: lowerKubernetesPathModifier(path),
     }),
-  },
-  resolve: ({ authority, path }, context) => {
-    checkLiteral(authority?.value, "host", context.origin, context.diagnostics);
-    if (path === undefined) return { authority, path };
-    const change = resolvePathModifier(path, context.origin, context);
-    return change === undefined ? undefined : { authority, path: change };
   },
 };
 

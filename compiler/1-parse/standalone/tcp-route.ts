@@ -53,8 +53,8 @@ export function tcpRouteFields<Policies>(requestPolicies: Schema<Policies>) {
 const CARRIED: readonly Traffic[] = ["streams", "upstreams", "upstreamTls"];
 
 /** Policies that also apply to connections. */
-const ON_CONNECTIONS: readonly string[] = policies.flatMap(({ kind, actsOn }) =>
-  actsOn.includes("streams") ? [kind] : [],
+const ON_CONNECTIONS: readonly string[] = policies.flatMap(({ kind, traits }) =>
+  traits.actsOn.includes("streams") ? [kind] : [],
 );
 
 function connectionPolicies<Policies>(all: Schema<Policies>): Schema<Policies> {
@@ -67,8 +67,8 @@ function connectionPolicies<Policies>(all: Schema<Policies>): Schema<Policies> {
 }
 
 function subjectOf(key: string): string {
-  const { actsOn = ["requests"] as const } = policies.find(({ kind }) => kind === key) ?? {};
-  return trafficText(actsOn);
+  const policy = policies.find(({ kind }) => kind === key);
+  return trafficText(policy?.traits.actsOn ?? ["requests"]);
 }
 
 function backendSchema<Policies>(requestPolicies: Schema<Policies>) {

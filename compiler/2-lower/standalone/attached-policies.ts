@@ -180,7 +180,7 @@ export function actingThere(
 ): readonly PolicyConfig[] {
   if (carried === undefined) return policies;
   return policies.filter(
-    (each) => !attached.includes(each) || acts(policyOf(each.kind).actsOn, carried),
+    (each) => !attached.includes(each) || acts(policyOf(each.kind).traits.actsOn, carried),
   );
 }
 
@@ -208,7 +208,7 @@ function precision({ target }: AttachedPolicy): number {
 function reportTwice(before: AttachedPolicy, each: AttachedPolicy, diagnostics: Diagnostics): void {
   if (before.phase !== each.phase || !isDeepStrictEqual(before.target, each.target)) return;
   const replaced = (of: AttachedPolicy) => [
-    ...of.policies.filter(({ kind }) => policyOf(kind).merge === "replace"),
+    ...of.policies.filter(({ kind }) => policyOf(kind).lowering.merge === "replace"),
     ...sectionsOf(of.backendPolicies ?? {}),
   ];
   for (const { origin } of replaced(each)) {

@@ -133,8 +133,9 @@ function mergeKind<Kind extends PolicyKind>(
 ): PolicyConfig<Kind> | undefined {
   const first = policyOfKind(general, kind);
   const second = policyOfKind(specific, kind);
-  const { merge, kubernetes } = policyOf(kind);
-  if (first === undefined || second === undefined || merge !== "join") return second ?? first;
+  const { lowering, kubernetes } = policyOf(kind);
+  if (first === undefined || second === undefined || lowering.merge !== "join")
+    return second ?? first;
   const config = kubernetes?.join?.([first.config, second.config]) ?? second.config;
   return { ...second, config };
 }

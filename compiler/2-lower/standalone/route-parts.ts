@@ -63,8 +63,8 @@ function readPolicy<Kind extends PolicyKind>(
   value: unknown,
   origin: Origin,
 ): PolicyConfig<Kind> {
-  const { schema, lower } = policyOf(kind);
-  return { kind, config: lower(validated(schema, value), origin), origin };
+  const { schema, lowering } = policyOf(kind);
+  return { kind, config: lowering.lower(validated(schema, value), origin), origin };
 }
 
 /**
@@ -153,7 +153,7 @@ export function meetPolicies(
 ): void {
   for (const { kind, origin } of policies) {
     const name = String(origin.path.at(-1));
-    sections.meet({ name, actsOn: policyOf(kind).actsOn, origin }, carried);
+    sections.meet({ name, actsOn: policyOf(kind).traits.actsOn, origin }, carried);
   }
 }
 

@@ -144,7 +144,7 @@ function respondsAt(
   headers: OneReading,
 ): number | undefined {
   if (method !== "OPTIONS" || headers.origin === undefined) return undefined;
-  const at = policies.findIndex(({ kind }) => policyOf(kind).servesPreflights === true);
+  const at = policies.findIndex(({ kind }) => policyOf(kind).traits.servesPreflights === true);
   return at < 0 ? undefined : at;
 }
 

@@ -137,7 +137,7 @@ function edgeDifferences(
   const other = isPassedOn ? "connections forwarded unread" : "404";
   const kinds = policiesBefore(node).map(({ kind }) => kind);
   if (node === undefined || kinds.length === 0) return [];
-  const isServing = kinds.some((kind) => policyOf(kind).servesPreflights === true);
+  const isServing = kinds.some((kind) => policyOf(kind).traits.servesPreflights === true);
   const text = `before routing: ${kinds.join(", ")}`;
   const by: SidePlace = { side: after ? "after" : "before", origin: node.origin, text: listener };
   return [

@@ -15,7 +15,7 @@ export function changesBeforeRules(
   if (usesKey(old) === usesKey(now)) return [];
   // An additional policy that only refuses more cannot open access.
   const isMore = ({ kind }: PolicyUse) =>
-    policyOf(kind).direction === "closes" && !old.some((each) => each.kind === kind);
+    policyOf(kind).access?.direction === "closes" && !old.some((each) => each.kind === kind);
   if (usesKey(old) === usesKey(now.filter((use) => !isMore(use)))) return [];
   const kinds = [...new Set([...old, ...now].map(({ kind }) => kind))];
   return kinds.map((kind) => `changes that ${kind} makes to requests before rules`);

@@ -10,7 +10,7 @@ export function endsOf<Kind extends PolicyKind>({
   kind,
   settings,
 }: PolicyUse<Kind>): readonly RequestEnd[] | undefined {
-  return policyOf(kind).ends?.(settings);
+  return policyOf(kind).traits.ends?.(settings);
 }
 
 /** Whether every request is refused regardless of access rules. */

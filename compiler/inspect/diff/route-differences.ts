@@ -80,7 +80,7 @@ function formerOf(
 
 /** Returns the effect on access of adding or removing a policy. */
 export function policyDirection(kind: PolicyKind, what: "lost" | "gained"): ChangeDirection {
-  const direction = policyOf(kind).direction ?? "changes";
+  const direction = policyOf(kind).access?.direction ?? "changes";
   return what === "gained" ? direction : OPPOSITE[direction];
 }
 
@@ -146,7 +146,7 @@ function ownHeaders<Kind extends PolicyKind>({
   kind,
   settings,
 }: PolicyUse<Kind>): readonly string[] {
-  return policyOf(kind).ownHeaders?.(settings) ?? [];
+  return policyOf(kind).traits.ownHeaders?.(settings) ?? [];
 }
 
 /** Reports changed response headers that let pages of other origins read responses. */
@@ -165,7 +165,7 @@ function sharesResponses<Kind extends PolicyKind>({
   kind,
   settings,
 }: PolicyUse<Kind>): readonly string[] {
-  return policyOf(kind).sharesResponses?.(settings) ?? [];
+  return policyOf(kind).access?.sharesResponses?.(settings) ?? [];
 }
 
 /** Reports preflights that are newly refused, or no longer refused, before a policy answers them. */
@@ -191,7 +191,7 @@ function preflightDifferences(
 
 /** Returns the first policy that refuses preflights before they are answered; "" if no policy does, `undefined` if none answers them. */
 function guardOfPreflights(policies: readonly PolicyUse[]): PolicyKind | "" | undefined {
-  const end = policies.findIndex(({ kind }) => policyOf(kind).servesPreflights === true);
+  const end = policies.findIndex(({ kind }) => policyOf(kind).traits.servesPreflights === true);
   if (end < 0) return undefined;
   const guard = policies
     .slice(0, end)
@@ -228,7 +228,7 @@ function changedPolicy<Kind extends PolicyKind>(
   const old = found as PolicyUse<Kind>;
   if (settingsKey(old.settings) === settingsKey(use.settings)) return [];
   const by: SidePlace = { side: "after", origin: use.origin, text: use.kind };
-  const { compare } = policyOf(use.kind);
+  const compare = policyOf(use.kind).access?.compare;
   const endsNow = endsOf(use);
   const isOtherEnd = endsNow !== undefined && ends !== "changes";
   const known = isOtherEnd
@@ -266,7 +266,9 @@ const REFUSED = {
 export function servedBy({ policies, backends, refusal }: Served): string {
   if (refusal !== undefined) return REFUSED[refusal];
   if (backends.length > 0) return `served by ${backendText(backends)}`;
-  const responding = policies.findLast(({ kind }) => policyOf(kind).isTerminal !== undefined);
+  const responding = policies.findLast(
+    ({ kind }) => policyOf(kind).traits.isTerminal !== undefined,
+  );
   return `served by ${responding?.kind ?? NO_BACKEND}`;
 }
 

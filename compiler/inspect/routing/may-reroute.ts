@@ -8,7 +8,7 @@ export function changesRequest<Kind extends PolicyKind>({
   kind,
   settings,
 }: PolicyUse<Kind>): ChangedParts {
-  return policyOf(kind).changesRequest?.(settings) ?? [];
+  return policyOf(kind).traits.changesRequest?.(settings) ?? [];
 }
 
 /** Returns the policy of a listener that may change which route a request reaches; `undefined` if no policy does. */

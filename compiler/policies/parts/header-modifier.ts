@@ -30,25 +30,35 @@ export function headerModifier<const Kind extends string>(
     kind,
     summary,
     scope: ["listener", "route"],
-    actsOn: ["requests"],
+    traits: {
+      actsOn: ["requests"],
+      ...(part === "request" && {
+        ownHeaders: ({ set, remove }: HeaderChangesNode) => [
+          ...set.map(([name]) => name),
+          ...remove,
+        ],
+        changesRequest: ({ set, add, remove }: HeaderChangesNode) => [
+          ...[...set, ...add].map(([name]) => name),
+          ...remove,
+        ],
+      }),
+    },
+    ...(part === "response" && {
+      access: {
+        sharesResponses: ({ set, add }: HeaderChangesNode) =>
+          [...set, ...add].flatMap(([name, value]) =>
+            /^access-control-/i.test(name) ? `${name.toLowerCase()}: ${shownText(value)}` : [],
+          ),
+      },
+    }),
     schema: headerChangesSchema(`Changes to the ${part}'s headers.`),
     aliases: [["headerModifiers", part]],
     names: [`${part}Headers`],
-    ...(part === "request" && {
-      ownHeaders: ({ set, remove }: HeaderChangesNode) => [...set.map(([name]) => name), ...remove],
-      changesRequest: ({ set, add, remove }: HeaderChangesNode) => [
-        ...[...set, ...add].map(([name]) => name),
-        ...remove,
-      ],
-    }),
-    ...(part === "response" && {
-      sharesResponses: ({ set, add }: HeaderChangesNode) =>
-        [...set, ...add].flatMap(([name, value]) =>
-          /^access-control-/i.test(name) ? `${name.toLowerCase()}: ${shownText(value)}` : [],
-        ),
-    }),
-    merge: "replace",
-    lower: readHeaderChanges,
+    lowering: {
+      merge: "replace",
+      lower: readHeaderChanges,
+      resolve: resolveHeaderChanges,
+    },
     kubernetes: {
       field: "traffic.headerModifiers",
       part,
@@ -56,6 +66,5 @@ export function headerModifier<const Kind extends string>(
       schema: kubernetesHeaderChangesSchema,
       lower: (value, { origin }) => readKubernetesHeaderChanges(value, origin),
     },
-    resolve: resolveHeaderChanges,
   };
 }

@@ -43,7 +43,7 @@ export function backendConfigs(
   context: PolicyContext,
 ): readonly RouteBackend[] {
   const servers = backends.reduce((sum, { backend }) => sum + serverCount(backend), 0);
-  const isChosen = policies.some(({ kind }) => policyOf(kind).choosesServer === true);
+  const isChosen = policies.some(({ kind }) => policyOf(kind).traits.choosesServer === true);
   const isAlone =
     servers < 2 && !isChosen && backends.every(({ backend }) => isOneServer(backend.config));
   // Splits the backend's share evenly over its servers, in whole numbers.

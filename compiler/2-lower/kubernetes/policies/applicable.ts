@@ -79,8 +79,8 @@ function actsOnOf(field: string): readonly Traffic[] | undefined {
 const PASSED_ON: readonly Traffic[] = ["forwards"];
 
 const ACTS_ON: ReadonlyMap<string, readonly Traffic[]> = new Map(
-  policies.flatMap(({ kubernetes, actsOn, onBackend }) => [
-    ...(kubernetes === undefined ? [] : [[kubernetes.field, actsOn] as const]),
+  policies.flatMap(({ kubernetes, traits, onBackend }) => [
+    ...(kubernetes === undefined ? [] : [[kubernetes.field, traits.actsOn] as const]),
     ...(onBackend === undefined ? [] : [[`backend.${onBackend.field}`, PASSED_ON] as const]),
   ]),
 );

@@ -63,8 +63,8 @@ export function isJoined(field: string): boolean {
 
 const JOINED: ReadonlySet<string> = new Set([
   "frontend.networkAuthorization",
-  ...policies.flatMap(({ kubernetes, onBackend, merge }) =>
-    kubernetes !== undefined && merge === "join"
+  ...policies.flatMap(({ kubernetes, onBackend, lowering }) =>
+    kubernetes !== undefined && lowering.merge === "join"
       ? [kubernetes.field, ...(onBackend === undefined ? [] : [`backend.${onBackend.field}`])]
       : [],
   ),

@@ -124,7 +124,7 @@ function reached(found: readonly ReadPolicy[]): {
   // Without a call to the backend, there are no forwarded requests.
   const before = found
     .slice(0, end)
-    .filter(({ config }) => policyOf(config.kind).actsOn.includes("requests"));
+    .filter(({ config }) => policyOf(config.kind).traits.actsOn.includes("requests"));
   return { acting: [...before, response, ...own], hasResponse, callsNothing: true };
 }
 

@@ -75,7 +75,8 @@ function joined<Kind extends PolicyKind>(
   backends: readonly Ruled[],
   { diagnostics }: PolicyContext,
 ): PolicyConfig<Kind> | undefined {
-  const { actsOn, kubernetes } = policyOf(kind);
+  const { traits, kubernetes } = policyOf(kind);
+  const { actsOn } = traits;
   const isOfRequests = actsOn.includes("requests");
   const carrying = backends.filter(
     ({ backend, weight }) =>
