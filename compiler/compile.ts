@@ -1,5 +1,5 @@
 import { parse } from "./1-parse/parse.ts";
-import { KeptInput } from "./1-parse/read-files.ts";
+import { CachedInput } from "./1-parse/read-files.ts";
 import type { KubernetesModel } from "./2-lower/kubernetes/gateway/gateways.ts";
 import { CachedRoutes } from "./2-lower/kubernetes/routes/cached-routes.ts";
 import { type LowerOptions, lower } from "./2-lower/lower.ts";
@@ -42,8 +42,8 @@ export interface CheckOptions extends LowerOptions {
 }
 
 /** Cached results of a check for the next check of a similar input. */
-export class KeptCheck {
-  readonly input = new KeptInput();
+export class CachedCheck {
+  readonly input = new CachedInput();
   readonly routes = new CachedRoutes();
   readonly resolutions = new CachedResolutions();
 }
@@ -53,7 +53,7 @@ export function checkFiles(
   paths: readonly string[],
   host: Host,
   options: CheckOptions,
-  kept?: KeptCheck,
+  cached?: CachedCheck,
 ): Checked {
   const read = new Map<string, FileText>();
   // Reads each file once per run: many routes may refer to the same file, and all see the same state of it.
@@ -65,12 +65,12 @@ export function checkFiles(
       return text;
     },
   };
-  const parsed = parse(paths, recording, kept?.input);
-  const lowered = parsed.value && lower(parsed.value, options, kept?.routes);
+  const parsed = parse(paths, recording, cached?.input);
+  const lowered = parsed.value && lower(parsed.value, options, cached?.routes);
   const resolved =
     parsed.value &&
     lowered?.value &&
-    resolve(lowered.value, parsed.value, recording, kept?.resolutions);
+    resolve(lowered.value, parsed.value, recording, cached?.resolutions);
   const found = [parsed, lowered, resolved].flatMap((phase) => phase?.diagnostics ?? []);
   const diagnostics = [...found, ...(options.bugs ?? [])];
   const errors = diagnostics.filter((each) => isError(each, options.isStrict));

@@ -12,7 +12,7 @@ function text(found: readonly Import[]): string[] {
 const floors: Readonly<Record<string, readonly string[]>> = {
   compiler: [
     "host.ts",
-    "kept-results.ts",
+    "cached-results.ts",
     "installation.ts",
     "diagnostics",
     "model",

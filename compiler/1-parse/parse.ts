@@ -17,8 +17,8 @@ import { inputFiles, isEmpty } from "./input-files.ts";
 import { type ReadDocument, readManifests, withoutSecrets } from "./kubernetes/manifests.ts";
 import { reportUnnamed } from "./kubernetes/unnamed-manifests.ts";
 import {
+  type CachedInput,
   type DocumentForm,
-  type KeptInput,
   plainDocuments,
   type ReadFile,
   readFiles,
@@ -64,12 +64,12 @@ export interface KubernetesInput {
 /**
  * Reads the input: files, the YAML and JSON files of folders, `-` for standard input. Every readable file is in
  * `files`, even with mistakes, for printing them. Mistakes do not stop later phases from checking the rest, so that one
- * run finds all of them. `kept` caches unchanged files.
+ * run finds all of them. `cached` holds the results of unchanged files.
  */
 export function parse(
   paths: readonly string[],
   host: Host,
-  kept?: KeptInput,
+  cached?: CachedInput,
 ): WithDiagnostics<Parsed> & { readonly files: readonly SourceFile[] } {
   const diagnostics = new Diagnostics();
   const given = inputFiles(paths, host);
@@ -78,7 +78,7 @@ export function parse(
     given.map((file) => file.path),
     host,
     diagnostics,
-    kept,
+    cached,
   );
   const meant = meantFiles(read, named);
   const files = meant.map(({ source }) => source);
@@ -96,7 +96,7 @@ export function parse(
     reportOthers(readable, named, diagnostics);
     const documents = readable.flatMap(({ plain }) => plain());
     reportUnnamed(documents, diagnostics);
-    const manifests = readManifests(documents, diagnostics, kept?.manifests);
+    const manifests = readManifests(documents, diagnostics, cached?.manifests);
     // References may lead to files that cannot be read.
     if (isIncomplete) return result(undefined);
     const byFile = Map.groupBy(documents, ({ origin }) => origin.file);

@@ -1,9 +1,9 @@
 import path from "node:path";
 import { isMap } from "yaml";
+import { CachedByObject, CachedResults } from "../cached-results.ts";
 import { type Diagnostic, Diagnostics } from "../diagnostics/diagnostic.ts";
 import type { SourceDocument, SourceFile } from "../diagnostics/source.ts";
 import type { Host } from "../host.ts";
-import { KeptByObject, KeptResults } from "../kept-results.ts";
 import { readDocuments } from "./documents.ts";
 import { isEmpty, isSchema, isStandalone } from "./input-files.ts";
 import type { ReadDocument, ReadManifests } from "./kubernetes/manifests.ts";
@@ -27,17 +27,17 @@ export interface ReadFile {
 export type DocumentForm = "empty" | "schema" | "manifest" | "standalone" | "other";
 
 /** Cached results of reading an input: unchanged files are neither read nor validated again. */
-export class KeptInput {
-  readonly files = new KeptResults<ReadFile>();
-  readonly manifests = new KeptByObject<ReadDocument, ReadManifests>();
+export class CachedInput {
+  readonly files = new CachedResults<ReadFile>();
+  readonly manifests = new CachedByObject<ReadDocument, ReadManifests>();
 }
 
-/** Reads files and reports those that cannot be read. `kept` caches unchanged files. */
+/** Reads files and reports those that cannot be read. `cached` holds the results of unchanged files. */
 export function readFiles(
   paths: readonly string[],
   host: Host,
   diagnostics: Diagnostics,
-  kept: KeptInput | undefined,
+  cached: CachedInput | undefined,
 ): readonly ReadFile[] {
   const names = stableNames(paths);
   return paths.flatMap((file, index) => {
@@ -47,7 +47,7 @@ export function readFiles(
       const read = () =>
         text.isDamaged ? damaged(name, file, text.text) : readOne(name, file, text.text);
       const one =
-        kept?.files.of(`${name}\n${file}`, text.text, () => withoutNodes(read())) ?? read();
+        cached?.files.of(`${name}\n${file}`, text.text, () => withoutNodes(read())) ?? read();
       // A file of another tool is reported as such, rather than by its first YAML mistake.
       if (one.found.length > 0 && !reportOtherTool(one.source, diagnostics))
         for (const each of one.found) diagnostics.add(each);

@@ -18,8 +18,8 @@ import { lineAndColumn, locate, type SourceFile } from "../diagnostics/source.ts
 import type { Program } from "../ir/program.ts";
 import { servedHosts, servedRoutes, servedTcpRoutes } from "../ir/routes.ts";
 import { kebabCase } from "../model/identifiers.ts";
+import type { CachedModules } from "./cached-modules.ts";
 import { inputNames } from "./input-names.ts";
-import type { KeptModules } from "./kept-modules.ts";
 import { namedNeeds } from "./startup-needs.ts";
 import { tableParts } from "./table-parts.ts";
 
@@ -28,14 +28,14 @@ export type TraceLevel = "path" | "line" | "none";
 
 /**
  * Emits a program as TypeScript: `main.ts`, the parts of a long routing table, a module for each route, then those of
- * listeners with policies. `kept`: modules of routes that have not changed since the last compilation. `bugs`: collects
+ * listeners with policies. `cached`: modules of routes that have not changed since the last compilation. `bugs`: collects
  * errors of gwc at routes and listeners, whose modules are then missing; without it, they are thrown.
  */
 export function emitModules(
   program: Program,
   trace: TraceLevel,
   files: readonly SourceFile[],
-  kept?: KeptModules,
+  cached?: CachedModules,
   bugs?: Diagnostics,
 ): readonly PrintedModule[] {
   const partOf = (at: Origin, make: () => PrintedModule): readonly PrintedModule[] => {
@@ -48,7 +48,7 @@ export function emitModules(
   const hasThreads = program.process.workers !== undefined;
   const places = placeNames(files);
   const tracer = traceOf(trace, places, files);
-  const needs = namedNeeds(program, kept?.needs);
+  const needs = namedNeeds(program, cached?.needs);
   const names = mainNames(program);
   const parts = tableParts(program, names);
   const main = mainModule(program, {
@@ -85,15 +85,15 @@ export function emitModules(
     };
     const make = () => routeModule(route, { ...context, trace: tracer });
     // Lines shift without any change to the route.
-    if (kept === undefined || trace === "line") return partOf(route.origin, make);
+    if (cached === undefined || trace === "line") return partOf(route.origin, make);
     const name = `${trace} ${own} ${context.path}`;
-    return partOf(route.origin, () => kept.of(name, route, { ...context, places }, make));
+    return partOf(route.origin, () => cached.of(name, route, { ...context, places }, make));
   });
   const labels = new Map(served.map(({ route }) => [route.id, route.name]));
   const tables = [...parts.values()].flat().map((part) => {
     const context = { inputs, labels, routePath: (route: string) => `../${routePath(route)}` };
     const make = () => tablePartModule(part, context);
-    return kept?.ofTable(`${own} ${part.path}`, part, context, make) ?? make();
+    return cached?.ofTable(`${own} ${part.path}`, part, context, make) ?? make();
   });
   const tcpRoutes = servedTcpRoutes(program).flatMap(({ route }) =>
     partOf(route.origin, () =>

@@ -1,9 +1,9 @@
 import { isHole } from "../../templates/code/hole.ts";
+import type { CachedByObject } from "../cached-results.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { Program, RouteNode } from "../ir/program.ts";
 import { servedRoutes } from "../ir/routes.ts";
 import type { StartupNode } from "../ir/startup.ts";
-import type { KeptByObject } from "../kept-results.ts";
 import type { MountedFile } from "../model/texts.ts";
 
 /**
@@ -18,10 +18,10 @@ export function startupNeeds(program: Program): readonly StartupNode[] {
   return [...needs.values()];
 }
 
-/** Returns the same, once for each place that names one. `kept`: the cached needs of routes that have not changed. */
+/** Returns the same, once for each place that names one. `cached`: the needs of routes that have not changed. */
 export function namedNeeds(
   program: Program,
-  kept?: KeptByObject<RouteNode, readonly StartupNode[]>,
+  cached?: CachedByObject<RouteNode, readonly StartupNode[]>,
 ): readonly StartupNode[] {
   const { binds, tcp, tracing } = program;
   const routes = new Map<object, RouteNode>(
@@ -29,7 +29,7 @@ export function namedNeeds(
   );
   return needsOf({ binds, tcp, tracing }, (value) => {
     const route = routes.get(value);
-    return route && kept?.of(route, () => needsOf(route, () => undefined));
+    return route && cached?.of(route, () => needsOf(route, () => undefined));
   });
 }
 

@@ -69,7 +69,7 @@ function send(
   const refusal = isTunnel
     ? tunnelRefusal({ isForwardProxy: false, takesTunnels: false, ...settings })
     : undefined;
-  if (refusal !== undefined) return Promise.resolve(refusedTunnel(trial, refusal));
+  if (refusal !== undefined) return Promise.resolve(tunnelOutcome(trial, refusal));
   const response = new TrialResponse(isTunnel);
   return new Promise((resolve) => {
     let failure: string | undefined;
@@ -119,7 +119,7 @@ function send(
 }
 
 /** Outcome of CONNECT on a port that does not accept tunnels: it is refused before a listener is chosen. */
-function refusedTunnel({ request, calls, claims }: Trial, status: number): TrialOutcome {
+function tunnelOutcome({ request, calls, claims }: Trial, status: number): TrialOutcome {
   const { method, headers, isTls, target } = request;
   return {
     status,

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node
 import path from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { cacheFolder } from "../../compiler/4-emit/check/cache-folder.ts";
+import { CachedEntries } from "../../compiler/4-emit/check/cached-entries.ts";
 import { checkModules } from "../../compiler/4-emit/check/check.ts";
-import { KeptEntries } from "../../compiler/4-emit/check/kept-entries.ts";
 import type { PrintedModule } from "../../templates/code/print.ts";
 import { compileFile } from "../harness/compile-file.ts";
 import { gwc } from "../harness/gwc.ts";
@@ -77,7 +77,7 @@ describe("what was checked is remembered", () => {
       const good = readFileSync(file, "utf8");
       const [, key = ""] = /\[\["(.+?)"/.exec(good) ?? [];
       const known = () =>
-        ["other", key].filter((each) => new KeptEntries(file, 9).get(each) !== undefined);
+        ["other", key].filter((each) => new CachedEntries(file, 9).get(each) !== undefined);
       expect(known()).toEqual([key]);
       const more = good.replace("[[", '[["other",""],[');
       for (const text of ["", "rubbish", good.slice(0, -9), more]) {
@@ -95,12 +95,12 @@ describe("what was checked is remembered", () => {
   });
 
   it("the memory is bounded: what was not asked for goes first", () => {
-    const file = path.join(temporaryFolder(), "kept.json");
-    const entries = new KeptEntries(file, 2);
+    const file = path.join(temporaryFolder(), "cached.json");
+    const entries = new CachedEntries(file, 2);
     for (const key of ["a", "b", "c"]) entries.set(key, key);
     entries.get("a");
     entries.save();
-    const later = new KeptEntries(file, 2);
+    const later = new CachedEntries(file, 2);
     expect(["a", "b", "c"].map((key) => later.get(key))).toEqual(["a", undefined, "c"]);
   });
 

@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
-import { KeptModules } from "../../compiler/4-emit/kept-modules.ts";
-import { checkFiles, KeptCheck } from "../../compiler/compile.ts";
-import { compileFiles, KeptCompilation } from "../../compiler/controller/model/compile-files.ts";
+import { CachedModules } from "../../compiler/4-emit/cached-modules.ts";
+import { CachedByObject } from "../../compiler/cached-results.ts";
+import { CachedCheck, checkFiles } from "../../compiler/compile.ts";
+import { CachedCompilation, compileFiles } from "../../compiler/controller/model/compile-files.ts";
 import { messageOf } from "../../compiler/diagnostics/messages/index.ts";
 import { memoryHost } from "../../compiler/host.ts";
-import { KeptByObject } from "../../compiler/kept-results.ts";
 import type { PrintedModule } from "../../templates/code/print.ts";
 import { freePort } from "../harness/free-port.ts";
 import { startIsolated } from "../harness/isolated-gateway.ts";
@@ -64,7 +64,7 @@ const files = Object.fromEntries(
 );
 
 /** The manifests as they are read, but for a member of one, which throws from its nth read on. */
-class FaultyMember extends KeptByObject<object, object> {
+class FaultyMember extends CachedByObject<object, object> {
   readonly #title: string;
   readonly #member: string;
   readonly #nth: number;
@@ -113,8 +113,8 @@ function served(checked: ReturnType<typeof checkFiles>): string | undefined {
 const before = served(checkFiles(Object.keys(files), memoryHost(files), options));
 
 /** Modules of routes, of which one cannot be emitted unless it is closed. */
-class FaultyModules extends KeptModules {
-  override of(...[name, route, context, make]: Parameters<KeptModules["of"]>): PrintedModule {
+class FaultyModules extends CachedModules {
+  override of(...[name, route, context, make]: Parameters<CachedModules["of"]>): PrintedModule {
     if (name.endsWith(" routes/x.ts") && route.policies.length > 0) throw new TypeError("a text");
     return super.of(name, route, context, make);
   }
@@ -140,10 +140,10 @@ it("an error thrown while the code of a route is written closes that route", () 
   };
   const texts = [...tenant, x, policy].map((each) => JSON.stringify(each));
   const paths = Object.fromEntries(texts.map((text, index) => [`/${index}.json`, text]));
-  const kept = new KeptCompilation();
-  const { gateways: whole } = compileFiles(paths, undefined, kept);
-  Object.assign(kept, { modules: new FaultyModules() });
-  const { gateways, statuses } = compileFiles(paths, undefined, kept);
+  const cached = new CachedCompilation();
+  const { gateways: whole } = compileFiles(paths, undefined, cached);
+  Object.assign(cached, { modules: new FaultyModules() });
+  const { gateways, statuses } = compileFiles(paths, undefined, cached);
   const [before, after] = [whole, gateways].map((each) => each.get("default/g")?.modules ?? []);
   const changed = after?.filter(({ path, text }) => {
     return before?.every((each) => each.path !== path || each.text !== text);
@@ -171,9 +171,9 @@ it.each(members)(
     // Its first reads are in different parts of the compiler.
     for (const nth of [1, 3]) {
       const faulty = new FaultyMember(title, member, nth);
-      const kept = new KeptCheck();
-      Object.assign(kept.input, { manifests: faulty });
-      const checked = checkFiles(Object.keys(files), memoryHost(files), options, kept);
+      const cached = new CachedCheck();
+      Object.assign(cached.input, { manifests: faulty });
+      const checked = checkFiles(Object.keys(files), memoryHost(files), options, cached);
       if (!faulty.hasThrown) continue;
       const found = checked.diagnostics.filter(({ code }) => code === "internal-error");
       expect(found.length).toBeGreaterThan(0);

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { FairQueue } from "../../compiler/controller/status/fair-queue.ts";
+import { FairQueue } from "../../compiler/controller/fair-queue.ts";
 
 it("statuses of a namespace with thousands hold up those of others by one each", () => {
   const queue = new FairQueue<number>();

@@ -1,3 +1,4 @@
+import type { CachedByObject } from "../../cached-results.ts";
 import {
   type ConfigPath,
   childOf,
@@ -7,7 +8,6 @@ import {
 } from "../../diagnostics/diagnostic.ts";
 import { guarded } from "../../diagnostics/guarded.ts";
 import { suggest } from "../../diagnostics/suggestion.ts";
-import type { KeptByObject } from "../../kept-results.ts";
 import type { KeyedData, Manifest, ManifestKind } from "../../manifests/manifests.ts";
 import { cutBelow, isLargerThan, MAX_LEVELS, MAX_SIZE } from "../../model/nesting.ts";
 import {
@@ -57,17 +57,17 @@ export interface ReadDocument {
 export function readManifests(
   documents: readonly ReadDocument[],
   diagnostics: Diagnostics,
-  kept?: KeptByObject<ReadDocument, ReadManifests>,
+  cached?: CachedByObject<ReadDocument, ReadManifests>,
 ): readonly Manifest[] {
   // Schemas are only compiled for documents without a cached result.
-  const unread = documents.filter((document) => kept?.has(document) !== true);
+  const unread = documents.filter((document) => cached?.has(document) !== true);
   const read = manifestReader(unread.map(({ value }) => value));
   const readOne = (document: ReadDocument): ReadManifests => {
     const found = new Diagnostics();
     return { manifests: read(document, found), found: found.list };
   };
   const manifests = documents.flatMap((document) => {
-    const one = kept?.of(document, () => readOne(document)) ?? readOne(document);
+    const one = cached?.of(document, () => readOne(document)) ?? readOne(document);
     for (const each of one.found) diagnostics.add(each);
     return one.manifests;
   });

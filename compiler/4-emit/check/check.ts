@@ -1,8 +1,13 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import type { PrintedModule } from "../../../templates/code/print.ts";
-import { digestOf, KeptEntries } from "./kept-entries.ts";
-import { keptRuntime, plainRuntime, runtimeSources, typescriptVersion } from "./runtime-modules.ts";
+import { CachedEntries, digestOf } from "./cached-entries.ts";
+import {
+  cachedRuntime,
+  plainRuntime,
+  runtimeSources,
+  typescriptVersion,
+} from "./runtime-modules.ts";
 import { checkerFile, type EmitFinding, typeFindings } from "./type-checker.ts";
 
 /** Maximum number of cached verdicts: enough for a gateway of 10,000 routes or for many small ones. */
@@ -20,10 +25,10 @@ export async function checkModules(
   if (cache === undefined) return typeFindings(modules, modules, plainRuntime());
   const sources = runtimeSources();
   const keys = moduleKeys(modules, digestOf(checkerDigest(), ...[...sources].flat()));
-  const right = new KeptEntries(path.join(cache, "checked-modules.json"), KEPT_MODULES);
+  const right = new CachedEntries(path.join(cache, "checked-modules.json"), KEPT_MODULES);
   const unchecked = [...keys].filter(([, key]) => right.get(key) === undefined);
   if (unchecked.length === 0) return [];
-  const runtime = keptRuntime(sources, path.join(cache, "declarations.json"));
+  const runtime = cachedRuntime(sources, path.join(cache, "declarations.json"));
   const findings = await typeFindings(
     modules,
     unchecked.map(([module]) => module),

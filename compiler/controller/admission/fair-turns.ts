@@ -1,3 +1,5 @@
+import { FairQueue } from "../fair-queue.ts";
+
 /** Work that waits for its turn. */
 interface Waiting {
   readonly start: () => void;
@@ -5,30 +7,34 @@ interface Waiting {
 }
 
 /**
- * Does work one after the other, callers in turn: who asks for much holds up nobody else for longer than one piece of it.
- * When too much waits, the newest of the caller with the most is refused.
+ * Runs tasks one after the other, those of each caller in turn. When too many wait, the newest one of the caller with
+ * the most is refused.
  */
 export class FairTurns {
-  readonly #most: number;
-  /** By caller; the next one is first. */
-  readonly #waiting: Map<string, Waiting[]> = new Map();
+  readonly #max: number;
+  readonly #waiting = new FairQueue<Waiting>();
   /** Number of waiting tasks, and of running ones. */
   #count = 0;
+  #lastId = 0;
   #isBusy = false;
 
-  constructor(most: number) {
-    this.#most = most;
+  constructor(max: number) {
+    this.#max = max;
   }
 
-  /** Does the work in its turn. Rejects as the work does, or when it is refused. */
+  /** Runs a task in its turn. Rejects if the task does, or if it is refused. */
   async take<Result>(caller: string, work: () => Promise<Result>): Promise<Result> {
-    if (this.#count >= this.#most && !this.#makePlace(caller)) throw tooMany();
+    if (this.#count >= this.#max) {
+      const dropped = this.#waiting.dropNewest(caller);
+      if (dropped === undefined) throw tooMany();
+      dropped.refuse();
+    }
     this.#count += 1;
     try {
       await new Promise<void>((start, reject) => {
-        const own = this.#waiting.get(caller) ?? [];
-        own.push({ start, refuse: () => reject(tooMany()) });
-        this.#waiting.set(caller, own);
+        this.#lastId += 1;
+        const refuse = () => reject(tooMany());
+        this.#waiting.add(caller, String(this.#lastId), { start, refuse });
         if (!this.#isBusy) this.#next();
       });
     } catch (error) {
@@ -44,23 +50,11 @@ export class FairTurns {
     }
   }
 
-  /** Refuses the newest work of the caller with the most, where that has more than this one would have. */
-  #makePlace(caller: string): boolean {
-    const [greediest] = [...this.#waiting.values()].toSorted((a, b) => b.length - a.length);
-    const own = this.#waiting.get(caller)?.length ?? 0;
-    if (greediest === undefined || greediest.length <= own + 1) return false;
-    greediest.pop()?.refuse();
-    return true;
-  }
-
   #next(): void {
-    const [first] = this.#waiting;
-    if (first === undefined) return;
-    const [caller, [next, ...others]] = first;
-    this.#waiting.delete(caller);
-    if (others.length > 0) this.#waiting.set(caller, others);
+    const [, next] = this.#waiting.take(() => true) ?? [];
+    if (next === undefined) return;
     this.#isBusy = true;
-    next?.start();
+    next.start();
   }
 }
 

@@ -1,5 +1,5 @@
+import type { CachedByObject } from "../../cached-results.ts";
 import type { Program, RouteNode } from "../../ir/program.ts";
-import type { KeptByObject } from "../../kept-results.ts";
 
 /** A port of a Service, or of the pods of an InferencePool, as a host of the code names it. */
 export interface ServicePortName {
@@ -9,10 +9,10 @@ export interface ServicePortName {
   readonly isPool?: true;
 }
 
-/** The Services that a program calls. `kept`: those of routes that did not change. */
+/** The Services that a program calls. `cached`: those of routes that did not change. */
 export function servicesOf(
   { binds, tcp, accessLog, tracing }: Program,
-  kept?: KeptByObject<RouteNode, readonly ServicePortName[]>,
+  cached?: CachedByObject<RouteNode, readonly ServicePortName[]>,
 ): readonly ServicePortName[] {
   const routes = new Set(
     binds.flatMap(({ listeners }) => listeners.flatMap((each) => each.routes)),
@@ -23,7 +23,7 @@ export function servicesOf(
     listeners: bind.listeners.map((listener) => ({ ...listener, routes: [], table: [] })),
   }));
   const called = [...routes].flatMap(
-    (route) => kept?.of(route, () => servicesIn(route)) ?? servicesIn(route),
+    (route) => cached?.of(route, () => servicesIn(route)) ?? servicesIn(route),
   );
   const all = [...called, ...servicesIn([others, tcp, accessLog, tracing])];
   return [...new Map(all.map((each) => [endpointsName(each), each])).values()];

@@ -1,14 +1,13 @@
 import type { PrintedModule } from "../../../templates/code/print.ts";
 import { kubernetesResources } from "../../../templates/kubernetes/resources.ts";
 import type { AgentPodSettings } from "../../../templates/kubernetes/settings.ts";
-import { KeptModules } from "../../4-emit/kept-modules.ts";
+import { CachedModules } from "../../4-emit/cached-modules.ts";
 import { emitModules } from "../../4-emit/modules.ts";
-import { type Checked, checkFiles, KeptCheck } from "../../compile.ts";
+import { CachedCheck, type Checked, checkFiles } from "../../compile.ts";
 import { type Diagnostic, Diagnostics } from "../../diagnostics/diagnostic.ts";
 import { guarded } from "../../diagnostics/guarded.ts";
 import { memoryHost } from "../../host.ts";
 import type { Program, RouteNode } from "../../ir/program.ts";
-import { KeptByObject } from "../../kept-results.ts";
 import type { Json } from "../../model/json.ts";
 import type { LiteralSecret } from "../../model/literal-secrets.ts";
 import { concernedGateways } from "../../status/concerned-gateways.ts";
@@ -62,10 +61,10 @@ export interface CompiledFiles {
 }
 
 /** Cached results for the next compilations: most objects do not change. */
-export class KeptCompilation {
-  readonly check = new KeptCheck();
-  readonly modules = new KeptModules();
-  readonly services = new KeptByObject<RouteNode, readonly ServicePortName[]>();
+export class CachedCompilation {
+  readonly check = new CachedCheck();
+  readonly modules = new CachedModules();
+  readonly services = new CachedByObject<RouteNode, readonly ServicePortName[]>();
 
   /** A compilation has ended. */
   turn(): void {
@@ -76,24 +75,24 @@ export class KeptCompilation {
 
 /**
  * Compiles manifests with the functions of `gwc build`. Parts with mistakes are isolated and reported in their status;
- * the rest is served. `kept`: results of parts that have not changed, which are not read and written again.
+ * the rest is served. `cached`: results of parts that have not changed, which are not read and written again.
  */
 export function compileFiles(
   files: Readonly<Record<string, string>>,
   pods: PodSettings | undefined,
-  kept?: KeptCompilation,
+  cached?: CachedCompilation,
 ): CompiledFiles {
   const options = { name: "gateway", isStrict: false, isIsolating: true, isDelivered: true };
   // Each path is a file: looking for folders among thousands of them takes longer than compiling.
   const host = { ...memoryHost(files), filesIn: () => undefined };
   const attempt = (bugs: readonly Diagnostic[]): Attempt => {
-    const checked = checkFiles(Object.keys(files), host, { ...options, bugs }, kept?.check);
+    const checked = checkFiles(Object.keys(files), host, { ...options, bugs }, cached?.check);
     const found = new Diagnostics();
     const compiled = checked.programs.flatMap((program) => {
       const { deployment } = program;
       if (deployment === undefined) return [];
       const own = new Diagnostics();
-      const emit = () => emitGateway(program, deployment, checked, { pods, kept, bugs: own });
+      const emit = () => emitGateway(program, deployment, checked, { pods, cached, bugs: own });
       const gateway = guarded(deployment.origin, own, emit);
       for (const bug of own.list) found.add(bug);
       // Code without one of its modules does not run.
@@ -104,7 +103,7 @@ export function compileFiles(
   const first = attempt([]);
   // Routes and listeners that cannot be emitted are closed.
   const { checked, compiled } = first.found.length === 0 ? first : attempt(first.found);
-  kept?.turn();
+  cached?.turn();
   const { kubernetes } = checked;
   const statuses = kubernetes === undefined ? [] : timelessStatuses(checked, kubernetes);
   const gateways = new Map(compiled.map((gateway) => [gateway.key, gateway]));
@@ -133,7 +132,7 @@ interface Attempt {
 /** Settings of emitting a Gateway. */
 interface EmitGatewaySettings {
   readonly pods: PodSettings | undefined;
-  readonly kept: KeptCompilation | undefined;
+  readonly cached: CachedCompilation | undefined;
   readonly bugs: Diagnostics;
 }
 
@@ -148,17 +147,17 @@ function emitGateway(
   program: Program,
   deployment: NonNullable<Program["deployment"]>,
   { files, literals }: Checked,
-  { pods, kept, bugs }: EmitGatewaySettings,
+  { pods, cached, bugs }: EmitGatewaySettings,
 ): CompiledGateway {
   const title = deployment.origin.resource?.name ?? "";
   const key = title.slice(title.indexOf(" ") + 1);
   const own = { ...program, inputs: [{ name: title, sha256: "" }] };
-  const modules = emitModules(own, "path", files, kept?.modules, bugs);
+  const modules = emitModules(own, "path", files, cached?.modules, bugs);
   const { namespace, name, secrets, configMaps } = deployment;
   return {
     ...{ key, namespace, name, modules, secrets, configMaps },
     literals: literals.filter(isReadBy(modules)),
-    services: servicesOf(program, kept?.services),
+    services: servicesOf(program, cached?.services),
     isInMesh: program.mesh !== undefined,
     objects: pods === undefined ? [] : objectsOf(program, key, pods),
   };

@@ -1,8 +1,8 @@
 import { parentPort } from "node:worker_threads";
 import { CompileChanges, type CompileRequest } from "./compile-changes.ts";
-import { compileFiles, KeptCompilation } from "./compile-files.ts";
+import { CachedCompilation, compileFiles } from "./compile-files.ts";
 
-const kept = new KeptCompilation();
+const cached = new CachedCompilation();
 const files: Map<string, string> = new Map();
 const changes = new CompileChanges();
 
@@ -10,5 +10,5 @@ const changes = new CompileChanges();
 parentPort?.on("message", ({ changed, removed, pods }: CompileRequest) => {
   for (const path of removed) files.delete(path);
   for (const [path, text] of Object.entries(changed)) files.set(path, text);
-  parentPort?.postMessage(changes.of(compileFiles(Object.fromEntries(files), pods, kept)));
+  parentPort?.postMessage(changes.of(compileFiles(Object.fromEntries(files), pods, cached)));
 });

@@ -1,11 +1,11 @@
 import { kinds, resourceKind, splitApiVersion } from "../../1-parse/kubernetes/kinds.ts";
 import { CONTROLLER } from "../../status/conditions.ts";
+import { FairQueue } from "../fair-queue.ts";
 import { type ApiObject, objectKey, resourcePath } from "../kubernetes/api-object.ts";
 import type { ApiServer } from "../kubernetes/api-server.ts";
 import { recordOf, textField } from "../kubernetes/json-fields.ts";
 import { ownerOf } from "../model/gateway-owner.ts";
 import type { WatchedObjects } from "../model/watched-objects.ts";
-import { FairQueue } from "./fair-queue.ts";
 import { leftStatus } from "./left-status.ts";
 import { isSameStatus, mergedStatus } from "./merged-status.ts";
 import { MistakeEvents } from "./mistake-events.ts";

@@ -2,9 +2,9 @@
  * Cached results of one compilation for the next, by name, with all their inputs: a result is recomputed if any input
  * differs. Results that a compilation does not use are dropped.
  */
-export class KeptResults<Value> {
-  #before: ReadonlyMap<string, KeptResult<Value>> = new Map();
-  #asked: Map<string, KeptResult<Value>> = new Map();
+export class CachedResults<Value> {
+  #before: ReadonlyMap<string, CachedResult<Value>> = new Map();
+  #asked: Map<string, CachedResult<Value>> = new Map();
 
   /** Returns the result of this name; `from` contains all its inputs. */
   of(name: string, from: string, make: () => Value): Value {
@@ -21,13 +21,13 @@ export class KeptResults<Value> {
   }
 }
 
-interface KeptResult<Value> {
+interface CachedResult<Value> {
   readonly from: string;
   readonly value: Value;
 }
 
 /** Cached results by the objects that they are computed from. */
-export class KeptByObject<Key extends object, Value> {
+export class CachedByObject<Key extends object, Value> {
   readonly #known: WeakMap<Key, Value> = new WeakMap();
 
   /** Whether the result of an object is cached. */

@@ -1,7 +1,10 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { compileFiles, KeptCompilation } from "../../../compiler/controller/model/compile-files.ts";
+import {
+  CachedCompilation,
+  compileFiles,
+} from "../../../compiler/controller/model/compile-files.ts";
 import { root } from "../../harness/root.ts";
 import { RandomSource } from "../../inspect/random-rules.ts";
 import { randomManifest } from "./random-manifests.ts";
@@ -41,23 +44,25 @@ const CHANGES: readonly (readonly [what: string, from: string | RegExp, to: stri
 
 describe("what one compilation leaves to the next", () => {
   it("changes nothing of what is compiled, whatever was declared before", () => {
-    const kept = new KeptCompilation();
+    const cached = new CachedCompilation();
     const files = declared();
-    expect(compileFiles(files, undefined, kept)).toEqual(compileFiles(files, undefined));
+    expect(compileFiles(files, undefined, cached)).toEqual(compileFiles(files, undefined));
     for (const [what, from, to] of CHANGES) {
       const before = JSON.stringify(files);
       for (const [file, text] of Object.entries(files)) files[file] = text.replace(from, to);
       expect(JSON.stringify(files), what).not.toBe(before);
-      expect(compileFiles(files, undefined, kept), what).toEqual(compileFiles(files, undefined));
+      expect(compileFiles(files, undefined, cached), what).toEqual(compileFiles(files, undefined));
     }
     for (const file of Object.keys(files)) {
       const { [file]: _, ...others } = files;
-      expect(compileFiles(others, undefined, kept), file).toEqual(compileFiles(others, undefined));
+      expect(compileFiles(others, undefined, cached), file).toEqual(
+        compileFiles(others, undefined),
+      );
     }
   });
 
   it("changes nothing of routes, policies and listeners that come, go and change by chance", () => {
-    const kept = new KeptCompilation();
+    const cached = new CachedCompilation();
     const random = new RandomSource(7);
     const files: Record<string, string> = {};
     let routes = 0;
@@ -67,7 +72,7 @@ describe("what one compilation leaves to the next", () => {
         if (random.chance(0.1)) delete files[file];
         else files[file] = JSON.stringify(object);
       }
-      const compiled = compileFiles(files, undefined, kept);
+      const compiled = compileFiles(files, undefined, cached);
       expect(compiled, `step ${step}`).toEqual(compileFiles(files, undefined));
       const all = [...compiled.gateways.values()];
       routes += all.flatMap((each) => each.modules.slice(1)).length;
@@ -76,10 +81,10 @@ describe("what one compilation leaves to the next", () => {
   });
 
   it("is the module of every route that did not change", () => {
-    const kept = new KeptCompilation();
+    const cached = new CachedCompilation();
     const files = declared();
     const modules = () => {
-      const { gateways } = compileFiles(files, undefined, kept);
+      const { gateways } = compileFiles(files, undefined, cached);
       return [...gateways.values()].flatMap((each) => each.modules);
     };
     const before = modules();

@@ -6,7 +6,7 @@ import path from "node:path";
  * Strings by key in a file that later processes read. It is a cache: a missing, truncated or foreign file counts as
  * empty, a failed write is ignored, and of two concurrent writes one is lost.
  */
-export class KeptEntries {
+export class CachedEntries {
   readonly #file: string;
   readonly #most: number;
   readonly #entries: Map<string, string>;

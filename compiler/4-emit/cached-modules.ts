@@ -4,12 +4,12 @@ import { isHole } from "../../templates/code/hole.ts";
 import type { PrintedModule } from "../../templates/code/print.ts";
 import type { RouteModuleContext } from "../../templates/modules/route.ts";
 import type { TablePart, TablePartContext } from "../../templates/modules/table-part.ts";
+import { CachedByObject, CachedResults } from "../cached-results.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { PlaceNames } from "../diagnostics/place-names.ts";
 import type { RouteNode } from "../ir/program.ts";
 import type { ServedHost } from "../ir/routes.ts";
 import type { StartupNode } from "../ir/startup.ts";
-import { KeptByObject, KeptResults } from "../kept-results.ts";
 import { isOrigin } from "./startup-needs.ts";
 
 /** Inputs of a route's module besides the route. */
@@ -24,14 +24,14 @@ interface RouteDigest {
 }
 
 /** Modules of unchanged routes, cached for the next compilation, and what routes need to start. */
-export class KeptModules {
-  readonly #modules = new KeptResults<PrintedModule>();
-  readonly #hosts = new KeptByObject<ServedHost["matches"][number], string>();
-  readonly #routes = new KeptByObject<RouteNode, RouteDigest>();
-  readonly #documents = new KeptByObject<object, number>();
+export class CachedModules {
+  readonly #modules = new CachedResults<PrintedModule>();
+  readonly #hosts = new CachedByObject<ServedHost["matches"][number], string>();
+  readonly #routes = new CachedByObject<RouteNode, RouteDigest>();
+  readonly #documents = new CachedByObject<object, number>();
   #documentCount = 0;
   /** Variables and files that routes read at start. */
-  readonly needs = new KeptByObject<RouteNode, readonly StartupNode[]>();
+  readonly needs = new CachedByObject<RouteNode, readonly StartupNode[]>();
 
   /** Returns the module of a route, cached under a unique name. */
   of(
