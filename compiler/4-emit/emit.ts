@@ -1,11 +1,16 @@
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
+import { stringify } from "yaml";
 import type { PrintedModule } from "../../templates/code/print.ts";
 import { withoutHidden } from "../../templates/code/quote.ts";
 import { dockerfile } from "../../templates/image/dockerfile.ts";
+import { kubernetesResources } from "../../templates/kubernetes/resources.ts";
 import { clientPorts } from "../../templates/modules/client-ports.ts";
 import type { SourceFile } from "../diagnostics/source.ts";
+import { policiesBefore } from "../ir/access.ts";
+import type { PolicyUse } from "../ir/policies.ts";
 import type { Program } from "../ir/program.ts";
+import { allRoutes } from "../ir/routes.ts";
 import { observabilityFiles } from "../observability/observability.ts";
 import { buildInfoOf } from "./build-info.ts";
 import { type Bundle, bundleModules } from "./bundle.ts";
@@ -13,10 +18,9 @@ import { checkModules } from "./check/check.ts";
 import type { EmitFinding } from "./check/type-checker.ts";
 import { startedCommands } from "./image-commands.ts";
 import { inputNames } from "./input-names.ts";
-import { kubernetesFiles } from "./kubernetes-files.ts";
 import { billOfMaterials } from "./manifest/bill-of-materials.ts";
-import { type BundleManifest, manifestOf } from "./manifest/manifest.ts";
-import { type ModuleGraph, moduleGraphOf } from "./manifest/module-graph.ts";
+import { gatewaySummary } from "./manifest/gateway-summary.ts";
+import type { GatewaySummary } from "./manifest/manifest-schema.ts";
 import { emitModules, type TraceLevel } from "./modules.ts";
 import type { OutputFile } from "./write.ts";
 
@@ -102,4 +106,100 @@ function jsonFile(name: string, value: object): OutputFile {
 
 function portOf(address: string): number {
   return Number(address.slice(address.lastIndexOf(":") + 1));
+}
+
+/**
+ * Content of `manifest.json`: a description of a bundle for people who did not build it. `gwc diff` accepts it as a
+ * side.
+ */
+interface BundleManifest extends GatewaySummary {
+  /** Version of gwc that built it. */
+  readonly gwc: string;
+  readonly gateway: string;
+  readonly inputs: readonly { readonly name: string; readonly sha256: string }[];
+  readonly ports: {
+    readonly clients: readonly number[];
+    /** `host:port` of metrics and of readiness. */
+    readonly stats: string;
+    readonly readiness: string;
+  };
+  readonly bundle: { readonly bytes: number; readonly sha256: string };
+  /** Files that the build wrote, sorted; the next build removes those that it no longer writes. */
+  readonly files: readonly string[];
+}
+
+/** Returns the manifest of a build. */
+function manifestOf(
+  program: Program,
+  bundle: BundleManifest["bundle"],
+  files: readonly string[],
+  version: string,
+): BundleManifest {
+  const { stats, readiness } = program.process.addresses;
+  return {
+    gwc: version,
+    gateway: program.name,
+    inputs: program.inputs,
+    ...gatewaySummary(program),
+    ports: { clients: clientPorts(program), stats, readiness },
+    bundle,
+    files: files.toSorted(),
+  };
+}
+
+/** Content of `modules.json`: the modules of a bundle, and why each is in it. */
+interface ModuleGraph {
+  /** Policies with the routes and listeners that use each. */
+  readonly policies: Readonly<Record<string, readonly string[]>>;
+  /** Runtime modules in the bundle, and which modules import each. */
+  readonly runtime: Readonly<Record<string, readonly string[]>>;
+  /** Sizes of the packages in the bundle, in bytes. */
+  readonly packages: Readonly<Record<string, number>>;
+}
+
+/** Returns the module graph of a bundle. */
+function moduleGraphOf(program: Program, bundle: Bundle): ModuleGraph {
+  return {
+    policies: policyUsers(program),
+    runtime: Object.fromEntries(bundle.modules.map(({ name, importers }) => [name, importers])),
+    packages: Object.fromEntries(bundle.packages.map(({ name, bytes }) => [name, bytes])),
+  };
+}
+
+/** Returns the routes, and the listeners before routing, that use each policy. */
+function policyUsers(program: Program): Readonly<Record<string, readonly string[]>> {
+  const users = new Map<string, string[]>();
+  const add = ({ kind }: PolicyUse, user: string) =>
+    users.set(kind, [...(users.get(kind) ?? []), user]);
+  for (const listener of program.binds.flatMap((bind) => bind.listeners)) {
+    for (const use of policiesBefore(listener)) add(use, `listener ${listener.name}`);
+  }
+  for (const { route } of allRoutes(program)) {
+    for (const use of route.policies) add(use, route.name);
+  }
+  return Object.fromEntries(users);
+}
+
+/**
+ * Returns `kubernetes/*.yaml`, which runs the bundle in a cluster; empty for a gateway of a standalone file.
+ * `packedBundle`: the bundle, compressed (gzip); `undefined` if an image contains it.
+ */
+export function kubernetesFiles(
+  program: Program,
+  packedBundle: Buffer | undefined,
+  digest: string,
+  { image }: { readonly image?: string | undefined },
+): readonly OutputFile[] {
+  const { deployment } = program;
+  if (deployment === undefined) return [];
+  const bundle = packedBundle?.toString("base64");
+  const inputs = inputNames(program);
+  const header = `# Generated by gwc from ${inputs}. Edit the config, not this file.\n`;
+  return kubernetesResources(program, deployment, { image, bundle, digest }).map(
+    ({ file, value }): OutputFile => ({
+      path: `kubernetes/${file}.yaml`,
+      // Two resources may share an object; without this option, YAML would write an alias.
+      text: header + stringify(value, { lineWidth: 0, aliasDuplicateObjects: false }),
+    }),
+  );
 }

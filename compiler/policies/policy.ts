@@ -50,7 +50,7 @@ export interface Policy<Kind extends string, Config, Settings, Value, Kubernetes
   };
   /** Names that its generated code declares, each possibly followed by a number; routes get other names. */
   readonly names?: readonly string[];
-  /** What it does to requests and their routes. */
+  /** Its effects on requests and their routes. */
   readonly traits: PolicyTraits<Config, Settings>;
   /** Its part in deciding who may send requests; absent if it has none. */
   readonly access?: PolicyAccess<Config, Settings>;
@@ -60,7 +60,7 @@ export interface Policy<Kind extends string, Config, Settings, Value, Kubernetes
   readonly lowering: PolicyLowering<Config, Settings, Value>;
 }
 
-/** What a policy does to requests and their routes. */
+/** Effects of a policy on requests and their routes. */
 export interface PolicyTraits<Config, Settings> {
   /** Traffic that it can act on; using it elsewhere is a mistake. */
   readonly actsOn: readonly Traffic[];

@@ -7,13 +7,19 @@ import { childOf, Diagnostics, formatPath } from "../diagnostics/diagnostic.ts";
 import { guarded } from "../diagnostics/guarded.ts";
 import { valueAt } from "../diagnostics/source.ts";
 import type { Manifest, ManifestKind, ManifestOf } from "../manifests/manifests.ts";
-import { conditionFrom, type Problem, problemsByResource } from "./conditions.ts";
+import {
+  CONTROLLER,
+  type Condition,
+  conditionFrom,
+  type Problem,
+  problemsByResource,
+  within,
+} from "./conditions.ts";
 import { classStatus, gatewayStatus, problemsElsewhere } from "./gateways.ts";
 import { withHistory } from "./history.ts";
 import { type Ancestor, policyStatus } from "./policies.ts";
 import { poolStatus } from "./pools.ts";
 import { routeStatus } from "./routes.ts";
-import { tlsPolicyStatus } from "./tls-policies.ts";
 
 /** Status of a resource as the controller writes it. */
 export interface ResourceStatus {
@@ -221,4 +227,51 @@ function ancestorsOf(
       .map(({ name }) => ({ group: groupOf(kind), kind, namespace, name }));
   });
   return [...byName, ...byLabels];
+}
+
+/** Returns the status of a BackendTLSPolicy for each Gateway whose traffic it affects; empty without one (GEP-713). */
+function tlsPolicyStatus(
+  policy: ManifestOf<"BackendTLSPolicy">,
+  problems: readonly Problem[],
+  { context }: KubernetesModel,
+): object {
+  const errors = problems.filter(({ isError }) => isError);
+  const gateways = [...(context.effective.get(policy) ?? [])].map(gatewayAncestor);
+  if (gateways.length === 0) return {};
+  const authorities = within(errors, "spec", "validation", "caCertificateRefs");
+  const conditions = [acceptedBy(errors, authorities, problems), resolvedOf(authorities)];
+  return {
+    ancestors: gateways.map((ancestorRef) => ({
+      ancestorRef,
+      controllerName: CONTROLLER,
+      conditions,
+    })),
+  };
+}
+
+function gatewayAncestor({ namespace, name }: Manifest): Ancestor {
+  return { group: groupOf("Gateway"), kind: "Gateway", namespace, name };
+}
+
+function acceptedBy(
+  errors: readonly Problem[],
+  authorities: readonly Problem[],
+  problems: readonly Problem[],
+): Condition {
+  const idle = problems.find(({ code }) => code === "policy-without-effect");
+  const accepted = conditionFrom(
+    "Accepted",
+    "Accepted",
+    ["TargetNotFound", within(errors, "spec", "targetRefs")],
+    ["NoValidCACertificate", authorities],
+    ["Invalid", errors],
+    ["Conflicted", problems.filter(({ code }) => code === "policy-conflict")],
+  );
+  return accepted.status === "True" ? { ...accepted, message: idle?.message ?? "" } : accepted;
+}
+
+function resolvedOf(authorities: readonly Problem[]): Condition {
+  const isOther = authorities.some(({ code }) => code === "wrong-reference-kind");
+  const reason = isOther ? "InvalidKind" : "InvalidCACertificateRef";
+  return conditionFrom("ResolvedRefs", "ResolvedRefs", [reason, authorities]);
 }

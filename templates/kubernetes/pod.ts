@@ -5,7 +5,6 @@ import { backendTemplateOf } from "../backends/index.ts";
 import { clientPorts } from "../modules/client-ports.ts";
 import { persistedState } from "../modules/persisted-state.ts";
 import { templateOf } from "../policies/index.ts";
-import { agentMounts, agentVariables, agentVolumes } from "./agent-pod.ts";
 import { meshPod } from "./mesh-pod.ts";
 import { GATEWAY_CONTAINER, selectorLabels, withOwnLabels } from "./names.ts";
 import type { AgentPodSettings, KubernetesSettings } from "./settings.ts";
@@ -243,4 +242,52 @@ function isDeleted(variable: Json): boolean {
 
 function portOf(address: string): number {
   return Number(address.slice(address.lastIndexOf(":") + 1));
+}
+
+/** Folders with an agent's token, its controller's CA certificates, and its received files. */
+const TOKEN_DIR = "/var/run/secrets/xds-tokens";
+const AUTHORITY_DIR = "/etc/gwc/xds-ca";
+const AGENT_DIR = "/var/lib/gwc/agent";
+/** Lifetime of a token in seconds; the kubelet renews it earlier. */
+const TOKEN_TIME = 43_200;
+
+/** Returns the environment variables that name the controller and the data plane of an agent. */
+function agentVariables({
+  address,
+  gateway,
+  authority,
+  signer,
+}: AgentPodSettings): readonly Json[] {
+  return [
+    { name: "XDS_ADDRESS", value: address },
+    { name: "GATEWAY", value: gateway },
+    { name: "GWC_SIGNER", value: signer },
+    { name: "GWC_AGENT_DIR", value: AGENT_DIR },
+    ...(authority === undefined ? [] : [{ name: "XDS_ROOT_CA", value: `${AUTHORITY_DIR}/ca.crt` }]),
+  ];
+}
+
+/** Returns the volumes of an agent's pod. */
+function agentVolumes(
+  { name }: DeploymentNode,
+  { audience, authority }: AgentPodSettings,
+): readonly Json[] {
+  const token = { audience, expirationSeconds: TOKEN_TIME, path: "xds-token" };
+  return [
+    // In memory, because it contains Secrets.
+    { name: "agent", emptyDir: { medium: "Memory" } },
+    { name: "xds-token", projected: { sources: [{ serviceAccountToken: token }] } },
+    ...(authority === undefined ? [] : [{ name: "xds-ca", configMap: { name: `${name}-xds-ca` } }]),
+  ];
+}
+
+/** Returns the mounts of these volumes. */
+function agentMounts({ authority }: AgentPodSettings): readonly Json[] {
+  return [
+    { name: "agent", mountPath: AGENT_DIR },
+    { name: "xds-token", mountPath: TOKEN_DIR, readOnly: true },
+    ...(authority === undefined
+      ? []
+      : [{ name: "xds-ca", mountPath: AUTHORITY_DIR, readOnly: true }]),
+  ];
 }

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, renameSync } from "node:fs";
 import path from "node:path";
 import { build } from "esbuild";
-import { builtinHttp } from "../../compiler/4-emit/builtin-http.ts";
+import { builtinHttp } from "../../compiler/4-emit/bundle.ts";
 import { REQUIRE } from "../../compiler/package/compiled.ts";
 import { keepNewest, touch } from "./keep-newest.ts";
 import { SCRIPT_NAMES, SCRIPTS } from "./own-script.ts";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { parse } from "yaml";
-import { kubernetesFiles } from "../../compiler/4-emit/kubernetes-files.ts";
+import { kubernetesFiles } from "../../compiler/4-emit/emit.ts";
 import { ownClassManifest } from "./gateway-manifest.ts";
 import { checkManifests, complaints } from "./manifests.ts";
 

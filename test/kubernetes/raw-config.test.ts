@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { parse } from "yaml";
-import { kubernetesFiles } from "../../compiler/4-emit/kubernetes-files.ts";
+import { kubernetesFiles } from "../../compiler/4-emit/emit.ts";
 import { startEcho } from "../harness/echo.ts";
 import { freePort } from "../harness/free-port.ts";
 import { startGateway } from "../harness/gateway.ts";

@@ -23,8 +23,8 @@ import {
   tcpRouteSchema,
   tlsRouteSchema,
 } from "../../manifests/routes.ts";
-import { object, type Schema } from "../../schema/schema.ts";
-import { policyRuleFields } from "./policy-fields.ts";
+import { choice, object, type Schema } from "../../schema/schema.ts";
+import { policyFields, policyRuleFields } from "./policy-fields.ts";
 import {
   BACKEND_SECTIONS,
   backendKinds,
@@ -34,7 +34,6 @@ import {
 } from "./schemas/backend.ts";
 import { grpcFilters, httpFilters } from "./schemas/filters.ts";
 import { frontendFields } from "./schemas/frontend.ts";
-import { trafficFields } from "./schemas/traffic.ts";
 
 /** A Kubernetes kind: its names and schema. */
 export interface KindRow {
@@ -156,3 +155,20 @@ const CONNECTION_FIELDS: SupportedFields = new Set([
   ...["tcp", "tls", "http", "auth.key", "auth.secretRef", "auth.passthrough"],
   ...["auth.aws", "auth.azure", "auth.gcp", "auth.oauthTokenExchange", "tunnel", "health"],
 ]);
+
+/** PreRouting rules run before the route is chosen and can affect that choice. */
+const phase = choice(
+  "Whether the policies run before or after the route is chosen.",
+  ["PreRouting", "PostRouting"],
+  {
+    default: "PostRouting",
+  },
+);
+
+/** Returns the fields of `traffic` in a GatewayPolicy. */
+function trafficFields() {
+  return {
+    phase,
+    ...policyFields("traffic"),
+  };
+}

@@ -1,5 +1,5 @@
 import type { DiscoveryResource } from "../../../runtime/discovery/resource-types.ts";
-import { KeptByObject } from "../../kept-results.ts";
+import { CachedByObject } from "../../cached-results.ts";
 import type { EntryValues } from "../model/read-values.ts";
 import type { ValueKind, WatchedObjects } from "../model/watched-objects.ts";
 import { resourceOf } from "./resource-of.ts";
@@ -7,7 +7,7 @@ import { resourceOf } from "./resource-of.ts";
 /** Entries of Secrets and ConfigMaps as resources. Each version is written once, because it may be as large as 1 MB. */
 export class ValueResources {
   readonly #objects: Pick<WatchedObjects, "valuesOf">;
-  readonly #written = new KeptByObject<EntryValues, DiscoveryResource>();
+  readonly #written = new CachedByObject<EntryValues, DiscoveryResource>();
 
   constructor(objects: Pick<WatchedObjects, "valuesOf">) {
     this.#objects = objects;

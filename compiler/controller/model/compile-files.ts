@@ -3,6 +3,7 @@ import { kubernetesResources } from "../../../templates/kubernetes/resources.ts"
 import type { AgentPodSettings } from "../../../templates/kubernetes/settings.ts";
 import { CachedModules } from "../../4-emit/cached-modules.ts";
 import { emitModules } from "../../4-emit/modules.ts";
+import { CachedByObject } from "../../cached-results.ts";
 import { CachedCheck, type Checked, checkFiles } from "../../compile.ts";
 import { type Diagnostic, Diagnostics } from "../../diagnostics/diagnostic.ts";
 import { guarded } from "../../diagnostics/guarded.ts";

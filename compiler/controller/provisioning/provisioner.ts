@@ -1,6 +1,8 @@
 import { randomBytes } from "node:crypto";
+import type { Json } from "../../model/json.ts";
 import {
   type ApiObject,
+  apiVersionOf,
   objectKey,
   type ResourceType,
   readObject,
@@ -11,8 +13,7 @@ import { FIELD_MANAGER, isAppliedHere, isTakenOver } from "../kubernetes/field-m
 import { itemsField, recordOf, textField } from "../kubernetes/json-fields.ts";
 import { errorText, Reflector } from "../kubernetes/reflector.ts";
 import type { GatewayCode } from "../model/compile-changes.ts";
-import { OWNED_SELECTOR, ownedTypes } from "./owned-types.ts";
-import { wantedObjects } from "./wanted-objects.ts";
+import { OWNED, OWNED_SELECTOR, ownedTypes } from "./owned-types.ts";
 
 /** The last applied object as text, and a mark by which foreign changes are detected. */
 interface Applied {
@@ -281,4 +282,26 @@ function isOwnedBy(object: unknown, gateway: ApiObject): boolean {
 function withoutContent({ apiVersion, kind, metadata }: ApiObject): ApiObject {
   const { managedFields: _, ...kept } = recordOf(metadata) ?? {};
   return { apiVersion, kind, metadata: { ...kept, name: metadata.name } };
+}
+
+/** The objects that run a Gateway, as its own: they end with it. */
+function wantedObjects(objects: readonly Json[], gateway: ApiObject): readonly ApiObject[] {
+  const { name, uid } = gateway.metadata;
+  const owner = {
+    ...{ apiVersion: gateway.apiVersion, kind: gateway.kind, name, uid },
+    ...{ controller: true, blockOwnerDeletion: true },
+  };
+  return objects.flatMap((value) => {
+    const type = ownedTypes.find(
+      (each) =>
+        each.kind === textField(value, "kind") &&
+        apiVersionOf(each) === textField(value, "apiVersion"),
+    );
+    const given = recordOf(recordOf(value)?.metadata);
+    // Overlays cannot remove this label: unmarked objects are not watched.
+    const labels = { ...recordOf(given?.labels), ...OWNED };
+    const metadata = { ...given, labels, ownerReferences: [owner] };
+    const object = type && readObject({ ...recordOf(value), metadata }, type);
+    return object ?? [];
+  });
 }

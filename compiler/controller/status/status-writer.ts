@@ -3,13 +3,12 @@ import { CONTROLLER } from "../../status/conditions.ts";
 import { FairQueue } from "../fair-queue.ts";
 import { type ApiObject, objectKey, resourcePath } from "../kubernetes/api-object.ts";
 import type { ApiServer } from "../kubernetes/api-server.ts";
-import { recordOf, textField } from "../kubernetes/json-fields.ts";
+import { itemsField, recordOf, textField } from "../kubernetes/json-fields.ts";
 import { ownerOf } from "../model/gateway-owner.ts";
+import { OWN_CONDITIONS } from "../model/watched-object.ts";
 import type { WatchedObjects } from "../model/watched-objects.ts";
-import { leftStatus } from "./left-status.ts";
-import { isSameStatus, mergedStatus } from "./merged-status.ts";
+import { isSameStatus, mergedStatus, type OwnEntry } from "./merged-status.ts";
 import { MistakeEvents } from "./mistake-events.ts";
-import { isOldPool, isPlaceholder, oldPoolStatus } from "./old-pool-status.ts";
 
 /** The wanted status of an object. */
 export interface WantedStatus {
@@ -198,4 +197,68 @@ function isOwnEntry(entry: unknown, objects: WatchedObjects): boolean {
   const key = `${textField(parentRef, "namespace")}/${textField(parentRef, "name")}`;
   const gateway = objects.find("Gateway", key);
   return gateway === undefined || ownerOf(gateway, objects) === "ours";
+}
+
+const LISTENING: readonly string[] = ["Gateway", "ListenerSet", "XListenerSet"];
+
+/** Default conditions of the Gateway API's definitions, before a controller has looked at a Gateway. */
+const WAITING = ["Accepted", "Programmed"].map((type) => {
+  return { type, status: "Unknown", reason: "Pending", message: "Waiting for controller" };
+});
+
+/**
+ * Returns the status of an object with listeners that no longer belongs to this controller, because its class changed
+ * or is gone. Conditions that another controller has written stay; `undefined` if nothing has to be withdrawn.
+ */
+function leftStatus(
+  object: ApiObject,
+): { readonly status: object; readonly generation: undefined } | undefined {
+  if (!LISTENING.includes(object.kind) || object[OWN_CONDITIONS] !== true) return undefined;
+  const { addresses, attachedListenerSets } = recordOf(object.status) ?? {};
+  const status = {
+    conditions: WAITING,
+    listeners: [],
+    ...(addresses === undefined ? {} : { addresses: [] }),
+    ...(attachedListenerSets === undefined ? {} : { attachedListenerSets: 0 }),
+  };
+  return { status, generation: undefined };
+}
+
+const VERSION = "inference.networking.x-k8s.io/v1alpha2";
+
+/** The list's value while no Gateway uses a pool (v1alpha2). */
+const NO_PARENT = {
+  parentRef: { kind: "Status", name: "default" },
+  conditions: [
+    { type: "Accepted", status: "Unknown", reason: "Pending", message: "Waiting for controller" },
+  ],
+};
+
+/** Whether an object is an InferencePool of v1alpha2, whose status has other fields. */
+function isOldPool({ kind, apiVersion }: ApiObject): boolean {
+  return kind === "InferencePool" && apiVersion === VERSION;
+}
+
+/** Whether an entry says that no Gateway uses the pool. Controllers remove it when they add their own. */
+function isPlaceholder(entry: unknown): boolean {
+  const reference = recordOf(entry)?.parentRef;
+  return (
+    textField(reference, "kind") === NO_PARENT.parentRef.kind &&
+    textField(reference, "name") === NO_PARENT.parentRef.name
+  );
+}
+
+/**
+ * The status of an InferencePool in the words of v1alpha2: `parent` and not `parents`, Gateways by their apiVersion, and
+ * nobody says who wrote an entry. `wanted`: that of v1.
+ */
+function oldPoolStatus(wanted: object | undefined, pool: ApiObject, isOwn: OwnEntry): object {
+  const parent = itemsField(wanted, "parents").map((each) => {
+    const { parentRef, conditions } = recordOf(each) ?? {};
+    const { group, ...reference } = recordOf(parentRef) ?? {};
+    return { parentRef: { apiVersion: `${group}/v1`, ...reference }, conditions };
+  });
+  const known = itemsField(pool.status, "parent");
+  const isLast = parent.length === 0 && known.length > 0 && known.every(isOwn);
+  return { parent: isLast ? [NO_PARENT] : parent };
 }

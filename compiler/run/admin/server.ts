@@ -1,16 +1,16 @@
-import { createHash, randomBytes } from "node:crypto";
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { gatewaySummary } from "../../4-emit/manifest/gateway-summary.ts";
+import { gatewayGraph } from "../../inspect/graph/gateway-graph.ts";
+import { svgText } from "../../inspect/graph/svg.ts";
 import { isLoopback } from "../../model/loopback.ts";
 import { askAccess } from "../playground/ask-access.ts";
 import { callRoute, type PlaygroundRequest } from "../playground/playground.ts";
 import { readRequest } from "../playground/read-request.ts";
-import { codePage } from "./code-page.ts";
-import type { Html } from "./html.ts";
+import { type Html, html, trustedHtml } from "./html.ts";
 import { overview } from "./overview.ts";
 import { type PageName, page } from "./page.ts";
-import { isOwnPage } from "./page-guard.ts";
-import { picturePage } from "./picture-page.ts";
 import { playgroundPage } from "./playground-page.ts";
 import { PLAYGROUND_SCRIPT } from "./playground-script.ts";
 import { requestsPage } from "./requests-page.ts";
@@ -169,4 +169,67 @@ const CODE = "/ui/code/";
 
 function digest(text: string): string {
   return `sha256-${createHash("sha256").update(text).digest("base64")}`;
+}
+
+/** Renders one generated module with the list of all; `undefined` if no module has that path. */
+function codePage(view: LiveView, path: string): Html | undefined {
+  const { modules } = view.current;
+  const module = modules.find((each) => each.path === path);
+  if (module === undefined) return undefined;
+  const links = modules.map(({ path: name }) => {
+    const current = name === path ? html` aria-current="page"` : html``;
+    return html`<li><a href="/ui/code/${name}"${current}>${name}</a></li>`;
+  });
+  const lines = highlight(module.text).map((line) => html`<span>${line}</span>`);
+  return html`<div class="split">
+<ul class="card">${links}</ul>
+<div class="card"><pre class="code">${lines}</pre></div>
+</div>`;
+}
+
+const TOKEN =
+  /(?<comment>\/\/.*)|(?<string>"(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`)|(?<number>\b\d[\d_.]*\b)|(?<keyword>\b(?:async|await|const|else|export|false|from|function|if|import|meta|new|null|return|true|type|typeof|undefined|void)\b)|(?<type>\b[A-Z][A-Za-z]*\b)|(?<call>\b[a-z]\w*(?=\())/g;
+
+/** Generated TypeScript, line by line, its words marked by kind. */
+function highlight(text: string): readonly Html[] {
+  return text.trimEnd().split("\n").map(line);
+}
+
+function line(text: string): Html {
+  const parts: Html[] = [];
+  let end = 0;
+  for (const match of text.matchAll(TOKEN)) {
+    const [word] = match;
+    const kind = Object.entries(match.groups ?? {}).find(([, found]) => found !== undefined)?.[0];
+    parts.push(html`${text.slice(end, match.index)}<span class="${kind ?? ""}">${word}</span>`);
+    end = match.index + word.length;
+  }
+  return html`${parts}${text.slice(end)}`;
+}
+
+/**
+ * Whether a request to act comes from a page of this process: another site's page can name neither its origin nor its
+ * key, and must ask before it sends JSON; a script of another user of the machine has not read the key of this page.
+ */
+function isOwnPage({ headers }: IncomingMessage, key: string): boolean {
+  const { host = "", origin } = headers;
+  const site = headers["sec-fetch-site"];
+  return (
+    origin === `http://${host}` &&
+    (site === undefined || site === "same-origin") &&
+    headers["content-type"] === "application/json" &&
+    isSame(String(headers["x-gwc-page"]), key)
+  );
+}
+
+function isSame(given: string, key: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(key)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}
+
+/** Renders the graph of the gateway: listeners, their routes with policies, and the servers of the routes. */
+function picturePage({ current }: LiveView): Html {
+  // Texts of the configuration are escaped where the picture is drawn.
+  const picture = trustedHtml(svgText(gatewayGraph(gatewaySummary(current.program))));
+  return html`<section class="card">${picture}</section>`;
 }

@@ -1,4 +1,4 @@
-import type { ClientHttp2Session } from "node:http2";
+import { type ClientHttp2Session, type ClientHttp2Stream, constants } from "node:http2";
 import { connectorsTo } from "../../http/upstream/node/connectors.ts";
 import { openHttp2Session } from "../../http/upstream/node/http2-session.ts";
 import { readServerUrl } from "../../http/upstream/node/server-url.ts";
@@ -7,7 +7,6 @@ import type { Connect } from "../../net/connector.ts";
 import type { CallHandler, CallStream, SharedConnection } from "../../process/shared-connection.ts";
 import { startupError } from "../../process/startup-error.ts";
 import { MINUTE, MiB, SECOND } from "../../process/units.ts";
-import { GrpcCall } from "./grpc-call.ts";
 import { ResetAllowance } from "./reset-allowance.ts";
 
 /** The server of calls and how it is reached. */
@@ -194,4 +193,81 @@ function ping(open: OpenSession): void {
     open.isPinging = false;
     clearTimeout(timer);
   });
+}
+
+/** How long a call that must not be reset now may end by itself. */
+const PATIENCE = 2 * SECOND;
+
+/** One call: an HTTP/2 stream. */
+class GrpcCall implements CallStream {
+  readonly #stream: ClientHttp2Stream;
+  readonly #resets: ResetAllowance;
+  #drainListener: (() => void) | undefined;
+  #laterReset: NodeJS.Timeout | undefined;
+
+  /** `resets`: the allowance of its connection; `onOver` is called when the stream is closed. */
+  constructor(
+    stream: ClientHttp2Stream,
+    handler: CallHandler,
+    resets: ResetAllowance,
+    onOver: () => void,
+  ) {
+    this.#stream = stream;
+    this.#resets = resets;
+    let broken: Error | undefined;
+    stream.on("response", (fields, flags) => {
+      handler.onHead(fields, (flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0);
+    });
+    stream.on("data", (chunk: Buffer) => handler.onData(chunk));
+    stream.on("trailers", (fields) => handler.onTrailers(fields));
+    stream.on("error", (error) => {
+      broken = error;
+    });
+    stream.on("close", () => {
+      clearTimeout(this.#laterReset);
+      onOver();
+      handler.onClose(stream.rstCode ?? 0, broken);
+    });
+  }
+
+  write(bytes: Uint8Array): boolean {
+    return this.#stream.writable ? this.#stream.write(bytes) : true;
+  }
+
+  onDrain(listener: () => void): void {
+    if (this.#drainListener === undefined) this.#stream.on("drain", () => this.#drainListener?.());
+    this.#drainListener = listener;
+  }
+
+  end(bytes?: Uint8Array): void {
+    if (this.#stream.writable) this.#stream.end(bytes);
+  }
+
+  cancel(): void {
+    if (this.#stream.closed || this.#laterReset !== undefined) return;
+    if (this.#resets.take()) this.#stream.close(constants.NGHTTP2_CANCEL);
+    else this.#cancelLater();
+  }
+
+  pause(): void {
+    this.#stream.pause();
+  }
+
+  resume(): void {
+    this.#stream.resume();
+  }
+
+  /**
+   * Cancels later, when most calls have ended by themselves. Discards incoming data meanwhile, as it would use the window
+   * of other calls.
+   */
+  #cancelLater(): void {
+    this.end();
+    this.resume();
+    this.#laterReset = setTimeout(() => {
+      this.#laterReset = undefined;
+      this.cancel();
+    }, PATIENCE);
+    this.#laterReset.unref();
+  }
 }

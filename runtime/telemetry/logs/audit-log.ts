@@ -1,12 +1,13 @@
+import { closeSync, fstatSync, openSync, statSync } from "node:fs";
 import type { DeniedClient } from "../../http/engine/server-handlers.ts";
 import type { Exchange, ExchangeRecord, RefusalReason } from "../../http/exchange.ts";
 import { pathIn } from "../../http/routing/path.ts";
 import { plainAddress } from "../../net/connected-client.ts";
 import type { GatewayContext } from "../../process/gateway-context.ts";
+import { StartupError } from "../../process/startup-error.ts";
 import { HOUR } from "../../process/units.ts";
-import { AuditFile } from "./audit-file.ts";
 import { type AccessLogLine, accessLogLine } from "./log-line.ts";
-import type { LogWriter } from "./log-writer.ts";
+import { LogWriter } from "./log-writer.ts";
 
 /** Actions of the process itself. */
 export type AuditAction = "started" | "configured" | "configuration-refused" | "draining" | "ended";
@@ -236,4 +237,64 @@ function identityOf({ fields, caller }: ExchangeRecord): string | undefined {
   const shown = caller?.replace(/\bkey ([0-9a-f]{12})[0-9a-f]+/g, "key $1");
   const all = [subject, shown].filter((each) => each !== undefined);
   return all.length === 0 ? undefined : all.join(", ");
+}
+
+/**
+ * A file to which lines are appended. If it was moved away or removed (log rotation), it is reopened before the next line;
+ * a truncated one is continued from its start.
+ */
+class AuditFile {
+  readonly #path: string;
+  #opened: OpenFile;
+
+  /** Throws StartupError if the file cannot be written. */
+  constructor(path: string) {
+    this.#path = path;
+    this.#opened = openToAdd(path);
+  }
+
+  /** Appends a line, which ends with a line feed. */
+  add(line: string): void {
+    this.#follow();
+    this.#opened.writer.add(line);
+    this.#opened.writer.flush();
+  }
+
+  /** Writes the rest and closes the file. */
+  close(): Promise<void> {
+    return closeFile(this.#opened);
+  }
+
+  #follow(): void {
+    const before = this.#opened;
+    try {
+      if (statSync(this.#path, { throwIfNoEntry: false })?.ino === before.inode) return;
+      this.#opened = openToAdd(this.#path);
+    } catch {
+      // The old file stays in use, so that no lines are lost and no request fails.
+      return;
+    }
+    void closeFile(before);
+  }
+}
+
+interface OpenFile {
+  readonly descriptor: number;
+  readonly inode: number;
+  readonly writer: LogWriter;
+}
+
+function openToAdd(path: string): OpenFile {
+  try {
+    const descriptor = openSync(path, "a", 0o640);
+    return { descriptor, inode: fstatSync(descriptor).ino, writer: new LogWriter(descriptor) };
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new StartupError(`cannot write the audit log: ${why}`);
+  }
+}
+
+async function closeFile({ descriptor, writer }: OpenFile): Promise<void> {
+  await writer.close();
+  closeSync(descriptor);
 }

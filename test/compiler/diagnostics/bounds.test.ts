@@ -2,7 +2,7 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { compileExpression } from "../../../compiler/cel/compile.ts";
 import { emittedText, evaluateExpression } from "../../../compiler/cel/evaluate/evaluate.ts";
-import { shownLine } from "../../../compiler/diagnostics/report/secrets.ts";
+import { shownLine } from "../../../compiler/diagnostics/report/text.ts";
 import { realHost } from "../../../compiler/host.ts";
 import { checkInput } from "../../../compiler/inspect/check-input.ts";
 import { temporaryFolder } from "../../harness/temporary-folder.ts";

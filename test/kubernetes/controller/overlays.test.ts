@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { overlayTypes } from "../../../compiler/2-lower/kubernetes/gateway/overlay-types.ts";
-import { kubernetesFiles } from "../../../compiler/4-emit/kubernetes-files.ts";
+import { kubernetesFiles } from "../../../compiler/4-emit/emit.ts";
 import { KubernetesApi, kubernetesBinary, missingApiServer } from "../../harness/kubernetes-api.ts";
 import { type OpenApiSchemas, overlaidFields } from "../../harness/overlaid-fields.ts";
 import { Workspace } from "../../harness/workspace.ts";
