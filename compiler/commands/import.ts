@@ -44,8 +44,7 @@ async function importFile(
   const from = oneOf(IMPORT_FORMATS, options.from, formatOf(files));
   const read = from === "agentgateway" ? asItIs(text) : importers[from](files, host);
   if (typeof read === "string") return refused(file, read);
-  const written =
-    read === undefined ? text : importedText(positionals.join(", "), read.draft, read.left);
+  const written = read === undefined ? text : importedText(positionals.join(", "), read);
   const isYaml = /\.(ya?ml|json)$/i.test(file) || file === "-";
   const checked = acceptedFile(isYaml ? file : `${file}.yaml`, written, host);
   if (typeof checked === "string") return refused(file, `cannot be imported: ${checked}`);

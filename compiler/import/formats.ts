@@ -1,13 +1,14 @@
+import type { ConfigPath } from "../diagnostics/diagnostic.ts";
 import type { Host } from "../host.ts";
 import { importCaddyfile } from "./caddy/caddy.ts";
 import { importCaddyJson } from "./caddy/caddy-json.ts";
 import { importEnvoyAi } from "./envoy/envoy-ai.ts";
-import type { ImportDraft, LeftPart } from "./imported-text.ts";
+import type { ImportDraft, ReadImport } from "./imported-text.ts";
 import { importKong } from "./kong/kong.ts";
 import { importLiteLlm } from "./litellm/litellm.ts";
 import { importNginx } from "./nginx/nginx.ts";
 import { fieldsIn } from "./proxy/fields.ts";
-import { leftParts, SourceFields } from "./source-fields.ts";
+import { fieldParts, SourceFields } from "./source-fields.ts";
 import { importTraefik } from "./traefik/traefik.ts";
 
 /** Supported source formats. */
@@ -29,12 +30,6 @@ export type ImportFormat = (typeof IMPORT_FORMATS)[number];
 export interface ImportFile {
   readonly file: string;
   readonly text: string;
-}
-
-/** Result of reading a configuration: the converted file and the parts that were skipped. */
-export interface ReadImport {
-  readonly draft: ImportDraft;
-  readonly left: readonly LeftPart[];
 }
 
 /** Converts the files of one configuration; returns the reason as a string if that is impossible. */
@@ -63,9 +58,19 @@ function ofFields(read: (sources: readonly SourceFields[]) => ImportDraft | stri
     if (wrong >= 0) return `is not YAML: ${files[wrong]?.file}: ${sources[wrong]?.problem}`;
     const draft = read(sources);
     if (typeof draft === "string") return draft;
+    const result = JSON.stringify(draft);
     const isOne = files.length === 1;
-    const left = sources.flatMap((each, at) => leftParts(each, isOne ? "" : files[at]?.file));
-    return { draft, left };
+    const fileOf = (at: number) => (isOne ? "" : (files[at]?.file ?? ""));
+    const left = sources.flatMap((each, at) => fieldParts(each.left(), fileOf(at)));
+    const idle = sources.flatMap((each, at) => {
+      const isSame = (path: ConfigPath) =>
+        JSON.stringify(read(sources.with(at, each.without(path)))) === result;
+      return fieldParts(
+        each.settings().filter(({ path }) => isSame(path)),
+        fileOf(at),
+      );
+    });
+    return { draft, left, idle };
   };
 }
 
@@ -77,7 +82,7 @@ export function formatOf(files: readonly ImportFile[]): ImportFormat {
   if (typeof value === "object" && value !== null) {
     if ("model_list" in value) return "litellm";
     if (
-      /^\s*apiVersion:\s*["']?aigateway\.envoyproxy\.io\//m.test(
+      /^\s*apiVersion:\s*["']?(ai)?gateway\.envoyproxy\.io\//m.test(
         files.map((each) => each.text).join("\n"),
       )
     )

@@ -23,11 +23,18 @@ export interface ImportDraft {
   readonly notes: readonly ImportNote[];
 }
 
-/** Renders the new file, with notes as comments above their lines and skipped parts listed at the top. */
+/** Result of reading a configuration: the converted file and the parts that were skipped. */
+export interface ReadImport {
+  readonly draft: ImportDraft;
+  readonly left: readonly LeftPart[];
+  /** Converted parts without which the result is the same: defaults, and values that the user provides. */
+  readonly idle: readonly LeftPart[];
+}
+
+/** Renders the new file, with notes as comments above their lines; skipped and idle parts are listed at the top. */
 export function importedText(
   source: string,
-  { value, notes }: ImportDraft,
-  left: readonly LeftPart[],
+  { draft: { value, notes }, left, idle }: ReadImport,
 ): string {
   const document = new Document(value, { aliasDuplicateObjects: false });
   for (const { path, text } of notes) comment(document, path, text);
@@ -35,6 +42,8 @@ export function importedText(
     `Imported from ${source} by \`gwc import\`. Review the lines marked DECIDE.`,
     ...(left.length === 0 ? [] : ["Skipped, because gwc has no counterpart or does not need it:"]),
     ...left.map(({ place, text }) => `  ${place}: ${text}`),
+    ...(idle.length === 0 ? [] : ["Converted, but the result would be the same without:"]),
+    ...idle.map(({ place, text }) => `    ${place}: ${text}`),
   ];
   return `${head.map(commentLine).join("")}${document.toString({ lineWidth: 0 }).trimEnd()}\n`;
 }

@@ -11,10 +11,10 @@ import { type ConfigPath, formatPath } from "../diagnostics/diagnostic.ts";
 import type { LeftPart } from "./imported-text.ts";
 import { hasUser, namesCredential, publicText, withoutUser } from "./proxy/texts.ts";
 
-/** Describes the fields of a file that were not converted. */
-export function leftParts(source: SourceFields, file = ""): readonly LeftPart[] {
+/** Describes fields of a file; `file` is empty if there is only one. */
+export function fieldParts(fields: readonly SourceField[], file: string): readonly LeftPart[] {
   const place = file === "" ? "line" : `${file} line`;
-  return source.left().map(({ path, line, text }) => ({
+  return fields.map(({ path, line, text }) => ({
     place: `${place} ${line}`,
     text: `${formatPath(path)}: ${text}`,
   }));
@@ -35,10 +35,16 @@ export class SourceFields {
   readonly value: unknown;
   /** Syntax error; `undefined` if the file is valid. */
   readonly problem: string | undefined;
-  readonly #fields: readonly SourceField[] = [];
+  readonly fields: readonly SourceField[] = [];
   readonly #taken = new Set<SourceField>();
 
-  constructor(text: string) {
+  /** `known` replaces the contents of the text. */
+  constructor(text: string, known?: Pick<SourceFields, "value" | "fields">) {
+    if (known !== undefined) {
+      this.value = known.value;
+      this.fields = known.fields;
+      return;
+    }
     const lines = new LineCounter();
     const parsed = parseAllDocuments(text, { lineCounter: lines, logLevel: "silent" });
     // An empty file parses to no documents and no errors.
@@ -49,7 +55,7 @@ export class SourceFields {
     if (error !== undefined) return;
     const values = all.map((each): unknown => each.toJS({ maxAliasCount: 1000 }));
     this.value = isOne ? values[0] : values;
-    this.#fields = all.flatMap(({ contents }, at) => fieldsOf(contents, isOne ? [] : [at], lines));
+    this.fields = all.flatMap(({ contents }, at) => fieldsOf(contents, isOne ? [] : [at], lines));
   }
 
   /** Marks a path and everything below it as converted. */
@@ -64,12 +70,39 @@ export class SourceFields {
 
   /** Lists the fields that were not converted, in file order. */
   left(): readonly SourceField[] {
-    return this.#fields.filter((field) => !this.#taken.has(field));
+    return this.fields.filter((field) => !this.#taken.has(field));
+  }
+
+  /** Lists the fields that were converted and that are settings, in file order. */
+  settings(): readonly SourceField[] {
+    return this.fields.filter(
+      (field) => this.#taken.has(field) && !NAMING.test(String(field.path.at(-1))),
+    );
+  }
+
+  /** Returns the file without the value at a path; lines stay the same. */
+  without(path: ConfigPath): SourceFields {
+    return new SourceFields("", { value: withoutValue(this.value, path), fields: this.fields });
   }
 
   #below(path: ConfigPath): readonly SourceField[] {
-    return this.#fields.filter((field) => path.every((step, at) => field.path[at] === step));
+    return this.fields.filter((field) => path.every((step, at) => field.path[at] === step));
   }
+}
+
+/** Fields that identify a document or what it refers to. */
+const NAMING = /^(apiVersion|kind|group|name|namespace|_format_version|_transform)$/;
+
+function withoutValue(value: unknown, [step, ...rest]: ConfigPath): unknown {
+  const isLast = rest.length === 0;
+  if (Array.isArray(value) && typeof step === "number")
+    return isLast ? value.toSpliced(step, 1) : value.with(step, withoutValue(value[step], rest));
+  if (typeof value !== "object" || value === null || step === undefined) return value;
+  const entries = Object.entries(value).flatMap(([key, each]): [string, unknown][] => {
+    if (key !== String(step)) return [[key, each]];
+    return isLast ? [] : [[key, withoutValue(each, rest)]];
+  });
+  return Object.fromEntries(entries);
 }
 
 function fieldsOf(node: unknown, path: ConfigPath, lines: LineCounter): readonly SourceField[] {
@@ -105,6 +138,6 @@ function visibleValue(value: string): string {
   return text.slice(0, 80);
 }
 
-const CREDENTIAL = /key|secret|password|token|credential|dsn|_url$/i;
+const CREDENTIAL = /keys?$|key_?id$|secret|password|token|credential|dsn|_url$/i;
 /** Values that are not credentials: names of variables, booleans, numbers, URLs without a user. */
 const REFERENCE = /^(os\.environ\/|\$\{?\w+\}?$|true$|false$|\d+$|\{\}$|https?:\/\/[^@]*$)/;

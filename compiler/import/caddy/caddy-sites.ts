@@ -15,11 +15,13 @@ export interface CaddyAddress {
 /** Parses `https://a.example.com:8443`; returns the reason as a string if that is impossible. */
 export function addressOf(text: string, http: number, https: number): CaddyAddress | string {
   const [, scheme, name = "", digits, path = ""] =
-    /^(?:(https?):\/\/)?(\[[0-9a-f:]+\]|[\w.*-]*)(?::(\d+))?(\/.*)?$/i.exec(text) ?? [];
+    /^(?:(https?):\/\/)?(\[[0-9a-f:]+\]|\$\{\w+(?::-[\w.-]*)?\}|[\w.*-]*)(?::(\d+))?(\/.*)?$/i.exec(
+      text,
+    ) ?? [];
   if (path !== "" || (name === "" && digits === undefined && scheme === undefined))
     return `${text} is not an address that gwc supports`;
   const port = digits === undefined ? undefined : Number(digits);
-  const host = name === "" ? undefined : name.toLowerCase();
+  const host = name === "" ? undefined : hostName(name);
   const isPlain =
     scheme === "http" || (scheme === undefined && (port === http || host === undefined));
   if (host !== undefined && !/^(\*\.)?[^*]+$/.test(host))
@@ -28,6 +30,13 @@ export function addressOf(text: string, http: number, https: number): CaddyAddre
   const own = port ?? (isSecure ? https : http);
   const redirectsFrom = isSecure && own === https && scheme !== "http" ? http : undefined;
   return { host, port: own, isSecure, redirectsFrom };
+}
+
+/** A host in lower case; a variable needs a value when the gateway is built, so it gets Caddy's usual one. */
+function hostName(name: string): string {
+  const [, variable] = /^\$\{(\w+)(?::-)?\}$/.exec(name) ?? [];
+  if (variable !== undefined) return `\${${variable}:-localhost}`;
+  return name.startsWith("$") ? name : name.toLowerCase();
 }
 
 /** Creates the sites for routes at a list of addresses. */
@@ -77,6 +86,6 @@ export function sitesOfRoutes(
 }
 
 function keyOf(host: string): DraftFields {
-  const name = host.replace("*", "wildcard");
+  const name = host.replace("*", "wildcard").replace(/^\$\{(\w+).*$/, "$1");
   return { cert: `certs/${name}.crt`, key: `certs/${name}.key` };
 }

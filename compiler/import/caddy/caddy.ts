@@ -1,6 +1,11 @@
 import type { Host } from "../../host.ts";
-import { type Directive, DirectiveProblem, TakenDirectives } from "../directives/directive.ts";
-import type { ImportDraft, LeftPart } from "../imported-text.ts";
+import {
+  convertDirectives,
+  type Directive,
+  DirectiveProblem,
+  type TakenDirectives,
+} from "../directives/directive.ts";
+import type { ImportDraft, ReadImport } from "../imported-text.ts";
 import type { SiteDraft } from "../proxy/route-draft.ts";
 import { siteFile } from "../proxy/site-file.ts";
 import { addressOf, type CaddyAddress, sitesOfRoutes } from "./caddy-sites.ts";
@@ -8,11 +13,7 @@ import { caddyfileRoutes } from "./caddyfile.ts";
 import { type Caddyfile, readCaddyfile } from "./caddyfile-syntax.ts";
 
 /** Converts a Caddyfile and its imports; returns the reason as a string if that is impossible. */
-export function importCaddyfile(
-  file: string,
-  text: string,
-  host: Host,
-): { readonly draft: ImportDraft; readonly left: readonly LeftPart[] } | string {
+export function importCaddyfile(file: string, text: string, host: Host): ReadImport | string {
   let read: Caddyfile;
   try {
     read = readCaddyfile(file, text, host);
@@ -20,18 +21,28 @@ export function importCaddyfile(
     if (error instanceof DirectiveProblem) return `is not a Caddyfile: ${error.message}`;
     throw error;
   }
-  const taken = new TakenDirectives(file);
+  const options = { file, line: OPTIONS, name: "", words: [], block: read.options };
+  return convertDirectives(file, [options, ...read.sites], convert);
+}
+
+/** Line of the block of global options, which no site has. */
+const OPTIONS = 0;
+
+function convert(all: readonly Directive[], taken: TakenDirectives): ImportDraft | string {
+  for (const each of all) taken.take(each, "alone");
+  const options = all.find(({ line }) => line === OPTIONS)?.block ?? [];
+  const given = all.filter(({ line }) => line !== OPTIONS);
   const port = (name: string, other: number) => {
-    const found = read.options.find((each) => each.name === name);
+    const found = options.find((each) => each.name === name);
     if (found !== undefined) taken.take(found);
     return Number(found?.words[0] ?? other);
   };
   const [http, https] = [port("http_port", 80), port("https_port", 443)];
-  const auto = read.options.find(({ name }) => name === "auto_https");
+  const auto = options.find(({ name }) => name === "auto_https");
   const isBare =
     auto?.words.includes("off") === true || auto?.words.includes("disable_redirects") === true;
   if (auto !== undefined && isBare) taken.take(auto);
-  const sites = read.sites.map((each) => ({
+  const sites = given.map((each) => ({
     site: each,
     addresses: [each.name, ...each.words].map((one) => addressOf(one, http, https)),
   }));
@@ -48,8 +59,7 @@ export function importCaddyfile(
       taken,
     );
   });
-  const left = taken.left([...read.options, ...read.sites.flatMap(({ block = [] }) => block)]);
-  return { draft: siteFile(withoutTwins(found), []), left };
+  return siteFile(withoutTwins(found), []);
 }
 
 function siteOf(
@@ -61,7 +71,12 @@ function siteOf(
   const tls = block.find(({ name }) => name === "tls");
   const [cert, key] = tls?.words ?? [];
   const isFile = tls !== undefined && cert !== undefined && key !== undefined;
-  const notes: string[] = [];
+  const notes = addresses.flatMap(({ host = "" }) => {
+    const [, name] = /\$\{(\w+)/.exec(host) ?? [];
+    return name === undefined
+      ? []
+      : `${taken.place(site)}: the host name is that of the variable ${name} when you build the gateway`;
+  });
   const options = tls?.block ?? [];
   if (isFile) taken.take(tls, "alone");
   const routes = caddyfileRoutes(block, taken);

@@ -1,4 +1,4 @@
-import type { LeftPart } from "../imported-text.ts";
+import type { ImportDraft, LeftPart, ReadImport } from "../imported-text.ts";
 import { publicText } from "../proxy/texts.ts";
 
 /** Location of a directive. */
@@ -43,14 +43,64 @@ export class TakenDirectives {
     return file === this.#file ? `line ${line}` : `${file} line ${line}`;
   }
 
-  /** Lists the directives that were not converted, in file order. */
-  left(directives: readonly Directive[]): readonly LeftPart[] {
-    return directives.flatMap((each) => {
-      const inside = this.left(each.block ?? []);
-      if (this.#taken.has(each)) return inside;
-      return [{ place: this.place(each), text: directiveText(each) }, ...inside];
-    });
+  /** Marks a directive as skipped after all, because its value has no counterpart. */
+  skip(directive: Directive): void {
+    this.#taken.delete(directive);
   }
+
+  /** Whether a directive was converted. */
+  has(directive: Directive): boolean {
+    return this.#taken.has(directive);
+  }
+
+  /** Lists directives with their places. */
+  parts(directives: readonly Directive[]): readonly LeftPart[] {
+    return directives.map((each) => ({ place: this.place(each), text: directiveText(each) }));
+  }
+}
+
+/** Converts directives; returns the reason as a string if that is impossible. */
+type Conversion = (
+  directives: readonly Directive[],
+  taken: TakenDirectives,
+) => ImportDraft | string;
+
+/**
+ * Converts the directives of a file, and lists those that are not in the result: the ones that were not converted, and
+ * the ones without which the result is the same. So no directive vanishes.
+ */
+export function convertDirectives(
+  file: string,
+  directives: readonly Directive[],
+  convert: Conversion,
+): ReadImport | string {
+  const taken = new TakenDirectives(file);
+  const draft = convert(directives, taken);
+  if (typeof draft === "string") return draft;
+  const result = JSON.stringify(draft);
+  const all = allOf(directives);
+  const idle = all.filter((each) => {
+    if (!taken.has(each)) return false;
+    const other = convert(without(directives, each), new TakenDirectives(file));
+    return JSON.stringify(other) === result;
+  });
+  const left = all.filter((each) => !taken.has(each));
+  return { draft, left: taken.parts(left), idle: taken.parts(idle) };
+}
+
+/** Returns the directives and those inside of them, in file order, without blocks that have no name. */
+function allOf(directives: readonly Directive[]): readonly Directive[] {
+  return directives.flatMap((each) => [
+    ...(each.name === "" ? [] : [each]),
+    ...allOf(each.block ?? []),
+  ]);
+}
+
+function without(directives: readonly Directive[], removed: Directive): readonly Directive[] {
+  return directives.flatMap((each) => {
+    if (each === removed) return [];
+    return each.block === undefined ? each : { ...each, block: without(each.block, removed) };
+  });
 }
 
 /** Formats `proxy_pass http://a:1`, without credentials. */

@@ -46,7 +46,7 @@ export function importEnvoyAi(sources: readonly SourceFields[]): ImportDraft | s
       if (made.length > 1)
         notes.push({
           path: ["llm", "models", models.length],
-          text: `${place}: entries with the same name share requests evenly; weights and priorities of backendRefs are lost. Use groups of an ai backend under binds for priorities`,
+          text: `${place}: entries with the same name share requests evenly; weights and priorities of backendRefs are lost. Use groups of an ai backend for priorities`,
         });
       for (const name of names) {
         for (const { model, notes: texts } of made) {
@@ -106,12 +106,23 @@ function namesOf(
     const headers = listIn(match.headers).map(fieldsIn);
     const [header] = headers;
     if (headers.length !== 1 || Object.keys(match).length !== 1) return undefined;
-    if (header?.name !== MODEL_HEADER || (header.type ?? "Exact") !== "Exact") return undefined;
-    source.take(...at, "matches", index);
-    return textIn(header.value);
+    if (header?.name !== MODEL_HEADER) return undefined;
+    const name = modelName(header);
+    if (name !== undefined) source.take(...at, "matches", index);
+    return name;
   });
   const known = names.filter((each) => each !== undefined);
   return known.length === names.length ? known : "it matches by more than the model's name";
+}
+
+/** Returns the name, or the pattern with one `*`, that a match of the model's header is about. */
+function modelName({ type = "Exact", value }: DraftFields): string | undefined {
+  const text = textIn(value);
+  if (type === "Exact") return text;
+  if (type !== "RegularExpression" || text === undefined) return undefined;
+  const [, name, rest] = /^\^?([\w/:-]*)(\.[*+])?\$?$/.exec(text) ?? [];
+  if (name === undefined) return undefined;
+  return rest === undefined ? name : `${name}*`;
 }
 
 /**

@@ -27,17 +27,22 @@ export function nginxTarget(
   if (scheme === undefined || url.includes("$") || server.startsWith("unix"))
     return `gwc has no counterpart for proxy_pass ${url}`;
   const notes: string[] = [];
-  const policies = connectionPolicies(scope, scheme === "https", notes, taken.place(pass));
+  const policies = connectionPolicies(scope, scheme === "https", notes, taken.place(pass), taken);
   const upstream = upstreams.find(({ words }) => words[0] === server);
+  const isHost = /^[a-z0-9.-]+$/i.test(server);
+  if (upstream !== undefined && !isHost)
+    notes.push(
+      `${taken.place(upstream)}: nginx sends the Host ${server}, which is not a host name; gwc sends the server's own`,
+    );
   const servers = upstream === undefined ? undefined : serversOf(upstream, notes, taken);
   if (typeof servers === "string") return servers;
   const hosts = servers ?? [{ host: withPort(server, scheme) }];
   const own = Object.keys(policies).length > 0 ? { policies } : {};
   return {
     backends: hosts.map((each) => ({ ...each, ...own })),
-    policies: affinity(upstream),
+    policies: affinity(upstream, taken),
     path,
-    group: upstream === undefined ? undefined : server,
+    group: upstream === undefined || !isHost ? undefined : server,
     notes,
   };
 }
@@ -83,9 +88,11 @@ function serversOf(
   });
 }
 
-function affinity(upstream: Directive | undefined): DraftFields {
-  const isByAddress = upstream?.block?.some(({ name }) => name === "ip_hash") === true;
-  return isByAddress ? { sessionAffinity: { source: "source.address" } } : {};
+function affinity(upstream: Directive | undefined, taken: TakenDirectives): DraftFields {
+  const byAddress = upstream?.block?.find(({ name }) => name === "ip_hash");
+  if (byAddress === undefined) return {};
+  taken.take(byAddress);
+  return { sessionAffinity: { source: "source.address" } };
 }
 
 function connectionPolicies(
@@ -93,11 +100,14 @@ function connectionPolicies(
   isSecure: boolean,
   notes: string[],
   place: string,
+  taken: TakenDirectives,
 ): DraftFields {
-  const connect = duration(scope.word("proxy_connect_timeout"));
-  const read = duration(scope.word("proxy_read_timeout"));
+  const connect = durationOf(scope.one("proxy_connect_timeout"), taken);
+  const read = durationOf(scope.one("proxy_read_timeout"), taken);
   const root = scope.word("proxy_ssl_trusted_certificate");
   const name = scope.word("proxy_ssl_name");
+  const ofName = scope.one("proxy_ssl_name");
+  if (ofName !== undefined && name?.includes("$") !== false) taken.skip(ofName);
   const isVerified = scope.word("proxy_ssl_verify") === "on";
   scope.all("proxy_ssl_server_name");
   if (isSecure && !isVerified)
@@ -120,8 +130,28 @@ function connectionPolicies(
   };
 }
 
-/** Converts a duration of nginx: `60`, `60s`, `1m`; `undefined` if it is absent, 0 or malformed. */
-function duration(text: string | undefined): string | undefined {
-  const [, count, unit = "s"] = /^(\d+)(ms|s|m|h)?$/.exec(text ?? "") ?? [];
-  return count === undefined || Number(count) === 0 ? undefined : `${count}${unit}`;
+/** Returns the duration of a directive, which is skipped if it is a variable or malformed; `undefined` also if 0. */
+function durationOf(directive: Directive | undefined, taken: TakenDirectives): string | undefined {
+  if (directive === undefined) return undefined;
+  const text = directive.words.join(" ");
+  const found = duration(text);
+  if (found === undefined && !/^0\w*$/.test(text)) taken.skip(directive);
+  return found;
 }
+
+/** Converts a duration of nginx: `60`, `60s`, `1h 30m`; `undefined` if it is 0, a variable or malformed. */
+function duration(text: string): string | undefined {
+  const parts = text.split(/\s+/).flatMap((word) => word.match(/\d+[a-zA-Z]*|.+/g) ?? []);
+  const converted = parts.map((part) => {
+    const [, count = "", unit = "s"] = /^(\d+)(ms|s|m|h|d|w|M|y)?$/.exec(part) ?? [];
+    if (count === "") return undefined;
+    const hours = HOURS[unit];
+    return hours === undefined ? `${Number(count)}${unit}` : `${Number(count) * hours}h`;
+  });
+  const known = converted.filter((part) => part !== undefined);
+  const isZero = known.every((part) => /^0\D/.test(part));
+  return known.length < parts.length || isZero ? undefined : known.join("");
+}
+
+/** Hours of the units that gwc does not have. */
+const HOURS: Readonly<Record<string, number>> = { d: 24, w: 168, M: 720, y: 8760 };

@@ -1,17 +1,18 @@
 import type { Host } from "../../host.ts";
-import { type Directive, DirectiveProblem, TakenDirectives } from "../directives/directive.ts";
-import type { ImportDraft, LeftPart } from "../imported-text.ts";
+import {
+  convertDirectives,
+  type Directive,
+  DirectiveProblem,
+  type TakenDirectives,
+} from "../directives/directive.ts";
+import type { ImportDraft, ReadImport } from "../imported-text.ts";
 import { siteFile } from "../proxy/site-file.ts";
 import { NginxScope } from "./nginx-scope.ts";
 import { type NginxSite, sitesOf } from "./nginx-server.ts";
 import { readNginx } from "./nginx-syntax.ts";
 
 /** Converts a file of nginx and its includes; returns the reason as a string if that is impossible. */
-export function importNginx(
-  file: string,
-  text: string,
-  host: Host,
-): { readonly draft: ImportDraft; readonly left: readonly LeftPart[] } | string {
+export function importNginx(file: string, text: string, host: Host): ReadImport | string {
   let directives: readonly Directive[];
   try {
     directives = readNginx(file, text, host);
@@ -19,7 +20,10 @@ export function importNginx(
     if (error instanceof DirectiveProblem) return `is not an nginx configuration: ${error.message}`;
     throw error;
   }
-  const taken = new TakenDirectives(file);
+  return convertDirectives(file, directives, convert);
+}
+
+function convert(directives: readonly Directive[], taken: TakenDirectives): ImportDraft | string {
   const blocks = directives.filter(({ name }) => name === "http");
   for (const each of blocks) taken.take(each, "alone");
   // A file of conf.d is included inside `http`.
@@ -30,7 +34,7 @@ export function importNginx(
   if (servers.length === 0) return "has no server block for HTTP";
   const sites = withDefaults(servers.flatMap((each) => sitesOf(each, http, upstreams, taken)));
   if (sites.length === 0) return "has no server with a port that gwc can open";
-  return { draft: siteFile(sites, []), left: taken.left(directives) };
+  return siteFile(sites, []);
 }
 
 /** Marks the default site of each port: the first one, unless another one has `default_server`. */
