@@ -9,6 +9,8 @@ export interface DeploymentNode {
   readonly name: string;
   readonly namespace: string;
   readonly className: string;
+  /** Kind of the resource that runs its pods. */
+  readonly workload: "Deployment" | "DaemonSet";
   /** Labels and annotations of all generated resources. */
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
@@ -48,6 +50,7 @@ export interface PodPower {
 /** Resources that overlays can change. */
 export type OverlaidResource =
   | "deployment"
+  | "daemonSet"
   | "service"
   | "serviceAccount"
   | "podDisruptionBudget"

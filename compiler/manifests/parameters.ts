@@ -140,9 +140,21 @@ export const parametersSchema = resource(
           ],
         },
       ),
+      workload: object(
+        {
+          kind: choice("Kind of the workload.", ["Deployment", "DaemonSet"], {
+            default: "Deployment",
+          }),
+        },
+        {
+          description:
+            "Workload that runs the gateway: a Deployment, or a DaemonSet with one pod on each node.",
+        },
+      ),
       mesh,
       istio: { ...mesh, aliasOf: "mesh" },
       deployment: overlay("Overlay of its Deployment."),
+      daemonSet: overlay("Overlay of its DaemonSet; requires `workload` with the kind DaemonSet."),
       service: overlay("Overlay of its Service."),
       serviceAccount: overlay("Overlay of its ServiceAccount."),
       podDisruptionBudget: overlay("A PodDisruptionBudget for it."),

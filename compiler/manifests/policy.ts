@@ -1,4 +1,12 @@
-import { anyText, list, map, object, type Schema } from "../schema/schema.ts";
+import {
+  anyText,
+  choice,
+  list,
+  map,
+  object,
+  type Schema,
+  type ValueCheck,
+} from "../schema/schema.ts";
 import { groupName, kindName, objectName, resource, sectionName } from "./field-types.ts";
 
 /** Values of policy fields by name, validated by their schemas. */
@@ -21,6 +29,15 @@ const targetSelector = object(
   { required: ["group", "kind", "matchLabels"] },
 );
 
+const isOfTraffic: ValueCheck = {
+  message: '"strategy" requires "traffic", and applies to no other section',
+  field: "strategy",
+  holds: ({ strategy, traffic, frontend, backend }) =>
+    strategy === undefined ||
+    (traffic !== undefined && frontend === undefined && backend === undefined),
+  cel: "!has(self.strategy) || (has(self.traffic) && !has(self.frontend) && !has(self.backend))",
+};
+
 /** Schema of GatewayPolicy with sections of policies. */
 export function policySchema(sections: {
   readonly frontend: Schema<PolicyFields>;
@@ -41,9 +58,23 @@ export function policySchema(sections: {
           maxItems: 16,
           description: "Targets by labels.",
         }),
+        strategy: object(
+          {
+            inheritance: choice(
+              "Whether policies at more specific places override the fields of `traffic`: `Default`, or `Override`, with which they do not and their rules are not added.",
+              ["Default", "Override"],
+              { default: "Default" },
+            ),
+          },
+          { description: "How the policy is merged with others." },
+        ),
         ...sections,
       },
-      { exactlyOneOf: ["targetRefs", "targetSelectors"], hasParts: true },
+      {
+        checks: [isOfTraffic],
+        exactlyOneOf: ["targetRefs", "targetSelectors"],
+        hasParts: true,
+      },
     ),
   );
 }

@@ -39,13 +39,12 @@ export function kubernetesResources(
     settings.agent?.authority === undefined
       ? undefined
       : { file: "xds-ca", value: authorityMap(deployment, settings.agent.authority) },
-    resource("deployment", deployment, {
+    resource(deployment.workload === "DaemonSet" ? "daemonSet" : "deployment", deployment, {
       apiVersion: "apps/v1",
-      kind: "Deployment",
+      kind: deployment.workload,
       metadata: metadata(deployment),
       spec: {
-        // If there is an autoscaler, it sets the number.
-        ...(deployment.overlays.horizontalPodAutoscaler.length === 0 ? { replicas: 1 } : {}),
+        ...(hasOwnCount(deployment) ? { replicas: 1 } : {}),
         selector: { matchLabels: selectorLabels(deployment) },
         template: podTemplate(program, deployment, made),
       },
@@ -74,6 +73,11 @@ export function kubernetesResources(
     }),
   ];
   return all.filter((each) => each !== undefined);
+}
+
+/** Whether the workload has a number of pods of its own: not if nodes or an autoscaler determine it. */
+function hasOwnCount({ workload, overlays }: DeploymentNode): boolean {
+  return workload === "Deployment" && overlays.horizontalPodAutoscaler.length === 0;
 }
 
 /** Returns the metadata of all generated resources. */
@@ -157,6 +161,7 @@ function authorityMap(deployment: DeploymentNode, authority: string): Json {
 
 const FILES: Readonly<Record<OverlaidResource, string>> = {
   deployment: "deployment",
+  daemonSet: "daemon-set",
   service: "service",
   serviceAccount: "service-account",
   podDisruptionBudget: "pod-disruption-budget",

@@ -408,3 +408,44 @@ it("serves with as many threads as the variable or the raw configuration says, t
   const [container] = read("deployment").spec.template.spec.containers;
   expect(container.env).toContainEqual({ name: "WORKER_THREADS", value: "4" });
 });
+
+it("runs a DaemonSet if asked for, with its overlay", () => {
+  const { names, read } = build(
+    "workload: {kind: DaemonSet}",
+    "daemonSet: {spec: {updateStrategy: {type: OnDelete}, template: {spec: {containers: [{name: agentgateway, resources: {limits: {cpu: 1}}}]}}}}",
+  );
+  expect(names).toEqual(["service-account", "config-map", "daemon-set", "service"]);
+  const { kind, spec } = read("daemon-set");
+  expect(kind).toBe("DaemonSet");
+  expect(spec).not.toHaveProperty("replicas");
+  expect(spec.updateStrategy).toEqual({ type: "OnDelete" });
+  expect(spec.template.spec.containers).toHaveLength(1);
+  expect(spec.template.spec.containers[0].resources.limits).toEqual({ cpu: 1 });
+  expect(build("workload: {kind: DaemonSet}", "workload: {kind: Deployment}").names).toContain(
+    "deployment",
+  );
+});
+
+it("reports overlays of a workload that is not the chosen one, and powers in the one that is", () => {
+  const found = (own: string) => {
+    const text = [gateway(), parameters("of-class", ""), parameters("own", own)].join("\n---\n");
+    return complaints(checkManifests(text)).join("\n");
+  };
+  expect(found("daemonSet: {spec: {minReadySeconds: 1}}")).toContain(
+    '"daemonSet" has no effect if the kind of "workload" is Deployment',
+  );
+  const daemon = "workload: {kind: DaemonSet}";
+  expect(found(`${daemon}, deployment: {spec: {minReadySeconds: 1}}`)).toContain(
+    '"deployment" has no effect if the kind of "workload" is DaemonSet',
+  );
+  expect(found(`${daemon}, horizontalPodAutoscaler: {spec: {maxReplicas: 4}}`)).toContain(
+    '"horizontalPodAutoscaler" has no effect',
+  );
+  const { program } = build(
+    "",
+    `${daemon}, daemonSet: {spec: {template: {spec: {hostNetwork: true}}}}`,
+  );
+  expect(program.deployment?.podPowers.map(({ what }) => what)).toEqual([
+    "the network of its node",
+  ]);
+});

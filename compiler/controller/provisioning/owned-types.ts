@@ -6,6 +6,7 @@ export const ownedTypes: readonly ResourceType[] = [
   owned("", "v1", "ConfigMap", "configmaps"),
   owned("", "v1", "Service", "services"),
   owned("apps", "v1", "Deployment", "deployments"),
+  owned("apps", "v1", "DaemonSet", "daemonsets"),
   owned("policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets"),
   owned("autoscaling", "v2", "HorizontalPodAutoscaler", "horizontalpodautoscalers"),
 ];

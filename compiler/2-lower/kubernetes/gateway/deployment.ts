@@ -7,7 +7,7 @@ import type { ManifestOf } from "../../../manifests/manifests.ts";
 import { type Json, jsonAt } from "../../../model/json.ts";
 import { imageOf, imageText, namedImages } from "./images.ts";
 import { podPowers } from "./overlay-powers.ts";
-import { containersOf, overlaysOf } from "./overlays.ts";
+import { containersOf, overlaysOf, workloadField } from "./overlays.ts";
 import type { ParametersSpec } from "./parameters.ts";
 import { lastOf } from "./process.ts";
 
@@ -28,6 +28,7 @@ export function deploymentOf(
     name: resourceName(gateway.name),
     namespace: gateway.namespace,
     className: gatewayClassName,
+    workload: workloadField(parameters) === "daemonSet" ? "DaemonSet" : "Deployment",
     labels: infrastructure?.labels ?? {},
     annotations: infrastructure?.annotations ?? {},
     loadBalancerAddresses,
@@ -41,6 +42,7 @@ export function deploymentOf(
     configMaps: [...mounts.configMaps].toSorted(),
     overlays: {
       deployment: overlaysOf(parameters, "deployment"),
+      daemonSet: overlaysOf(parameters, "daemonSet"),
       service: overlaysOf(parameters, "service"),
       serviceAccount: overlaysOf(parameters, "serviceAccount"),
       podDisruptionBudget: overlaysOf(parameters, "podDisruptionBudget"),
@@ -58,10 +60,11 @@ export function checkGrace(
 ): void {
   const path = ["template", "spec", "terminationGracePeriodSeconds"];
   const defaults = Math.ceil(drain.max / 1000) + KILL_MARGIN;
-  for (const { deployment, env = [], origin } of parameters) {
-    const seconds = jsonAt(deployment?.spec, ...path);
+  const field = workloadField(parameters);
+  for (const { [field]: workload, env = [], origin } of parameters) {
+    const seconds = jsonAt(workload?.spec, ...path);
     if (typeof seconds === "number" && seconds * 1000 < drain.max) {
-      const at = childOf(origin, "spec", "deployment", "spec", ...path);
+      const at = childOf(origin, "spec", field, "spec", ...path);
       diagnostics.report("grace-too-short", at, { seconds, needed: Math.ceil(drain.max / 1000) });
     }
     const grace = typeof seconds === "number" ? seconds : defaults;
@@ -83,7 +86,10 @@ export function checkAuditFile(
   const of = parameters.findLast(({ rawConfig }) => rawConfig?.config?.logging?.audit?.file);
   if (audit?.file === undefined || of === undefined) return;
   const { file } = audit;
-  const containers = parameters.flatMap(({ deployment }) => containersOf(deployment?.spec ?? null));
+  const field = workloadField(parameters);
+  const containers = parameters.flatMap(({ [field]: workload }) =>
+    containersOf(workload?.spec ?? null),
+  );
   const isReadOnly = !containers.some(
     (each) => jsonAt(each, "securityContext", "readOnlyRootFilesystem") === false,
   );

@@ -6,7 +6,7 @@ import {
 } from "../../../diagnostics/diagnostic.ts";
 import type { NamedImage } from "../../../ir/deployment.ts";
 import { type Json, jsonAt } from "../../../model/json.ts";
-import { mergedSpec } from "./overlays.ts";
+import { mergedSpec, workloadField } from "./overlays.ts";
 import type { ParametersSpec } from "./parameters.ts";
 
 type ImageValue = NonNullable<ParametersSpec["image"]>;
@@ -35,14 +35,11 @@ export function checkImage(parameters: readonly ParametersSpec[], diagnostics: D
 export function namedImages(parameters: readonly ParametersSpec[]): readonly NamedImage[] {
   const own = imageText(imageOf(parameters));
   const origin = imageOrigin(parameters);
-  const used = new Set(
-    containerImages(mergedSpec(parameters, "deployment")).map(({ image }) => image),
-  );
-  const laidOn = parameters.flatMap(({ deployment, origin: at }) =>
-    containerImages(deployment?.spec ?? {}).flatMap(({ image, path }) =>
-      used.has(image)
-        ? [{ image, origin: childOf(at, "spec", "deployment", "spec", ...path) }]
-        : [],
+  const field = workloadField(parameters);
+  const used = new Set(containerImages(mergedSpec(parameters, field)).map(({ image }) => image));
+  const laidOn = parameters.flatMap(({ [field]: workload, origin: at }) =>
+    containerImages(workload?.spec ?? {}).flatMap(({ image, path }) =>
+      used.has(image) ? [{ image, origin: childOf(at, "spec", field, "spec", ...path) }] : [],
     ),
   );
   return [

@@ -1,21 +1,23 @@
 import { childOf } from "../../../diagnostics/diagnostic.ts";
 import type { PodPower } from "../../../ir/deployment.ts";
 import { type Json, jsonAt } from "../../../model/json.ts";
+import { workloadField } from "./overlays.ts";
 import type { ParametersSpec } from "./parameters.ts";
 
 type Path = readonly (string | number)[];
 
 /** Returns the privileges that parameters give to a gateway's pods beyond what it needs, with their locations. */
 export function podPowers(parameters: readonly ParametersSpec[]): readonly PodPower[] {
-  return parameters.flatMap(({ env, deployment, origin }) => [
+  const field = workloadField(parameters);
+  return parameters.flatMap(({ env, [field]: workload, origin }) => [
     ...ofEnvironment(env, ["env"]).map(({ what, path }) => ({
       what,
       origin: childOf(origin, "spec", ...path),
     })),
-    ...ofPod(jsonAt(deployment?.spec ?? {}, "template", "spec"), ["template", "spec"]).map(
+    ...ofPod(jsonAt(workload?.spec ?? {}, "template", "spec"), ["template", "spec"]).map(
       ({ what, path }) => ({
         what,
-        origin: childOf(origin, "spec", "deployment", "spec", ...path),
+        origin: childOf(origin, "spec", field, "spec", ...path),
       }),
     ),
   ]);

@@ -33,6 +33,9 @@ ContainerResourceMetricSource container:string name:string target:MetricTarget
 ContainerRestartRule action:string exitCodes:ContainerRestartRuleOnExitCodes
 ContainerRestartRuleOnExitCodes operator:string values:[integer]
 CrossVersionObjectReference apiVersion:string kind:string name:string
+DaemonSetSpec minReadySeconds:integer revisionHistoryLimit:integer selector:LabelSelector template:PodTemplateSpec
+ updateStrategy:DaemonSetUpdateStrategy
+DaemonSetUpdateStrategy rollingUpdate:RollingUpdateDaemonSet type:string
 DeploymentSpec minReadySeconds:integer paused:boolean progressDeadlineSeconds:integer replicas:integer
  revisionHistoryLimit:integer selector:LabelSelector strategy:DeploymentStrategy template:PodTemplateSpec
 DeploymentStrategy rollingUpdate:RollingUpdateDeployment type:string
@@ -150,6 +153,7 @@ ResourceClaim name:string request:string
 ResourceFieldSelector containerName:string divisor:quantity resource:string
 ResourceMetricSource name:string target:MetricTarget
 ResourceRequirements claims:[ResourceClaim] limits:{quantity} requests:{quantity}
+RollingUpdateDaemonSet maxSurge:int-or-string maxUnavailable:int-or-string
 RollingUpdateDeployment maxSurge:int-or-string maxUnavailable:int-or-string
 SELinuxOptions level:string role:string type:string user:string
 ScaleIOVolumeSource fsType:string gateway:string protectionDomain:string readOnly:boolean

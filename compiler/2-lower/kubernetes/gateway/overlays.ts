@@ -18,13 +18,14 @@ import { checkValue } from "./overlay-fields.ts";
 /** Types of the specs of overlaid resources; `undefined` if the resource has no spec. */
 const SPECS: Readonly<Record<OverlaidResource, string | undefined>> = {
   deployment: "DeploymentSpec",
+  daemonSet: "DaemonSetSpec",
   service: "ServiceSpec",
   serviceAccount: undefined,
   podDisruptionBudget: "PodDisruptionBudgetSpec",
   horizontalPodAutoscaler: "HorizontalPodAutoscalerSpec",
 };
 const OVERLAID: readonly OverlaidResource[] = [
-  ...(["deployment", "service", "serviceAccount"] as const),
+  ...(["deployment", "daemonSet", "service", "serviceAccount"] as const),
   ...(["podDisruptionBudget", "horizontalPodAutoscaler"] as const),
 ];
 
@@ -62,13 +63,19 @@ export function checkOverlays(
  */
 const OTHER_NAME = "agentgateway";
 
-/** Returns the overlays of a resource. Those of a Deployment may use the other name of the gateway's container. */
+/** Returns the field with the overlay of the resource that runs the pods. */
+export function workloadField(parameters: readonly ParametersValue[]): "deployment" | "daemonSet" {
+  const last = parameters.findLast(({ workload }) => workload?.kind !== undefined);
+  return last?.workload?.kind === "DaemonSet" ? "daemonSet" : "deployment";
+}
+
+/** Returns the overlays of a resource. Those of a workload may use the other name of the gateway's container. */
 export function overlaysOf(
   parameters: readonly ParametersValue[],
   name: OverlaidResource,
 ): readonly Overlay[] {
   const all = parameters.flatMap((each) => each[name] ?? []);
-  if (name !== "deployment") return all;
+  if (!isWorkload(name)) return all;
   return all.map(({ spec, ...rest }) =>
     spec === undefined ? rest : { ...rest, spec: withOwnName(spec) },
   );
@@ -92,6 +99,7 @@ export function checkOverlaid(
   diagnostics: Diagnostics,
 ): void {
   for (const [name, problemsOf] of RULES) {
+    if (reportUnused(name, parameters, diagnostics)) continue;
     const last = parameters.findLast((each) => each[name] !== undefined);
     if (last === undefined) continue;
     const [overlay, spec] = [
@@ -104,21 +112,45 @@ export function checkOverlaid(
   }
 }
 
+/** Reports overlays of resources that the workload excludes, and returns whether there are any. */
+function reportUnused(
+  name: OverlaidResource,
+  parameters: readonly (ParametersValue & { readonly origin: Origin })[],
+  diagnostics: Diagnostics,
+): boolean {
+  const used = workloadField(parameters);
+  const isUnused =
+    (isWorkload(name) && name !== used) ||
+    (name === "horizontalPodAutoscaler" && used === "daemonSet");
+  const last = isUnused ? parameters.findLast((each) => each[name] !== undefined) : undefined;
+  if (last === undefined) return isUnused;
+  const [resource, kind] =
+    used === "daemonSet" ? [`"${name}"`, "DaemonSet"] : ['"daemonSet"', "Deployment"];
+  const message = `${resource} has no effect if the kind of "workload" is ${kind}`;
+  diagnostics.report("broken-rule", keyPlace(childOf(last.origin, "spec", name)), { message });
+  return true;
+}
+
+function isWorkload(name: OverlaidResource): boolean {
+  return name === "deployment" || name === "daemonSet";
+}
+
 /** Applies the overlays to the fixed part of a resource. */
 export function mergedSpec(parameters: readonly ParametersValue[], name: OverlaidResource): Json {
   return overlaysOf(parameters, name).reduce<Json>(
     (merged, overlay) => strategicMerge(merged, overlay.spec ?? {}) ?? {},
-    name === "deployment" ? BARE : {},
+    isWorkload(name) ? BARE : {},
   );
 }
 
-/** The part of a generated Deployment that overlays must not remove. */
+/** The part of a generated workload that overlays must not remove. */
 const BARE: Json = {
   template: { spec: { containers: [{ name: GATEWAY_CONTAINER, image: "gateway" }] } },
 };
 
 const RULES: readonly (readonly [OverlaidResource, (spec: Json) => readonly string[]])[] = [
-  ["deployment", deploymentProblems],
+  ["deployment", workloadProblems],
+  ["daemonSet", workloadProblems],
   ["service", serviceProblems],
   ["podDisruptionBudget", budgetProblems],
   ["horizontalPodAutoscaler", autoscalerProblems],
@@ -147,7 +179,7 @@ function isThere(spec: Json, field: string): boolean {
   return jsonAt(spec, field) !== undefined;
 }
 
-function deploymentProblems(spec: Json): readonly string[] {
+function workloadProblems(spec: Json): readonly string[] {
   const containers = containersOf(spec);
   const hasGateway = containers.some((each) => jsonAt(each, "name") === GATEWAY_CONTAINER);
   const replicas = jsonAt(spec, "replicas");
@@ -168,7 +200,7 @@ function containerProblem(container: Json): readonly string[] {
   return typeof image === "string" ? [] : [`the container "${name}" has no image`];
 }
 
-/** Returns the containers of a Deployment's spec, or of an overlay of one. */
+/** Returns the containers of a workload's spec, or of an overlay of one. */
 export function containersOf(spec: Json): readonly Json[] {
   const containers = jsonAt(spec, "template", "spec", "containers");
   return Array.isArray(containers) ? containers : [];

@@ -1,8 +1,7 @@
 import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
-import type { Manifest } from "../../../manifests/manifests.ts";
 import type { PolicyFields } from "../../../manifests/policy.ts";
 import { policies } from "../../../policies/index.ts";
-import type { FieldValue, Level } from "./merge.ts";
+import type { FieldValue } from "./merge.ts";
 
 /** The sections of a GatewayPolicy. */
 export type PolicySection = "frontend" | "traffic" | "backend";
@@ -24,21 +23,22 @@ export function fieldName({ path }: Origin): string {
 export function fieldValues(
   section: PolicySection,
   fields: PolicyFields | undefined,
-  at: { readonly level: Level; readonly source: Manifest; readonly origin: Origin },
+  at: Pick<FieldValue, "level" | "source" | "origin" | "isFinal">,
 ): readonly FieldValue[] {
   const { level, source, origin } = at;
+  const own = at.isFinal === true ? { isFinal: at.isFinal } : {};
   return Object.entries(fields ?? {}).flatMap(([name, value]): readonly FieldValue[] => {
     if (section === "traffic" && name === "phase") return [];
     const field = `${section}.${phaseOf(section, fields)}${name}`;
-    const own = childOf(origin, name);
+    const place = childOf(origin, name);
     if (section !== "backend" || !DIVIDED.has(name))
-      return [{ field, value, level, source, origin: own }];
+      return [{ field, value, level, source, origin: place, ...own }];
     return Object.entries(value ?? {}).map(([part, each]) => ({
       field: `${field}.${part}`,
       value: each,
       level,
       source,
-      origin: childOf(own, part),
+      origin: childOf(place, part),
     }));
   });
 }

@@ -36,6 +36,8 @@ export interface FieldValue {
   readonly level: Level;
   /** For routes, the number of rules that delegate to the route; absent if none do. */
   readonly depth?: number;
+  /** Set if values of more specific levels do not override or extend it. */
+  readonly isFinal?: true;
   /** The resource with the value. */
   readonly source: Manifest;
   readonly origin: Origin;
@@ -48,7 +50,7 @@ export interface EffectiveField {
   readonly field: string;
   /** One value; for a joined field, one per resource, least specific first. */
   readonly values: readonly FieldValue[];
-  /** Values of less specific levels. */
+  /** Values of less specific levels, and those that a final value excludes. */
   readonly overridden: readonly FieldValue[];
   /** Overridden values of the same level, with the value that overrides each. */
   readonly conflicts: readonly { readonly lost: FieldValue; readonly won: FieldValue }[];
@@ -65,17 +67,30 @@ export function merge(
   const byField = Map.groupBy(values, ({ field }) => field);
   return [...byField.keys()].toSorted().map((field) => {
     const sorted = (byField.get(field) ?? []).toSorted(byPrecedence);
-    if (isJoined(field)) return { field, values: sorted, overridden: [], conflicts: [] };
-    const won = sorted.at(-1);
+    const last = lastEffective(sorted);
+    const excluded = sorted.slice(last + 1);
+    if (isJoined(field)) {
+      const values = sorted.slice(0, last + 1);
+      return { field, values, overridden: excluded, conflicts: [] };
+    }
+    const won = sorted[last];
     if (won === undefined) return { field, values: [], overridden: [], conflicts: [] };
-    const rest = sorted.slice(0, -1);
+    const rest = sorted.slice(0, last);
     return {
       field,
       values: [won],
-      overridden: rest.filter((each) => !isBeside(each, won)).toReversed(),
+      overridden: [...rest.filter((each) => !isBeside(each, won)).toReversed(), ...excluded],
       conflicts: rest.filter((each) => isBeside(each, won)).map((lost) => ({ lost, won })),
     };
   });
+}
+
+/** Returns the position of the most specific effective value: one that is final excludes those after it. */
+function lastEffective(sorted: readonly FieldValue[]): number {
+  const final = sorted.find(({ isFinal }) => isFinal === true);
+  return final === undefined
+    ? sorted.length - 1
+    : sorted.findLastIndex((each) => isBeside(each, final));
 }
 
 /** Compares by precedence: least specific first; at the same level, the effective one last. */

@@ -152,7 +152,9 @@ function valuesFor(
     if (fields === undefined || !mayTarget(section, target, context)) return [];
     if (!mayPhase(fields, section, target, level, context)) return [];
     const origin = childOf(policy.origin, "spec", section);
-    return fieldValues(section, fields, { level, source: policy, origin });
+    const isFinal = policy.spec?.strategy?.inheritance === "Override";
+    const at = { level, source: policy, origin, ...(isFinal && { isFinal }) };
+    return fieldValues(section, fields, at);
   });
 }
 
