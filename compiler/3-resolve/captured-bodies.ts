@@ -1,11 +1,13 @@
 import type { AccessLogNode } from "../ir/access-log.ts";
+import type { MetricLabelsNode } from "../ir/metric-labels.ts";
 import type { CapturedBodies } from "../ir/program.ts";
 import type { TracingNode } from "../ir/tracing.ts";
 
-/** Returns the bodies that access lines and spans read; `undefined` if they read none. */
+/** Returns the bodies that access lines, spans and labels of metrics read; `undefined` if they read none. */
 export function capturedBodiesOf(
   log: AccessLogNode | undefined,
   tracing: TracingNode | undefined,
+  metrics: MetricLabelsNode | undefined,
 ): CapturedBodies | undefined {
   const places = [
     { origin: log?.filterOrigin, values: [log?.filter ?? []].flat() },
@@ -14,6 +16,7 @@ export function capturedBodiesOf(
       origin: tracing?.attributes?.origin,
       values: (tracing?.attributes?.added ?? []).map(({ value }) => value),
     },
+    { origin: metrics?.origin, values: (metrics?.labels ?? []).map(({ value }) => value) },
   ];
   const has = (name: string, { values }: (typeof places)[number]): boolean =>
     values.some(({ reads }) => reads.some(([root, member]) => `${root}.${member}` === name));

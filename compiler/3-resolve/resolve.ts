@@ -33,6 +33,7 @@ import { capturedBodiesOf } from "./captured-bodies.ts";
 import { resolveConnectionRules } from "./connection-rules.ts";
 import { certificateOf, checkVersions, ownHandshake, resolveTls } from "./listener-tls.ts";
 import { checkListeners } from "./listeners.ts";
+import { resolveMetricLabels } from "./metric-labels.ts";
 import { checkPathRules } from "./path-handling.ts";
 import { namedServer } from "./policies.ts";
 import { effectiveRoutes, resolvePreRouting } from "./pre-routing.ts";
@@ -130,7 +131,12 @@ function resolveGateway(
   const tracing =
     gateway.tracing &&
     resolveTracing(gateway.tracing, traffic.secretHeaders, destinations("tracing"));
-  const capturedBodies = capturedBodiesOf(accessLog, tracing);
+  const metricLabels = resolveMetricLabels(
+    gateway.frontend.metricLabels,
+    traffic.secretHeaders,
+    diagnostics,
+  );
+  const capturedBodies = capturedBodiesOf(accessLog, tracing, metricLabels);
   const logLevels = resolveLevels(gateway.logLevels, diagnostics);
   if (
     accessLog !== undefined &&
@@ -155,6 +161,7 @@ function resolveGateway(
       gateway.process.maxBufferedBytes ?? Number.POSITIVE_INFINITY,
     ),
     ...(accessLog === undefined ? {} : { accessLog }),
+    ...(metricLabels === undefined ? {} : { metricLabels }),
     ...(capturedBodies === undefined ? {} : { capturedBodies }),
     ...(gateway.frontend.requestId !== undefined && { requestId: gateway.frontend.requestId }),
     ...(tracing === undefined ? {} : { tracing }),

@@ -6,6 +6,7 @@ import { connectionRulesModule } from "../../templates/modules/connection-rules.
 import { listenerModule } from "../../templates/modules/listener.ts";
 import { mainModule } from "../../templates/modules/main.ts";
 import { mainNames } from "../../templates/modules/main-names.ts";
+import { metricLabelsModule } from "../../templates/modules/metric-labels.ts";
 import { routeModule } from "../../templates/modules/route.ts";
 import { startupModule } from "../../templates/modules/startup.ts";
 import { tablePartModule } from "../../templates/modules/table-part.ts";
@@ -100,7 +101,9 @@ export function emitModules(
       tcpRouteModule(route, { path: routePath(route.id), inputs, trace: tracer }),
     ),
   );
-  const { accessLog, tracing } = program;
+  const { accessLog, metricLabels, tracing } = program;
+  const labelled =
+    metricLabels === undefined ? [] : [metricLabelsModule(metricLabels, { inputs, trace: tracer })];
   const log =
     accessLog === undefined ? [] : [accessLogModule(accessLog, { inputs, trace: tracer })];
   const traces =
@@ -109,7 +112,7 @@ export function emitModules(
   const connections =
     rules === undefined ? [] : [connectionRulesModule(rules, { inputs, trace: tracer })];
   const startup = needs.length === 0 ? [] : [startupModule(needs, { inputs, trace: tracer })];
-  const rest = [...connections, ...log, ...traces, ...startup];
+  const rest = [...connections, ...log, ...labelled, ...traces, ...startup];
   return [main, ...tables, ...routes, ...tcpRoutes, ...preRouting, ...rest];
 }
 
@@ -117,10 +120,14 @@ function listenerPath(policies: string): string {
   return `listeners/${kebabCase(policies)}.ts`;
 }
 
-/** Returns the variables that the access log and the spans of requests read. */
-function loggedVariables({ accessLog, tracing }: Program): ReadonlySet<string> {
+/** Returns the variables that the access log, the labels of metrics and the spans of requests read. */
+function loggedVariables({ accessLog, metricLabels, tracing }: Program): ReadonlySet<string> {
   const { filter, fields } = accessLog ?? {};
-  const added = [...(fields?.added ?? []), ...(tracing?.attributes?.added ?? [])];
+  const added = [
+    ...(metricLabels?.labels ?? []),
+    ...(fields?.added ?? []),
+    ...(tracing?.attributes?.added ?? []),
+  ];
   const values = added.map(({ value }) => value);
   return new Set([...(filter?.variables ?? []), ...values.flatMap(({ variables }) => variables)]);
 }

@@ -18,7 +18,7 @@ export function frontendHttpFields(time: TimeSchema = duration) {
       "Maximum size in bytes of a body that policies or MCP messages need as a whole; never more than " +
         "`config.maxBufferedBytes`.",
       1,
-      Number.MAX_SAFE_INTEGER,
+      4_294_967_295,
       { default: 2_097_152 },
     ),
     http1MaxHeaders: integer(
@@ -58,6 +58,26 @@ export function frontendHttpFields(time: TimeSchema = duration) {
     ),
   };
 }
+
+/** Returns the case of header names, with the words of a form: only the names as received are supported. */
+export function headerCase<const Preserve extends string>(preserve: Preserve, lowercase: string) {
+  return choice(
+    "Case of the names of HTTP/1.1 headers that are forwarded: as received. HTTP/2 has lower-case names only.",
+    [preserve],
+    { default: preserve, unsupportedValues: { [lowercase]: "lower-case names in HTTP/1.1" } },
+  );
+}
+
+/** Name of a label in the data model of Prometheus. */
+export const LABEL_NAME = {
+  maxLength: 64,
+  pattern: "^[a-zA-Z][a-zA-Z0-9_]*$",
+  form: "the name of a label, with letters, digits and `_`",
+};
+
+/** Description of labels of metrics, in files and manifests. */
+export const METRIC_LABELS =
+  "Labels of the metrics `gwc_labelled_requests_total` and `gwc_labelled_tokens_total`, by the values of expressions after a request. A value is `unknown` if its expression fails. Beyond 1000 combinations of values, all labels are `other`.";
 
 /** Returns the maximum size of an HTTP/2 header list, for files and manifests. */
 export function http2HeaderSize() {

@@ -2,6 +2,7 @@ import type { ConnectionSettings } from "../../runtime/net/connection-settings.t
 import { defaultConnections } from "../../runtime/net/default-connections.ts";
 import type { AlpnProtocol, TlsVersion } from "../../runtime/tls/tls-settings.ts";
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
+import type { NamedExpression } from "../model/expressions.ts";
 import type { Section, Traffic } from "../model/traffic.ts";
 import type { ConnectionRulesConfig } from "../policies/connection-rules.ts";
 import type { ProxyProtocolConfig } from "./proxy-protocol.ts";
@@ -18,6 +19,8 @@ export interface FrontendConfig {
   /** Rules for who may connect; `undefined` if everyone may. */
   readonly connectionRules?: ConnectionRulesConfig | undefined;
   readonly tls: FrontendTlsConfig;
+  /** Labels of requests in metrics; empty if none are configured. */
+  readonly metricLabels: readonly NamedExpression[];
 }
 
 /** TLS settings of every listener that does not set its own. */
@@ -42,6 +45,7 @@ export const FRONTEND_TRAFFIC: Readonly<Record<string, readonly Traffic[]>> = {
   accessLog: ["requests", "streams"],
   tracing: ["requests"],
   requestId: ["requests"],
+  metrics: ["requests"],
   http: ["requests"],
   tcp: ["connections"],
   networkAuthorization: ["connections"],
@@ -57,6 +61,7 @@ export const FRONTEND_TRAFFIC: Readonly<Record<string, readonly Traffic[]>> = {
 export function defaultFrontend(origin: Origin): FrontendConfig {
   return {
     maxBufferSize: 2_097_152,
+    metricLabels: [],
     connections: defaultConnections,
     tls: {
       handshakeTimeout: 15_000,

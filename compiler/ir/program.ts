@@ -12,6 +12,7 @@ import type { AccessLogNode } from "./access-log.ts";
 import type { BackendNode } from "./backends.ts";
 import type { DeploymentNode } from "./deployment.ts";
 import type { MeshNode } from "./mesh.ts";
+import type { MetricLabelsNode } from "./metric-labels.ts";
 import type { PolicyUse } from "./policies.ts";
 import type { PortNode } from "./port.ts";
 import type { TcpBindNode } from "./tcp.ts";
@@ -36,6 +37,8 @@ export interface Program {
   readonly maxBufferSize: number;
   /** Settings of access lines; `undefined` for the default fields of every request. */
   readonly accessLog?: AccessLogNode;
+  /** Labels of requests in metrics; absent if none are configured. */
+  readonly metricLabels?: MetricLabelsNode;
   /** Bodies that expressions of the log and of traces read; `undefined` if there are none. */
   readonly capturedBodies?: CapturedBodies;
   /** Header (lower case) with the id of each request; `undefined` if requests have no id. */

@@ -111,7 +111,7 @@ export const gatewayTls = object(
 const protocol: Schema<"HTTP" | "HTTPS" | "TLS" | "TCP" | "UDP"> = choice(
   "Protocol of the listener.",
   ["HTTP", "HTTPS", "TLS", "TCP"],
-  { unsupportedValues: { UDP: "UDP proxying" } },
+  { unsupportedValues: { UDP: "UDP proxying", HBONE: "mesh tunnels (HBONE)" } },
 );
 
 const listenerFields = {

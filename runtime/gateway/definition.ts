@@ -3,6 +3,7 @@ import type { Exchange } from "../http/exchange.ts";
 import type { Mesh } from "../mesh/mesh-membership.ts";
 import type { ConnectionSettings } from "../net/connection-settings.ts";
 import type { GatewayContext, PersistedMemory } from "../process/gateway-context.ts";
+import type { MetricLabels } from "../telemetry/labelled-metrics.ts";
 import type { AccessLogSettings } from "../telemetry/logs/access-log.ts";
 import type { AuditStream } from "../telemetry/logs/audit-log.ts";
 import type { LogLevels } from "../telemetry/logs/log-level.ts";
@@ -16,6 +17,8 @@ export interface Gateway {
   readonly ports: readonly Port[];
   readonly connections: ConnectionSettings;
   readonly accessLog: AccessLogSettings;
+  /** Labels of requests in metrics; absent without any. */
+  readonly metricLabels?: MetricLabels;
   /** Stream of refusals, logins and process events; absent without an audit log. */
   readonly audit?: AuditStream;
   /** Assigns ids to requests; if absent, they have none. */

@@ -11,6 +11,7 @@ import { onWarning } from "../process/operator-warnings.ts";
 import type { PreparedChange } from "../process/prepared-change.ts";
 import { StartupError } from "../process/startup-error.ts";
 import { SECOND } from "../process/units.ts";
+import { LabelledMetrics } from "../telemetry/labelled-metrics.ts";
 import { AccessLog } from "../telemetry/logs/access-log.ts";
 import type { AdminRequest, AuditLog } from "../telemetry/logs/audit-log.ts";
 import { isLevelEnabled } from "../telemetry/logs/log-level.ts";
@@ -133,6 +134,8 @@ class Running implements RunningGateway {
   readonly #exports = new Set<ExportQueue>();
   /** `undefined` if the log level excludes requests. */
   #accessLog: AccessLog | undefined;
+  /** `undefined` if the configuration has no labels of metrics. */
+  #labelled: LabelledMetrics | undefined;
   #log: ProcessLog;
   /** `undefined` without an audit log. */
   #audit: AuditLog | undefined;
@@ -165,6 +168,7 @@ class Running implements RunningGateway {
     this.#listeners = new Listeners(this.#context);
     this.#pages = new Listeners(this.#context);
     this.#accessLog = this.#openAccessLog();
+    this.#labelled = this.#openLabelled();
     this.#log = new ProcessLog(settings.logFormat, settings.logLevels, this.#writer);
     this.#audit = definition.audit?.open(this.#writer);
   }
@@ -255,6 +259,7 @@ class Running implements RunningGateway {
         this.#settings = settings;
         this.#context.buffers.limit = settings.maxBufferedBytes;
         this.#accessLog = this.#openAccessLog();
+        this.#labelled = this.#openLabelled();
         this.#log = new ProcessLog(settings.logFormat, settings.logLevels, this.#writer);
       };
       return { commit, abort };
@@ -271,6 +276,15 @@ class Running implements RunningGateway {
 
   adminRequest(request: AdminRequest): void {
     this.#audit?.adminRequest(request);
+  }
+
+  /** Keeps the counts if the names of labels stay the same. */
+  #openLabelled(): LabelledMetrics | undefined {
+    const { metricLabels } = this.#definition;
+    if (metricLabels !== undefined && this.#labelled?.accept(metricLabels) === true)
+      return this.#labelled;
+    this.#labelled?.withdraw();
+    return metricLabels && new LabelledMetrics(this.metrics, metricLabels);
   }
 
   #openAccessLog(): AccessLog | undefined {
@@ -393,6 +407,7 @@ class Running implements RunningGateway {
 
   #ended(exchange: Exchange, status: number | undefined, duration: number): void {
     this.#requests.ended(exchange, status, duration);
+    this.#labelled?.ended(exchange, status);
     this.#accessLog?.request(exchange, status, duration);
     this.#audit?.request(exchange, status);
     exchange.trace?.end(status, duration);

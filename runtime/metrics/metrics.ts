@@ -29,6 +29,11 @@ export class Metrics {
     return family.at(labels);
   }
 
+  /** Removes a metric with all its series. */
+  remove(metric: CounterMetric): void {
+    this.#samples.delete(metric);
+  }
+
   /** Registers a reader that is called on scraping. Returns a function that removes it. */
   read<const Of extends CounterMetric | GaugeMetric>(
     metric: Of,

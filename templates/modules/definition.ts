@@ -16,6 +16,7 @@ import { ACCESS_LOG_PATH } from "./access-log.ts";
 import { handlerOf } from "./bind.ts";
 import { connectionRules } from "./connection-rules.ts";
 import type { MainNames } from "./main-names.ts";
+import { METRIC_LABELS_PATH } from "./metric-labels.ts";
 import { handlerWithoutTokens, ownTokens } from "./own-tokens.ts";
 import { persistedState } from "./persisted-state.ts";
 import {
@@ -39,6 +40,7 @@ export function gatewayValue(program: Program, names: MainNames, trace: Trace): 
     ],
     connections: connectionsValue(connections),
     accessLog: accessLogValue(program),
+    metricLabels: program.metricLabels && imported(METRIC_LABELS_PATH, "metricLabels"),
     audit: process.audit && auditCode(process.audit.file),
     requestId: program.requestId && requestIdsCode(program.requestId),
     captureBodies: captureCode(program),

@@ -446,6 +446,6 @@ it("reports overlays of a workload that is not the chosen one, and powers in the
     `${daemon}, daemonSet: {spec: {template: {spec: {hostNetwork: true}}}}`,
   );
   expect(program.deployment?.podPowers.map(({ what }) => what)).toEqual([
-    "the network of its node",
+    "the network of its node (hostNetwork)",
   ]);
 });

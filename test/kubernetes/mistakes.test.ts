@@ -239,7 +239,7 @@ it.each([
     said: ['broken-entry: "ca.crt" of ConfigMap "default/ca" ends within a certificate'],
   },
   {
-    what: "a Secret of another namespace, which no pod can mount",
+    what: "a Secret of another namespace, of which pods mount a copy",
     document: [
       listener(
         "{name: s, port: 8443, protocol: HTTPS, hostname: a.example.com, tls: {certificateRefs: [{name: far, namespace: other}]}}",
@@ -248,7 +248,7 @@ it.each([
       '{apiVersion: gateway.networking.k8s.io/v1, kind: ReferenceGrant, metadata: {name: g, namespace: other}, spec: {from: [{group: gateway.networking.k8s.io, kind: Gateway, namespace: default}], to: [{group: "", kind: Secret}]}}',
     ].join("\n---\n"),
     said: [
-      'secret-elsewhere: Secret "other/far" is in another namespace than the Gateway, so it cannot be mounted',
+      'secret-elsewhere: Secret "other/far" is in another namespace than the Gateway: pods mount its copy "other.far"',
     ],
   },
   {

@@ -4,8 +4,11 @@ import {
   cipherSuites,
   frontendHttpFields,
   handshakeTimeout,
+  headerCase,
   http2HeaderSize,
+  LABEL_NAME,
   LOG_FILTER,
+  METRIC_LABELS,
 } from "../../config/frontend-fields.ts";
 import { proxyProtocolSchemas } from "../../config/proxy-protocol.ts";
 import { connectionRulesSchema } from "../../policies/connection-rules.ts";
@@ -53,7 +56,7 @@ export function frontendSchema() {
             1_073_741_824,
             { default: 240 },
           ),
-          http1HeaderCase: unsupported("the case of header names"),
+          http1HeaderCase: headerCase("preserve", "lowercase"),
           http2MaxHeaderSize: http2HeaderSize(),
           maxConnectionDuration: duration(
             "Maximum age of a connection; it is closed after the current response. Tunnels stay open.",
@@ -109,6 +112,17 @@ export function frontendSchema() {
           description:
             "Id of each request: that of the client if it is well-formed, otherwise a new one. It is forwarded to upstreams, and appears in access lines and spans as `request.id`.",
         },
+      ),
+      metrics: object(
+        {
+          add: map(expression("CEL expression for the value."), {
+            minProperties: 1,
+            maxProperties: 16,
+            propertyNames: { pattern: LABEL_NAME.pattern, form: LABEL_NAME.form },
+            description: METRIC_LABELS,
+          }),
+        },
+        { required: ["add"], description: "Own labels of metrics about requests." },
       ),
       networkAuthorization: connectionRulesSchema,
       networkExtAuthz: unsupported("external authorization of connections"),

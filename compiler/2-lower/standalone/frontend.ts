@@ -1,5 +1,6 @@
 import type { TlsVersion } from "../../../runtime/tls/tls-settings.ts";
 import type { FrontendValue } from "../../1-parse/standalone/frontend.ts";
+import { lowerExpressions } from "../../backends/parts/named-expressions.ts";
 import {
   alpnSections,
   defaultFrontend,
@@ -15,7 +16,7 @@ import { readConnectionRules } from "../../policies/connection-rules.ts";
 import { parseTimer } from "../../schema/duration.ts";
 import { readKeepAlive } from "../../schema/keep-alive.ts";
 
-type HttpValue = NonNullable<FrontendValue["http"]>;
+type HttpValue = Omit<NonNullable<FrontendValue["http"]>, "http1HeaderCase">;
 type TlsValue = NonNullable<FrontendValue["tls"]>;
 type TcpValue = NonNullable<FrontendValue["tcp"]>;
 
@@ -37,6 +38,7 @@ export function readFrontend(
     ...(rules && { connectionRules: readConnectionRules(rules, at("networkAuthorization")) }),
     ...(requestId && { requestId: (requestId.header ?? "x-request-id").toLowerCase() }),
     tls: readTls(tls, at("tls"), rest.tls),
+    metricLabels: lowerExpressions(value.metrics?.add, childOf(at("metrics"), "add")),
   };
 }
 

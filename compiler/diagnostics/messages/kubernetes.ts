@@ -407,15 +407,16 @@ export const kubernetesMessages = {
       "gwc has no generic image: the image contains the bundle. A registry, tag or digest without a repository does " +
       "not identify an image and would have no effect.",
   }),
-  "secret-elsewhere": message<{ what: string }>({
-    severity: "error",
-    text: ({ what }) => `${what} is in another namespace than the Gateway, so it cannot be mounted`,
-    hint: () =>
-      "move it, and what refers to it by name, to the namespace of the Gateway; a controller could deliver it: see `gwc check --cluster`",
+  "secret-elsewhere": message<{ what: string; copy: string; namespace: string }>({
+    severity: "warning",
+    text: ({ what, copy }) =>
+      `${what} is in another namespace than the Gateway: pods mount its copy "${copy}"`,
+    hint: ({ copy, namespace }) =>
+      `copy it to "${namespace}/${copy}", or use \`gwc controller\`, which delivers it: see \`gwc check --cluster\``,
     explanation:
       "Secrets and CA certificates are mounted as files, and a pod can only mount Secrets and ConfigMaps of its own " +
-      "namespace. The controller delivers them to its data planes from any namespace: `gwc check --cluster` checks for " +
-      "that case.",
+      "namespace. A bundle expects copies named NAMESPACE.NAME there, and its pods do not start without them. The " +
+      "controller delivers objects to its data planes from any namespace: `gwc check --cluster` checks for that case.",
   }),
   "mesh-without-controller": message<Record<never, never>>({
     severity: "error",

@@ -13,6 +13,22 @@ export const requestsTotal = {
   labels: ["listener", "route", "method", "status", "reason"],
 } as const satisfies CounterMetric;
 
+/** `gwc_labelled_requests_total`; the labels of the configuration follow these. */
+export const labelledRequests = {
+  kind: "counter",
+  name: "gwc_labelled_requests_total",
+  help: "Finished requests, with the labels of frontendPolicies.metrics.",
+  labels: ["listener", "route", "status"],
+} as const satisfies CounterMetric;
+
+/** `gwc_labelled_tokens_total`; the labels of the configuration follow these. */
+export const labelledTokens = {
+  kind: "counter",
+  name: "gwc_labelled_tokens_total",
+  help: "Tokens of model calls by type (input, output), with the labels of frontendPolicies.metrics.",
+  labels: ["type"],
+} as const satisfies CounterMetric;
+
 /** `gwc_request_duration_seconds` */
 export const requestDuration = {
   kind: "histogram",

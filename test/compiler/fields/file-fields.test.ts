@@ -33,9 +33,12 @@ const LIKE_A_LISTENER = new RegExp(
 /** Fields that occur in several places with one schema and one reading: another place of them is tested. */
 const REPEATED =
   /\.conditional\.\[\]\.|\.extAuth\.|\.rateLimit\.(remote|global)\.|\.(remoteRateLimit|extProc|endpointPicker)\.policies\.|listeners\.\[\]\.policies\.extAuthz\.policies\.|(tracing|otlp)\.policies\.|(requestMirror|promptGuard)\..*policies\.|webhook\.target\.backend$|(backends|providers|models|defaults)\b.*\.(promptGuard|guardrails)\./;
-/** Empty values of which one has to be there, so that none can be left out to see what it does; lists that stay empty. */
+/**
+ * Empty values of which one has to be there, so that none can be left out to see what it does; lists that stay empty; fields
+ * with one supported value, the default.
+ */
 const EMPTY_CHOICES =
-  /\.azure\.(implicit|explicitConfig\.workloadIdentity)$|^services\.\[\]\.vips\.\[\]$/;
+  /^frontendPolicies\.http\.http1HeaderCase$|\.azure\.(implicit|explicitConfig\.workloadIdentity)$|^services\.\[\]\.vips\.\[\]$/;
 
 /** By what others have too, it is put to the question there. */
 function isRepeated(path: readonly Step[]): boolean {

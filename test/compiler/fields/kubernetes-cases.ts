@@ -235,6 +235,16 @@ export const seeds: readonly object[] = [
   behind(lambda),
   { Gateway: gateway, HTTPRoute: route, BackendTLSPolicy: secured },
   { Gateway: hasParameters, HTTPRoute: route, GatewayParameters: scaled },
+  {
+    Gateway: hasParameters,
+    HTTPRoute: route,
+    GatewayParameters: { workload: { kind: "DaemonSet" } },
+  },
+  {
+    Gateway: gateway,
+    HTTPRoute: { ...route, rules: [{ backendRefs: [service], timeouts: { request: "5s" } }] },
+    GatewayPolicy: { ...policyOf("Gateway"), traffic: { timeouts: { request: "3s" } } },
+  },
   { Gateway: gateway, HTTPRoute: route, GatewayClass: ofClass, GatewayParameters: logged },
   {
     Gateway: set,
@@ -316,6 +326,9 @@ export const known: KnownValues = {
   "GatewayParameters.image": [{ repository: "aa" }],
   "GatewayParameters.image.digest": [`sha256:${"a".repeat(64)}`, `sha256:${"b".repeat(64)}`],
   "deployment.spec": [{ replicas: 2 }, { replicas: 3 }],
+  "daemonSet.spec": [{ minReadySeconds: 2 }, { minReadySeconds: 3 }],
+  "workload.kind": ["DaemonSet", "Deployment"],
+  "strategy.inheritance": ["Override", "Default"],
   "service.spec": [{ clusterIP: "None" }, { clusterIP: "10.0.0.1" }],
   "podDisruptionBudget.spec": [{ minAvailable: 1 }, { minAvailable: 2 }],
   "horizontalPodAutoscaler.spec": [{ maxReplicas: 2 }, { maxReplicas: 3 }],

@@ -3,8 +3,11 @@ import {
   cipherSuites,
   frontendHttpFields,
   handshakeTimeout,
+  headerCase,
   http2HeaderSize,
+  LABEL_NAME,
   LOG_FILTER,
+  METRIC_LABELS,
   SAMPLINGS,
   TRACES,
 } from "../../../config/frontend-fields.ts";
@@ -43,6 +46,7 @@ const tls = object(
 
 const httpFields = {
   ...frontendHttpFields(span),
+  http1HeaderCase: headerCase("Preserve", "Lowercase"),
   http2MaxHeaderSize: http2HeaderSize(),
 };
 
@@ -126,4 +130,21 @@ export const frontendFields = {
     { description: "Access log: logged requests and their fields." },
   ),
   tracing,
+  metrics: object(
+    {
+      attributes: object(
+        {
+          add: list(
+            object(
+              { name: text("Its name.", LABEL_NAME), expression: expression("Its value.") },
+              { required: ["name", "expression"] },
+            ),
+            { minItems: 1, maxItems: 16, description: METRIC_LABELS },
+          ),
+        },
+        { required: ["add"], description: "The labels." },
+      ),
+    },
+    { required: ["attributes"], description: "Own labels of metrics about requests." },
+  ),
 };

@@ -64,8 +64,23 @@ export function gatewayFrontend(
     connections: { ...ofHttp.connections, keepAlive, maxConnections },
     proxyProtocol: proxies ? readProxyProtocol(proxies, ofProxiesAt) : raw.proxyProtocol,
     connectionRules: rules ? readKubernetesConnectionRules(rules) : raw.connectionRules,
+    metricLabels: metricLabels(fields.get("frontend.metrics")) ?? raw.metricLabels,
     tls: isOwnTls ? readTls(tls, origin, rest.tls, listeners, context) : raw.tls,
   };
+}
+
+/** Returns the labels of a policy; `undefined` if no policy sets any. */
+function metricLabels(
+  field: EffectiveField | undefined,
+): FrontendConfig["metricLabels"] | undefined {
+  const value = valueOfField(frontendFields.metrics, field);
+  const origin = field?.values[0]?.origin;
+  if (value === undefined || origin === undefined) return undefined;
+  return value.attributes.add.map(({ name, expression: text }, index) => ({
+    name,
+    text,
+    origin: childOf(origin, "attributes", "add", index, "expression"),
+  }));
 }
 
 function readTls(

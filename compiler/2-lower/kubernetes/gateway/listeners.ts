@@ -258,7 +258,7 @@ function certificateOf(
   // A missing Secret has been reported. For the other checks, the listener counts as having a certificate.
   if (secret?.spec === undefined) return files(reference.name);
   const what = resourceName(secret);
-  const folder = mountedName(secret, gateway, at, context) ?? secret.name;
+  const folder = mountedName(secret, gateway, at, context);
   for (const key of ["tls.crt", "tls.key"]) {
     if (secret.spec.isComplete && !secret.spec.keys.includes(key))
       context.diagnostics.report("missing-key", at, { what, key });

@@ -52,7 +52,8 @@ export function follow<Kind extends ManifestKind>(
     const found = [group, to.kind ?? defaults].filter((part) => part !== "").join("/");
     const meant = kinds.find((each) => each === to.kind);
     const allowed = kinds.join(", ");
-    const params = { found, allowed, ...(meant && { instead: `write ${kindFields(meant)}` }) };
+    const instead = meant === undefined ? OTHER_KINDS[found] : `write ${kindFields(meant)}`;
+    const params = { found, allowed, ...(instead !== undefined && { instead }) };
     diagnostics.report("wrong-reference-kind", origin, params);
     return undefined;
   }
@@ -61,7 +62,8 @@ export function follow<Kind extends ManifestKind>(
   const found = inventory.find(kind, namespace, to.name) as Manifest | undefined;
   if (found === undefined) {
     const others = kinds.filter((each) => each !== kind);
-    reportMissing({ kind, namespace, name: to.name, origin, others }, context);
+    const written = to.kind ?? kind;
+    reportMissing({ kind, written, namespace, name: to.name, origin, others }, context);
     return undefined;
   }
   if (namespace !== from.namespace && !isGranted(from, found, inventory)) {
@@ -83,6 +85,8 @@ export function follow<Kind extends ManifestKind>(
 export function reportMissing(
   wanted: {
     readonly kind: ManifestKind;
+    /** Name of the kind in the reference, which may be that of the other group; that of the kind if absent. */
+    readonly written?: string;
     readonly namespace: string;
     readonly name: string;
     readonly origin: Origin;
@@ -91,8 +95,8 @@ export function reportMissing(
   },
   { inventory, diagnostics }: ReferenceContext,
 ): void {
-  const { kind, namespace, name, origin, others = [] } = wanted;
-  const what = `${kind} "${namespace === "" ? name : `${namespace}/${name}`}"`;
+  const { kind, written = kind, namespace, name, origin, others = [] } = wanted;
+  const what = `${written} "${namespace === "" ? name : `${namespace}/${name}`}"`;
   const at = { ...origin, path: [...origin.path, "name"] };
   if (kind === "Secret") {
     diagnostics.report("missing-secret", at, { what });
@@ -114,6 +118,12 @@ export function reportMissing(
     ...(other && { instead: `for ${other} "${namespace}/${name}", write ${kindFields(other)}` }),
   });
 }
+
+/** Hints for kinds of other projects that gwc does not read. */
+const OTHER_KINDS: Readonly<Record<string, string>> = {
+  "networking.istio.io/Hostname":
+    "gwc reads no ServiceEntry: write a GatewayBackend with `static: { host: ..., port: ... }`, which DNS resolves",
+};
 
 /** Returns a kind as written in references. */
 function kindFields(kind: ManifestKind): string {

@@ -1,5 +1,6 @@
 import { pemCertificates } from "../../../../runtime/tls/ca-certificates.ts";
 import { childOf, Diagnostics, type Origin } from "../../../diagnostics/diagnostic.ts";
+import { messageOf } from "../../../diagnostics/messages/index.ts";
 import type { KeyedData, Manifest, ObjectReference } from "../../../manifests/manifests.ts";
 import {
   MAX_ENTRIES,
@@ -53,7 +54,6 @@ export function secretFiles(
   const secret = follow({ to, from, origin, kinds: ["Secret"] }, context);
   if (secret?.spec === undefined) return keys.map((key) => `${to.name}/${key}`);
   const name = mountedName(secret, gateway, origin, context);
-  if (name === undefined) return [];
   checkKeys(secret, secret.spec, keys, origin, context);
   if (checkContents(secret, secret.spec, { keys, content, origin }, context))
     mount(context.secrets, gateway, name);
@@ -117,9 +117,8 @@ export function mountedConfigMap(
   context: PolicyContext,
 ): MountedFile {
   const found = follow({ to, from, origin, kinds: ["ConfigMap"] }, context);
-  const name = found?.spec && mountedName(found, gateway, origin, context);
-  if (found?.spec === undefined || name === undefined)
-    return { kind: "configMap", file: `${to.name}/ca.crt` };
+  if (found?.spec === undefined) return { kind: "configMap", file: `${to.name}/ca.crt` };
+  const name = mountedName(found, gateway, origin, context);
   checkKeys(found, found.spec, ["ca.crt"], origin, context);
   // An empty value is a placeholder for the value in the cluster.
   const text = found.spec.texts["ca.crt"] ?? "";
@@ -160,26 +159,28 @@ export function usableAuthorities(
   });
 }
 
-/** Passes diagnostics on; returns whether the list was empty. */
+/** Passes diagnostics on; returns whether none is an error. */
 function passOn({ list }: Diagnostics, { diagnostics }: PolicyContext): boolean {
   for (const each of list) diagnostics.add(each);
-  return list.length === 0;
+  return list.every(({ code }) => messageOf(code).severity !== "error");
 }
 
 /**
- * Returns the folder name of an object's entries at the gateway: `NAME`, or `NAME@NAMESPACE` if its namespace is
- * not the Gateway's. `undefined` if it cannot be mounted there (reported).
+ * Returns the folder name of an object's entries at the gateway. It is `NAME` in the namespace of the Gateway. From
+ * another namespace, the controller delivers the object as `NAME@NAMESPACE`; otherwise pods mount the copy
+ * `NAMESPACE.NAME`, which the user makes (reported).
  */
 export function mountedName(
   object: Manifest,
   { namespace }: Manifest,
   origin: Origin,
   { diagnostics, isDelivered }: ReferenceContext,
-): string | undefined {
+): string {
   if (object.namespace === namespace) return object.name;
   if (isDelivered) return `${object.name}@${object.namespace}`;
-  diagnostics.report("secret-elsewhere", origin, { what: resourceName(object) });
-  return undefined;
+  const copy = `${object.namespace}.${object.name}`;
+  diagnostics.report("secret-elsewhere", origin, { what: resourceName(object), copy, namespace });
+  return copy;
 }
 
 function checkKeys(

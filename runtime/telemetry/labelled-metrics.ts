@@ -1,0 +1,75 @@
+import { fieldText } from "../cel/values/field-text.ts";
+import type { Exchange } from "../http/exchange.ts";
+import type { CounterMetric } from "../metrics/metric.ts";
+import type { Metrics } from "../metrics/metrics.ts";
+import { labelledRequests, labelledTokens } from "../metrics/table/requests.ts";
+
+/** Labels that a configuration adds to metrics of requests. */
+export interface MetricLabels {
+  readonly names: readonly string[];
+  /** Returns the values of the labels after a request; `undefined` if an expression failed. */
+  readonly values: (request: Exchange, status: number | undefined) => readonly unknown[];
+}
+
+/** Maximum number of combinations of values; further ones count together, so that clients cannot fill the memory. */
+const MAX_COMBINATIONS = 1000;
+/** Maximum length of a value in UTF-16 units. */
+const MAX_LENGTH = 128;
+
+/** Counts requests and tokens by labels of the configuration. */
+export class LabelledMetrics {
+  readonly #metrics: Metrics;
+  readonly #requests: CounterMetric;
+  readonly #tokens: CounterMetric;
+  readonly #seen = new Set<string>();
+  #labels: MetricLabels;
+
+  constructor(metrics: Metrics, labels: MetricLabels) {
+    this.#metrics = metrics;
+    this.#labels = labels;
+    this.#requests = withLabels(labelledRequests, labels.names);
+    this.#tokens = withLabels(labelledTokens, labels.names);
+  }
+
+  /** Takes over labels with the same names, and keeps the counts; returns false if the names differ. */
+  accept(labels: MetricLabels): boolean {
+    if (labels.names.join() !== this.#labels.names.join()) return false;
+    this.#labels = labels;
+    return true;
+  }
+
+  /** Removes its metrics. */
+  withdraw(): void {
+    this.#metrics.remove(this.#requests);
+    this.#metrics.remove(this.#tokens);
+  }
+
+  /** Counts a finished request; `status` is `undefined` if the client disconnected before the response. */
+  ended(exchange: Exchange, status: number | undefined): void {
+    const own = this.#bounded(this.#labels.values(exchange, status).map(labelText));
+    const { listener = "unknown", route = "unknown" } = exchange.record;
+    const common = [listener, route, String(status ?? "unknown")];
+    this.#metrics.counter(this.#requests, ...common, ...own).value += 1;
+    const { inputTokens = 0, outputTokens = 0 } = exchange.attributes.llm ?? {};
+    if (inputTokens > 0) this.#metrics.counter(this.#tokens, "input", ...own).value += inputTokens;
+    if (outputTokens > 0)
+      this.#metrics.counter(this.#tokens, "output", ...own).value += outputTokens;
+  }
+
+  #bounded(values: readonly string[]): readonly string[] {
+    const key = JSON.stringify(values);
+    if (!this.#seen.has(key)) {
+      if (this.#seen.size >= MAX_COMBINATIONS) return values.map(() => "other");
+      this.#seen.add(key);
+    }
+    return values;
+  }
+}
+
+function withLabels(metric: CounterMetric, names: readonly string[]): CounterMetric {
+  return { ...metric, labels: [...metric.labels, ...names] };
+}
+
+function labelText(value: unknown): string {
+  return fieldText(value)?.slice(0, MAX_LENGTH) ?? "unknown";
+}
