@@ -7,7 +7,7 @@ import { kebabCase } from "../model/identifiers.ts";
 
 /** Maximum number of conditions of a table in `main.ts`, which is written by each compilation. */
 const MAX_TABLE = 500;
-/** Average number of rows of a part. */
+/** Average number of rows of a part, and maximum number of conditions of a host that shares its part. */
 const PART = 64;
 
 /**
@@ -30,10 +30,16 @@ export function tableParts(
   );
 }
 
-/** Returns the number of conditions of a listener's table: a path, headers and parameters for each match. */
+/** Returns the number of conditions of a listener's table. */
 function conditionsOf({ table }: ListenerNode): number {
-  const matches = table.flatMap(({ entries }) => entries.map(({ match }) => match));
-  return matches.reduce((sum, { headers, query }) => sum + 1 + headers.length + query.length, 0);
+  return table.reduce((sum, { entries }) => sum + conditionsIn(entries), 0);
+}
+
+/** Returns the number of conditions of matches: a path, headers and parameters for each. */
+function conditionsIn(entries: readonly RouteEntry[]): number {
+  return entries.reduce((sum, { match: { headers, query } }) => {
+    return sum + 1 + headers.length + query.length;
+  }, 0);
 }
 
 function partsOf(
@@ -42,7 +48,12 @@ function partsOf(
   taken: Set<string>,
 ): readonly TablePart[] {
   const found: { readonly name: string; readonly hosts: HostRows[] }[] = [];
+  let wasLong = false;
   for (const { hostname, rows } of hosts) {
+    // A long host has parts of its own, so that changes of others do not write it again.
+    const isLong = conditionsIn(rows.flat()) > PART;
+    const isApart = isLong || wasLong;
+    wasLong = isLong;
     let own: (readonly RouteEntry[])[] = [];
     const begin = (digest: string) => {
       own = [];
@@ -53,7 +64,8 @@ function partsOf(
       const { kind, value } = row[0]?.match.path ?? { kind: "", value: "" };
       const digest = hash("sha256", `${hostname} ${kind} ${value}`);
       const part = found.at(-1);
-      if (part === undefined || Number.parseInt(digest.slice(-8), 16) % PART === 0) begin(digest);
+      const isFirst = part === undefined || (index === 0 && isApart);
+      if (isFirst || Number.parseInt(digest.slice(-8), 16) % PART === 0) begin(digest);
       else if (index === 0) part.hosts.push({ hostname, rows: own });
       own.push(row);
     }

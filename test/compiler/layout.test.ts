@@ -163,6 +163,26 @@ it("of a long table a changed route alters its module and one part, and all part
   expect(changes(Object.fromEntries(texts))).toBe("");
 });
 
+it("a change of one host writes no part of a long table of another host again", () => {
+  const headers = Array.from({ length: 16 }, (_, at) => ({
+    name: `h${at}`,
+    value: { regex: `a${at}+` },
+  }));
+  const long = Array.from({ length: 40 }, (_, at) => ({ path: { regex: `/x${at}/.*` }, headers }));
+  const policies = { directResponse: { status: 200 } };
+  const compiled = (path: string) => {
+    const routes = [
+      { name: "x", hostnames: ["x.test"], matches: long, policies },
+      { name: "b", hostnames: ["b.test"], matches: [{ path: { exact: path } }], policies },
+    ];
+    return modulesOf({ binds: [{ port: 3000, listeners: [{ name: "web", routes }] }] });
+  };
+  const [before, after] = [compiled("/old"), compiled("/new")];
+  const ofX = Object.entries(after).filter(([, text]) => text.includes('"x.test"'));
+  expect(ofX.length).toBeGreaterThan(0);
+  for (const [name, text] of ofX) expect([name, text]).toEqual([name, before[name]]);
+});
+
 it("biome format would change nothing of backends that share a route", () => {
   const mcp = (name: string) => ({
     mcp: { targets: [{ name, mcp: { host: `http://${name}.test/mcp` } }] },
