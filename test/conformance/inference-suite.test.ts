@@ -18,7 +18,7 @@ import {
 } from "./suite-in-network.ts";
 
 /** The release that gwc is tested with: `.ci/kubernetes` builds it. */
-const RELEASE = "v1.3.1";
+const RELEASE = "v1.3.0";
 const PICKERS = ["primary", "secondary", "dp"];
 
 const suite: ConformanceSuite = {
