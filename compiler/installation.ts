@@ -21,6 +21,9 @@ export const runtimeFolder = path.join(packageRoot, "runtime");
 /** The guides, one Markdown file each. */
 export const guidesFolder = path.join(packageRoot, ".github", "guides");
 
+/** Scripts and the style sheet of the admin pages. */
+export const adminAssets = path.join(packageRoot, "compiler", "run", "admin", "assets");
+
 /**
  * Returns the URL of the entry module of a thread by its path in the compiler's sources
  * (`controller/model/compile-worker`).

@@ -4,7 +4,7 @@ import path from "node:path";
 import { root } from "./root.ts";
 
 /** The sources of a bundle besides the configuration. */
-const SOURCES = ["{compiler,templates,runtime}/**/*.{ts,mjs,json}", "package-lock.json"];
+const SOURCES = ["{compiler,templates,runtime}/**/*.{ts,mjs,js,css,json}", "package-lock.json"];
 
 /** A digest of everything that decides what a configuration becomes, and of more files. */
 export function sourceDigest(more: readonly string[] = []): string {

@@ -1,6 +1,5 @@
+import { PLAYGROUND_SCRIPT, REFRESH_SCRIPT, STYLE } from "./assets.ts";
 import { type Html, html, trustedHtml } from "./html.ts";
-import { PLAYGROUND_SCRIPT } from "./playground-script.ts";
-import { SCRIPT, STYLE } from "./style.ts";
 import type { LiveView } from "./view.ts";
 
 /** The pages that have this frame. */
@@ -40,7 +39,7 @@ ${link(serviceUrl(program.process.addresses.readiness, "/healthz/ready"), "Readi
 <main>
 ${content}
 </main>
-<script>${trustedHtml(isForm ? PLAYGROUND_SCRIPT : SCRIPT)}</script>
+<script>${trustedHtml(isForm ? PLAYGROUND_SCRIPT : REFRESH_SCRIPT)}</script>
 </body>
 </html>
 `.text;

@@ -8,13 +8,12 @@ import { isLoopback } from "../../model/loopback.ts";
 import { askAccess } from "../playground/ask-access.ts";
 import { callRoute, type PlaygroundRequest } from "../playground/playground.ts";
 import { readRequest } from "../playground/read-request.ts";
+import { PLAYGROUND_SCRIPT, REFRESH_SCRIPT, STYLE } from "./assets.ts";
 import { type Html, html, trustedHtml } from "./html.ts";
 import { overview } from "./overview.ts";
 import { type PageName, page } from "./page.ts";
 import { playgroundPage } from "./playground-page.ts";
-import { PLAYGROUND_SCRIPT } from "./playground-script.ts";
 import { requestsPage } from "./requests-page.ts";
-import { SCRIPT, STYLE } from "./style.ts";
 import type { LiveView } from "./view.ts";
 
 /**
@@ -60,7 +59,7 @@ export class AdminServer {
 const POLICY = [
   "default-src 'none'",
   `style-src '${digest(STYLE)}'`,
-  `script-src '${digest(SCRIPT)}' '${digest(PLAYGROUND_SCRIPT)}'`,
+  `script-src '${digest(REFRESH_SCRIPT)}' '${digest(PLAYGROUND_SCRIPT)}'`,
   "connect-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",

@@ -1,5 +1,3 @@
-/** Builds the request of the form, sends it, and shows the response. Responses are inserted as text, never as markup. */
-export const PLAYGROUND_SCRIPT = `
 const form = document.getElementById("call");
 const shown = document.getElementById("result");
 const key = document.body.dataset.key;
@@ -19,7 +17,7 @@ function request(isSent) {
   const bytes = new TextEncoder().encode(given);
   const secret = encoding === "base64" ? btoa(String.fromCharCode(...bytes)) : given;
   const filled = (text) => (placeholder === "" ? text : text.replaceAll(placeholder, secret));
-  const lines = headers.value.split("\\n").filter((line) => line.trim() !== "");
+  const lines = headers.value.split("\n").filter((line) => line.trim() !== "");
   const isNobody = (line) => placeholder !== "" && given === "" && line.includes(placeholder);
   return {
     route: form.dataset.route,
@@ -44,7 +42,7 @@ async function ask(path, call) {
 async function send(mcp) {
   shown.replaceChildren(element("p", "Sent ...", "soft"));
   try {
-    const era = form.elements.era && form.elements.era.value;
+    const era = form.elements.era?.value;
     const result = await ask("/ui/try", { ...request(true), ...(mcp && { mcp: { ...mcp, era } }) });
     show(result);
     return result;
@@ -77,18 +75,24 @@ function show({ response, noted, problem }) {
   if (problem) card.append(element("h2", problem));
   if (response) {
     const title = element("h2", "");
-    title.append(element("span", String(response.status), response.status < 400 ? "pill good" : "pill bad"));
+    title.append(
+      element("span", String(response.status), response.status < 400 ? "pill good" : "pill bad"),
+    );
     if (noted) {
-      const facts = noted.notes.map(([name, value]) => name + "=" + value);
-      facts.unshift(Math.round(noted.duration) + " ms");
+      const facts = noted.notes.map(([name, value]) => `${name}=${value}`);
+      facts.unshift(`${Math.round(noted.duration)} ms`);
       if (noted.reason || noted.upstream) facts.unshift(noted.reason || noted.upstream);
       title.append(element("small", facts.join(", ")));
     }
-    const head = Object.entries(response.headers).map(([name, value]) => name + ": " + value);
+    const head = Object.entries(response.headers).map(([name, value]) => `${name}: ${value}`);
     const headers = element("details", "");
-    headers.append(element("summary", head.length + " headers", "soft"), element("pre", head.join("\\n")));
+    headers.append(
+      element("summary", `${head.length} headers`, "soft"),
+      element("pre", head.join("\n")),
+    );
     card.append(title, element("pre", pretty(response.body)), headers);
-    if (response.isCut) card.append(element("p", "There is more, or it did not end in time.", "soft"));
+    if (response.isCut)
+      card.append(element("p", "There is more, or it did not end in time.", "soft"));
   }
   shown.replaceChildren(card);
 }
@@ -107,8 +111,11 @@ function choose(name) {
   const tool = tools.get(name);
   document.getElementById("about").textContent = tool ? tool.description || "" : "";
   if (!tool) return;
-  const properties = Object.entries((tool.inputSchema || {}).properties || {});
-  const sample = properties.map(([each, { type }]) => [each, samples[type] === undefined ? null : samples[type]]);
+  const properties = Object.entries(tool.inputSchema?.properties || {});
+  const sample = properties.map(([each, { type }]) => [
+    each,
+    samples[type] === undefined ? null : samples[type],
+  ]);
   form.elements.arguments.value = JSON.stringify(Object.fromEntries(sample), undefined, 2);
 }
 
@@ -120,7 +127,7 @@ if (form) {
       const given = JSON.parse(form.elements.arguments.value);
       send({ method: "tools/call", params: { name: form.elements.tool.value, arguments: given } });
     } catch (error) {
-      show({ problem: "the arguments are no JSON: " + error.message });
+      show({ problem: `the arguments are no JSON: ${error.message}` });
     }
   });
   document.getElementById("decide").addEventListener("click", () => {
@@ -137,7 +144,9 @@ if (form) {
       } catch {}
       tools.clear();
       for (const tool of found) tools.set(tool.name, tool);
-      const options = found.map(({ name }) => Object.assign(element("option", ""), { value: name }));
+      const options = found.map(({ name }) =>
+        Object.assign(element("option", ""), { value: name }),
+      );
       document.getElementById("tools").replaceChildren(...options);
       if (found.length > 0) {
         form.elements.tool.value = found[0].name;
@@ -147,4 +156,3 @@ if (form) {
     form.elements.tool.addEventListener("change", () => choose(form.elements.tool.value));
   }
 }
-`;
