@@ -20,11 +20,12 @@ export const ai: Backend<"ai", AiValue, AiConfig, AiNode, never, KubernetesAiVal
   lower: lowerAi,
   kubernetes: kubernetesAi,
   protocol: "llm",
-  carries: ({ config: { groups }, policies }) => {
+  carries: ({ config: { groups, models }, policies }) => {
     const isCalled = resolveRoutes(policies?.ai).some(({ type }) => CALLED.has(type));
     const traffic = ["llm", isCalled ? "llmCalls" : "llmOthers", ...NAMED_SERVER] as const;
     return groups.flat().map(({ policies: own, tokenize }) => {
-      return { traffic, own, sections: tokenize === undefined ? [] : [tokenizeSection(tokenize)] };
+      const section = tokenize && tokenizeSection(tokenize, models !== undefined);
+      return { traffic, own, sections: section === undefined ? [] : [section] };
     });
   },
   names: [
@@ -45,8 +46,11 @@ export const ai: Backend<"ai", AiValue, AiConfig, AiNode, never, KubernetesAiVal
   ],
   resolve: resolveAi,
   spendsTokens: ({ policies }) => resolveRoutes(policies?.ai).some(({ type }) => COUNTED.has(type)),
-  modelNames: ({ models, virtualModels = [] }) =>
-    models && [...models, ...virtualModels.map(({ name }) => name)],
+  modelNames: ({ models, internal = [], virtualModels = [] }) =>
+    models && [
+      ...models.filter((name) => !internal.includes(name)),
+      ...virtualModels.map(({ name }) => name),
+    ],
   passesToken: ({ groups }) => groups.flat().some(({ connection }) => connection.isPassthrough),
   describe: ({ groups, served, virtualModels }) => [
     ...groups.flatMap((group, index) =>
@@ -71,8 +75,8 @@ export const ai: Backend<"ai", AiValue, AiConfig, AiNode, never, KubernetesAiVal
   tryCommand,
 };
 
-function tokenizeSection(origin: Origin): Section {
-  return { name: "tokenize", actsOn: ["tokenLimits"], origin };
+function tokenizeSection(origin: Origin, isOptional: boolean): Section {
+  return { name: "tokenize", actsOn: ["tokenLimits"], origin, isOptional };
 }
 
 /**

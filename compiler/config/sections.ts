@@ -79,7 +79,12 @@ export function acts(actsOn: readonly Traffic[], carried: readonly Traffic[]): b
 
 /** Reports a section that cannot apply in its place. */
 export function reportIdle({ section, carried }: IdleSection, diagnostics: Diagnostics): void {
-  const { name, actsOn, origin } = section;
+  const { name, actsOn, origin, isOptional = false } = section;
+  if (isOptional) {
+    const params = { field: name, actsOn: trafficText(actsOn) };
+    diagnostics.report("idle-model-field", keyPlace(origin), params);
+    return;
+  }
   diagnostics.report("misplaced-field", keyPlace(origin), {
     field: `"${name}"`,
     actsOn: trafficText(actsOn),

@@ -41,6 +41,8 @@ export interface Section {
   readonly name: string;
   /** Kinds of traffic, of which one is enough. */
   readonly actsOn: readonly Traffic[];
+  /** Whether it may be without effect, which is a warning only. */
+  readonly isOptional?: boolean;
   readonly origin: Origin;
 }
 

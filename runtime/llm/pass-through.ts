@@ -28,6 +28,8 @@ export interface PassService<Target extends AnyTarget = PassTarget> {
 export interface PassTarget extends AnyTarget {
   /** Path that replaces the request's. */
   readonly path?: string;
+  /** Base path of requests, and the one that replaces it; absent if paths do not change. */
+  readonly base?: { readonly from: string; readonly to: string };
 }
 
 /** Forwards a request to a provider, except for credentials, and the response to the client. */
@@ -92,8 +94,14 @@ function passTarget(
   };
 }
 
-function pathAt({ query, upstreamTarget }: Exchange, { path }: PassTarget): string {
-  return path === undefined ? upstreamTarget : withQuery(path, query);
+function pathAt({ query, upstreamTarget }: Exchange, { path, base }: PassTarget): string {
+  if (path !== undefined) return withQuery(path, query);
+  if (base === undefined) return upstreamTarget;
+  const { from, to } = base;
+  const isBelow = upstreamTarget === from || /^[/?]/.test(upstreamTarget.slice(from.length));
+  return isBelow && upstreamTarget.startsWith(from)
+    ? to + upstreamTarget.slice(from.length)
+    : to + upstreamTarget;
 }
 
 /** Returns the provider to use; `undefined` if there is no provider. */

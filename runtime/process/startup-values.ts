@@ -99,6 +99,12 @@ export function baseUrl(text: string): string {
   return url;
 }
 
+/** Returns the base URL of an API from the environment; an address without a path gets `path`. Throws as `baseUrl` does. */
+export function apiUrl(text: string, path: string): string {
+  const url = baseUrl(text);
+  return new URL(url).pathname === "/" ? url.replace(/\/$/, "") + path : url;
+}
+
 /**
  * Returns the URL of an upstream from the environment: `host:port` means plain HTTP. Throws StartupError if it is not a URL.
  */

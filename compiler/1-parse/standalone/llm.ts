@@ -1,16 +1,13 @@
-import { modelSchema, SHARED_NAME } from "../../backends/ai/front-door-schema.ts";
-import { virtualModelSchema } from "../../backends/ai/virtual-models-schema.ts";
 import {
-  type Infer,
-  integer,
-  listOfParts,
-  object,
-  text,
-  unsupportedBut,
-} from "../../schema/schema.ts";
+  modelSchema,
+  SHARED_NAME,
+  sharedProviderSchema,
+} from "../../backends/ai/front-door-schema.ts";
+import { virtualModelSchema } from "../../backends/ai/virtual-models-schema.ts";
+import { type Infer, integer, listOfParts, object, text } from "../../schema/schema.ts";
 import { gatewayRefsSchema, OWN_PORT, withoutGateways } from "./gateway.ts";
 import { listenerTlsSchema } from "./listener.ts";
-import { routePoliciesSchema } from "./policies.ts";
+import { llmDoorPoliciesSchema } from "./policies.ts";
 
 /** Default port of `llm`. */
 export const LLM_PORT = 4000;
@@ -34,13 +31,12 @@ export function llmSchema() {
         maxItems: 256,
         description: "Models that clients can request.",
       }),
-      policies: routePoliciesSchema(),
-      providers: unsupportedBut(
-        "providers that models share",
-        "set `provider` and `params` of each model; to share them, write `params: &shared {...}` once and `params: *shared` elsewhere",
-      ),
+      policies: llmDoorPoliciesSchema(),
+      providers: listOfParts(sharedProviderSchema(), {
+        maxItems: 64,
+        description: "Providers that several models share, by name.",
+      }),
       virtualModels: listOfParts(virtualModelSchema(), {
-        minItems: 1,
         maxItems: 256,
         description: "Names that stand for one of several `models`.",
       }),

@@ -1,3 +1,4 @@
+import { promptGuardSchema } from "../../backends/ai/guard-file-form.ts";
 import { backendPolicySchemas } from "../../backends/parts/policies-schema.ts";
 import { policies } from "../../policies/index.ts";
 import { hintFor } from "../../schema/hint-for.ts";
@@ -9,19 +10,36 @@ export type RoutePolicies = Infer<ReturnType<typeof routePoliciesSchema>>;
 
 /** Returns the schema of a route's `policies`. */
 export function routePoliciesSchema() {
-  return object(
-    {
-      ...builtPolicies("route"),
-      ...backendPolicySchemas(),
-      ...UNSUPPORTED_POLICIES,
-    },
-    {
-      hasParts: true,
-      misplacedFieldHints: OF_THE_GATEWAY,
-      description: "Policies that run before a request reaches the backend, in a fixed order.",
-    },
-  );
+  return object(routePolicies(), REQUEST_POLICIES);
 }
+
+/** Returns the schema of the `policies` of `llm`. */
+export function llmDoorPoliciesSchema() {
+  const guardrails = {
+    ...promptGuardSchema(),
+    description: "Guards of all models, which run before those of a model.",
+  };
+  return object({ ...routePolicies(), guardrails }, REQUEST_POLICIES);
+}
+
+function routePolicies() {
+  return { ...builtPolicies("route"), ...backendPolicySchemas(), ...UNSUPPORTED_POLICIES };
+}
+
+/** Hints for settings of the gateway that users write among the policies of a route. */
+const OF_THE_GATEWAY = {
+  audit: "configure it for the whole gateway: config: { logging: { audit: {...} } }",
+  logging: "configure it for the whole gateway: config: { logging: {...} }",
+  accessLog: "configure it for the whole gateway: frontendPolicies: { accessLog: {...} }",
+  tracing: "configure it for the whole gateway: frontendPolicies: { tracing: {...} }",
+};
+
+/** Keywords of policies on requests to backends. */
+const REQUEST_POLICIES = {
+  hasParts: true,
+  misplacedFieldHints: OF_THE_GATEWAY,
+  description: "Policies that run before a request reaches the backend, in a fixed order.",
+} as const;
 
 /** Returns the schema of a listener's `policies`. */
 export function listenerPoliciesSchema() {
@@ -51,14 +69,6 @@ export const policiesElsewhere: Readonly<Record<string, string>> = hintFor(
   "write it under `policies` of a route, a listener, `llm` or `mcp`",
   policies.flatMap(({ kind, aliases = [] }) => [kind, ...aliases.map(([key]) => key)]),
 );
-
-/** Hints for settings of the gateway that users write among the policies of a route. */
-const OF_THE_GATEWAY = {
-  audit: "configure it for the whole gateway: config: { logging: { audit: {...} } }",
-  logging: "configure it for the whole gateway: config: { logging: {...} }",
-  accessLog: "configure it for the whole gateway: frontendPolicies: { accessLog: {...} }",
-  tracing: "configure it for the whole gateway: frontendPolicies: { tracing: {...} }",
-};
 
 const UNSUPPORTED_POLICIES: Readonly<Record<string, Schema>> = Object.fromEntries(
   Object.entries({

@@ -2,17 +2,12 @@ import type { ListenerTlsValue } from "../../1-parse/standalone/listener.ts";
 import { LLM_PORT, type LlmValue } from "../../1-parse/standalone/llm.ts";
 import { MCP_PORT, type McpDoorValue } from "../../1-parse/standalone/mcp.ts";
 import type { RoutePolicies } from "../../1-parse/standalone/policies.ts";
-import { modelsByName, type NamedModel } from "../../backends/ai/front-door.ts";
-import type { LlmModelValue } from "../../backends/ai/front-door-schema.ts";
+import { modelsByName } from "../../backends/ai/front-door.ts";
 import { readVirtualModel } from "../../backends/ai/virtual-models.ts";
 import type { BackendConfig } from "../../backends/index.ts";
 import { serversOfDoor } from "../../backends/mcp/front-door.ts";
 import { sectionsOf } from "../../backends/parts/connection-sections.ts";
-import {
-  readBackendPolicies,
-  readModelPolicies,
-  readOwnPolicies,
-} from "../../backends/parts/read-policies.ts";
+import { readBackendPolicies, readOwnPolicies } from "../../backends/parts/read-policies.ts";
 import { isPartial } from "../../config/broken-parts.ts";
 import type { ListenerResource, MatchConfig, RouteResource } from "../../config/resources.ts";
 import { routeTraffic } from "../../config/sections.ts";
@@ -22,6 +17,7 @@ import type { PoliciesByTarget, RoutePlacement } from "./attached.ts";
 import { actingThere, over, placementsOf } from "./attached-policies.ts";
 import type { GatewayReferences, GatewayRefs } from "./gateway-references.ts";
 import { readListenerTls } from "./listener-tls.ts";
+import { readModels } from "./llm-models.ts";
 import { mergePolicies } from "./route-groups.ts";
 import { type FileContext, meetRoute, meetServers, readPolicies } from "./route-parts.ts";
 
@@ -39,20 +35,13 @@ export interface DoorContext extends FileContext {
 
 /** Reads the routes of `llm`, and its listener unless it is attached to gateways. */
 export function readLlm(value: LlmValue, origin: Origin, context: DoorContext): FrontDoor {
-  const models = value.models.flatMap((model, index) =>
-    model === undefined ? [] : [readModel(model, childOf(origin, "models", index))],
-  );
+  const models = readModels(value, origin, context);
   const ofDoor = readBackendPolicies(value.policies, childOf(origin, "policies"));
   const virtual = (value.virtualModels ?? []).flatMap((model, index) =>
     model === undefined ? [] : [readVirtualModel(model, childOf(origin, "virtualModels", index))],
   );
   const backend = modelsByName(models, virtual, ofDoor, origin);
   return frontDoor("llm", value, backend, origin, context);
-}
-
-function readModel(model: LlmModelValue, origin: Origin): NamedModel {
-  const { name, provider, params } = model;
-  return { name, provider, params, policies: readModelPolicies(model, origin), origin };
 }
 
 /** Reads the routes of `mcp`, and its listener, which serves every path, unless it is attached to gateways. */

@@ -11,6 +11,8 @@ export interface AiConfig {
    * all serve any.
    */
   readonly models?: readonly string[];
+  /** Names of `models` that only virtual models use. */
+  readonly internal?: readonly string[];
   /** Virtual models, which route to others. */
   readonly virtualModels?: readonly VirtualModelConfig[];
 }
@@ -22,11 +24,12 @@ export interface ProviderConfig {
   readonly options: ProviderOptions;
   /** Location of its options. */
   readonly optionsOrigin: Origin;
-  /** Another server with the provider's API: `host:port`, or a URL. */
-  readonly server: Text | undefined;
-  readonly serverOrigin: Origin;
+  /** Another server with the provider's API. */
+  readonly server: ServerAddress | undefined;
   /** Another port of the provider's own server. */
   readonly port: number | undefined;
+  /** Path that replaces the base path of the provider's API: `/v1`. */
+  readonly prefix: string | undefined;
   /** Path of the API, instead of the provider's own. */
   readonly path: string | undefined;
   /**
@@ -35,6 +38,14 @@ export interface ProviderConfig {
    */
   readonly tokenize: Origin | undefined;
   readonly policies: BackendPolicies | undefined;
+  readonly origin: Origin;
+}
+
+/** Address of a server: `host:port`, or a URL. */
+export interface ServerAddress {
+  readonly address: Text;
+  /** Whether its path replaces the base path of the provider's API; otherwise it is put before that. */
+  readonly isBaseUrl: boolean;
   readonly origin: Origin;
 }
 

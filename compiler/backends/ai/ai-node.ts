@@ -23,6 +23,8 @@ export interface AiNode {
   readonly streamKeepAlive: number;
   /** Model that each group serves exclusively, by the name that clients use; `undefined` if all serve any. */
   readonly served: readonly string[] | undefined;
+  /** Served models that clients cannot request: only virtual models use them. */
+  readonly internal: readonly string[];
   /** Virtual models, which route to others. */
   readonly virtualModels: readonly VirtualModelNode[];
   /** Models that are listed to clients. */
@@ -49,6 +51,10 @@ export interface AiProviderNode {
   /** Function that converts model names to those of the provider's paths; `undefined` if they are the same. */
   readonly modelName: "vertexModel" | undefined;
   readonly url: Text;
+  /** Base path of its API, and the one that replaces it; `undefined` if it is the same. */
+  readonly base: { readonly from: string; readonly to: string } | undefined;
+  /** Path that the URL gets at startup if it has none; `undefined` if its path is known. */
+  readonly defaultPath: string | undefined;
   readonly connection: BackendConnection;
   readonly headers: readonly string[];
   /** Header for the key; `undefined` for `Authorization`, which is part of the connection. */

@@ -12,21 +12,27 @@ import {
 import type { LowerContext } from "../backend.ts";
 import type { BackendPoliciesValue } from "../parts/policies-schema.ts";
 import type { AiConfig, ProviderConfig } from "./ai-config.ts";
-import { othersLikeOpenAi } from "./others-like-openai.ts";
-import { GROUPS, overrideFields } from "./provider-fields.ts";
+import { GROUPS } from "./provider-fields.ts";
 import {
+  kindOf,
+  optionsOfModel,
   type ProviderKind,
   type ProviderOptions,
+  presetSchema,
   providerOf,
   providerSchemas,
-  providers,
 } from "./providers/index.ts";
+import { isPreset } from "./providers/presets.ts";
+import { oneServer, providerServerFields, readServer } from "./server-fields.ts";
 import { tokenize } from "./tokenize.ts";
 
 /** Returns the schema of `ai` in a file. */
 export function aiSchema(policies: Schema<BackendPoliciesValue>) {
   const fields = providerFields(policies);
-  const named = object(fields, { required: ["name", "provider"] });
+  const named = object(fields, {
+    required: ["name", "provider"],
+    checks: [oneServer],
+  });
   const group = object(
     {
       providers: listOfParts(named, {
@@ -48,9 +54,12 @@ export function aiSchema(policies: Schema<BackendPoliciesValue>) {
     },
     {
       exactlyOneOf: ["provider", "groups"],
-      checks: ["name", "hostOverride", "pathOverride", "tokenize", "policies"].map((field) =>
-        needsField(field, "provider"),
-      ),
+      checks: [
+        ...["name", ...Object.keys(providerServerFields()), "tokenize", "policies"].map((field) =>
+          needsField(field, "provider"),
+        ),
+        oneServer,
+      ],
       description: "One LLM provider, or groups of several.",
     },
   );
@@ -65,12 +74,9 @@ function providerFields(policies: Schema<BackendPoliciesValue>) {
     name: shortText("Name of the provider in logs, in metrics and for clients."),
     provider: object(schemas, {
       exactlyOneOf: Object.keys(schemas),
-      misplacedFieldHints: othersLikeOpenAi(
-        "for a server with OpenAI's API, write `openai: {}`, and hostOverride: HOST:PORT next to `provider`",
-      ),
       description: "The provider, and optionally a fixed model.",
     }),
-    ...overrideFields,
+    ...providerServerFields(),
     tokenize,
     policies,
   };
@@ -93,26 +99,17 @@ export function lowerAi(value: AiValue, context: LowerContext): AiConfig {
 }
 
 function lowerProvider(
-  {
-    name,
-    provider = {},
-    hostOverride,
-    pathOverride,
-    tokenize: isTokenized = false,
-    policies,
-  }: ProviderValue,
+  { name, provider = {}, tokenize: isTokenized = false, policies, ...server }: ProviderValue,
   origin: Origin,
   context: LowerContext,
 ): ProviderConfig {
   const [key, options] = readOptions(provider);
   return {
-    name: name ?? options.kind,
+    name: name ?? (isPreset(key) ? key : options.kind),
     options,
     optionsOrigin: childOf(origin, "provider", key),
-    server: hostOverride,
-    serverOrigin: childOf(origin, "hostOverride"),
+    ...readServer(server, origin),
     port: undefined,
-    path: pathOverride,
     tokenize: isTokenized ? childOf(origin, "tokenize") : undefined,
     policies: context.policies(policies, childOf(origin, "policies")),
     origin,
@@ -124,10 +121,8 @@ function readOptions(
   given: Readonly<Record<string, unknown>>,
 ): readonly [key: string, options: ProviderOptions] {
   const [key = "", value] = Object.entries(given).find(([, each]) => each !== undefined) ?? [];
-  const { kind } = providers.find((each) => each.kind === key || each.fileKeys.includes(key)) ?? {
-    kind: "openai",
-  };
-  return [key, optionsOf(kind, value)];
+  if (isPreset(key)) return [key, optionsOfModel(key, validated(presetSchema, value))];
+  return [key, optionsOf(kindOf(key), value)];
 }
 
 function optionsOf<Kind extends ProviderKind>(kind: Kind, value: unknown): ProviderOptions<Kind> {

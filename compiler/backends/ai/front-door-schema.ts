@@ -2,58 +2,73 @@ import { hintFor } from "../../schema/hint-for.ts";
 import {
   anyText,
   choice,
+  either,
+  eitherField,
   type Infer,
   object,
   shortText,
   text,
-  unsupported,
   unsupportedBut,
   type ValueCheck,
 } from "../../schema/schema.ts";
 import { connectionSchemas } from "../parts/connection-schema.ts";
 import { headerChangesSchema } from "../parts/header-changes.ts";
 import { healthSchema } from "../parts/health.ts";
+import { tunnelSchema } from "../parts/tunnel.ts";
 import { promptGuardSchema } from "./guard-file-form.ts";
 import { MODEL_PATTERN } from "./model-pattern.ts";
-import { othersLikeOpenAi } from "./others-like-openai.ts";
 import { promptCaching, requestFieldMaps, transformationsSchema } from "./policies-schema.ts";
-import { overrideFields } from "./provider-fields.ts";
+import {
+  azureProjectNameSchema,
+  azureResourceNameSchema,
+  azureResourceTypeSchema,
+} from "./providers/azureopenai.ts";
+import { customSchema } from "./providers/custom.ts";
 import { providers } from "./providers/index.ts";
+import { presets } from "./providers/presets.ts";
 import type { OwnParam } from "./providers/provider.ts";
+import { oneServer, providerServerFields } from "./server-fields.ts";
 import { tokenize } from "./tokenize.ts";
 
 /** A model of the `llm` section, as validated by its schema. */
 export type LlmModelValue = Infer<ReturnType<typeof modelSchema>>;
 
+/** A shared provider of the `llm` section, as validated by its schema. */
+export type LlmProviderValue = Infer<ReturnType<typeof sharedProviderSchema>>;
+
 /** Returns the schema of a model of the `llm` section. */
 export function modelSchema() {
-  const { backendTLS } = connectionSchemas();
-  const kinds = providers.flatMap(({ kind, fileKeys }) => [kind, ...fileKeys]);
   return object(
     {
       name: shortText(
         "Name that clients use, exact or with one `*` at its start or end. Entries with the same name share its requests.",
         MODEL_PATTERN,
       ),
-      provider: choice("Provider of the model.", kinds, {
-        misplacedFieldHints: othersLikeOpenAi(
-          "for a server with OpenAI's API, write `provider: openAI`, with hostOverride: HOST:PORT in `params`",
+      id: shortText(
+        "Name of this entry in logs, in metrics and in the header with the provider's name; `name` by default.",
+      ),
+      provider: either(
+        providerWord("Provider of the model, or the name of a known server."),
+        object(
+          {
+            reference: shortText("Name of one of `llm.providers`."),
+            custom: customSchema,
+          },
+          { exactlyOneOf: ["reference", "custom"] },
         ),
-      }),
+      ),
+      visibility: choice(
+        "Whether clients can request the model (`public`), or only virtual models use it (`internal`).",
+        ["public", "internal"],
+        { default: "public" },
+      ),
       params: paramsSchema(),
-      ...requestFieldMaps,
-      transformation: transformationsSchema,
+      ...upstreamPolicies(),
       finalTransformation: unsupportedBut(
         "changes to requests after their translation",
         "write `transformation`, which changes requests before they are translated",
       ),
-      requestHeaders: headerChangesSchema("Changes to the headers of requests to this model only."),
-      responseHeaders: headerChangesSchema("Changes to the headers of this model's responses."),
       guardrails: promptGuardSchema(),
-      promptCaching: promptCaching(),
-      health: healthSchema(),
-      backendTLS,
-      auth: unsupportedBut("credentials of one model", "write the key as `apiKey` in `params`"),
       matches: unsupportedBut(
         "models by header",
         "write a route under `binds` for each header, with `matches` on the header and an `ai` backend for the model",
@@ -67,16 +82,76 @@ export function modelSchema() {
           provider: "openAI",
           params: { model: "gpt-5-mini", apiKey: "${OPENAI_API_KEY}" },
         },
+        { name: "ollama/*", provider: "ollama" },
       ],
       hasParts: true,
-      misplacedFieldHints: {
-        ...{ fallback: SHARED_NAME, fallbacks: SHARED_NAME, failover: SHARED_NAME },
-        ...REQUEST_FIELDS,
-        ...ANOTHER_SERVER,
-      },
-      checks: providers.flatMap(paramChecks),
+      misplacedFieldHints: HINTS,
+      checks: [
+        ...providers.flatMap(paramChecks),
+        ...[eitherField("backendTLS", "tls"), oneCredential, onlyModelOfReference],
+      ],
     },
   );
+}
+
+/** Returns the schema of a provider that models of the `llm` section share. */
+export function sharedProviderSchema() {
+  return object(
+    {
+      name: shortText("Name that models refer to: provider: { reference: NAME }."),
+      provider: either(
+        providerWord("The provider, or the name of a known server."),
+        object(
+          { custom: customSchema },
+          {
+            required: ["custom"],
+            misplacedFieldHints: {
+              reference: "a provider cannot refer to another one: repeat its fields",
+            },
+          },
+        ),
+      ),
+      params: paramsSchema(),
+      defaults: object(upstreamPolicies(), {
+        checks: [eitherField("backendTLS", "tls")],
+        description:
+          "Policies of its models. A model's own ones replace them; `defaults`, `overrides` and `transformation` are merged field by field. A `transformation` of `model` applies to models without `params.model`.",
+      }),
+    },
+    {
+      required: ["name", "provider"],
+      hasParts: true,
+      misplacedFieldHints: HINTS,
+      checks: [...providers.flatMap(paramChecks), oneSharedCredential],
+    },
+  );
+}
+
+function providerWord(description: string) {
+  const kinds = providers
+    .filter(({ kind }) => kind !== "custom")
+    .flatMap(({ kind, fileKeys }) => [kind, ...fileKeys]);
+  return choice(description, [...kinds, ...Object.keys(presets)]);
+}
+
+/** Returns the schemas of the policies of requests to a provider. */
+function upstreamPolicies() {
+  const { backendTLS, backendAuth } = connectionSchemas();
+  return {
+    ...requestFieldMaps,
+    transformation: transformationsSchema,
+    requestHeaders: headerChangesSchema("Changes to the headers of requests to this model only."),
+    responseHeaders: headerChangesSchema("Changes to the headers of this model's responses."),
+    promptCaching: promptCaching(),
+    health: healthSchema(),
+    backendTLS,
+    tls: { ...backendTLS, aliasOf: "backendTLS" },
+    auth: {
+      ...backendAuth,
+      description: "Credential that the gateway sends to the provider, instead of `params.apiKey`.",
+    },
+    backendTunnel: tunnelSchema(),
+  };
 }
 
 /** Hint for models that are combined by failover or by weight. */
@@ -96,9 +171,49 @@ const REQUEST_FIELDS = hintFor(
 );
 
 const ANOTHER_SERVER = hintFor(
-  "for another server with the provider's API, write hostOverride: HOST:PORT",
-  ["baseUrl", "apiBase", "url", "endpoint", "host"],
+  "for another server with the provider's API, write params: { baseUrl: URL }",
+  ["baseUrl", "apiBase", "api_base", "base_url", "url", "endpoint", "host", "hostOverride"],
 );
+
+const HINTS = {
+  ...{ fallback: SHARED_NAME, fallbacks: SHARED_NAME, failover: SHARED_NAME },
+  ...REQUEST_FIELDS,
+  ...ANOTHER_SERVER,
+};
+
+/** Rule that a model has one credential. */
+const oneCredential: ValueCheck = {
+  message: '"auth" and "params.apiKey" exclude each other',
+  field: "auth",
+  holds: ({ auth, params }) =>
+    auth === undefined || !isRecord(params) || params.apiKey === undefined,
+  cel: "!has(self.auth) || !has(self.params) || !has(self.params.apiKey)",
+};
+
+/** The same for the models of a shared provider. */
+const oneSharedCredential: ValueCheck = {
+  message: '"defaults.auth" and "params.apiKey" exclude each other',
+  field: "defaults",
+  holds: ({ defaults, params }) =>
+    oneCredential.holds({ auth: isRecord(defaults) ? defaults.auth : undefined, params }),
+  cel: "!has(self.defaults) || !has(self.defaults.auth) || !has(self.params) || !has(self.params.apiKey)",
+};
+
+/** Rule that models of a shared provider only set `model`. */
+const onlyModelOfReference: ValueCheck = {
+  message: 'models of a shared provider only set "model" in "params": the provider has the rest',
+  field: "params",
+  holds: ({ provider, params }) =>
+    !isRecord(provider) ||
+    provider.reference === undefined ||
+    !isRecord(params) ||
+    Object.keys(params).every((key) => key === "model"),
+  cel: "!has(self.provider.reference) || !has(self.params) || self.params.all(k, k == 'model')",
+};
+
+const BASE_URL = hintFor("for another server with the provider's API, write baseUrl: URL", [
+  ...["apiBase", "api_base", "base_url", "url", "endpoint", "host"],
+]);
 
 function paramsSchema() {
   return object(
@@ -113,7 +228,7 @@ function paramsSchema() {
         description:
           "API key for the provider, as `${NAME}`. Without it, the client's own key is forwarded.",
       }),
-      ...overrideFields,
+      ...providerServerFields(),
       awsRegion: text("AWS region (Bedrock).", {
         maxLength: 63,
         pattern: "^[a-z0-9-]+$",
@@ -134,11 +249,11 @@ function paramsSchema() {
       azureHost: shortText(
         "Host of the resource (Azure OpenAI): `NAME.openai.azure.com`, or `NAME.services.ai.azure.com`, which also serves Claude.",
       ),
-      azureResourceName: text("Name of the resource (Azure OpenAI): the `NAME` in `azureHost`.", {
-        maxLength: 64,
-        pattern: "^[A-Za-z0-9-]+$",
-        form: "letters, digits and dashes",
-      }),
+      azureResourceName: azureResourceNameSchema(
+        "Name of the resource (Azure OpenAI): the `NAME` in `azureHost`.",
+      ),
+      azureResourceType: azureResourceTypeSchema("Type of that resource (Azure OpenAI)."),
+      azureProjectName: azureProjectNameSchema(),
       azureApiVersion: text(
         "API version (Azure OpenAI): `v1`, `preview`, or a date (`2024-10-21`).",
         {
@@ -148,12 +263,11 @@ function paramsSchema() {
           default: "v1",
         },
       ),
-      azureResourceType: unsupported("Azure AI Foundry"),
-      azureProjectName: unsupported("Azure AI Foundry"),
       tokenize,
     },
     {
-      misplacedFieldHints: { ...REQUEST_FIELDS, ...ANOTHER_SERVER },
+      checks: [oneServer],
+      misplacedFieldHints: { ...REQUEST_FIELDS, ...BASE_URL },
       description: "The provider's model, server and key.",
     },
   );

@@ -4,32 +4,29 @@ import type { LlmPolicies, RouteType } from "../../model/llm-policies.ts";
 import type { Text } from "../../model/texts.ts";
 import type { BackendUse } from "../backend.ts";
 import type { AiConfig, ProviderConfig, VirtualModelConfig } from "./ai-config.ts";
-import {
-  type ProviderKind,
-  type ProviderOptions,
-  providerOf,
-  providers,
-} from "./providers/index.ts";
+import type { ProviderOptions } from "./providers/index.ts";
 import type { ModelParams } from "./providers/provider.ts";
+import { readServer, type ServerValue } from "./server-fields.ts";
 
 /** A model of the `llm` section of a file. */
 export interface NamedModel {
   /** Name that clients use, with at most one `*`. */
   readonly name: string;
-  /** Any key of a provider, including aliases. */
-  readonly provider: string;
-  readonly params:
-    | (ModelParams & {
-        readonly apiKey?: Text;
-        readonly hostOverride?: Text;
-        readonly tokenize?: boolean;
-        readonly pathOverride?: string;
-      })
-    | undefined;
+  /** Name in logs; `undefined` for the one that clients use. */
+  readonly id: string | undefined;
+  readonly options: ProviderOptions;
+  readonly params: ModelSettings;
+  readonly paramsOrigin: Origin;
+  /** Whether only virtual models use it. */
+  readonly isInternal: boolean;
   /** Policies for its requests and responses only. */
   readonly policies: BackendPolicies | undefined;
   readonly origin: Origin;
 }
+
+/** `params` of a model, as validated. */
+export type ModelSettings = ModelParams &
+  ServerValue & { readonly apiKey?: Text; readonly tokenize?: boolean };
 
 /** Returns the backend that serves the models of the `llm` section; `policies` apply to all of them. */
 export function modelsByName(
@@ -40,9 +37,15 @@ export function modelsByName(
 ): BackendUse<AiConfig> & { readonly kind: "ai" } {
   const names = [...new Set(models.map(({ name }) => name))];
   const groups = names.map((name) => models.filter((model) => model.name === name).map(readModel));
+  const internal = models.filter(({ isInternal }) => isInternal).map(({ name }) => name);
   return {
     kind: "ai",
-    config: { models: names, groups, ...(virtualModels.length > 0 && { virtualModels }) },
+    config: {
+      models: names,
+      groups,
+      ...(internal.length > 0 && { internal }),
+      ...(virtualModels.length > 0 && { virtualModels }),
+    },
     policies: mergeBackendPolicies({ ai: allPaths(origin) }, policies),
     origin,
   };
@@ -62,39 +65,24 @@ function allPaths(origin: Origin): LlmPolicies {
 }
 
 function readModel(
-  { name, provider, params = {}, policies: own, origin }: NamedModel,
+  { name, id, options, params, paramsOrigin, policies: own, origin }: NamedModel,
   index: number,
 ): ProviderConfig {
-  const { apiKey: key, hostOverride, pathOverride, tokenize = false } = params;
-  const paramsOrigin = childOf(origin, "params");
+  const { apiKey: key, tokenize = false } = params;
   const keyOrigin = childOf(paramsOrigin, "apiKey");
   const policies: BackendPolicies = {
-    ...own,
     ...(key !== undefined && { auth: { kind: "key", key, keyOrigin, origin: paramsOrigin } }),
+    ...own,
   };
   return {
     // Providers of the same model need distinct names.
-    name: index === 0 ? name : `${name}-${index + 1}`,
-    options: optionsFor(provider, params),
+    name: id ?? (index === 0 ? name : `${name}-${index + 1}`),
+    options,
     optionsOrigin: paramsOrigin,
-    server: hostOverride,
-    serverOrigin: childOf(paramsOrigin, "hostOverride"),
+    ...readServer(params, paramsOrigin),
     port: undefined,
-    path: pathOverride,
     tokenize: tokenize ? childOf(paramsOrigin, "tokenize") : undefined,
     policies,
     origin,
   };
-}
-
-function optionsFor(key: string, params: ModelParams): ProviderOptions {
-  const unit = providers.find(({ kind, fileKeys }) => kind === key || fileKeys.includes(key));
-  return optionsOf(unit?.kind ?? "openai", params);
-}
-
-function optionsOf<Kind extends ProviderKind>(
-  kind: Kind,
-  params: ModelParams,
-): ProviderOptions<Kind> {
-  return { kind, value: providerOf<Kind>(kind).ofModel(params) };
 }

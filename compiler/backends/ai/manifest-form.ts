@@ -7,8 +7,8 @@ import type {
   KubernetesBackendForm,
   KubernetesPoliciesSchema,
 } from "../backend.ts";
-import type { AiConfig, ProviderConfig } from "./ai-config.ts";
-import { GROUPS, PATH } from "./provider-fields.ts";
+import type { AiConfig, ProviderConfig, ServerAddress } from "./ai-config.ts";
+import { GROUPS, PATH, PREFIX } from "./provider-fields.ts";
 import { manifestProviders, readManifestOptions } from "./providers/manifest-options.ts";
 
 /** Form of `ai` in a GatewayBackend: one provider, or groups of named ones, which policies can target by name. */
@@ -55,14 +55,14 @@ function sectionOf({ name, policies: fields }: NamedProvider, origin: Origin): B
 
 function lowerProvider(value: Provider | NamedProvider, origin: Origin): ProviderConfig {
   const options = readManifestOptions(value);
-  const { host, port, path } = value;
+  const { host, port, path, pathPrefix } = value;
   return {
     name: "name" in value ? value.name : options.kind,
     options,
     optionsOrigin: childOf(origin, options.kind),
-    server: serverOf(host, port),
-    serverOrigin: childOf(origin, "host"),
+    server: serverOf(host, port, childOf(origin, "host")),
     port: host === undefined ? port : undefined,
+    prefix: pathPrefix,
     path,
     tokenize: undefined,
     policies: undefined,
@@ -74,15 +74,21 @@ function lowerProvider(value: Provider | NamedProvider, origin: Origin): Provide
  * Returns the server for `host`. With a port it is plain HTTP unless a policy sets TLS; without one it replaces
  * the provider's own server, over TLS.
  */
-function serverOf(host: string | undefined, port: number | undefined): string | undefined {
+function serverOf(
+  host: string | undefined,
+  port: number | undefined,
+  origin: Origin,
+): ServerAddress | undefined {
   if (host === undefined) return undefined;
-  return port === undefined ? `https://${host}` : hostAndPort(host, port);
+  const address = port === undefined ? `https://${host}` : hostAndPort(host, port);
+  return { address, isBaseUrl: false, origin };
 }
 
 const serverFields = {
   host: shortText("Host of another server with the provider's API; the provider's own by default."),
   port: integer("Port of the server.", 1, 65535),
   path: longText(PATH),
+  pathPrefix: longText(PREFIX),
 };
 
 function aiSchema(policies: KubernetesPoliciesSchema) {

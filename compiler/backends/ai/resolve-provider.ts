@@ -1,15 +1,19 @@
 import type { KeyHeader } from "../../../runtime/llm/providers/provider.ts";
-import { childOf, type Diagnostics, keyPlace, type Origin } from "../../diagnostics/diagnostic.ts";
+import {
+  childOf,
+  type Diagnostics,
+  keyPlace,
+  type Origin,
+  placeKey,
+} from "../../diagnostics/diagnostic.ts";
 import {
   type BackendPolicies,
   type HealthConfig,
   mergeBackendPolicies,
 } from "../../model/backend-policies.ts";
 import type { AwsScope } from "../../model/cloud-credentials.ts";
-import { forwardUrl } from "../../model/host-url.ts";
 import { camelCase } from "../../model/identifiers.ts";
 import type { LlmPolicies, RouteType } from "../../model/llm-policies.ts";
-import { reportRepeatedPath } from "../../model/repeated-path.ts";
 import { AMBIENT_AWS, AMBIENT_GCP } from "../parts/ambient-credentials.ts";
 import type { BackendResolveContext } from "../parts/backend-resolve-context.ts";
 import {
@@ -23,6 +27,7 @@ import { resolveExpressions } from "../parts/named-expressions.ts";
 import type { ProviderConfig } from "./ai-config.ts";
 import type { AiProviderNode, TransformsNode } from "./ai-node.ts";
 import { resolvePromptGuard } from "./guards.ts";
+import { resolveProviderServer } from "./provider-server.ts";
 import { type ProviderKind, type ProviderOptions, providerOf } from "./providers/index.ts";
 import type { LlmCredentialForm, LlmEndpoint } from "./providers/provider.ts";
 
@@ -35,6 +40,8 @@ export interface ProviderPlace {
   readonly servesAll: boolean;
   /** Whether there is no other provider to fall back to. */
   readonly isOne: boolean;
+  /** Places of health settings that apply to other providers. */
+  readonly sharedHealth: ReadonlySet<string>;
 }
 
 /** Resolves a provider; returns `undefined` if a mistake was reported. */
@@ -44,7 +51,7 @@ export function resolveProvider(
   context: BackendResolveContext,
 ): AiProviderNode | undefined {
   const { inherited, isOne } = place;
-  const { name, options, server, serverOrigin, port, path, origin } = config;
+  const { name, options, server, path, origin } = config;
   const unit = providerOf(options.kind);
   const merged = mergeBackendPolicies(inherited, config.policies);
   const { health } = merged;
@@ -53,26 +60,20 @@ export function resolveProvider(
   const auth = merged.auth ?? (ambient && { ...ambient, origin });
   const resolved = resolveConnection({ ...merged, ...(auth && { auth }) }, context, aws);
   const own = endpointsOf(config, place, context.diagnostics);
-  const endpoints = own && path !== undefined ? withPath(own, path) : own;
-  const header = keyHeaderOf(unit.credential, Object.values(endpoints ?? {}));
+  const at = resolveProviderServer(config, own ?? {}, context.diagnostics);
+  const header = keyHeaderOf(unit.credential, Object.values(at?.endpoints ?? {}));
   const isHeader = header !== "authorization";
   const { authorization: _, ...withoutAuthorization } = resolved;
   const connection = isHeader ? withoutAuthorization : resolved;
   const key = backendKey(auth, context);
-  const url =
-    server === undefined
-      ? ownUrl(options, port)
-      : forwardUrl(server, serverOrigin, context.diagnostics);
   reportShared(config, inherited, context.diagnostics);
-  if (server !== undefined && url !== undefined)
-    reportRepeatedPath(url, pathsOf(endpoints ?? {}), serverOrigin, context.diagnostics);
   if (merged.auth?.kind === "aws" && aws === undefined) {
     const params = { field: "aws", actsOn: "requests to services of AWS", found: undefined };
     context.diagnostics.report("misplaced-field", keyPlace(merged.auth.origin), params);
   }
   const { promptGuard, ...policies } = merged.ai ?? { origin };
   const guard = promptGuard && resolvePromptGuard(promptGuard, place.types, context);
-  if (url === undefined || endpoints === undefined) return undefined;
+  if (at === undefined || own === undefined) return undefined;
   if (promptGuard !== undefined && guard === undefined) return undefined;
   const transforms = resolveTransforms(merged.ai, context);
   if (merged.ai?.transformations !== undefined && transforms === undefined) return undefined;
@@ -80,23 +81,25 @@ export function resolveProvider(
     name,
     id: camelCase(name),
     kind: options.kind,
-    system: unit.system,
+    system: systemOf(options),
     model: modelOf(options),
-    url: secureUrl(url, connection),
+    url: secureUrl(at.url, connection),
+    base: at.base,
+    defaultPath: at.defaultPath,
     connection,
     headers: headersOf(options),
     key: isHeader && key !== undefined ? { header, value: key } : undefined,
     clientKey: key === undefined && resolved.credentials === undefined ? header : undefined,
     modelName: unit.modelName,
     dialect: dialectOf(options, merged.ai),
-    endpoints,
+    endpoints: at.endpoints,
     path,
     expectsTokens: config.tokenize !== undefined,
-    isOwnServer: server === undefined,
+    isOwnServer: server === undefined && unit.isCompatible !== true,
     policies: merged.ai && policies,
     transforms,
     guard,
-    health: isOne ? reportHealth(health, context) : providerHealth(health, context),
+    health: isOne ? reportHealth(health, place, context) : providerHealth(health, context),
     origin,
   };
 }
@@ -110,11 +113,6 @@ function resolveTransforms(
   const { value, origin } = policies.transformations;
   const fields = resolveExpressions(value, "llm", context);
   return fields && { fields, origin };
-}
-
-/** Returns the paths of the endpoints, that of chats first. */
-function pathsOf({ Completions, ...others }: AiProviderNode["endpoints"]): readonly string[] {
-  return [...(Completions ? [Completions] : []), ...Object.values(others)].map(({ path }) => path);
 }
 
 /** Resolves the ejection of one of several providers, which is based on the responses to its calls only. */
@@ -137,11 +135,17 @@ function providerHealth(
 /** Reports health settings that have no effect, because there is no other provider to fall back to. */
 function reportHealth(
   health: HealthConfig | undefined,
+  { servesAll, sharedHealth }: ProviderPlace,
   { diagnostics }: ConnectionContext,
 ): undefined {
-  if (health === undefined) return;
-  const params = { field: '"health"', actsOn: "backends of several providers", found: "one" };
-  diagnostics.report("misplaced-field", keyPlace(health.origin), params);
+  if (health === undefined || sharedHealth.has(placeKey(health.origin))) return;
+  if (servesAll) {
+    const params = { field: '"health"', actsOn: "backends of several providers", found: "one" };
+    diagnostics.report("misplaced-field", keyPlace(health.origin), params);
+  } else {
+    const actsOn = "models of `virtualModels` with `failover`, and names with several entries";
+    diagnostics.report("idle-model-field", keyPlace(health.origin), { field: "health", actsOn });
+  }
 }
 
 /** Returns the header for the key. If it depends on the path, the paths of all endpoints decide. */
@@ -149,7 +153,7 @@ function keyHeaderOf(form: LlmCredentialForm, endpoints: readonly LlmEndpoint[])
   if (form.kind === "bearer") return "authorization";
   if (form.kind === "header") return form.header;
   const { prefix, header, otherwise } = form.header;
-  const isBelow = endpoints.map(({ path }) => path.startsWith(prefix));
+  const isBelow = endpoints.map(({ path }) => path.includes(prefix));
   if (isBelow.every((each) => each)) return header;
   return isBelow.some((each) => each) ? form.header : otherwise;
 }
@@ -186,12 +190,9 @@ function modelOf<Kind extends ProviderKind>({
   return model === undefined ? value.model : model(value);
 }
 
-function ownUrl<Kind extends ProviderKind>(
-  { kind, value }: ProviderOptions<Kind>,
-  port: number | undefined,
-): string {
-  const url = providerOf<Kind>(kind).url(value);
-  return port === undefined ? url : `${url}:${port}`;
+function systemOf<Kind extends ProviderKind>({ kind, value }: ProviderOptions<Kind>): string {
+  const { system, ownSystem } = providerOf<Kind>(kind);
+  return ownSystem?.(value) ?? system;
 }
 
 /** Returns the endpoint for each route type of the route; reports types that the provider does not support. */
@@ -241,23 +242,4 @@ function reportShared(
 function isSamePlace(a: Origin, b: Origin | undefined): boolean {
   const steps = (origin: Origin) => JSON.stringify([origin.file, origin.document, origin.path]);
   return b !== undefined && steps(a) === steps(b);
-}
-
-/** Replaces the provider's paths by the configured one. */
-function withPath(
-  endpoints: AiProviderNode["endpoints"],
-  path: string,
-): AiProviderNode["endpoints"] {
-  return Object.fromEntries(
-    Object.entries(endpoints).map(([type, { streamPath: _, branches, ...endpoint }]) => [
-      type,
-      {
-        ...endpoint,
-        path,
-        ...(branches && {
-          branches: branches.map(({ streamPath: __, ...branch }) => ({ ...branch, path })),
-        }),
-      },
-    ]),
-  );
 }

@@ -1,4 +1,11 @@
-import { childOf, type Diagnostics, keyPlace, type Origin } from "../../diagnostics/diagnostic.ts";
+import {
+  childOf,
+  type Diagnostics,
+  keyPlace,
+  type Origin,
+  placeKey,
+} from "../../diagnostics/diagnostic.ts";
+import type { BackendPolicies } from "../../model/backend-policies.ts";
 import type { LlmPolicies, RouteType } from "../../model/llm-policies.ts";
 import type { BackendUse } from "../backend.ts";
 import type { BackendResolveContext } from "../parts/backend-resolve-context.ts";
@@ -20,15 +27,22 @@ export function resolveAi(
   const ai = policies?.ai;
   const routes = resolveRoutes(ai);
   const types = new Set(routes.map(({ type }) => type));
-  const served = config.models;
+  const { models: served, internal = [] } = config;
   const virtualModels = resolveVirtualModels(config, context);
   const shared = sharedGroups(config);
+  // A model of the `llm` section only gets requests of types that it supports; on other routes, every provider must
+  // support all types.
+  const servesAll = served === undefined;
+  const hasOne = (group: AiConfig["groups"][number], index: number): boolean =>
+    (servesAll ? config.groups.flat() : group).length === 1 && !shared.has(index);
+  const sharedHealth = new Set(
+    config.groups.flatMap((group, index) =>
+      hasOne(group, index) ? [] : group.flatMap(({ policies: own }) => healthPlace(own)),
+    ),
+  );
   const groups = config.groups.map((group, index) => {
-    // A model of the `llm` section only gets requests of types that it supports; on other routes, every provider
-    // must support all types.
-    const servesAll = served === undefined;
-    const isOne = (servesAll ? config.groups.flat() : group).length === 1 && !shared.has(index);
-    const place: ProviderPlace = { inherited: policies, types, servesAll, isOne };
+    const isOne = hasOne(group, index);
+    const place: ProviderPlace = { inherited: policies, types, servesAll, isOne, sharedHealth };
     return group.flatMap((provider) => resolveProvider(provider, place, context) ?? []);
   });
   checkNames(config, context.diagnostics);
@@ -40,7 +54,9 @@ export function resolveAi(
   checkRequestFields(groups.flat(), types, context.diagnostics);
   if (virtualModels === undefined) return undefined;
   const models =
-    served === undefined ? listedModels(groups.flat()) : namedModels(served, virtualModels, groups);
+    served === undefined
+      ? listedModels(groups.flat())
+      : namedModels(served, internal, virtualModels, groups);
   if (served === undefined && types.has("Models") && models.length === 0) {
     context.diagnostics.report("no-model-known", ai?.routes?.origin ?? origin, {});
   }
@@ -51,12 +67,17 @@ export function resolveAi(
     routes: served === undefined ? routes : routes.filter(({ type }) => isServed(type)),
     groups,
     served,
+    internal,
     virtualModels,
     namesProvider: ai?.providerHeader?.value ?? true,
     streamKeepAlive: ai?.streamKeepAlive?.value ?? DEFAULT_KEEP_ALIVE,
     models,
     origin,
   };
+}
+
+function healthPlace(policies: BackendPolicies | undefined): readonly string[] {
+  return policies?.health === undefined ? [] : [placeKey(policies.health.origin)];
 }
 
 /** Returns the known models: fixed ones, and aliases without `*`. Other models of a provider are unknown. */
@@ -88,13 +109,16 @@ function reportIdleCaching(
   }
 }
 
-/** Returns the models of the `llm` section by the names that clients use, without patterns. */
+/** Returns the models of the `llm` section that clients can request, without patterns. */
 function namedModels(
   names: readonly string[],
+  internal: readonly string[],
   virtualModels: readonly VirtualModelNode[],
   groups: AiNode["groups"],
 ): readonly ModelNode[] {
-  const named = names.map((id, group) => ({ id, group }));
+  const named = names
+    .map((id, group) => ({ id, group }))
+    .filter(({ id }) => !internal.includes(id));
   const virtual = virtualModels.map(({ name: id, routing }) => {
     const targets = routing.kind === "failover" ? routing.tiers.flat() : routing.targets;
     return { id, group: targets[0]?.group ?? -1 };

@@ -8,14 +8,16 @@ import { readKeepAlive } from "../../schema/keep-alive.ts";
 import { AZURE_SCOPE, type ConnectionValue } from "./connection-schema.ts";
 import { readTokenExchange } from "./token-exchange.ts";
 
-/** Reads the connection policies of `policies`, for any protocol. */
+/** Reads the connection policies of `policies`, for any protocol. `keys`: other names of fields there. */
 export function readConnection(
   { backendTLS, backendAuth, http, tcp }: ConnectionValue,
   origin: Origin,
+  keys: Readonly<Record<string, string>> = {},
 ): BackendPolicies {
+  const at = (part: string) => childOf(origin, keys[part] ?? part);
   return {
-    ...(backendTLS && { tls: readTls(backendTLS, childOf(origin, "backendTLS")) }),
-    ...(backendAuth && { auth: readAuth(backendAuth, childOf(origin, "backendAuth")) }),
+    ...(backendTLS && { tls: readTls(backendTLS, at("backendTLS")) }),
+    ...(backendAuth && { auth: readAuth(backendAuth, at("backendAuth")) }),
     ...(http && {
       http: {
         version: http.version,

@@ -4,7 +4,7 @@ import type { BackendPolicies } from "../../model/backend-policies.ts";
 import type { LlmPolicies } from "../../model/llm-policies.ts";
 import type { BackendHeaders } from "../../model/server-policies.ts";
 import { parseTimer } from "../../schema/duration.ts";
-import type { LlmModelValue } from "../ai/front-door-schema.ts";
+import type { LlmModelValue, LlmProviderValue } from "../ai/front-door-schema.ts";
 import { lowerPromptGuard } from "../ai/guard-file-form.ts";
 import { type LlmPoliciesValue, readPromptCaching, routeTypeOf } from "../ai/policies-schema.ts";
 import { type HeaderChangesValue, readHeaderChanges } from "./header-changes.ts";
@@ -59,10 +59,10 @@ export function readOwnPolicies(
  * none.
  */
 export function readModelPolicies(
-  model: LlmModelValue,
+  model: ModelPoliciesValue,
   origin: Origin,
 ): BackendPolicies | undefined {
-  const { defaults, overrides, transformation, guardrails, promptCaching, health } = model;
+  const { defaults, overrides, transformation, guardrails, promptCaching, health, tls } = model;
   const ai = {
     defaults,
     overrides,
@@ -72,7 +72,17 @@ export function readModelPolicies(
   };
   const hasAi = Object.values(ai).some((part) => part !== undefined);
   const read: BackendPolicies = {
-    ...readConnection(model, origin),
+    ...readConnection(
+      {
+        ...((model.backendTLS ?? tls) && { backendTLS: model.backendTLS ?? tls }),
+        ...(model.auth && { backendAuth: model.auth }),
+      },
+      origin,
+      { backendAuth: "auth", ...(tls && { backendTLS: "tls" }) },
+    ),
+    ...(model.backendTunnel && {
+      tunnel: readTunnel(model.backendTunnel, childOf(origin, "backendTunnel")),
+    }),
     ...(hasAi && { ai: readLlm(ai, origin, MODEL_KEYS) }),
     ...(health && { health: readHealth(health, childOf(origin, "health")) }),
     ...readHeaders("requestHeaders", model.requestHeaders, childOf(origin, "requestHeaders")),
@@ -80,6 +90,10 @@ export function readModelPolicies(
   };
   return Object.keys(read).length === 0 ? undefined : read;
 }
+
+/** Policies of a model, or those that a provider shares with its models. */
+type ModelPoliciesValue = NonNullable<LlmProviderValue["defaults"]> &
+  Pick<LlmModelValue, "guardrails">;
 
 /** Names in the `llm` section for parts of `ai`. */
 const MODEL_KEYS: Readonly<Record<string, string>> = {

@@ -149,6 +149,13 @@ export const llmMessages = {
       "The rejection response has no effect on a guard that masks, and the window has none if all patterns have a " +
       "maximum length.",
   }),
+  "idle-model-field": message<{ field: string; actsOn: string }>({
+    severity: "warning",
+    text: ({ field, actsOn }) => `"${field}" applies to ${actsOn}, but there are none`,
+    hint: () => "remove it",
+    explanation:
+      "`health` decides which server of several gets a request. `tokenize` deducts an estimate from token limits. Without them, nothing changes.",
+  }),
   "unguarded-streams": message<Record<never, never>>({
     severity: "warning",
     text: () => "clients can bypass response guards by requesting a stream",
@@ -189,6 +196,40 @@ export const llmMessages = {
     text: ({ name }) => `another model is already named "${name}"`,
     hint: () => "rename one of them",
     explanation: "Each name that clients can request is either in `models` or in `virtualModels`.",
+  }),
+  "unknown-shared-provider": message<{ name: string; suggestion: string | undefined }>({
+    severity: "error",
+    text: ({ name }) => `there is no provider "${name}"`,
+    hint: ({ suggestion }) => didYouMean(suggestion) ?? "add it to `llm.providers`",
+    explanation:
+      "A model refers to one of `llm.providers` by its name, and uses its server, key and policies.",
+  }),
+  "unused-shared-provider": message<{ name: string }>({
+    severity: "warning",
+    text: ({ name }) => `no model refers to the provider "${name}"`,
+    hint: ({ name }) => `write provider: { reference: ${name} } in a model, or remove it`,
+    explanation: "A provider of `llm.providers` is only called for models that refer to it.",
+  }),
+  "mixed-visibility": message<{ name: string }>({
+    severity: "error",
+    text: ({ name }) => `entries of the model "${name}" differ in "visibility"`,
+    hint: () => "set the same `visibility` in all of them, or rename one",
+    explanation:
+      "Entries with the same name are one model whose servers share the requests. Clients can either request it or not.",
+  }),
+  "provider-without-server": message<{ name: string }>({
+    severity: "error",
+    text: ({ name }) => `"${name}" has no server`,
+    hint: () => "set `baseUrl` (`host` and `port` in manifests)",
+    explanation:
+      "A provider that is described by the formats of its APIs has no server of its own. Its address is required.",
+  }),
+  "late-base-url": message<{ path: string }>({
+    severity: "error",
+    text: ({ path }) => `this base URL is read at startup, but the path "${path}" is not below it`,
+    hint: () => "write `baseUrl` without variables, or only the server in `hostOverride`",
+    explanation:
+      "The path of a base URL is put before the paths of the APIs. For a path of its own, the server must be known when the gateway is built.",
   }),
   "unknown-virtual-target": message<{ model: string; suggestion: string | undefined }>({
     severity: "error",

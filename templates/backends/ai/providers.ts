@@ -2,8 +2,9 @@ import type { BackendNode } from "../../../compiler/ir/backends.ts";
 import { code, literal } from "../../code/code.ts";
 import type { Code, ImportSymbol, Printable } from "../../code/hole.ts";
 import { imported, isIdentifier, name } from "../../code/names.ts";
+import { call, value } from "../../code/syntax.ts";
 import type { Trace } from "../../code/trace.ts";
-import { upstreamSettings } from "../parts/connection.ts";
+import { upstreamSettings, upstreamUrl } from "../parts/connection.ts";
 import { healthSettings } from "../parts/health.ts";
 import type { AiFunctions } from "./functions.ts";
 import { keyCode, keyHeaderCode } from "./key-code.ts";
@@ -32,7 +33,7 @@ export function providersCode(
 }
 
 /** Refers to a provider. */
-export function providerReference(node: ProviderNode): Code {
+export function providerReference(node: Pick<ProviderNode, "name">): Code {
   return isIdentifier(node.name)
     ? code`providers.${name(node.name)}`
     : code`providers[${literal(node.name)}]`;
@@ -44,6 +45,7 @@ function providerCode(node: ProviderNode, functions: AiFunctions): Code {
     system: node.system,
     model: modelCode(node),
     ...upstreamSettings(node.url, node.connection),
+    ...(node.defaultPath !== undefined && { url: apiUrlCode(node, node.defaultPath) }),
     headers: node.headers.length === 0 ? undefined : node.headers,
     ...(node.key && { credential: keyCode(node.key) }),
     clientKey: node.clientKey && keyHeaderCode(node.clientKey),
@@ -51,6 +53,13 @@ function providerCode(node: ProviderNode, functions: AiFunctions): Code {
   };
   const open = imported("gwc/runtime/llm/providers/provider", "openProvider");
   return code`${open}(${literal(settings)})`;
+}
+
+/** Writes a base URL whose path is only known when the gateway starts. */
+function apiUrlCode({ url, connection }: ProviderNode, path: string): Code {
+  const read = imported("gwc/runtime/process/startup-values", "apiUrl");
+  const address = connection.tls === undefined ? url : upstreamUrl(url, true);
+  return code`${call(read, [literal(address), value(path)])}`;
 }
 
 /** Returns the model of all requests, as the provider's paths name it. */

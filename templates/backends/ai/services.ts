@@ -71,7 +71,7 @@ function askedCode(
   const virtual = node.virtualModels.filter((each) => !unasked.includes(each.name));
   const byModel = node.served && [
     ...node.served.flatMap((model, index) => {
-      const targets = targetsOfModel(index);
+      const targets = node.internal.includes(model) ? [] : targetsOfModel(index);
       return isSome(targets) ? [{ model, targets: choiceOfCalls([targets]) }] : [];
     }),
     ...virtualChoices(virtual, targetsOfModel, functions),
@@ -144,14 +144,14 @@ function servingGroups(type: RouteType, groups: Groups): Groups {
 
 /** Returns the models of a front door without a target; for a virtual model, its first targets count. */
 function unaskedModels(
-  { served = [], virtualModels }: AiNode,
+  { served = [], internal, virtualModels }: AiNode,
   isServed: (group: number) => boolean,
 ): readonly string[] {
   const virtual = virtualModels.filter(({ routing }) => {
     const first = routing.kind === "failover" ? (routing.tiers[0] ?? []) : routing.targets;
     return !first.every(({ group }) => isServed(group));
   });
-  const own = served.filter((_, group) => !isServed(group));
+  const own = served.filter((name, group) => !internal.includes(name) && !isServed(group));
   return [...own, ...virtual.map((each) => each.name)];
 }
 
@@ -208,7 +208,11 @@ function passthroughCode(node: AiNode, { trace, limits, tries }: BackendScope): 
   const id = name(routeTypeCodes.Passthrough.service);
   const room = `${LLM}/pass-through`;
   const targets = node.groups.map((group) =>
-    group.map((each) => ({ provider: providerReference(each), path: each.path })),
+    group.map(({ path, base, ...each }) => ({
+      provider: providerReference(each),
+      path,
+      base: path === undefined && base ? { ...base } : undefined,
+    })),
   );
   const isOnce = tries === undefined && node.groups.flat().length === 1;
   const pass = isOnce ? "passRequest" : "passInTurn";

@@ -179,7 +179,7 @@ export function passthrough(connections: readonly BackendConnection[]): readonly
 }
 
 /** Writes the address of an upstream; one that starts with a variable is checked when the gateway starts. */
-function upstreamUrl(url: Text, isSecure: boolean): Text | Code {
+export function upstreamUrl(url: Text, isSecure: boolean): Text | Code {
   if (typeof url === "string" || typeof url.parts[0] === "string") return url;
   const read = imported("gwc/runtime/process/startup-values", isSecure ? "httpsUrl" : "httpUrl");
   return code`${read}(${literal(url)})`;

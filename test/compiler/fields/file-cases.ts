@@ -18,6 +18,7 @@ const model = { name: "aa", provider: { openAI: {} } };
 const models = {
   groups: [{ providers: [model] }, { providers: [{ name: "bb", provider: { anthropic: {} } }] }],
 };
+const custom = { formats: [{ type: "completions" }] };
 const bedrock = { name: "aa", provider: { bedrock: { model: "anthropic.claude-sonnet-4" } } };
 const bedrocks = { groups: [{ providers: [bedrock] }] };
 const agentRuntimeArn = "arn:aws:bedrock-agentcore:us-west-2:123456789012:runtime/a-1";
@@ -205,6 +206,74 @@ export const seeds: readonly unknown[] = [
     { provider: "vertex", params: { vertexProject: "a" } },
     { provider: "bedrock", params: { awsRegion: "eu-west-1" } },
   ].map((model) => ({ llm: { models: [{ name: "m", ...model }] } })),
+  ...[
+    { custom: { formats: [{ type: "completions" }] } },
+    { custom: { formats: [{ type: "completions" }], providerOverride: "a" } },
+  ].map((provider) => ({
+    llm: {
+      models: [{ name: "m", provider, params: { baseUrl: "http://127.0.0.1:9000" } }],
+    },
+  })),
+  gateway({
+    routes: [{ backends: [{ ai: { provider: { custom }, baseUrl: "http://127.0.0.1:9000" } }] }],
+  }),
+  {
+    llm: {
+      providers: [
+        { name: "p", provider: "openAI" },
+        { name: "q", provider: "anthropic" },
+      ],
+      models: [
+        { name: "m", provider: { reference: "p" } },
+        { name: "n", provider: { reference: "q" } },
+      ],
+    },
+  },
+  {
+    llm: {
+      providers: [
+        { name: "p", provider: { custom }, params: { baseUrl: "http://127.0.0.1:9000" } },
+      ],
+      models: [{ name: "m", provider: { reference: "p" } }],
+    },
+  },
+  {
+    llm: {
+      providers: [{ name: "p", provider: "bedrock" }],
+      models: [
+        { name: "m", provider: { reference: "p" } },
+        { name: "m", provider: { reference: "p" } },
+      ],
+    },
+  },
+  ...[{ azureResourceName: "a" }, { azureHost: "a.openai.azure.com" }].map((params) => ({
+    llm: {
+      providers: [{ name: "p", provider: "azure", params }],
+      models: [{ name: "m", provider: { reference: "p" } }],
+    },
+  })),
+  {
+    llm: {
+      providers: [{ name: "p", provider: "vertex", params: { vertexProject: "a" } }],
+      models: [{ name: "m", provider: { reference: "p" } }],
+    },
+  },
+  {
+    llm: {
+      policies: spending,
+      providers: [{ name: "p", provider: "openAI" }],
+      models: [{ name: "m", provider: { reference: "p" } }],
+    },
+  },
+  {
+    llm: {
+      models: [
+        { name: "m", provider: "openAI" },
+        { name: "n", provider: "openAI" },
+      ],
+      virtualModels: [{ name: "v", routing: { weighted: { targets: [{ model: "m" }] } } }],
+    },
+  },
   gateway({ protocol: "HTTPS", tls: listenerTls, routes: [{ backends: [host] }] }),
   gateway({ protocol: "TCP", tcpRoutes: [{ backends: [host] }] }),
   gateway({ protocol: "TLS", tls: listenerTls, tcpRoutes: [{ backends: [host] }] }),
@@ -492,6 +561,15 @@ export const known: KnownValues = {
   "llm.models.[].name": ["m", "n-*"],
   "targets.[].model": ["m", "n"],
   "llm.models.[].provider": ["openAI", "anthropic"],
+  "llm.providers.[].provider": ["openAI", "anthropic"],
+  "llm.models.[].provider.reference": ["p", "q"],
+  "llm.providers.[].name": ["p", "q"],
+  "provider.custom": [custom, { formats: [{ type: "messages" }] }],
+  "formats.[].type": ["completions", "messages"],
+  baseUrl: ["http://127.0.0.1:9000/v1", "http://127.0.0.1:9002/v1"],
+  visibility: ["internal", "public"],
+  resourceType: ["foundry", "openAI"],
+  azureResourceType: ["foundry", "openAI"],
   apiKey: secret,
   "mcp.sessions": [{ max: 50, maxPerCaller: 7 }],
   "backend.backend": ["a", "b"],

@@ -22,7 +22,7 @@ const NAMES = [
 ];
 /** Fields without references, and fields with one value that may be left out: a file is one gateway. */
 const LABELS =
-  /^policies\.\[\]\.(name\.|target\.(gateway\.gateway(Name|Namespace)|route\.namespace)$)/;
+  /^policies\.\[\]\.(name\.|target\.(gateway\.gateway(Name|Namespace)|route\.namespace)$)|^llm\.providers\.\[\]\.name$/;
 /** Any other route and its policies, by the same schema: a bind's route stands for them. */
 const LIKE_A_ROUTE =
   /^(?:(?:llm|mcp)\.policies|(?:routeGroups\.\[\]\.)?routes\.\[\]|tcpRoutes\.\[\]|policies\.\[\]\.policy)\.(?!gateways\b)/;
@@ -32,7 +32,7 @@ const LIKE_A_LISTENER = new RegExp(
 );
 /** Fields that occur in several places with one schema and one reading: another place of them is tested. */
 const REPEATED =
-  /\.conditional\.\[\]\.|\.extAuth\.|\.rateLimit\.(remote|global)\.|\.(remoteRateLimit|extProc|endpointPicker)\.policies\.|listeners\.\[\]\.policies\.extAuthz\.policies\.|(tracing|otlp)\.policies\.|(requestMirror|promptGuard)\..*policies\.|webhook\.target\.backend$|(backends|providers|models|defaults)\b.*\.(promptGuard|guardrails)\./;
+  /\.conditional\.\[\]\.|\.extAuth\.|\.rateLimit\.(remote|global)\.|\.(remoteRateLimit|extProc|endpointPicker)\.policies\.|listeners\.\[\]\.policies\.extAuthz\.policies\.|(tracing|otlp)\.policies\.|(requestMirror|promptGuard)\..*policies\.|webhook\.target\.backend$|(backends|providers|models|defaults)\b.*\.(promptGuard|guardrails)\.|^llm\.(models|providers)\.\[\]\.(defaults\.)?(tls|auth\.(gcp|aws))\.|(groups|^backends)\b.*\.provider\.custom\.|\.provider\.azure\w*\.(resourceType|projectName)$/;
 /**
  * Empty values of which one has to be there, so that none can be left out to see what it does; lists that stay empty; fields
  * with one supported value, the default.

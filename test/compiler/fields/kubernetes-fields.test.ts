@@ -20,10 +20,11 @@ const compile = kubernetesCompiler(schema, world);
 /**
  * Texts for people; empty values of which one is required (none can be left out to see its effect); and fields that
  * occur elsewhere with the same schema and reading: connections to guard servers, guards of GatewayBackends, and
- * policies that act on a condition; a field with one supported value, the default.
+ * policies that act on a condition; a field with one supported value, the default; fields that require a
+ * resource name of Azure, which files are tested with.
  */
 const EXCEPTIONS =
-  /^GatewayClass\.description$|\.auth\.passthrough$|Moderation\.policies\.|^GatewayBackend\..*\.promptGuard\.|\.conditional\.\[\]\.policy\.|\.http1HeaderCase$/;
+  /^GatewayClass\.description$|\.auth\.passthrough$|Moderation\.policies\.|^GatewayBackend\..*\.promptGuard\.|\.conditional\.\[\]\.policy\.|\.http1HeaderCase$|\.(azureopenai|llmProvider2)\.(resourceType|projectName)$/;
 const fields = leavesOf(schema).filter(({ path }) => !EXCEPTIONS.test(path.join(".")));
 
 /** Different spellings with the same effect: names, a pattern of one word, a rule that is always true, empty objects. */

@@ -4,7 +4,7 @@ import { type LlmEndpoint, type LlmProvider, modelField } from "./provider.ts";
 
 const schema = object(
   { model: modelField },
-  { description: "Anthropic, or another server with its API (`hostOverride`)." },
+  { description: "Anthropic, or another server with its API (`baseUrl`)." },
 );
 
 /** Anthropic: https://docs.anthropic.com/en/api/messages. */
@@ -15,6 +15,7 @@ export const anthropic: LlmProvider<"anthropic", Infer<typeof schema>> = {
   schema,
   ofModel: ({ model }) => (model === undefined ? {} : { model }),
   url: () => "https://api.anthropic.com",
+  basePath: () => "/v1",
   endpoint: (type): LlmEndpoint | undefined => {
     switch (type) {
       case "Completions":

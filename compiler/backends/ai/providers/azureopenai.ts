@@ -1,6 +1,32 @@
-import { type Infer, object, shortText, text } from "../../../schema/schema.ts";
+import { choice, type Infer, needsField, object, shortText, text } from "../../../schema/schema.ts";
 import { ANTHROPIC_VERSION } from "./anthropic-version.ts";
-import type { LlmEndpoint, LlmProvider } from "./provider.ts";
+import type { AzureResourceType, LlmEndpoint, LlmProvider } from "./provider.ts";
+
+/** Returns the schema of the name of a resource. */
+export function azureResourceNameSchema(description: string) {
+  return text(description, {
+    maxLength: 64,
+    pattern: "^[A-Za-z0-9-]+$",
+    form: "letters, digits and dashes",
+  });
+}
+
+/** Returns the schema of the type of a resource. */
+export function azureResourceTypeSchema(description: string) {
+  return choice(
+    `${description} \`foundry\` is Azure AI Foundry, which also serves Claude; \`openAI\` by default.`,
+    ["openAI", "OpenAI", "foundry", "Foundry", "aiServices"] satisfies AzureResourceType[],
+  );
+}
+
+/** Returns the schema of the project of a resource. */
+export function azureProjectNameSchema() {
+  return text("Project of Azure AI Foundry whose API is called; the resource's by default.", {
+    maxLength: 128,
+    pattern: "^[A-Za-z0-9._-]+$",
+    form: 'letters, digits, ".", "_" and "-"',
+  });
+}
 
 const schema = object(
   {
@@ -8,6 +34,9 @@ const schema = object(
       "Host of the resource: `NAME.openai.azure.com`, or `NAME.services.ai.azure.com`, which also serves Claude.",
     ),
     host: shortText("Alias of `endpoint`.", { aliasOf: "endpoint" }),
+    resourceName: azureResourceNameSchema("Name of the resource, instead of `endpoint`."),
+    resourceType: azureResourceTypeSchema("Type of that resource."),
+    projectName: azureProjectNameSchema(),
     deploymentName: shortText("Deployment for every request."),
     model: shortText(
       "Deployment for every request, if `deploymentName` is not set; by default the model that the request names.",
@@ -20,16 +49,25 @@ const schema = object(
     }),
   },
   {
-    exactlyOneOf: ["endpoint", "host"],
+    exactlyOneOf: ["endpoint", "host", "resourceName"],
     atMostOneOf: ["deploymentName", "model"],
     description:
       "Azure OpenAI, with a key of the resource or a Microsoft Entra token (`backendAuth.azure`).",
     checks: [
       {
         message: '"apiVersion" other than v1 requires "deploymentName"',
-        holds: ({ apiVersion = "v1", deploymentName }) =>
-          apiVersion === "v1" || deploymentName !== undefined,
-        cel: "!has(self.apiVersion) || self.apiVersion == 'v1' || has(self.deploymentName)",
+        holds: ({ apiVersion = "v1", deploymentName, resourceName: name }) =>
+          apiVersion === "v1" || deploymentName !== undefined || name !== undefined,
+        cel: "!has(self.apiVersion) || self.apiVersion == 'v1' || has(self.deploymentName) || has(self.resourceName)",
+      },
+      needsField("resourceType", "resourceName"),
+      needsField("projectName", "resourceName"),
+      {
+        message: '"projectName" requires resourceType: foundry',
+        field: "projectName",
+        holds: ({ projectName: name, resourceType: type }) =>
+          name === undefined || isFoundryType(String(type)),
+        cel: "!has(self.projectName) || (has(self.resourceType) && self.resourceType in ['foundry', 'Foundry', 'aiServices'])",
       },
     ],
   },
@@ -37,21 +75,32 @@ const schema = object(
 
 type Value = Infer<typeof schema>;
 
+const AZURE_PARAMS = [
+  "azureHost",
+  "azureResourceName",
+  "azureResourceType",
+  "azureProjectName",
+  "azureApiVersion",
+] as const;
+
 /** Azure OpenAI: https://learn.microsoft.com/en-us/azure/ai-foundry/openai/reference. */
 export const azureopenai: LlmProvider<"azureopenai", Value> = {
   kind: "azureopenai",
   fileKeys: ["azureOpenAI", "azure"],
   system: "azure.ai.openai",
   schema,
-  ofModel: ({ model, azureHost, azureResourceName, azureApiVersion }) => ({
-    endpoint: azureHost ?? `${azureResourceName}.openai.azure.com`,
-    ...(model !== undefined && { deploymentName: model }),
-    ...(azureApiVersion !== undefined && { apiVersion: azureApiVersion }),
+  ofModel: (params) => ({
+    ...(params.azureHost !== undefined && { endpoint: params.azureHost }),
+    ...(params.azureResourceName !== undefined && { resourceName: params.azureResourceName }),
+    ...(params.azureResourceType !== undefined && { resourceType: params.azureResourceType }),
+    ...(params.azureProjectName !== undefined && { projectName: params.azureProjectName }),
+    ...(params.model !== undefined && { deploymentName: params.model }),
+    ...(params.azureApiVersion !== undefined && { apiVersion: params.azureApiVersion }),
   }),
-  ownParams: ["azureHost", "azureResourceName", "azureApiVersion"],
+  ownParams: AZURE_PARAMS,
   neededParams: ["azureHost", "azureResourceName"],
-  url: ({ endpoint, host = "" }) => {
-    const name = endpoint ?? host;
+  url: (options) => {
+    const name = hostOf(options);
     return name.includes("://") ? name.replace(/\/+$/, "") : `https://${name}`;
   },
   endpoint: (type, options): LlmEndpoint | undefined => {
@@ -85,8 +134,22 @@ export const azureopenai: LlmProvider<"azureopenai", Value> = {
 };
 
 /** Whether the resource is of Azure AI Foundry, which also serves Claude, with Anthropic's API. */
-function isFoundry({ endpoint, host = "" }: Value): boolean {
-  return /\.services\.ai\.azure\.com\/*$/.test(endpoint ?? host);
+function isFoundry(options: Value): boolean {
+  return /\.services\.ai\.azure\.com\/*$/.test(hostOf(options));
+}
+
+function hostOf({
+  endpoint,
+  host = "",
+  resourceName: name,
+  resourceType: type = "openAI",
+}: Value): string {
+  if (name === undefined) return endpoint ?? host;
+  return `${name}.${isFoundryType(type) ? "services.ai" : "openai"}.azure.com`;
+}
+
+function isFoundryType(type: string): boolean {
+  return type === "aiServices" || type.toLowerCase() === "foundry";
 }
 
 /** Adds Claude's endpoint. The path depends on the model, which is known if it is fixed. */
@@ -109,7 +172,11 @@ function deploymentOf({ deploymentName, model }: Value): string | undefined {
  * Returns the path of an API. In dated versions every API except `responses` has a path per deployment, which
  * clients name if it is not fixed.
  */
-function pathOf(api: string, { apiVersion = "v1", deploymentName }: Value): string {
+function pathOf(
+  api: string,
+  { apiVersion = "v1", deploymentName, projectName: project }: Value,
+): string {
+  if (project !== undefined) return `/api/projects/${project}/openai/v1/${api}`;
   if (apiVersion === "v1") return `/openai/v1/${api}`;
   if (apiVersion === "preview") return `/openai/v1/${api}?api-version=preview`;
   const deployment = deploymentName === undefined ? "{model}" : encodeURIComponent(deploymentName);

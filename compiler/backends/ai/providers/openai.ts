@@ -3,7 +3,7 @@ import { type LlmEndpoint, type LlmProvider, modelField } from "./provider.ts";
 
 const schema = object(
   { model: modelField },
-  { description: "OpenAI, or another server with its API (`hostOverride`)." },
+  { description: "OpenAI, or another server with its API (`baseUrl`)." },
 );
 
 /** OpenAI: https://platform.openai.com/docs/api-reference. */
@@ -14,6 +14,7 @@ export const openai: LlmProvider<"openai", Infer<typeof schema>> = {
   schema,
   ofModel: ({ model }) => (model === undefined ? {} : { model }),
   url: () => "https://api.openai.com",
+  basePath: () => "/v1",
   endpoint: (type): LlmEndpoint | undefined => {
     switch (type) {
       case "Completions":

@@ -16,6 +16,8 @@ export interface LlmProvider<Kind extends string, Value> {
   readonly fileKeys: readonly string[];
   /** `gen_ai.provider.name` of the OpenTelemetry conventions. */
   readonly system: string;
+  /** Returns another such name that its options determine; `undefined` if they do not. */
+  readonly ownSystem?: (options: Value) => string | undefined;
   /** Schema of its options in a file, including the model. */
   readonly schema: Schema<Value>;
   /** Its options in manifests; absent if the same as in a file. */
@@ -26,8 +28,10 @@ export interface LlmProvider<Kind extends string, Value> {
   readonly ownParams?: readonly OwnParam[];
   /** Parameters of which its models require exactly one. */
   readonly neededParams?: readonly OwnParam[];
-  /** Returns scheme and host of its own server. */
-  readonly url: (options: Value) => string;
+  /** Returns scheme and host of its own server; `undefined` if it has none. */
+  readonly url: (options: Value) => string | undefined;
+  /** Returns the path that its endpoints are below, which a base URL replaces; absent if they are below no path. */
+  readonly basePath?: (options: Value) => string;
   /** Returns the fixed model; absent if that is `model` of its options. */
   readonly model?: (options: Value) => string | undefined;
   /** Returns the endpoint for a route type; `undefined` if it does not support the type. */
@@ -48,6 +52,8 @@ export interface LlmProvider<Kind extends string, Value> {
   readonly assumedRegion?: (options: Value) => string | undefined;
   /** Prefixes of its models' names; other names are reported. */
   readonly modelPrefixes?: readonly string[];
+  /** Whether its servers only have the older fields of OpenAI's API. */
+  readonly isCompatible?: true;
 }
 
 /** Parameters of a model of the `llm` section, for any provider. */
@@ -57,9 +63,14 @@ export interface ModelParams {
   readonly azureApiVersion?: string;
   readonly azureHost?: string;
   readonly azureResourceName?: string;
+  readonly azureProjectName?: string;
+  readonly azureResourceType?: AzureResourceType;
   readonly vertexProject?: string;
   readonly vertexRegion?: string;
 }
+
+/** Type of a resource of Azure, in all spellings. */
+export type AzureResourceType = "openAI" | "OpenAI" | "foundry" | "Foundry" | "aiServices";
 
 /** A parameter of a single provider. */
 export type OwnParam = Exclude<keyof ModelParams, "model">;
@@ -77,6 +88,8 @@ export interface LlmEndpoint {
   readonly format: LlmFormatName;
   /** Request target in origin form, with `{model}` for the model. */
   readonly path: string;
+  /** Whether the path is independent of a base URL. */
+  readonly isFixed?: true;
   /** Path for streams, if different. */
   readonly streamPath?: string;
   /** Module for the provider's variant of the format; absent if it uses the format's own. */

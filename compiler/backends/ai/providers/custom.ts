@@ -1,0 +1,140 @@
+import { PATH_FORM } from "../../../schema/path-form.ts";
+import { choice, type Infer, list, object, shortText } from "../../../schema/schema.ts";
+import { ANTHROPIC_VERSION } from "./anthropic-version.ts";
+import {
+  type Preset,
+  type PresetName,
+  presets,
+  SERVER_FORMATS,
+  type ServerFormat,
+} from "./presets.ts";
+import { type LlmEndpoint, type LlmProvider, type ModelParams, modelField } from "./provider.ts";
+
+/** Words for formats: ours, and the other spellings of the reference. */
+const FORMAT_WORDS: Readonly<Record<string, ServerFormat>> = {
+  ...Object.fromEntries(SERVER_FORMATS.map((word) => [word, word])),
+  ...Object.fromEntries(
+    SERVER_FORMATS.map((word) => [`${word.charAt(0).toUpperCase()}${word.slice(1)}`, word]),
+  ),
+  anthropicTokenCount: "tokenCount",
+  AnthropicTokenCount: "tokenCount",
+};
+
+/** Returns the schema of the APIs of a server. */
+export function serverFormats() {
+  return list(
+    object(
+      {
+        type: choice("Format of the API.", Object.keys(FORMAT_WORDS)),
+        path: shortText("Path of the API on the server; below the base URL by default.", {
+          maxLength: 1024,
+          ...PATH_FORM,
+        }),
+      },
+      { required: ["type"] },
+    ),
+    {
+      minItems: 1,
+      maxItems: SERVER_FORMATS.length,
+      description:
+        "APIs of the server. Clients of chat completions, messages and responses are translated if the server does not have their API.",
+    },
+  );
+}
+
+/** Schema of a server with APIs of OpenAI or Anthropic. */
+export const customSchema = object(
+  {
+    model: modelField,
+    formats: serverFormats(),
+    providerOverride: shortText("Name of the provider in logs, metrics and `modelCatalog`.", {
+      pattern: "^[A-Za-z0-9][A-Za-z0-9._-]*$",
+      form: 'letters, digits, ".", "_" and "-"',
+    }),
+  },
+  {
+    required: ["formats"],
+    description: "A server that has APIs of OpenAI or Anthropic, at an address of one's own.",
+  },
+);
+
+/** Options of a server: as configured, or of a known one. */
+type CustomOptions = Infer<typeof customSchema> & { readonly preset?: PresetName };
+
+/** A server with APIs of OpenAI or Anthropic: one of the configuration, or a known one. */
+export const custom: LlmProvider<"custom", CustomOptions> = {
+  kind: "custom",
+  fileKeys: [],
+  system: "custom",
+  ownSystem: ({ preset, providerOverride }) => providerOverride ?? preset,
+  schema: customSchema,
+  ofModel: ({ model }) => ({ formats: [], ...(model !== undefined && { model }) }),
+  url: ({ preset }) => (preset === undefined ? undefined : new URL(presets[preset].url).origin),
+  basePath: baseOf,
+  endpoint: (type, options): LlmEndpoint | undefined => {
+    const own = (format: ServerFormat) => endpointOf(format, options);
+    switch (type) {
+      case "Completions":
+        return own("completions") ?? own("messages");
+      case "Messages":
+        return own("messages") ?? own("completions");
+      case "Responses":
+        return own("responses") ?? own("completions") ?? own("messages");
+      case "Embeddings":
+        return own("embeddings");
+      case "TokenCount":
+        return own("tokenCount");
+      case "Realtime":
+        return own("realtime");
+      default:
+        return undefined;
+    }
+  },
+  credential: { kind: "bearer" },
+  headers: ({ formats }) =>
+    formats.some(({ type }) => ANTHROPIC.has(formatOf(type))) ? ANTHROPIC_VERSION : [],
+  isCompatible: true,
+};
+
+/** Returns the options of a known server. */
+export function presetOptions(preset: PresetName, { model }: ModelParams): CustomOptions {
+  const { formats, apart }: Preset = presets[preset];
+  return {
+    preset,
+    formats: formats.map((type) => {
+      const path = apart?.[type];
+      return path === undefined ? { type } : { type, path };
+    }),
+    ...(model !== undefined && { model }),
+  };
+}
+
+/** Formats of Anthropic's APIs, which require a version. */
+const ANTHROPIC: ReadonlySet<ServerFormat> = new Set(["messages", "tokenCount"]);
+
+/** Paths of APIs below the base URL. */
+const SUFFIXES = {
+  completions: "/chat/completions",
+  messages: "/messages",
+  responses: "/responses",
+  embeddings: "/embeddings",
+  tokenCount: "/messages/count_tokens",
+  realtime: "/realtime",
+} as const satisfies Readonly<Record<ServerFormat, string>>;
+
+function endpointOf(format: ServerFormat, options: CustomOptions): LlmEndpoint | undefined {
+  const found = options.formats.find(({ type }) => formatOf(type) === format);
+  if (found === undefined) return undefined;
+  const { path } = found;
+  return path === undefined
+    ? { format, path: baseOf(options) + SUFFIXES[format] }
+    : { format, path, isFixed: true };
+}
+
+function baseOf({ preset }: CustomOptions): string {
+  return preset === undefined ? "/v1" : new URL(presets[preset].url).pathname.replace(/\/$/, "");
+}
+
+function formatOf(word: string): ServerFormat {
+  return FORMAT_WORDS[word] ?? "completions";
+}
