@@ -155,11 +155,7 @@ function resolveGateway(
     ...(connectionRules === undefined ? {} : { connectionRules }),
     process: gateway.process,
     connections: gateway.frontend.connections,
-    // A single request cannot buffer more than the process as a whole.
-    maxBufferSize: Math.min(
-      gateway.frontend.maxBufferSize,
-      gateway.process.maxBufferedBytes ?? Number.POSITIVE_INFINITY,
-    ),
+    ...bufferSizes(gateway),
     ...(accessLog === undefined ? {} : { accessLog }),
     ...(metricLabels === undefined ? {} : { metricLabels }),
     ...(capturedBodies === undefined ? {} : { capturedBodies }),
@@ -168,6 +164,22 @@ function resolveGateway(
     ...(logLevels === undefined ? {} : { logLevels }),
     ...(gateway.mesh === undefined ? {} : { mesh: gateway.mesh }),
     ...(gateway.deployment === undefined ? {} : { deployment: gateway.deployment }),
+  };
+}
+
+/** Maximum bytes of a buffered body by default. */
+const BUFFER_SIZE = 2_097_152;
+/** The same for requests to models: Anthropic's limit, the highest of the providers that state one. */
+const MODEL_BUFFER_SIZE = 33_554_432;
+
+/** Returns the maximum sizes of buffered bodies. A single request cannot buffer more than the process as a whole. */
+function bufferSizes({
+  frontend: { maxBufferSize },
+  process: { maxBufferedBytes = Number.POSITIVE_INFINITY },
+}: GatewayResource): Pick<Program, "maxBufferSize" | "maxModelBufferSize"> {
+  return {
+    maxBufferSize: Math.min(maxBufferSize ?? BUFFER_SIZE, maxBufferedBytes),
+    maxModelBufferSize: Math.min(maxBufferSize ?? MODEL_BUFFER_SIZE, maxBufferedBytes),
   };
 }
 

@@ -12,11 +12,12 @@ import { startupModule } from "../../templates/modules/startup.ts";
 import { tablePartModule } from "../../templates/modules/table-part.ts";
 import { tcpRouteModule } from "../../templates/modules/tcp-route.ts";
 import { tracingModule } from "../../templates/modules/tracing.ts";
+import { backendOf } from "../backends/index.ts";
 import type { Diagnostics, Origin } from "../diagnostics/diagnostic.ts";
 import { guarded } from "../diagnostics/guarded.ts";
 import { type PlaceNames, placeNames } from "../diagnostics/place-names.ts";
 import { lineAndColumn, locate, type SourceFile } from "../diagnostics/source.ts";
-import type { Program } from "../ir/program.ts";
+import type { Program, RouteNode } from "../ir/program.ts";
 import { servedHosts, servedRoutes, servedTcpRoutes } from "../ir/routes.ts";
 import { kebabCase } from "../model/identifiers.ts";
 import type { CachedModules } from "./cached-modules.ts";
@@ -79,7 +80,7 @@ export function emitModules(
       inputs,
       preRouting: listeners.flatMap(({ preRouting }) => preRouting?.policies ?? []),
       hosts: hosts.get(route.id) ?? [],
-      maxBufferSize,
+      maxBufferSize: isForModels(route) ? program.maxModelBufferSize : maxBufferSize,
       hasThreads,
       isTraced: program.tracing !== undefined,
       logged,
@@ -118,6 +119,11 @@ export function emitModules(
 
 function listenerPath(policies: string): string {
   return `listeners/${kebabCase(policies)}.ts`;
+}
+
+/** Whether requests of a route are for models. */
+function isForModels({ backends }: RouteNode): boolean {
+  return backends.some(({ kind }) => backendOf(kind).protocol === "llm");
 }
 
 /** Returns the variables that the access log, the labels of metrics and the spans of requests read. */

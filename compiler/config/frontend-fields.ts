@@ -16,7 +16,7 @@ export function frontendHttpFields(time: TimeSchema = duration) {
   return {
     maxBufferSize: byteCount(
       "Maximum size in bytes of a body that policies or MCP messages need as a whole; never more than " +
-        "`config.maxBufferedBytes`.",
+        "`config.maxBufferedBytes`. Requests to models may have 32 MiB by default.",
       1,
       4_294_967_295,
       { default: 2_097_152 },

@@ -9,8 +9,8 @@ import type { ProxyProtocolConfig } from "./proxy-protocol.ts";
 
 /** Settings of a gateway towards its clients, with defaults, from files or manifests. */
 export interface FrontendConfig {
-  /** Maximum size in bytes of a body that is buffered as a whole. */
-  readonly maxBufferSize: number;
+  /** Maximum size in bytes of a body that is buffered as a whole; `undefined` for the defaults. */
+  readonly maxBufferSize?: number | undefined;
   readonly connections: ConnectionSettings;
   /** Header (lower case) with the id of each request; `undefined` if requests have no id. */
   readonly requestId?: string;
@@ -60,7 +60,6 @@ export const FRONTEND_TRAFFIC: Readonly<Record<string, readonly Traffic[]>> = {
 /** Returns the frontend settings of a gateway without any configuration. `origin` is that of the gateway. */
 export function defaultFrontend(origin: Origin): FrontendConfig {
   return {
-    maxBufferSize: 2_097_152,
     metricLabels: [],
     connections: defaultConnections,
     tls: {

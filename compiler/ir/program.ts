@@ -35,6 +35,8 @@ export interface Program {
   readonly connections: ConnectionSettings;
   /** Maximum size in bytes of a body that is buffered as a whole. */
   readonly maxBufferSize: number;
+  /** The same for routes to models, whose requests contain pictures and long histories. */
+  readonly maxModelBufferSize: number;
   /** Settings of access lines; `undefined` for the default fields of every request. */
   readonly accessLog?: AccessLogNode;
   /** Labels of requests in metrics; absent if none are configured. */

@@ -27,7 +27,7 @@ function bufferSchema<const Closed extends string, const Open extends string>(
     object(
       {
         maxBytes: byteCount(
-          `Maximum number of bytes; by default \`maxBufferSize\` of the gateway (2 MiB).`,
+          `Maximum number of bytes; by default \`maxBufferSize\` of the gateway (2 MiB, and 32 MiB for models).`,
           1,
           MAX_BYTES,
         ),

@@ -15,25 +15,31 @@ export interface BodyRefusal {
   readonly headers?: readonly string[];
 }
 
-/** Responses by problem; `undefined` if the client has left. */
-export const bodyRefusals: Readonly<
-  Record<Exclude<BodyProblem, "aborted"> | DecodeProblem, BodyRefusal>
-> = {
-  "too-large": { status: 413, reason: "BodyTooLarge", message: "request body too large" },
-  "too-slow": { status: 408, reason: "SlowBody", message: "request body too slow" },
-  "no-room": {
-    status: 503,
-    reason: "NoBufferSpace",
-    message: "too many request bodies at once",
-    headers: ["retry-after", "1"],
-  },
-  unknown: { status: 415, reason: "BadRequest", message: "Content-Encoding is not supported" },
-  malformed: {
-    status: 400,
-    reason: "BadRequest",
-    message: "request body is not what Content-Encoding says",
-  },
-};
+/** Responses by problem. */
+const bodyRefusals: Readonly<Record<Exclude<BodyProblem, "aborted"> | DecodeProblem, BodyRefusal>> =
+  {
+    "too-large": { status: 413, reason: "BodyTooLarge", message: "request body too large" },
+    "too-slow": { status: 408, reason: "SlowBody", message: "request body too slow" },
+    "no-room": {
+      status: 503,
+      reason: "NoBufferSpace",
+      message: "too many request bodies at once",
+      headers: ["retry-after", "1"],
+    },
+    unknown: { status: 415, reason: "BadRequest", message: "Content-Encoding is not supported" },
+    malformed: {
+      status: 400,
+      reason: "BadRequest",
+      message: "request body is not what Content-Encoding says",
+    },
+  };
+
+/** Returns the response to a request whose body cannot be read within a limit of bytes. */
+function refusalOf(problem: keyof typeof bodyRefusals, limit: number): BodyRefusal {
+  const refusal = bodyRefusals[problem];
+  if (problem !== "too-large") return refusal;
+  return { ...refusal, message: `request body larger than ${limit} bytes (maxBufferSize)` };
+}
 
 /**
  * Returns the whole request body, synchronously if it has arrived. Returns `undefined` if the request was refused (413 beyond
@@ -42,7 +48,7 @@ export const bodyRefusals: Readonly<
 export function readWhole(exchange: Exchange, limit: number): MaybePromise<Buffer | undefined> {
   return thenMaybe(exchange.readBody(limit), (body) => {
     if (typeof body !== "string") return body;
-    if (body !== "aborted") refuseBody(exchange, bodyRefusals[body]);
+    if (body !== "aborted") refuseBody(exchange, refusalOf(body, limit));
     return undefined;
   });
 }
@@ -112,7 +118,7 @@ function keepContent(
   limit: number,
 ): MaybePromise<boolean> {
   if (typeof body === "string") {
-    if (body !== "aborted") refuseBody(exchange, bodyRefusals[body]);
+    if (body !== "aborted") refuseBody(exchange, refusalOf(body, limit));
     return false;
   }
   const coding = exchange.header("content-encoding");
@@ -129,7 +135,7 @@ async function decodeContent(
 ): Promise<boolean> {
   const content = await decodeBody(body, coding, limit, exchange.newBuffer());
   if (typeof content === "string") {
-    refuseBody(exchange, bodyRefusals[content]);
+    refuseBody(exchange, refusalOf(content, limit));
     return false;
   }
   exchange.bufferedBody = content;

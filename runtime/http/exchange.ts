@@ -125,7 +125,7 @@ export interface Exchange extends RequestVariables {
   upstreamHost: string | null | undefined;
 
   /**
-   * Reads the whole request body, at most `limit` bytes, or returns why that failed; `bodyRefusals` (buffer-body.ts) has the
+   * Reads the whole request body, at most `limit` bytes, or returns why that failed; `readWhole` (buffer-body.ts) sends the
    * responses for that. Synchronous if it has arrived. Later calls return the same bytes, which are held, and counted, until
    * the exchange is over.
    */

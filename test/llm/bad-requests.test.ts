@@ -73,11 +73,11 @@ const all: Readonly<Record<string, Bad>> = {
     status: 400,
     says: /nested too deeply/,
   },
-  "a prompt of 10 MB": {
+  "a prompt of 34 MB": {
     body: (api) =>
-      request(api, { [api.turns]: [{ role: "user", content: "x".repeat(10_000_000) }] }),
+      request(api, { [api.turns]: [{ role: "user", content: "x".repeat(34_000_000) }] }),
     status: 413,
-    says: /too large/,
+    says: /larger than 33554432 bytes \(maxBufferSize\)/,
   },
 };
 

@@ -148,7 +148,7 @@ function tokenCountTargets(model: string | undefined): Iterable<LlmTarget> | und
 const tokenCountService: ChatService = {
   errors: messagesErrors,
   operation: "count_tokens",
-  limit: 2 * MiB,
+  limit: 32 * MiB,
   targets: tokenCountTargets,
   estimate: respondTokenEstimate,
 };
@@ -186,7 +186,7 @@ function completionsTargets(model: string | undefined): Iterable<LlmTarget> | un
 const completionsService: ChatService = {
   errors: completionsErrors,
   operation: "chat",
-  limit: 2 * MiB,
+  limit: 32 * MiB,
   targets: completionsTargets,
   keepAlive: 15 * SECOND,
   providerHeader: "x-llm-provider",
@@ -225,7 +225,7 @@ function embeddingsTargets(model: string | undefined): Iterable<LlmTarget> | und
 const embeddingsService: ChatService = {
   errors: completionsErrors,
   operation: "embeddings",
-  limit: 2 * MiB,
+  limit: 32 * MiB,
   targets: embeddingsTargets,
   providerHeader: "x-llm-provider",
 };
@@ -259,7 +259,7 @@ function responsesTargets(model: string | undefined): Iterable<LlmTarget> | unde
 const responsesService: ResponsesService = {
   errors: responsesErrors,
   operation: "chat",
-  limit: 2 * MiB,
+  limit: 32 * MiB,
   targets: responsesTargets,
   keepAlive: 15 * SECOND,
   providerHeader: "x-llm-provider",
@@ -303,7 +303,7 @@ function messagesTargets(model: string | undefined): Iterable<LlmTarget> | undef
 const messagesService: ChatService = {
   errors: messagesErrors,
   operation: "chat",
-  limit: 2 * MiB,
+  limit: 32 * MiB,
   targets: messagesTargets,
   keepAlive: 15 * SECOND,
   providerHeader: "x-llm-provider",

@@ -90,7 +90,7 @@ const promptGuard: PromptGuard = {
 const responsesService: ResponsesService = {
   errors: responsesErrors,
   operation: "chat",
-  limit: 2 * MiB,
+  limit: 32 * MiB,
   targets: oneTarget(
     nativeTarget({
       provider: providers.openai,
@@ -109,7 +109,7 @@ const responsesService: ResponsesService = {
 const messagesService: ChatService = {
   errors: messagesErrors,
   operation: "chat",
-  limit: 2 * MiB,
+  limit: 32 * MiB,
   targets: oneTarget(
     translatedTarget({
       provider: providers.openai,
@@ -129,7 +129,7 @@ const messagesService: ChatService = {
 const completionsService: ChatService = {
   errors: completionsErrors,
   operation: "chat",
-  limit: 2 * MiB,
+  limit: 32 * MiB,
   targets: oneTarget(
     nativeTarget({
       provider: providers.openai,

@@ -153,7 +153,7 @@ const prepareMessage = editBody({
 const tokenCountService: ChatService = {
   errors: messagesErrors,
   operation: "count_tokens",
-  limit: 2 * MiB,
+  limit: 32 * MiB,
   targets: oneTarget(
     nativeTarget({
       provider: providers.claude,
@@ -171,7 +171,7 @@ const tokenCountService: ChatService = {
 const completionsService: ChatService = {
   errors: completionsErrors,
   operation: "chat",
-  limit: 2 * MiB,
+  limit: 32 * MiB,
   targets: inGroups([
     [
       translatedTarget({
@@ -210,7 +210,7 @@ const completionsService: ChatService = {
 const responsesService: ResponsesService = {
   errors: responsesErrors,
   operation: "chat",
-  limit: 2 * MiB,
+  limit: 32 * MiB,
   targets: inGroups([
     [
       translatedTarget({
@@ -255,7 +255,7 @@ const responsesService: ResponsesService = {
 const messagesService: ChatService = {
   errors: messagesErrors,
   operation: "chat",
-  limit: 2 * MiB,
+  limit: 32 * MiB,
   targets: inGroups([
     [
       nativeTarget({

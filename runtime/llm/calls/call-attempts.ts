@@ -194,6 +194,16 @@ function transformed(
   return transform(exchange, requested === undefined ? call : renamedCall(call, requested));
 }
 
+/** Keeps the query of a client whose format the provider uses (`?beta=true`), unless the endpoint has its own. */
+function withQuery(endpoint: string, { query }: Exchange, { isNative }: LlmTarget): string {
+  if (!isNative || query === "" || endpoint.includes("?") || KEY_IN_QUERY.test(query))
+    return endpoint;
+  return `${endpoint}?${query}`;
+}
+
+/** Matches a key that some clients send in the query: it is meant for the gateway. */
+const KEY_IN_QUERY = /(?:^|&)(?:api[-_]?key|key|access_token|token)=/i;
+
 /** Builds the request to a provider. */
 function upstreamRequest(
   exchange: Exchange,
@@ -211,7 +221,7 @@ function upstreamRequest(
       typeof target.path === "string" ? target.path : target.path(model, call.isStream);
     const body = target.requestBody(call, edited);
     const method = "POST";
-    const path = target.provider.upstream.basePath + endpoint;
+    const path = target.provider.upstream.basePath + withQuery(endpoint, exchange, target);
     const lines = requestLines(exchange, target, endpoint);
     if (lines !== undefined) {
       const length = sentLength(call, body);

@@ -40,7 +40,8 @@ export function requestLines(
   const replaced = isNative ? provider.replacedLines : provider.foreignLines;
   const name = provider.clientKey && keyHeaderName(provider.clientKey, path);
   // Fast path: the key is mostly in the header where the provider reads it.
-  const kept = name && withoutOtherLines(sent, replaced, name);
+  const isSubscription = name === "authorization" && hasSubscription(exchange);
+  const kept = name && !isSubscription ? withoutOtherLines(sent, replaced, name) : undefined;
   if (kept !== undefined) return kept + own;
   const key = fieldLines(keyHeader(exchange, provider, path));
   return key === undefined ? undefined : withoutLines(sent, replaced) + own + key;
@@ -61,10 +62,25 @@ function ownHeaders(exchange: Exchange, provider: Provider, path: string): strin
  * Returns the header of the client's key as the provider reads it; empty if the gateway has its own key, or the client sent
  * none.
  */
-function keyHeader(exchange: Exchange, { clientKey }: Provider, path: string): readonly string[] {
+function keyHeader(
+  exchange: Exchange,
+  { clientKey, system }: Provider,
+  path: string,
+): readonly string[] {
   const name = clientKey && keyHeaderName(clientKey, path);
-  const key = name && clientCredential(exchange, name);
-  return name === undefined || key === undefined ? NO_HEADERS : [name, key];
+  if (name === undefined) return NO_HEADERS;
+  if (hasSubscription(exchange)) {
+    const token = exchange.header("authorization") ?? "";
+    return system === "anthropic" ? ["authorization", token] : NO_HEADERS;
+  }
+  const key = clientCredential(exchange, name);
+  return key === undefined ? NO_HEADERS : [name, key];
+}
+
+/** Whether the client sent a token of a subscription to Claude, which is valid in this header and at Anthropic only. */
+function hasSubscription(exchange: Exchange): boolean {
+  const bearer = exchange.header("authorization");
+  return bearer !== undefined && /^Bearer +sk-ant-oat/i.test(bearer);
 }
 
 const NO_HEADERS: readonly string[] = [];
