@@ -110,8 +110,9 @@ export class AgentStore {
     const data = path.join(folder, DATA);
     mkdirSync(data, { recursive: true, mode: 0o700 });
     const next = mkdtempSync(path.join(data, `${name}.`));
+    const count = Object.keys(entries).length;
     const packed = Object.entries(entries).filter(
-      ([key]) => folder === this.secrets && !isReadByName(key),
+      ([key]) => folder === this.secrets && !isReadByName(key, count),
     );
     const isPacked = new Set(packed.map(([key]) => key));
     const put = (file: string, value: string | Buffer) =>

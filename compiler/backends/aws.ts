@@ -6,7 +6,7 @@ import { NAMED_SERVER } from "../model/traffic.ts";
 import { type Infer, object, shortText, text } from "../schema/schema.ts";
 import type { Backend } from "./backend.ts";
 import { AMBIENT_AWS } from "./parts/ambient-credentials.ts";
-import { resolveConnection, secureUrl } from "./parts/connection.ts";
+import { resolveConnection, secureUrl, withAmbient } from "./parts/connection.ts";
 import { curlCommand } from "./parts/try-request.ts";
 
 /** `aws` as configured: an agent in AgentCore. */
@@ -89,9 +89,9 @@ export const aws: Backend<
       host === undefined
         ? `https://bedrock-agentcore.${region}.${domain}`
         : forwardUrl(host, at, context.diagnostics);
-    const auth = policies.auth ?? { ...AMBIENT_AWS, origin };
+    const auth = withAmbient(policies.auth, AMBIENT_AWS, origin);
     const scope = { region, service: "bedrock-agentcore" };
-    const connection = resolveConnection({ ...policies, auth }, context, scope);
+    const connection = resolveConnection({ ...policies, ...(auth && { auth }) }, context, scope);
     if (url === undefined) return undefined;
     const query = qualifier === undefined ? "" : `?qualifier=${qualifier}`;
     const target = `/runtimes/${encodeURIComponent(arn)}/invocations${query}`;

@@ -69,7 +69,8 @@ export const dynamic: Backend<
   resolve: ({ config: { port, allowPrivate, tunnels }, policies = {}, origin }, context) => {
     const { auth } = policies;
     const connection = resolveConnection(policies, context);
-    if (auth !== undefined && auth.kind !== "passthrough") {
+    const isPlain = auth?.kind === "passthrough" && auth.place === undefined;
+    if (auth !== undefined && (!isPlain || auth.more !== undefined)) {
       context.diagnostics.report("dynamic-credential", keyPlace(auth.origin), {});
     }
     return {

@@ -123,6 +123,17 @@ export function localObject(description: string) {
   return object({ name: objectName }, { required: ["name"], description });
 }
 
+/** An entry of a Secret in the same namespace, by default the one that is called `key`. */
+export function secretEntry(description: string, key: string) {
+  return object(
+    {
+      name: objectName,
+      key: text("The entry's name.", { maxLength: 253, default: key }),
+    },
+    { required: ["name"], description },
+  );
+}
+
 /** Gateway API `LocalObjectReference`, with an explicit kind. */
 export function localReference(description: string) {
   return object(

@@ -1,4 +1,5 @@
 import type { ManagedIdentity } from "../../runtime/auth/azure/managed-identity.ts";
+import type { SentCredentialConfig } from "./sent-credentials.ts";
 import type { MountedFile, Text } from "./texts.ts";
 
 /** Cloud credentials for requests to a backend, as configured. */
@@ -13,6 +14,15 @@ export interface AwsAuthConfig {
   readonly region: string | undefined;
   /** Name of the service in signatures; `undefined` to derive it from the host of the backend. */
   readonly service: string | undefined;
+  /** Role whose keys sign; `undefined` to sign with the keys themselves. */
+  readonly role?: AwsRole | undefined;
+}
+
+/** A role that is assumed before requests are signed. */
+export interface AwsRole {
+  readonly arn: string;
+  readonly session: string;
+  readonly tags: readonly (readonly [key: string, value: string])[];
 }
 
 /** `gcp`: requests carry a token of the environment's identity. */
@@ -22,6 +32,8 @@ export interface GcpAuthConfig {
   readonly token: "access" | "id";
   /** Audience of identity tokens; `undefined` for the host of the backend. */
   readonly audience: string | undefined;
+  /** Credentials as JSON, and their location; `undefined` for those of the environment. */
+  readonly credential?: Pick<SentCredentialConfig, "value" | "valueOrigin"> | undefined;
 }
 
 /** `azure`: requests carry a token of Microsoft Entra. */
@@ -71,4 +83,7 @@ export interface AwsScope {
 }
 
 /** Cloud credentials with all defaults. */
-export type CloudCredentials = (AwsAuthConfig & AwsScope) | AzureAuthConfig | GcpAuthConfig;
+export type CloudCredentials =
+  | (AwsAuthConfig & AwsScope)
+  | AzureAuthConfig
+  | (Omit<GcpAuthConfig, "credential"> & { readonly credential?: Text | MountedFile | undefined });

@@ -1,7 +1,9 @@
+import type { SentPlace } from "../../runtime/auth/sent-credential.ts";
 import type { KeepAliveSettings } from "../../runtime/net/connection-settings.ts";
 import type { UpstreamTlsSettings } from "../../runtime/tls/upstream-tls.ts";
 import type { CloudCredentials } from "./cloud-credentials.ts";
 import type { HeaderChangesNode } from "./header-changes.ts";
+import type { SentCredentialNode } from "./sent-credentials.ts";
 import type { AtStartup, MountedFile, Text } from "./texts.ts";
 import type { TokenExchangeNode } from "./token-exchange.ts";
 
@@ -20,6 +22,10 @@ export interface BackendConnection {
   readonly authorization?: Text | MountedFile;
   /** Credentials of every request that are not a fixed header. */
   readonly credentials?: CloudCredentials;
+  /** Credentials in places other than Authorization. */
+  readonly sent?: readonly SentCredentialNode[];
+  /** Place to which the client's token is moved. */
+  readonly movedToken?: SentPlace;
   /** Exchange of the client's token for another one. */
   readonly tokenExchange?: TokenExchangeNode;
   readonly requestHeaders?: HeaderChangesNode;

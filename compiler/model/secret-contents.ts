@@ -1,7 +1,9 @@
 import { readApiKeyEntry } from "../../runtime/contents/api-key-entry.ts";
 import { readAuthorization } from "../../runtime/contents/authorization-value.ts";
 import { readClientSecret } from "../../runtime/contents/client-secret.ts";
+import { googleCredentialKind } from "../../runtime/contents/google-credentials.ts";
 import { PasswordFile } from "../../runtime/contents/password-file.ts";
+import { readSentKey } from "../../runtime/contents/sent-key.ts";
 import { visibleWord } from "../../runtime/contents/visible-word.ts";
 import { pemCertificates } from "../../runtime/tls/ca-certificates.ts";
 import { readCertificatePair } from "../../runtime/tls/certificate-pair.ts";
@@ -12,13 +14,18 @@ export type SecretContent =
   | "authorization"
   | "word"
   | "clientSecret"
+  | "sentKey"
+  | "googleCredentials"
   | "certificate"
   | "authorities";
 
-/** Entries that something reads by their names, and the formats in which they are read. */
-const FORMATS = {
+/** Formats that a value alone can have. */
+type ValueFormat = Exclude<SecretContent, "certificate">;
+
+/** Entries that something reads by their names if nothing else is configured, and the formats in which they are read. */
+const FORMATS: Readonly<Record<string, readonly ValueFormat[]>> = {
   ".htaccess": ["passwords"],
-  Authorization: ["authorization"],
+  Authorization: ["authorization", "sentKey"],
   "ca.cert": ["authorities"],
   "tls.crt": [],
   "tls.key": [],
@@ -28,10 +35,12 @@ const FORMATS = {
   accessKey: ["word"],
   secretKey: ["word"],
   sessionToken: ["word"],
-} as const satisfies Readonly<Record<string, readonly Exclude<SecretContent, "certificate">[]>>;
+};
 
-/** Name of an entry that something reads. */
-export type SecretEntry = keyof typeof FORMATS;
+/** Formats of entries with other names, which `secretRef.key` chooses. */
+const CHOSEN_FORMATS: readonly ValueFormat[] = [
+  ...(["authorization", "sentKey", "clientSecret", "passwords", "googleCredentials"] as const),
+];
 
 /** Problems of an entry by the format that it does not have. */
 export type EntryProblems = Readonly<Partial<Record<SecretContent, string>>>;
@@ -68,9 +77,16 @@ export const MAX_ENTRIES = 10_000;
 /** Number of unreadable keys that are named. */
 const NAMED = 3;
 
-/** Whether something reads an entry by its name. */
-export function isReadByName(key: string): key is SecretEntry {
-  return Object.hasOwn(FORMATS, key);
+/** Maximum number of entries of a Secret of which every name can be chosen; larger Secrets hold API keys. */
+const MAX_CHOSEN = 64;
+
+/** Whether something may read an entry by its name, of a Secret with `count` entries. */
+export function isReadByName(key: string, count: number): boolean {
+  return Object.hasOwn(FORMATS, key) || count <= MAX_CHOSEN;
+}
+
+function formatsOf(key: string): readonly ValueFormat[] {
+  return Object.hasOwn(FORMATS, key) ? (FORMATS[key] ?? []) : CHOSEN_FORMATS;
 }
 
 /**
@@ -85,7 +101,9 @@ export function secretContents(
   const texts = new Map(known);
   const pair = pairProblem(texts.get("tls.crt"), texts.get("tls.key"));
   const named = known.flatMap(([key, value]): readonly (readonly [string, EntryProblems])[] => {
-    const problems = isReadByName(key) ? problemsOf(FORMATS[key], value.toString("utf8")) : {};
+    const problems = isReadByName(key, entries.size)
+      ? problemsOf(formatsOf(key), value.toString("utf8"))
+      : {};
     const all = { ...problems, ...(key === "tls.crt" && pair) };
     return Object.keys(all).length === 0 ? [] : [[key, all]];
   });
@@ -98,19 +116,20 @@ export function secretContents(
 }
 
 /** Parsers of each format; they throw an Error whose message completes `"KEY" of Secret "NAME" ...`. */
-const READERS: Readonly<Record<Exclude<SecretContent, "certificate">, (text: string) => unknown>> =
-  {
-    passwords: (text) => new PasswordFile(text),
-    authorization: readAuthorization,
-    word: visibleWord,
-    clientSecret: readClientSecret,
-    authorities: (text) => {
-      const found = pemCertificates(text);
-      if (found.kind === "problem") throw new Error(found.problem);
-    },
-  };
+const READERS: Readonly<Record<ValueFormat, (text: string) => unknown>> = {
+  passwords: (text) => new PasswordFile(text),
+  authorization: readAuthorization,
+  word: visibleWord,
+  clientSecret: readClientSecret,
+  sentKey: readSentKey,
+  googleCredentials: googleCredentialKind,
+  authorities: (text) => {
+    const found = pemCertificates(text);
+    if (found.kind === "problem") throw new Error(found.problem);
+  },
+};
 
-function problemsOf(formats: readonly (keyof typeof READERS)[], text: string): EntryProblems {
+function problemsOf(formats: readonly ValueFormat[], text: string): EntryProblems {
   const found = formats.flatMap((content) => {
     const problem = problemOf(() => READERS[content](text));
     return problem === undefined ? [] : [[content, problem] as const];

@@ -1,8 +1,10 @@
+import type { SentPlace } from "../../runtime/auth/sent-credential.ts";
 import type { KeepAliveSettings } from "../../runtime/net/connection-settings.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { CloudAuthConfig } from "./cloud-credentials.ts";
 import type { BackendConnection } from "./connections.ts";
 import type { HeaderChangesConfig } from "./header-changes.ts";
+import type { SentCredentialConfig } from "./sent-credentials.ts";
 import type { MountedFile, Text } from "./texts.ts";
 import type { TokenExchangeConfig } from "./token-exchange.ts";
 
@@ -65,13 +67,23 @@ export interface BackendTlsConfig {
 }
 
 /** `backendAuth`. */
-export type BackendAuthConfig = { readonly origin: Origin } & (
-  | { readonly kind: "key"; readonly key: Text; readonly keyOrigin: Origin }
-  | { readonly kind: "file"; readonly file: MountedFile }
-  | { readonly kind: "passthrough" }
+export type BackendAuthConfig = {
+  readonly origin: Origin;
+  /** Credentials in addition to the main one; absent if there are none. */
+  readonly more?: readonly SentCredentialConfig[] | undefined;
+} & (
+  | ({ readonly kind: "key"; readonly key: Text; readonly keyOrigin: Origin } & Placed)
+  | ({ readonly kind: "file"; readonly file: MountedFile; readonly fileOrigin: Origin } & Placed)
+  | ({ readonly kind: "passthrough" } & Placed)
+  | { readonly kind: "onlyMore" }
   | CloudAuthConfig
   | TokenExchangeConfig
 );
+
+/** Place of a credential; `Authorization: Bearer` if absent. */
+interface Placed {
+  readonly place?: SentPlace | undefined;
+}
 
 /** `http`; times are in milliseconds. */
 export interface BackendHttpConfig {

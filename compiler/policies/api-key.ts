@@ -1,3 +1,4 @@
+import { readApiKeyEntry } from "../../runtime/contents/api-key-entry.ts";
 import { MODEL_PATTERN, mayMeanSame } from "../backends/ai/model-pattern.ts";
 import { readWhatIsHere } from "../backends/parts/tls-files.ts";
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
@@ -18,7 +19,7 @@ import {
   resolveCredentialLocation,
 } from "./parts/credential-location.ts";
 import { identityCheck, modeChange } from "./parts/identity-access.ts";
-import type { Policy, ResolveContext } from "./policy.ts";
+import type { KubernetesContext, Policy, ResolveContext } from "./policy.ts";
 
 /** API keys: a value from the environment, a digest, a file that the running gateway reads, or all entries of a Secret. */
 export type ApiKeySourceNode = {
@@ -98,20 +99,22 @@ const kubernetesSchema = object(
     secretRef: localObject(
       "A Secret whose entries are API keys: either the plain key or `{key or keyHash, metadata, allowedModels}` as JSON.",
     ),
-    secretSelector: object(
-      {
-        matchLabels: map(anyText({ maxLength: 63 }), {
-          description: "Required labels and their values.",
-        }),
-      },
-      {
-        required: ["matchLabels"],
-        description: "Selects by label the Secrets of the namespace whose entries are API keys.",
-      },
+    secretSelector: labelsSchema(
+      "Selects by label the Secrets of the namespace whose entries are API keys.",
+    ),
+    configMapSelector: labelsSchema(
+      "Selects by label the ConfigMaps of the namespace whose entries are API keys: `{keyHash, metadata, allowedModels}` as JSON, never the key itself.",
     ),
   },
-  { exactlyOneOf: ["secretRef", "secretSelector"] },
+  { exactlyOneOf: ["secretRef", "secretSelector", "configMapSelector"] },
 );
+
+function labelsSchema(description: string) {
+  const matchLabels = map(anyText({ maxLength: 63 }), {
+    description: "Required labels and their values.",
+  });
+  return object({ matchLabels }, { required: ["matchLabels"], description });
+}
 
 /** Authenticates clients by an API key. */
 export const apiKey: Policy<
@@ -174,25 +177,68 @@ export const apiKey: Policy<
   kubernetes: {
     field: "traffic.apiKeyAuthentication",
     schema: kubernetesSchema,
-    lower: (given, { origin, diagnostics, keyFolders, secretsWith }) => {
-      const { secretRef, secretSelector } = given;
-      const names =
-        secretSelector === undefined
-          ? [secretRef?.name ?? ""]
-          : secretsWith(secretSelector.matchLabels);
-      const at = childOf(origin, secretRef === undefined ? "secretSelector" : "secretRef");
-      if (names.length === 0)
-        diagnostics.report("selector-without-match", at, { what: "Secret of the namespace" });
-      return {
-        mode: fileWord(given.mode ?? "Strict"),
-        location: lowerCredentialLocation(given.location, "Bearer", childOf(origin, "location")),
-        keys: keyFolders(names, at).map((file) => ({
-          ...{ kind: "secret", file, metadata: {}, origin: at },
-        })),
-      };
-    },
+    lower: (given, context) => ({
+      mode: fileWord(given.mode ?? "Strict"),
+      location: lowerCredentialLocation(
+        given.location,
+        "Bearer",
+        childOf(context.origin, "location"),
+      ),
+      keys:
+        given.configMapSelector === undefined
+          ? keysOfSecrets(given, context)
+          : keysOfConfigMaps(given.configMapSelector.matchLabels, context),
+    }),
   },
 };
+
+function keysOfSecrets(
+  { secretRef, secretSelector }: Infer<typeof kubernetesSchema>,
+  { origin, diagnostics, keyFolders, objectsWith }: KubernetesContext,
+): readonly ApiKeySourceNode[] {
+  const found = secretSelector && objectsWith("Secret", secretSelector.matchLabels);
+  const names = found?.map(({ name }) => name) ?? [secretRef?.name ?? ""];
+  const at = childOf(origin, secretRef === undefined ? "secretSelector" : "secretRef");
+  if (names.length === 0)
+    diagnostics.report("selector-without-match", at, { what: "Secret of the namespace" });
+  return keyFolders(names, at).map((file) => ({ kind: "secret", file, metadata: {}, origin: at }));
+}
+
+/** Reads digests of keys, which are no secrets and become part of the program. */
+function keysOfConfigMaps(
+  labels: Readonly<Record<string, string>>,
+  { origin, diagnostics, objectsWith }: KubernetesContext,
+): readonly ApiKeySourceNode[] {
+  const at = childOf(origin, "configMapSelector");
+  const found = objectsWith("ConfigMap", labels);
+  if (found.length === 0)
+    diagnostics.report("selector-without-match", at, { what: "ConfigMap of the namespace" });
+  return found.flatMap(({ name, spec }) =>
+    Object.entries(spec?.texts ?? {}).flatMap(([key, text]): readonly ApiKeySourceNode[] => {
+      const read = readHash(text);
+      if (typeof read !== "string") return [{ ...read, origin: at }];
+      const params = { what: `ConfigMap "${name}"`, key, problem: read };
+      diagnostics.report("unusable-entry", at, params);
+      return [];
+    }),
+  );
+}
+
+/** Reads a digest with its holder; returns a string that says what is wrong. */
+function readHash(text: string): Omit<HashNode, "origin"> | string {
+  try {
+    const { digest: sha256, allowedModels } = readApiKeyEntry(text);
+    const entry: { readonly keyHash?: Json; readonly metadata?: Readonly<Record<string, Json>> } =
+      text.trim().startsWith("{") ? JSON.parse(text) : {};
+    const { keyHash, metadata = {} } = entry;
+    if (keyHash === undefined) return 'has no "keyHash", and a ConfigMap must not hold keys';
+    return { kind: "hash", sha256, metadata, ...(allowedModels && { allowedModels }) };
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+type HashNode = Extract<ApiKeySourceNode, { readonly kind: "hash" }>;
 
 /** Returns a name for a key that does not reveal it: the start of its digest, its file, or its variable. */
 function keyName(source: ApiKeySourceNode): string {

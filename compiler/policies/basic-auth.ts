@@ -1,6 +1,6 @@
 import { readWhatIsHere } from "../backends/parts/tls-files.ts";
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
-import { localObject } from "../manifests/field-types.ts";
+import { secretEntry } from "../manifests/field-types.ts";
 import { listChanges, type SettingsChange } from "../model/access.ts";
 import { shownText, type Text } from "../model/texts.ts";
 import { anyText, either, type Infer, list, object, shortText, text } from "../schema/schema.ts";
@@ -80,7 +80,7 @@ const kubernetesSchema = object(
       isHidden: true,
       description: "Users with their password hashes.",
     }),
-    secretRef: localObject("A Secret with the key `.htaccess`."),
+    secretRef: secretEntry("A Secret with users and password hashes.", ".htaccess"),
   },
   { exactlyOneOf: ["users", "secretRef"] },
 );
@@ -152,7 +152,7 @@ export const basicAuth: Policy<
           ? []
           : secretFiles(
               given.secretRef.name,
-              [".htaccess"],
+              [given.secretRef.key ?? ".htaccess"],
               "passwords",
               childOf(origin, "secretRef"),
             );

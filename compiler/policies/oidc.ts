@@ -2,7 +2,7 @@ import type { LogoutSettings } from "../../runtime/auth/oidc/oidc-settings.ts";
 import type { ProviderEndpoints } from "../../runtime/auth/oidc/provider.ts";
 import { readWhatIsHere } from "../backends/parts/tls-files.ts";
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
-import { localObject } from "../manifests/field-types.ts";
+import { secretEntry } from "../manifests/field-types.ts";
 import { listChanges, type SettingsChange } from "../model/access.ts";
 import { withoutLiteral } from "../model/literal-secrets.ts";
 import type { PathMatch } from "../model/matches.ts";
@@ -188,7 +188,7 @@ const kubernetesSchema = object(
     ...endpointFields,
     ...clientFields,
     jwks: kubernetesJwksSchema,
-    clientSecretRef: localObject("A Secret with the key `clientSecret`."),
+    clientSecretRef: secretEntry("A Secret with the client secret.", "clientSecret"),
   },
   {
     required: ["issuer", "clientId", "clientSecretRef", "redirectURI"],
@@ -330,7 +330,8 @@ function lowerKubernetes(
 ): OidcConfig | undefined {
   const { origin, secretFiles } = context;
   const at = childOf(origin, "clientSecretRef");
-  const [file = ""] = secretFiles(given.clientSecretRef.name, ["clientSecret"], "clientSecret", at);
+  const { name, key = "clientSecret" } = given.clientSecretRef;
+  const [file = ""] = secretFiles(name, [key], "clientSecret", at);
   const keys = given.jwks && lowerKubernetesJwks(given.jwks, childOf(origin, "jwks"), context);
   // An unknown key set has already been reported.
   if (given.jwks !== undefined && keys === undefined) return undefined;

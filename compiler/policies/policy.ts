@@ -4,13 +4,14 @@ import type { IdentityContext, PrecedingPolicies } from "../backends/parts/known
 import type { Diagnostics, Origin, Place } from "../diagnostics/diagnostic.ts";
 import type { Host } from "../host.ts";
 import type { BackendReferenceValue } from "../manifests/field-types.ts";
+import type { ManifestOf } from "../manifests/manifests.ts";
 import type { AccessCheck, ChangeDirection, SettingsComparison } from "../model/access.ts";
 import type { BackendPolicies } from "../model/backend-policies.ts";
 import type { CredentialUse } from "../model/credential-use.ts";
 import type { CompiledExpression } from "../model/expressions.ts";
 import type { LiteralSecrets } from "../model/literal-secrets.ts";
 import type { PathMatch } from "../model/matches.ts";
-import type { SecretContent, SecretEntry } from "../model/secret-contents.ts";
+import type { SecretContent } from "../model/secret-contents.ts";
 import type { ServerConfig } from "../model/server-policies.ts";
 import type { Text } from "../model/texts.ts";
 import type { Section, Traffic } from "../model/traffic.ts";
@@ -208,14 +209,17 @@ export interface KubernetesContext {
   /** Returns the names of the mounted files (NAME/KEY) of a Secret's keys. `content` is how they are parsed. */
   readonly secretFiles: (
     name: string,
-    keys: readonly SecretEntry[],
+    keys: readonly string[],
     content: SecretContent,
     origin: Origin,
   ) => readonly string[];
   /** Returns the names of the mounted folders of Secrets whose entries are API keys. */
   readonly keyFolders: (names: readonly string[], origin: Origin) => readonly string[];
-  /** Returns the names of the Secrets of the namespace that have these labels. */
-  readonly secretsWith: (labels: Readonly<Record<string, string>>) => readonly string[];
+  /** Returns the Secrets or ConfigMaps of the namespace that have these labels. */
+  readonly objectsWith: <Kind extends "Secret" | "ConfigMap">(
+    kind: Kind,
+    labels: Readonly<Record<string, string>>,
+  ) => readonly ManifestOf<Kind>[];
 }
 
 /** A named backend as a server. */

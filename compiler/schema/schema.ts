@@ -289,19 +289,6 @@ export function nullable<Value>(schema: Schema<Value>): Schema<Value | null> {
   return { ...schema, type: [schema.type ?? [], "null" as const].flat() };
 }
 
-/** Marks the fields that `reason` returns a description for as unsupported. */
-export function withUnsupported<Of extends Fields>(
-  fields: Of,
-  reason: (name: string) => string | undefined,
-): Of {
-  const marked = Object.entries(fields).map(([name, schema]) => {
-    const what = reason(name);
-    return [name, what === undefined ? schema : { ...schema, unsupported: what }];
-  });
-  // The same fields with the same types: unsupported ones are reported where they are used.
-  return Object.fromEntries(marked) as Of;
-}
-
 /** Returns some of the fields. */
 export function pick<Of extends Fields, const Name extends keyof Of & string>(
   fields: Of,

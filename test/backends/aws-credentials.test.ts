@@ -387,3 +387,29 @@ it("what a program prints besides keys, or as it fails, stays out of the log", a
   await gateway.seen(/no AWS credentials of the profile "default": the credential process failed/);
   expect(gateway.output).not.toContain("secret-key");
 });
+
+it("a configured role is assumed once with the environment's keys, and tagged", async () => {
+  const sts = await startScripted((response) => response.end(stsResponse("AssumeRole")));
+  const roleArn = "arn:aws:iam::123456789012:role/gateway";
+  const { gateway, upstream } = await start(
+    { assumeRole: { roleArn, sessionName: "shop", tags: [{ key: "team", value: "blue" }] } },
+    {
+      AWS_ACCESS_KEY_ID: keys.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: keys.secretAccessKey,
+      AWS_ENDPOINT_URL_STS: `http://${sts.host}`,
+    },
+  );
+  await Promise.all(Array.from({ length: 5 }, () => send(`${gateway.url}/`, "GET")));
+  await expectSigned(upstream.received[0], temporary);
+  expect(sts.received.map(formOf)).toEqual([
+    {
+      Action: "AssumeRole",
+      Version: "2011-06-15",
+      RoleArn: roleArn,
+      RoleSessionName: "shop",
+      "Tags.member.1.Key": "team",
+      "Tags.member.1.Value": "blue",
+    },
+  ]);
+  expect(sts.received[0]?.headers.authorization).toContain(`Credential=${keys.accessKeyId}/`);
+});

@@ -232,3 +232,24 @@ it.each([
     expect(output()).not.toMatch(/secret|not for logs/);
   },
 );
+
+it("configured credentials are used instead of those of the environment", async () => {
+  const google = await startGoogle();
+  const upstream = await startScripted((response) => response.end("ok"));
+  const gateway = await startGateway({
+    env: { GCE_METADATA_HOST: "127.0.0.1:1", ACCOUNT: JSON.stringify(serviceAccount(google)) },
+    listeners: [
+      {
+        routes: [
+          {
+            policies: { backendAuth: { gcp: { credential: "${ACCOUNT}" } } },
+            backends: [{ host: upstream.host }],
+          },
+        ],
+      },
+    ],
+  });
+  expect((await send(`${gateway.url}/`, "GET")).status).toBe(200);
+  expect(upstream.received[0]?.headers.authorization).toBe("Bearer access-1");
+  expect(gateway.output).not.toContain("PRIVATE KEY");
+});

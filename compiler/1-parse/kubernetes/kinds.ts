@@ -25,13 +25,7 @@ import {
 } from "../../manifests/routes.ts";
 import { choice, object, type Schema } from "../../schema/schema.ts";
 import { policyFields, policyRuleFields } from "./policy-fields.ts";
-import {
-  BACKEND_SECTIONS,
-  backendKinds,
-  backendPolicies,
-  ownPolicies,
-  type SupportedFields,
-} from "./schemas/backend.ts";
+import { BACKEND_SECTIONS, backendKinds, backendPolicies, ownPolicies } from "./schemas/backend.ts";
 import { grpcFilters, httpFilters } from "./schemas/filters.ts";
 import { frontendFields } from "./schemas/frontend.ts";
 
@@ -118,7 +112,7 @@ function gatewayKind(
 }
 
 function backendSchema() {
-  return gatewayBackendSchema(backendKinds(CONNECTION_FIELDS), ownPolicies(CONNECTION_FIELDS));
+  return gatewayBackendSchema(backendKinds(), ownPolicies());
 }
 
 function gatewayPolicySchema() {
@@ -131,7 +125,7 @@ function gatewayPolicySchema() {
       hasParts: true,
       description: "Policies for requests of Gateways, listeners, routes and rules.",
     }),
-    backend: backendPolicies(BACKEND_SECTIONS, CONNECTION_FIELDS),
+    backend: backendPolicies(BACKEND_SECTIONS),
   });
 }
 
@@ -149,12 +143,6 @@ function ourKind(kind: ManifestKind, other: string, schema: () => Schema): KindR
     schema,
   };
 }
-
-/** Supported connection fields of the backend section. */
-const CONNECTION_FIELDS: SupportedFields = new Set([
-  ...["tcp", "tls", "http", "auth.key", "auth.secretRef", "auth.passthrough"],
-  ...["auth.aws", "auth.azure", "auth.gcp", "auth.oauthTokenExchange", "tunnel", "health"],
-]);
 
 /** PreRouting rules run before the route is chosen and can affect that choice. */
 const phase = choice(

@@ -12,6 +12,7 @@ import {
   mergeBackendPolicies,
 } from "../../model/backend-policies.ts";
 import type { AwsScope } from "../../model/cloud-credentials.ts";
+import type { BackendConnection } from "../../model/connections.ts";
 import { camelCase } from "../../model/identifiers.ts";
 import type { LlmPolicies, RouteType } from "../../model/llm-policies.ts";
 import { AMBIENT_AWS, AMBIENT_GCP } from "../parts/ambient-credentials.ts";
@@ -21,6 +22,7 @@ import {
   type ConnectionContext,
   resolveConnection,
   secureUrl,
+  withAmbient,
 } from "../parts/connection.ts";
 import { type HealthNode, resolveHealth } from "../parts/health.ts";
 import { resolveExpressions } from "../parts/named-expressions.ts";
@@ -57,7 +59,7 @@ export function resolveProvider(
   const { health } = merged;
   const aws = providerAwsScope(options);
   const ambient = aws === undefined ? unit.isGoogleCloud && AMBIENT_GCP : AMBIENT_AWS;
-  const auth = merged.auth ?? (ambient && { ...ambient, origin });
+  const auth = withAmbient(merged.auth, ambient || undefined, origin);
   const resolved = resolveConnection({ ...merged, ...(auth && { auth }) }, context, aws);
   const own = endpointsOf(config, place, context.diagnostics);
   const at = resolveProviderServer(config, own ?? {}, context.diagnostics);
@@ -89,7 +91,7 @@ export function resolveProvider(
     connection,
     headers: headersOf(options),
     key: isHeader && key !== undefined ? { header, value: key } : undefined,
-    clientKey: key === undefined && resolved.credentials === undefined ? header : undefined,
+    clientKey: key === undefined && !hasOwnCredential(resolved) ? header : undefined,
     modelName: unit.modelName,
     dialect: dialectOf(options, merged.ai),
     endpoints: at.endpoints,
@@ -102,6 +104,11 @@ export function resolveProvider(
     health: isOne ? reportHealth(health, place, context) : providerHealth(health, context),
     origin,
   };
+}
+
+/** Whether requests carry a credential of the gateway that is not the provider's key. */
+function hasOwnCredential({ credentials, sent, movedToken }: BackendConnection): boolean {
+  return credentials !== undefined || sent !== undefined || movedToken !== undefined;
 }
 
 /** Resolves the transformations; returns `undefined` if none is configured or one is invalid (reported). */

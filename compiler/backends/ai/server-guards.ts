@@ -21,7 +21,7 @@ import { AMBIENT_AWS, AMBIENT_GCP, ambientAzure } from "../parts/ambient-credent
 import type { BackendResolveContext } from "../parts/backend-resolve-context.ts";
 import { resolveTarget } from "../parts/callout-server.ts";
 import { type CalloutTarget, calloutTarget } from "../parts/callout-target.ts";
-import { backendKey, resolveConnection, secureUrl } from "../parts/connection.ts";
+import { backendKey, resolveConnection, secureUrl, withAmbient } from "../parts/connection.ts";
 import type { DestinationContext } from "../parts/destination.ts";
 import { checkHeaderName } from "../parts/header-fields.ts";
 import { type NamedNode, resolveExpressions } from "../parts/named-expressions.ts";
@@ -122,7 +122,8 @@ export function resolveServerGuard(
     case "azureContentSafety": {
       const { analysis, shieldVersion, policies: { auth, ...others } = {} } = guard;
       const key = backendKey(auth, context);
-      const policies = key === undefined ? guard.policies : others;
+      const rest = auth && { auth: { ...auth, kind: "onlyMore" } as const };
+      const policies = key === undefined ? guard.policies : { ...others, ...rest };
       const service = { url: "", ...(key === undefined && azureToken(guard.host)) };
       const target = serviceTarget({ ...guard, policies }, service, context);
       return target && { kind: guard.kind, analysis, shieldVersion, key, target, ...common };
@@ -190,7 +191,7 @@ function serviceTarget(
   context: BackendResolveContext,
 ): CalloutTarget | undefined {
   const url = host === undefined ? own : forwardUrl(host, hostOrigin, context.diagnostics);
-  const auth = policies.auth ?? (ambient && { ...ambient, origin });
+  const auth = withAmbient(policies.auth, ambient, origin);
   const all: ServerPolicies = { ...policies, ...(auth && { auth }) };
   const connection = resolveConnection(all, context, aws);
   return url === undefined

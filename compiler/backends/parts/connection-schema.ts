@@ -12,6 +12,8 @@ import {
   text,
   unsupported,
 } from "../../schema/schema.ts";
+import { awsAuthSchema, azureAuthSchema, gcpAuthSchema } from "./cloud-schema.ts";
+import { credentialSchema, moreCredentialsSchema, sentPlaceSchema } from "./sent-credentials.ts";
 import { tokenExchangeSchema } from "./token-exchange.ts";
 
 /** Returns the schema of a path of a PEM file. */
@@ -21,145 +23,32 @@ function pemFile(what: string) {
 
 const SERVER_NAME = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$";
 
-const awsName = { pattern: "^[a-z0-9-]+$", form: "lower-case letters, digits and dashes" };
-
-function gcpSchema() {
-  return object(
-    {
-      type: choice(
-        "Type of token: access tokens for Google APIs, identity tokens for services such as Cloud Run.",
-        ["AccessToken", "IdToken", "accessToken", "idToken"],
-        { default: "AccessToken" },
-      ),
-      audience: shortText("Audience of an identity token; the backend's host by default."),
-    },
-    {
-      description:
-        "Sends a token of the gateway's own Google identity: from the file in GOOGLE_APPLICATION_CREDENTIALS (a service account, a user, a workload identity), or else from the metadata server.",
-      checks: [
-        {
-          message: '"audience" requires type: IdToken',
-          field: "audience",
-          holds: ({ type, audience }) =>
-            audience === undefined || type === "IdToken" || type === "idToken",
-          cel: "!has(self.audience) || (has(self.type) && self.type in ['IdToken', 'idToken'])",
-        },
-      ],
-    },
-  );
-}
-
-function awsSchema() {
-  return object(
-    {
-      accessKeyId: text("Access key id.", { readAtStart: true }),
-      secretAccessKey: text("Secret access key.", { secret: true }),
-      sessionToken: text("Session token, for temporary credentials.", { secret: true }),
-      region: shortText("AWS region; by default that of the backend's host.", awsName),
-      service: shortText(
-        "Service name for signing; by default that of the backend's host.",
-        awsName,
-      ),
-      assumeRole: unsupported("assuming AWS roles"),
-    },
-    {
-      examples: [{ region: "eu-central-1" }],
-      description:
-        "Signs requests (AWS Signature Version 4), by default with the gateway's own credentials: from a profile (`AWS_PROFILE` with keys, a role, an IAM Identity Center login or a credential process), the environment, a web identity, the container's agent, or the instance.",
-      checks: [
-        {
-          message: '"accessKeyId" and "secretAccessKey" require each other',
-          holds: (value) =>
-            (value.accessKeyId === undefined) === (value.secretAccessKey === undefined),
-          cel: "has(self.accessKeyId) == has(self.secretAccessKey)",
-        },
-        {
-          message: '"sessionToken" requires "accessKeyId"',
-          field: "sessionToken",
-          holds: ({ accessKeyId, sessionToken }) =>
-            sessionToken === undefined || accessKeyId !== undefined,
-          cel: "!has(self.sessionToken) || has(self.accessKeyId)",
-        },
-      ],
-    },
-  );
-}
-
-function azureSchema() {
-  const identity = object(
-    {
-      clientId: shortText("Client id of the identity."),
-      objectId: shortText("Object id of the identity."),
-      resourceId: text("Resource id of the identity."),
-    },
-    {
-      exactlyOneOf: ["clientId", "objectId", "resourceId"],
-      description: "A user-assigned identity; the system-assigned one by default.",
-    },
-  );
-  const explicitConfig = object(
-    {
-      clientSecret: object(
-        {
-          tenant_id: shortText("Tenant id.", { readAtStart: true }),
-          client_id: shortText("Client id of the application.", { readAtStart: true }),
-          client_secret: text("Client secret of the application.", { secret: true }),
-        },
-        {
-          required: ["tenant_id", "client_id", "client_secret"],
-          description: "A Microsoft Entra application.",
-        },
-      ),
-      managedIdentity: object(
-        { userAssignedIdentity: identity },
-        { description: "Managed identity of the machine." },
-      ),
-      workloadIdentity: object(
-        {},
-        {
-          description: "Workload identity with the federated token in AZURE_FEDERATED_TOKEN_FILE.",
-        },
-      ),
-    },
-    { exactlyOneOf: ["clientSecret", "managedIdentity", "workloadIdentity"] },
-  );
-  return object(
-    {
-      explicitConfig: { ...explicitConfig, description: "Identity whose token is sent." },
-      implicit: object(
-        {},
-        {
-          description:
-            "The gateway's own Azure identity: an application in the environment, a workload identity, or the machine's managed identity.",
-        },
-      ),
-      developerImplicit: unsupported("logins of the Azure CLI"),
-      scope: text("Scope of the token.", { default: AZURE_SCOPE }),
-    },
-    {
-      exactlyOneOf: ["explicitConfig", "implicit", "developerImplicit"],
-      description: "Sends a Microsoft Entra token.",
-    },
-  );
-}
-
-/** Default scope of tokens for Azure services. */
-export const AZURE_SCOPE = "https://cognitiveservices.azure.com/.default";
-
 /** Connection policies, for any protocol, as validated by their schemas. */
 export type ConnectionValue = ObjectValue<ReturnType<typeof connectionSchemas>, never>;
 
-/** Returns the schema of a key, or of a file that contains it. */
-export function keySchema(description: string) {
+/** Returns the schema of the key of a backend: the key, a file that contains it, or either with its place. */
+function keySchema() {
   return either(
     anyText({ minLength: 1, maxLength: 2048, secret: true }),
     object(
-      { file: text("Path of a file with the key, or with a complete Authorization value.") },
-      { required: ["file"] },
+      {
+        file: text("Path of a file with the key, or with a complete Authorization value."),
+        value: credentialSchema("The key: `${NAME}`, or `{file: PATH}`."),
+        location: sentPlaceSchema("Place of the key; `Authorization: Bearer` by default."),
+      },
+      { exactlyOneOf: ["file", "value"] },
     ),
-    { description },
+    {
+      description:
+        "Key to send as `Authorization: Bearer`, or in `location`: `${NAME}`, `{file: PATH}`, which is read at start and again whenever it changes, or `{value, location}`.",
+    },
   );
 }
+
+const MAIN_CREDENTIALS = [
+  ...(["key", "passthrough", "gcp", "aws", "azure", "jwtSign"] as const),
+  ...(["oauthTokenExchange", "crossAppAccess"] as const),
+];
 
 /** Returns the schemas of the connection policies, for any protocol. */
 export function connectionSchemas() {
@@ -228,30 +117,26 @@ export function connectionSchemas() {
     ),
     backendAuth: object(
       {
-        key: keySchema(
-          "Key to send as `Authorization: Bearer`: `${NAME}`, or `{file: PATH}`, which is read at start and again whenever it changes.",
+        key: keySchema(),
+        passthrough: object(
+          {
+            location: sentPlaceSchema(
+              "Place to which the token that a policy verified is moved; it stays where it was by default.",
+            ),
+          },
+          { description: "Forwards the client's own token to the backend." },
         ),
-        passthrough: object({}, { description: "Forwards the client's own token to the backend." }),
-        gcp: gcpSchema(),
-        aws: awsSchema(),
-        azure: azureSchema(),
-        credentials: unsupported("several credentials"),
+        gcp: gcpAuthSchema(),
+        aws: awsAuthSchema(),
+        azure: azureAuthSchema(),
+        credentials: moreCredentialsSchema(),
         jwtSign: unsupported("signed tokens"),
         oauthTokenExchange: tokenExchangeSchema(),
         crossAppAccess: unsupported("cross-app access"),
       },
       {
-        exactlyOneOf: [
-          "key",
-          "passthrough",
-          "gcp",
-          "aws",
-          "azure",
-          "credentials",
-          "jwtSign",
-          "oauthTokenExchange",
-          "crossAppAccess",
-        ],
+        atMostOneOf: MAIN_CREDENTIALS,
+        atLeastOneOf: [...MAIN_CREDENTIALS, "credentials"],
         description: "Credential that the gateway sends to the backend.",
       },
     ),

@@ -5,6 +5,8 @@ import type {
   AwsKeyTexts,
   AwsScope,
   AzureAuthConfig,
+  CloudAuthConfig,
+  GcpAuthConfig,
 } from "../../model/cloud-credentials.ts";
 import type { BackendConnection, BackendTlsNode, TcpConnection } from "../../model/connections.ts";
 import type { HeaderChangesConfig } from "../../model/header-changes.ts";
@@ -20,6 +22,7 @@ import type { MountedFile, Text } from "../../model/texts.ts";
 import type { TokenExchangeConfig } from "../../model/token-exchange.ts";
 import type { Section, Traffic } from "../../model/traffic.ts";
 import { resolveHeaderChanges } from "./header-changes.ts";
+import { ownValue, resolveSent } from "./sent-credentials.ts";
 import { checkTlsFiles, type FileLookup, readWhatIsHere } from "./tls-files.ts";
 import { resolveTokenExchange } from "./token-exchange.ts";
 
@@ -42,9 +45,9 @@ export function resolveConnection(
   traffic: "requests" | "streams" = "requests",
 ): BackendConnection {
   if (tls !== undefined) meetOtherProtocols(tls, traffic, context);
-  if (auth?.kind === "file" && auth.file.kind === "path") {
-    readWhatIsHere(auth.file.file, childOf(auth.origin, "key", "file"), context);
-  }
+  if (auth?.kind === "file" && auth.place === undefined && auth.file.kind === "path")
+    readWhatIsHere(auth.file.file, auth.fileOrigin, context);
+  const sent = resolveSent(auth, context);
   return {
     connectTimeout: tcp?.connectTimeout ?? PLAIN_CONNECTION.connectTimeout,
     ...(tcp?.keepAlive && { keepAlive: tcp.keepAlive }),
@@ -52,13 +55,12 @@ export function resolveConnection(
     ...version(tls, http, context.diagnostics),
     ...(http?.requestTimeout !== undefined && { requestTimeout: http.requestTimeout }),
     ...(tunnel && resolveTunnel(tunnel, context)),
-    ...(auth?.kind === "key" && { authorization: bearer(keyOf(auth, context)) }),
-    ...(auth?.kind === "file" && { authorization: auth.file }),
+    ...authorizationOf(auth, context),
+    ...(sent.length > 0 && { sent }),
+    ...(auth?.kind === "passthrough" && auth.place && { movedToken: auth.place }),
     ...(auth?.kind === "azure" && resolveAzure(auth, context)),
     ...(auth?.kind === "aws" && resolveAws(auth, aws, context)),
-    ...(auth?.kind === "gcp" && {
-      credentials: { kind: "gcp", token: auth.token, audience: auth.audience },
-    }),
+    ...(auth?.kind === "gcp" && resolveGcp(auth, context)),
     ...(requestHeaders && headersOf("requestHeaders", requestHeaders, context)),
     ...(responseHeaders && headersOf("responseHeaders", responseHeaders, context)),
     ...(auth?.kind === "tokenExchange" && exchangeOf(auth, context)),
@@ -66,9 +68,23 @@ export function resolveConnection(
   };
 }
 
+/** Resolves a key that is sent as Authorization. */
+function authorizationOf(
+  auth: BackendAuthConfig | undefined,
+  context: SecretContext,
+): Pick<BackendConnection, "authorization"> {
+  if (auth?.kind === "key" && auth.place === undefined)
+    return { authorization: bearer(keyOf(auth, context)) };
+  return auth?.kind === "file" && auth.place === undefined ? { authorization: auth.file } : {};
+}
+
 /** Resolves the token exchange; returns an empty object if a mistake was reported. */
 function exchangeOf(
-  { origin: _, ...config }: TokenExchangeConfig & { readonly origin: Origin },
+  {
+    origin: _,
+    more: __,
+    ...config
+  }: TokenExchangeConfig & Pick<BackendAuthConfig, "origin" | "more">,
   context: ConnectionContext,
 ): Pick<BackendConnection, "tokenExchange"> {
   const { clientSecret, secretOrigin } = config.client ?? {};
@@ -137,13 +153,27 @@ export function secureUrl(url: Text, { tls }: Pick<BackendConnection, "tls">): T
   return { kind: "env", parts: [first.replace(/^http:/, "https:"), ...rest] };
 }
 
-/** Returns the key for a backend, without literal credentials; `undefined` if it has other credentials. */
+/**
+ * Returns the key for a backend, without literal credentials; `undefined` if it has other credentials, or a place of
+ * its own.
+ */
 export function backendKey(
   auth: BackendAuthConfig | undefined,
   context: SecretContext,
 ): Text | MountedFile | undefined {
-  if (auth?.kind === "key") return keyOf(auth, context);
-  return auth?.kind === "file" ? auth.file : undefined;
+  if (auth === undefined || ("place" in auth && auth.place !== undefined)) return undefined;
+  if (auth.kind === "key") return keyOf(auth, context);
+  return auth.kind === "file" ? auth.file : undefined;
+}
+
+/** Returns the credentials of a backend with default ones, unless it has a main one. */
+export function withAmbient(
+  auth: BackendAuthConfig | undefined,
+  ambient: CloudAuthConfig | undefined,
+  origin: Origin,
+): BackendAuthConfig | undefined {
+  if (ambient === undefined || (auth !== undefined && auth.kind !== "onlyMore")) return auth;
+  return { ...ambient, origin, more: auth?.more };
 }
 
 function keyOf(
@@ -161,7 +191,7 @@ function resolveAws(
   found: Partial<AwsScope>,
   { diagnostics, literals }: SecretContext,
 ): Pick<BackendConnection, "credentials"> {
-  const { origin, region = found.region, service = found.service } = auth;
+  const { origin, region = found.region, service = found.service, role } = auth;
   const keys = auth.keys && awsKeys(auth.keys, childOf(origin, "aws"), { diagnostics, literals });
   const at = childOf(origin, "aws");
   const hint = origin.resource && {
@@ -174,7 +204,7 @@ function resolveAws(
     if (known === undefined) diagnostics.report("unknown-aws-scope", at, { what, ...hint });
   }
   if (region === undefined || service === undefined) return {};
-  return { credentials: { kind: "aws", keys, region, service } };
+  return { credentials: { kind: "aws", keys, region, service, ...(role && { role }) } };
 }
 
 function awsKeys(keys: AwsKeyTexts, origin: Origin, context: SecretContext): AwsKeyTexts {
@@ -189,6 +219,16 @@ function awsKeys(keys: AwsKeyTexts, origin: Origin, context: SecretContext): Aws
       secretAccessKey: hidden("secretAccessKey", secretAccessKey),
       sessionToken: sessionToken && hidden("sessionToken", sessionToken),
     },
+  };
+}
+
+function resolveGcp(
+  { kind, token, audience, credential }: GcpAuthConfig,
+  context: ConnectionContext,
+): Pick<BackendConnection, "credentials"> {
+  const value = credential && ownValue(credential, context);
+  return {
+    credentials: { kind, token, audience, ...(value !== undefined && { credential: value }) },
   };
 }
 

@@ -1,11 +1,13 @@
 import { defaultConnections } from "../../../runtime/net/default-connections.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { BackendPolicies } from "../../model/backend-policies.ts";
-import type { CloudAuthConfig } from "../../model/cloud-credentials.ts";
+import type { AwsRole, CloudAuthConfig } from "../../model/cloud-credentials.ts";
 import type { BackendTlsConfig } from "../../model/server-policies.ts";
 import { parseTimer } from "../../schema/duration.ts";
 import { readKeepAlive } from "../../schema/keep-alive.ts";
-import { AZURE_SCOPE, type ConnectionValue } from "./connection-schema.ts";
+import { AZURE_SCOPE } from "./cloud-schema.ts";
+import type { ConnectionValue } from "./connection-schema.ts";
+import { readMoreCredentials, readSecretValue, readSentPlace } from "./sent-credentials.ts";
 import { readTokenExchange } from "./token-exchange.ts";
 
 /** Reads the connection policies of `policies`, for any protocol. `keys`: other names of fields there. */
@@ -47,8 +49,13 @@ function readTls(value: TlsValue, origin: Origin): BackendTlsConfig {
   };
 }
 
-function readAuth(
-  { key, aws, azure, gcp, oauthTokenExchange }: AuthValue,
+function readAuth(value: AuthValue, origin: Origin): NonNullable<BackendPolicies["auth"]> {
+  const more = readMoreCredentials(value.credentials, childOf(origin, "credentials"));
+  return { ...readMainAuth(value, origin), ...(more && { more }) };
+}
+
+function readMainAuth(
+  { key, passthrough, aws, azure, gcp, oauthTokenExchange }: AuthValue,
   origin: Origin,
 ): NonNullable<BackendPolicies["auth"]> {
   if (oauthTokenExchange !== undefined) {
@@ -58,14 +65,30 @@ function readAuth(
   if (azure !== undefined) return { ...readAzure(azure), origin };
   if (aws !== undefined) return { ...readAws(aws), origin };
   if (gcp !== undefined) {
-    const token = gcp.type === "IdToken" || gcp.type === "idToken" ? "id" : "access";
-    return { kind: "gcp", token, audience: gcp.audience, origin };
+    const { type, audience, credential } = gcp;
+    const token = type === "IdToken" || type === "idToken" ? "id" : "access";
+    const at = childOf(origin, "gcp", "credential");
+    const own = credential === undefined ? undefined : readSecretValue(credential, at);
+    return { kind: "gcp", token, audience, credential: own, origin };
   }
-  if (key === undefined) return { kind: "passthrough", origin };
-  if (typeof key === "string" || "kind" in key) {
-    return { kind: "key", key, keyOrigin: childOf(origin, "key"), origin };
-  }
-  return { kind: "file", file: { kind: "path", file: key.file }, origin };
+  if (passthrough !== undefined)
+    return { kind: "passthrough", place: readSentPlace(passthrough.location), origin };
+  return key === undefined ? { kind: "onlyMore", origin } : readKey(key, origin);
+}
+
+function readKey(
+  key: NonNullable<AuthValue["key"]>,
+  origin: Origin,
+): NonNullable<BackendPolicies["auth"]> {
+  const at = childOf(origin, "key");
+  const isBare = typeof key === "string" || "kind" in key;
+  const place = isBare ? undefined : readSentPlace(key.location);
+  const isOfValue = !isBare && key.value !== undefined;
+  const given = isBare ? key : (key.value ?? { file: key.file ?? "" });
+  const { value, valueOrigin } = readSecretValue(given, isOfValue ? childOf(at, "value") : at);
+  return typeof value === "string" || value.kind === "env"
+    ? { kind: "key", key: value, keyOrigin: valueOrigin, place, origin }
+    : { kind: "file", file: value, fileOrigin: valueOrigin, place, origin };
 }
 
 function readAzure({
@@ -96,13 +119,24 @@ function readAws({
   secretAccessKey,
   sessionToken,
   region,
-  service,
+  serviceName,
+  service = serviceName,
+  assumeRole,
 }: NonNullable<AuthValue["aws"]>): CloudAuthConfig {
   const keys =
     accessKeyId === undefined || secretAccessKey === undefined
       ? undefined
       : { kind: "texts" as const, texts: { accessKeyId, secretAccessKey, sessionToken } };
-  return { kind: "aws", keys, region, service };
+  return { kind: "aws", keys, region, service, role: assumeRole && readAwsRole(assumeRole) };
+}
+
+/** Reads `assumeRole` of `aws`. */
+export function readAwsRole({
+  roleArn,
+  sessionName = "gwc",
+  tags = [],
+}: NonNullable<NonNullable<AuthValue["aws"]>["assumeRole"]>): AwsRole {
+  return { arn: roleArn, session: sessionName, tags: tags.map(({ key, value }) => [key, value]) };
 }
 
 function readTcp(value: TcpValue, origin: Origin): NonNullable<BackendPolicies["tcp"]> {

@@ -29,6 +29,7 @@ import {
 } from "../../schema/schema.ts";
 import { resolveExpression } from "./expressions.ts";
 import { headerNameSchema, TOKEN_PATTERN } from "./header-fields.ts";
+import { readSentPlace, sentPlaceSchema } from "./sent-credentials.ts";
 
 const ACCESS_TOKEN = "urn:ietf:params:oauth:token-type:access_token";
 const MAX_TOKENS = 8192;
@@ -74,24 +75,7 @@ export function exchangeFields(time: (description: string) => Schema<string>) {
 
 /** Returns the schema of the location of the exchanged token. */
 export function exchangeTargetSchema() {
-  return object(
-    {
-      header: object(
-        {
-          name: headerNameSchema,
-          prefix: shortText("Prefix before the token, such as `Bearer `; empty by default."),
-        },
-        { required: ["name"], description: "In a header." },
-      ),
-      queryParameter: unsupportedBut("tokens in URLs", "put it into a header"),
-      cookie: unsupportedBut("exchanged tokens in cookies", "put it into a header"),
-      expression: unsupportedBut("expressions that place a token", "put it into a header"),
-    },
-    {
-      exactlyOneOf: ["header", "queryParameter", "cookie", "expression"],
-      description: "Location of the exchanged token; `Authorization: Bearer` by default.",
-    },
-  );
+  return sentPlaceSchema("Location of the exchanged token; `Authorization: Bearer` by default.");
 }
 
 /** Returns the checks of the fields; `jwtBearer` is the form's name for the grant of RFC 7523. */
@@ -218,7 +202,6 @@ type Value = Infer<ReturnType<typeof tokenExchangeSchema>>;
 /** Converts a validated `oauthTokenExchange` to canonical form. */
 export function readTokenExchange(value: Value, origin: Origin): TokenExchangeConfig {
   const { clientAuth, subjectToken = {}, requestedTokenType } = value;
-  const { header } = value.authorizationLocation ?? {};
   const secret = clientAuth?.clientSecret;
   return {
     ...sharedFields(value, origin),
@@ -240,7 +223,7 @@ export function readTokenExchange(value: Value, origin: Origin): TokenExchangeCo
     subject: subjectOf(subjectToken),
     subjectType: subjectToken.tokenType ?? ACCESS_TOKEN,
     requestedType: requestedTokenType,
-    target: headerPlace(header),
+    target: readSentPlace(value.authorizationLocation) ?? BEARER,
   };
 }
 
@@ -285,19 +268,16 @@ interface SharedValue {
   readonly cache?: { readonly maxEntries?: number; readonly defaultTtl?: string };
 }
 
-/** Returns the header of a token; `Authorization: Bearer` by default. */
-export function headerPlace(
-  header: { readonly name: string; readonly prefix?: string } | undefined,
-): TokenExchangeConfig["target"] {
-  if (header === undefined) return { header: "authorization", prefix: "Bearer " };
-  const { name, prefix = "" } = header;
-  return { header: name.toLowerCase(), prefix: prefix === "" ? "" : `${prefix.trimEnd()} ` };
-}
+/** Default place of tokens. */
+export const BEARER = { header: "authorization", prefix: "Bearer " } as const;
 
 function subjectOf({
-  source = {},
+  source: { header, cookie } = {},
 }: NonNullable<Value["subjectToken"]>): TokenExchangeConfig["subject"] {
-  return source.cookie === undefined ? headerPlace(source.header) : { cookie: source.cookie.name };
+  if (cookie !== undefined) return { cookie: cookie.name };
+  if (header === undefined) return BEARER;
+  const { name, prefix = "" } = header;
+  return { header: name.toLowerCase(), prefix: prefix === "" ? "" : `${prefix.trimEnd()} ` };
 }
 
 /** Resolves the token exchange; returns `undefined` if a mistake was reported. */

@@ -1,15 +1,16 @@
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { TunnelConfig } from "../../model/server-policies.ts";
 import { type Infer, object, type Schema, text, unsupported } from "../../schema/schema.ts";
-import { connectionSchemas, keySchema } from "./connection-schema.ts";
+import { connectionSchemas } from "./connection-schema.ts";
 import { readConnection } from "./read-connection.ts";
+import { credentialSchema } from "./sent-credentials.ts";
 
 /** Returns the schema of `backendTunnel` in a file. */
 export function tunnelSchema() {
   const { backendTLS, tcp } = connectionSchemas();
   const proxyAuth = object(
     {
-      key: keySchema(
+      key: credentialSchema(
         "Key to send as `Proxy-Authorization: Bearer`: `${NAME}`, or `{file: PATH}` with the key or a complete value (`Basic ...`).",
       ),
     },

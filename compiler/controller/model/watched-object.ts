@@ -31,7 +31,7 @@ export function keptObject(object: ApiObject): ApiObject {
   if (object.kind === "Secret") {
     const { type } = object;
     const entries = sorted(object.data);
-    const read = entries.filter(([key]) => isReadByName(key));
+    const read = entries.filter(([key]) => isReadByName(key, entries.length));
     const data = Object.fromEntries(read.map(([key]) => [key, ""]));
     const annotations = { [CONTENTS_ANNOTATION]: JSON.stringify(contentsOf(entries)) };
     return { ...head(object), metadata: { ...metadata, annotations }, type, data };

@@ -120,9 +120,12 @@ export const kubernetesMessages = {
   "unusable-entry": message<{ what: string; key: string; problem: string }>({
     severity: "warning",
     text: ({ what, key, problem }) => `"${key}" of ${what} ${problem}`,
-    hint: () => "write the plain key, or {key or keyHash, metadata, allowedModels} as JSON",
+    hint: ({ what }) =>
+      what.startsWith("ConfigMap")
+        ? "write {keyHash, metadata, allowedModels} as JSON"
+        : "write the plain key, or {key or keyHash, metadata, allowedModels} as JSON",
     explanation:
-      "Each entry of a Secret with API keys is one key. An unreadable entry admits no one; the other entries are used. " +
+      "Each entry of a Secret or ConfigMap with API keys is one key. An unreadable entry admits no one; the other entries are used. " +
       "Values are checked where they are available: by the controller, and by `gwc check --cluster`.",
   }),
   "unusable-entries": message<{ what: string; count: number }>({

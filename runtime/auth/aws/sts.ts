@@ -12,6 +12,8 @@ export interface StsRole {
   readonly externalId?: string | undefined;
   /** Lifetime of the keys in seconds; `undefined` for an hour. */
   readonly duration?: number | undefined;
+  /** Tags of the session. */
+  readonly tags?: readonly (readonly [key: string, value: string])[] | undefined;
 }
 
 /**
@@ -51,7 +53,14 @@ function serverOf(env: NodeJS.ProcessEnv, region: string): string {
   return url.replace(/\/$/, "");
 }
 
-function formOf(action: string, { arn, session, externalId, duration }: StsRole): URLSearchParams {
+function formOf(
+  action: string,
+  { arn, session, externalId, duration, tags = [] }: StsRole,
+): URLSearchParams {
+  const members = tags.flatMap(([key, value], index) => [
+    [`Tags.member.${index + 1}.Key`, key],
+    [`Tags.member.${index + 1}.Value`, value],
+  ]);
   return new URLSearchParams({
     Action: action,
     Version: "2011-06-15",
@@ -59,6 +68,7 @@ function formOf(action: string, { arn, session, externalId, duration }: StsRole)
     RoleSessionName: session,
     ...(externalId !== undefined && { ExternalId: externalId }),
     ...(duration !== undefined && { DurationSeconds: String(duration) }),
+    ...Object.fromEntries(members),
   });
 }
 

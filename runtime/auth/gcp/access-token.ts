@@ -1,22 +1,24 @@
 import type { CredentialFields } from "../cloud/credential-fields.ts";
 import { type Expiring, ExpiringValue } from "../cloud/expiring-value.ts";
 import { grantedToken, postForm } from "../cloud/token-endpoint.ts";
-import { readApplicationCredentials } from "./application-credentials.ts";
+import { type CredentialSource, readApplicationCredentials } from "./application-credentials.ts";
 import { exchangedToken } from "./external-account.ts";
 import { metadataAccessToken } from "./metadata-server.ts";
 import { serviceAccountToken } from "./service-account.ts";
 
 /**
- * Returns the access token of the gateway's environment, found like Google's own tools do: from the file that
- * GOOGLE_APPLICATION_CREDENTIALS names, or else from the metadata server. Credentials that gcloud stores in the home
- * directory are ignored.
+ * Returns the access token of configured credentials, or else of the gateway's environment, found like Google's own tools
+ * do: from the file that GOOGLE_APPLICATION_CREDENTIALS names, or else from the metadata server. Credentials that gcloud
+ * stores in the home directory are ignored.
  */
-export function accessToken(): ExpiringValue<string> {
-  return new ExpiringValue("access token of Google Cloud", fetchAccessToken);
+export function accessToken(configured?: CredentialSource): ExpiringValue<string> {
+  return new ExpiringValue("access token of Google Cloud", () => fetchAccessToken(configured));
 }
 
-async function fetchAccessToken(): Promise<Expiring<string>> {
-  const credentials = await readApplicationCredentials(process.env);
+async function fetchAccessToken(
+  configured: CredentialSource | undefined,
+): Promise<Expiring<string>> {
+  const credentials = await readApplicationCredentials(process.env, configured);
   if (credentials === undefined) return metadataAccessToken(process.env);
   switch (credentials.kind) {
     case "service_account":

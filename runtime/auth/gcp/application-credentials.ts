@@ -1,23 +1,35 @@
 import { readFile } from "node:fs/promises";
+import { googleCredentialKind } from "../../contents/google-credentials.ts";
 import { CredentialFields } from "../cloud/credential-fields.ts";
 
-const KINDS = ["service_account", "authorized_user", "external_account"] as const;
-
-/** A credentials file, and its kind. */
+/** Credentials, and their kind. */
 export interface ApplicationCredentials {
-  readonly kind: (typeof KINDS)[number];
+  readonly kind: ReturnType<typeof googleCredentialKind>;
   readonly fields: CredentialFields;
 }
 
-/** Reads the file that the environment names, each time because it may be replaced; `undefined` if none is named. */
+/** Configured credentials: a file, or JSON text. */
+export type CredentialSource = { readonly file: string } | { readonly json: string };
+
+/**
+ * Reads the configured credentials, or else the file that the environment names, each time because it may be replaced;
+ * `undefined` if there are none.
+ */
 export async function readApplicationCredentials(
   env: NodeJS.ProcessEnv,
+  configured: CredentialSource | undefined,
 ): Promise<ApplicationCredentials | undefined> {
-  const file = env.GOOGLE_APPLICATION_CREDENTIALS;
-  if (!file) return undefined;
-  const fields = CredentialFields.parse(await readFile(file, "utf8"), "the credentials file");
+  if (configured !== undefined && "json" in configured) return credentialsOf(configured.json);
+  const file = configured?.file ?? env.GOOGLE_APPLICATION_CREDENTIALS;
+  return file ? credentialsOf(await readFile(file, "utf8")) : undefined;
+}
+
+function credentialsOf(text: string): ApplicationCredentials {
+  const fields = CredentialFields.parse(text, "the credentials file");
   const type = fields.text("type");
-  const kind = KINDS.find((each) => each === type);
-  if (kind === undefined) throw new Error(`credentials of type "${type}" are not supported`);
-  return { kind, fields };
+  try {
+    return { kind: googleCredentialKind(text), fields };
+  } catch {
+    throw new Error(`credentials of type "${type}" are not supported`);
+  }
 }

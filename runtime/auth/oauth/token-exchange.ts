@@ -5,6 +5,7 @@ import { cookieValue, withoutCookie } from "../../http/headers/request-cookies.t
 import { CallRefused } from "../../http/upstream/credentialed-upstream.ts";
 import type { UpstreamCall, UpstreamCredential } from "../../http/upstream/upstream.ts";
 import { SECOND } from "../../process/units.ts";
+import { putCredential, type SentPlace } from "../sent-credential.ts";
 import { type ClientMethod, type OAuthClient, tokenRequest } from "./client-authentication.ts";
 import { requestTokens, TokensRefused } from "./request-tokens.ts";
 
@@ -28,7 +29,7 @@ export interface TokenExchangeSettings {
   readonly resources: readonly string[];
   readonly parameters: readonly (readonly [name: string, value: string])[];
   /** Location of the new token. */
-  readonly target: { readonly header: string; readonly prefix: string };
+  readonly target: SentPlace;
   /** Maximum number of cached tokens; 0 disables caching. */
   readonly maxTokens: number;
   /** Lifetime of tokens for which the server reports none. */
@@ -53,7 +54,7 @@ export function exchangeCredential(settings: TokenExchangeSettings): UpstreamCre
     if (token === undefined) throw unauthorized("there is no token to exchange");
     const value = await tokens.for(token);
     stripSubject(call, subject);
-    replaceHeader(call.headers, target.header, `${target.prefix}${value}`);
+    putCredential(call, target, value);
   };
 }
 

@@ -41,7 +41,10 @@ export class CredentialedUpstream extends WrappedUpstream {
   }
 
   async #prepared(call: UpstreamCall): Promise<UpstreamCall> {
-    const complete = this.#signsBody ? { ...call, body: await wholeBody(call.body) } : call;
+    const complete = {
+      ...call,
+      ...(this.#signsBody && { body: await wholeBody(call.body) }),
+    };
     await this.#credential(complete);
     complete.headers.forEach((name, i) => {
       if (i % 2 === 0) complete.trailers?.note(name);

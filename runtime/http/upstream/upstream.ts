@@ -105,7 +105,12 @@ export interface ProxySettings {
 }
 
 /** Adds credentials to a request that is otherwise complete. Throws or rejects if there are no credentials. */
-export type UpstreamCredential = (call: UpstreamCall) => void | Promise<void>;
+export type UpstreamCredential = (call: CompleteCall) => void | Promise<void>;
+
+/** A copy of a request for its credentials, which may also change the target. */
+export interface CompleteCall extends UpstreamCall {
+  path: string;
+}
 
 /** One request to an upstream. */
 export interface UpstreamCall {

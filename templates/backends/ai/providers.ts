@@ -44,10 +44,9 @@ function providerCode(node: ProviderNode, functions: AiFunctions): Code {
     name: node.name,
     system: node.system,
     model: modelCode(node),
-    ...upstreamSettings(node.url, node.connection),
+    ...upstreamSettings(node.url, node.connection, node.key && keyCode(node.key)),
     ...(node.defaultPath !== undefined && { url: apiUrlCode(node, node.defaultPath) }),
     headers: node.headers.length === 0 ? undefined : node.headers,
-    ...(node.key && { credential: keyCode(node.key) }),
     clientKey: node.clientKey && keyHeaderCode(node.clientKey),
     health: node.health && healthSettings(node.health, functions.isUnhealthy(node)),
   };

@@ -1,8 +1,8 @@
 import type {
   AwsKeyTexts,
+  AwsRole,
   AzureAuthConfig,
   CloudCredentials,
-  GcpAuthConfig,
 } from "../../../compiler/model/cloud-credentials.ts";
 import type {
   BackendConnection,
@@ -10,10 +10,11 @@ import type {
   TcpConnection,
   TunnelNode,
 } from "../../../compiler/model/connections.ts";
+import type { SentCredentialNode } from "../../../compiler/model/sent-credentials.ts";
 import type { MountedFile, Text } from "../../../compiler/model/texts.ts";
 import type { TokenExchangeNode } from "../../../compiler/model/token-exchange.ts";
 import type { KeepAliveSettings } from "../../../runtime/net/connection-settings.ts";
-import { code, literal } from "../../code/code.ts";
+import { code, join, literal } from "../../code/code.ts";
 import { filePath } from "../../code/file-path.ts";
 import { headerChanges } from "../../code/header-list.ts";
 import type { Code, Printable } from "../../code/hole.ts";
@@ -30,8 +31,7 @@ export function upstreamCode(
   credential?: Printable,
 ): Code {
   const open = imported("gwc/runtime/http/upstream/open-upstream", "openUpstream");
-  const settings = { ...upstreamSettings(url, connection), ...(credential && { credential }) };
-  return code`${open}(${literal(settings)})`;
+  return code`${open}(${literal(upstreamSettings(url, connection, credential))})`;
 }
 
 /**
@@ -59,17 +59,49 @@ export function forwardSettings(
   return { ...settings, url: checked };
 }
 
-/** Returns the address and connection of an upstream, as the runtime expects them. */
+/**
+ * Returns the address and connection of an upstream, as the runtime expects them. `credential`: one in addition to the
+ * connection's own.
+ */
 export function upstreamSettings(
   url: Text,
   connection: BackendConnection,
+  credential?: Printable,
 ): Readonly<Record<string, Printable | undefined>> {
+  const { credentials, tokenExchange, movedToken, sent = [] } = connection;
+  // Signatures cover the other credentials.
+  const all = [
+    ...(credential === undefined ? [] : [credential]),
+    ...(movedToken === undefined
+      ? []
+      : [code`${imported(SENT, "movedToken")}(${literal({ ...movedToken })})`]),
+    ...(tokenExchange === undefined ? [] : [exchangeCode(tokenExchange)]),
+    ...sent.map(sentCode),
+    ...(credentials === undefined ? [] : [cloudCredential(credentials, url)]),
+  ];
   return {
     url: upstreamUrl(url, connection.tls !== undefined),
     ...connectionSettings(connection),
-    ...(connection.credentials && cloudCredential(connection.credentials, url)),
-    ...(connection.tokenExchange && { credential: exchangeCode(connection.tokenExchange) }),
+    ...(all.length > 0 && { credential: all.length === 1 ? all[0] : joinedCredentials(all) }),
+    ...(credentials?.kind === "aws" && { signsBody: true }),
   };
+}
+
+const SENT = "gwc/runtime/auth/sent-credential";
+
+function joinedCredentials(credentials: readonly Printable[]): Code {
+  return code`${imported(SENT, "allCredentials")}(${literal(credentials)})`;
+}
+
+function sentCode({ value, place }: SentCredentialNode): Code {
+  const [open, key] = isText(value)
+    ? (["sentKey", literal(value)] as const)
+    : (["sentKeyFile", filePath(value)] as const);
+  return code`${imported(SENT, open)}(${literal({ ...place })}, ${key})`;
+}
+
+function isText(value: Text | MountedFile): value is Text {
+  return typeof value === "string" || value.kind === "env";
 }
 
 /** Writes the exchange of the client's token. */
@@ -108,6 +140,8 @@ export function connectionSettings({
   isPassthrough: _,
   credentials: __,
   tokenExchange: ___,
+  sent: ____,
+  movedToken: _____,
   keepAlive,
   authorization,
   connectTimeout,
@@ -212,29 +246,32 @@ function credential(value: Text | MountedFile): Printable {
 }
 
 /** Writes the credentials of a cloud: signatures, or a fetched token. */
-function cloudCredential(
-  credentials: CloudCredentials,
-  url: Text,
-): Readonly<Record<string, Printable | undefined>> {
+function cloudCredential(credentials: CloudCredentials, url: Text): Code {
   if (credentials.kind !== "aws") {
     const show = imported("gwc/runtime/auth/cloud/bearer-credential", "bearerCredential");
     const token = credentials.kind === "gcp" ? gcpToken(credentials, url) : azureToken(credentials);
-    return { credential: code`${show}(${token})` };
+    return code`${show}(${token})`;
   }
-  const { region, service, keys } = credentials;
+  const { region, service, keys, role } = credentials;
   const sign = imported(`${AWS}/aws-credential`, "awsCredential");
-  return {
-    credential: code`${sign}(${literal({ region, service, keys: awsKeys(keys, region) })})`,
-    signsBody: true,
-  };
+  const source = role === undefined ? awsKeys(keys, region) : roleKeys(role, region);
+  return code`${sign}(${literal({ region, service, keys: source })})`;
 }
 
 const GCP = "gwc/runtime/auth/gcp";
 
-function gcpToken({ token, audience }: GcpAuthConfig, url: Text): Code {
-  return token === "access"
-    ? code`${imported(`${GCP}/access-token`, "accessToken")}()`
-    : code`${imported(`${GCP}/id-token`, "idToken")}(${audienceCode(audience, url)})`;
+type GcpCredentials = Extract<CloudCredentials, { readonly kind: "gcp" }>;
+
+function gcpToken({ token, audience, credential }: GcpCredentials, url: Text): Code {
+  const own = credential === undefined ? [] : [googleCredentials(credential)];
+  const args = token === "access" ? own : [audienceCode(audience, url), ...own];
+  const [file, label] =
+    token === "access" ? ["access-token", "accessToken"] : ["id-token", "idToken"];
+  return code`${imported(`${GCP}/${file}`, label)}(${join(args, ", ")})`;
+}
+
+function googleCredentials(value: Text | MountedFile): Code {
+  return code`${literal(isText(value) ? { json: value } : { file: filePath(value) })}`;
 }
 
 /** Writes the audience; for an address that is read at start, it is derived then. */
@@ -277,6 +314,12 @@ function azureToken({ scope, source }: AzureAuthConfig): Code {
 
 const AZURE = "gwc/runtime/auth/azure";
 const AWS = "gwc/runtime/auth/aws";
+
+function roleKeys({ arn, session, tags }: AwsRole, region: string): Code {
+  const role = { arn, session, ...(tags.length > 0 && { tags: tags.map((tag) => [...tag]) }) };
+  const open = imported(`${AWS}/role-keys`, "roleKeys");
+  return code`${open}(${literal(region)}, ${literal(role)})`;
+}
 
 function awsKeys(keys: AwsKeyTexts | undefined, region: string): Code {
   if (keys === undefined) {

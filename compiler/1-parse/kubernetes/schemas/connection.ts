@@ -1,23 +1,8 @@
-import { AZURE_SCOPE } from "../../../backends/parts/connection-schema.ts";
 import { kubernetesHealth } from "../../../backends/parts/health.ts";
-import {
-  exchangeChecks,
-  exchangeFields,
-  exchangeTargetSchema,
-} from "../../../backends/parts/token-exchange.ts";
 import { backendReference, localObject, span, tinyText } from "../../../manifests/field-types.ts";
 import { keepAliveFields } from "../../../schema/keep-alive.ts";
-import {
-  anyText,
-  choice,
-  type Infer,
-  list,
-  object,
-  shortText,
-  text,
-  unsupported,
-  unsupportedBut,
-} from "../../../schema/schema.ts";
+import { choice, list, object, shortText, text } from "../../../schema/schema.ts";
+import { backendAuth } from "./backend-auth.ts";
 
 /** `Keepalive` of a TCP connection. */
 export const keepalive = object(keepAliveFields(span), {
@@ -87,119 +72,6 @@ export const backendTls = object(
         cel: "!has(self.caCertificateRefs) || !has(self.insecureSkipVerify) || self.insecureSkipVerify != 'All'",
       },
     ],
-  },
-);
-
-/** `OAuthTokenExchange`, as in agentgateway's resources. */
-export const oauthTokenExchange = object(
-  {
-    ...exchangeFields((description) => span(`${description} 5m by default.`)),
-    path: unsupportedBut("paths with a backendRef", "add it to the url"),
-    url: text("The token endpoint.", { format: "url", maxLength: 2048 }),
-    backendRef: unsupportedBut("token endpoints by reference", "set its url"),
-    grantType: choice("TokenExchange: RFC 8693; JwtBearer: RFC 7523.", [
-      ...(["TokenExchange", "JwtBearer"] as const),
-    ]),
-    subjectToken: object(
-      {
-        source: unsupportedBut("tokens from other places", "it is read from Authorization"),
-        tokenType: tinyText("AccessToken, Jwt, IdToken, or a URI; an access token by default."),
-      },
-      { description: "The client's token." },
-    ),
-    requestedTokenType: choice("Type of the requested token.", ["AccessToken", "Jwt", "IdToken"]),
-    clientAuth: object(
-      {
-        clientId: shortText("The gateway's name there."),
-        secretRef: localObject("A Secret with the key `clientSecret`."),
-        method: choice(
-          "How the client authenticates with the secret.",
-          ["ClientSecretBasic", "ClientSecretPost"],
-          {
-            unsupportedValues: { PrivateKeyJwt: "client assertions" },
-          },
-        ),
-        privateKeyJwt: unsupported("client assertions"),
-      },
-      {
-        required: ["clientId", "secretRef"],
-        description: "OAuth client that requests the tokens.",
-      },
-    ),
-    location: exchangeTargetSchema(),
-  },
-  {
-    exactlyOneOf: ["url", "backendRef"],
-    checks: [...exchangeChecks("JwtBearer")],
-    description:
-      "Exchanges the client's token for another one at an authorization server (RFC 8693).",
-  },
-);
-
-const azure = object(
-  {
-    secretRef: localObject("A Secret with tenantId, clientId and clientSecret: an application."),
-    managedIdentity: object(
-      {
-        clientId: shortText("The id of its client."),
-        objectId: shortText("The id of its object."),
-        resourceId: text("The id of its resource.", { maxLength: 1024 }),
-      },
-      {
-        atLeastOneOf: ["clientId", "objectId", "resourceId"],
-        description:
-          "A managed identity of the machine, by one of its ids; the client id has precedence, then the object id.",
-      },
-    ),
-    scope: text("Scope of the token.", { maxLength: 1024, default: AZURE_SCOPE }),
-  },
-  {
-    atMostOneOf: ["secretRef", "managedIdentity"],
-    description:
-      "Authenticates with a token of Microsoft Entra; by default that of the environment in which the gateway runs.",
-  },
-);
-
-/** Type of a valid `azure` of `BackendAuth`. */
-export type AzureAuthValue = Infer<typeof azure>;
-
-/** `BackendAuth`. */
-export const backendAuth = object(
-  {
-    key: anyText({
-      maxLength: 2048,
-      isHidden: true,
-      description: "The value of the Authorization header.",
-    }),
-    secretRef: localObject("A Secret with the key `Authorization`."),
-    passthrough: object({}, { description: "Forwards the client's own token." }),
-    aws: object(
-      { secretRef: localObject("A Secret with accessKey and secretKey.") },
-      { description: "Signs requests (AWS Signature Version 4)." },
-    ),
-    gcp: object(
-      {
-        type: choice("Type of the token.", ["AccessToken", "IdToken"]),
-        audience: shortText("The token's audience."),
-      },
-      {
-        description: "Authenticates with a token of the Google Cloud identity of the gateway.",
-        checks: [
-          {
-            message: '"audience" is only valid with type: IdToken',
-            field: "audience",
-            holds: ({ type, audience }) => audience === undefined || type === "IdToken",
-            cel: "!has(self.audience) || (has(self.type) && self.type == 'IdToken')",
-          },
-        ],
-      },
-    ),
-    azure,
-    oauthTokenExchange,
-  },
-  {
-    exactlyOneOf: ["key", "secretRef", "passthrough", "aws", "azure", "gcp", "oauthTokenExchange"],
-    description: "How the gateway authenticates to the backend.",
   },
 );
 

@@ -6,7 +6,6 @@ import {
   MAX_ENTRIES,
   type SecretContent,
   type SecretContents,
-  type SecretEntry,
 } from "../../../model/secret-contents.ts";
 import type { MountedFile } from "../../../model/texts.ts";
 import type { PolicyContext } from "../policies/policy-context.ts";
@@ -25,7 +24,7 @@ interface MountUse extends ObjectReference {
 /** A Secret that a policy needs mounted. */
 export interface SecretUse extends MountUse {
   /** The keys that are read. */
-  readonly keys: readonly SecretEntry[];
+  readonly keys: readonly string[];
   /** Format in which the values are parsed; CA certificates (`ca.cert`) are always parsed as such. */
   readonly content: SecretContent;
 }
@@ -104,7 +103,7 @@ export function keyFolders(
 /** Whether a Secret is known to have a key; `namespace` is that of the resource with the reference. */
 export function secretHasKey(
   name: string,
-  key: SecretEntry,
+  key: string,
   { namespace }: Manifest,
   { inventory }: PolicyContext,
 ): boolean {

@@ -291,7 +291,7 @@ function kubernetesContext(
     secretFiles: (name, keys, content, at) =>
       secretFiles({ name, keys, content, from: source, gateway, origin: at }, context),
     keyFolders: (names, at) => keyFolders(names, { from: source, gateway, origin: at }, context),
-    secretsWith: (matchLabels) =>
-      context.inventory.withLabels("Secret", source.namespace, matchLabels).map(({ name }) => name),
+    objectsWith: (kind, matchLabels) =>
+      context.inventory.withLabels(kind, source.namespace, matchLabels),
   };
 }
