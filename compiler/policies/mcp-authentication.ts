@@ -1,11 +1,12 @@
+import { credentialSchema, readSecretValue } from "../backends/parts/sent-credentials.ts";
 import { childOf } from "../diagnostics/diagnostic.ts";
+import { secretEntry } from "../manifests/field-types.ts";
 import type { Json } from "../model/json.ts";
 import type { PathMatch } from "../model/matches.ts";
 import type { Text } from "../model/texts.ts";
-import { choice, type Infer, json, map, object, shortText, unsupported } from "../schema/schema.ts";
+import { choice, type Infer, json, map, needsField, object, shortText } from "../schema/schema.ts";
 import { bothForms, fileWord, wordsOfForms } from "../schema/two-forms.ts";
 import {
-  issuerJwks,
   type JwksConfig,
   jwksSchema,
   kubernetesRemoteJwksSchema,
@@ -24,6 +25,17 @@ import {
   validationSchema,
 } from "./jwt-auth.ts";
 import {
+  type AdaptedServerNode,
+  type AuthorizationServerConfig,
+  adaptedServer,
+  keysOfIssuer,
+} from "./mcp-authentication/adapted-server.ts";
+import {
+  IDENTITY_PROVIDERS,
+  type IdentityProvider,
+  identityProviders,
+} from "./mcp-authentication/identity-providers.ts";
+import {
   type CredentialLocationConfig,
   type CredentialLocationNode,
   credentialLocationSchema,
@@ -33,18 +45,13 @@ import {
 } from "./parts/credential-location.ts";
 import type { KubernetesContext, Policy } from "./policy.ts";
 
-/** Identity providers whose metadata must be adapted for MCP clients. */
-export type IdentityProvider = "auth0" | "keycloak";
-
 /** `mcpAuthentication` as configured. */
-interface McpAuthenticationConfig {
+interface McpAuthenticationConfig extends AuthorizationServerConfig {
   readonly mode: JwtMode;
   readonly location: CredentialLocationConfig;
-  readonly issuer: Text;
-  readonly audiences: readonly string[];
   readonly requiredClaims: readonly string[];
-  readonly jwks: JwksConfig;
-  readonly provider: IdentityProvider | undefined;
+  /** `undefined` for the keys of the issuer. */
+  readonly jwks: JwksConfig | undefined;
   readonly resourceMetadata: Readonly<Record<string, Json>>;
 }
 
@@ -54,8 +61,8 @@ interface McpAuthenticationNode {
   readonly location: CredentialLocationNode;
   readonly providers: readonly JwtProviderNode[];
   readonly issuer: Text;
-  readonly audience: string | undefined;
-  readonly provider: IdentityProvider | undefined;
+  /** How the metadata of the authorization server is adapted; `undefined` if it is served unchanged. */
+  readonly adapted: AdaptedServerNode | undefined;
   /** Keys as in the metadata document (RFC 9728: snake_case). */
   readonly resourceMetadata: Readonly<Record<string, Json>>;
 }
@@ -69,6 +76,17 @@ const resourceMetadata = bothForms(
   }),
   { file: { maxProperties: 64 } },
 );
+const PROVIDER =
+  "An identity provider whose metadata is adapted: clients see it under the gateway's name. Clients of 2026-07-28 compare this name with " +
+  "`iss` in its responses, so a provider that announces `iss` keeps its own name and metadata where the adaptation is not needed: Keycloak and Descope without `clientId`, and Auth0 and Okta if " +
+  "the first of `audiences` is the URL of the MCP endpoint. `resourceMetadata.authorizationServers` overrides this. If unset, the provider's metadata is served unchanged.";
+
+const clientId = bothForms(
+  shortText(
+    "Client id that the gateway gives to clients that register, for a provider where they cannot: authentik and Entra require it. Its redirect URIs are those of the provider.",
+  ),
+  { file: { readAtStart: true } },
+);
 
 const schema = object(
   {
@@ -80,28 +98,25 @@ const schema = object(
     audiences: audiences.file,
     jwks: jwksSchema,
     provider: object(
-      {
-        auth0: object({}, { description: "Auth0." }),
-        keycloak: object({}, { description: "Keycloak." }),
-        okta: unsupported("Okta"),
-        descope: unsupported("Descope"),
-      },
-      {
-        exactlyOneOf: ["auth0", "keycloak"],
-        description:
-          "An identity provider whose metadata is adapted: clients see it under the gateway's name. Clients of 2026-07-28 compare this name with " +
-          "`iss` in its responses, so a provider that announces `iss` keeps its own name and metadata: Keycloak, and Auth0 if " +
-          "the first of `audiences` is the URL of the MCP endpoint. `resourceMetadata.authorizationServers` overrides this. If unset, the provider's metadata is served unchanged.",
-      },
+      Object.fromEntries(
+        IDENTITY_PROVIDERS.map((name) => [
+          name,
+          object({}, { description: `${identityProviders[name].title}.` }),
+        ]),
+      ),
+      { exactlyOneOf: IDENTITY_PROVIDERS, description: PROVIDER },
     ),
     resourceMetadata: resourceMetadata.file,
     authorizationLocation: credentialLocationSchema("Bearer"),
     jwtValidationOptions: validationSchema,
-    clientId: unsupported("client ids for clients that cannot register"),
-    clientSecret: unsupported("client secrets"),
+    clientId: clientId.file,
+    clientSecret: credentialSchema(
+      "Secret of `clientId` at Entra, which the gateway adds to the token requests of clients: `${NAME}`, or `{file: PATH}`.",
+    ),
   },
   {
     required: ["issuer"],
+    checks: [needsField("clientSecret", "clientId")],
     description: "Makes an MCP endpoint an OAuth protected resource.",
     examples: [{ issuer: "https://issuer.example.com", audiences: ["tools.example.com"] }],
   },
@@ -112,14 +127,20 @@ const kubernetesSchema = object(
   {
     resourceMetadata: resourceMetadata.manifest,
     provider: choice("An identity provider whose metadata is adapted.", [
-      ...(["Auth0", "Keycloak", "IdpKind1", "IdpKind2"] as const),
+      ...(["Auth0", "Keycloak", "Okta", "Descope", "Authentik", "Entra"] as const),
+      ...(["IdpKind1", "IdpKind2"] as const),
     ]),
+    clientId: clientId.manifest,
+    clientSecretRef: secretEntry(
+      "A Secret with the secret of `clientId` at Entra.",
+      "clientSecret",
+    ),
     issuer: shortText(ISSUER),
     audiences: audiences.manifest,
     jwks: kubernetesRemoteJwksSchema,
     mode: wordsOfForms(...TOKEN_MODE).manifest,
   },
-  { required: ["jwks"] },
+  { required: ["jwks"], checks: [needsField("clientSecretRef", "clientId")] },
 );
 
 /** Acts as the OAuth resource server of an MCP endpoint (MCP authorization, RFC 9728, RFC 8414). */
@@ -152,24 +173,22 @@ export const mcpAuthentication: Policy<
     merge: "replace",
     lower: (given, origin) => {
       const location = childOf(origin, "authorizationLocation");
-      const provider =
-        given.provider === undefined
-          ? undefined
-          : "keycloak" in given.provider
-            ? "keycloak"
-            : "auth0";
+      const provider = IDENTITY_PROVIDERS.find((name) => Object.hasOwn(given.provider ?? {}, name));
+      const secret = given.clientSecret;
       return {
         mode: given.mode ?? "strict",
         location: lowerCredentialLocation(given.authorizationLocation, "Bearer", location),
         issuer: given.issuer,
         audiences: given.audiences ?? [],
         requiredClaims: lowerRequiredClaims(given.jwtValidationOptions),
-        jwks:
-          given.jwks === undefined
-            ? issuerJwks(given.issuer, DEFAULT_JWKS[provider ?? "auth0"], childOf(origin, "issuer"))
-            : lowerJwks(given.jwks, childOf(origin, "jwks")),
+        jwks: given.jwks === undefined ? undefined : lowerJwks(given.jwks, childOf(origin, "jwks")),
         provider,
         resourceMetadata: given.resourceMetadata ?? {},
+        clientId: given.clientId,
+        clientSecret:
+          secret === undefined
+            ? undefined
+            : readSecretValue(secret, childOf(origin, "clientSecret")),
       };
     },
     resolve: (config, context) => {
@@ -178,15 +197,18 @@ export const mcpAuthentication: Policy<
         context.diagnostics.report("two-token-checks", at, {});
         return undefined;
       }
-      const { mode, issuer, audiences, provider } = config;
+      const { mode, issuer } = config;
       if (typeof issuer === "string" && !/^https?:\/\/[^/]/.test(issuer)) {
         const params = { field: '"issuer"', expected: "the URL of the authorization server" };
         context.diagnostics.report("bad-format", childOf(context.origin, "issuer"), params);
         return undefined;
       }
-      const providers = resolveProviders([config], context);
+      const jwks = config.jwks ?? keysOfIssuer(config, context);
+      const providers = jwks && resolveProviders([{ ...config, jwks }], context);
       const location = resolveCredentialLocation(config.location, context);
-      if (providers === undefined || location === undefined) return undefined;
+      const adapted = adaptedServer(config, context);
+      if (providers === undefined || location === undefined || adapted === "mistake")
+        return undefined;
       const resourceMetadata = Object.fromEntries(
         Object.entries(config.resourceMetadata).map(([key, value]) => [snakeCase(key), value]),
       );
@@ -195,8 +217,7 @@ export const mcpAuthentication: Policy<
         location,
         providers,
         issuer,
-        audience: audiences[0],
-        provider,
+        adapted,
         resourceMetadata,
       };
     },
@@ -206,12 +227,6 @@ export const mcpAuthentication: Policy<
     schema: kubernetesSchema,
     lower: lowerKubernetes,
   },
-};
-
-/** Default paths of key sets below the issuer. */
-const DEFAULT_JWKS: Readonly<Record<IdentityProvider, string>> = {
-  auth0: "/.well-known/jwks.json",
-  keycloak: "/protocol/openid-connect/certs",
 };
 
 /** Well-known URIs that are followed by the path of the resource (RFC 9728 3.1, RFC 8414 3.1 and 5). */
@@ -241,6 +256,10 @@ const KUBERNETES_PROVIDERS: Readonly<Record<string, IdentityProvider>> = {
   IdpKind1: "auth0",
   Keycloak: "keycloak",
   IdpKind2: "keycloak",
+  Okta: "okta",
+  Descope: "descope",
+  Authentik: "authentik",
+  Entra: "entra",
 };
 
 /** Reads the specification's `MCPAuthentication`. */
@@ -255,6 +274,12 @@ function lowerKubernetes(
   }
   const jwks = lowerRemoteJwks(given.jwks, childOf(origin, "jwks"), context);
   if (jwks === undefined || given.issuer === undefined) return undefined;
+  const { clientSecretRef: secret } = given;
+  const at = childOf(origin, "clientSecretRef");
+  const [file] =
+    secret === undefined
+      ? []
+      : context.secretFiles(secret.name, [secret.key ?? "clientSecret"], "clientSecret", at);
   return {
     mode: fileWord(given.mode ?? "Strict"),
     location: defaultLocation("Bearer"),
@@ -264,5 +289,8 @@ function lowerKubernetes(
     jwks,
     provider: KUBERNETES_PROVIDERS[given.provider ?? ""],
     resourceMetadata: given.resourceMetadata ?? {},
+    clientId: given.clientId,
+    clientSecret:
+      file === undefined ? undefined : { value: { kind: "secret", file }, valueOrigin: at },
   };
 }

@@ -1,4 +1,5 @@
 import type { PolicySettings } from "../../compiler/ir/policies.ts";
+import { clientSecretCode } from "../backends/parts/connection.ts";
 import { code, literal } from "../code/code.ts";
 import type { Code, Printable } from "../code/hole.ts";
 import { imported } from "../code/names.ts";
@@ -8,7 +9,8 @@ import { awaitedIdentitySteps } from "./parts/identity.ts";
 import type { PolicyTemplate } from "./policy.ts";
 
 const MODULE = "gwc/runtime/policies/mcp-authentication";
-const METADATA = "gwc/runtime/auth/oauth/metadata";
+const OAUTH = "gwc/runtime/auth/oauth";
+const METADATA = `${OAUTH}/metadata`;
 
 /** `mcpAuthentication`: OAuth metadata first, for any request; then the token check. */
 export const mcpAuthenticationTemplate: PolicyTemplate<"mcpAuthentication"> = {
@@ -17,9 +19,13 @@ export const mcpAuthenticationTemplate: PolicyTemplate<"mcpAuthentication"> = {
   detail: ({ mode }) => mode,
   code: ({ settings, origin }, scope) => {
     const { trace } = scope;
-    const { mode, providers, provider } = settings;
+    const { mode, providers, adapted } = settings;
     const location = locationCode(settings.location, "findToken", scope);
     const value = { location: location.value, providers: jwtProviders(providers) };
+    const serve =
+      adapted === undefined
+        ? imported(METADATA, "serveOAuth")
+        : imported(`${OAUTH}/adapted-server`, "serveAdaptedOAuth");
     const verifier = imported("gwc/runtime/policies/jwt-auth", "openJwt");
     return {
       declarations: [
@@ -31,7 +37,7 @@ export const mcpAuthenticationTemplate: PolicyTemplate<"mcpAuthentication"> = {
         code`const oauth = ${literal(oauthSettings(settings))};`,
       ],
       first: [
-        code`if (${imported(METADATA, "isOAuthPath")}(exchange)) return ${serve(provider)}(exchange, oauth);`,
+        code`if (${imported(METADATA, "isOAuthPath")}(exchange)) return ${serve}(exchange, oauth);`,
       ],
       ...awaitedIdentitySteps("jwt", mode, CHECKS, code`mcpAuthentication`),
       readsRequestBody: location.readsRequestBody,
@@ -47,38 +53,52 @@ const CHECKS = {
 
 type Settings = PolicySettings["mcpAuthentication"];
 
-function serve(provider: Settings["provider"]): ReturnType<typeof imported> {
-  switch (provider) {
-    case "auth0":
-      return imported("gwc/runtime/auth/oauth/auth0", "serveAuth0OAuth");
-    case "keycloak":
-      return imported("gwc/runtime/auth/oauth/keycloak", "serveKeycloakOAuth");
-    case undefined:
-      return imported(METADATA, "serveOAuth");
-  }
-}
-
-function oauthSettings({ issuer, audience, provider, resourceMetadata }: Settings): Printable {
-  const urls: Code = code`${imported("gwc/runtime/auth/oauth/well-known", "metadataUrls")}(${literal(issuer)})`;
-  const registration = literal(withPath(issuer, "/clients-registrations/openid-connect"));
+function oauthSettings({ issuer, adapted, resourceMetadata }: Settings): Printable {
+  const authority = adapted?.withoutResource?.authority;
+  const urls: Code = code`${imported(`${OAUTH}/well-known`, "metadataUrls")}(${literal(issuer)})`;
   return {
     issuer,
-    metadataUrls: urls,
+    ...(authority === undefined
+      ? { metadataUrls: urls }
+      : {
+          metadataUrls: [`${authority}/v2.0/.well-known/openid-configuration`],
+          metadataIssuer: `${authority}/v2.0`,
+        }),
     resourceMetadata: {
       // With an adapted provider, clients see the gateway as the authorization server.
-      ...(provider === undefined ? { authorization_servers: [issuer] } : {}),
+      ...(adapted === undefined ? { authorization_servers: [issuer] } : {}),
       mcp_protocol_version: "2025-11-25",
       resource_type: "mcp-server",
       bearer_methods_supported: ["header"],
       ...(resourceMetadata as Readonly<Record<string, Printable>>),
     },
-    audience: provider === "auth0" ? (audience ?? "") : undefined,
-    registrationUrl: provider === "keycloak" ? code`${registration}` : undefined,
+    ...(adapted && adaptation(adapted)),
   };
 }
 
-/** Returns the issuer's address with a path below it. */
-function withPath(issuer: Settings["issuer"], path: string): Settings["issuer"] {
-  if (typeof issuer === "string") return `${issuer.replace(/\/$/, "")}${path}`;
-  return { kind: "env", parts: [...issuer.parts, path] };
+/** Writes the adaptation of an authorization server. */
+function adaptation({
+  audience,
+  registration,
+  withoutResource,
+}: Adapted): Readonly<Record<string, Printable | undefined>> {
+  return {
+    audience,
+    registration: registration && registrationCode(registration),
+    endpoints: withoutResource && entraCode(withoutResource),
+  };
+}
+
+type Adapted = NonNullable<Settings["adapted"]>;
+
+function registrationCode(registration: NonNullable<Adapted["registration"]>): Code {
+  const module = `${OAUTH}/registration`;
+  return registration.kind === "known"
+    ? code`${imported(module, "knownClient")}(${literal(registration.clientId)})`
+    : code`${imported(module, "forwardedRegistration")}(${literal(registration.url)})`;
+}
+
+function entraCode({ client }: NonNullable<Adapted["withoutResource"]>): Code {
+  const known = client && { id: client.id, secret: clientSecretCode(client.secret) };
+  return code`${imported(`${OAUTH}/entra`, "entraEndpoints")}(${known === undefined ? [] : literal(known)})`;
 }

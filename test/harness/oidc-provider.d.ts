@@ -4,6 +4,7 @@ declare module "oidc-provider" {
 
   interface Grant {
     addOIDCScope(scope: string): void;
+    addResourceScope(resource: string, scope: string): void;
     save(): Promise<string>;
   }
 

@@ -203,6 +203,14 @@ export const policyMessages = {
     text: ({ status }) => `a response with status ${status} has no body`,
     explanation: "RFC 9110 15.3.5 and 15.4.5: 204 and 304 end after the head.",
   }),
+  "provider-without-registration": message<{ provider: string }>({
+    severity: "error",
+    text: ({ provider }) => `MCP clients cannot register at ${provider}, so "clientId" is required`,
+    hint: () => "register one client there, and write its id: clientId: ID",
+    explanation:
+      "MCP clients register themselves (RFC 7591) or name themselves by a document. Some identity providers support " +
+      "neither. The gateway then answers registrations with the id of a client that an administrator has registered.",
+  }),
   "two-token-checks": message<Record<never, never>>({
     severity: "error",
     text: () => '"jwtAuth" and "mcpAuthentication" both verify the bearer token on this route',

@@ -124,11 +124,7 @@ export function lowerRemoteJwks(
 }
 
 /** Returns the default key set of an issuer without a configured one. */
-export function issuerJwks(issuer: Text, path: string, origin: Origin): JwksConfig {
-  const url =
-    typeof issuer === "string"
-      ? `${issuer.replace(/\/$/, "")}${path}`
-      : { ...issuer, parts: [...issuer.parts, path] };
+export function issuerJwks(url: Text, origin: Origin): JwksConfig {
   return { kind: "url", url, cacheDuration: CACHE_DURATION, origin };
 }
 

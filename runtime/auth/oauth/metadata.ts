@@ -2,7 +2,7 @@ import type { JsonObject } from "../../cel/variables.ts";
 import type { Exchange, Handled } from "../../http/exchange.ts";
 import { refuse } from "../../http/refuse.ts";
 import { remoteDocument } from "../../http/upstream/remote-document.ts";
-import { type MaybePromise, thenMaybe } from "../../process/maybe-promise.ts";
+import type { MaybePromise } from "../../process/maybe-promise.ts";
 import { respondJson, respondToMethod } from "./respond.ts";
 import { authorizationServerPath, protectedResourcePath, publicBase } from "./well-known.ts";
 
@@ -14,6 +14,8 @@ export interface OAuthSettings {
   readonly issuer: string;
   /** URLs where the authorization server's metadata may be, in the order to try. */
   readonly metadataUrls: readonly string[];
+  /** Issuer that the metadata names, if it differs from that of the tokens. */
+  readonly metadataIssuer?: string;
   /**
    * Members of the protected-resource metadata, in snake_case: `authorization_servers`, and configured members, which may
    * override `resource`.
@@ -23,13 +25,6 @@ export interface OAuthSettings {
 
 /** Converts the authorization server's document for a client. `at` is the issuer URL that the client requested. */
 export type Rewrite = (document: JsonObject, at: string) => JsonObject;
-
-/** Changes of an authorization server's metadata for clients. */
-export interface Adaptation {
-  readonly rewrite: Rewrite;
-  /** Whether the clients of a resource, named as in its metadata, get no usable token without it. */
-  readonly isNeeded: (resource: unknown) => boolean;
-}
 
 /**
  * Serves the protected-resource metadata (RFC 9728) and, for clients that look for the authorization server at the MCP
@@ -44,52 +39,19 @@ export function serveOAuth(exchange: Exchange, settings: OAuthSettings): Handled
   respondResource(exchange, path, settings.resourceMetadata);
 }
 
-/**
- * Serves metadata of a route whose clients need the authorization server's adapted. The gateway then acts as the issuer.
- * Clients that compare issuers (RFC 9207 2.4, MCP 2026-07-28) reject responses with another name. So if the server names
- * itself in its responses, and the adaptation is not needed, they are sent to the server itself.
- */
-export function serveAdaptedOAuth(
-  exchange: Exchange,
-  settings: OAuthSettings,
-  { rewrite, isNeeded }: Adaptation,
-): Handled {
-  const path = protectedResourcePath(exchange.path);
-  if (path === undefined) return serveAuthorizationServer(exchange, settings, rewrite);
-  if (respondToMethod(exchange, "GET")) return;
-  const { issuer, resourceMetadata } = settings;
-  const respond = (servers: readonly string[]) =>
-    respondResource(exchange, path, { authorization_servers: [...servers], ...resourceMetadata });
-  const own = `${publicBase(exchange)}${path}`;
-  const { resource = resourceOf(exchange, path) } = resourceMetadata;
-  if ("authorization_servers" in resourceMetadata || isNeeded(resource)) {
-    respond([own]);
-    return;
-  }
-  return thenMaybe(metadataOf(exchange, settings), (document) =>
-    respond([document?.authorization_response_iss_parameter_supported === true ? issuer : own]),
-  );
-}
-
-/**
- * Members that identify an authorization server. Clients require `issuer` to be the URL that they requested (RFC 8414 3.3).
- * Responses carry the server's own name, so the `iss` parameter is not announced (RFC 9207 3).
- */
-export function identifiedBy(at: string): JsonObject {
-  return { issuer: at, authorization_response_iss_parameter_supported: false };
-}
-
-function respondResource(exchange: Exchange, path: string, metadata: JsonObject): void {
-  respondJson(exchange, 200, { resource: resourceOf(exchange, path), ...metadata });
+/** Responds with the metadata of a protected resource. */
+export function respondResource(exchange: Exchange, path: string, metadata: JsonObject): void {
+  respondJson(exchange, 200, { resource: resourceUrl(exchange, path), ...metadata });
 }
 
 /** Returns the URL that the client was given for the MCP server, unchanged because clients compare it. */
-function resourceOf(exchange: Exchange, path: string): string {
+export function resourceUrl(exchange: Exchange, path: string): string {
   const query = exchange.query === "" ? "" : `?${exchange.query}`;
   return `${publicBase(exchange)}${path}${query}`;
 }
 
-async function serveAuthorizationServer(
+/** Serves the authorization server's metadata. */
+export async function serveAuthorizationServer(
   exchange: Exchange,
   settings: OAuthSettings,
   rewrite: Rewrite,
@@ -108,15 +70,15 @@ async function serveAuthorizationServer(
 }
 
 /** Fetches the authorization server's metadata; `undefined` if it is unreachable. */
-function metadataOf(
+export function metadataOf(
   exchange: Exchange,
-  { issuer, metadataUrls }: OAuthSettings,
+  { issuer, metadataUrls, metadataIssuer = issuer }: OAuthSettings,
 ): MaybePromise<JsonObject | undefined> {
   const remote = remoteDocument(exchange.gateway, {
     name: `metadata of ${issuer}`,
     what: "authorization server metadata",
     urls: metadataUrls,
-    accept: (document) => requireServer(document, issuer),
+    accept: (document) => requireServer(document, metadataIssuer),
   });
   return remote.current(MAX_AGE) ?? remote.renewed();
 }
