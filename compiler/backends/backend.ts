@@ -81,6 +81,8 @@ export interface Backend<
   modelNames?(config: Config): readonly string[] | undefined;
   /** Returns the MCP servers whose items rules can distinguish by name; absent if it has no items. */
   itemTargets?(config: Config): ItemTargets;
+  /** Returns the policies of single servers in a file, by the names of the servers; absent if servers have none. */
+  serverPolicies?(config: Config): readonly ServerPoliciesValue[];
   /** Tool lock of the items that its servers list; absent if it has none. */
   readonly toolLock?: ToolLockForm<Node>;
   /** Returns the servers that are started as child processes. */
@@ -93,6 +95,14 @@ export interface Backend<
   describeTcp?(node: TcpNode): BackendLine;
   /** Returns a shell command with an example request to a route with it. */
   tryCommand(request: TryRequest, node: Node): string;
+}
+
+/** `policies` of one server of a backend in a file, as validated. */
+export interface ServerPoliciesValue {
+  /** Name of the server. */
+  readonly name: string;
+  readonly value: Readonly<Record<string, unknown>>;
+  readonly origin: Origin;
 }
 
 /** The servers of a backend whose items are listed together. */

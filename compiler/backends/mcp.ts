@@ -9,9 +9,16 @@ import type { Backend, BackendLine, BackendUse } from "./backend.ts";
 import { withoutCredentials } from "./mcp/command-secrets.ts";
 import { lowerMcp, type McpValue, mcpSchema } from "./mcp/file-form.ts";
 import { type KubernetesMcpValue, kubernetesMcp } from "./mcp/manifest-form.ts";
-import type { McpCommand, McpConfig, McpTargetConfig, NamedMcpTarget } from "./mcp/mcp-config.ts";
+import type {
+  McpCommand,
+  McpConfig,
+  McpTargetConfig,
+  NamedMcpTarget,
+  PrefixMode,
+} from "./mcp/mcp-config.ts";
 import { type OpenApiToolNode, openApiTools } from "./mcp/openapi-tools.ts";
 import type { McpSessionsConfig } from "./mcp/sessions.ts";
+import { reportSharedNames } from "./mcp/shared-names.ts";
 import { checkCommand, checkPinned } from "./mcp/stdio-command.ts";
 import { lockChanges, resolveToolLock, serverText } from "./mcp/tool-lock.ts";
 import { awsScopeOf } from "./parts/aws-scope.ts";
@@ -23,7 +30,7 @@ interface McpNode {
   readonly kind: "mcp";
   readonly isStateful: boolean;
   readonly failureMode: "failClosed" | "failOpen";
-  readonly prefixMode: "conditional" | "always";
+  readonly prefixMode: PrefixMode;
   readonly targets: readonly McpTargetNode[];
   /** Limits of sessions that hold resources; `undefined` for the defaults. */
   readonly sessions: McpSessionsNode | undefined;
@@ -75,8 +82,10 @@ export const mcp: Backend<"mcp", McpValue, McpConfig, McpNode, never, Kubernetes
     targets.some((target) => target.kind !== "stdio" && target.connection.isPassthrough),
   itemTargets: ({ targets, prefixMode }) => ({
     names: targets.map(({ name }) => name),
-    arePrefixes: prefixMode === "always" || targets.length > 1,
+    arePrefixes: prefixMode === "always" || (prefixMode !== "never" && targets.length > 1),
   }),
+  serverPolicies: ({ targets }) =>
+    targets.flatMap(({ name, own }) => (own === undefined ? [] : [{ name, ...own }])),
   startedServers: ({ targets }) =>
     targets.flatMap((target) =>
       target.kind === "stdio" ? [{ ...target, origin: childOf(target.origin, "stdio") }] : [],
@@ -152,6 +161,7 @@ function resolveMcp(
   }));
   const toolLock = named && resolveToolLock(named, servers, context);
   if (named !== undefined && toolLock === undefined) return undefined;
+  if (prefixMode === "never") reportSharedNames(resolved, toolLock, context.diagnostics);
   return {
     kind: "mcp",
     isStateful,
@@ -170,7 +180,7 @@ function sessionsNode({ idleTimeout, max, maxPerCaller }: McpSessionsConfig): Mc
 }
 
 function resolveTarget(
-  { policies: own, ...target }: McpTargetConfig,
+  { policies: own, own: _, ...target }: McpTargetConfig,
   policies: BackendPolicies | undefined,
   context: ConnectionContext,
 ): McpTargetNode | undefined {
@@ -202,7 +212,7 @@ function resolveOpenApi(
     address,
     basePath,
     origin,
-  }: Omit<Extract<McpTargetConfig, { kind: "openapi" }>, "policies">,
+  }: Omit<Extract<McpTargetConfig, { kind: "openapi" }>, "policies" | "own">,
   policies: BackendPolicies,
   context: ConnectionContext,
 ): McpTargetNode | undefined {

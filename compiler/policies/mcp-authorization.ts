@@ -45,7 +45,8 @@ const schema = object(
   { rules: rulesSchema },
   {
     required: ["rules"],
-    description: "Rules that decide which tools, prompts and resources a caller can see and use.",
+    description:
+      "Rules that decide which tools, prompts and resources a caller can see and use. In `policies` of a target, they apply to that target instead of the route's.",
     examples: [{ rules: ['mcp.tool.name == "echo"', { deny: 'mcp.tool.name == "get-env"' }] }],
   },
 );
@@ -69,7 +70,7 @@ export const mcpAuthorization: Policy<
   traits: {
     actsOn: ["mcp"],
   },
-  plannedOnBackend: { instead: "write it on the route, whose rules read `mcp.tool.target`" },
+  plannedOnBackend: { instead: "write it on the route, or in `policies` of a target" },
   names: ["authorizeCall", "deniedCall", "callStepUp"],
   access: {
     pathRules: ({ rules, ofTargets }) =>

@@ -1,6 +1,7 @@
 import { readWhole } from "../http/buffer-body.ts";
 import type { Exchange, Handled } from "../http/exchange.ts";
 import { type MaybePromise, thenMaybe } from "../process/maybe-promise.ts";
+import { ownerList } from "./aggregate/owned-items.ts";
 import { isPermitted, recordMethod } from "./aggregate/permission.ts";
 import { refuseUnknownMethod, serveStatelessRequest } from "./aggregate/serve-stateless-request.ts";
 import { passStateless } from "./passthrough/pass-stateless.ts";
@@ -80,7 +81,11 @@ function serveMessage(
     return;
   }
   if (only === undefined && refuseUnknownMethod(exchange, backend, message)) return;
-  if (!isPermitted(exchange, backend, access, statelessMethods, message)) return;
+  if (
+    ownerList(backend, message) === undefined &&
+    !isPermitted(exchange, backend, access, statelessMethods, message)
+  )
+    return;
   if (only === undefined) serveStatelessRequest(exchange, backend, access, message);
   else passStateless(exchange, backend, only, access, { message, bytes });
 }

@@ -2,6 +2,7 @@ import { readWhole } from "../http/buffer-body.ts";
 import type { Exchange, Handled } from "../http/exchange.ts";
 import { refuse } from "../http/refuse.ts";
 import { thenMaybe } from "../process/maybe-promise.ts";
+import { ownerList } from "./aggregate/owned-items.ts";
 import { isPermitted, recordMethod } from "./aggregate/permission.ts";
 import {
   serveSessionDelete,
@@ -87,7 +88,12 @@ function serveSessionMessage(
     refuse(exchange, 503, "Draining", "The gateway is shutting down");
     return;
   }
-  if (!isPermitted(exchange, backend, access, sessionMethods, message)) return;
+  // Rules read the target, which a name without prefix does not tell.
+  if (
+    ownerList(backend, message) === undefined &&
+    !isPermitted(exchange, backend, access, sessionMethods, message)
+  )
+    return;
   if (backend.toSingleCalls !== undefined) {
     serveSingleCall(exchange, backend, access, backend.toSingleCalls, message);
     return;

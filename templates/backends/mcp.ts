@@ -84,6 +84,10 @@ function servedCode(
       ),
     ),
     prefix: backend.prefixMode === "always" || backend.targets.length > 1 || undefined,
+    ...(backend.prefixMode === "never" &&
+      backend.targets.length > 1 && {
+        owners: code`${imported("gwc/runtime/mcp/transports/item-owners", "itemOwners")}()`,
+      }),
     failureMode: backend.failureMode,
     ruledMethods: nonEmpty(scope.mcpMethods),
     timeouts: timeouts(backend, scope),

@@ -3,8 +3,11 @@ import { ownPolicySchemas } from "../../backends/parts/policies-schema.ts";
 import { policies } from "../../policies/index.ts";
 import { object, type Schema, unsupported } from "../../schema/schema.ts";
 
-/** Schema of `policies` of a backend, or of one of its servers, such as an MCP target. */
-export function ownPoliciesSchema(place: "backend" | "server") {
+/** A place of `policies`: a backend, one of its servers, or a server of MCP. */
+type PolicyPlace = "backend" | "server" | "target";
+
+/** Schema of `policies` of a backend or of one of its servers. */
+export function ownPoliciesSchema(place: PolicyPlace) {
   return object(ownFields(place), WORDS);
 }
 
@@ -26,7 +29,7 @@ const WORDS = {
   description: OWN_CONNECTION,
 } as const;
 
-function ownFields(place: "backend" | "server") {
+function ownFields(place: PolicyPlace) {
   const built = policies.filter(({ onBackend }) => place === "backend" && onBackend !== undefined);
   const own = built.flatMap(({ kind, aliases = [], onBackend }) =>
     [kind, ...aliases.map(([key]) => key)].map((key) => [key, onBackend?.schema] as const),
@@ -37,11 +40,14 @@ function ownFields(place: "backend" | "server") {
       ? []
       : [[kind, { ...later(kind), ...plan }] as const],
   );
+  const ofTarget = policies.flatMap(({ kind, schema, kubernetes }) =>
+    place === "target" && kubernetes?.perTarget !== undefined ? [[kind, schema] as const] : [],
+  );
   const others = UNSUPPORTED.map((key) => [key, later(key)] as const);
   return {
     ...ownPolicySchemas(),
     ...Object.fromEntries([...planned, ...others]),
-    ...Object.fromEntries(own),
+    ...Object.fromEntries([...own, ...ofTarget]),
   };
 }
 

@@ -1,5 +1,4 @@
 import { type BackendKind, type BackendValues, backends } from "../../backends/index.ts";
-import type { BackendPoliciesValue } from "../../backends/parts/policies-schema.ts";
 import {
   type Infer,
   integer,
@@ -33,7 +32,7 @@ export function routeBackendSchema() {
 
 function backendFields() {
   return {
-    ...kindSchemas(ownPoliciesSchema("server")),
+    ...kindSchemas(),
     weight: integer(
       "Its share of the requests relative to the other backends; 0 for none.",
       0,
@@ -53,10 +52,13 @@ function backendFields() {
 }
 
 /** Returns the schema of each backend kind. */
-function kindSchemas(policies: Schema<BackendPoliciesValue>): {
+function kindSchemas(): {
   readonly [Kind in BackendKind]: Schema<BackendValues[Kind]>;
 } {
-  const schemas = backends.map(({ kind, schema }) => [kind, schema(policies)]);
+  const schemas = backends.map(({ kind, schema, protocol }) => [
+    kind,
+    schema(ownPoliciesSchema(protocol === "mcp" ? "target" : "server")),
+  ]);
   // The list of backends has every kind, each with its own schema.
   return Object.fromEntries(schemas) as ReturnType<typeof kindSchemas>;
 }

@@ -18,7 +18,7 @@ export function mcpDoorSchema() {
       address: text("IP address of the port, as in a bind.", {
         format: "ip",
       }),
-      ...mcpFields(ownPoliciesSchema("server")),
+      ...mcpFields(ownPoliciesSchema("target")),
       policies: routePoliciesSchema(),
       gateways: gatewayRefsSchema("the servers", OWN_PORT),
     },

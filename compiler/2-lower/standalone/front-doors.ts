@@ -20,6 +20,7 @@ import { readListenerTls } from "./listener-tls.ts";
 import { readModels } from "./llm-models.ts";
 import { mergePolicies } from "./route-groups.ts";
 import { type FileContext, meetRoute, meetServers, readPolicies } from "./route-parts.ts";
+import { withServerPolicies } from "./server-policies.ts";
 
 /** Resources of a file's `llm` or `mcp` section. */
 export interface FrontDoor {
@@ -136,7 +137,11 @@ function doorRoute(
     kind: "route",
     ...served,
     listeners,
-    policies: actingThere(policies, general, carried),
+    policies: withServerPolicies(
+      actingThere(policies, general, carried),
+      [backend],
+      context.diagnostics,
+    ),
     backends: [{ ...backend, ...reached }],
     origin,
   };

@@ -58,7 +58,8 @@ function readPoliciesOfBackend(
     );
 }
 
-function readPolicy<Kind extends PolicyKind>(
+/** Reads a policy in canonical form. */
+export function readPolicy<Kind extends PolicyKind>(
   kind: Kind,
   value: unknown,
   origin: Origin,

@@ -23,6 +23,7 @@ import {
   reportUndelegable,
 } from "./route-groups.ts";
 import { type FileContext, meetRoute, readBackends, readPolicies } from "./route-parts.ts";
+import { withServerPolicies } from "./server-policies.ts";
 
 /** Services of the whole file that HTTP routes can use. */
 export interface RoutesContext extends FileContext {
@@ -67,7 +68,8 @@ export function readRoute(
   const carried = isUnknown ? undefined : traffic;
   meetRoute(route, read.policies, origin, carried, context);
   const { matches, attached } = read;
-  const policies = actingThere(read.policies, attached, carried);
+  const acting = actingThere(read.policies, attached, carried);
+  const policies = withServerPolicies(acting, known, diagnostics);
   if (!isUnknown) {
     const placed = known.map((config, index) => ({
       config,

@@ -5,7 +5,6 @@ import { PATH_FORM } from "../../schema/path-form.ts";
 import {
   anyText,
   boolean,
-  choice,
   either,
   type Infer,
   integer,
@@ -22,7 +21,7 @@ import {
 import type { LowerContext } from "../backend.ts";
 import type { BackendPoliciesValue } from "../parts/policies-schema.ts";
 import type { McpConfig, McpTargetConfig } from "./mcp-config.ts";
-import { eraWords, sessionMode, TARGETS, targetFailureMode } from "./mcp-fields.ts";
+import { eraWords, prefixWords, sessionMode, TARGETS, targetFailureMode } from "./mcp-fields.ts";
 import { lowerSessions, sessionsSchemas } from "./sessions.ts";
 
 const TARGET_EXAMPLE = { name: "tools", mcp: { host: "http://127.0.0.1:3001/mcp" } };
@@ -45,14 +44,7 @@ export function mcpFields(policies: Schema<BackendPoliciesValue>) {
       description: TARGETS,
     }),
     statefulMode: sessionMode.file,
-    prefixMode: choice(
-      "Whether tool names are prefixed with the target's name: only if there are several targets, or always.",
-      ["conditional", "always"],
-      {
-        default: "conditional",
-        unsupportedValues: { never: "tool names without their target" },
-      },
-    ),
+    prefixMode: prefixWords.file,
     failureMode: targetFailureMode.file,
     sessions: sessionsSchemas.file,
     toolLock: text(
@@ -258,8 +250,14 @@ function lowerTarget(
   origin: Origin,
   context: LowerContext,
 ): McpTargetConfig | undefined {
-  const own = context.policies(policies, childOf(origin, "policies"));
-  const target = { name, era: era === "auto" ? undefined : era, policies: own, origin };
+  const at = childOf(origin, "policies");
+  const target = {
+    name,
+    era: era === "auto" ? undefined : era,
+    policies: context.policies(policies, at),
+    own: policies && { value: policies, origin: at },
+    origin,
+  };
   if (stdio !== undefined) {
     const { cmd: command, args = [], env = {}, clear_env: isEnvironmentCleared = false } = stdio;
     return { ...target, kind: "stdio", command, args, env, isEnvironmentCleared };

@@ -21,14 +21,16 @@ import type {
   ServiceSelector,
 } from "../backend.ts";
 import type { McpConfig, McpTargetConfig, ToolLockConfig } from "./mcp-config.ts";
-import { eraWords, sessionMode, TARGETS, targetFailureMode } from "./mcp-fields.ts";
+import { eraWords, prefixWords, sessionMode, TARGETS, targetFailureMode } from "./mcp-fields.ts";
 import { lowerSessions, sessionsSchemas } from "./sessions.ts";
 
 /** Form of `mcp` in a GatewayBackend: servers by address, or Services that a selector matches. */
 export const kubernetesMcp: KubernetesBackendForm<KubernetesMcpValue, McpConfig> = {
   field: "mcp",
   schema: mcpSchema,
-  lower: ({ targets, sessionRouting, failureMode, sessions, toolLock }, context) => {
+  lower: (value, context) => {
+    const { targets, sessionRouting, failureMode, sessions, toolLock } = value;
+    const { prefixMode = "Conditional" } = value;
     const found = targets.flatMap((target, index) =>
       lowerTarget(target, childOf(context.origin, "targets", index), context),
     );
@@ -36,7 +38,7 @@ export const kubernetesMcp: KubernetesBackendForm<KubernetesMcpValue, McpConfig>
       config: {
         targets: found.map(({ section: _, ...target }) => target),
         isStateful: sessionRouting !== "Stateless",
-        prefixMode: "conditional",
+        prefixMode: fileWord(prefixMode),
         failureMode: fileWord(failureMode ?? "FailClosed"),
         sessions: lowerSessions(sessions, childOf(context.origin, "sessions")),
         toolLock: toolLock && lockOf(toolLock.name, context),
@@ -63,6 +65,7 @@ function mcpSchema(policies: KubernetesPoliciesSchema) {
         description: TARGETS,
       }),
       sessionRouting: sessionMode.manifest,
+      prefixMode: prefixWords.manifest,
       failureMode: targetFailureMode.manifest,
       sessions: sessionsSchemas.manifest,
       toolLock: localObject(

@@ -3,6 +3,7 @@ import type { FileText } from "../../host.ts";
 import type { BackendPolicies } from "../../model/backend-policies.ts";
 import type { Text } from "../../model/texts.ts";
 import type { LockConfigMap } from "../../model/tool-lock.ts";
+import type { ServerPoliciesValue } from "../backend.ts";
 import type { McpSessionsConfig } from "./sessions.ts";
 
 /** `mcp` as configured. */
@@ -13,12 +14,18 @@ export interface McpConfig {
    */
   readonly isStateful: boolean;
   readonly targets: readonly McpTargetConfig[];
-  readonly prefixMode: "conditional" | "always";
+  readonly prefixMode: PrefixMode;
   readonly failureMode: "failClosed" | "failOpen";
   readonly sessions: McpSessionsConfig | undefined;
   /** Lock of approved items; `undefined` if all items that servers list are shown. */
   readonly toolLock: ToolLockConfig | undefined;
 }
+
+/**
+ * When names of tools and prompts have their target's name as prefix: `conditional` if there are several targets. URIs of
+ * resources always have it if there are several targets.
+ */
+export type PrefixMode = "conditional" | "always" | "never";
 
 /** Location of a lock, with the place that names it. */
 export interface ToolLockConfig {
@@ -32,6 +39,8 @@ export interface ToolLockConfig {
 export type McpTargetConfig = NamedMcpTarget & {
   /** Connection policies that override the backend's; `undefined` for the backend's. */
   readonly policies: BackendPolicies | undefined;
+  /** All of its policies in a file, as validated; absent if it has none. */
+  readonly own?: Omit<ServerPoliciesValue, "name"> | undefined;
 } & ({ readonly kind: "streamable" | "sse"; readonly url: Text } | McpCommand | OpenApiConfig);
 
 /** An HTTP API whose operations become tools. */

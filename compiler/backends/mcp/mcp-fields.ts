@@ -23,3 +23,10 @@ export const targetFailureMode = wordsOfForms(
   ["failClosed", "failOpen"],
   { file: "failClosed" },
 );
+
+/** Schemas of `prefixMode`. */
+export const prefixWords = wordsOfForms(
+  "Whether names of tools and prompts are prefixed with the target's name: only if there are several targets, always, or never. Without prefixes, the gateway asks the targets which one has an item; of several, the first one owns it, and the others' are hidden with a warning. URIs of resources keep their prefix.",
+  ["conditional", "always", "never"],
+  "conditional",
+);

@@ -311,6 +311,17 @@ export const routingMessages = {
       "The name of a target is the prefix of its tools and identifies it in rules, so it must be unique within its " +
       "backend.",
   }),
+  "shared-item-name": message<{ item: string; owner: string }>({
+    severity: "warning",
+    text: ({ item, owner }) =>
+      `clients do not see the ${item} of this target, but that of "${owner}"`,
+    hint: () =>
+      "rename it at the server, hide one by mcpAuthorization, or use prefixMode: conditional",
+    explanation:
+      "With `prefixMode: never`, names of tools and prompts do not contain their target. If several targets have an item " +
+      "of the same name, it belongs to the first of them whose item the caller may use. Known before the gateway runs are " +
+      "the tools of OpenAPI documents and the items of a tool lock; for others, the gateway warns when it sees them.",
+  }),
   "command-line": message<{ command: string }>({
     severity: "error",
     text: () => "`cmd` takes only the command, not a whole command line",

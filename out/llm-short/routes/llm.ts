@@ -40,8 +40,8 @@ const providers = {
     model: "claude-haiku-4-5",
     url: "https://api.anthropic.com",
     connectTimeout: 10 * SECOND,
-    headers: ["anthropic-version", "2023-06-01"],
     credential: keyHeader("x-api-key", env("ANTHROPIC_API_KEY")),
+    headers: ["anthropic-version", "2023-06-01"],
   }),
   // gateway.yaml llm.models[gpt-*]
   "gpt-*": openProvider({

@@ -58,8 +58,8 @@ const providers = {
     system: "anthropic",
     url: "https://api.anthropic.com",
     connectTimeout: 10 * SECOND,
-    headers: ["anthropic-version", "2023-06-01"],
     credential: keyHeader("x-api-key", env("ANTHROPIC_API_KEY")),
+    headers: ["anthropic-version", "2023-06-01"],
     health: { eviction: 10 * SECOND, consecutiveFailures: 1 },
   }),
   // gateway.yaml routes[models].backends[0].ai.groups[1].providers[gpt]

@@ -22,6 +22,7 @@ import { CacheHints } from "./cache-hints.ts";
 import { forwardTo } from "./forward-call.ts";
 import { UNAVAILABLE_META } from "./initialize-result.ts";
 import { clientName } from "./names.ts";
+import { askOwners, type OwnedItems } from "./owned-items.ts";
 import { withCursor } from "./to-server.ts";
 
 /** A list that is merged from several targets. */
@@ -78,6 +79,50 @@ export function serveAggregateList(
   );
   stream.onDrain(() => call.resume());
   exchange.onAbort(() => call.cancel());
+}
+
+/**
+ * Requests a whole list from every target, and responds with each visible item once, under its own name: pages of single
+ * targets could repeat items of others.
+ */
+export async function serveOwnedList(
+  context: SessionContext,
+  request: Message,
+  list: ItemList,
+): Promise<void> {
+  const { exchange, backend } = context;
+  const stream = new ClientStream(exchange, request.id, backend.timeouts.keepAlive);
+  if (stringParamOf(request, "cursor") !== undefined) {
+    stream.response(rpcError(request.id, rpcCode.invalidParams, "Invalid cursor"));
+    return;
+  }
+  const found = await askOwners(context, request, list, (active, message) =>
+    forwardTo(stream, active, context, message),
+  );
+  if (exchange.isOver) return;
+  if ("kind" in found) stream.fail(found);
+  else stream.response(rpcResult(request.id, listResult(context, list, found)));
+}
+
+/** Writes the result of a merged list. */
+function listResult(
+  context: SessionContext,
+  list: ItemList,
+  { entries, missing, next, hints = new CacheHints() }: MergedList,
+): string {
+  let text = `{${JSON.stringify(list)}:[${entries.join(",")}]`;
+  if (next !== undefined) text += `,"nextCursor":${JSON.stringify(next)}`;
+  if (isStateless(context)) {
+    text += `,"resultType":"complete",${hints.members(hidesNothing(context.access))}`;
+  }
+  if (missing.length > 0) text += `,"_meta":${JSON.stringify({ [UNAVAILABLE_META]: missing })}`;
+  return `${text}}`;
+}
+
+interface MergedList extends OwnedItems {
+  /** Cursor of the next page; absent if there is none. */
+  readonly next?: string | undefined;
+  readonly hints?: CacheHints;
 }
 
 /** Merges the pages of several targets. */
@@ -138,16 +183,9 @@ class Merge {
   }
 
   #result(): string {
-    let text = `{${JSON.stringify(this.#list.field)}:[${this.#entries.join(",")}]`;
-    if (this.#next.size > 0) text += `,"nextCursor":${JSON.stringify(writeCursor(this.#next))}`;
-    if (isStateless(this.#context)) {
-      const isOpenList = hidesNothing(this.#context.access);
-      text += `,"resultType":"complete",${this.#hints.members(isOpenList)}`;
-    }
-    if (this.#missing.length > 0) {
-      text += `,"_meta":${JSON.stringify({ [UNAVAILABLE_META]: this.#missing })}`;
-    }
-    return `${text}}`;
+    const next = this.#next.size > 0 ? writeCursor(this.#next) : undefined;
+    const merged = { entries: this.#entries, missing: this.#missing, next, hints: this.#hints };
+    return listResult(this.#context, this.#list.field, merged);
   }
 }
 

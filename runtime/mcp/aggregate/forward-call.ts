@@ -126,10 +126,17 @@ export function messageForClient(
   active: ActiveTarget,
   message: Message,
 ): Message | undefined {
-  const { exchange, access } = context;
+  const { exchange, access, backend } = context;
+  const changed = CHANGED_LISTS.get(message.method);
+  if (changed !== undefined) backend.owners?.forget(changed);
   if (isHiddenUpdate(exchange, access, active.target.name, message)) return undefined;
-  return context.backend.prefix ? forClient(message, aggregateTarget(context, active)) : message;
+  return backend.prefix ? forClient(message, aggregateTarget(context, active)) : message;
 }
+
+const CHANGED_LISTS: ReadonlyMap<string, "tools" | "prompts"> = new Map([
+  ["notifications/tools/list_changed", "tools"],
+  ["notifications/prompts/list_changed", "prompts"],
+]);
 
 function shownResponse(
   context: SessionContext,

@@ -1,5 +1,6 @@
 import type { McpPrimitiveKind } from "../protocol/item-lists.ts";
 import type { McpBackend } from "../transports/backend.ts";
+import type { ItemCaller } from "../transports/item-owners.ts";
 import type { McpTarget } from "../transports/target.ts";
 
 /** The target and name of an item that a client named. */
@@ -20,8 +21,15 @@ function separatorOf(kind: McpPrimitiveKind): string {
 export function resolvePrimitive(
   backend: McpBackend,
   item: { readonly kind: McpPrimitiveKind; readonly name: string },
+  caller: ItemCaller,
 ): ResolvedPrimitive | undefined {
-  const { targets } = backend;
+  const { targets, owners } = backend;
+  const list = owners?.listOf(item.kind);
+  if (list !== undefined) {
+    const index = owners?.known(caller, list)?.get(item.name) ?? -1;
+    const target = targets[index];
+    return target && { index, target, name: item.name };
+  }
   if (!backend.prefix) {
     const only = targets[0];
     return only && { index: 0, target: only, name: item.name };
@@ -43,5 +51,6 @@ export function clientName(
   kind: McpPrimitiveKind,
   name: string,
 ): string {
-  return backend.prefix ? `${target.name}${separatorOf(kind)}${name}` : name;
+  const isPrefixed = backend.prefix && backend.owners?.listOf(kind) === undefined;
+  return isPrefixed ? `${target.name}${separatorOf(kind)}${name}` : name;
 }

@@ -66,7 +66,7 @@ export function isPermitted(
     return false;
   }
   const { item } = addressed;
-  const found = resolvePrimitive(backend, item);
+  const found = resolvePrimitive(backend, item, { exchange, jwt: access.jwt });
   const name = shownName({ kind: item.kind, name: found?.name ?? item.name });
   const subject = found && { method, target: found.target.name, item: name };
   recordPrimitive(exchange, item.kind, name, found?.target.name);

@@ -1,6 +1,8 @@
 import type { Exchange } from "../../http/exchange.ts";
 import { refuse } from "../../http/refuse.ts";
+import { itemLists } from "../protocol/item-lists.ts";
 import type { Message } from "../protocol/message.ts";
+import { sessionMethods, statelessMethods } from "../protocol/methods.ts";
 import { addressedPrimitive } from "../protocol/primitives.ts";
 import { respondRpcError, rpcCode, rpcResult } from "../protocol/rpc-response.ts";
 import type { McpAuthorization } from "../rules/authorization.ts";
@@ -10,6 +12,7 @@ import {
   activeTarget,
   activeTargets,
   callTarget,
+  isStateless,
   notifyTarget,
   type SessionContext,
 } from "../session/session-context.ts";
@@ -18,10 +21,12 @@ import { endTargetSession } from "../session/target-end.ts";
 import type { McpBackend } from "../transports/backend.ts";
 import { fanOut } from "../transports/fan-out.ts";
 import { endedCall } from "../transports/target.ts";
-import { aggregateLists, serveAggregateList } from "./aggregate-lists.ts";
+import { aggregateLists, serveAggregateList, serveOwnedList } from "./aggregate-lists.ts";
 import { forwardCall, forwardTo } from "./forward-call.ts";
 import { serveInitialize } from "./initialize.ts";
 import { resolvePrimitive } from "./names.ts";
+import { askOwners, ownerList } from "./owned-items.ts";
+import { isPermitted } from "./permission.ts";
 import { serveStream } from "./session-stream.ts";
 import { type Routed, routeNotification, routeResponse, withItemName } from "./to-server.ts";
 
@@ -137,7 +142,14 @@ export function serveRequest(context: SessionContext, request: Message): void {
   }
   const list = aggregateLists.get(request.method);
   if (list !== undefined) {
-    serveAggregateList(context, request, list);
+    if (backend.owners?.listOf(itemLists[list.field].kind) === undefined)
+      serveAggregateList(context, request, list);
+    else void serveOwnedList(context, request, list.field);
+    return;
+  }
+  const ownerIn = ownerList(backend, request);
+  if (ownerIn !== undefined) {
+    void serveOwned(context, request, ownerIn);
     return;
   }
   if (request.method === "ping") {
@@ -151,13 +163,33 @@ export function serveRequest(context: SessionContext, request: Message): void {
   serveOne(context, request);
 }
 
+/** Forwards a request for an item without prefix, once its target is known and the rules permit the item. */
+async function serveOwned(
+  context: SessionContext,
+  request: Message,
+  list: "tools" | "prompts",
+): Promise<void> {
+  const { exchange, backend, access } = context;
+  if (backend.owners?.known({ exchange, jwt: access.jwt }, list) === undefined) {
+    const asked = await askOwners(context, request, list, () => true);
+    if (exchange.isOver) return;
+    if ("kind" in asked) {
+      new ClientStream(exchange, request.id, backend.timeouts.keepAlive).fail(asked);
+      return;
+    }
+  }
+  const methods = isStateless(context) ? statelessMethods : sessionMethods;
+  if (isPermitted(exchange, backend, access, methods, request)) serveOne(context, request);
+}
+
 /** Forwards a request that names an item to the item's target. */
 function serveOne(context: SessionContext, request: Message): void {
   const { exchange, backend } = context;
   const addressed = addressedPrimitive(request);
   // Checked by serveMcp before: a named item exists and is visible.
   const item = addressed?.kind === "item" ? addressed.item : undefined;
-  const found = item && resolvePrimitive(backend, item);
+  const caller = { exchange, jwt: context.access.jwt };
+  const found = item && resolvePrimitive(backend, item, caller);
   if (item === undefined || found === undefined) {
     respondRpcError(exchange, 200, "MCP", {
       id: request.id,

@@ -90,7 +90,8 @@ class Subscription {
   #requestFor(active: ActiveTarget): Message {
     const { exchange, backend, access } = this.#context;
     const uris = this.#asked.uris.flatMap((name) => {
-      const found = resolvePrimitive(backend, { kind: "resource", name });
+      const caller = { exchange, jwt: access.jwt };
+      const found = resolvePrimitive(backend, { kind: "resource", name }, caller);
       if (found === undefined || found.index !== active.index) return [];
       const item = { name: found.name, target: found.target.name };
       const isShown = isAllowed(access, exchange, this.#request.method, "resource", item);

@@ -108,12 +108,19 @@ export async function checkLock(
   return { kind: "withheld", text: rpcError(request.id, rpcCode.invalidParams, text) };
 }
 
+/** Returns what distinguishes callers whom a target may show different lists. */
+export function callerOf(exchange: Exchange, jwt: JwtVariable): string {
+  const { remoteAddress, record } = exchange;
+  const sent = ["mcp-session-id", "authorization", "cookie"].map((name) => exchange.header(name));
+  return JSON.stringify([...sent, remoteAddress, jwt?.iss, jwt?.sub, record.caller]);
+}
+
 /** Maximum number of pages of a list; a longer one counts as endless. */
 const MAX_PAGES = 100;
 
-/** Requests a whole list from a target. */
-async function listedItems(
-  { ask, request }: LockedCall,
+/** Requests a whole list from a target, in the revision of a client's `request`. */
+export async function listedItems(
+  { ask, request }: Pick<LockedCall, "ask" | "request">,
   list: ItemList,
 ): Promise<readonly ListedDefinition[] | TargetFailure> {
   const items: ListedDefinition[] = [];

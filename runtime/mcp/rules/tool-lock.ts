@@ -17,6 +17,7 @@ import { matchesTemplate } from "../protocol/uri-template.ts";
 
 import {
   type AskForList,
+  callerOf,
   checkLock,
   type ItemLock,
   type ListedDefinition,
@@ -100,10 +101,7 @@ export class ToolLock implements ItemLock {
   }
 
   ownerOf(exchange: Exchange, jwt: JwtVariable, target: string): ListOwner {
-    const { remoteAddress, record, gateway } = exchange;
-    const sent = ["mcp-session-id", "authorization", "cookie"].map((name) => exchange.header(name));
-    const caller = JSON.stringify([...sent, remoteAddress, jwt?.iss, jwt?.sub, record.caller]);
-    return { target, caller, warn: gateway.warn };
+    return { target, caller: callerOf(exchange, jwt), warn: exchange.gateway.warn };
   }
 
   /** Whether a listed item is visible; the result also decides about the caller's next calls. */

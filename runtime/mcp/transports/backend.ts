@@ -3,6 +3,7 @@ import type { Exchange } from "../../http/exchange.ts";
 import { openUpstream } from "../../http/upstream/open-upstream.ts";
 import type { Upstream, UpstreamSettings } from "../../http/upstream/upstream.ts";
 import type { Message } from "../protocol/message.ts";
+import type { ItemOwners } from "./item-owners.ts";
 import { Replicas } from "./replicas.ts";
 import type { SentTrace } from "./sent-trace.ts";
 import type { SessionBridge } from "./session-bridge.ts";
@@ -30,6 +31,8 @@ export interface McpBackendSettings {
   readonly prefix?: boolean;
   /** `failClosed`: the request fails if one target fails; `failOpen`: the other targets respond without it. */
   readonly failureMode: "failClosed" | "failOpen";
+  /** Targets of tools and prompts whose names have no prefix although there are several targets; absent if they have one. */
+  readonly owners?: ItemOwners;
   /** Methods that rules name; where there are rules, only these and MCP's own methods pass. */
   readonly ruledMethods?: readonly string[];
   readonly timeouts: McpTimeouts;

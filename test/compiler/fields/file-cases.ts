@@ -49,6 +49,14 @@ const login = {
   redirectURI: "https://c.test/callback",
 };
 
+/** Authorization servers whose issuers have a form of their own. */
+const entra = { issuer: "https://a.test/t/v2.0", provider: { entra: {} }, clientId: "aa" };
+const descope = {
+  issuer: "https://a.test/v1/apps/agentic/p/s",
+  provider: { descope: {} },
+  clientId: "aa",
+};
+
 /** A limit that counts the tokens of models. */
 const spending = { localRateLimit: [{ tokens: 3, unit: "Seconds" }] };
 
@@ -105,6 +113,11 @@ export const seeds: readonly unknown[] = [
     ),
   ),
   gateway({ routes: [{ backends: [{ mcp: { targets: [target] } }] }] }),
+  ...[entra, descope].map((mcpAuthentication) =>
+    gateway({
+      routes: [{ policies: { mcpAuthentication }, backends: [{ mcp: { targets: [target] } }] }],
+    }),
+  ),
   gateway({ routes: [{ backends: [{ mcp: { targets: [child] } }] }] }),
   gateway({ routes: [{ backends: [{ mcp: { targets: [described] } }] }] }),
   gateway(
@@ -372,6 +385,9 @@ const knownLogin = {
 const exchange = { host: "127.0.0.1:9000" };
 const application = { tenant_id: "aa", client_id: "bb", client_secret: "${AA}" };
 const azureOpenAI = { endpoint: "a.test", deploymentName: "d", apiVersion: "v1" };
+const places = [{ header: { name: "x-a" } }, { queryParameter: { name: "a" } }];
+const role = (name: string) => ({ roleArn: `arn:aws:iam::123456789012:role/${name}` });
+const tagged = { ...role("a"), tags: [{ key: "a", value: "aa" }] };
 const limit = { maxTokens: 5, tokensPerFill: 5, fillInterval: "7s" };
 const tls = { cert: "cert.pem", key: "key.pem" };
 
@@ -450,7 +466,11 @@ export const known: KnownValues = {
   "tracing.path": ["/a", "/b"],
   randomSampling: [0.5, true],
   clientSampling: [0.5, true],
-  mcpAuthentication: [{ issuer: issuer[0], jwks: { inline: keySet("a") } }],
+  mcpAuthentication: [
+    { issuer: issuer[0], jwks: { inline: keySet("a") } },
+    { ...entra, clientSecret: { file: "a.json" } },
+  ],
+  "mcpAuthentication.clientSecret": [...secret, { file: "a.json" }],
   jwtAuth: [provider, { providers: [provider] }],
   jwks: [{ inline: keySet("a") }, { url: "https://a.test/keys", cacheDuration: "3s" }],
   "jwtAuth.providers.[]": [provider],
@@ -469,7 +489,22 @@ export const known: KnownValues = {
   "jwks.file": ["a.json", "b.json"],
   "keys.[].key": secret,
   "keys.[].keyHash": [`sha256:${"a".repeat(64)}`, `sha256:${"b".repeat(64)}`],
-  "backendAuth.key": secret,
+  "backendAuth.key": [...secret, { value: "${AA}" }],
+  "backendAuth.key.file": ["a.json", "b.json"],
+  "backendAuth.key.value": [...secret, { file: "a.json" }],
+  "backendTunnel.policies.backendAuth.key": [...secret, { file: "a.json" }],
+  "credentials.[].key": [...secret, { file: "a.json" }],
+  "credentials.[]": [{ location: places[0], key: "${AA}" }],
+  "gcp.credential": [...secret, { file: "a.json" }],
+  ...Object.fromEntries(
+    ["key.location", "passthrough.location", "credentials.[].location"].map((field) => [
+      field,
+      places,
+    ]),
+  ),
+  "oauthTokenExchange.authorizationLocation": places,
+  "assumeRole.roleArn": [role("a").roleArn, role("b").roleArn],
+  "assumeRole.sessionName": ["aa", "bb"],
   oauthTokenExchange: [exchange],
   "oauthTokenExchange.host": ["127.0.0.1:9000", "127.0.0.1:9002"],
   "oauthTokenExchange.path": ["/a", "/b"],
@@ -487,6 +522,7 @@ export const known: KnownValues = {
       secretAccessKey: "${AA}",
       sessionToken: "${BB}",
     },
+    { region: "eu-west-1", service: "lambda", assumeRole: tagged },
   ],
   secretAccessKey: secret,
   sessionToken: secret,

@@ -278,8 +278,15 @@ const keys = Object.fromEntries(
     "clientSecret",
     "tenantId",
     "clientId",
+    "credentials.json",
+    "token",
   ].map((key) => [key, ""]),
 );
+
+/** An API key's digest that differs by letter. */
+function hashOf(letter: string): string {
+  return JSON.stringify({ keyHash: `sha256:${letter.repeat(64)}` });
+}
 
 /** Resources that they refer to. */
 export const world: readonly ConfigValue[] = [
@@ -289,10 +296,25 @@ export const world: readonly ConfigValue[] = [
   ...["a", "b"].flatMap((name) => [
     object("Secret", name, { stringData: keys }),
     object("ConfigMap", name, { data: { "ca.crt": "", "gwc.lock.yaml": lock(name) } }),
+    object("ConfigMap", `keys-${name}`, { data: { one: hashOf(name) } }, { a: `${name}${name}` }),
   ]),
 ];
 
 const objects = ["aa", "a", "b"];
+
+const entra = {
+  issuer: "https://a.test/t/v2.0",
+  jwks: remoteKeys,
+  provider: "Entra",
+  clientId: "aa",
+};
+
+const placedKey = { location: { header: { name: "x-a" } }, secretRef: { name: "a" } };
+
+const assumeRole = {
+  roleArn: "arn:aws:iam::123456789012:role/a",
+  tags: [{ key: "a", value: "aa" }],
+};
 
 const targetService = { group: "", kind: "Service", name: "a" };
 
@@ -390,6 +412,20 @@ export const known: KnownValues = {
   "perPort.[].port": [8443, 8444],
   "perPort.[]": [byPort],
   "secretRef.name": objects,
+  "secretRef.key": ["token", "clientSecret"],
+  "auth.location": [{ header: { name: "x-a" } }, { cookie: { name: "a" } }],
+  "credentials.[].location": [{ header: { name: "x-a" } }, { cookie: { name: "a" } }],
+  "credentials.[]": [placedKey],
+  secretRef: [{ name: "a" }],
+  clientSecretRef: [{ name: "a" }],
+  "clientSecretRef.key": ["token", "clientSecret"],
+  "auth.aws": [
+    { region: "eu-west-1", serviceName: "lambda" },
+    { region: "eu-west-1", serviceName: "lambda", assumeRole },
+  ],
+  "auth.azure": [{ secretRef: { name: "a" } }, { workloadIdentity: {} }],
+  "assumeRole.roleArn": ["arn:aws:iam::123456789012:role/a", "arn:aws:iam::123456789012:role/b"],
+  "assumeRole.sessionName": ["aa", "bb"],
   "clientSecretRef.name": objects,
   "traffic.oidc": [knownLogin],
   "traffic.extAuth": [
@@ -415,9 +451,13 @@ export const known: KnownValues = {
   "addresses.[].value": ["192.0.2.1", "192.0.2.2"],
   "jwks.inline": [keySet("a"), keySet("b")],
   "jwks.remote": [{ jwksPath: "/keys", backendRef: { name: "a", port: 80 } }],
-  "mcp.authentication": [{ issuer: "https://a.test", jwks: remoteKeys }],
+  "mcp.authentication": [
+    { issuer: "https://a.test", jwks: remoteKeys },
+    entra,
+    { ...entra, clientSecretRef: { name: "a" } },
+  ],
   "mcp.authentication.jwks": [remoteKeys],
-  "backend.auth": [{ secretRef: { name: "a" } }],
+  auth: [{ secretRef: { name: "a" }, credentials: [placedKey] }],
   tunnel: [{ url: "http://proxy.test:3128" }],
   "tracing.path": ["/one", "/two"],
   "otlp.path": ["/one", "/two"],
@@ -441,6 +481,7 @@ export const known: KnownValues = {
   llmProvider2: [{ endpoint: "a.test", deploymentName: "d", apiVersion: "v1" }],
   apiVersion: ["preview", "2024-10-21"],
   "selector.services.matchLabels": [{ a: "aa" }, { a: "bb" }],
+  "configMapSelector.matchLabels": [{ a: "aa" }, { a: "bb" }],
   "targetSelectors.[].group": [GATEWAY, "aa"],
   "targetSelectors.[].kind": ["HTTPRoute", "Gateway"],
   "targetSelectors.[].sectionName": ["one", "aa"],
@@ -449,7 +490,6 @@ export const known: KnownValues = {
   "oauthTokenExchange.url": ["https://a.test/one", "https://a.test/two"],
   "oauthTokenExchange.clientAuth": [{ clientId: "aa", secretRef: { name: "a" } }],
   "oauthTokenExchange.additionalParams.*": ["'a'", "'b'"],
-  "auth.aws.secretRef": [{ name: "a" }],
   "urlRewrite.path": pathChanges,
   "requestRedirect.path": pathChanges,
   replacePrefixMatch: ["/a", "/b"],
