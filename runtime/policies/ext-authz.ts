@@ -1,13 +1,18 @@
 import type { JsonObject } from "../cel/variables.ts";
 import type { GrpcChannel } from "../grpc/channel.ts";
-import { Authorization } from "../grpc/gen/envoy/service/auth/v3/external_auth_pb.ts";
+import {
+  Authorization,
+  type CheckResponse,
+  type DeniedHttpResponse,
+} from "../grpc/gen/envoy/service/auth/v3/external_auth_pb.ts";
 import { GrpcError } from "../grpc/status.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { grpcStatus } from "../http/grpc-status.ts";
 import type { OnAbort } from "../process/on-abort.ts";
 import { grpcCallout } from "../telemetry/callout.ts";
+import { headerEdits, removedNames, replyHeaders } from "./envoy/header-edits.ts";
+import type { ServerReply } from "./envoy/server-reply.ts";
 import { checkRequest } from "./ext-authz/check-request.ts";
-import { verdictOf } from "./ext-authz/check-response.ts";
 import {
   type BodyForwarding,
   type ForwardedBody,
@@ -23,6 +28,7 @@ import {
   applyFailure,
   applyVerdict,
   type NoVerdict,
+  plainVerdict,
 } from "./ext-authz/verdict.ts";
 import type { VerdictCache } from "./ext-authz/verdict-cache.ts";
 import { plainValues } from "./transformations/plain-values.ts";
@@ -142,4 +148,41 @@ async function authorize(
   const mayContinue = applyVerdict(exchange, found, server.name);
   if (isCached && isAsker && lifetime !== undefined) cache.keep(key, found, lifetime());
   return mayContinue;
+}
+
+/** Converts a server's response (`service.auth.v3.CheckResponse`). Only its status decides whether the request is allowed. */
+function verdictOf({ status, httpResponse, dynamicMetadata }: CheckResponse): AuthorizationVerdict {
+  const metadata = dynamicMetadata;
+  const code = status?.code ?? 0;
+  if (code !== 0) {
+    const denied = httpResponse.case === "deniedResponse" ? httpResponse.value : undefined;
+    return {
+      ...plainVerdict,
+      status: `gRPC status ${code}`,
+      denial: denied === undefined ? "refusal" : denialOf(denied),
+      metadata,
+    };
+  }
+  if (httpResponse.case !== "okResponse") return { ...plainVerdict, metadata };
+  const allowed = httpResponse.value;
+  return {
+    ...plainVerdict,
+    removed: removedNames(allowed.headersToRemove),
+    headers: headerEdits(allowed.headers, "overwrite"),
+    query: {
+      set: allowed.queryParametersToSet.map(({ key, value }) => [key, value]),
+      removed: allowed.queryParametersToRemove,
+    },
+    responseHeaders: headerEdits(allowed.responseHeadersToAdd, "append"),
+    metadata: metadata ?? allowed.dynamicMetadata,
+  };
+}
+
+function denialOf({ status, headers, body }: DeniedHttpResponse): ServerReply {
+  const code = status?.code ?? 0;
+  return {
+    status: code >= 200 && code <= 599 ? code : 403,
+    headers: replyHeaders(headers, body !== ""),
+    body,
+  };
 }

@@ -4,6 +4,7 @@ import type { HeaderValue } from "../grpc/gen/envoy/config/core/v3/base_pb.ts";
 import {
   type RateLimitResponse,
   RateLimitResponse_Code,
+  type RateLimitResponse_DescriptorStatus,
   RateLimitService,
 } from "../grpc/gen/envoy/service/ratelimit/v3/rls_pb.ts";
 import { GrpcError } from "../grpc/status.ts";
@@ -22,7 +23,6 @@ import {
   descriptorOf,
   type LimitDescriptor,
 } from "./remote-rate-limit/descriptor.ts";
-import { strictestLimit } from "./remote-rate-limit/limit-headers.ts";
 
 /** A service that counts for all gateways. */
 export interface LimitService {
@@ -183,4 +183,22 @@ function countTokens(
       gateway.warn(`did not count tokens of route ${record.route}: ${response.message}`);
     }
   });
+}
+
+/** Returns the headers of the limit with the least remaining; none if no limit is known. */
+function strictestLimit(
+  statuses: readonly RateLimitResponse_DescriptorStatus[],
+): ReadonlyMap<string, string> {
+  const limited = statuses.filter(({ currentLimit }) => currentLimit !== undefined);
+  const [strictest] = limited.toSorted((a, b) => a.limitRemaining - b.limitRemaining);
+  if (strictest === undefined) return new Map();
+  const { currentLimit, limitRemaining, durationUntilReset } = strictest;
+  const headers = new Map([
+    ["x-ratelimit-limit", String(currentLimit?.requestsPerUnit)],
+    ["x-ratelimit-remaining", String(limitRemaining)],
+  ]);
+  if (durationUntilReset !== undefined) {
+    headers.set("x-ratelimit-reset", String(durationUntilReset.seconds));
+  }
+  return headers;
 }

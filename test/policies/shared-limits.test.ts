@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { LiveContext } from "../../runtime/gateway/live-context.ts";
 import { Metrics } from "../../runtime/metrics/metrics.ts";
-import { persistedTables } from "../../runtime/policies/local-rate-limit/persisted-tables.ts";
+import { persistedTables } from "../../runtime/policies/local-rate-limit/shared-persisted-limits.ts";
 import { SharedUses } from "../../runtime/policies/local-rate-limit/shared-uses.ts";
 import { releaseLock } from "../../runtime/process/thread-lock.ts";
 import { root } from "../harness/root.ts";

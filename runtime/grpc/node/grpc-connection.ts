@@ -7,7 +7,6 @@ import type { Connect } from "../../net/connector.ts";
 import type { CallHandler, CallStream, SharedConnection } from "../../process/shared-connection.ts";
 import { startupError } from "../../process/startup-error.ts";
 import { MINUTE, MiB, SECOND } from "../../process/units.ts";
-import { ResetAllowance } from "./reset-allowance.ts";
 
 /** The server of calls and how it is reached. */
 export interface GrpcTarget {
@@ -269,5 +268,28 @@ class GrpcCall implements CallStream {
       this.cancel();
     }, PATIENCE);
     this.#laterReset.unref();
+  }
+}
+
+/** Burst of resets, and milliseconds per further one. nghttp2 closes a connection at 1,000 and 33 per second. */
+const AT_ONCE = 100;
+const INTERVAL = 50;
+
+/**
+ * Limits the resets of calls on a connection. Servers close connections with too many resets (CVE-2023-44487) and with them
+ * the calls of others, so clients that disconnect must not cause that.
+ */
+class ResetAllowance {
+  #left = AT_ONCE;
+  #since = performance.now();
+
+  /** Returns false if no reset is allowed now. */
+  take(): boolean {
+    const now = performance.now();
+    this.#left = Math.min(AT_ONCE, this.#left + (now - this.#since) / INTERVAL);
+    this.#since = now;
+    if (this.#left < 1) return false;
+    this.#left -= 1;
+    return true;
   }
 }
