@@ -1,3 +1,4 @@
+import { presentForm } from "../import/agentgateway/present-form.ts";
 import { formatOf, IMPORT_FORMATS, type ImportFile, importers } from "../import/formats.ts";
 import { importedText } from "../import/imported-text.ts";
 import { type AcceptedFile, acceptedFile } from "../import/remove-unsupported.ts";
@@ -49,13 +50,20 @@ async function importFile(
   const checked = acceptedFile(isYaml ? file : `${file}.yaml`, written, host);
   if (typeof checked === "string") return refused(file, `cannot be imported: ${checked}`);
   const count = (read?.left.length ?? 0) + checked.refused.length;
-  const stdout = withRefused(checked);
+  const stdout = withRefused(from === "agentgateway" ? presented(checked) : checked);
   if (count === 0) return { exitCode: 0, stdout };
   return {
     exitCode: 1,
     stdout,
     stderr: `note: skipped ${count} ${count === 1 ? "part" : "parts"} of ${positionals.join(", ")}: read the comments before you serve the result\n`,
   };
+}
+
+/** Returns an accepted file of agentgateway in its present form. */
+function presented({ text, refused: removed, closed }: AcceptedFile): AcceptedFile {
+  const form = presentForm(text);
+  const moved = closed.map((route) => form.moved.get(route) ?? route);
+  return { text: form.text, refused: removed, closed: moved };
 }
 
 /** Returns the problem of a file that needs no conversion but must be YAML. */

@@ -68,26 +68,27 @@ const FIRST_GATEWAY = `# An MCP endpoint on port 3000, in front of one MCP serve
 #   gwc check    reports mistakes
 #   gwc build    compiles it to TypeScript, and to one file that needs only Node.js
 
-binds:
-  - port: 3000
-    listeners:
-      - routes:
-          - name: tools
-            policies:
-              # Pages of any origin may use the endpoint (MCP clients in a browser).
-              cors:
-                allowOrigins: ["*"]
-                allowHeaders: [content-type, authorization, mcp-protocol-version, mcp-method, mcp-name, mcp-session-id]
-                exposeHeaders: [mcp-session-id]
-              # Clients see and can call only these tools.
-              # mcpAuthorization:
-              #   rules:
-              #     - mcp.tool.name == "echo"
-            backends:
-              - mcp:
-                  targets:
-                    - name: everything
-                      stdio:
-                        cmd: npx
-                        args: ["-y", "@modelcontextprotocol/server-everything@2026.8.31"]
+gateways:
+  default:
+    port: 3000
+
+routes:
+  - name: tools
+    policies:
+      # Pages of any origin may use the endpoint (MCP clients in a browser).
+      cors:
+        allowOrigins: ["*"]
+        allowHeaders: [content-type, authorization, mcp-protocol-version, mcp-method, mcp-name, mcp-session-id]
+        exposeHeaders: [mcp-session-id]
+      # Clients see and can call only these tools.
+      # mcpAuthorization:
+      #   rules:
+      #     - mcp.tool.name == "echo"
+    backends:
+      - mcp:
+          targets:
+            - name: everything
+              stdio:
+                cmd: npx
+                args: ["-y", "@modelcontextprotocol/server-everything@2026.8.31"]
 `;

@@ -58,7 +58,7 @@ export function acceptedFile(file: string, text: string, host: Host): AcceptedFi
 
 /** Parts that restrict which requests a route serves. */
 const RESTRICTING: ReadonlySet<string | number> = new Set([
-  ...["policies", "matches", "hostnames", "hostname", "tls", "address"],
+  ...["policies", "matches", "hostnames", "hostname", "tls", "address", "gateways"],
 ]);
 
 /** Policies that do not restrict access. */

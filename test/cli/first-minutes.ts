@@ -47,7 +47,7 @@ export async function firstMinutes(): Promise<string> {
       "While it runs, you edit the rules and make a mistake. The last good version is still served.",
     ),
   );
-  edit("              # mcpAuthorization:\n              #   rules:\n              #     - ", RULE);
+  edit("      # mcpAuthorization:\n      #   rules:\n      #     - ", RULE);
   await running.seen(/last good version/, started);
   const refused = running.output.length;
   parts.push(
@@ -83,8 +83,7 @@ const INTRODUCTION = `# The first minutes
 In an empty folder, with gwc installed (\`npm i gwc-*.tgz\`): what is typed, and what comes back. Made by running the
 commands.`;
 
-const RULE =
-  '              mcpAuthorization:\n                rules:\n                  - mcp.tool.name = "echo"\n#';
+const RULE = '      mcpAuthorization:\n        rules:\n          - mcp.tool.name = "echo"\n#';
 
 function text(sentence: string): string {
   return sentence;

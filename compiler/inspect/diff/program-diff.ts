@@ -133,7 +133,7 @@ function routesOf({ listeners }: TcpBindNode): ReadonlyMap<string, readonly Poli
   );
 }
 
-/** Returns the settings of a port without access policies and PROXY protocol; with `isByListener`, TLS is compared for each listener. */
+/** Returns the settings of a port without names of listeners, access policies and PROXY protocol; with `isByListener`, TLS is compared for each listener. */
 function withoutAccess(
   { listeners, proxyProtocol: _, mode, ...bind }: TcpBindNode,
   isByListener: boolean,
@@ -143,10 +143,12 @@ function withoutAccess(
   return {
     ...bind,
     mode: isByListener ? mode.kind : mode,
-    listeners: listeners.map(({ admission: __, handshake, routes, ...listener }) => ({
-      ...listener,
-      tls: tlsOf({ tls: listener.tls, ...(handshake && { handshake }) }, ofPort),
-      routes: routes.map((route) => ({ ...route, policies: left(route.policies) })),
-    })),
+    listeners: listeners.map(
+      ({ id: __, name: ___, admission: ____, handshake, routes, ...listener }) => ({
+        ...listener,
+        tls: tlsOf({ tls: listener.tls, ...(handshake && { handshake }) }, ofPort),
+        routes: routes.map((route) => ({ ...route, policies: left(route.policies) })),
+      }),
+    ),
   };
 }

@@ -241,7 +241,7 @@ describe("gwc import of agentgateway", () => {
       /DECIDE: removed, line 8: .*mystery: targets\[0\] has no field "mystery"/,
     );
     expect(stdout).toContain("routes[0] answers 503");
-    const [tools, other] = value.binds[0].listeners[0].routes;
+    const [tools, other] = value.routes;
     expect(tools.policies.directResponse.status).toBe(503);
     expect(tools.policies.cors).toEqual({ allowOrigins: ["*"] });
     expect(other).toEqual({
@@ -250,9 +250,24 @@ describe("gwc import of agentgateway", () => {
     });
   });
 
-  it("leaves a file as it is that gwc reads whole", async () => {
+  it("rewrites binds as gateways and routes", async () => {
     const whole = file.replace(', oidc: {issuer: "https://a"}', "").replace(", mystery: 5", "");
-    expect(await imported(whole)).toMatchObject({ code: 0, stdout: whole });
+    const { code, stdout } = await imported(whole);
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: `gateways:
+  default:
+    port: 3000
+routes:
+  # the tools
+  - name: tools
+    policies: { cors: { allowOrigins: [ "*" ] } }
+    backends: [ { mcp: { targets: [ { name: a, mcp: { host: "http://a:1/mcp" } } ] } } ]
+  - matches: [ { path: { pathPrefix: /b } } ]
+    backends: [ { host: "localhost:99" } ]
+`,
+    });
+    expect(await imported(stdout)).toMatchObject({ code: 0, stdout });
   });
 });
 
