@@ -8,6 +8,7 @@ import {
   type Schema,
   text,
   unsupported,
+  unsupportedBut,
 } from "../schema/schema.ts";
 import {
   controllerName,
@@ -114,6 +115,23 @@ const protocol: Schema<"HTTP" | "HTTPS" | "TLS" | "TCP" | "UDP"> = choice(
   { unsupportedValues: { UDP: "UDP proxying", HBONE: "mesh tunnels (HBONE)" } },
 );
 
+/** TLS options of a listener: keys of gwc, and known ones of other projects that cannot be built. */
+const tlsOptions = object(
+  {
+    "gwc.dev/min-tls-version": choice("Minimum TLS version of the listener.", ["1.2", "1.3"]),
+    "gwc.dev/max-tls-version": choice("Maximum TLS version of the listener.", ["1.2", "1.3"]),
+    "agentgateway.dev/tls-certificate-source": unsupportedBut(
+      "certificates that the gateway signs itself",
+      "issue the certificates with cert-manager, and name their Secrets in certificateRefs",
+    ),
+    "gateway.istio.io/tls-terminate-mode": unsupportedBut(
+      "certificates of the mesh for clients",
+      "name a Secret with a certificate in certificateRefs",
+    ),
+  },
+  { description: "Versions of TLS that override those of `frontend.tls`." },
+);
+
 const listenerFields = {
   name: sectionName,
   hostname,
@@ -130,7 +148,7 @@ const listenerFields = {
         maxItems: 64,
         description: "Secret with the certificate, `tls.crt` and `tls.key`.",
       }),
-      options: map(anyText(), { unsupported: "TLS options" }),
+      options: tlsOptions,
       frontendValidation,
     },
     {

@@ -1,6 +1,6 @@
 import { GATEWAY_GROUP, resourceKind } from "../../../1-parse/kubernetes/kinds.ts";
 import { isPartial } from "../../../config/broken-parts.ts";
-import type { ListenerResource } from "../../../config/resources.ts";
+import type { ListenerResource, ListenerTlsResource } from "../../../config/resources.ts";
 import { childOf, keyPlace, type Origin } from "../../../diagnostics/diagnostic.ts";
 import { guarded } from "../../../diagnostics/guarded.ts";
 import type { CertificateFiles } from "../../../ir/tls.ts";
@@ -12,6 +12,7 @@ import type {
   ObjectReference,
   RouteKind,
 } from "../../../manifests/manifests.ts";
+import { readTlsVersion } from "../../standalone/frontend.ts";
 import { byAge, type Inventory, resourceName } from "../inventory/inventory.ts";
 import { follow, type ReferenceContext } from "../inventory/references.ts";
 import { checkCertificate, mountedName } from "../inventory/secrets.ts";
@@ -65,7 +66,7 @@ export function listenersOf(
           hostname: spec.hostname ?? "*",
           // UDP listeners have been reported and are never served.
           protocol: spec.protocol === "UDP" ? "TCP" : spec.protocol,
-          tls: certificateOf(spec, owner, gateway, origin, context),
+          tls: tlsOf(spec, owner, gateway, origin, context),
           pathHandling: undefined,
           policies: [],
           origin,
@@ -216,6 +217,26 @@ function isLetIn(
     cause: "NotAllowed",
   });
   return false;
+}
+
+/** Returns TLS of a listener: its certificate, and the versions in its options. */
+function tlsOf(
+  spec: ListenerSpec,
+  owner: KubernetesListener["owner"],
+  gateway: ManifestOf<"Gateway">,
+  origin: Origin,
+  context: ReferenceContext,
+): ListenerTlsResource | undefined {
+  const certificate = certificateOf(spec, owner, gateway, origin, context);
+  const { "gwc.dev/min-tls-version": min, "gwc.dev/max-tls-version": max } =
+    spec.tls?.options ?? {};
+  return (
+    certificate && {
+      ...certificate,
+      minVersion: readTlsVersion(min),
+      maxVersion: readTlsVersion(max),
+    }
+  );
 }
 
 /** Returns the mounted files of a listener's certificate. */
