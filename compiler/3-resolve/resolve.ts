@@ -34,6 +34,7 @@ import { resolveConnectionRules } from "./connection-rules.ts";
 import { certificateOf, checkVersions, ownHandshake, resolveTls } from "./listener-tls.ts";
 import { checkListeners } from "./listeners.ts";
 import { resolveMetricLabels } from "./metric-labels.ts";
+import { reportIdleCatalog, resolveModelCatalog } from "./model-catalog.ts";
 import { checkPathRules } from "./path-handling.ts";
 import { namedServer } from "./policies.ts";
 import { effectiveRoutes, resolvePreRouting } from "./pre-routing.ts";
@@ -104,6 +105,7 @@ function resolveGateway(
     backends: gateway.backends,
     listeners: new Map(gateway.listeners.map((listener) => [listener.key, listener])),
     listenerNames: new Identifiers(unitNames(), "Listener"),
+    modelPrices: resolveModelCatalog(gateway.modelCatalog, lookup),
   };
   checkListeners(gateway, context);
   checkVersions(gateway.frontend.tls, diagnostics);
@@ -112,6 +114,7 @@ function resolveGateway(
   const admission = connectionRules === undefined ? [] : [connectionRules];
   const binds = resolveBinds(gateway, routes, admission, context, cache);
   checkToolLocks(binds, diagnostics);
+  reportIdleCatalog(gateway, binds, diagnostics);
   const tcp = resolveTcpBinds(
     gateway,
     resources.filter((resource) => resource.kind === "tcpRoute"),

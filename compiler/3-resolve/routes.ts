@@ -16,6 +16,7 @@ import type { PolicyKind, PolicyUse } from "../ir/policies.ts";
 import type { RouteNode } from "../ir/program.ts";
 import type { Identifiers } from "../model/identifiers.ts";
 import type { PathMatch, RouteMatch, ValueMatch, ValueMatchConfig } from "../model/matches.ts";
+import type { ModelPrices } from "../model/model-prices.ts";
 import {
   identities,
   identityFields,
@@ -48,6 +49,8 @@ export interface RouteContext extends ListenerContext {
   readonly listeners: ReadonlyMap<string, ListenerResource>;
   /** Names of listeners, separate because they name another kind of function. */
   readonly listenerNames: Identifiers;
+  /** Prices of models; `undefined` if the configuration has none. */
+  readonly modelPrices?: ModelPrices | undefined;
 }
 
 /** A route with its matches, without its listeners. */

@@ -6,6 +6,7 @@ import type { MeshNode } from "../ir/mesh.ts";
 import type { PathHandling, ProcessNode, RouteRefusal } from "../ir/program.ts";
 import type { ClientCertificatesNode } from "../ir/tls.ts";
 import type { MatchRank, ValueMatchConfig } from "../model/matches.ts";
+import type { CatalogSource } from "../model/model-prices.ts";
 import type { PolicyConfig } from "../policies/index.ts";
 import type { AccessLogConfig } from "./access-log.ts";
 import type { CipherSuite, FrontendConfig } from "./frontend.ts";
@@ -42,6 +43,8 @@ export interface GatewayResource {
   readonly tracing: TracingConfig | undefined;
   /** Settings of log levels; the last one is used. */
   readonly logLevels: readonly LevelsConfig[];
+  /** Sources of prices of models; absent if there are none. */
+  readonly modelCatalog?: readonly CatalogSource[];
   /** Mesh that it belongs to; `undefined` if none. */
   readonly mesh?: MeshNode | undefined;
   /** Deployment in a cluster; `undefined` for a standalone file. */

@@ -140,8 +140,19 @@ export interface LlmCall {
   readonly reasoningTokens?: number;
   readonly totalTokens?: number;
   readonly countTokens?: number;
+  readonly cost?: LlmCost;
   readonly prompt?: readonly { readonly role: string; readonly content: string }[];
   readonly params?: JsonObject;
+}
+
+/** `llm.cost`: costs of a call in US dollars, by the kind of its tokens. */
+export interface LlmCost {
+  readonly total: number;
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+  readonly reasoning: number;
 }
 
 /** `llmRequest`: the parsed body of an LLM request. */

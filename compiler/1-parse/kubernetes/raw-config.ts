@@ -1,6 +1,6 @@
 import type { ConfigPath, Diagnostics, Origin } from "../../diagnostics/diagnostic.ts";
 import type { ConfigValue } from "../../schema/config-values.ts";
-import { type Infer, list, object, text } from "../../schema/schema.ts";
+import { type Infer, list, object, text, unsupported } from "../../schema/schema.ts";
 import { validator } from "../../schema/validate.ts";
 import { withoutIgnored } from "../ignored-fields.ts";
 import { pathHandlingSchema } from "../standalone/listener.ts";
@@ -36,10 +36,12 @@ export function parseRawConfig(
 }
 
 function rawConfigSchema() {
-  const { name: _, ...fields } = standaloneFields();
+  const { name: _, config, ...fields } = standaloneFields();
+  const modelCatalog = unsupported("prices of models in manifests");
   return object(
     {
       ...fields,
+      config: { ...config, properties: { ...config.properties, modelCatalog } },
       listeners: list(
         object(
           { name: text("The listener's name."), pathHandling: pathHandlingSchema },

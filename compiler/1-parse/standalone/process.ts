@@ -15,6 +15,7 @@ import {
   unsupportedBut,
 } from "../../schema/schema.ts";
 import { logFieldsSchema } from "./frontend.ts";
+import { modelCatalogSchema } from "./model-catalog.ts";
 import { processTracingSchema } from "./tracing.ts";
 
 const PORT_ALONE =
@@ -131,6 +132,7 @@ export const processSchema = object(
       65_536,
       Number.MAX_SAFE_INTEGER,
     ),
+    modelCatalog: modelCatalogSchema(),
     connectionMinTerminationDeadline: duration("How long listeners stay open after SIGTERM.", {
       default: "0s",
     }),
@@ -139,10 +141,7 @@ export const processSchema = object(
     }),
     ...ignoredSettings,
     ...Object.fromEntries(
-      ["modelCatalog", "customFunctions", "hbone"].map((key) => [
-        key,
-        unsupported(`config.${key}`),
-      ]),
+      ["customFunctions", "hbone"].map((key) => [key, unsupported(`config.${key}`)]),
     ),
     ...Object.fromEntries(
       ["xdsAddress", "xdsAuthToken", "caAddress", "caAuthToken", "localXdsPath"].map((key) => [

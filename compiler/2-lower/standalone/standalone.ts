@@ -4,6 +4,7 @@ import { listenerTraffic, reportIdle } from "../../config/sections.ts";
 import { childOf, type Diagnostics } from "../../diagnostics/diagnostic.ts";
 import { readAccessLogs, readLogLevels } from "./access-log.ts";
 import { frontendSections, readFrontend } from "./frontend.ts";
+import { readModelCatalog } from "./model-catalog.ts";
 import { readProcess, reportAdminAddress, settleThreads } from "./process.ts";
 import { lowerServed } from "./served.ts";
 import { readTracings } from "./tracing.ts";
@@ -38,6 +39,7 @@ export function lowerStandalone(
     logLevels: readLogLevels(file.config?.logging, childOf(origin, "config", "logging")),
     backends,
     listeners,
+    ...readModelCatalog(file.config?.modelCatalog, childOf(origin, "config", "modelCatalog")),
     origin,
   };
   return [gateway, ...routes];

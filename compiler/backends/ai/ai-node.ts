@@ -1,4 +1,5 @@
 import type { Dialect } from "../../../runtime/llm/chat/formats.ts";
+import type { ModelPrice } from "../../../runtime/llm/chat/prices.ts";
 import type { KeyHeader } from "../../../runtime/llm/providers/provider.ts";
 import type { Origin } from "../../diagnostics/diagnostic.ts";
 import type { BackendConnection } from "../../model/connections.ts";
@@ -48,6 +49,8 @@ export interface AiProviderNode {
   readonly system: string;
   /** Fixed model; `undefined` if the request names it. */
   readonly model: string | undefined;
+  /** Prices of its models; `undefined` if there are none. */
+  readonly prices: Readonly<Record<string, ModelPrice>> | undefined;
   /** Function that converts model names to those of the provider's paths; `undefined` if they are the same. */
   readonly modelName: "vertexModel" | undefined;
   readonly url: Text;

@@ -84,6 +84,7 @@ export function resolveProvider(
     id: camelCase(name),
     kind: options.kind,
     system: systemOf(options),
+    prices: pricesOf(config, context),
     model: modelOf(options),
     url: secureUrl(at.url, connection),
     base: at.base,
@@ -180,6 +181,24 @@ function dialectOf<Kind extends ProviderKind>(
   const guardrail = providerOf<Kind>(kind).guardrail?.(value);
   const caching = policies?.promptCaching?.value;
   return { ...(guardrail && { guardrail }), ...(caching && { caching }) };
+}
+
+/** Returns the prices of a provider's models; reports a fixed model without a price. */
+function pricesOf(
+  { options, optionsOrigin }: ProviderConfig,
+  { modelPrices, diagnostics }: BackendResolveContext,
+): AiProviderNode["prices"] {
+  if (modelPrices === undefined) return undefined;
+  const system = systemOf(options);
+  const { kind, fileKeys } = providerOf(options.kind);
+  const names = [system, kind, ...fileKeys];
+  const all = names.map((name) => modelPrices[name]).find((each) => each !== undefined);
+  const model = modelOf(options);
+  if (model === undefined) return all;
+  const price = all?.[model];
+  if (price !== undefined) return { [model]: price };
+  diagnostics.report("unpriced-model", childOf(optionsOrigin, "model"), { model, system });
+  return undefined;
 }
 
 function headersOf<Kind extends ProviderKind>({

@@ -1,5 +1,9 @@
+import type { ModelPrices } from "../../model/model-prices.ts";
 import type { DestinationContext } from "./destination.ts";
 import type { IdentityContext } from "./known-identities.ts";
 
 /** Services needed to resolve a backend of a route. */
-export interface BackendResolveContext extends DestinationContext, IdentityContext {}
+export interface BackendResolveContext extends DestinationContext, IdentityContext {
+  /** Prices of models; `undefined` if the configuration has none. */
+  readonly modelPrices?: ModelPrices | undefined;
+}

@@ -1,4 +1,4 @@
-import { BOOL, BYTES, DYN, INT, listOf, mapOf, STRING } from "../types/types.ts";
+import { BOOL, BYTES, DOUBLE, DYN, INT, listOf, mapOf, STRING } from "../types/types.ts";
 import {
   ALL,
   countVariable,
@@ -30,6 +30,18 @@ const ITEMS: readonly VariableDefinition[] = [
     "The URI of the resource. A rule must allow every form of it: `FILE:///a/../b` is also `file:///b`.",
   ),
 ];
+
+/** Defines a part of the costs of an LLM call. */
+function costVariable(name: string, doc: string): VariableDefinition {
+  return {
+    path: `llm.cost.${name}`,
+    type: DOUBLE,
+    phases: ON_RESPONSE,
+    doc,
+    access: ["llm", "?cost", `?${name}`],
+    mayFail: true,
+  };
+}
 
 const MODELS: readonly VariableDefinition[] = [
   {
@@ -68,6 +80,20 @@ const MODELS: readonly VariableDefinition[] = [
   countVariable("reasoningTokens", "Completion tokens spent on reasoning."),
   countVariable("totalTokens", "Total tokens."),
   countVariable("countTokens", "The response of a token count request."),
+  {
+    path: "llm.cost",
+    type: objectType("llm.cost"),
+    phases: ON_RESPONSE,
+    doc: "Costs of the call in US dollars; absent without a price in `modelCatalog`.",
+    access: ["llm", "?cost"],
+    mayFail: true,
+  },
+  costVariable("total", "Total costs."),
+  costVariable("input", "Costs of the prompt, without tokens of the cache."),
+  costVariable("output", "Costs of the completion, without reasoning."),
+  costVariable("cacheRead", "Costs of tokens read from the cache."),
+  costVariable("cacheWrite", "Costs of tokens written to the cache."),
+  costVariable("reasoning", "Costs of reasoning."),
   {
     path: "llm.prompt",
     type: listOf(mapOf(STRING, STRING)),

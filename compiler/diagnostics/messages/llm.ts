@@ -156,6 +156,21 @@ export const llmMessages = {
     explanation:
       "`health` decides which server of several gets a request. `tokenize` deducts an estimate from token limits. Without them, nothing changes.",
   }),
+  "bad-model-catalog": message<{ problem: string }>({
+    severity: "error",
+    text: ({ problem }) => `this model catalog cannot be used: ${problem}`,
+    hint: () =>
+      "write providers: { NAME: { models: { MODEL: { rates: { input: 3, output: 15 } } } } }",
+    explanation:
+      "A model catalog has prices by provider and model, in US dollars for a million tokens. A file is JSON or YAML.",
+  }),
+  "unpriced-model": message<{ model: string; system: string }>({
+    severity: "warning",
+    text: ({ model, system }) => `the model catalog has no price for "${model}" of ${system}`,
+    hint: ({ model, system }) => `add providers: { ${system}: { models: { "${model}": {...} } } }`,
+    explanation:
+      "Without a price, `llm.cost` is absent, and logs and metrics have no costs of the model's calls.",
+  }),
   "unguarded-streams": message<Record<never, never>>({
     severity: "warning",
     text: () => "clients can bypass response guards by requesting a stream",

@@ -1,5 +1,6 @@
-import type { JsonObject, LlmCall } from "../../cel/variables.ts";
+import type { JsonObject, LlmCall, LlmCost } from "../../cel/variables.ts";
 import type { ResponseFacts } from "../chat/formats.ts";
+import { costOf, type ModelPriceList } from "../chat/prices.ts";
 import { isJsonObject } from "../chat/request-object.ts";
 import type { Usage } from "../chat/usage.ts";
 import type { ChatCall } from "./chat-call.ts";
@@ -22,6 +23,8 @@ export class CallAttributes implements LlmCall {
   reasoningTokens?: number;
   totalTokens?: number;
   countTokens?: number;
+  /** Costs in US dollars; absent if prices or tokens are unknown. */
+  cost?: LlmCost;
 
   constructor(call: ChatCall) {
     const { model, isStream } = call;
@@ -53,11 +56,18 @@ export class CallAttributes implements LlmCall {
     ];
   }
 
-  /** Adds the facts of a response. */
-  note({ model, usage, counted }: ResponseFacts): void {
+  /** Adds the facts of a response. `requested`: the model by its name at the provider. */
+  note(
+    { model, usage, counted }: ResponseFacts,
+    requested: string,
+    prices: ModelPriceList | undefined,
+  ): void {
     if (counted !== undefined) this.countTokens = counted;
     if (model !== undefined) this.responseModel = model;
-    if (usage !== undefined) noteTokens(this, usage);
+    if (usage === undefined) return;
+    noteTokens(this, usage);
+    const price = prices?.get(model ?? requested) ?? prices?.get(requested);
+    if (price !== undefined) this.cost = costOf(price, usage);
   }
 }
 

@@ -1,7 +1,8 @@
 import type { ServerHealth } from "../../backends/server-health.ts";
-import { type Histogram, LabelTree } from "../../metrics/family.ts";
+import { type Histogram, LabelTree, type Sample } from "../../metrics/family.ts";
 import type { Metrics } from "../../metrics/metrics.ts";
 import {
+  modelCost,
   modelDuration,
   modelFirstToken,
   modelPerToken,
@@ -74,6 +75,11 @@ export class ModelMetrics implements ServerStates {
     series.firstToken.add(firstToken);
     if (usage === undefined || usage.output < 2) return;
     series.perToken.add((duration - firstToken) / (usage.output - 1));
+  }
+
+  /** Adds the costs of a call, in US dollars. */
+  cost(figures: ModelCallFigures, dollars: number): void {
+    this.#seriesOf(figures).cost.value += dollars;
   }
 
   /** Reports the health of a provider. Replaces a provider of the same name from an earlier configuration. */
@@ -162,6 +168,7 @@ class ModelSeries {
   readonly #durations = new Map<string, Histogram>();
   #input: Histogram | undefined;
   #output: Histogram | undefined;
+  #cost: Sample | undefined;
   #firstToken: Histogram | undefined;
   #perToken: Histogram | undefined;
 
@@ -188,6 +195,11 @@ class ModelSeries {
   get output(): Histogram {
     this.#output ??= this.#metrics.histogram(modelTokens, ...this.#labels, "output");
     return this.#output;
+  }
+
+  get cost(): Sample {
+    this.#cost ??= this.#metrics.counter(modelCost, ...this.#labels);
+    return this.#cost;
   }
 
   get firstToken(): Histogram {

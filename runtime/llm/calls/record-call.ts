@@ -76,17 +76,23 @@ export function recordResponse(
   call: ProviderCall,
   outcome: AttemptOutcome,
 ): void {
-  const { name, system, health } = call.target.provider;
+  const { name, system, health, prices } = call.target.provider;
   const fields = logFields(record);
   fields.set("gen_ai.provider.name", system);
   const error = outcome.kind === "abandoned" ? undefined : outcome.error;
   if (error === undefined) fields.delete("error.type");
   else fields.set("error.type", error.kind);
   const metrics = gateway.metrics.part(ModelMetrics);
-  metrics.call(figures(call, outcome));
+  const called = figures(call, outcome);
+  metrics.call(called);
   if (health !== undefined) metrics.provider(record.route ?? "unknown", name, health);
   if (outcome.kind === "failed") return;
-  call.attributes.note(usedFacts(call, outcome));
+  call.attributes.note(usedFacts(call, outcome), call.model, prices);
+  const { cost } = call.attributes;
+  if (cost !== undefined) {
+    fields.set("llm.cost", String(Number(cost.total.toFixed(9))));
+    metrics.cost(called, cost.total);
+  }
   if (call.operation !== "count_tokens") countTokens(record, call.attributes);
   if (outcome.kind === "abandoned") return;
   const { model, id, usage, finish } = outcome.facts;

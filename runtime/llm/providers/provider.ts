@@ -3,6 +3,7 @@ import { HeaderNames } from "../../http/headers/header-lines.ts";
 import { type AddedFields, addedFields, fieldLines } from "../../http/http1/fields.ts";
 import { openUpstream } from "../../http/upstream/open-upstream.ts";
 import type { Upstream, UpstreamSettings } from "../../http/upstream/upstream.ts";
+import type { ModelPriceList } from "../chat/prices.ts";
 
 /** Complete settings of one provider of a route. */
 export interface ProviderSettings extends UpstreamSettings {
@@ -12,6 +13,8 @@ export interface ProviderSettings extends UpstreamSettings {
   readonly system: string;
   /** Model of every request; absent: the requested one. */
   readonly model?: string;
+  /** Prices of its models, by its names; absent if they are not known. */
+  readonly prices?: ModelPriceList;
   /** Headers of every request to it: a flat list, names in lower case. */
   readonly headers?: readonly string[];
   /** Header that forwards the client's own key; absent if the gateway has its own key. */
@@ -46,6 +49,7 @@ export interface Provider {
   readonly shown: ShownName;
   readonly system: string;
   readonly model: string | undefined;
+  readonly prices: ModelPriceList | undefined;
   /** Headers of every request to it, including Host: a flat list. */
   readonly headers: readonly string[];
   /** The same with BODY_HEADERS, as lines; `undefined` if they cannot be written as lines. */
@@ -95,7 +99,7 @@ export const BODY_HEADERS: readonly string[] = [
 
 /** Opens a provider. Connects on the first call. Throws StartupError on a malformed URL. */
 export function openProvider(settings: ProviderSettings): Provider {
-  const { name, system, model, headers = [], clientKey, health, ...server } = settings;
+  const { name, system, model, prices, headers = [], clientKey, health, ...server } = settings;
   const { set = [], add = [] } = server.responseHeaders ?? {};
   const changed = [...set, ...add];
   const withheld = new Set([...CREDENTIALS, ...headers.filter((_, index) => index % 2 === 0)]);
@@ -107,6 +111,7 @@ export function openProvider(settings: ProviderSettings): Provider {
     shown: new ShownName(name),
     system,
     model,
+    prices,
     headers: own,
     headerLines: fieldLines([...own, ...BODY_HEADERS]),
     withheld,

@@ -1,4 +1,4 @@
-import type { GaugeMetric, HistogramMetric } from "../metric.ts";
+import type { CounterMetric, GaugeMetric, HistogramMetric } from "../metric.ts";
 
 /** Two to the power of 0, 2, 4, ... 26. */
 const tokenBounds = Array.from({ length: 14 }, (_, index) => 4 ** index);
@@ -25,6 +25,19 @@ export const modelTokens = {
   ],
   bounds: tokenBounds,
 } as const satisfies HistogramMetric;
+
+/** `gen_ai_client_cost_usd_total` */
+export const modelCost = {
+  kind: "counter",
+  name: "gen_ai_client_cost_usd_total",
+  help: "Costs of requests to models in US dollars, by the prices of the model catalog.",
+  labels: [
+    "gen_ai_operation_name",
+    "gen_ai_provider_name",
+    "gen_ai_request_model",
+    "gen_ai_response_model",
+  ],
+} as const satisfies CounterMetric;
 
 /** `gen_ai_server_request_duration` */
 export const modelDuration = {

@@ -45,6 +45,7 @@ function providerCode(node: ProviderNode, functions: AiFunctions): Code {
     system: node.system,
     model: modelCode(node),
     ...upstreamSettings(node.url, node.connection, node.key && keyCode(node.key)),
+    prices: pricesCode(node),
     ...(node.defaultPath !== undefined && { url: apiUrlCode(node, node.defaultPath) }),
     headers: node.headers.length === 0 ? undefined : node.headers,
     clientKey: node.clientKey && keyHeaderCode(node.clientKey),
@@ -59,6 +60,14 @@ function apiUrlCode({ url, connection }: ProviderNode, path: string): Code {
   const read = imported("gwc/runtime/process/startup-values", "apiUrl");
   const address = connection.tls === undefined ? url : upstreamUrl(url, true);
   return code`${call(read, [literal(address), value(path)])}`;
+}
+
+function pricesCode({ prices = {} }: ProviderNode): Code | undefined {
+  const rows = Object.entries(prices).map(([model, { rates, tiers }]): [string, Printable] => [
+    model,
+    { rates: { ...rates }, tiers: tiers?.map((tier) => ({ ...tier, rates: { ...tier.rates } })) },
+  ]);
+  return rows.length === 0 ? undefined : code`new Map(${literal(rows)})`;
 }
 
 /** Returns the model of all requests, as the provider's paths name it. */

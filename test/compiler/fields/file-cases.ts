@@ -18,12 +18,17 @@ const model = { name: "aa", provider: { openAI: {} } };
 const models = {
   groups: [{ providers: [model] }, { providers: [{ name: "bb", provider: { anthropic: {} } }] }],
 };
+const tiers = [{ contextOver: 9, rates: { input: 2 } }];
 const custom = { formats: [{ type: "completions" }] };
 const bedrock = { name: "aa", provider: { bedrock: { model: "anthropic.claude-sonnet-4" } } };
 const bedrocks = { groups: [{ providers: [bedrock] }] };
 const agentRuntimeArn = "arn:aws:bedrock-agentcore:us-west-2:123456789012:runtime/a-1";
 const agent = { agentCore: { agentRuntimeArn } };
 const listenerTls = { cert: "cert.pem", key: "key.pem" };
+
+function catalog(input: number) {
+  return { inline: { providers: { openai: { models: { m: { rates: { input } } } } } } };
+}
 
 function gateway(listener: object, rest: object = {}): object {
   return { ...rest, binds: [{ port: 3000, listeners: [listener] }] };
@@ -219,6 +224,14 @@ export const seeds: readonly unknown[] = [
     { provider: "vertex", params: { vertexProject: "a" } },
     { provider: "bedrock", params: { awsRegion: "eu-west-1" } },
   ].map((model) => ({ llm: { models: [{ name: "m", ...model }] } })),
+  {
+    config: {
+      modelCatalog: [
+        { inline: { providers: { openai: { models: { m: { rates: { input: 1 }, tiers } } } } } },
+      ],
+    },
+    llm: { models: [{ name: "m", provider: "openAI" }] },
+  },
   ...[
     { custom: { formats: [{ type: "completions" }] } },
     { custom: { formats: [{ type: "completions" }], providerOverride: "a" } },
@@ -365,6 +378,8 @@ export const files: Readonly<Record<string, string>> = {
   get "key.pem"() {
     return pairText("key");
   },
+  "a.prices.json": JSON.stringify(catalog(1).inline),
+  "b.prices.json": JSON.stringify(catalog(2).inline),
   "a.openapi.json": api("/a"),
   "b.openapi.json": api("/b"),
   "a.lock.yaml": lock("a"),
@@ -393,6 +408,8 @@ const tls = { cert: "cert.pem", key: "key.pem" };
 
 /** Parts of a schema that others share and that cannot act in some place: using them there is a mistake. */
 export const told: readonly (readonly [part: string, code: string])[] = [
+  ["rates.inputAudio", "idle-model-field"],
+  ["rates.outputAudio", "idle-model-field"],
   ["mcp.targets.[].policies.ai.", "misplaced-field"],
   ["extAuthz.policies.backendAuth.passthrough", "misplaced-field"],
   ["extAuthz.policies.backendAuth.oauthTokenExchange.", "misplaced-field"],
@@ -603,6 +620,9 @@ export const known: KnownValues = {
   "provider.custom": [custom, { formats: [{ type: "messages" }] }],
   "formats.[].type": ["completions", "messages"],
   baseUrl: ["http://127.0.0.1:9000/v1", "http://127.0.0.1:9002/v1"],
+  "config.modelCatalog": [[catalog(1)], [catalog(2)]],
+  "modelCatalog.[].file": ["a.prices.json", "b.prices.json"],
+  "modelCatalog.[].inline": [catalog(1).inline, catalog(2).inline],
   visibility: ["internal", "public"],
   resourceType: ["foundry", "openAI"],
   azureResourceType: ["foundry", "openAI"],

@@ -1,0 +1,95 @@
+import { MAX_RATE } from "../../model/model-prices.ts";
+import {
+  anyText,
+  either,
+  type Infer,
+  integer,
+  list,
+  map,
+  number,
+  object,
+  text,
+} from "../../schema/schema.ts";
+
+/** Type of a valid `modelCatalog`. */
+export type ModelCatalogValue = Infer<ReturnType<typeof modelCatalogSchema>>;
+
+/** Returns the schema of the prices of models. */
+export function modelCatalogSchema() {
+  const catalog = object(
+    {
+      providers: map(
+        object({
+          models: map(
+            object({
+              rates: rates("Prices of the model."),
+              tiers: list(
+                object(
+                  {
+                    contextOver: integer(
+                      "Number of prompt tokens above which the prices apply.",
+                      0,
+                      Number.MAX_SAFE_INTEGER,
+                    ),
+                    rates: rates("Prices that replace those of the model."),
+                  },
+                  { required: ["contextOver", "rates"] },
+                ),
+                { description: "Prices of long prompts." },
+              ),
+            }),
+            { description: "Models, by their names at the provider." },
+          ),
+        }),
+        { description: "Providers, by their names in logs: `openai`, `anthropic`, `groq`." },
+      ),
+    },
+    { required: ["providers"] },
+  );
+  return list(
+    object(
+      {
+        file: text("Path of a JSON or YAML file with the catalog, read when the gateway is built."),
+        inline: either(anyText(), catalog, {
+          description: "The catalog itself, or its JSON as a string.",
+        }),
+      },
+      { exactlyOneOf: ["file", "inline"] },
+    ),
+    {
+      description:
+        "Prices of models. Later catalogs replace models of earlier ones. They are the source of `llm.cost`, and of the costs in logs and metrics.",
+    },
+  );
+}
+
+/** Returns the schema of prices. */
+function rates(description: string) {
+  return object(
+    {
+      input: rate("Prompt tokens."),
+      output: rate("Tokens of completions."),
+      cacheRead: rate("Prompt tokens read from the cache; the price of `input` by default."),
+      cacheWrite: rate("Prompt tokens written to the cache; the price of `input` by default."),
+      reasoning: rate("Tokens spent on reasoning; the price of `output` by default."),
+      inputAudio: audioRate(),
+      outputAudio: audioRate(),
+    },
+    { description: `${description} In US dollars for a million tokens.` },
+  );
+}
+
+function rate(description: string) {
+  return either(
+    number("", 0, MAX_RATE),
+    text("", { pattern: "^[0-9]{1,9}(\\.[0-9]{1,6})?$", form: "a decimal number" }),
+    { description },
+  );
+}
+
+function audioRate() {
+  return {
+    ...rate(""),
+    description: "Not used: providers' counts of audio tokens are parts of `input` and `output`.",
+  };
+}

@@ -1,0 +1,79 @@
+import { parse } from "yaml";
+import { backendOf } from "../backends/index.ts";
+import type { ConnectionContext } from "../backends/parts/connection.ts";
+import type { GatewayResource } from "../config/resources.ts";
+import { childOf, type Diagnostics, keyPlace } from "../diagnostics/diagnostic.ts";
+import type { BindNode } from "../ir/program.ts";
+import {
+  type CatalogSource,
+  type ModelPrices,
+  mergeModelPrices,
+  readModelPrices,
+} from "../model/model-prices.ts";
+
+/** Reads the prices of models; invalid catalogs are reported and left out. `undefined` if there are none. */
+export function resolveModelCatalog(
+  sources: readonly CatalogSource[] | undefined,
+  context: ConnectionContext,
+): ModelPrices | undefined {
+  if (sources === undefined) return undefined;
+  const read = sources.map((source) => readSource(source, context));
+  return mergeModelPrices(read.filter((each) => each !== undefined));
+}
+
+/** Reports prices that no backend uses. */
+export function reportIdleCatalog(
+  { modelCatalog, origin }: GatewayResource,
+  binds: readonly BindNode[],
+  diagnostics: Diagnostics,
+): void {
+  if (modelCatalog === undefined) return;
+  const nodes = binds.flatMap(({ listeners }) =>
+    listeners.flatMap(({ routes }) => routes.flatMap((route) => route.backends)),
+  );
+  if (nodes.some(({ kind }) => backendOf(kind).protocol === "llm")) return;
+  const at = keyPlace(childOf(origin, "config", "modelCatalog"));
+  const params = { field: "modelCatalog", actsOn: "requests to models" };
+  diagnostics.report("idle-model-field", at, params);
+}
+
+function readSource(
+  { catalog, origin }: CatalogSource,
+  { host, diagnostics, resolvePath }: ConnectionContext,
+): ModelPrices | undefined {
+  if ("file" in catalog) {
+    const path = resolvePath(catalog.file, origin);
+    const read = host.readText(path);
+    if (read.kind === "text") return pricesOf(read.text);
+    diagnostics.report("file-not-found", origin, { file: catalog.file, problem: read.problem });
+    return undefined;
+  }
+  return "text" in catalog ? pricesOf(catalog.text) : checked(catalog.value);
+
+  function pricesOf(text: string): ModelPrices | undefined {
+    const value = yamlValue(text);
+    return value === undefined ? refused("it is neither JSON nor YAML") : checked(value);
+  }
+
+  function checked(value: unknown): ModelPrices | undefined {
+    const found = readModelPrices(value);
+    if (typeof found === "string") return refused(found);
+    const { prices, hasAudio } = found;
+    const params = { field: "inputAudio", actsOn: "counts of audio tokens" };
+    if (hasAudio) diagnostics.report("idle-model-field", origin, params);
+    return prices;
+  }
+
+  function refused(problem: string): undefined {
+    diagnostics.report("bad-model-catalog", origin, { problem });
+  }
+}
+
+/** Parses YAML, of which JSON is a part; returns `undefined` if it is invalid. */
+function yamlValue(text: string): unknown {
+  try {
+    return parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,109 @@
+import type { ModelPrice, TokenRates } from "../../runtime/llm/chat/prices.ts";
+import type { Origin } from "../diagnostics/diagnostic.ts";
+
+/** Maximum price of a million tokens, in US dollars. */
+export const MAX_RATE = 1_000_000_000;
+
+/** Prices of models by provider and model. */
+export type ModelPrices = Readonly<Record<string, Readonly<Record<string, ModelPrice>>>>;
+
+/** A source of prices, as configured. */
+export interface CatalogSource {
+  readonly catalog:
+    | { readonly file: string }
+    | { readonly text: string }
+    | { readonly value: unknown };
+  readonly origin: Origin;
+}
+
+/** A catalog that was read. */
+interface ReadPrices {
+  readonly prices: ModelPrices;
+  /** Whether it has prices of audio tokens, which providers' counts do not distinguish. */
+  readonly hasAudio: boolean;
+}
+
+/** Reads a catalog; returns what is wrong with it as a string. */
+export function readModelPrices(value: unknown): ReadPrices | string {
+  const problems: string[] = [];
+  const prices = mapFields(fieldsOf(value).providers, (provider, name) =>
+    mapFields(fieldsOf(provider).models, (model, id): ModelPrice => {
+      const at = `providers.${name}.models.${id}`;
+      const { rates, tiers } = fieldsOf(model);
+      const own = readRates(rates, `${at}.rates`, problems);
+      const all = Array.isArray(tiers) ? tiers : [];
+      const read = all.map((tier, index) => readTier(tier, `${at}.tiers[${index}]`, problems));
+      const isRising = read.every(
+        ({ contextOver }, index) => contextOver > (read[index - 1]?.contextOver ?? -1),
+      );
+      if (!isRising) problems.push(`${at}.tiers are not sorted by "contextOver"`);
+      return read.length === 0 ? { rates: own } : { rates: own, tiers: read };
+    }),
+  );
+  if (!isFields(value) || !isFields(value.providers)) return 'the field "providers" is missing';
+  return (
+    problems[0] ?? { prices, hasAudio: /"(?:input|output)Audio":/.test(JSON.stringify(value)) }
+  );
+}
+
+/** Merges catalogs: later ones replace models of earlier ones. */
+export function mergeModelPrices(all: readonly ModelPrices[]): ModelPrices {
+  const merged: Record<string, Readonly<Record<string, ModelPrice>>> = {};
+  for (const prices of all)
+    for (const [provider, models] of Object.entries(prices))
+      merged[provider] = { ...merged[provider], ...models };
+  return merged;
+}
+
+function readTier(
+  value: unknown,
+  at: string,
+  problems: string[],
+): NonNullable<ModelPrice["tiers"]>[number] {
+  const { contextOver, rates } = fieldsOf(value);
+  const isCount = typeof contextOver === "number" && contextOver >= 0;
+  if (!isCount) problems.push(`${at}.contextOver is not a number of tokens`);
+  return {
+    contextOver: isCount ? contextOver : 0,
+    rates: readRates(rates, `${at}.rates`, problems),
+  };
+}
+
+/** Rates that are used, and those that catalogs may have besides. */
+const RATES = ["input", "output", "cacheRead", "cacheWrite", "reasoning"] as const;
+const OTHERS: readonly string[] = ["inputAudio", "outputAudio"];
+
+function readRates(value: unknown, at: string, problems: string[]): TokenRates {
+  const fields = fieldsOf(value);
+  for (const key of Object.keys(fields))
+    if (!RATES.some((rate) => rate === key) && !OTHERS.includes(key))
+      problems.push(`${at} has no field "${key}"`);
+  const found = RATES.flatMap((key) => {
+    const given = fields[key];
+    if (given === undefined) return [];
+    const isDecimal = typeof given === "number" || (typeof given === "string" && given !== "");
+    const rate = isDecimal ? Number(given) : Number.NaN;
+    if (rate >= 0 && rate <= MAX_RATE) return [[key, rate] as const];
+    problems.push(`${at}.${key} is not a price`);
+    return [];
+  });
+  return Object.fromEntries(found);
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function mapFields<Result>(
+  value: unknown,
+  change: (value: unknown, name: string) => Result,
+): Readonly<Record<string, Result>> {
+  const entries = Object.entries(fieldsOf(value));
+  return Object.fromEntries(entries.map(([name, each]) => [name, change(each, name)]));
+}
+
+function fieldsOf(value: unknown): Fields {
+  return isFields(value) ? value : {};
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

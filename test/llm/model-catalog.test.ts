@@ -1,0 +1,88 @@
+import { expect, it } from "vitest";
+import { freePort } from "../harness/free-port.ts";
+import { startGateway } from "../harness/gateway.ts";
+import { startScripted } from "../harness/scripted.ts";
+
+/** A server whose answers use 1,000 prompt tokens, 200 of them cached, and 100 tokens of output. */
+function startServer() {
+  return startScripted((response, _, { body }) => {
+    const { model } = JSON.parse(body.toString());
+    const message = { role: "assistant", content: "Hi.", refusal: null };
+    const usage = {
+      prompt_tokens: 1000,
+      completion_tokens: 100,
+      total_tokens: 1100,
+      prompt_tokens_details: { cached_tokens: 200 },
+    };
+    const choices = [{ index: 0, message, logprobs: null, finish_reason: "stop" }];
+    const whole = { id: "c1", object: "chat.completion", created: 1, model, choices, usage };
+    response.writeHead(200, { "content-type": "application/json" });
+    response.end(JSON.stringify(whole));
+  });
+}
+
+async function ask(url: string, model: string): Promise<number> {
+  const body = JSON.stringify({ model, messages: [{ role: "user", content: "Hello" }] });
+  const headers = { "content-type": "application/json" };
+  const response = await fetch(`${url}/v1/chat/completions`, { method: "POST", headers, body });
+  await response.arrayBuffer();
+  return response.status;
+}
+
+it("calls cost what the catalog says, in logs, metrics and expressions", async () => {
+  const server = await startServer();
+  const base = { providers: { ollama: { models: { small: { rates: { input: 1, output: 1 } } } } } };
+  const params = { baseUrl: `http://${server.host}/v1` };
+  const rates = { input: "3", output: "15", cacheRead: "0.5" };
+  const tiers = [{ contextOver: 999, rates: { output: "30" } }];
+  const gateway = await startGateway({
+    files: { "prices.json": JSON.stringify(base) },
+    config: {
+      config: {
+        modelCatalog: [
+          { file: "prices.json" },
+          { inline: { providers: { ollama: { models: { large: { rates, tiers } } } } } },
+          { inline: JSON.stringify({ providers: { vllm: { models: { m: { rates } } } } }) },
+        ],
+        logging: { fields: { add: { "cost.cached": "llm.cost.cacheRead" } } },
+      },
+      llm: {
+        port: await freePort(),
+        models: [
+          { name: "*", provider: "ollama", params },
+          { name: "m", provider: "vllm", params: { ...params, model: "m" } },
+        ],
+      },
+    },
+  });
+  expect(await ask(gateway.url, "small")).toBe(200);
+  await gateway.seen(/request.model=small .*llm.cost=0.0011( |$)/);
+  // 800 prompt tokens, 200 cached ones, and output above the tier.
+  expect(await ask(gateway.url, "large")).toBe(200);
+  await gateway.seen(/request.model=large .*llm.cost=0.0055 .*cost.cached=0.0001( |$)/);
+  expect(await ask(gateway.url, "m")).toBe(200);
+  await gateway.seen(/request.model=m .*llm.cost=0.004( |$)/);
+  expect(await ask(gateway.url, "unknown")).toBe(200);
+  await gateway.seen(/request.model=unknown (?!.*llm.cost=)/);
+  const stats = await fetch(`http://127.0.0.1:${await gateway.statsPort()}/metrics`);
+  const metrics = await stats.text();
+  expect(metrics).toMatch(/gen_ai_client_cost_usd_total\{[^}]*"large"[^}]*\} 0.0055/);
+});
+
+it("a budget counts the costs of the catalog", async () => {
+  const server = await startServer();
+  const params = { baseUrl: `http://${server.host}/v1` };
+  const models = { a: { rates: { input: 1000, output: 0 } } };
+  const gateway = await startGateway({
+    config: {
+      config: { modelCatalog: [{ inline: { providers: { ollama: { models } } } }] },
+      llm: {
+        port: await freePort(),
+        models: [{ name: "a", provider: "ollama", params }],
+        policies: { localRateLimit: [{ budget: 1, unit: "Hours", cost: "llm.cost.total" }] },
+      },
+    },
+  });
+  expect(await ask(gateway.url, "a")).toBe(200);
+  expect(await ask(gateway.url, "a")).toBe(429);
+});
