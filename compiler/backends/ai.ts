@@ -21,8 +21,14 @@ export const ai: Backend<"ai", AiValue, AiConfig, AiNode, never, KubernetesAiVal
   kubernetes: kubernetesAi,
   protocol: "llm",
   carries: ({ config: { groups, models }, policies }) => {
-    const isCalled = resolveRoutes(policies?.ai).some(({ type }) => CALLED.has(type));
-    const traffic = ["llm", isCalled ? "llmCalls" : "llmOthers", ...NAMED_SERVER] as const;
+    const types = resolveRoutes(policies?.ai).map(({ type }) => type);
+    const isCalled = types.some((type) => CALLED.has(type));
+    const traffic = [
+      "llm",
+      isCalled ? "llmCalls" : "llmOthers",
+      ...(types.includes("Passthrough") ? ["passedCalls" as const] : []),
+      ...NAMED_SERVER,
+    ] as const;
     return groups.flat().map(({ policies: own, tokenize }) => {
       const section = tokenize && tokenizeSection(tokenize, models !== undefined);
       return { traffic, own, sections: section === undefined ? [] : [section] };

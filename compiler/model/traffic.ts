@@ -23,6 +23,7 @@ const kinds = {
   llm: { words: "requests to models", side: "message" },
   countedCalls: { words: "requests to models whose tokens are counted", side: "message" },
   llmCalls: { words: "model calls", side: "message" },
+  passedCalls: { words: "requests that are passed through to models", side: "message" },
   llmOthers: { words: "model sessions and model lists", side: "message" },
   tokenLimits: { words: "token limits (`localRateLimit`)", side: "message" },
   upstreams: { words: "connections to backends", side: "backend" },

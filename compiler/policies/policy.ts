@@ -65,6 +65,8 @@ export interface Policy<Kind extends string, Config, Settings, Value, Kubernetes
 export interface PolicyTraits<Config, Settings> {
   /** Traffic that it can act on; using it elsewhere is a mistake. */
   readonly actsOn: readonly Traffic[];
+  /** Set if nothing is less protected without it: using it where it cannot act is only a warning. */
+  readonly isOptional?: true;
   /**
    * Whether it responds to every request that reaches it, so that the route needs no backend and later policies
    * never run.

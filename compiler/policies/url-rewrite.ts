@@ -67,7 +67,8 @@ export const urlRewrite: Policy<
   scope: ["route"],
   schema,
   traits: {
-    actsOn: ["forwards"],
+    actsOn: ["forwards", "passedCalls"],
+    isOptional: true,
   },
   lowering: {
     merge: "replace",

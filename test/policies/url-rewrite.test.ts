@@ -107,3 +107,15 @@ it("Host is replaced, entirely or partly", async () => {
   expect((await seen("/authority-none")).host).toBe("shop.example:8080");
   expect(await seen("/both/x")).toEqual({ url: "/x", host: "c.example" });
 });
+
+it("a path of calls that have paths of their own is a warning", () => {
+  const backend = { ai: { provider: { openAI: {} }, hostOverride: "127.0.0.1:9" } };
+  const codes = (routes: object) =>
+    findings({
+      policies: { urlRewrite: { path: { prefix: "" } }, ai: { routes } },
+      paths: [{ pathPrefix: "/openai" }],
+      backends: [backend],
+    });
+  expect(codes({ "/v1/chat/completions": "completions" })).toEqual(["idle-model-field"]);
+  expect(codes({ "*": "passthrough" })).toEqual([]);
+});

@@ -34,8 +34,7 @@ export function routeFields() {
     hostnames: list(
       { ...hostname, maxLength: 256 },
       {
-        minItems: 1,
-        description: "Hostnames that it serves; all of the listener by default.",
+        description: "Hostnames that it serves; all of the listener by default, or if empty.",
       },
     ),
     matches: listOfParts(matchSchema, {

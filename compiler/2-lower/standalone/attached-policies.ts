@@ -170,8 +170,8 @@ export function placementsOf(
 }
 
 /**
- * Removes attached policies that have no effect here because there is no traffic for them; `undefined` traffic is
- * unknown.
+ * Removes attached policies, and optional ones, that have no effect here because there is no traffic for them;
+ * `undefined` traffic is unknown.
  */
 export function actingThere(
   policies: readonly PolicyConfig[],
@@ -179,9 +179,10 @@ export function actingThere(
   carried: readonly Traffic[] | undefined,
 ): readonly PolicyConfig[] {
   if (carried === undefined) return policies;
-  return policies.filter(
-    (each) => !attached.includes(each) || acts(policyOf(each.kind).traits.actsOn, carried),
-  );
+  return policies.filter((each) => {
+    const { actsOn, isOptional = false } = policyOf(each.kind).traits;
+    return (!attached.includes(each) && !isOptional) || acts(actsOn, carried);
+  });
 }
 
 /** Merges policies; the specific ones override the general ones. */

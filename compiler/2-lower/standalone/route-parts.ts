@@ -154,7 +154,8 @@ export function meetPolicies(
 ): void {
   for (const { kind, origin } of policies) {
     const name = String(origin.path.at(-1));
-    sections.meet({ name, actsOn: policyOf(kind).traits.actsOn, origin }, carried);
+    const { actsOn, isOptional = false } = policyOf(kind).traits;
+    sections.meet({ name, actsOn, isOptional, origin }, carried);
   }
 }
 

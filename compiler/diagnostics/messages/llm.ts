@@ -154,7 +154,8 @@ export const llmMessages = {
     text: ({ field, actsOn }) => `"${field}" applies to ${actsOn}, but there are none`,
     hint: () => "remove it",
     explanation:
-      "`health` decides which server of several gets a request. `tokenize` deducts an estimate from token limits. Without them, nothing changes.",
+      "`health` decides which server of several gets a request. `tokenize` deducts an estimate from token limits. Without them, nothing changes. " +
+      "`urlRewrite` changes the path that a backend sees: calls of models and MCP servers have paths of their own.",
   }),
   "bad-model-catalog": message<{ problem: string }>({
     severity: "error",
