@@ -1,6 +1,7 @@
 import path from "node:path";
 import { editorSchemaText } from "../../compiler/commands/schema.ts";
 import { referenceDocuments } from "../../compiler/inspect/reference/documents.ts";
+import { compatibilityPage } from "../conformance/compatibility/page.ts";
 import { root } from "../harness/root.ts";
 import { mistakesDocument } from "./mistakes/mistakes.ts";
 
@@ -14,6 +15,7 @@ export interface GeneratedDoc {
 export function generatedDocs(): readonly GeneratedDoc[] {
   return [
     { path: path.join(root, ".github", "reference", "mistakes.md"), text: mistakesDocument() },
+    { path: path.join(root, ".github", "reference", "compatibility.md"), text: compatibilityPage() },
     { path: path.join(root, "examples", "schema.json"), text: editorSchemaText() },
     ...referenceDocuments().map(({ file, text: page }) => ({
       path: path.join(root, ".github", "reference", file),

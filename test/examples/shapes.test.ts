@@ -4,7 +4,6 @@ import { expect, it } from "vitest";
 import { parseAllDocuments, stringify } from "yaml";
 import { memoryHost } from "../../compiler/host.ts";
 import { checkInput } from "../../compiler/inspect/check-input.ts";
-import { root } from "../harness/root.ts";
 
 interface Shape {
   readonly name: string;
@@ -37,12 +36,3 @@ it.each(shapes)(
     expect(program !== undefined).toBe(works);
   },
 );
-
-it("the shapes that are refused and have a reason are those of the documents", () => {
-  const page = readFileSync(path.join(root, ".github/reference/compatibility.md"), "utf8");
-  const table = page.slice(page.indexOf("## Examples"), page.indexOf("## Logins"));
-  const named = [...table.matchAll(/^\| (?!what|---)([^|]+) \|/gm)].map(([, name]) => name);
-  expect(named.length).toBeLessThanOrEqual(3);
-  const refused = shapes.filter(({ works }) => !works).map(({ name }) => name);
-  expect(refused).toEqual(expect.arrayContaining(named));
-});

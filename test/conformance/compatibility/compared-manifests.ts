@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { parseAllDocuments } from "yaml";
-import { checkFiles } from "../../compiler/compile.ts";
-import { memoryHost } from "../../compiler/host.ts";
-import { statusOf } from "../../compiler/status/status.ts";
+import { checkFiles } from "../../../compiler/compile.ts";
+import { memoryHost } from "../../../compiler/host.ts";
+import { statusOf } from "../../../compiler/status/status.ts";
 
 /** A manifest of another gateway's tests: the conditions that it writes, and those that are written here. */
 export interface ComparedManifest {

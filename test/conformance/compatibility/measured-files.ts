@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { parseAllDocuments } from "yaml";
-import { type Host, memoryHost, realHost } from "../../compiler/host.ts";
-import { checkInput } from "../../compiler/inspect/check-input.ts";
+import { type Host, memoryHost, realHost } from "../../../compiler/host.ts";
+import { checkInput } from "../../../compiler/inspect/check-input.ts";
 
 /** A configuration of another project, and the errors that gwc reports for it. */
 export interface MeasuredFile {
@@ -19,11 +19,14 @@ const OWN_GROUP = /^apiVersion:\s*["']?(gateway\.networking\.k8s\.io|agentgatewa
 const FENCE = /^(\s*)```(?:ya?ml|sh|bash|shell)?[^\n]*\n([\s\S]*?)^\s*```/gm;
 const HEREDOC = /<<-?\s*["']?(\w+)["']?[^\n]*\n([\s\S]*?)^\s*\1\s*$/m;
 
-/** Checks every standalone file and manifest below a folder, and those in the fences of its Markdown documents. */
-export function measureFolder(folder: string): readonly MeasuredFile[] {
+/**
+ * Checks every standalone file and manifest below a folder, and those in the fences of its Markdown documents. Only the
+ * part below `inside` is measured, but files that configurations refer to may be anywhere in the folder.
+ */
+export function measureFolder(folder: string, inside = "."): readonly MeasuredFile[] {
   const variables = new Proxy({}, { get: (_, name) => `value-of-${String(name)}` });
   const host = hostOf(folder, realHost(variables));
-  return filesOf(folder).flatMap((file) => {
+  return filesOf(path.join(folder, inside)).flatMap((file) => {
     const text = readFileSync(file, "utf8");
     const name = path.relative(folder, file);
     if (/\.ya?ml$/.test(file)) return measured(name, text, file, host);
