@@ -23,7 +23,7 @@ type Limit = PolicySettings["localRateLimit"]["cases"][number]["value"][number];
 export const localRateLimitTemplate: PolicyTemplate<"localRateLimit"> = {
   persistedState: ({ cases }) =>
     cases.some(({ value }) => value.some(({ isPersisted }) => isPersisted))
-      ? imported(`${MODULE}/persisted-tables`, "persistedTables")
+      ? imported(`${MODULE}/shared-persisted-limits`, "persistedTables")
       : undefined,
   asksBeforeCalls: ({ cases }) =>
     cases.some(({ value }) => value.some(({ counts }) => counts === "tokens")),

@@ -35,7 +35,10 @@ const policies = fc
   .record({
     authorization: fc.option(fc.record({ rules: fc.array(rule, { minLength: 1, maxLength: 3 }) })),
     csrf: fc.option(
-      some<object>({}, ...["ok", "other"].map((name) => ({ additionalOrigins: [`https://${name}.test`] }))),
+      some<object>(
+        {},
+        ...["ok", "other"].map((name) => ({ additionalOrigins: [`https://${name}.test`] })),
+      ),
     ),
     directResponse: some({ status: 200 }, { status: 200 }, { status: 200 }, { status: 403 }),
   })

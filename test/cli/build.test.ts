@@ -76,7 +76,10 @@ describe("gwc build", () => {
   });
 
   it("a bundle that no ConfigMap can carry needs an image", async () => {
-    const prompt = randomBytes(1_500_000).toString("base64");
+    const models = (count: number) =>
+      Array.from({ length: count }, (_, index) => `models-${index}`);
+    // One resource is bounded, too.
+    const prompt = () => randomBytes(150_000).toString("base64");
     const workspace = new Workspace({
       "all.yaml": `${readFileSync(`${root}/examples/cluster-basic/gateway.yaml`, "utf8")}
 ---
@@ -86,16 +89,26 @@ metadata: { name: chat, namespace: gateways }
 spec:
   parentRefs: [{ name: proxy }]
   rules:
-    - matches: [{ path: { value: /chat } }]
-      backendRefs: [{ group: gwc.dev, kind: GatewayBackend, name: models }]
+${models(10)
+  .map(
+    (name) => `
+    - matches: [{ path: { value: /${name} } }]
+      backendRefs: [{ group: gwc.dev, kind: GatewayBackend, name: ${name} }]`,
+  )
+  .join("")}
+${models(10)
+  .map(
+    (name) => `
 ---
 apiVersion: gwc.dev/v1alpha1
 kind: GatewayBackend
-metadata: { name: models, namespace: gateways }
+metadata: { name: ${name}, namespace: gateways }
 spec:
   ai: { provider: { openai: {} } }
-  policies: { ai: { prompt: { prepend: [{ role: SYSTEM, content: ${prompt} }] } } }
+  policies: { ai: { prompt: { prepend: [{ role: SYSTEM, content: ${prompt()} }] } } }
 `,
+  )
+  .join("")}`,
     });
     const at = { cwd: workspace.folder };
     const { code, stdout, stderr } = await gwc(["build", "all.yaml", "--no-type-check"], at);

@@ -15,7 +15,10 @@ export interface GeneratedDoc {
 export function generatedDocs(): readonly GeneratedDoc[] {
   return [
     { path: path.join(root, ".github", "reference", "mistakes.md"), text: mistakesDocument() },
-    { path: path.join(root, ".github", "reference", "compatibility.md"), text: compatibilityPage() },
+    {
+      path: path.join(root, ".github", "reference", "compatibility.md"),
+      text: compatibilityPage(),
+    },
     { path: path.join(root, "examples", "schema.json"), text: editorSchemaText() },
     ...referenceDocuments().map(({ file, text: page }) => ({
       path: path.join(root, ".github", "reference", file),

@@ -124,7 +124,8 @@ it("a connection without a request is closed after http1IdleTimeout, one with a 
 it.each([
   [{ http2ConnectionWindowSize: 1 }, []],
   [{ http2WindowSize: 2 ** 40 }, []],
-  [{ maxBufferSize: 2 ** 40 }, []],
+  [{ maxBufferSize: 2 ** 32 - 1 }, []],
+  [{ maxBufferSize: 2 ** 32 }, ["out-of-range"]],
   [{ http2KeepaliveInterval: "0s" }, ["out-of-range"]],
   [{ http1IdleTimeout: "999ms" }, ["out-of-range"]],
   [{ http2KeepaliveTimeout: "99ms" }, ["out-of-range"]],

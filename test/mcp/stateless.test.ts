@@ -314,7 +314,10 @@ describe("where rules read names, header and body have to agree", () => {
     expect(response.status).toBe(status);
     expect(raw.seen.map(({ text }) => text)).toEqual(status === 200 ? [body] : []);
     if (status !== 200) {
-      const error = { code: -32000, message: "request body larger than 2097152 bytes (maxBufferSize)" };
+      const error = {
+        code: -32000,
+        message: "request body larger than 2097152 bytes (maxBufferSize)",
+      };
       expect(JSON.parse(response.text)).toEqual({ jsonrpc: "2.0", id: null, error });
     }
   });

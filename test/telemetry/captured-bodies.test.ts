@@ -4,8 +4,8 @@ import { startGateway } from "../harness/gateway.ts";
 import { startUpstream } from "../harness/upstream.ts";
 
 const FIELDS = {
-  asked: "request.body",
-  answered: "response.body",
+  asked: "string(request.body)",
+  answered: "string(response.body)",
   said: "llm.completion",
 };
 
@@ -82,7 +82,7 @@ it("a field shows a response of the gateway itself", async () => {
   const [line] = await linesOf(
     { host: "127.0.0.1:1" },
     async (url) => (await fetch(url, post("hello"))).text(),
-    { fields: { answered: "response.body" } },
+    { fields: { answered: "string(response.body)" } },
   );
   expect(line).toMatchObject({ "http.status": 503 });
   expect(line).toHaveProperty("answered");

@@ -1,4 +1,3 @@
-import { isUtf8 } from "node:buffer";
 import { toJson } from "../../cel/functions/json.ts";
 import type {
   BackendVariable,
@@ -69,15 +68,11 @@ export function calledBackend({ record, refusalFormat }: Exchange): BackendVaria
 }
 
 /**
- * Writes the value of an expression: strings and bytes of UTF-8 unchanged, other values as JSON. `undefined`, a failed expression, is omitted.
+ * Writes the value of an expression: strings unchanged, other values as JSON. `undefined`, a failed expression, is omitted.
  */
 export function logValue(line: FieldWriter, name: string, value: unknown): void {
   if (typeof value === "string") {
     line.text(name, value);
-    return;
-  }
-  if (value instanceof Uint8Array && isUtf8(value)) {
-    line.text(name, Buffer.from(value).toString());
     return;
   }
   const json = toJson(value);

@@ -1,6 +1,7 @@
 import { env as read } from "../../process/startup-values.ts";
 
 export {
+  apiUrl,
   baseUrl,
   configMapFile,
   file,

@@ -26,6 +26,11 @@ interface ClientCase {
 export const providers: readonly ProviderCase[] = [
   { name: "openai", provider: { openai: {} }, model: "gpt-5" },
   { name: "azureopenai", provider: { azureopenai: { host: "a.test" } }, model: "gpt-5" },
+  {
+    name: "custom, chat completions",
+    provider: { custom: { formats: [{ type: "completions" }] } },
+    model: "m",
+  },
   { name: "anthropic", provider: { anthropic: {} }, model: "claude-1" },
   { name: "gemini", provider: { gemini: {} }, model: "gemini-3-pro-preview" },
   { name: "vertexai, Gemini", provider: { vertexai: { projectId: "p" } }, model: "gemini-2.5-pro" },
