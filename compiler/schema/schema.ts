@@ -281,7 +281,9 @@ function asAlternative({ enum: words, ...schema }: Schema): Rest<"enum"> {
   if (words === undefined) return schema;
   const escaped = words.map((word) => literalPattern(String(word)));
   const quoted = words.map((word) => `"${word}"`);
-  return { ...schema, pattern: `^(${escaped.join("|")})$`, form: nameList(quoted, "or") };
+  const [example] = words;
+  const examples = schema.examples ?? (example === undefined ? [] : [example]);
+  return { ...schema, examples, pattern: `^(${escaped.join("|")})$`, form: nameList(quoted, "or") };
 }
 
 /** Schema of a value that may also be null. */
@@ -354,7 +356,7 @@ export function unsupportedBut(what: string, instead: string): Schema<never> {
 
 /** Schema of a field that is accepted and changes nothing: `why` is the reason, `instead` a hint with the alternative. */
 export function ignored(why: string, instead: string): Schema<never> {
-  return { ignored: why, instead };
+  return { ignored: why, instead, description: `Accepted without effect: ${why}.` };
 }
 
 /** Schema of a field that has no meaning in its place; `actsOn` describes what it applies to. */

@@ -11,7 +11,7 @@ import { onWarning } from "../process/operator-warnings.ts";
 import type { PreparedChange } from "../process/prepared-change.ts";
 import { StartupError } from "../process/startup-error.ts";
 import { SECOND } from "../process/units.ts";
-import { LabelledMetrics } from "../telemetry/labelled-metrics.ts";
+import type { LabelledMetrics } from "../telemetry/labelled-metrics.ts";
 import { AccessLog } from "../telemetry/logs/access-log.ts";
 import type { AdminRequest, AuditLog } from "../telemetry/logs/audit-log.ts";
 import { isLevelEnabled } from "../telemetry/logs/log-level.ts";
@@ -284,7 +284,7 @@ class Running implements RunningGateway {
     if (metricLabels !== undefined && this.#labelled?.accept(metricLabels) === true)
       return this.#labelled;
     this.#labelled?.withdraw();
-    return metricLabels && new LabelledMetrics(this.metrics, metricLabels);
+    return metricLabels?.open(this.metrics);
   }
 
   #openAccessLog(): AccessLog | undefined {

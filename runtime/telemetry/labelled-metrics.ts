@@ -4,11 +4,22 @@ import type { CounterMetric } from "../metrics/metric.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import { labelledRequests, labelledTokens } from "../metrics/table/requests.ts";
 
-/** Labels that a configuration adds to metrics of requests. */
-export interface MetricLabels {
+/** Names and values of labels. */
+interface LabelSettings {
   readonly names: readonly string[];
   /** Returns the values of the labels after a request; `undefined` if an expression failed. */
   readonly values: (request: Exchange, status: number | undefined) => readonly unknown[];
+}
+
+/** Labels that a configuration adds to metrics of requests. */
+export interface MetricLabels extends LabelSettings {
+  /** Begins to count by them. */
+  open(metrics: Metrics): LabelledMetrics;
+}
+
+/** Creates labels; only gateways with labels contain this code. */
+export function labelMetrics(settings: LabelSettings): MetricLabels {
+  return { ...settings, open: (metrics) => new LabelledMetrics(metrics, settings) };
 }
 
 /** Maximum number of combinations of values; further ones count together, so that clients cannot fill the memory. */
@@ -22,9 +33,9 @@ export class LabelledMetrics {
   readonly #requests: CounterMetric;
   readonly #tokens: CounterMetric;
   readonly #seen = new Set<string>();
-  #labels: MetricLabels;
+  #labels: LabelSettings;
 
-  constructor(metrics: Metrics, labels: MetricLabels) {
+  constructor(metrics: Metrics, labels: LabelSettings) {
     this.#metrics = metrics;
     this.#labels = labels;
     this.#requests = withLabels(labelledRequests, labels.names);
@@ -32,7 +43,7 @@ export class LabelledMetrics {
   }
 
   /** Takes over labels with the same names, and keeps the counts; returns false if the names differ. */
-  accept(labels: MetricLabels): boolean {
+  accept(labels: LabelSettings): boolean {
     if (labels.names.join() !== this.#labels.names.join()) return false;
     this.#labels = labels;
     return true;

@@ -3,7 +3,7 @@ import { code, comment, join, literal } from "../code/code.ts";
 import { constantsOf, Expressions } from "../code/expression.ts";
 import { laidOut } from "../code/layout.ts";
 import { LOG_NAMES, logVariables } from "../code/log-variables.ts";
-import { importedType } from "../code/names.ts";
+import { imported, importedType } from "../code/names.ts";
 import { type PrintedModule, printModule } from "../code/print.ts";
 import type { Trace } from "../code/trace.ts";
 
@@ -37,14 +37,16 @@ export function metricLabelsModule(
       ${laidOut(expressions.use(value.code), "operand")},
     `,
   );
-  const type = importedType("gwc/runtime/telemetry/labelled-metrics", "MetricLabels");
+  const module = "gwc/runtime/telemetry/labelled-metrics";
+  const type = importedType(module, "MetricLabels");
+  const make = imported(module, "labelMetrics");
   const declarations = [
     code`
       ${trace(origin)}
-      export const metricLabels: ${type} = {
+      export const metricLabels: ${type} = ${make}({
         names: ${literal(labels.map(({ name }) => name))},
         values: labelValues,
-      };
+      });
     `,
     code`
       function labelValues(${join(parameters, ", ")}): unknown[] {

@@ -32,10 +32,7 @@ const ignoredSettings = {
     "it describes requests in a database, which gwc does not write",
     "add fields to the access log: frontendPolicies: { accessLog: { add: {...} } }",
   ),
-  metrics: ignored(
-    "metrics have fixed names and labels",
-    "add fields to the access log or to traces: frontendPolicies: { accessLog: { add: {...} } }",
-  ),
+  metrics: ignored("metrics have fixed names", "add labels: frontendPolicies: { metrics: {...} }"),
   histograms: ignored("metrics use classic histograms", "remove it"),
   enableIpv6: ignored(
     "the address of each port decides, and the operating system resolves names",
