@@ -37,10 +37,16 @@ export interface BundleOptions {
   readonly entry: string;
   /** Replacements by the paths that they replace, both below runtime/. A replacement itself imports the original. */
   readonly replaced: ReadonlyMap<string, string>;
+  /** Modules of the runtime that are evaluated before all others. */
+  readonly first?: readonly string[];
 }
 
-/** Options of a gateway that serves. */
-const WHOLE: BundleOptions = { entry: "main.ts", replaced: new Map() };
+/** Options of a gateway that serves: it answers its command line before any module reads the environment. */
+const WHOLE: BundleOptions = {
+  entry: "main.ts",
+  replaced: new Map(),
+  first: ["gateway/command-line.ts"],
+};
 
 /** First lines of a bundle: users of an old Node.js get a hint instead of a syntax error. */
 const VERSION_CHECK = `if (Number.parseInt(process.versions.node, 10) < 24) {
@@ -80,13 +86,14 @@ const STYLE = {
 export async function bundleModules(
   modules: readonly PrintedModule[],
   info: BuildInfo,
-  { entry, replaced }: BundleOptions = WHOLE,
+  { entry, replaced, first = [] }: BundleOptions = WHOLE,
 ): Promise<Bundle> {
   const { build } = await import("esbuild");
   const threads: Metafile[] = [];
   const { metafile, outputFiles } = await build({
     ...STYLE,
     entryPoints: [`generated:${entry}`],
+    inject: first.map((name) => path.join(runtimeFolder, name)),
     define: { GWC_BUILD: JSON.stringify(info) },
     plugins: [inPlaceOf(replaced), generated(modules), threadsInside(threads), builtinHttp],
   });

@@ -98,6 +98,16 @@ export async function openGateway(
   return running;
 }
 
+/**
+ * Reads the environment and the files of all ports as at startup, and opens nothing. Throws one StartupError that names
+ * everything that is unusable.
+ */
+export function checkGateway(gateway: Gateway, settings: OpenSettings): void {
+  const own = processSettings(gateway, process.env);
+  checkStateDir(own);
+  new Running(gateway, own, settings).check();
+}
+
 /** Milliseconds in which the remaining data is sent to collectors when the process ends. */
 const FLUSH_TIME = 3 * SECOND;
 
@@ -190,6 +200,25 @@ class Running implements RunningGateway {
     // Later changes are logged by the main thread.
     if (this.#worker !== undefined) this.#speaks = false;
     this.#audit?.action("started", this.#build.configDigest);
+  }
+
+  /** Reads the files of its ports. Throws one StartupError for all of them. */
+  check(): void {
+    const context = this.#portContext(this.#definition, this.#settings);
+    const ports = this.#definition.ports.map((port) =>
+      portEndpoint(port, this.#defaultAddress, context),
+    );
+    const problems = [...ports, ...this.#services(this.#settings, this.#definition)].flatMap(
+      ({ config, prepare }) => {
+        try {
+          prepare();
+          return [];
+        } catch (error) {
+          return [`${config}: ${error instanceof Error ? error.message : error}`];
+        }
+      },
+    );
+    if (problems.length > 0) throw new StartupError(problems.join("\nerror: "));
   }
 
   logged(): Promise<void> {

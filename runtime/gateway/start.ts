@@ -1,16 +1,22 @@
 import { bugText } from "../process/bug-text.ts";
 import { StartupError } from "../process/startup-error.ts";
 import { bundleInfo } from "./build-info.ts";
+import { isOnlyChecked } from "./command-line.ts";
 import type { Gateway } from "./definition.ts";
-import { openGateway, type RunningGateway } from "./gateway.ts";
+import { checkGateway, openGateway, type RunningGateway } from "./gateway.ts";
 
 /**
  * Runs a gateway as this process. SIGTERM, SIGINT and SIGHUP shut it down and exit with 0; a second signal exits at once. If
- * the gateway cannot start, the process exits with 1 and one line that says why.
+ * the gateway cannot start, the process exits with 1 and one line that says why. With `--check` it exits before it opens a port.
  */
 export async function startGateway(gateway: Gateway): Promise<RunningGateway> {
   try {
     const settings = { defaultAddress: EVERY_ADDRESS, build: bundleInfo };
+    if (isOnlyChecked()) {
+      checkGateway(gateway, settings);
+      process.stdout.write(`${gateway.name} can start: its environment and files are complete\n`);
+      process.exit(0);
+    }
     const running = await openGateway(gateway, settings);
     endOnSignal(running, ["SIGTERM", "SIGINT", "SIGHUP"]);
     logUncaughtErrors();

@@ -1,6 +1,7 @@
 import { isMainThread, workerData } from "node:worker_threads";
 import { StartupError } from "../../process/startup-error.ts";
 import { bundleInfo } from "../build-info.ts";
+import { isOnlyChecked } from "../command-line.ts";
 import type { Gateway } from "../definition.ts";
 import { endOnSignal, logUncaughtErrors, startGateway } from "../start.ts";
 import { serveAsWorker } from "./serve-as-worker.ts";
@@ -18,7 +19,7 @@ export async function startWorkers(gateway: Gateway, script: string): Promise<vo
   if (!isMainThread) return;
   try {
     const count = workerCount(gateway, process.env.WORKER_THREADS);
-    if (count > 1) {
+    if (count > 1 && !isOnlyChecked()) {
       const threads = new ThreadGroup(gateway, { script, build: bundleInfo });
       logUncaughtErrors();
       endOnSignal(threads, ["SIGTERM", "SIGINT", "SIGHUP"]);
