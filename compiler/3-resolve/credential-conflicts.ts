@@ -28,6 +28,36 @@ export function checkCredentials(
   }
 }
 
+/**
+ * Reports CORS policies whose preflights do not allow the header of a required credential: no page of another origin could
+ * send it, although its origin is allowed.
+ */
+export function checkPreflights(
+  policies: readonly PolicyConfig[],
+  listeners: readonly ListenerResource[],
+  diagnostics: Diagnostics,
+): void {
+  const [answering] = policies.flatMap((policy) => {
+    const headers = preflightHeadersOf(policy);
+    return headers === undefined ? [] : [{ policy, headers }];
+  });
+  if (answering === undefined) return;
+  const { headers: allowed } = answering;
+  const required = [...listeners.flatMap((each) => used(each.policies)), ...used(policies)];
+  for (const { policy, use } of required) {
+    if (use.mode !== "strict" || !("header" in use.location)) continue;
+    const header = use.location.header.toLowerCase();
+    // The Fetch standard excepts this header from the wildcard.
+    const isAllowed = allowed.includes("*") && header !== "authorization";
+    if (isAllowed || allowed.includes(header)) continue;
+    diagnostics.report("preflight-refuses-credential", keyPlace(answering.policy.origin), {
+      header,
+      policy: policy.kind,
+    });
+    return;
+  }
+}
+
 interface PolicyOfCredential {
   readonly policy: PolicyConfig;
   readonly use: CredentialUse;
@@ -45,6 +75,13 @@ function useOf<Kind extends PolicyKind>({
   config,
 }: PolicyConfig<Kind>): CredentialUse | undefined {
   return policyOf(kind).access?.credential?.(config);
+}
+
+function preflightHeadersOf<Kind extends PolicyKind>({
+  kind,
+  config,
+}: PolicyConfig<Kind>): readonly string[] | undefined {
+  return policyOf(kind).access?.preflightHeaders?.(config);
 }
 
 /** Whether no request can pass both. */

@@ -37,7 +37,7 @@ import {
 } from "./backends.ts";
 import type { CachedResolutions } from "./cached-resolutions.ts";
 import { withoutConsequences } from "./consequences.ts";
-import { checkCredentials } from "./credential-conflicts.ts";
+import { checkCredentials, checkPreflights } from "./credential-conflicts.ts";
 import type { ListenerContext } from "./listeners.ts";
 import { effectivePolicies, namedServer, type PolicyPlace, resolvePolicies } from "./policies.ts";
 import type { TableRoute } from "./routing-table.ts";
@@ -97,6 +97,7 @@ function unnamedRoute(resource: RouteResource, name: string, whole: RouteContext
   checkShares(resource, policies, context.diagnostics);
   checkRepeated(resource, policies, context);
   checkCredentials(policies, listenersOf(resource, context), context.diagnostics);
+  checkPreflights(policies, listenersOf(resource, context), context.diagnostics);
   checkWeights(resource, context);
   checkOpenProxy(resource, name, context);
   const route: RouteNode = {

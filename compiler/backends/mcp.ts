@@ -2,7 +2,7 @@ import { childOf, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
 import { type BackendPolicies, mergeBackendPolicies } from "../model/backend-policies.ts";
 import type { BackendConnection } from "../model/connections.ts";
 import { checkUrl, forwardUrl } from "../model/host-url.ts";
-import type { Text } from "../model/texts.ts";
+import { shownText, type Text } from "../model/texts.ts";
 import type { ToolLockNode } from "../model/tool-lock.ts";
 import { NAMED_SERVER } from "../model/traffic.ts";
 import type { Backend, BackendLine, BackendUse } from "./backend.ts";
@@ -19,7 +19,7 @@ import type {
 import { type OpenApiToolNode, openApiTools } from "./mcp/openapi-tools.ts";
 import type { McpSessionsConfig } from "./mcp/sessions.ts";
 import { reportSharedNames } from "./mcp/shared-names.ts";
-import { checkCommand, checkPinned } from "./mcp/stdio-command.ts";
+import { checkCommand, checkPinned, checkShellSyntax } from "./mcp/stdio-command.ts";
 import { lockChanges, resolveToolLock, serverText } from "./mcp/tool-lock.ts";
 import { awsScopeOf } from "./parts/aws-scope.ts";
 import { type ConnectionContext, resolveConnection, secureUrl } from "./parts/connection.ts";
@@ -189,6 +189,7 @@ function resolveTarget(
     const at = childOf(origin, "stdio");
     checkCommand(target.command, at, context.diagnostics);
     checkPinned(target.command, target.args, at, context.diagnostics);
+    checkShellSyntax(target.command, target.args, at, context.diagnostics);
     return { ...target, ...withoutCredentials(target, at, context) };
   }
   if (target.kind === "openapi")
@@ -201,6 +202,8 @@ function resolveTarget(
     awsScopeOf(url),
   );
   if (!checkUrl(url, at, context.diagnostics)) return undefined;
+  if (kind !== "sse" && /\/sse\/?$/.test(shownText(url)))
+    context.diagnostics.report("sse-address", at, {});
   return { kind, name, era, url: secureUrl(url, connection), connection, origin };
 }
 

@@ -136,6 +136,7 @@ export const cors: Policy<
   names: ["cors"],
   access: {
     direction: "opens",
+    preflightHeaders: ({ allowHeaders }) => allowHeaders.map((name) => name.toLowerCase()),
     compare: { changes: compareCors, rest: ({ response: { maxAge } }) => ({ maxAge }) },
   },
   lowering: {

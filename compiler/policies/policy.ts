@@ -106,6 +106,8 @@ export interface PolicyAccess<Config, Settings> {
   identityFields?(config: Config): readonly string[] | undefined;
   /** Credential that it checks in requests; absent if none, or if it has a fixed location. */
   credential?(config: Config): CredentialUse;
+  /** Request headers, in lower case, that its preflights allow, or `*`; absent if it answers no preflights. */
+  preflightHeaders?(config: Config): readonly string[];
   /** Whether requests without the identity pass. */
   passesAnonymous?(config: Config): boolean;
   /** Set if it decides who may send requests, so that a proxy with it is not an open one. */

@@ -42,7 +42,7 @@ const REPAIRS: readonly ((text: string) => string)[] = [
   (text) => text.toLowerCase(),
   (text) => `/${text}`,
   (text) => /^https?:\/\/[^/]+(?=\/)/.exec(text.toLowerCase())?.[0] ?? text,
-  (text) => `https://${text}`,
+  (text) => (text.startsWith("/") ? `https://HOST${text}` : `https://${text}`),
   (text) => text.replaceAll(/[_\s]/g, "-"),
   (text) => text.toLowerCase().replaceAll(/[_\s]/g, "-"),
   (text) => text.replace(/(?<=.)\*.*$/, "*"),

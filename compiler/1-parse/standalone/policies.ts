@@ -45,11 +45,17 @@ const REQUEST_POLICIES = {
 export function listenerPoliciesSchema() {
   return object(listenerPolicyFields(), {
     hasParts: true,
-    misplacedFieldHints: OF_THE_GATEWAY,
+    misplacedFieldHints: { ...ofRoutes, ...OF_THE_GATEWAY },
     description:
       "Policies that run before the route of a request is chosen, and can affect that choice.",
   });
 }
+
+/** Hints for policies that apply to a chosen route. */
+const ofRoutes = hintFor(
+  "it applies after the route is chosen: write it under `policies` of a route, `llm` or `mcp`",
+  policies.filter(({ scope }) => !scope.includes("listener")).map(({ kind }) => kind),
+);
 
 /** Returns the policies of a listener by name. */
 export function listenerPolicyFields() {

@@ -69,10 +69,12 @@ export const processSchema = object(
     statsAddr: text(`Address of the metrics. ${PORT_ALONE}`, {
       format: "address",
       default: ":15020",
+      examples: [":15020"],
     }),
     readinessAddr: text(`Address of the readiness check. ${PORT_ALONE}`, {
       format: "address",
       default: ":15021",
+      examples: [":15021"],
     }),
     adminAddr: text(
       "Address of the admin page of `gwc run`, or `off`. The page stays on loopback: of other addresses only the port is used.",

@@ -51,6 +51,27 @@ export function checkPinned(
   diagnostics.report("unpinned-package", childOf(origin, "args", at), { name, stem });
 }
 
+/** Syntax of shells at places where it is meant as such: `~/docs`, `$HOME/x`, `|`, `2>&1`, `$(date)`. */
+const OF_SHELLS =
+  /^~(?:\/|$)|(?<!\$)\$[A-Za-z_]\w*|\$\(|`|^(?:\||\|\||&&|&|;|[0-9]?>{1,2}(?:&[0-9])?|<)$/;
+
+/** Reports arguments that only a shell would expand: the command is started without one. `origin` is that of `stdio`. */
+export function checkShellSyntax(
+  command: string,
+  args: readonly Text[],
+  origin: Origin,
+  diagnostics: Diagnostics,
+): void {
+  if (/^(?:ba|z|k|da|a|fi)?sh$/.test(path.posix.basename(command))) return;
+  for (const [at, arg] of args.entries()) {
+    const [found] = typeof arg === "string" ? (OF_SHELLS.exec(arg) ?? []) : [];
+    if (found === undefined) continue;
+    const [, variable] = /^\$(\w+)$/.exec(found) ?? [];
+    const instead = found.startsWith("~") ? "${HOME}" : variable && `\${${variable}}`;
+    diagnostics.report("shell-syntax", childOf(origin, "args", at), { found, instead });
+  }
+}
+
 /** Returns the package named by the arguments from `start` on: after its option, or else the first non-option. */
 function fetchedPackage(
   args: readonly Text[],

@@ -8,6 +8,7 @@ import { checkPattern } from "../regex/check-pattern.ts";
 import type { Overload } from "../types/signature.ts";
 import { BOOL, DYN, ERROR, formatType, isSameType, type Type } from "../types/types.ts";
 import type { Checker } from "./checker.ts";
+import { checkLiterals } from "./doubtful-literals.ts";
 
 /** Returns the type of a call, and records the overloads that its arguments may match. */
 export function checkCall(checker: Checker, node: CallNode): Type {
@@ -30,6 +31,7 @@ export function checkCall(checker: Checker, node: CallNode): Type {
   const { fitting, result } = resolve(checker, overloads, types);
   checker.nodes.resolveCall(node, { declaration, overloads: fitting, args });
   if (PATTERN_FUNCTIONS.has(declaration.name)) checkPatternArgument(checker, args[1]);
+  checkLiterals(checker, node);
   if (fitting.length > 0) return result;
   const lenient = lenientResult(checker, node, types);
   if (lenient !== undefined) return lenient;

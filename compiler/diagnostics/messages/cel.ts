@@ -192,6 +192,22 @@ export const celMessages = {
       'routed to the same listener as `Host: a.example`, and is not denied by `deny: request.host == "a.example"`. ' +
       "Hostnames of listeners and routes ignore the port, so they cannot be bypassed this way.",
   }),
+  "cel-literal-star": message<{ instead: string }>({
+    severity: "warning",
+    text: () => "`*` is compared as a character: `==` and `!=` know no wildcards",
+    hint: ({ instead }) => `write \`${instead}\``,
+    explanation:
+      'Equality compares whole strings: `request.path == "/api/*"` is true for a path that ends with a star. Use ' +
+      "`startsWith`, `endsWith`, `contains`, or `matches` with a regular expression.",
+  }),
+  "cel-list-contains": message<{ name: string; instead: string }>({
+    severity: "note",
+    text: ({ name }) => `"contains" searches a string: it is an error if ${name} is a list`,
+    hint: ({ instead }) => `for a list write \`${instead}\``,
+    explanation:
+      "The type of a claim is not known before a request. `contains` takes a string only. Identity providers usually " +
+      "send roles and groups as lists: a rule with an error does not match, so an allow rule would allow nobody.",
+  }),
   "cel-no-item": message<Record<string, never>>({
     severity: "error",
     text: () => "this cannot be true for any MCP item",

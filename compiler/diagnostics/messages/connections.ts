@@ -176,6 +176,25 @@ export const connectionMessages = {
       "`source.port`); `networkAuthorization` can also use the client certificate if the gateway terminates TLS. To " +
       "match the requested server, use `hostnames`.",
   }),
+  "shell-syntax": message<{ found: string; instead: string | undefined }>({
+    severity: "warning",
+    text: ({ found }) => `no shell expands "${found}": the server receives it as it is`,
+    hint: ({ instead }) =>
+      instead === undefined
+        ? 'start a shell: cmd: sh, args: ["-c", "…"]'
+        : `write ${instead}, which is read from the environment`,
+    explanation:
+      "The command of a stdio server is started without a shell, so that no value can inject a command. `~`, `$NAME`, " +
+      "pipes and redirections have no meaning there. `${NAME}` is replaced by gwc.",
+  }),
+  "sse-address": message<Record<string, never>>({
+    severity: "note",
+    text: () => 'an address that ends with "/sse" usually speaks the older SSE transport',
+    hint: () => "write `sse:` in place of `mcp:` if it does",
+    explanation:
+      "Servers of the protocol version 2024-11-05 open a stream with GET at `/sse` and take messages at another " +
+      "address. The target `mcp` speaks streamable HTTP, which such servers answer with 404 or 405.",
+  }),
   "unpinned-package": message<{ name: string; stem: string }>({
     severity: "note",
     text: ({ name }) =>

@@ -28,6 +28,15 @@ export const policyMessages = {
       "Headers, paths, hosts and bodies of these policies are literal strings. For values that depend on a request, " +
       "use CEL expressions in `transformations` and `bodyExpression`. `${NAME}` is a variable of the environment.",
   }),
+  "preflight-refuses-credential": message<{ header: string; policy: string }>({
+    severity: "warning",
+    text: ({ header, policy }) =>
+      `pages of the allowed origins cannot send "${header}", which ${policy} requires`,
+    hint: ({ header }) => `add ${header} to allowHeaders`,
+    explanation:
+      "A browser sends a header such as `authorization` to another origin only if the response to its preflight names " +
+      "the header in `access-control-allow-headers`. `*` includes every header except `authorization`.",
+  }),
   "one-credential-place": message<{ one: string; other: string; place: string }>({
     severity: "error",
     text: ({ one, other, place }) =>
