@@ -20,6 +20,9 @@ export const ROUTE_TYPES = [
 /** Type of the traffic of a path. */
 export type RouteType = (typeof ROUTE_TYPES)[number];
 
+/** Response to a request with fields that the provider does not support. */
+export type Unsupported = "reject" | "drop";
+
 /** Policies for requests to models, as configured: each part from the most specific place that sets it. */
 export interface LlmPolicies {
   /** Type of traffic by suffix of the path, or `*`. */
@@ -38,6 +41,8 @@ export interface LlmPolicies {
   readonly prompts?: Configured<Required<PromptMessages>>;
   readonly promptGuard?: Configured<PromptGuardConfig>;
   readonly promptCaching?: Configured<PromptCaching>;
+  /** Response to requests with fields that the provider does not support; `reject` by default. */
+  readonly unsupported?: Configured<Unsupported>;
   readonly origin: Origin;
 }
 

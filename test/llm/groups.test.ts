@@ -199,7 +199,7 @@ it("if all are ejected, one is still called", async () => {
     const response = await ask(gateway);
     expect(response).toMatchObject({ status: 429, headers: { "retry-after": "8" } });
     expect(JSON.parse(response.body)).toMatchObject({
-      error: { message: "it failed with 429", type: "rate_limit_error" },
+      error: { message: "it failed with 429" },
     });
     expect(providers.map(({ received }) => received.length)).toEqual([i, i]);
   }

@@ -64,7 +64,7 @@ it.each(["openAI", "anthropic"] as const)(
         response.writeHead(302, { location: "http://127.0.0.1:1/" }).end();
       },
       (response) => {
-        const headers = { "content-type": "text/event-stream", "content-encoding": "gzip" };
+        const headers = { "content-type": "text/event-stream", "content-encoding": "gzip, br" };
         response.writeHead(200, headers).end(gzipSync(streamed.join("")));
       },
       (response) => {

@@ -17,7 +17,12 @@ import { healthSchema } from "../parts/health.ts";
 import { tunnelSchema } from "../parts/tunnel.ts";
 import { promptGuardSchema } from "./guard-file-form.ts";
 import { MODEL_PATTERN } from "./model-pattern.ts";
-import { promptCaching, requestFieldMaps, transformationsSchema } from "./policies-schema.ts";
+import {
+  promptCaching,
+  requestFieldMaps,
+  transformationsSchema,
+  unsupportedSchema,
+} from "./policies-schema.ts";
 import {
   azureProjectNameSchema,
   azureResourceNameSchema,
@@ -143,6 +148,7 @@ function upstreamPolicies() {
     requestHeaders: headerChangesSchema("Changes to the headers of requests to this model only."),
     responseHeaders: headerChangesSchema("Changes to the headers of this model's responses."),
     promptCaching: promptCaching(),
+    unsupported: unsupportedSchema,
     health: healthSchema(),
     backendTLS,
     tls: { ...backendTLS, aliasOf: "backendTLS" },

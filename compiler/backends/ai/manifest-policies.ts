@@ -19,6 +19,7 @@ import {
   PROMPTS,
   promptCaching,
   REQUEST_FIELDS,
+  unsupportedSchema,
 } from "./policies-schema.ts";
 
 const field = shortText("Key in the request's JSON.");
@@ -63,6 +64,7 @@ export const llmFields = {
   ...requestFieldLists,
   modelAliases,
   promptCaching: promptCaching(),
+  unsupported: unsupportedSchema,
   routes: map(choice("Type of traffic on the path.", [...ROUTE_TYPES, "AnthropicTokenCount"]), {
     description: "Type of traffic by suffix of the path.",
   }),

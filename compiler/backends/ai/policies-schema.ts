@@ -77,6 +77,13 @@ export function promptCaching() {
   );
 }
 
+/** Schema of the response to fields that a provider does not support. */
+export const unsupportedSchema = choice(
+  "Response to a request with fields that the provider does not support, if it is translated: `reject` answers with 400 and names the field, `drop` leaves the fields out and names them in the response header `x-llm-dropped` and in the log. Content of messages is never left out.",
+  ["reject", "drop"],
+  { default: "reject" },
+);
+
 /** Fills in the defaults of prompt caching. */
 export function readPromptCaching({
   cacheSystem: system = true,
@@ -136,6 +143,7 @@ export function llmPoliciesSchema() {
       ),
       promptGuard: promptGuardSchema(),
       promptCaching: promptCaching(),
+      unsupported: unsupportedSchema,
       transformations: transformationsSchema,
       finalTransformations: unsupportedBut(
         "changes to requests after their translation",

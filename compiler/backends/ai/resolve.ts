@@ -50,6 +50,7 @@ export function resolveAi(
     return undefined;
   }
   reportIdleCaching(config, ai, context.diagnostics);
+  reportIdleDrop(groups.flat(), context.diagnostics);
   checkProviders(config.groups.flat(), groups.flat(), types, context.diagnostics);
   checkRequestFields(groups.flat(), types, context.diagnostics);
   if (virtualModels === undefined) return undefined;
@@ -107,6 +108,26 @@ function reportIdleCaching(
     diagnostics.report("misplaced-field", keyPlace(caching.origin), params);
     return;
   }
+}
+
+/** Reports `unsupported: drop` of providers that use the formats of all clients: their requests are not translated. */
+function reportIdleDrop(providers: readonly AiProviderNode[], diagnostics: Diagnostics): void {
+  for (const { policies, endpoints } of providers) {
+    if (policies?.unsupported?.value !== "drop" || isTranslated(endpoints)) continue;
+    const params = { field: "unsupported", actsOn: "requests that are translated" };
+    diagnostics.report("idle-model-field", keyPlace(policies.unsupported.origin), params);
+    return;
+  }
+}
+
+/** Whether some requests for completions are translated. */
+function isTranslated(endpoints: AiProviderNode["endpoints"]): boolean {
+  return (["Completions", "Messages", "Responses"] as const).some((type) => {
+    const { format = type.toLowerCase(), branches = [] } = endpoints[type] ?? {};
+    return [format, ...branches.map((branch) => branch.format)].some(
+      (each) => each !== type.toLowerCase(),
+    );
+  });
 }
 
 /** Returns the models of the `llm` section that clients can request, without patterns. */

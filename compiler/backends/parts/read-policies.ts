@@ -69,6 +69,7 @@ export function readModelPolicies(
     transformations: transformation,
     promptGuard: guardrails,
     promptCaching,
+    unsupported: model.unsupported,
   };
   const hasAi = Object.values(ai).some((part) => part !== undefined);
   const read: BackendPolicies = {
@@ -119,6 +120,7 @@ function readLlm(
     prompts,
     promptCaching,
     promptGuard,
+    unsupported,
     providerHeader,
     streamKeepAlive,
   }: { readonly [Part in keyof LlmPoliciesValue]: LlmPoliciesValue[Part] | undefined },
@@ -148,6 +150,7 @@ function readLlm(
     ...(promptCaching && {
       promptCaching: { value: readPromptCaching(promptCaching), origin: at("promptCaching") },
     }),
+    ...(unsupported && { unsupported: { value: unsupported, origin: at("unsupported") } }),
     ...(promptGuard && {
       promptGuard: {
         value: lowerPromptGuard(promptGuard, at("promptGuard")),

@@ -155,6 +155,7 @@ export const llmMessages = {
     hint: () => "remove it",
     explanation:
       "`health` decides which server of several gets a request. `tokenize` deducts an estimate from token limits. Without them, nothing changes. " +
+      "`unsupported` is about fields that a translated request cannot have. " +
       "`urlRewrite` changes the path that a backend sees: calls of models and MCP servers have paths of their own.",
   }),
   "bad-model-catalog": message<{ problem: string }>({

@@ -75,7 +75,7 @@ export function decodeBody(
   buffer: CountedBuffer,
 ): Promise<Uint8Array | DecodeProblem> {
   if (!isCoded(coding) || body.length === 0) return Promise.resolve(body);
-  const decoder = decoderOf(coding)?.open();
+  const decoder = openDecoder(coding);
   if (decoder === undefined) return Promise.resolve("unknown");
   return new Promise((resolve) => {
     const fail = (problem: DecodeProblem) => {
@@ -110,6 +110,11 @@ export function decodeNow(
   } catch {
     return undefined;
   }
+}
+
+/** Opens a decoder of pieces that arrive one after another; `undefined` for an unsupported coding, or several. */
+export function openDecoder(coding: string): Transform | undefined {
+  return decoderOf(coding)?.open();
 }
 
 function decoderOf(coding: string): Decoder | undefined {

@@ -1,4 +1,5 @@
-import { isCoded } from "../../http/body/content-coding.ts";
+import type { Transform } from "node:stream";
+import { isCoded, openDecoder } from "../../http/body/content-coding.ts";
 import { logFields } from "../../http/exchange.ts";
 import type { ReceivedFields } from "../../http/http1/received-fields.ts";
 import type {
@@ -28,6 +29,8 @@ class Attempt implements UpstreamHandler, TransferOwner {
   #request: UpstreamRequest | undefined;
   #head: ReceivedHead | undefined;
   #transfer: Transfer | undefined;
+  /** Decoder of a compressed stream; `undefined` if the stream is not compressed. */
+  #decoder: Transform | undefined;
   #firstContent: number | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isOver = false;
@@ -63,22 +66,47 @@ class Attempt implements UpstreamHandler, TransferOwner {
     this.#head = head;
     if (this.#isOver) return;
     const isGood = head.status < 300;
-    const isCodedStream = isStream && isCoded(head.value("content-encoding"));
-    if (isGood && (isEventStream(head.contentType) !== isStream || isCodedStream)) {
+    const isReadAsStream = isGood && isStream;
+    const coding = isReadAsStream ? head.value("content-encoding") : undefined;
+    const isMissing = isCoded(coding) && !this.#openDecoder(coding);
+    if (isGood && (isEventStream(head.contentType) !== isStream || isMissing)) {
       this.abort();
       this.fail(INVALID_RESPONSE, true);
       return;
     }
-    this.#transfer =
-      isGood && isStream ? new StreamTransfer(this, head) : new WholeTransfer(this, head);
+    this.#transfer = isReadAsStream
+      ? new StreamTransfer(this, head)
+      : new WholeTransfer(this, head);
   }
 
   onData(chunk: Buffer): boolean {
-    return this.#isOver || this.#transfer === undefined || this.#transfer.push(chunk);
+    if (this.#isOver) return true;
+    if (this.#decoder !== undefined) return this.#decoder.write(chunk);
+    return this.#transfer === undefined || this.#transfer.push(chunk);
   }
 
   onEnd(): void {
-    if (!this.#isOver) this.#transfer?.end();
+    if (this.#isOver) return;
+    if (this.#decoder === undefined) this.#transfer?.end();
+    else this.#decoder.end();
+  }
+
+  /** Opens a decoder in front of the transfer; false if the coding is unknown. */
+  #openDecoder(coding: string): boolean {
+    const decoder = openDecoder(coding);
+    this.#decoder = decoder;
+    decoder?.on("data", (piece: Buffer) => {
+      if (!this.#isOver && this.#transfer?.push(piece) === false) decoder.pause();
+    });
+    decoder?.on("drain", () => this.#request?.resume());
+    decoder?.on("end", () => {
+      if (!this.#isOver) this.#transfer?.end();
+    });
+    decoder?.on("error", () => {
+      this.abort();
+      this.fail(INVALID_RESPONSE, true);
+    });
+    return decoder !== undefined;
   }
 
   onError({ kind, detail }: UpstreamFailure): void {
@@ -104,6 +132,7 @@ class Attempt implements UpstreamHandler, TransferOwner {
   }
 
   resume(): void {
+    this.#decoder?.resume();
     this.#request?.resume();
   }
 
@@ -151,6 +180,7 @@ class Attempt implements UpstreamHandler, TransferOwner {
     this.#isOver = true;
     clearTimeout(this.#timer);
     this.#transfer?.stop();
+    this.#decoder?.destroy();
     this.context.settle(outcome);
   }
 }

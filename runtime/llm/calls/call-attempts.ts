@@ -219,7 +219,7 @@ function upstreamRequest(
     target.prepare?.(edited);
     const endpoint =
       typeof target.path === "string" ? target.path : target.path(model, call.isStream);
-    const body = target.requestBody(call, edited);
+    const body = target.requestBody(call, edited, exchange);
     const method = "POST";
     const path = target.provider.upstream.basePath + withQuery(endpoint, exchange, target);
     const lines = requestLines(exchange, target, endpoint);

@@ -1,8 +1,9 @@
 import type { Exchange } from "../../http/exchange.ts";
 import { withoutLines, withoutOtherLines } from "../../http/headers/header-lines.ts";
-import { withoutHeaders } from "../../http/headers/header-list.ts";
+import { headerValue, withoutHeaders } from "../../http/headers/header-list.ts";
 import { endToEnd } from "../../http/headers/hop-by-hop.ts";
 import { fieldLines } from "../../http/http1/fields.ts";
+import type { ErrorFormat } from "../chat/formats.ts";
 import {
   BODY_HEADERS,
   type KeyHeaderName,
@@ -111,9 +112,20 @@ function withoutVendors(headers: readonly string[]): string[] {
 
 const VENDOR_HEADER = new RegExp(`^(?:${VENDOR_PREFIXES.join("|")})`, "i");
 
-/** Returns the headers of a provider's response that a client gets with a body created by the gateway. */
-export function forwardedHeaders(headers: readonly string[], { given }: Provider): string[] {
+/**
+ * Returns the headers of a provider's response that a client gets with a body created by the gateway. The provider's ID of the
+ * request is also in the header where the client's SDK reads it.
+ */
+export function forwardedHeaders(
+  headers: readonly string[],
+  { given }: Provider,
+  { requestIdHeader }: ErrorFormat,
+): string[] {
   const kept: string[] = [];
+  const id = requestIdOf(headers);
+  if (id !== undefined && headerValue(headers, requestIdHeader) === undefined) {
+    kept.push(requestIdHeader, id);
+  }
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i] ?? "";
     const isGiven = given.size > 0 && given.has(name.toLowerCase());
@@ -121,6 +133,17 @@ export function forwardedHeaders(headers: readonly string[], { given }: Provider
   }
   return kept;
 }
+
+/** Returns the ID that a provider gave a request; `undefined` if it gave none. */
+export function requestIdOf(headers: readonly string[]): string | undefined {
+  for (let i = 0; i < headers.length; i += 2) {
+    if (REQUEST_ID.test(headers[i] ?? "")) return headers[i + 1];
+  }
+  return undefined;
+}
+
+/** Headers of OpenAI, Anthropic, Bedrock and Azure with IDs of requests. */
+const REQUEST_ID = /^(?:(?:x-)?request-id|x-amzn-requestid|apim-request-id)$/i;
 
 const FORWARDED =
   /^(?:retry-after(?:-ms)?|x-ratelimit-.*|anthropic-ratelimit-.*|(?:x-)?request-id|x-should-retry)$/i;

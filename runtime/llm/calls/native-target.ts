@@ -51,6 +51,8 @@ class NativeStream implements StreamRelay {
   readonly #watcher: StreamWatcher;
   readonly #isGuarded: boolean;
   readonly ping: string;
+  /** Error that the provider has sent, and its event. */
+  #failure: { readonly error: LlmError; readonly event: Buffer } | undefined;
   /** Number of events that the client received. */
   #events = 0;
   pieces = 0;
@@ -79,6 +81,7 @@ class NativeStream implements StreamRelay {
       if (this.#state !== "open") break;
       const seen = this.#watcher.see(raw);
       if (typeof seen === "object") {
+        this.#failure = { error: seen, event: raw };
         this.#set(seen);
         break;
       }
@@ -103,6 +106,9 @@ class NativeStream implements StreamRelay {
   }
 
   fail(error: LlmError): string {
+    // Guards return another error. Responses end with two events, of which the provider may have sent only one.
+    const own = this.#format.name === "responses" ? undefined : this.#failure;
+    if (own?.error === error) return own.event.toString();
     return this.#format.errorEvent(error, { events: this.#events, facts: this.facts });
   }
 

@@ -24,7 +24,11 @@ export async function respondFailedCall(
   exchange.record.reason = error.kind === "timeout" ? "Timeout" : "UpstreamFailure";
   // A provider's message is not logged: it may repeat the client's input.
   if (!isFromProvider) noteError(exchange, error);
-  respondError(exchange, error, errors, forwardedHeaders(head?.headers ?? [], target.provider));
+  const headers =
+    error.own === undefined
+      ? forwardedHeaders(head?.headers ?? [], target.provider, errors)
+      : undefined;
+  respondError(exchange, error, errors, headers);
 }
 
 /** Responds with the error of a refusal; rethrows any other error. */

@@ -35,7 +35,10 @@ export async function guardWhole(
   return body === received || !isMasked ? text : JSON.stringify(body);
 }
 
-/** Guards the texts of a provider's error, before or within a response. Returns the guard's error if one rejects it. */
+/**
+ * Guards the texts of a provider's error, before or within a response. Returns the guard's error if one rejects it. The
+ * provider's own body is not forwarded, because it may have more texts.
+ */
 export async function guardError(
   error: LlmError,
   { run, steps }: Omit<ResponseGuard, "format">,
@@ -44,7 +47,8 @@ export async function guardError(
   const original = { message, ...(field !== undefined && { field }) };
   const texts = await guardedMembers(steps, original, ["message", "field"], run);
   if (run.error !== undefined) return run.error;
-  return { ...error, message: String(texts.message), field: field && String(texts.field) };
+  const guarded = { message: String(texts.message), field: field && String(texts.field) };
+  return { ...error, ...guarded, own: undefined };
 }
 
 /** A stream whose texts pass guards before the client gets them. */

@@ -1,3 +1,4 @@
+import { withoutHeader } from "../../http/headers/header-list.ts";
 import type { ResponseFacts } from "../chat/formats.ts";
 import type { LlmError } from "../chat/llm-error.ts";
 import type { StreamStep } from "../chat/stream-step.ts";
@@ -29,7 +30,7 @@ export class StreamTransfer implements Transfer {
       });
     }
     const own = target.isNative
-      ? receivedHeaders(head, owner.context)
+      ? withoutHeader(receivedHeaders(head, owner.context), "content-encoding")
       : ownHeaders("text/event-stream", head, owner.context);
     this.#client = new StreamResponse(exchange, {
       headers: [...own, "cache-control", "no-cache"],

@@ -1,3 +1,4 @@
+import type { Exchange } from "../../http/exchange.ts";
 import type { HeaderList } from "../../http/headers/header-list.ts";
 import type { JsonBody } from "../../json/json-body.ts";
 import type { ResponseFacts } from "../chat/formats.ts";
@@ -49,7 +50,7 @@ export interface LlmTarget extends TargetSettings {
   /** Returns the target for a model, if the format depends on the model. */
   forModel?(model: string): LlmTarget;
   /** Returns the body for the provider. Throws LlmRefusal for requests that the provider does not support. */
-  requestBody(call: ChatCall, body: JsonBody): string | Uint8Array;
+  requestBody(call: ChatCall, body: JsonBody, exchange: Exchange): string | Uint8Array;
   /** Reads an error of the provider. */
   readError(status: number, body: string, headers: HeaderList): LlmError;
   /** Converts a whole response. Throws if it has another shape. */

@@ -80,8 +80,8 @@ export function receivedHeaders(head: ReceivedHead, { headers }: AttemptContext)
 export function ownHeaders(
   type: string,
   head: ReceivedHead,
-  { target, headers }: AttemptContext,
+  { target, headers, errors }: AttemptContext,
 ): string[] {
-  const forwarded = forwardedHeaders(head.headers, target.provider);
+  const forwarded = forwardedHeaders(head.headers, target.provider, errors);
   return [...forwarded, "content-type", type, ...headers.list];
 }

@@ -19,6 +19,7 @@ import type { StreamStep } from "../chat/stream-step.ts";
 import { parseObject } from "../formats/parse-object.ts";
 import { isShortName, shortName } from "../formats/short-name.ts";
 import { type ChatCall, editedObject } from "./chat-call.ts";
+import type { dropUnsupported } from "./drop-unsupported.ts";
 import { MAX_EVENT } from "./limits.ts";
 import type { LlmTarget, StreamRelay, TargetSettings } from "./target.ts";
 
@@ -27,25 +28,32 @@ export interface TranslatedSettings extends TargetSettings {
   readonly client: ClientFormat;
   readonly format: UpstreamFormat;
   readonly dialect: Dialect;
+  /** Leaves out fields that the provider does not support; absent if requests with them are refused. */
+  readonly drop?: typeof dropUnsupported;
 }
 
 /** Creates a target for a provider that uses another format than the client: requests and responses are translated. */
 export function translatedTarget(settings: TranslatedSettings): LlmTarget {
-  const { client, format, dialect, ...target } = settings;
+  const { client, format, dialect, drop, ...target } = settings;
   // Calls that require one tool call at a time, which the provider cannot enforce.
   const serial = new WeakSet<ChatCall>();
   return {
     ...target,
     isNative: false,
-    requestBody: (call, body) => {
-      const request = readEdited(client, call, body);
-      refuseUnsupported(request.features, format.support, dialect.provider);
-      refuseForcedNothing(request);
-      if (request.parallelTools === false && format.support.parallelTools === "changed") {
-        serial.add(call);
-      }
-      const named = withToolNames(withTurn(request), format.toolNames);
-      return format.writeRequest(named, dialect, call.headers);
+    requestBody: (call, body, exchange) => {
+      const write = (request: ChatRequest): string => {
+        refuseUnsupported(request.features, format.support, dialect.provider);
+        refuseForcedNothing(request);
+        if (request.parallelTools === false && format.support.parallelTools === "changed") {
+          serial.add(call);
+        }
+        const named = withToolNames(withTurn(request), format.toolNames);
+        return format.writeRequest(named, dialect, call.headers);
+      };
+      if (drop === undefined) return write(readEdited(client, call, body));
+      return drop(exchange, editedObject(call, body), (fields) =>
+        write(client.readRequest(fields)),
+      );
     },
     readError: format.readError,
     readWhole: ({ text }, call, model) => {

@@ -1,8 +1,11 @@
 import { decodeBody, isCoded } from "../../http/body/content-coding.ts";
 import type { CountedBuffer } from "../../http/body/counted-buffer.ts";
+import { endToEnd } from "../../http/headers/hop-by-hop.ts";
 import type { ResponseFacts } from "../chat/formats.ts";
+import type { LlmError } from "../chat/llm-error.ts";
 import { bufferOf } from "../chat/stream-step.ts";
-import { isJson } from "./call-headers.ts";
+import { parseObject } from "../formats/parse-object.ts";
+import { isJson, requestIdOf } from "./call-headers.ts";
 import { MAX_AT_ONCE, MAX_ERROR, MAX_WHOLE, RETRIED_STATUSES } from "./limits.ts";
 import { INVALID_RESPONSE, serverError } from "./provider-failure.ts";
 import { ReceivedBody, type ReceivedHead } from "./received-head.ts";
@@ -100,7 +103,7 @@ export class WholeTransfer implements Transfer {
     const received = new ReceivedBody(content, this.#head);
     this.#gathered?.release();
     if (this.#head.status >= 300) {
-      this.#refused(received.text);
+      this.#refused(received.text, body);
       return;
     }
     const whole = this.#readWhole(received);
@@ -150,7 +153,8 @@ export class WholeTransfer implements Transfer {
     } else exchange.passWhole(head.status, head.fields, headers, body);
   }
 
-  #refused(text: string): void {
+  /** `text`: the decompressed body; `body`: the body as received, absent if it is too long. */
+  #refused(text: string, body?: Buffer): void {
     const { status, headers } = this.#head;
     const { target } = this.#owner.context;
     const error = target.readError(status, text, headers);
@@ -161,7 +165,16 @@ export class WholeTransfer implements Transfer {
       this.#owner.fail(serverError("the provider rejected the gateway's credentials"), mayTryNext);
     } else if (status < 400) {
       this.#owner.fail(serverError("the provider responded with a redirect"), mayTryNext);
-    } else this.#owner.fail(error, mayTryNext, true);
+    } else this.#owner.fail({ ...error, ...this.#asReceived(text, body) }, mayTryNext, true);
+  }
+
+  /** Returns the provider's ID of the request and, if it uses the client's format, its own error. */
+  #asReceived(text: string, body: Buffer | undefined): Pick<LlmError, "own" | "requestId"> {
+    const { headers } = this.#head;
+    const { isNative } = this.#owner.context.target;
+    const requestId = requestIdOf(headers);
+    if (!isNative || body === undefined || parseObject(text) === undefined) return { requestId };
+    return { requestId, own: { body, headers: endToEnd(headers, "") } };
   }
 }
 

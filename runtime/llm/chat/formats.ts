@@ -29,6 +29,8 @@ export interface ErrorFormat {
   errorBody(error: LlmError): string;
   /** Returns the end of a stream that failed after it had started. */
   errorEvent(error: LlmError, sent: SentStream): string;
+  /** Header in which its clients read the ID of a request. */
+  readonly requestIdHeader: "x-request-id" | "request-id";
 }
 
 /** The part of a stream that the client has received. */

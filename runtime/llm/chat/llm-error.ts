@@ -25,10 +25,23 @@ export interface LlmError {
   readonly retryAfter?: number | undefined;
   /** The field of the request that it concerns: `messages[2].content`. */
   readonly field?: string | undefined;
+  /** `error.type` of a provider of OpenAI's formats. */
+  readonly type?: string | undefined;
+  /** The provider's most specific word for the error: `invalid_api_key`, `RESOURCE_EXHAUSTED`. */
+  readonly code?: string | undefined;
+  /** The provider's ID of the request. */
+  readonly requestId?: string | undefined;
   /** For errors of kind "not-found": whether the path was not found, rather than a model. */
   readonly isOfPath?: boolean;
-  /** Configured response instead of the format's own. `headers`: a flat list. */
-  readonly own?: { readonly body: string; readonly headers: readonly string[] } | undefined;
+  /** Response instead of the format's own: configured, or the provider's in the client's format. `headers`: a flat list. */
+  readonly own?:
+    | { readonly body: string | Uint8Array; readonly headers: readonly string[] }
+    | undefined;
+}
+
+/** Returns a word of a provider's error, for clients; `undefined` if it is not one word. */
+export function providerWord(value: unknown): string | undefined {
+  return typeof value === "string" && /^[\w.-]{1,64}$/.test(value) ? value : undefined;
 }
 
 /** A request that is not forwarded, and the reason. */

@@ -10,6 +10,8 @@ import { type AskedType, formatExport } from "./route-types.ts";
 
 const CALLS = "gwc/runtime/llm/calls";
 
+const DROP = imported(`${CALLS}/drop-unsupported`, "dropUnsupported");
+
 type ProviderNode = BackendNode<"ai">["groups"][number][number];
 type LlmEndpoint = NonNullable<ProviderNode["endpoints"][RouteType]>;
 
@@ -54,6 +56,7 @@ function branchCode(
     ...target,
     client: formatExport(asked.native, "client", "Client"),
     format: formatExport(variant, "upstream", "Upstream"),
+    drop: node.policies?.unsupported?.value === "drop" ? DROP : undefined,
     dialect: {
       provider: node.name,
       ...(format === "converse" && dialectSettings(node)),

@@ -127,6 +127,7 @@ export function aiBounds(at: string): readonly Bound[] {
     [`${at}.promptCaching.cacheSystem`, true, "yes"],
     [`${at}.promptCaching.cacheMessages`, false, 1],
     [`${at}.promptCaching.cacheTools`, true, "no"],
+    [`${at}.unsupported`, "drop", "keep"],
     ...someOf(guard, { request: [regex], response: [regex] }),
     ...list(`${guard}.request`, 8, regex),
     ...list(`${guard}.response`, 8, regex),

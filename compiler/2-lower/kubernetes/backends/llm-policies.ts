@@ -33,8 +33,10 @@ export function llmPolicies(
   const [routes, defaults, overrides] = [part("routes"), part("defaults"), part("overrides")];
   const [aliases, prompt] = [part("modelAliases"), part("prompt")];
   const [caching, guard] = [part("promptCaching"), part("promptGuard")];
-  const transforms = part("transformations");
-  const found = [routes, defaults, overrides, transforms, aliases, prompt, caching, guard];
+  const [transforms, unsupported] = [part("transformations"), part("unsupported")];
+  const found = [
+    ...[routes, defaults, overrides, transforms, aliases, prompt, caching, guard, unsupported],
+  ];
   const first = found.find((each) => each !== undefined);
   if (first === undefined) return undefined;
   const wanted = defaults === undefined ? [] : validated(llmFields.defaults, defaults.value);
@@ -66,6 +68,12 @@ export function llmPolicies(
       promptCaching: {
         value: readPromptCaching(validated(llmFields.promptCaching, caching.value)),
         origin: caching.origin,
+      },
+    }),
+    ...(unsupported && {
+      unsupported: {
+        value: validated(llmFields.unsupported, unsupported.value),
+        origin: unsupported.origin,
       },
     }),
     ...(guard && {

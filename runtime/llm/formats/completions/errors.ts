@@ -5,6 +5,7 @@ import {
   kindOfStatus,
   type LlmError,
   type LlmErrorKind,
+  providerWord,
 } from "../../chat/llm-error.ts";
 import { llmRefusalFormat } from "../../chat/llm-refusal-format.ts";
 import { isJsonObject } from "../../chat/request-object.ts";
@@ -32,12 +33,18 @@ export function completionsError(error: LlmError): string {
   return JSON.stringify({ error: errorObject(error) });
 }
 
-/** Returns an error as OpenAI's APIs write it. */
-export function errorObject({ kind, message, field, isOfPath = false }: LlmError) {
+/** Returns an error as OpenAI's APIs write it. A provider of these APIs has words of its own. */
+export function errorObject({ kind, message, field, isOfPath = false, ...words }: LlmError) {
   const [type, code] = CODES[kind];
   // For a wrong path, the code for models would mislead.
   const isWrongPath = kind === "not-found" && isOfPath;
-  return { message, type, param: field ?? null, code: isWrongPath ? null : code };
+  const known = words.type === undefined ? code : null;
+  return {
+    message,
+    type: words.type ?? type,
+    param: field ?? null,
+    code: isWrongPath ? null : (known ?? words.code ?? null),
+  };
 }
 
 /**
@@ -53,6 +60,7 @@ export function completionsErrorEvent(error: LlmError): string {
 export const completionsErrors: ErrorFormat = {
   errorBody: completionsError,
   errorEvent: completionsErrorEvent,
+  requestIdHeader: "x-request-id",
 };
 
 /** Writes refusals of policies for clients of this format. */
@@ -61,7 +69,9 @@ export const completionsRefusal: RefusalFormat = llmRefusalFormat(completionsErr
 /** Reads an error of a server of this format. Gemini's wraps it into a list. */
 export function readCompletionsError(status: number, body: string): LlmError {
   const parsed = parseObject(body.trim().replace(/^\[([\s\S]*)\]$/, "$1"));
-  const error = parsed?.error;
+  // Some servers write the members of the error into the body itself.
+  const isFlat = parsed?.error === undefined && typeof parsed?.message === "string";
+  const error = isFlat ? parsed : parsed?.error;
   if (!isJsonObject(error)) {
     const text = typeof error === "string" ? error : body;
     return {
@@ -72,7 +82,9 @@ export function readCompletionsError(status: number, body: string): LlmError {
   }
   const message = typeof error.message === "string" ? error.message : `status ${status}`;
   const field = typeof error.param === "string" ? error.param : undefined;
-  return { kind: kindOf(status, error.code, message), message, status, field };
+  const type = providerWord(error.type);
+  const code = providerWord(error.code);
+  return { kind: kindOf(status, error.code, message), message, status, field, type, code };
 }
 
 function kindOf(status: number, code: unknown, message: string): LlmErrorKind {

@@ -4,6 +4,7 @@ import {
   kindOfStatus,
   type LlmError,
   type LlmErrorKind,
+  providerWord,
 } from "../../chat/llm-error.ts";
 import { parseObject } from "../parse-object.ts";
 
@@ -17,7 +18,7 @@ export function readConverseError(status: number, body: string, headers: HeaderL
   const kind = kindOfException(name, status, message);
   // Bedrock's message contains the gateway's account and role.
   if (kind === "permission") return { kind, message: "access to the model is denied", status };
-  return { kind, message, status };
+  return { kind, message, status, code: providerWord(name) };
 }
 
 /** Returns the kind of an exception (AWS, Converse: Errors); by status if its name is unknown. */

@@ -3,6 +3,7 @@ import {
   kindOfStatus,
   type LlmError,
   type LlmErrorKind,
+  providerWord,
 } from "../../chat/llm-error.ts";
 import { isJsonObject } from "../../chat/request-object.ts";
 import { parseObject } from "../parse-object.ts";
@@ -26,6 +27,7 @@ export function readGenerateContentError(status: number, body: string): LlmError
     kind: kindOf(status, error.status, message),
     message,
     status,
+    code: providerWord(error.status),
     ...(retryAfter !== undefined && { retryAfter }),
   };
 }

@@ -5,6 +5,7 @@ import {
   kindOfStatus,
   type LlmError,
   type LlmErrorKind,
+  providerWord,
 } from "../../chat/llm-error.ts";
 import { llmRefusalFormat } from "../../chat/llm-refusal-format.ts";
 import { isJsonObject } from "../../chat/request-object.ts";
@@ -28,11 +29,11 @@ const TYPES: { readonly [Kind in LlmErrorKind]: string } = {
 };
 
 /** Returns the body of an error for Anthropic's clients. */
-function messagesError({ kind, message }: LlmError): string {
+function messagesError({ kind, message, field, type, code = type, requestId }: LlmError): string {
   return JSON.stringify({
     type: "error",
-    error: { type: TYPES[kind], message: worded(kind, message) },
-    request_id: null,
+    error: { type: TYPES[kind], message: worded(kind, message), code, param: field },
+    request_id: requestId ?? null,
   });
 }
 
@@ -56,6 +57,7 @@ export function messagesErrorEvent(error: LlmError): string {
 export const messagesErrors: ErrorFormat = {
   errorBody: messagesError,
   errorEvent: messagesErrorEvent,
+  requestIdHeader: "request-id",
 };
 
 /** Writes refusals of policies for clients of this format. */
@@ -72,7 +74,12 @@ export function readMessagesError(status: number, body: string): LlmError {
     };
   }
   const message = typeof error.message === "string" ? error.message : `status ${status}`;
-  return { kind: kindOf(status, error.type, message), message, status };
+  return {
+    kind: kindOf(status, error.type, message),
+    message,
+    status,
+    code: providerWord(error.type),
+  };
 }
 
 function kindOf(status: number, type: unknown, message: string): LlmErrorKind {

@@ -50,8 +50,8 @@ class MessagesWatcher implements StreamWatcher {
       case "message_stop":
         return "end";
       case "error": {
-        const error = readMessagesError(502, data ?? "");
-        return { kind: error.kind, message: error.message };
+        const { status: _, ...error } = readMessagesError(502, data ?? "");
+        return error;
       }
       default:
         return "other";

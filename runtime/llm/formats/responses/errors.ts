@@ -5,6 +5,7 @@ import { newId, responseObject } from "./response-object.ts";
 
 /** Writes errors for clients of the Responses API: bodies are those of chat completions. */
 export const responsesErrors: ErrorFormat = {
+  requestIdHeader: "x-request-id",
   errorBody: completionsError,
   errorEvent: (error, sent) => {
     const { id = newId("resp"), model = "" } = sent.facts;

@@ -86,6 +86,9 @@ function responseOf(data: string): JsonObject {
 
 /** Reads an error of a stream from its code, because it has no status of its own. */
 function readFailure(error: unknown): LlmError {
-  const { kind, message } = readCompletionsError(502, JSON.stringify({ error: error ?? {} }));
-  return { kind, message };
+  const { status: _, ...failure } = readCompletionsError(
+    502,
+    JSON.stringify({ error: error ?? {} }),
+  );
+  return failure;
 }
