@@ -23,6 +23,9 @@ const ASKED = [
   "test/kubernetes/controller/faults.test.ts",
 ];
 
+/** A test that is skipped without the functions that put the reason into its name or its note. */
+const SKIPPED = /\b(?:it|test|describe)\.(?:skip|skipIf|runIf|todo)\b|\.each\b.*\.skip\b/g;
+
 /** A wait of more than 200 ms, whatever happens meanwhile. */
 const LONG_WAIT =
   /\bpause\((?:2(?!00\b)\d\d|[3-9]\d\d|\d{4,}|\d+_\d+)\)|setTimeout\(\w+, (?:2(?!00\b)\d\d|[3-9]\d\d|\d{4,}|\d+_\d+)\)/g;
@@ -65,6 +68,16 @@ describe("tests", () => {
       (file) => !file.startsWith("test/bench/") && !ASKED.includes(file),
     );
     expect(files.flatMap(startedIn)).toEqual([]);
+  });
+
+  it("give the reason if they are skipped (describeUnless, itUnless, skip of the harness)", () => {
+    const files = globSync("test/**/*.ts", { cwd: root }).filter(
+      (file) => !["test/harness/skip.ts", "test/laws-of-tests.test.ts"].includes(file),
+    );
+    const silent = files.filter((file) =>
+      readFileSync(path.join(root, file), "utf8").match(SKIPPED),
+    );
+    expect(silent).toEqual([]);
   });
 
   it("wait for a fixed time of more than 200 ms only to show that nothing happens or that a time is over", () => {

@@ -1,9 +1,10 @@
 import { request } from "node:http";
 import type { Browser } from "playwright-core";
 import { beforeAll, describe, expect, it } from "vitest";
-import { isBrowserMissing, startBrowser } from "../harness/browser.ts";
+import { missingBrowser, startBrowser } from "../harness/browser.ts";
 import { freePort } from "../harness/free-port.ts";
 import { GwcProcess } from "../harness/gwc.ts";
+import { describeUnless } from "../harness/skip.ts";
 import { startUpstream } from "../harness/upstream.ts";
 import { Workspace } from "../harness/workspace.ts";
 import { startHealthy } from "../llm/llm-upstream.ts";
@@ -65,7 +66,7 @@ it("the admin page shows how providers of models do, and who is not asked", asyn
   expect(page).toMatch(/group 2: spare http:\S+ health 100 %, \d in flight/);
 });
 
-describe.skipIf(isBrowserMissing)("the admin page in a browser", () => {
+describeUnless(missingBrowser)("the admin page in a browser", () => {
   let browser: Browser;
   let upstream: string;
 

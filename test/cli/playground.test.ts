@@ -1,11 +1,12 @@
 import { request } from "node:http";
 import type { Browser, Page } from "playwright-core";
 import { beforeAll, describe, expect, it } from "vitest";
-import { isBrowserMissing, startBrowser } from "../harness/browser.ts";
+import { missingBrowser, startBrowser } from "../harness/browser.ts";
 import { type Echo, startEcho } from "../harness/echo.ts";
 import { freePort } from "../harness/free-port.ts";
 import { GwcProcess } from "../harness/gwc.ts";
 import { startMcpServer } from "../harness/mcp-server.ts";
+import { describeUnless } from "../harness/skip.ts";
 import { startUpstream } from "../harness/upstream.ts";
 import { Workspace } from "../harness/workspace.ts";
 import { startAskingServer } from "../mcp/asking-server.ts";
@@ -143,7 +144,7 @@ describe("the playground sends requests for its own page alone", () => {
   });
 });
 
-describe.skipIf(isBrowserMissing)("the playground in a browser", () => {
+describeUnless(missingBrowser)("the playground in a browser", () => {
   let browser: Browser;
 
   beforeAll(async () => {

@@ -1,12 +1,13 @@
-import { expect, inject, it } from "vitest";
+import { expect, inject } from "vitest";
 import { plainRuntime } from "../../compiler/4-emit/check/runtime-modules.ts";
 import { typeFindings } from "../../compiler/4-emit/check/type-checker.ts";
 import { allCachedFiles } from "../harness/bundle-cache.ts";
+import { itUnless } from "../harness/skip.ts";
 
 // It runs after all others (vitest.config.ts): a check for each of their gateways would take minutes.
 const compiled = [...allCachedFiles(inject("sourceDigest"))];
 
-it.skipIf(compiled.length === 0)(
+itUnless(compiled.length === 0 ? "no other test compiled anything in this run" : undefined)(
   "whatever the other tests compiled type-checks, as a build would check it",
   async () => {
     const modules = compiled.flatMap(([key, files]) =>

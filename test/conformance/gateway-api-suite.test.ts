@@ -1,10 +1,11 @@
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { STATIC_ADDRESSES } from "../harness/process-kubelet.ts";
+import { describeUnless } from "../harness/skip.ts";
 import {
   type ConformanceSuite,
   failedTests,
-  isInside,
   missingSuite,
+  notInside,
   PATIENCE,
   runSuite,
 } from "./suite-in-network.ts";
@@ -19,9 +20,8 @@ const suite: ConformanceSuite = {
   ],
 };
 const missing = missingSuite(suite.binary);
-const note = missing === undefined ? "" : ` (left out: ${missing})`;
 
-describe.runIf(!isInside && missing === undefined)(`Gateway API conformance${note}`, () => {
+describeUnless(missing)("Gateway API conformance", () => {
   it(
     "every test of the profiles and features that gwc claims passes, with traffic to its data planes",
     () => expect(failedTests(suite, import.meta.filename)).toEqual([]),
@@ -29,6 +29,6 @@ describe.runIf(!isInside && missing === undefined)(`Gateway API conformance${not
   );
 });
 
-describe.runIf(isInside)("in a network of pods", () => {
+describeUnless(notInside)("in a network of pods", () => {
   it("the suite runs", () => runSuite(suite), PATIENCE);
 });

@@ -2,17 +2,18 @@ import { readFileSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { homedir } from "node:os";
 import path from "node:path";
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { atEnd } from "../harness/at-end.ts";
 import { type KubernetesApi, kubernetesBinary } from "../harness/kubernetes-api.ts";
 import { listen } from "../harness/listen.ts";
 import { NODE_ADDRESS } from "../harness/pod-network.ts";
+import { describeUnless } from "../harness/skip.ts";
 import { Workspace } from "../harness/workspace.ts";
 import {
   type ConformanceSuite,
   failedTests,
-  isInside,
   missingSuite,
+  notInside,
   PATIENCE,
   runSuite,
 } from "./suite-in-network.ts";
@@ -37,7 +38,6 @@ const suite: ConformanceSuite = {
   },
 };
 const missing = missingSuite(suite.binary, "endpoint-picker");
-const note = missing === undefined ? "" : ` (left out: ${missing})`;
 
 /** The kinds of the extension, as Go's module cache has them. */
 const DEFINITIONS = [
@@ -88,7 +88,7 @@ async function kubeconfigForPods(api: KubernetesApi): Promise<string> {
   return new Workspace({ kubeconfig: text }).path("kubeconfig");
 }
 
-describe.runIf(!isInside && missing === undefined)(`Inference extension conformance${note}`, () => {
+describeUnless(missing)("Inference extension conformance", () => {
   it(
     "every test of the profile Gateway passes, with traffic through real endpoint pickers",
     () => expect(failedTests(suite, import.meta.filename)).toEqual([]),
@@ -96,6 +96,6 @@ describe.runIf(!isInside && missing === undefined)(`Inference extension conforma
   );
 });
 
-describe.runIf(isInside)("in a network of pods", () => {
+describeUnless(notInside)("in a network of pods", () => {
   it("the suite runs", () => runSuite(suite), PATIENCE);
 });

@@ -10,6 +10,7 @@ import { KubernetesApi, kubernetesBinary, missingApiServer } from "../harness/ku
 import { ISOLATED, missingNetwork, NODE_ADDRESS, PodNetwork } from "../harness/pod-network.ts";
 import { ProcessKubelet } from "../harness/process-kubelet.ts";
 import { root } from "../harness/root.ts";
+import { NOT_LONG } from "../harness/skip.ts";
 import { TestProcess } from "../harness/test-process.ts";
 
 /** A conformance suite of the Gateway API or one of its extensions: a Go test that tests a cluster. */
@@ -42,10 +43,14 @@ const PROGRAMS = ["kube-controller-manager", "kube-scheduler", "echo-basic"];
 
 /** Why a suite cannot run; `undefined` if it can. */
 export function missingSuite(...programs: readonly string[]): string | undefined {
-  const isAsked = process.env.GWC_LONG_TESTS === "1";
-  if (!isAsked) return "GWC_LONG_TESTS=1";
-  return missingApiServer([...PROGRAMS, ...programs]) ?? missingNetwork();
+  if (isInside) return "runs outside the network of pods";
+  return NOT_LONG ?? missingApiServer([...PROGRAMS, ...programs]) ?? missingNetwork();
 }
+
+/** Reason to skip what runs in the network of pods that a suite starts. */
+export const notInside: string | undefined = isInside
+  ? undefined
+  : "runs in the network of pods that its suite starts";
 
 /** Folder of the report and the logs. */
 function folderOf({ name }: ConformanceSuite): string {

@@ -5,8 +5,11 @@ import { atEnd } from "./at-end.ts";
 /** Debian's browser. */
 export const browserPath: string = process.env.CHROMIUM ?? "/usr/bin/chromium";
 
-/** CI has to have a browser; elsewhere tests are skipped without it. */
-export const isBrowserMissing: boolean = !existsSync(browserPath) && process.env.CI === undefined;
+/** Reason to skip tests with a browser; CI has to have one. */
+export const missingBrowser: string | undefined =
+  existsSync(browserPath) || process.env.CI !== undefined
+    ? undefined
+    : "Debian's chromium is not installed";
 
 /** Starts a browser. It is gone at the end of the test. */
 export async function startBrowser(): Promise<Browser> {

@@ -1,13 +1,23 @@
-import type { Reporter, TestCase, TestModule } from "vitest/node";
+import type { Reporter, TestCase, TestModule, Vitest } from "vitest/node";
 
 /** Prints at the end of a run why tests were skipped, each reason once with the number of its tests. */
 export class SkipReporter implements Reporter {
+  #vitest: Vitest | undefined;
+
+  onInit(vitest: Vitest): void {
+    this.#vitest = vitest;
+  }
+
   onTestRunEnd(modules: readonly TestModule[]): void {
     const counts = new Map<string, number>();
+    // Tests that a filter (`-t`) excludes are skipped, too.
+    const isFiltered = this.#vitest?.getGlobalTestNamePattern() !== undefined;
     for (const module of modules) {
       for (const test of module.children.allTests("skipped")) {
-        const reason = reasonOf(test);
-        counts.set(reason, (counts.get(reason) ?? 0) + 1);
+        const reason =
+          reasonOf(test) ??
+          (isFiltered ? undefined : `no reason given in ${test.module.relativeModuleId}`);
+        if (reason !== undefined) counts.set(reason, (counts.get(reason) ?? 0) + 1);
       }
     }
     if (counts.size === 0) return;
@@ -17,10 +27,10 @@ export class SkipReporter implements Reporter {
   }
 }
 
-function reasonOf(test: TestCase): string {
+function reasonOf(test: TestCase): string | undefined {
   const result = test.result();
   const note = result.state === "skipped" ? result.note : undefined;
   // A suite that is skipped as a whole has its reason in its name.
-  const [, inName] = /\(left out: (.+?)\)(?: >|$)/.exec(test.fullName) ?? [];
-  return note ?? inName ?? `no reason given in ${test.module.relativeModuleId}`;
+  const [, inName] = /\(skipped: (.+?)\)(?: >|$)/.exec(test.fullName) ?? [];
+  return note ?? inName;
 }

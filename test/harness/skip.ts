@@ -1,4 +1,34 @@
-import { type RunnerTestFile, type RunnerTestSuite, TestRunner } from "vitest";
+import { describe, it, type RunnerTestFile, type RunnerTestSuite, TestRunner } from "vitest";
+
+/** Reason to skip tests that take minutes, unless all are asked for. */
+export const NOT_LONG: string | undefined =
+  process.env.GWC_LONG_TESTS === "1" ? undefined : "needs GWC_LONG_TESTS=1";
+
+/**
+ * Defines a suite that is skipped if something is missing; its name then says what. `undefined`: nothing is missing.
+ *
+ * @example describeUnless(missingApiServer())("a Gateway with an API server", () => {});
+ */
+export function describeUnless(
+  missing: string | undefined,
+): (name: string, body: () => void) => void {
+  return (name, body) => {
+    describe.runIf(missing === undefined)(reasoned(name, missing), body);
+  };
+}
+
+/** Defines a test that is skipped in the same way. `timeout`: milliseconds. */
+export function itUnless(
+  missing: string | undefined,
+): (name: string, body: () => void | Promise<void>, timeout?: number) => void {
+  return (name, body, timeout) => {
+    it.runIf(missing === undefined)(reasoned(name, missing), body, timeout);
+  };
+}
+
+function reasoned(name: string, missing: string | undefined): string {
+  return missing === undefined ? name : `${name} (skipped: ${missing})`;
+}
 
 /** The file whose tests run. A holder, because hooks have no current test to skip. */
 const running: { file: RunnerTestFile | undefined } = { file: undefined };

@@ -2,8 +2,7 @@ import { execFile } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
-import { it } from "vitest";
-import { skip } from "./skip.ts";
+import { itUnless, skip } from "./skip.ts";
 
 /** Debian package of each program that tests start; CI installs them. */
 const packages = {
@@ -27,11 +26,9 @@ const packages = {
 /** A program of another project that tests talk to the gateway with. */
 export type Tool = keyof typeof packages;
 
-/** A test that runs a tool. Where the tool is missing it is left out, and its name says why. */
+/** Defines a test that runs a tool. If the tool is missing, the test is skipped, and its name says why. */
 export function itWith(tool: Tool, name: string, body: () => Promise<void>): void {
-  const limit = 120_000;
-  if (isInstalled(tool)) it(name, { timeout: limit }, body);
-  else it.skip(`${name} (left out: Debian's ${packages[tool]} is not installed)`, body);
+  itUnless(missingTool(tool))(name, body);
 }
 
 /**
@@ -41,8 +38,13 @@ export function itWith(tool: Tool, name: string, body: () => Promise<void>): voi
  * @example execFileSync(program("openssl"), ["rand", "8"])
  */
 export function program(tool: Tool): Tool {
-  if (!isInstalled(tool)) skip(`Debian's ${packages[tool]} is not installed`);
+  const missing = missingTool(tool);
+  if (missing !== undefined) skip(missing);
   return tool;
+}
+
+function missingTool(tool: Tool): string | undefined {
+  return isInstalled(tool) ? undefined : `Debian's ${packages[tool]} is not installed`;
 }
 
 /**

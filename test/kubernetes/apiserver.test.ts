@@ -1,10 +1,11 @@
 import { execFileSync } from "node:child_process";
 import path from "node:path";
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { withoutAliases } from "../../compiler/1-parse/kubernetes/aliases.ts";
 import { customResourceDefinitions } from "../../compiler/1-parse/kubernetes/crd.ts";
 import { kinds } from "../../compiler/1-parse/kubernetes/kinds.ts";
 import type { ConfigValue } from "../../compiler/schema/config-values.ts";
+import { describeUnless, NOT_LONG } from "../harness/skip.ts";
 import { mutated, mutations } from "./bounds/mutations.ts";
 import { boundDocument, boundTables } from "./bounds/tables.ts";
 import { isGood } from "./shapes.ts";
@@ -77,7 +78,7 @@ function canonical(kind: string, object: unknown): unknown {
 }
 
 /** The first build takes minutes, and needs the Go module proxy. */
-const isAsked = process.env.GWC_LONG_TESTS === "1" && hasGo();
+const missing = NOT_LONG ?? (hasGo() ? undefined : "needs Go");
 
 function hasGo(): boolean {
   try {
@@ -91,7 +92,7 @@ function hasGo(): boolean {
 /** Milliseconds: thousands of documents, and perhaps the first build. */
 const PATIENCE = 900_000;
 
-describe.runIf(isAsked)("the API server's own validation (GWC_LONG_TESTS=1, needs Go)", () => {
+describeUnless(missing)("the API server's own validation", () => {
   let verdict: Verdict;
   const definitions = customResourceDefinitions();
   let changed: typeof cases = [];

@@ -4,16 +4,17 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type BrowserContext, chromium, type Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { browserPath, isBrowserMissing } from "../harness/browser.ts";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { browserPath, missingBrowser } from "../harness/browser.ts";
 import { type Echo, startEcho } from "../harness/echo.ts";
 import type { Gateway } from "../harness/gateway.ts";
 import { listen } from "../harness/listen.ts";
 import { startRoutesText } from "../harness/routes-gateway.ts";
+import { describeUnless } from "../harness/skip.ts";
 import { ed25519 } from "../harness/token.ts";
 import { corsRoutes } from "./cors-routes.ts";
 
-describe.skipIf(isBrowserMissing)("a page in a real browser", () => {
+describeUnless(missingBrowser)("a page in a real browser", () => {
   let profile: string;
   let context: BrowserContext;
   let allowed: Page;

@@ -1,9 +1,10 @@
 import type { Browser } from "playwright-core";
-import { beforeAll, describe, expect, it } from "vitest";
-import { isBrowserMissing, startBrowser } from "../harness/browser.ts";
+import { beforeAll, expect, it } from "vitest";
+import { missingBrowser, startBrowser } from "../harness/browser.ts";
+import { describeUnless } from "../harness/skip.ts";
 import { type LoginWorld, startLoginWorld } from "./oidc-world.ts";
 
-describe.skipIf(isBrowserMissing)("a person with a real browser", () => {
+describeUnless(missingBrowser)("a person with a real browser", () => {
   let world: LoginWorld;
   let browser: Browser;
 

@@ -265,7 +265,8 @@ describe.each(Object.entries(cases))("%s", (_name, [target, lines, status]) => {
   });
 
   // Several cookie fields are one header there (RFC 9113 8.2.3).
-  it.skipIf(lines.filter(([name]) => name === "cookie").length > 1)("over HTTP/2", async () => {
+  if (lines.filter(([name]) => name === "cookie").length > 1) return;
+  it("over HTTP/2", async () => {
     expect(await statusOverHttp2(target, lines)).toBe(status);
     expect(await statusOverHttp2(target, lines.toReversed())).toBe(status);
   });

@@ -1,10 +1,11 @@
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import path from "node:path";
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { startEcho } from "../../harness/echo.ts";
 import { freePorts } from "../../harness/free-port.ts";
 import { startGateway } from "../../harness/gateway.ts";
+import { describeUnless, NOT_LONG } from "../../harness/skip.ts";
 import { temporaryFolder } from "../../harness/temporary-folder.ts";
 import { startTraefik } from "../../harness/web-server.ts";
 import { type AskedAs, imported, mistakes, outcome } from "./imported.ts";
@@ -12,11 +13,7 @@ import { type AskedAs, imported, mistakes, outcome } from "./imported.ts";
 const home = process.env.GWC_TRAEFIK_HOME ?? path.join(homedir(), ".cache/gwc-traefik");
 const program = path.join(home, "traefik");
 const missing =
-  process.env.GWC_LONG_TESTS !== "1"
-    ? "GWC_LONG_TESTS=1"
-    : existsSync(program)
-      ? undefined
-      : "Traefik, which .ci/traefik builds";
+  NOT_LONG ?? (existsSync(program) ? undefined : "needs Traefik, which .ci/traefik builds");
 
 const dynamic = (app: string, api: string) => `http:
   routers:
@@ -154,55 +151,50 @@ function plain(value: unknown, port: number): string {
   return String(JSON.stringify(value)).replaceAll(`:${port}`, ":PORT");
 }
 
-describe.skipIf(missing !== undefined)(
-  `gwc import compared with Traefik itself${missing === undefined ? "" : ` (missing: ${missing})`}`,
-  () => {
-    it("makes a gateway that responds as Traefik does", async () => {
-      const [port = 0, own = 0] = await freePorts(2);
-      const [app, api] = await Promise.all([startEcho({ "x-app": "app" }), startEcho()]);
-      const text = dynamic(app.url, api.url);
-      const fixed = `entryPoints: {web: {address: ":${port}"}}\n`;
-      const folder = temporaryFolder({ "dynamic.yaml": text });
-      const traefik = startTraefik(program, folder, port);
-      const { stdout } = await imported({ "dynamic.yaml": text, "traefik.yaml": fixed });
-      expect(mistakes(stdout)).toEqual([]);
-      const gateway = await startGateway({
-        config: stdout.replaceAll(`port: ${port}`, `port: ${own}`),
-        env: { USERS_USERS: "ann:{SHA}5en6G6MezRroT3XKqkdPOmY/BfQ=" },
-      });
-      await traefik;
-      const differences: string[] = [];
-      for (const each of requests) {
-        const [theirs = {}, ours = {}] = await Promise.all(
-          [port, gateway.port].map(async (one) =>
-            Object.fromEntries(Object.entries(await outcome(one, each, seen))),
-          ),
-        );
-        const keys = [...new Set([...Object.keys(theirs), ...Object.keys(ours)])].filter(
-          (key) => plain(theirs[key], port) !== plain(ours[key], gateway.port),
-        );
-        const { method = "GET", host, path: asked } = each;
-        const what = keys.includes("status")
-          ? `${theirs.status} -> ${ours.status}`
-          : keys.join(", ");
-        if (keys.length > 0) differences.push(`${method} ${host}${asked}: ${what}`);
-      }
-      expect(differences).toEqual([
-        // A prefix of a string matches whole segments here, as a DECIDE line says.
-        "GET example.com/apis: url, x-from, cookie, response x-site",
-        // A slash that may be read in two ways is refused.
-        "GET example.com/a%2Fb: 200 -> 400",
-        "GET WWW.Example.COM/: host, x-forwarded-host",
-        // gwc asks methods before headers: the route is closed until somebody has decided.
-        "POST example.com/posts/1: 200 -> 503",
-        "POST example.com/posts/1: 200 -> 503",
-        "GET users.example.com/: response www-authenticate",
-        // A password goes no further, as a DECIDE line says.
-        "GET users.example.com/: authorization",
-        "GET users.example.com/: response www-authenticate",
-        // "GET, PUT" for "GET,PUT".
-        "OPTIONS cors.example.com/: response access-control-allow-methods",
-      ]);
+describeUnless(missing)("gwc import compared with Traefik itself", () => {
+  it("makes a gateway that responds as Traefik does", async () => {
+    const [port = 0, own = 0] = await freePorts(2);
+    const [app, api] = await Promise.all([startEcho({ "x-app": "app" }), startEcho()]);
+    const text = dynamic(app.url, api.url);
+    const fixed = `entryPoints: {web: {address: ":${port}"}}\n`;
+    const folder = temporaryFolder({ "dynamic.yaml": text });
+    const traefik = startTraefik(program, folder, port);
+    const { stdout } = await imported({ "dynamic.yaml": text, "traefik.yaml": fixed });
+    expect(mistakes(stdout)).toEqual([]);
+    const gateway = await startGateway({
+      config: stdout.replaceAll(`port: ${port}`, `port: ${own}`),
+      env: { USERS_USERS: "ann:{SHA}5en6G6MezRroT3XKqkdPOmY/BfQ=" },
     });
-  },
-);
+    await traefik;
+    const differences: string[] = [];
+    for (const each of requests) {
+      const [theirs = {}, ours = {}] = await Promise.all(
+        [port, gateway.port].map(async (one) =>
+          Object.fromEntries(Object.entries(await outcome(one, each, seen))),
+        ),
+      );
+      const keys = [...new Set([...Object.keys(theirs), ...Object.keys(ours)])].filter(
+        (key) => plain(theirs[key], port) !== plain(ours[key], gateway.port),
+      );
+      const { method = "GET", host, path: asked } = each;
+      const what = keys.includes("status") ? `${theirs.status} -> ${ours.status}` : keys.join(", ");
+      if (keys.length > 0) differences.push(`${method} ${host}${asked}: ${what}`);
+    }
+    expect(differences).toEqual([
+      // A prefix of a string matches whole segments here, as a DECIDE line says.
+      "GET example.com/apis: url, x-from, cookie, response x-site",
+      // A slash that may be read in two ways is refused.
+      "GET example.com/a%2Fb: 200 -> 400",
+      "GET WWW.Example.COM/: host, x-forwarded-host",
+      // gwc asks methods before headers: the route is closed until somebody has decided.
+      "POST example.com/posts/1: 200 -> 503",
+      "POST example.com/posts/1: 200 -> 503",
+      "GET users.example.com/: response www-authenticate",
+      // A password goes no further, as a DECIDE line says.
+      "GET users.example.com/: authorization",
+      "GET users.example.com/: response www-authenticate",
+      // "GET, PUT" for "GET,PUT".
+      "OPTIONS cors.example.com/: response access-control-allow-methods",
+    ]);
+  });
+});

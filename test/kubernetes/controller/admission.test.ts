@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { X509Certificate } from "node:crypto";
 import { request as plainRequest } from "node:http";
 import { request } from "node:https";
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { Judge } from "../../../compiler/controller/admission/judge.ts";
 import { selfSigned } from "../../../compiler/controller/admission/self-signed.ts";
@@ -21,6 +21,7 @@ import {
   missingApiServer,
   type TestObject,
 } from "../../harness/kubernetes-api.ts";
+import { describeUnless } from "../../harness/skip.ts";
 import {
   CONFIGURATION,
   gateway,
@@ -31,9 +32,8 @@ import {
 } from "./admission-objects.ts";
 
 const missing = missingApiServer(["kubectl"]);
-const note = missing === undefined ? "" : ` (left out: ${missing})`;
 
-describe.runIf(missing === undefined)(`objects with mistakes${note}`, () => {
+describeUnless(missing)("objects with mistakes", () => {
   let api: KubernetesApi;
   let controller: GwcProcess;
   let port: number;

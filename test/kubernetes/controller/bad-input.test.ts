@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import path from "node:path";
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { makeCertificate } from "../../harness/certificate.ts";
 import { eventually } from "../../harness/eventually.ts";
 import { FrontGateway } from "../../harness/front-gateway.ts";
@@ -10,15 +10,15 @@ import type { KubernetesApi, TestObject } from "../../harness/kubernetes-api.ts"
 import { listen } from "../../harness/listen.ts";
 import { missingPods, serviceManifest } from "../../harness/pod-address.ts";
 import { send } from "../../harness/send.ts";
+import { describeUnless } from "../../harness/skip.ts";
 import { temporaryFolder } from "../../harness/temporary-folder.ts";
 
 const missing = process.env.GWC_LONG_TESTS === "1" ? missingPods() : "GWC_LONG_TESTS=1";
-const note = missing === undefined ? "" : ` (left out: ${missing})`;
 const BROKEN = 1_000;
 const PATIENCE = 600_000;
 const gatewayApi = "gateway.networking.k8s.io/v1";
 
-describe.runIf(missing === undefined)(`what clusters hold that nobody meant${note}`, () => {
+describeUnless(missing)("what clusters hold that nobody meant", () => {
   let front: FrontGateway;
   let api: KubernetesApi;
   let controller: GwcProcess;

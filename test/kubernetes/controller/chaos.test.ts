@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { atEnd } from "../../harness/at-end.ts";
 import { eventually } from "../../harness/eventually.ts";
 import { freePorts } from "../../harness/free-port.ts";
@@ -14,6 +14,7 @@ import {
 } from "../../harness/kubernetes-api.ts";
 import { pause } from "../../harness/pause.ts";
 import { startScripted } from "../../harness/scripted.ts";
+import { describeUnless } from "../../harness/skip.ts";
 import { RandomSource } from "../../inspect/random-rules.ts";
 import {
   ALWAYS_DENIED,
@@ -29,7 +30,6 @@ import {
 } from "../chaos.ts";
 
 const missing = missingApiServer();
-const note = missing === undefined ? "" : ` (left out: ${missing})`;
 /** Changes of tenant X that the API server takes; the long form makes more of them from another seed each time. */
 const isLong = process.env.GWC_LONG_TESTS !== undefined;
 const STEPS = Number(process.env.GWC_CHAOS_STEPS ?? (isLong ? 1_000 : 15));
@@ -43,7 +43,7 @@ interface StatusCondition {
   readonly observedGeneration?: number;
 }
 
-describe.runIf(missing === undefined)(`a tenant with mistakes on a real API server${note}`, () => {
+describeUnless(missing)("a tenant with mistakes on a real API server", () => {
   let front: FrontGateway;
   let api: KubernetesApi;
   let controller: GwcProcess;

@@ -1,14 +1,14 @@
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { startController } from "../../harness/controller.ts";
 import { eventually } from "../../harness/eventually.ts";
 import { freePort } from "../../harness/free-port.ts";
 import { chartFolder, missingHelm, rendered, runHelm } from "../../harness/helm-chart.ts";
 import { KubernetesApi, missingApiServer, type TestObject } from "../../harness/kubernetes-api.ts";
+import { describeUnless } from "../../harness/skip.ts";
 
 const missing = missingHelm() ?? missingApiServer();
-const note = missing === undefined ? "" : ` (left out: ${missing})`;
 
-describe.runIf(missing === undefined)(`the Helm chart on an API server${note}`, () => {
+describeUnless(missing)("the Helm chart on an API server", () => {
   let api: KubernetesApi;
 
   beforeAll(async () => {

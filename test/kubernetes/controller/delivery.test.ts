@@ -1,6 +1,6 @@
 import { connect as connectHttp2, createServer as createHttp2Server } from "node:http2";
 import { connect } from "node:net";
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import {
   type CertificatePair,
   selfSigned,
@@ -14,15 +14,15 @@ import type { KubernetesApi } from "../../harness/kubernetes-api.ts";
 import { listen } from "../../harness/listen.ts";
 import { missingPods, serviceManifest, sliceManifest } from "../../harness/pod-address.ts";
 import { send } from "../../harness/send.ts";
+import { describeUnless } from "../../harness/skip.ts";
 import { temporaryFolder } from "../../harness/temporary-folder.ts";
 import { Workspace } from "../../harness/workspace.ts";
 import { routeManifest } from "./route-manifest.ts";
 import { startPod, startService } from "./simulated-pods.ts";
 
 const missing = missingPods();
-const note = missing === undefined ? "" : ` (left out: ${missing})`;
 
-describe.runIf(missing === undefined)(`gwc controller and its data planes${note}`, () => {
+describeUnless(missing)("gwc controller and its data planes", () => {
   let front: FrontGateway;
   let api: KubernetesApi;
   let controller: GwcProcess;

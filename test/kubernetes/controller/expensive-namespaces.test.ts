@@ -1,13 +1,13 @@
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { eventually } from "../../harness/eventually.ts";
 import { FrontGateway } from "../../harness/front-gateway.ts";
 import type { GwcProcess } from "../../harness/gwc.ts";
 import type { KubernetesApi, TestObject } from "../../harness/kubernetes-api.ts";
 import { missingPods } from "../../harness/pod-address.ts";
 import { send } from "../../harness/send.ts";
+import { describeUnless } from "../../harness/skip.ts";
 
 const missing = missingPods();
-const note = missing === undefined ? "" : ` (left out: ${missing})`;
 const group = "gateway.networking.k8s.io";
 
 function route(namespace: string): TestObject {
@@ -44,7 +44,7 @@ function deny(namespace: string, paths: readonly string[]): TestObject {
 const many = (version: number) =>
   Array.from({ length: 9_000 }, (_, index) => `${version}-${index}`);
 
-describe.runIf(missing === undefined)(`changes that take long to compile${note}`, () => {
+describeUnless(missing)("changes that take long to compile", () => {
   let front: FrontGateway;
   let api: KubernetesApi;
   let controller: GwcProcess;

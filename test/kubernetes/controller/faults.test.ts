@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import path from "node:path";
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { DiscoveryClient } from "../../../runtime/discovery/discovery-client.ts";
 import { atEnd } from "../../harness/at-end.ts";
 import { startControllerWith } from "../../harness/controller.ts";
@@ -15,17 +15,16 @@ import { listen } from "../../harness/listen.ts";
 import { pause } from "../../harness/pause.ts";
 import { missingPods, serviceManifest } from "../../harness/pod-address.ts";
 import { send } from "../../harness/send.ts";
+import { describeUnless, itUnless, NOT_LONG } from "../../harness/skip.ts";
 import { type Load, startLoad } from "../../harness/steady-load.ts";
 import { temporaryFolder } from "../../harness/temporary-folder.ts";
 
-const isAsked = process.env.GWC_LONG_TESTS === "1";
-const missing = isAsked ? missingPods() : "GWC_LONG_TESTS=1";
-const note = missing === undefined ? "" : ` (left out: ${missing})`;
+const missing = NOT_LONG ?? missingPods();
 const isRoot = process.getuid?.() === 0;
 /** Milliseconds: a Lease is taken over after 15 seconds, and some faults last a minute. */
 const PATIENCE = 600_000;
 
-describe.runIf(missing === undefined)(`faults around gwc controller${note}`, () => {
+describeUnless(missing)("faults around gwc controller", () => {
   let front: FrontGateway;
   let api: KubernetesApi;
   let port: number;
@@ -231,7 +230,7 @@ spec:
     PATIENCE,
   );
 
-  it.runIf(isRoot)(
+  itUnless(isRoot ? undefined : "needs root, to mount a small disk")(
     "a data plane with a full disk continues, reports it, and applies the change when there is room",
     async () => {
       const disk = temporaryFolder();

@@ -3,7 +3,7 @@ import { createServer as createHttpServer } from "node:http";
 import { connect, createServer } from "node:net";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { parse, stringify } from "yaml";
 import { startEnvoyServices } from "../../harness/envoy-services.ts";
 import { eventually } from "../../harness/eventually.ts";
@@ -20,6 +20,7 @@ import {
 } from "../../harness/pod-address.ts";
 import { send } from "../../harness/send.ts";
 import { SessionReplica } from "../../harness/session-replica.ts";
+import { describeUnless } from "../../harness/skip.ts";
 import { Workspace } from "../../harness/workspace.ts";
 import { listed } from "./listed-tools.ts";
 import { OLD_POOLS, type PoolParent, poolDefinition } from "./pool-definition.ts";
@@ -31,9 +32,8 @@ kind: Gateway
 metadata: { name: front }
 spec: { gatewayClassName: gwc, listeners: [{ name: http, port: 8080, protocol: HTTP }] }
 `;
-const note = missing === undefined ? "" : ` (left out: ${missing})`;
 
-describe.runIf(missing === undefined)(`backends that are found while gateways serve${note}`, () => {
+describeUnless(missing)("backends that are found while gateways serve", () => {
   let api: KubernetesApi;
   let port: number;
   let controller: GwcProcess;

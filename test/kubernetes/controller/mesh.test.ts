@@ -1,5 +1,5 @@
 import { createServer } from "node:http";
-import { expect, it } from "vitest";
+import { expect } from "vitest";
 import { eventually } from "../../harness/eventually.ts";
 import { FrontGateway } from "../../harness/front-gateway.ts";
 import { listen } from "../../harness/listen.ts";
@@ -7,15 +7,15 @@ import { MeshAuthority } from "../../harness/mesh-authority.ts";
 import { startMeshPod } from "../../harness/mesh-pod.ts";
 import { missingPods, serviceManifest, sliceManifest } from "../../harness/pod-address.ts";
 import { send } from "../../harness/send.ts";
+import { itUnless } from "../../harness/skip.ts";
 import { Workspace } from "../../harness/workspace.ts";
 
 const OWN = "spiffe://cluster.local/ns/default/sa/front";
 
 const missing = missingPods();
-const note = missing === undefined ? "" : ` (left out: ${missing})`;
 
-it.runIf(missing === undefined)(
-  `a Gateway joins a mesh while it serves, and its pods are asked as who they are${note}`,
+itUnless(missing)(
+  "a Gateway joins a mesh while it serves, and its pods are asked as who they are",
   async () => {
     const front = await FrontGateway.start();
     const { api, port } = front;

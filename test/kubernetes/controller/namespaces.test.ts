@@ -1,11 +1,11 @@
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { startController } from "../../harness/controller.ts";
 import { eventually } from "../../harness/eventually.ts";
 import type { GwcProcess } from "../../harness/gwc.ts";
 import { KubernetesApi, missingApiServer } from "../../harness/kubernetes-api.ts";
+import { describeUnless } from "../../harness/skip.ts";
 
 const missing = missingApiServer();
-const note = missing === undefined ? "" : ` (left out: ${missing})`;
 
 const GATEWAY_API = "gateway.networking.k8s.io/v1";
 
@@ -36,7 +36,7 @@ spec: { parentRefs: [{ name: front }], rules: [{ backendRefs: [{ name: echo, por
 `;
 }
 
-describe.runIf(missing === undefined)(`namespaces that controllers share${note}`, () => {
+describeUnless(missing)("namespaces that controllers share", () => {
   let api: KubernetesApi;
 
   /** A release in a namespace of its own, which reads the namespaces of a team. */

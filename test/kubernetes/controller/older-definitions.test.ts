@@ -1,13 +1,13 @@
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { customResourceDefinitions } from "../../../compiler/1-parse/kubernetes/crd.ts";
 import { startController } from "../../harness/controller.ts";
 import { eventually } from "../../harness/eventually.ts";
 import type { GwcProcess } from "../../harness/gwc.ts";
 import { KubernetesApi, missingApiServer, type TestObject } from "../../harness/kubernetes-api.ts";
+import { describeUnless } from "../../harness/skip.ts";
 
 const OLDER = "v1.3.0";
 const missing = missingApiServer([], [OLDER]);
-const note = missing === undefined ? "" : ` (left out: ${missing})`;
 
 const definition = { apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition" };
 const gatewayApi = "gateway.networking.k8s.io";
@@ -19,7 +19,7 @@ interface TestCondition {
   readonly message: string;
 }
 
-describe.runIf(missing === undefined)(`definitions of older versions${note}`, () => {
+describeUnless(missing)("definitions of older versions", () => {
   let api: KubernetesApi;
   let controller: GwcProcess;
 

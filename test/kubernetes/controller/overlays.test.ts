@@ -1,15 +1,15 @@
 import { execFileSync } from "node:child_process";
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { parse } from "yaml";
 import { overlayTypes } from "../../../compiler/2-lower/kubernetes/gateway/overlay-types.ts";
 import { kubernetesFiles } from "../../../compiler/4-emit/emit.ts";
 import { KubernetesApi, kubernetesBinary, missingApiServer } from "../../harness/kubernetes-api.ts";
 import { type OpenApiSchemas, overlaidFields } from "../../harness/overlaid-fields.ts";
+import { describeUnless } from "../../harness/skip.ts";
 import { Workspace } from "../../harness/workspace.ts";
 import { checkManifests, complaints } from "../manifests.ts";
 
 const missing = missingApiServer(["kubectl"]);
-const note = missing === undefined ? "" : ` (left out: ${missing})`;
 
 /** The file of each overlaid resource, and where the API server makes one. */
 const RESOURCES = {
@@ -279,7 +279,7 @@ function sortKey(item: unknown): string {
   return JSON.stringify(Object.entries(Object(item)).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-describe.runIf(missing === undefined)(`overlays on an API server${note}`, () => {
+describeUnless(missing)("overlays on an API server", () => {
   let api: KubernetesApi;
   let base: (name: Resource) => object;
 

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { startController } from "../../harness/controller.ts";
 import { eventually } from "../../harness/eventually.ts";
 import { freePort, freePorts } from "../../harness/free-port.ts";
@@ -6,13 +6,13 @@ import { gatewayClass } from "../../harness/gateway-class.ts";
 import { GwcProcess } from "../../harness/gwc.ts";
 import { KubernetesApi, missingApiServer } from "../../harness/kubernetes-api.ts";
 import { send } from "../../harness/send.ts";
+import { describeUnless } from "../../harness/skip.ts";
 import { temporaryFolder } from "../../harness/temporary-folder.ts";
 import { Workspace } from "../../harness/workspace.ts";
 
 const missing = missingApiServer();
-const note = missing === undefined ? "" : ` (left out: ${missing})`;
 
-describe.runIf(missing === undefined)(`gwc controller runs Gateways${note}`, () => {
+describeUnless(missing)("gwc controller runs Gateways", () => {
   let api: KubernetesApi;
   let port: number;
 

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { OUR_GROUPS } from "../../../compiler/1-parse/kubernetes/kinds.ts";
 import { selfSigned } from "../../../compiler/controller/admission/self-signed.ts";
 import { startController } from "../../harness/controller.ts";
@@ -7,12 +7,12 @@ import { freePort, freePorts } from "../../harness/free-port.ts";
 import { GwcProcess } from "../../harness/gwc.ts";
 import { missingHelm, rendered } from "../../harness/helm-chart.ts";
 import { KubernetesApi, missingApiServer, type TestObject } from "../../harness/kubernetes-api.ts";
+import { describeUnless } from "../../harness/skip.ts";
 import { temporaryFolder } from "../../harness/temporary-folder.ts";
 import { Workspace } from "../../harness/workspace.ts";
 import { objectsOfAllKinds, otherDefinitions } from "./roles-manifests.ts";
 
 const missing = missingHelm() ?? missingApiServer();
-const note = missing === undefined ? "" : ` (left out: ${missing})`;
 
 /** The values that give the controller more rights. */
 const EVERY_ROLE = ["controller.xds.tls.enabled", "webhook.enabled", "inferenceExtension.enabled"];
@@ -83,7 +83,7 @@ function rightsGranted(objects: readonly TestObject[]): ReadonlySet<string> {
   );
 }
 
-describe.runIf(missing === undefined)(`the roles of the chart${note}`, () => {
+describeUnless(missing)("the roles of the chart", () => {
   let api: KubernetesApi;
 
   beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
-import { expect, it } from "vitest";
+import { expect } from "vitest";
 import { eventually } from "../../harness/eventually.ts";
 import { FrontGateway } from "../../harness/front-gateway.ts";
 import { GwcProcess } from "../../harness/gwc.ts";
@@ -9,10 +9,9 @@ import { listen } from "../../harness/listen.ts";
 import { pause } from "../../harness/pause.ts";
 import { missingPods, podAddress } from "../../harness/pod-address.ts";
 import { send } from "../../harness/send.ts";
+import { itUnless, NOT_LONG } from "../../harness/skip.ts";
 
-const isAsked = process.env.GWC_LONG_TESTS === "1";
-const missing = isAsked ? missingPods() : "GWC_LONG_TESTS=1";
-const note = missing === undefined ? "" : ` (left out: ${missing})`;
+const missing = NOT_LONG ?? missingPods();
 const [ROUTES, SERVICES, ENDPOINTS] = [5_000, 1_000, 10];
 /** Changes of one route, one after the other. */
 const CHANGES = 10;
@@ -72,8 +71,8 @@ function* objects(): Iterable<TestObject> {
   for (let index = 0; index < ROUTES; index += 1) yield route(index, "/");
 }
 
-it.runIf(missing === undefined)(
-  `${ROUTES} routes and ${SERVICES * ENDPOINTS} endpoints are compiled within ${MEGABYTES} MB, and written once${note}`,
+itUnless(missing)(
+  `${ROUTES} routes and ${SERVICES * ENDPOINTS} endpoints are compiled within ${MEGABYTES} MB, and written once`,
   async () => {
     const front = await FrontGateway.start();
     const { api, port } = front;

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { makeCertificate } from "../../harness/certificate.ts";
 import { startController } from "../../harness/controller.ts";
 import { eventually } from "../../harness/eventually.ts";
@@ -9,11 +9,11 @@ import { FrontGateway } from "../../harness/front-gateway.ts";
 import type { GwcProcess } from "../../harness/gwc.ts";
 import { type KubernetesApi, missingApiServer } from "../../harness/kubernetes-api.ts";
 import { send } from "../../harness/send.ts";
+import { describeUnless } from "../../harness/skip.ts";
 import { temporaryFolder } from "../../harness/temporary-folder.ts";
 import { routeManifest } from "./route-manifest.ts";
 
 const missing = missingApiServer();
-const note = missing === undefined ? "" : ` (left out: ${missing})`;
 
 const ECHO = `
 apiVersion: v1
@@ -29,7 +29,7 @@ interface TestCondition {
   readonly observedGeneration: number;
 }
 
-describe.runIf(missing === undefined)(`gwc controller and the status of objects${note}`, () => {
+describeUnless(missing)("gwc controller and the status of objects", () => {
   let api: KubernetesApi;
   let controller: GwcProcess;
 

@@ -1,15 +1,15 @@
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { eventually } from "../../harness/eventually.ts";
 import { FrontGateway } from "../../harness/front-gateway.ts";
 import type { GwcProcess } from "../../harness/gwc.ts";
 import type { KubernetesApi } from "../../harness/kubernetes-api.ts";
 import { missingPods, serviceManifest } from "../../harness/pod-address.ts";
 import { send } from "../../harness/send.ts";
+import { describeUnless } from "../../harness/skip.ts";
 import { routeManifest } from "./route-manifest.ts";
 import { startPod } from "./simulated-pods.ts";
 
 const missing = missingPods();
-const note = missing === undefined ? "" : ` (left out: ${missing})`;
 
 interface StatusCondition {
   readonly type: string;
@@ -19,7 +19,7 @@ interface StatusCondition {
   readonly observedGeneration?: number;
 }
 
-describe.runIf(missing === undefined)(`changes that data planes do not serve${note}`, () => {
+describeUnless(missing)("changes that data planes do not serve", () => {
   let front: FrontGateway;
   let api: KubernetesApi;
   let controller: GwcProcess;
