@@ -1,10 +1,8 @@
 import { readWhole } from "../http/buffer-body.ts";
 import type { Exchange, Handled } from "../http/exchange.ts";
 import { type MaybePromise, thenMaybe } from "../process/maybe-promise.ts";
-import { ownerList } from "./aggregate/owned-items.ts";
 import { isPermitted, recordMethod } from "./aggregate/permission.ts";
 import { refuseUnknownMethod, serveStatelessRequest } from "./aggregate/serve-stateless-request.ts";
-import { passStateless } from "./passthrough/pass-stateless.ts";
 import { type Message, type MessageProblem, readMessageBytes } from "./protocol/message.ts";
 import { statelessMethods } from "./protocol/methods.ts";
 import { type RpcError, respondRpcError } from "./protocol/rpc-response.ts";
@@ -14,8 +12,7 @@ import { McpMetrics } from "./rules/mcp-metrics.ts";
 import { respondFailure } from "./session/failure-response.ts";
 import { discoverOverHttp } from "./stateless/discovery.ts";
 import { headerProblem, messageProblem } from "./stateless/request-check.ts";
-import type { McpBackend } from "./transports/backend.ts";
-import type { StreamableHttpTarget } from "./transports/target.ts";
+import type { McpBackend, Passthrough } from "./transports/backend.ts";
 
 /** Serves a POST of the revision without sessions (2026-07-28), or of an unsupported revision. */
 export function serveStateless(
@@ -28,11 +25,11 @@ export function serveStateless(
   return thenMaybe(found, (way) => {
     const unreachable = way !== undefined && "detail" in way ? way : undefined;
     const only = way !== undefined && "detail" in way ? undefined : way;
-    if (only !== undefined && !only.holdsBodies && hidesNothing(access)) {
+    if (only !== undefined && !only.target.holdsBodies && hidesNothing(access)) {
       noteClaims(exchange);
       return thenMaybe(backend.sentTrace?.look(exchange, backend.limits.body), (read) => {
         if (!exchange.headersSent && !exchange.isOver)
-          passStateless(exchange, backend, only, access, read);
+          only.bridge.passStateless(exchange, backend, only.target, access, read);
       });
     }
     return thenMaybe(readWhole(exchange, backend.limits.body), (bytes) => {
@@ -53,7 +50,7 @@ interface StatelessPost {
   readonly backend: McpBackend;
   readonly access: McpAuthorization;
   /** The target that the request can be forwarded to unchanged; `undefined` if targets are called in another way. */
-  readonly only: StreamableHttpTarget | undefined;
+  readonly only: Passthrough | undefined;
   readonly wrongHeaders: RpcError | undefined;
   /** The failure of the probe of the only target's era. */
   readonly unreachable: TargetFailure | undefined;
@@ -82,12 +79,12 @@ function serveMessage(
   }
   if (only === undefined && refuseUnknownMethod(exchange, backend, message)) return;
   if (
-    ownerList(backend, message) === undefined &&
+    backend.owners?.listFor(message) === undefined &&
     !isPermitted(exchange, backend, access, statelessMethods, message)
   )
     return;
   if (only === undefined) serveStatelessRequest(exchange, backend, access, message);
-  else passStateless(exchange, backend, only, access, { message, bytes });
+  else only.bridge.passStateless(exchange, backend, only.target, access, { message, bytes });
 }
 
 /**
@@ -97,12 +94,13 @@ function serveMessage(
 function passthroughOf(
   exchange: Exchange,
   { passthrough: only, toSessions, limits }: McpBackend,
-): MaybePromise<StreamableHttpTarget | TargetFailure | undefined> {
+): MaybePromise<Passthrough | TargetFailure | undefined> {
   if (only === undefined || toSessions === undefined) return only;
-  const { isStateless } = only.era;
+  const { target } = only;
+  const { isStateless } = target.era;
   if (isStateless !== undefined) return isStateless ? only : undefined;
-  const probe = () => discoverOverHttp(exchange, only, limits.message);
-  return only.era.findStateless(probe).then((verdict) => {
+  const probe = () => discoverOverHttp(exchange, target, limits.message);
+  return target.era.findStateless(probe).then((verdict) => {
     if (typeof verdict === "object") return verdict;
     return verdict === false ? undefined : only;
   });

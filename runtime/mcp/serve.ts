@@ -2,7 +2,6 @@ import { readWhole } from "../http/buffer-body.ts";
 import type { Exchange, Handled } from "../http/exchange.ts";
 import { refuse } from "../http/refuse.ts";
 import { thenMaybe } from "../process/maybe-promise.ts";
-import { ownerList } from "./aggregate/owned-items.ts";
 import { isPermitted, recordMethod } from "./aggregate/permission.ts";
 import {
   serveSessionDelete,
@@ -10,7 +9,6 @@ import {
   serveSessionStream,
 } from "./aggregate/serve-session.ts";
 import { serveSingleCall } from "./aggregate/serve-single-call.ts";
-import { type PassthroughMessage, passThrough } from "./passthrough/passthrough.ts";
 import { hasEnvelope } from "./protocol/envelope.ts";
 import { readMessageBytes } from "./protocol/message.ts";
 import { sessionMethods } from "./protocol/methods.ts";
@@ -19,7 +17,7 @@ import { respondRpcError, rpcCode } from "./protocol/rpc-response.ts";
 import { passesTransportChecks, refuseHttpMethod } from "./protocol/transport-check.ts";
 import type { McpAuthorization } from "./rules/authorization.ts";
 import { serveStateless } from "./serve-stateless.ts";
-import type { McpBackend } from "./transports/backend.ts";
+import type { McpBackend, PassthroughMessage } from "./transports/backend.ts";
 import { noteClientEra } from "./transports/noted-eras.ts";
 
 /**
@@ -42,12 +40,12 @@ export function serveMcp(
     }
     case "DELETE":
       if (backend.toSingleCalls !== undefined) return refuseSession(exchange);
-      if (backend.passthrough === undefined) return serveSessionDelete(exchange, backend, access);
-      return passThrough(exchange, backend, backend.passthrough, access, undefined);
+      if (pass(exchange, backend, access)) return;
+      return serveSessionDelete(exchange, backend, access);
     default:
       if (backend.toSingleCalls !== undefined) return refuseSession(exchange);
-      if (backend.passthrough === undefined) return serveSessionStream(exchange, backend, access);
-      return passThrough(exchange, backend, backend.passthrough, access, undefined);
+      if (pass(exchange, backend, access)) return;
+      return serveSessionStream(exchange, backend, access);
   }
 }
 
@@ -90,7 +88,7 @@ function serveSessionMessage(
   }
   // Rules read the target, which a name without prefix does not tell.
   if (
-    ownerList(backend, message) === undefined &&
+    backend.owners?.listFor(message) === undefined &&
     !isPermitted(exchange, backend, access, sessionMethods, message)
   )
     return;
@@ -98,8 +96,18 @@ function serveSessionMessage(
     serveSingleCall(exchange, backend, access, backend.toSingleCalls, message);
     return;
   }
-  const post: PassthroughMessage = { message, bytes };
-  if (backend.passthrough !== undefined)
-    passThrough(exchange, backend, backend.passthrough, access, post);
-  else serveSessionPost(exchange, backend, access, message);
+  if (!pass(exchange, backend, access, { message, bytes }))
+    serveSessionPost(exchange, backend, access, message);
+}
+
+/** Forwards a request if its route has a target for that; returns whether it has. */
+function pass(
+  exchange: Exchange,
+  backend: McpBackend,
+  access: McpAuthorization,
+  post?: PassthroughMessage,
+): boolean {
+  const { passthrough } = backend;
+  passthrough?.bridge.pass(exchange, backend, passthrough.target, access, post);
+  return passthrough !== undefined;
 }

@@ -24,6 +24,7 @@ const MODULE = "gwc/runtime/mcp/transports/backend";
 const toStateless = imported("gwc/runtime/mcp/bridge/to-stateless", "toStateless");
 const toSessions = imported("gwc/runtime/mcp/bridge/to-sessions", "toSessions");
 const toSingleCalls = imported("gwc/runtime/mcp/bridge/to-single-calls", "toSingleCalls");
+const toOnlyTarget = imported("gwc/runtime/mcp/passthrough/passthrough", "toOnlyTarget");
 const sentTrace = imported("gwc/runtime/mcp/transports/sent-trace", "sentTrace");
 const SHARES = "gwc/runtime/mcp/shares";
 const LIMITS = "gwc/runtime/mcp/transports/default-limits";
@@ -86,7 +87,7 @@ function servedCode(
     prefix: backend.prefixMode === "always" || backend.targets.length > 1 || undefined,
     ...(backend.prefixMode === "never" &&
       backend.targets.length > 1 && {
-        owners: code`${imported("gwc/runtime/mcp/transports/item-owners", "itemOwners")}()`,
+        owners: code`${imported("gwc/runtime/mcp/aggregate/owned-items", "itemOwners")}()`,
       }),
     failureMode: backend.failureMode,
     ruledMethods: nonEmpty(scope.mcpMethods),
@@ -96,6 +97,7 @@ function servedCode(
     ...(backend.targets.some(({ era }) => era !== "stateless") && {
       toSessions: code`${toSessions}`,
     }),
+    ...(before === undefined && isPassed(backend) && { toOnlyTarget: code`${toOnlyTarget}` }),
     ...(!backend.isStateful && { toSingleCalls: code`${toSingleCalls}` }),
     ...(scope.tracing && { sentTrace: code`${sentTrace}(${scope.tracing})` }),
   };
@@ -277,18 +279,18 @@ function isStdio({ targets }: McpNode): boolean {
   return targets.some(({ kind }) => kind === "stdio");
 }
 
+/** Returns whether messages are for the only server, and need not be changed. */
+function isPassed({ targets, prefixMode }: McpNode): boolean {
+  return targets.length === 1 && targets[0]?.kind === "streamable" && prefixMode !== "always";
+}
+
 /**
  * Returns whether the server is its own OAuth resource server and serves its metadata: a single server on a route
  * without token check.
  */
-function metadata(
-  { targets, prefixMode }: McpNode,
-  served: readonly ServedHost[],
-): readonly Code[] {
-  const isPassthrough =
-    targets.length === 1 && targets[0]?.kind === "streamable" && prefixMode !== "always";
+function metadata(backend: McpNode, served: readonly ServedHost[]): readonly Code[] {
   const prefixes = metadataOf(served.flatMap(({ matches }) => matches));
-  if (!isPassthrough || prefixes.length === 0) return [];
+  if (!isPassed(backend) || prefixes.length === 0) return [];
   const pass = imported("gwc/runtime/mcp/passthrough/passthrough", "passMetadata");
   return [code`if (${pass}(exchange, backend, ${literal(prefixes)})) return;`];
 }

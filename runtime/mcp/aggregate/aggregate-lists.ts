@@ -7,7 +7,7 @@ import { readFields } from "../protocol/message-fields.ts";
 import { rpcCode, rpcError, rpcResult } from "../protocol/rpc-response.ts";
 import type { Outcome, TargetFailure } from "../protocol/target-failure.ts";
 import { listFailure } from "../protocol/target-failure.ts";
-import { hidesNothing, isListed } from "../rules/authorization.ts";
+import { hidesNothing, isListed, type McpAuthorization } from "../rules/authorization.ts";
 import { ClientStream } from "../session/client-stream.ts";
 import { featureLetters } from "../session/session.ts";
 import {
@@ -22,7 +22,6 @@ import { CacheHints } from "./cache-hints.ts";
 import { forwardTo } from "./forward-call.ts";
 import { UNAVAILABLE_META } from "./initialize-result.ts";
 import { clientName } from "./names.ts";
-import { askOwners, type OwnedItems } from "./owned-items.ts";
 import { withCursor } from "./to-server.ts";
 
 /** A list that is merged from several targets. */
@@ -81,45 +80,32 @@ export function serveAggregateList(
   exchange.onAbort(() => call.cancel());
 }
 
-/**
- * Requests a whole list from every target, and responds with each visible item once, under its own name: pages of single
- * targets could repeat items of others.
- */
-export async function serveOwnedList(
-  context: SessionContext,
-  request: Message,
-  list: ItemList,
-): Promise<void> {
-  const { exchange, backend } = context;
-  const stream = new ClientStream(exchange, request.id, backend.timeouts.keepAlive);
-  if (stringParamOf(request, "cursor") !== undefined) {
-    stream.response(rpcError(request.id, rpcCode.invalidParams, "Invalid cursor"));
-    return;
-  }
-  const found = await askOwners(context, request, list, (active, message) =>
-    forwardTo(stream, active, context, message),
-  );
-  if (exchange.isOver) return;
-  if ("kind" in found) stream.fail(found);
-  else stream.response(rpcResult(request.id, listResult(context, list, found)));
-}
-
 /** Writes the result of a merged list. */
-function listResult(
-  context: SessionContext,
+export function listResult(
+  { access, isStateless }: ListReader,
   list: ItemList,
   { entries, missing, next, hints = new CacheHints() }: MergedList,
 ): string {
   let text = `{${JSON.stringify(list)}:[${entries.join(",")}]`;
   if (next !== undefined) text += `,"nextCursor":${JSON.stringify(next)}`;
-  if (isStateless(context)) {
-    text += `,"resultType":"complete",${hints.members(hidesNothing(context.access))}`;
+  if (isStateless) {
+    text += `,"resultType":"complete",${hints.members(hidesNothing(access))}`;
   }
   if (missing.length > 0) text += `,"_meta":${JSON.stringify({ [UNAVAILABLE_META]: missing })}`;
   return `${text}}`;
 }
 
-interface MergedList extends OwnedItems {
+/** The client that a list is for. */
+interface ListReader {
+  readonly access: McpAuthorization;
+  readonly isStateless: boolean;
+}
+
+interface MergedList {
+  /** Definitions as JSON text, in the order of the targets. */
+  readonly entries: readonly string[];
+  /** Names of the targets that failed. */
+  readonly missing: readonly string[];
   /** Cursor of the next page; absent if there is none. */
   readonly next?: string | undefined;
   readonly hints?: CacheHints;
@@ -185,7 +171,9 @@ class Merge {
   #result(): string {
     const next = this.#next.size > 0 ? writeCursor(this.#next) : undefined;
     const merged = { entries: this.#entries, missing: this.#missing, next, hints: this.#hints };
-    return listResult(this.#context, this.#list.field, merged);
+    const { access } = this.#context;
+    const reader = { access, isStateless: isStateless(this.#context) };
+    return listResult(reader, this.#list.field, merged);
   }
 }
 

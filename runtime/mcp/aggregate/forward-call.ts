@@ -127,16 +127,10 @@ export function messageForClient(
   message: Message,
 ): Message | undefined {
   const { exchange, access, backend } = context;
-  const changed = CHANGED_LISTS.get(message.method);
-  if (changed !== undefined) backend.owners?.forget(changed);
+  backend.owners?.notice(message);
   if (isHiddenUpdate(exchange, access, active.target.name, message)) return undefined;
   return backend.prefix ? forClient(message, aggregateTarget(context, active)) : message;
 }
-
-const CHANGED_LISTS: ReadonlyMap<string, "tools" | "prompts"> = new Map([
-  ["notifications/tools/list_changed", "tools"],
-  ["notifications/prompts/list_changed", "prompts"],
-]);
 
 function shownResponse(
   context: SessionContext,

@@ -20,12 +20,12 @@ import { endSession, refuseUnknownSession, resumeSession } from "../session/sess
 import { endTargetSession } from "../session/target-end.ts";
 import type { McpBackend } from "../transports/backend.ts";
 import { fanOut } from "../transports/fan-out.ts";
+import type { OwnedRequest } from "../transports/item-owners.ts";
 import { endedCall } from "../transports/target.ts";
-import { aggregateLists, serveAggregateList, serveOwnedList } from "./aggregate-lists.ts";
-import { forwardCall, forwardTo } from "./forward-call.ts";
+import { aggregateLists, serveAggregateList } from "./aggregate-lists.ts";
+import { forwardCall, forwardTo, messageForClient } from "./forward-call.ts";
 import { serveInitialize } from "./initialize.ts";
 import { resolvePrimitive } from "./names.ts";
-import { askOwners, ownerList } from "./owned-items.ts";
 import { isPermitted } from "./permission.ts";
 import { serveStream } from "./session-stream.ts";
 import { type Routed, routeNotification, routeResponse, withItemName } from "./to-server.ts";
@@ -134,22 +134,22 @@ function recipients(context: SessionContext, message: Message): readonly Routed[
 
 /** Serves a request from the targets that it concerns. */
 export function serveRequest(context: SessionContext, request: Message): void {
-  const { backend } = context;
-  if (!backend.prefix) {
+  const { prefix, owners } = context.backend;
+  if (!prefix) {
     const only = activeTarget(context, 0);
     if (only !== undefined) forwardCall(context, only, request);
     return;
   }
   const list = aggregateLists.get(request.method);
   if (list !== undefined) {
-    if (backend.owners?.listOf(itemLists[list.field].kind) === undefined)
-      serveAggregateList(context, request, list);
-    else void serveOwnedList(context, request, list.field);
+    const owned = owners?.listOf(itemLists[list.field].kind);
+    if (owned === undefined) serveAggregateList(context, request, list);
+    else owners?.serveList(ownedRequest(context, request), owned);
     return;
   }
-  const ownerIn = ownerList(backend, request);
+  const ownerIn = owners?.listFor(request);
   if (ownerIn !== undefined) {
-    void serveOwned(context, request, ownerIn);
+    owners?.serveItem(ownedRequest(context, request), ownerIn);
     return;
   }
   if (request.method === "ping") {
@@ -163,23 +163,28 @@ export function serveRequest(context: SessionContext, request: Message): void {
   serveOne(context, request);
 }
 
-/** Forwards a request for an item without prefix, once its target is known and the rules permit the item. */
-async function serveOwned(
-  context: SessionContext,
-  request: Message,
-  list: "tools" | "prompts",
-): Promise<void> {
+/** Describes a request to the code for items without prefixes, which other bundles do not contain. */
+function ownedRequest(context: SessionContext, request: Message): OwnedRequest {
   const { exchange, backend, access } = context;
-  if (backend.owners?.known({ exchange, jwt: access.jwt }, list) === undefined) {
-    const asked = await askOwners(context, request, list, () => true);
-    if (exchange.isOver) return;
-    if ("kind" in asked) {
-      new ClientStream(exchange, request.id, backend.timeouts.keepAlive).fail(asked);
-      return;
-    }
-  }
-  const methods = isStateless(context) ? statelessMethods : sessionMethods;
-  if (isPermitted(exchange, backend, access, methods, request)) serveOne(context, request);
+  return {
+    exchange,
+    access,
+    request,
+    isStateless: isStateless(context),
+    failureMode: backend.failureMode,
+    timeouts: backend.timeouts,
+    targets: activeTargets(context).map((active) => ({
+      index: active.index,
+      target: active.target,
+      features: active.session.features,
+      call: (own, sink) => callTarget(context, active, own, sink),
+      forClient: (message) => messageForClient(context, active, message),
+    })),
+    forward: () => {
+      const methods = isStateless(context) ? statelessMethods : sessionMethods;
+      if (isPermitted(exchange, backend, access, methods, request)) serveOne(context, request);
+    },
+  };
 }
 
 /** Forwards a request that names an item to the item's target. */

@@ -7,12 +7,11 @@ import { sendPassed } from "../stateless/send-passed.ts";
 import { statelessFilter, withShownSubscriptions } from "../stateless/shown-lists.ts";
 import { callStateless } from "../stateless/stateless-call.ts";
 import { refuseFilter } from "../stateless/subscription-filter.ts";
-import type { McpBackend } from "../transports/backend.ts";
+import type { McpBackend, PassthroughMessage } from "../transports/backend.ts";
 import { beginMcpCall, textWithTrace } from "../transports/call-span.ts";
 import { noteTargetEra } from "../transports/noted-eras.ts";
 import type { CallSink, StreamableHttpTarget } from "../transports/target.ts";
 import { passedFilter } from "./passed-filter.ts";
-import type { PassthroughMessage } from "./passthrough.ts";
 import { PassthroughRelay } from "./passthrough-relay.ts";
 import { sendIfLocked } from "./send-if-locked.ts";
 

@@ -35,27 +35,24 @@ import {
   refuseUnknownSession,
   resumeSession,
 } from "../session/sessions.ts";
-import type { McpBackend } from "../transports/backend.ts";
+import type { McpBackend, OnlyTargetBridge, PassthroughMessage } from "../transports/backend.ts";
 import { noteTargetEra } from "../transports/noted-eras.ts";
 import type { CallSink, StreamableHttpTarget } from "../transports/target.ts";
 import { headersForTarget } from "../transports/upstream-headers.ts";
+import { passStateless } from "./pass-stateless.ts";
 import { passedFilter } from "./passed-filter.ts";
 import { PassthroughRelay } from "./passthrough-relay.ts";
 import { RefusedSessions } from "./refused-sessions.ts";
 import { sendIfLocked } from "./send-if-locked.ts";
 
-/** A client's message to the only target of a route. */
-export interface PassthroughMessage {
-  readonly message: Message;
-  /** The message as it was received, for forwarding. */
-  readonly bytes: Buffer;
-}
+/** Forwards messages of both eras. */
+export const toOnlyTarget: OnlyTargetBridge = { pass, passStateless };
 
 /**
  * Forwards a request to the only target of a route unchanged. The response is read only if rules may hide parts of it:
  * lists and events.
  */
-export function passThrough(
+function pass(
   exchange: Exchange,
   backend: McpBackend,
   target: StreamableHttpTarget,
@@ -197,7 +194,7 @@ export function passMetadata(
   backend: McpBackend,
   paths: readonly string[],
 ): boolean {
-  const target = backend.passthrough;
+  const target = backend.passthrough?.target;
   const resource = metadataResource(exchange.path);
   if (target === undefined || resource === undefined) return false;
   if (resource !== "" && !paths.some((path) => isUnder(resource, path))) return false;

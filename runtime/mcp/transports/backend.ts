@@ -3,6 +3,7 @@ import type { Exchange } from "../../http/exchange.ts";
 import { openUpstream } from "../../http/upstream/open-upstream.ts";
 import type { Upstream, UpstreamSettings } from "../../http/upstream/upstream.ts";
 import type { Message } from "../protocol/message.ts";
+import type { McpAuthorization } from "../rules/authorization.ts";
 import type { ItemOwners } from "./item-owners.ts";
 import { Replicas } from "./replicas.ts";
 import type { SentTrace } from "./sent-trace.ts";
@@ -46,8 +47,37 @@ export interface McpBackendSettings {
    * stored.
    */
   readonly toSingleCalls?: StatelessBridge;
+  /** Forwards messages to the only target; absent if there are several, or if it is not reached over streamable HTTP. */
+  readonly toOnlyTarget?: OnlyTargetBridge;
   /** Absent if nothing is traced. */
   readonly sentTrace?: SentTrace;
+}
+
+/** Forwards requests to the only target of a route unchanged. `post` is absent if there is no body, or if it is unread. */
+export interface OnlyTargetBridge {
+  /** Forwards a request of a revision with sessions. */
+  pass(
+    exchange: Exchange,
+    backend: McpBackend,
+    target: StreamableHttpTarget,
+    access: McpAuthorization,
+    post: PassthroughMessage | undefined,
+  ): void;
+  /** Forwards a request of the revision without sessions. */
+  passStateless(
+    exchange: Exchange,
+    backend: McpBackend,
+    target: StreamableHttpTarget,
+    access: McpAuthorization,
+    post: PassthroughMessage | undefined,
+  ): void;
+}
+
+/** A client's message to the only target of a route. */
+export interface PassthroughMessage {
+  readonly message: Message;
+  /** The message as it was received, for forwarding. */
+  readonly bytes: Buffer;
 }
 
 /** Serves clients without a session at the gateway from targets with sessions. */
@@ -122,8 +152,8 @@ export interface SessionLimits {
 
 /** The MCP servers of a route, ready for use; nothing is connected or started before a session needs it. */
 export interface McpBackend extends McpBackendSettings {
-  /** The only target, if messages can be passed on without inspecting the responses. */
-  readonly passthrough: StreamableHttpTarget | undefined;
+  /** The only target and its bridge, if messages can be passed on without inspecting the responses. */
+  readonly passthrough: Passthrough | undefined;
   /** Changes when a target becomes another server; session ids are bound to it. */
   readonly targetDigest: string;
   /**
@@ -139,15 +169,24 @@ export interface McpBackend extends McpBackendSettings {
   readonly keepsCredentials: boolean;
 }
 
+/** The only target of a route, which receives messages as clients sent them. */
+export interface Passthrough {
+  readonly target: StreamableHttpTarget;
+  readonly bridge: OnlyTargetBridge;
+}
+
 /** Creates a backend from its settings. */
 export function openMcpBackend(settings: McpBackendSettings): McpBackend {
-  const { targets, prefix, timeouts, limits } = settings;
+  const { targets, prefix, timeouts, limits, toOnlyTarget: bridge } = settings;
   const only = targets.length === 1 ? targets[0] : undefined;
   const identities = targets.map((target) => [target.name, target.identity]);
   const digest = createHash("sha256").update(JSON.stringify([prefix, identities]));
   return {
     ...settings,
-    passthrough: only?.kind === "streamableHttp" && !prefix ? only : undefined,
+    passthrough:
+      only?.kind === "streamableHttp" && bridge !== undefined
+        ? { target: only, bridge }
+        : undefined,
     targetDigest: digest.digest("base64url"),
     keepsCredentials: targets.some(
       (target) =>

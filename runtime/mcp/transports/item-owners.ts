@@ -1,7 +1,9 @@
 import type { JwtVariable } from "../../cel/variables.ts";
 import type { Exchange } from "../../http/exchange.ts";
-import type { ItemList, McpPrimitiveKind } from "../protocol/item-lists.ts";
-import { callerOf } from "../rules/lock-check.ts";
+import type { McpPrimitiveKind } from "../protocol/item-lists.ts";
+import type { Message } from "../protocol/message.ts";
+import type { McpAuthorization } from "../rules/authorization.ts";
+import type { Call, CallSink, McpTarget } from "./target.ts";
 
 /** A client of an endpoint; servers may show different lists to different clients. */
 export interface ItemCaller {
@@ -9,74 +11,50 @@ export interface ItemCaller {
   readonly jwt: JwtVariable;
 }
 
-/** Milliseconds for which the owners of a list's items are valid. */
-const MAX_AGE = 10_000;
-
-/** Maximum number of cached lists of callers. */
-const MAX_LISTS = 1000;
-
-/** Maximum number of names with a warning; a target may invent any number. */
-const MAX_WARNINGS = 1000;
-
 /** Indexes of targets, by the name of an item. */
 export type Owners = ReadonlyMap<string, number>;
 
-/**
- * The targets of tools and prompts whose names have no prefix (`prefixMode: never`), as far as their callers have seen them.
- * An item that several targets have belongs to the first of these, in the order of the configuration.
- */
-export class ItemOwners {
-  readonly #lists = new Map<string, { readonly at: number; readonly owners: Owners }>();
-  readonly #warned = new Set<string>();
+/** The lists of items whose names have no prefix. URIs of resources contain their target. */
+export type OwnedList = "tools" | "prompts";
 
-  /** Returns the list with the owners of items of a kind; `undefined` for resources, whose URIs contain their target. */
-  listOf(kind: McpPrimitiveKind): "tools" | "prompts" | undefined {
-    if (kind === "resource") return undefined;
-    return kind === "tool" ? "tools" : "prompts";
-  }
+/** A request for such a list, or for an item of it. */
+export interface OwnedRequest {
+  readonly exchange: Exchange;
+  readonly failureMode: "failClosed" | "failOpen";
+  /** Milliseconds. */
+  readonly timeouts: { readonly fanOut: number; readonly keepAlive: number };
+  readonly access: McpAuthorization;
+  readonly request: Message;
+  readonly isStateless: boolean;
+  /** All targets that take part in the session. */
+  readonly targets: readonly OwningTarget[];
+  /** Forwards the request to the target that owns the item, which is known now, if the rules permit the item. */
+  forward(): void;
+}
 
+/** A target that may own items. */
+export interface OwningTarget {
+  readonly index: number;
+  readonly target: McpTarget;
+  /** The letters of its features (see session.ts). */
+  readonly features: string;
+  call(request: Message, sink: CallSink): Call;
+  /** Returns a message of the target as the client sees it; `undefined` if it is hidden. */
+  forClient(message: Message): Message | undefined;
+}
+
+/** The targets of tools and prompts whose names have no prefix (`prefixMode: never`). */
+export interface ItemOwners {
+  /** Returns the list with the owners of items of a kind; `undefined` if their names contain the target. */
+  listOf(kind: McpPrimitiveKind): OwnedList | undefined;
+  /** Returns the list that decides which target a request is for; `undefined` if its name or method decides. */
+  listFor(message: Message): OwnedList | undefined;
   /** Returns the owners for a caller; `undefined` if the targets must be asked. */
-  known(caller: ItemCaller, list: ItemList): Owners | undefined {
-    const seen = this.#lists.get(keyOf(caller, list));
-    return seen === undefined || Date.now() - seen.at >= MAX_AGE ? undefined : seen.owners;
-  }
-
-  /** Caches the owners for a caller. Drops the least recently stored ones. */
-  store(caller: ItemCaller, list: ItemList, owners: Owners): void {
-    const key = keyOf(caller, list);
-    this.#lists.delete(key);
-    this.#lists.set(key, { at: Date.now(), owners });
-    const [oldest] = this.#lists.keys();
-    if (this.#lists.size > MAX_LISTS && oldest !== undefined) this.#lists.delete(oldest);
-  }
-
-  /** Drops the owners of a list after a target has announced a change. */
-  forget(list: ItemList): void {
-    for (const key of this.#lists.keys()) {
-      if (key.startsWith(`${list}\n`)) this.#lists.delete(key);
-    }
-  }
-
-  /** Warns once that a target's item is hidden by another target's item of the same name. */
-  warn({ exchange }: ItemCaller, list: ItemList, name: string, [first, second]: TargetPair): void {
-    const key = `${list}\n${second}\n${name}`;
-    if (this.#warned.has(key) || this.#warned.size >= MAX_WARNINGS) return;
-    this.#warned.add(key);
-    const shown = JSON.stringify(name);
-    exchange.gateway.warn(
-      `prefixMode never: ${shown} of ${second} is hidden, because ${first} has ${shown}, too (${list})`,
-    );
-  }
-}
-
-/** Names of the target that owns an item, and of another one with an item of that name. */
-export type TargetPair = readonly [owner: string, other: string];
-
-/** Creates the table for a backend. */
-export function itemOwners(): ItemOwners {
-  return new ItemOwners();
-}
-
-function keyOf({ exchange, jwt }: ItemCaller, list: ItemList): string {
-  return `${list}\n${callerOf(exchange, jwt)}`;
+  known(caller: ItemCaller, list: OwnedList): Owners | undefined;
+  /** Drops the owners of a list if a target's message announces that it has changed. */
+  notice(message: Message): void;
+  /** Requests a whole list from every target, and responds with each visible item once, under its own name. */
+  serveList(owned: OwnedRequest, list: OwnedList): void;
+  /** Forwards a request for an item, once its target is known and the rules permit the item. */
+  serveItem(owned: OwnedRequest, list: OwnedList): void;
 }
