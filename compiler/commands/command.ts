@@ -48,6 +48,18 @@ export interface Command {
   readonly work: CommandWork;
 }
 
+/** An entry of the list of commands. Each command's module is loaded on demand, so no command pays for another's imports. */
+export interface CommandEntry {
+  readonly name: string;
+  /** Arguments after the name, for the usage line: `FILES..`. */
+  readonly positionals: string;
+  /** One line for `gwc --help`. */
+  readonly summary: string;
+  /** Set if stdout is a file for another program, in which control characters are not escaped. */
+  readonly printsFiles?: true;
+  readonly load: () => Promise<Command>;
+}
+
 /** An option of a command. */
 export interface Option {
   /** Long name without dashes. */

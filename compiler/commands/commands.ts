@@ -1,16 +1,4 @@
-import type { Command } from "./command.ts";
-
-/** An entry of the list of commands. Each command's module is loaded on demand, so no command pays for another's imports. */
-export interface CommandEntry {
-  readonly name: string;
-  /** Arguments after the name, for the usage line: `FILES..`. */
-  readonly positionals: string;
-  /** One line for `gwc --help`. */
-  readonly summary: string;
-  /** Set if stdout is a file for another program, in which control characters are not escaped. */
-  readonly printsFiles?: true;
-  readonly load: () => Promise<Command>;
-}
+import type { CommandEntry } from "./command.ts";
 
 /** Every command, in the order of the help. */
 export const commands: readonly CommandEntry[] = [
@@ -122,6 +110,13 @@ export const commands: readonly CommandEntry[] = [
     positionals: "[FILE]",
     summary: "write a small commented configuration that works",
     load: async () => (await import("./init.ts")).init,
+  },
+  {
+    name: "completion",
+    positionals: "SHELL",
+    summary: "print a script that completes commands in bash, zsh or fish",
+    printsFiles: true,
+    load: async () => (await import("./completion.ts")).completionOf(commands),
   },
   {
     name: "version",

@@ -2,8 +2,8 @@ import { terminalText } from "../diagnostics/report/terminal-text.ts";
 import { suggest } from "../diagnostics/suggestion.ts";
 import { wrapped } from "../inspect/reference/terminal.ts";
 import { optionUsage, readArguments } from "./arguments.ts";
-import type { Command, CommandContext, CommandResult, Option } from "./command.ts";
-import { type CommandEntry, commands } from "./commands.ts";
+import type { Command, CommandContext, CommandEntry, CommandResult, Option } from "./command.ts";
+import { commands } from "./commands.ts";
 import { help } from "./shared-options.ts";
 
 /** Runs a command line, given as the arguments after `gwc`. */

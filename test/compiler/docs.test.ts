@@ -6,7 +6,10 @@ import { root } from "../harness/root.ts";
 import { Workspace } from "../harness/workspace.ts";
 import { generatedDocs } from "./generated-docs.ts";
 
-const docs = generatedDocs().map((doc) => ({ ...doc, name: path.relative(root, doc.path) }));
+const docs = (await generatedDocs()).map((doc) => ({
+  ...doc,
+  name: path.relative(root, doc.path),
+}));
 
 it.each(docs)("$name holds what npm run docs writes", ({ path: file, text }) => {
   expect(readFileSync(file, "utf8")).toBe(text);

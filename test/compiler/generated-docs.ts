@@ -3,6 +3,7 @@ import { editorSchemaText } from "../../compiler/commands/schema.ts";
 import { referenceDocuments } from "../../compiler/inspect/reference/documents.ts";
 import { compatibilityPage } from "../conformance/compatibility/page.ts";
 import { root } from "../harness/root.ts";
+import { commandsPage } from "./commands-page.ts";
 import { mistakesDocument } from "./mistakes/mistakes.ts";
 
 /** A file with generated text, and what it should hold. */
@@ -12,12 +13,16 @@ export interface GeneratedDoc {
 }
 
 /** The documents that are generated, as they should be now. */
-export function generatedDocs(): readonly GeneratedDoc[] {
+export async function generatedDocs(): Promise<readonly GeneratedDoc[]> {
   return [
     { path: path.join(root, ".github", "reference", "mistakes.md"), text: mistakesDocument() },
     {
       path: path.join(root, ".github", "reference", "compatibility.md"),
       text: compatibilityPage(),
+    },
+    {
+      path: path.join(root, ".github", "reference", "commands.md"),
+      text: await commandsPage(),
     },
     { path: path.join(root, "examples", "schema.json"), text: editorSchemaText() },
     ...referenceDocuments().map(({ file, text: page }) => ({

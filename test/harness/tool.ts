@@ -6,7 +6,9 @@ import { itUnless, skip } from "./skip.ts";
 
 /** Debian package of each program that tests start; CI installs them. */
 const packages = {
+  bash: "bash",
   curl: "curl",
+  fish: "fish",
   git: "git",
   haproxy: "haproxy",
   h2load: "nghttp2-client",
@@ -21,6 +23,7 @@ const packages = {
   sslscan: "sslscan",
   testssl: "testssl.sh",
   wrk: "wrk",
+  zsh: "zsh",
 } as const;
 
 /** A program of another project that tests talk to the gateway with. */
