@@ -9,7 +9,7 @@ import type { ConfigValue, ReadValue } from "../schema/config-values.ts";
 import { isMapping } from "../schema/config-values.ts";
 import { type Schema, schemaAt } from "../schema/schema.ts";
 
-/** Removes fields that gwc accepts without effect, and reports them. */
+/** Removes fields that gwc accepts without effect, and reports them. Removes mappings that are left empty, too. */
 export function withoutIgnored(
   read: ReadValue,
   schema: Schema,
@@ -23,6 +23,9 @@ export function withoutIgnored(
     if (!isMapping(value)) return value;
     const { properties = {}, additionalProperties } = shape;
     const others = typeof additionalProperties === "object" ? additionalProperties : undefined;
+    // Fields of an empty mapping that are indented too little are unknown next to it, which is reported there.
+    const hasKnownKeys =
+      others !== undefined || Object.keys(value).every((key) => Object.hasOwn(properties, key));
     const kept = Object.entries(value).flatMap(([key, child]) => {
       const own = Object.hasOwn(properties, key) ? properties[key] : others;
       const at = [...path, key];
@@ -30,6 +33,11 @@ export function withoutIgnored(
         const { ignored: why, instead } = own;
         const place = keyPlace(childOf(origin, ...at));
         diagnostics.report("ignored-field", place, { field: key, why, instead });
+        return [];
+      }
+      if (child === null && own?.mayBeEmpty === true && hasKnownKeys) {
+        const params = { field: key, why: "it is empty", instead: "remove it" };
+        diagnostics.report("ignored-field", keyPlace(childOf(origin, ...at)), params);
         return [];
       }
       const rest = remove(child, own, at);

@@ -40,7 +40,7 @@ import { namedServer } from "./policies.ts";
 import { effectiveRoutes, resolvePreRouting } from "./pre-routing.ts";
 import { checkProxies, proxyProtocolOf } from "./proxied-ports.ts";
 import { type ResolvedRoute, type RouteContext, resolveHostnames, resolveRoute } from "./routes.ts";
-import { routingTable, type TableRoute } from "./routing-table.ts";
+import { reportUnreachable, routingTable, type TableRoute } from "./routing-table.ts";
 import { resolveTcpBinds } from "./tcp-binds.ts";
 import { checkToolLocks } from "./tool-locks.ts";
 import { resolveTracing } from "./tracing.ts";
@@ -276,7 +276,7 @@ function resolveBinds(
     (listener) => listener.port,
   );
   const { tls: shared } = gateway.frontend;
-  return [...byPort.entries()].map(([port, listeners]) => {
+  const binds = [...byPort.entries()].map(([port, listeners]) => {
     const sorted = listeners.toSorted((a, b) => compareHostnames(a.hostname, b.hostname));
     const nodes = resolveTls(sorted, shared, shared.alpn, context.diagnostics);
     const served = listeners
@@ -314,6 +314,11 @@ function resolveBinds(
       hostnames: hostnamesOf(served, connectionHostnames(port, gateway)),
     };
   });
+  reportUnreachable(
+    binds.flatMap(({ listeners }) => listeners),
+    context.diagnostics,
+  );
+  return binds;
 }
 
 /** Returns the hostnames of TCP routes on a port. */

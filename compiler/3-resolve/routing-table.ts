@@ -1,6 +1,6 @@
 import { compareHostnames, intersectHostnames } from "../config/hostnames.ts";
-import type { Diagnostics } from "../diagnostics/diagnostic.ts";
-import type { HostEntries, RouteEntry, RouteNode } from "../ir/program.ts";
+import { type Diagnostics, placeKey } from "../diagnostics/diagnostic.ts";
+import type { HostEntries, ListenerNode, RouteEntry, RouteNode } from "../ir/program.ts";
 import type { MatchRank, PathMatch, RouteMatch, ValueMatch } from "../model/matches.ts";
 
 /** A route with its matches, and its hostnames on a listener. */
@@ -13,7 +13,6 @@ export interface TableRoute {
 /**
  * Returns the routing table of a listener with this hostname: entries by hostname, in Gateway API precedence
  * (hostname, exact path, longest prefix, regex, method, number of headers, number of query parameters, order).
- * Reports routes that are never chosen.
  */
 export function routingTable(
   routes: readonly TableRoute[],
@@ -33,7 +32,6 @@ export function routingTable(
     shared: intersectHostnames(hostname, listener) ?? hostname,
     entries: (groups.get(hostname) ?? []).toSorted(compareEntries),
   }));
-  reportUnreachable(table, routes, diagnostics);
   for (const { hostname, entries } of table)
     reportOvertaking(entries, groups.get(hostname) ?? [], routes, diagnostics);
   return table;
@@ -107,30 +105,41 @@ function isPathOf({ value }: PathMatch, { kind, value: outer }: PathMatch): bool
   return kind === "prefix" && value.startsWith(outer === "/" ? "/" : `${outer}/`);
 }
 
-function reportUnreachable(
-  table: readonly HostEntries[],
-  routes: readonly TableRoute[],
+/**
+ * Reports routes that no listener ever chooses, and matches of others that are never chosen. A route of a file may be
+ * several in the program, one for each set of policies that its listeners add, so places identify them.
+ */
+export function reportUnreachable(
+  listeners: readonly Pick<ListenerNode, "table" | "routes">[],
   diagnostics: Diagnostics,
 ): void {
-  const byId = new Map(routes.map(({ route }) => [route.id, route]));
+  const byId = new Map(listeners.flatMap(({ routes }) => routes.map((each) => [each.id, each])));
   const shadowed = new Map<RouteEntry, RouteEntry>();
   const reached = new Set<string>();
-  for (const { entries } of table) {
+  for (const { entries } of listeners.flatMap(({ table }) => table)) {
     for (const [entry, by] of shadowedEntries(entries)) shadowed.set(entry, by);
     for (const entry of entries) {
-      if (!shadowed.has(entry) && !entry.match.isDerived) reached.add(entry.route);
+      const route = byId.get(entry.route);
+      if (route === undefined || shadowed.has(entry) || entry.match.isDerived) continue;
+      reached.add(placeKey(entry.match.origin));
+      reached.add(placeKey(route.origin));
     }
   }
-  const reported = new Set<string>();
-  for (const [entry, by] of shadowed) {
-    const route = byId.get(entry.route);
+  const reportedMatches = new Set<string>();
+  const reportedRoutes = new Set<string>();
+  for (const [{ match, route: id }, by] of shadowed) {
+    const route = byId.get(id);
     const other = byId.get(by.route);
-    if (route === undefined || other === undefined || entry.match.isDerived) continue;
+    const place = placeKey(match.origin);
+    if (route === undefined || other === undefined || match.isDerived) continue;
+    const isReached = reached.has(placeKey(route.origin));
+    if ((isReached && reached.has(place)) || reportedMatches.has(place)) continue;
+    reportedMatches.add(place);
     const related = [{ at: by.match.origin, label: "this match comes first" }];
-    if (reached.has(entry.route)) {
-      diagnostics.report("unreachable-match", entry.match.origin, { by: other.name }, related);
-    } else if (!reported.has(entry.route)) {
-      reported.add(entry.route);
+    if (isReached) {
+      diagnostics.report("unreachable-match", match.origin, { by: other.name }, related);
+    } else if (!reportedRoutes.has(placeKey(route.origin))) {
+      reportedRoutes.add(placeKey(route.origin));
       // In a file a shadowed route is an error of its author; in a cluster routes of several owners may overlap.
       const code = route.origin.resource === undefined ? "unreachable-route" : "shadowed-route";
       diagnostics.report(code, route.origin, { route: route.name, by: other.name }, related);

@@ -50,6 +50,8 @@ export interface Schema<Value = unknown> {
   readonly checks?: readonly ValueCheck[];
   /** Whether its fields or items are parts: if one has a mistake, only that one is removed. */
   readonly hasParts?: boolean;
+  /** Whether a mapping without content in YAML has the effect of its absence. */
+  readonly mayBeEmpty?: boolean;
   /** Name of the field that this one is an alias of. */
   readonly aliasOf?: string;
   /** Description of a feature of the specification that gwc does not support yet: using it is an error. */
@@ -289,6 +291,11 @@ function asAlternative({ enum: words, ...schema }: Schema): Rest<"enum"> {
 /** Schema of a value that may also be null. */
 export function nullable<Value>(schema: Schema<Value>): Schema<Value | null> {
   return { ...schema, type: [schema.type ?? [], "null" as const].flat() };
+}
+
+/** Schema of a mapping that may be left empty (`policies:`), which is a warning and has the effect of its absence. */
+export function orEmpty<Value>(schema: Schema<Value>): Schema<Value> {
+  return { ...schema, mayBeEmpty: true };
 }
 
 /** Returns some of the fields. */

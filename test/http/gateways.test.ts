@@ -46,6 +46,8 @@ beforeAll(async () => {
         route("everywhere", { gateways: ["default", "split"] }),
         route("second", { gateways: "split/listener1" }),
         route("named", { gateways: "split", hostnames: ["a.test"] }),
+        route("same", { gateways: "split/a" }),
+        route("rest", { gateways: "split", matches: [{ path: { pathPrefix: "/same" } }] }),
       ],
       tcpRoutes: [{ gateways: "raw", backends: [{ host: `127.0.0.1:${mail.port}` }] }],
       mcp: { targets: [{ name: "a", mcp: { host: mcp.url } }] },
@@ -96,6 +98,12 @@ it("a route serves one listener by the name or the number of that listener", asy
   const split = ports[1];
   expect(await by(split, "/second")).toBe(404);
   expect(await by(split, "/second", "b.test")).toBe("a route");
+});
+
+it("a route serves the listeners on which no earlier route has the same match", async () => {
+  const at = async (host: string) =>
+    JSON.parse((await send(`http://127.0.0.1:${ports[1]}/same`, "GET", { host })).body).url;
+  expect([await at("a.test"), await at("b.test")]).toEqual(["/same", "/same"]);
 });
 
 it("a route with hostnames serves the listeners of its gateway that match them", async () => {

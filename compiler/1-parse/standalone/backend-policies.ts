@@ -1,14 +1,14 @@
 import { pickerSchemas } from "../../backends/inference-pool/picking.ts";
 import { ownPolicySchemas } from "../../backends/parts/policies-schema.ts";
 import { policies } from "../../policies/index.ts";
-import { object, type Schema, unsupported } from "../../schema/schema.ts";
+import { object, orEmpty, type Schema, unsupported } from "../../schema/schema.ts";
 
 /** A place of `policies`: a backend, one of its servers, or a server of MCP. */
 type PolicyPlace = "backend" | "server" | "target";
 
 /** Schema of `policies` of a backend or of one of its servers. */
 export function ownPoliciesSchema(place: PolicyPlace) {
-  return object(ownFields(place), WORDS);
+  return orEmpty(object(ownFields(place), WORDS));
 }
 
 /** Schema of `policies` of a backend that may be a service. */

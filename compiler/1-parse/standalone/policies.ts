@@ -2,7 +2,7 @@ import { promptGuardSchema } from "../../backends/ai/guard-file-form.ts";
 import { backendPolicySchemas } from "../../backends/parts/policies-schema.ts";
 import { policies } from "../../policies/index.ts";
 import { hintFor } from "../../schema/hint-for.ts";
-import { type Infer, object, type Schema, unsupported } from "../../schema/schema.ts";
+import { type Infer, object, orEmpty, type Schema, unsupported } from "../../schema/schema.ts";
 import { aliasSchemas } from "./policy-aliases.ts";
 
 /** Type of valid `policies` of a route. */
@@ -10,7 +10,7 @@ export type RoutePolicies = Infer<ReturnType<typeof routePoliciesSchema>>;
 
 /** Returns the schema of a route's `policies`. */
 export function routePoliciesSchema() {
-  return object(routePolicies(), REQUEST_POLICIES);
+  return orEmpty(object(routePolicies(), REQUEST_POLICIES));
 }
 
 /** Returns the schema of the `policies` of `llm`. */
@@ -19,7 +19,7 @@ export function llmDoorPoliciesSchema() {
     ...promptGuardSchema(),
     description: "Guards of all models, which run before those of a model.",
   };
-  return object({ ...routePolicies(), guardrails }, REQUEST_POLICIES);
+  return orEmpty(object({ ...routePolicies(), guardrails }, REQUEST_POLICIES));
 }
 
 function routePolicies() {

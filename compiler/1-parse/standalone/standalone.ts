@@ -3,6 +3,7 @@ import {
   ignored,
   listOfParts,
   object,
+  orEmpty,
   shortText,
   text,
   unsupported,
@@ -52,12 +53,13 @@ export function standaloneSchema() {
 /** Returns the fields of a standalone file. */
 export function standaloneFields() {
   return {
+    $schema: text("Address of this schema, for editors."),
     name: text("Name of the gateway (default: the name of the file without its extension).", {
       pattern: "^[A-Za-z0-9][A-Za-z0-9._-]*$",
       form: 'letters, digits, ".", "_" and "-"',
       maxLength: 63,
     }),
-    config: processSchema,
+    config: orEmpty(processSchema),
     binds: listOfParts(bindSchema(), {
       minItems: 1,
       description: "Ports that the gateway listens on.",
@@ -82,11 +84,9 @@ export function standaloneFields() {
     mcp: mcpDoorSchema(),
     gateways: gatewaysSchema(),
     routes: listOfParts(attachedRouteSchema(), {
-      minItems: 1,
       description: "Routes for the requests of `gateways`.",
     }),
     tcpRoutes: listOfParts(attachedTcpRouteSchema(), {
-      minItems: 1,
       description: "Routes for the connections of TCP and TLS `gateways`.",
     }),
     routeGroups: listOfParts(routeGroupSchema(), {

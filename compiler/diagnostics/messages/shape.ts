@@ -63,8 +63,8 @@ export const shapeMessages = {
     text: ({ field, why }) => `"${field}" has no effect: ${why}`,
     hint: ({ instead }) => instead,
     explanation:
-      "The field is part of agentgateway's configuration. gwc serves the same requests without it, so the file is " +
-      "accepted. A field that restricts who may do what is never ignored.",
+      "The field is part of agentgateway's configuration, or an empty group of settings. gwc serves the same requests " +
+      "without it, so the file is accepted. A field that restricts who may do what is never ignored.",
   }),
   "wrong-choice": message<{
     owner: string;

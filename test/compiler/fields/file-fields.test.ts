@@ -20,9 +20,9 @@ const NAMES = [
   ...["backends", "routeGroups", "services"].map((part) => `${part}.[].name`),
   "services.[].namespace",
 ];
-/** Fields without references, and fields with one value that may be left out: a file is one gateway. */
+/** Fields for editors, fields without references, and fields with one value that may be left out: a file is one gateway. */
 const LABELS =
-  /^policies\.\[\]\.(name\.|target\.(gateway\.gateway(Name|Namespace)|route\.namespace)$)|^llm\.providers\.\[\]\.name$/;
+  /^\$schema$|^policies\.\[\]\.(name\.|target\.(gateway\.gateway(Name|Namespace)|route\.namespace)$)|^llm\.providers\.\[\]\.name$/;
 /** Any other route and its policies, by the same schema: a bind's route stands for them. */
 const LIKE_A_ROUTE =
   /^(?:(?:llm|mcp)\.policies|(?:routeGroups\.\[\]\.)?routes\.\[\]|tcpRoutes\.\[\]|policies\.\[\]\.policy)\.(?!gateways\b)/;

@@ -5,13 +5,17 @@ import { type MeasuredFile, measureFolder } from "./measured-files.ts";
 import { MEASURED_FILE, type MeasuredRelease } from "./page.ts";
 
 /**
- * `measure.ts FOLDER...` prints which configurations below the folders are accepted, and why the others are not.
+ * `measure.ts FOLDER...` prints which configurations below the folders are accepted, and why the others are not. With
+ * `--checkout CHECKOUT` first, files that they refer to may also be in a checkout of agentgateway.
  * `measure.ts --write RELEASE=CHECKOUT...` records the results for checkouts of agentgateway, which `npm run docs` prints.
  */
 const [first = "", ...rest] = process.argv.slice(2);
 if (first === "--write") {
   const releases = rest.map((each) => measuredRelease(...pairOf(each)));
   writeFileSync(MEASURED_FILE, `${JSON.stringify(releases, null, 2)}\n`);
+} else if (first === "--checkout") {
+  const [checkout = "", ...folders] = rest;
+  for (const folder of folders) printFolder(folder, checkout);
 } else for (const folder of [first, ...rest]) printFolder(folder);
 
 function pairOf(argument: string): readonly [release: string, checkout: string] {
@@ -20,7 +24,7 @@ function pairOf(argument: string): readonly [release: string, checkout: string] 
 }
 
 function measuredRelease(release: string, checkout: string): MeasuredRelease {
-  const examples = measureFolder(checkout, "examples").filter(isExample);
+  const examples = measureFolder(checkout, { inside: "examples" }).filter(isExample);
   const tests = path.join(checkout, "controller/pkg/agentgateway");
   const manifests = ["plugins/testdata", "translator/testdata"]
     .map((each) => path.join(tests, each))
@@ -41,8 +45,8 @@ function isExample({ kind, name }: MeasuredFile): boolean {
   return kind === "standalone" && !name.includes(".md:");
 }
 
-function printFolder(folder: string): void {
-  const files = measureFolder(folder);
+function printFolder(folder: string, checkout?: string): void {
+  const files = measureFolder(folder, { checkout });
   for (const kind of ["standalone", "manifest"] as const) {
     const measured = files.filter((each) => each.kind === kind);
     if (measured.length === 0) continue;

@@ -19,13 +19,22 @@ const OWN_GROUP = /^apiVersion:\s*["']?(gateway\.networking\.k8s\.io|agentgatewa
 const FENCE = /^(\s*)```(?:ya?ml|sh|bash|shell)?[^\n]*\n([\s\S]*?)^\s*```/gm;
 const HEREDOC = /<<-?\s*["']?(\w+)["']?[^\n]*\n([\s\S]*?)^\s*\1\s*$/m;
 
+/** Part of a folder that is measured, and a checkout of agentgateway with files that configurations refer to. */
+interface MeasuredPlace {
+  readonly inside?: string;
+  readonly checkout?: string | undefined;
+}
+
 /**
  * Checks every standalone file and manifest below a folder, and those in the fences of its Markdown documents. Only the
- * part below `inside` is measured, but files that configurations refer to may be anywhere in the folder.
+ * part below `inside` is measured, but files that configurations refer to may be anywhere in the folder or checkout.
  */
-export function measureFolder(folder: string, inside = "."): readonly MeasuredFile[] {
-  const variables = new Proxy({}, { get: (_, name) => `value-of-${String(name)}` });
-  const host = hostOf(folder, realHost(variables));
+export function measureFolder(
+  folder: string,
+  { inside = ".", checkout = folder }: MeasuredPlace = {},
+): readonly MeasuredFile[] {
+  const variables = new Proxy({}, { get: (_, name) => variableValue(String(name)) });
+  const host = hostOf([folder, checkout], realHost(variables));
   return filesOf(path.join(folder, inside)).flatMap((file) => {
     const text = readFileSync(file, "utf8");
     const name = path.relative(folder, file);
@@ -44,16 +53,27 @@ export function measureFolder(folder: string, inside = "."): readonly MeasuredFi
   });
 }
 
-/** Reads files that are missing in the folder of their configuration from the root, as agentgateway does if it starts there. */
-function hostOf(root: string, host: Host): Host {
+/** Returns a value for a variable that has the form which its name suggests. */
+function variableValue(name: string): string {
+  const value = `value-of-${name.toLowerCase().replaceAll("_", "-")}`;
+  return /(URL|ISSUER|ENDPOINT)$/.test(name) ? `https://${value}.example` : value;
+}
+
+/**
+ * Reads files that are missing in the folder of their configuration from the roots, as agentgateway does if it starts
+ * there.
+ */
+function hostOf([root, ...others]: readonly [string, ...string[]], host: Host): Host {
   return {
     ...host,
     readText: (file) => {
       const read = host.readText(file);
       if (read.kind === "text") return read;
       const parts = path.relative(root, path.resolve(file)).split(path.sep);
-      const atRoot = parts.map((_, index) => path.join(root, ...parts.slice(index)));
-      return atRoot.map((each) => host.readText(each)).find(({ kind }) => kind === "text") ?? read;
+      const atRoots = [root, ...others].flatMap((each) =>
+        parts.map((_, index) => path.join(each, ...parts.slice(index))),
+      );
+      return atRoots.map((each) => host.readText(each)).find(({ kind }) => kind === "text") ?? read;
     },
   };
 }
@@ -74,7 +94,10 @@ function kindOf(text: string): MeasuredFile["kind"] | undefined {
   const [document] = parseAllDocuments(text, { logLevel: "silent", uniqueKeys: false });
   const value: unknown = document?.errors.length === 0 ? document.toJS() : undefined;
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
-  return Object.keys(value).some((key) => STANDALONE.has(key)) ? "standalone" : undefined;
+  // Clients of MCP name their own schema, and call their servers `mcp`, too.
+  const isOther = "$schema" in value && !String(value.$schema).includes("agentgateway");
+  const isOwn = Object.keys(value).some((key) => STANDALONE.has(key));
+  return isOwn && !isOther ? "standalone" : undefined;
 }
 
 /** Returns the YAML of the fences of a document, without the indentation of its list item. */
