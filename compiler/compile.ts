@@ -5,7 +5,7 @@ import { CachedRoutes } from "./2-lower/kubernetes/routes/cached-routes.ts";
 import { type LowerOptions, lower } from "./2-lower/lower.ts";
 import { CachedResolutions } from "./3-resolve/cached-resolutions.ts";
 import { resolve } from "./3-resolve/resolve.ts";
-import { type ClosedPart, resolveIsolated } from "./3-resolve/resolve-isolated.ts";
+import { type ClosedPart, resolveIsolated, type Unwritable } from "./3-resolve/resolve-isolated.ts";
 import type { EmitOptions, Emitted } from "./4-emit/emit.ts";
 import { type Diagnostic, isError } from "./diagnostics/diagnostic.ts";
 import type { SourceFile } from "./diagnostics/source.ts";
@@ -39,6 +39,8 @@ export interface CheckOptions extends LowerOptions {
   readonly isIsolating?: boolean;
   /** Errors of gwc that emitting the same input has found: their parts are isolated as those with mistakes. */
   readonly bugs?: readonly Diagnostic[];
+  /** Tries to write the code of programs: parts without which it can be written are closed. */
+  readonly unwritable?: (program: Program, files: readonly SourceFile[]) => readonly Diagnostic[];
 }
 
 /** Cached results of a check for the next check of a similar input. */
@@ -74,11 +76,15 @@ export function checkFiles(
   const found = [parsed, lowered, resolved].flatMap((phase) => phase?.diagnostics ?? []);
   const diagnostics = [...found, ...(options.bugs ?? [])];
   const errors = diagnostics.filter((each) => isError(each, options.isStrict));
+  const { unwritable } = options;
+  const unwritten: Unwritable | undefined =
+    unwritable && ((program) => unwritable(program, parsed.files));
+  const isWhole = errors.length === 0 && unwritten === undefined;
   const isolated =
-    errors.length > 0 && options.isIsolating === true && parsed.value && lowered?.value
-      ? resolveIsolated(lowered.value, errors, parsed.value, recording)
+    !isWhole && options.isIsolating === true && parsed.value && lowered?.value
+      ? resolveIsolated(lowered.value, errors, parsed.value, recording, unwritten)
       : undefined;
-  const served = errors.length === 0 ? resolved?.value : isolated;
+  const served = isWhole ? resolved?.value : isolated;
   const { programs = [], literals = [] } = served ?? {};
   return {
     program: programs[0],

@@ -140,8 +140,9 @@ export function checkShares(
   policies: readonly PolicyConfig[],
   diagnostics: Diagnostics,
 ): void {
-  const areAlike = backends.every(({ kind }) => kind === backends[0]?.kind);
-  const only = backends.find(({ kind }) => {
+  const served = backends.filter(({ isRefused }) => isRefused !== true);
+  const areAlike = served.every(({ kind }) => kind === served[0]?.kind);
+  const only = served.find(({ kind }) => {
     const { takesWeight } = backendOf(kind);
     return takesWeight === undefined || (takesWeight === "withItsKind" && !areAlike);
   });
@@ -151,7 +152,7 @@ export function checkShares(
   const isAlone = (backends.length < 2 || sharing.length === 1) && isPartial !== true;
   if (isAlone && choice === undefined) reportHealth(backends, diagnostics);
   if (isAlone && choice !== undefined) reportChoice(choice, backends, diagnostics);
-  if (backends.length < 2 || only === undefined) return;
+  if (served.length < 2 || only === undefined) return;
   diagnostics.report("several-backends", keyPlace(only.origin), { kind: only.kind });
 }
 

@@ -10,6 +10,7 @@ import type {
 } from "../config/resources.ts";
 import { type Diagnostic, isError, type Origin } from "../diagnostics/diagnostic.ts";
 import type { Host } from "../host.ts";
+import type { Program } from "../ir/program.ts";
 import { type Resolved, type ResolveInput, resolve } from "./resolve.ts";
 
 /** A part of a Gateway that is closed although no diagnostic was attributed to it. */
@@ -31,22 +32,28 @@ const MAX_ROUNDS = 8;
 /**
  * Resolves each Gateway without its parts that have mistakes, and always ends with a program. If a mistake cannot
  * be attributed to a rule, it closes the rules that cannot be resolved alone, then the listeners, then the whole
- * Gateway. A Gateway whose own resource has mistakes has no program.
+ * Gateway. A Gateway whose own resource has mistakes has no program. The same is done where no code can be written.
  */
 export function resolveIsolated(
   { gateways, kubernetes }: Lowered,
   found: readonly Diagnostic[],
   input: ResolveInput,
   host: Host,
+  unwritable: Unwritable = () => [],
 ): ResolvedIsolated {
-  const attempt = (declared: GatewayResources) => attemptToResolve(declared, input, host);
+  const attempt = (declared: GatewayResources): Attempt => {
+    const tried = attemptToResolve(declared, input, host);
+    const bugs = (tried.value?.programs ?? []).flatMap((each) => unwritable(each));
+    return bugs.length === 0 ? tried : { value: undefined, problems: bugs, isUnwritable: true };
+  };
   const results = gateways.flatMap((declared): readonly ResolvedIsolated[] => {
     let errors = found;
     for (let round = 0; round < MAX_ROUNDS; round++) {
       const left = kubernetes && isolated(declared, kubernetes, errors);
       if (left === undefined) return [];
-      const { value, problems } = attempt(left);
+      const { value, problems, isUnwritable } = attempt(left);
       if (value !== undefined) return [{ ...value, closed: [] }];
+      if (isUnwritable === true) return [resolveByParts(left, attempt)];
       const known = new Set(errors.map(keyOf));
       const fresh = problems.filter((each) => !known.has(keyOf(each)));
       if (fresh.length === 0) return [resolveByParts(left, attempt)];
@@ -61,10 +68,15 @@ export function resolveIsolated(
   };
 }
 
+/** Returns the bugs of gwc that prevent writing the code of a program; empty if it can be written. */
+export type Unwritable = (program: Program) => readonly Diagnostic[];
+
 /** The resolved Gateway, or its mistakes. */
 interface Attempt {
   readonly value: Resolved | undefined;
   readonly problems: readonly Diagnostic[];
+  /** Set if it was resolved, but its code cannot be written. */
+  readonly isUnwritable?: boolean;
 }
 
 type Attempting = (declared: GatewayResources) => Attempt;
@@ -95,9 +107,11 @@ function resolveByParts(
   const tryWith = (whole: GatewayResource, own: readonly Resource[]): Attempt =>
     attempt({ name, resources: [whole, ...own] });
 
-  const settings = tryWith({ ...gateway, listeners: [] }, []);
+  const trySettings = (whole: GatewayResource) => tryWith({ ...whole, listeners: [] }, []);
+  const observed = withTelemetry(gateway, trySettings, closed);
+  const settings = trySettings(observed);
   const isBare = settings.value === undefined;
-  const whole = isBare ? bareGateway(gateway) : gateway;
+  const whole = isBare ? bareGateway(gateway) : observed;
   if (isBare) closed.push(closedBy(gateway.origin, settings));
   const listeners = largestPart(
     whole.listeners,
@@ -153,6 +167,54 @@ function largestPart<Part>(
     return tryAll(replaced).value === undefined ? taken : replaced;
   };
   return add([], parts);
+}
+
+/** A part of a Gateway that only reports requests. */
+interface TelemetryPart {
+  readonly origin: Origin;
+  readonly addTo: (gateway: GatewayResource) => GatewayResource;
+}
+
+/** Leaves out access logs, labels of metrics and tracing that fail: requests are served without them. */
+function withTelemetry(
+  gateway: GatewayResource,
+  attempt: (gateway: GatewayResource) => Attempt,
+  closed: ClosedPart[],
+): GatewayResource {
+  const { accessLogs, tracing, frontend } = gateway;
+  const { metricLabels } = frontend;
+  const unlabelled = { ...frontend, metricLabels: [] };
+  const silent = { ...gateway, frontend: unlabelled, accessLogs: [], tracing: undefined };
+  // The other settings fail, whatever is left out here.
+  if (attempt(silent).value === undefined) return gateway;
+  const parts: readonly TelemetryPart[] = [
+    ...accessLogs.map((log) => ({
+      origin: log.origin,
+      addTo: (to: GatewayResource) => ({ ...to, accessLogs: [...to.accessLogs, log] }),
+    })),
+    ...[tracing ?? []].flat().map((each) => ({
+      origin: each.origin,
+      addTo: (to: GatewayResource) => ({ ...to, tracing: each }),
+    })),
+    ...metricLabels.map((label) => ({
+      origin: label.origin,
+      addTo: (to: GatewayResource) => {
+        const labels = [...to.frontend.metricLabels, label];
+        return { ...to, frontend: { ...to.frontend, metricLabels: labels } };
+      },
+    })),
+  ];
+  const added = (some: readonly TelemetryPart[]) =>
+    some.reduce<GatewayResource>((to, { addTo }) => addTo(to), silent);
+  const kept = largestPart(
+    parts,
+    (some) => attempt(added(some)),
+    ({ origin }, failed) => {
+      closed.push(closedBy(origin, failed));
+      return [];
+    },
+  );
+  return added(kept);
 }
 
 /** Returns a Gateway with only its listeners, without policies. */

@@ -13,6 +13,7 @@ export interface AccessLogConfig {
   readonly remove: readonly NamedField[];
   /** Fields that are added or replace standard ones. */
   readonly add: readonly (NamedField & ExpressionConfig)[];
+  readonly origin: Origin;
 }
 
 /** A field of a line and the place where the configuration names it. */

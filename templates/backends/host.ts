@@ -18,7 +18,7 @@ const LASTING = "gwc/runtime/backends/lasting-choice";
 export const hostTemplate: BackendTemplate<"host"> = { code: hostCode, connection: connectionCode };
 
 function hostCode(all: AtLeastOne<BackendNode<"host">>, scope: BackendScope): BackendCode {
-  const nodes = all.filter(({ isRefused, weight }) => isRefused !== true && weight > 0);
+  const nodes = all.filter(({ weight }) => weight > 0);
   const [only, ...others] = nodes;
   if (only === undefined) {
     const step = code`return ${imported("gwc/runtime/http/refuse", "noBackend")}(exchange);`;
@@ -28,7 +28,7 @@ function hostCode(all: AtLeastOne<BackendNode<"host">>, scope: BackendScope): Ba
   const choose = scope.chooseServer ?? (isEachWatched ? chooseAny : undefined);
   if (choose !== undefined) return lastingCode(all, [only, ...others], scope, choose);
   const pass = scope.forward ?? plainForward;
-  const token = [...refusedShare(all), ...passthrough(all.map(({ connection }) => connection))];
+  const token = passthrough(all.map(({ connection }) => connection));
   if (others.length === 0) {
     return {
       ...NOTHING,
@@ -115,7 +115,6 @@ function lastingCode(
       `,
     ],
     step: [
-      ...refusedShare(all),
       ...passthrough(all.map(({ connection }) => connection)),
       code`const choice = await ${choose(code`servers`)};`,
       code`if (choice === undefined) return;`,
@@ -130,17 +129,6 @@ const UNREACHABLE: Printable = {
   consecutiveFailures: 1,
   isUnhealthy: imported("gwc/runtime/backends/server-health", "isNeverUnhealthy"),
 };
-
-/** Refuses the share of missing servers (Gateway API HTTPRouteRule). */
-function refusedShare(nodes: readonly BackendNode<"host">[]): readonly Code[] {
-  const whole = nodes.reduce((sum, { weight }) => sum + weight, 0);
-  const refused = nodes.filter(({ isRefused }) => isRefused === true);
-  const part = refused.reduce((sum, { weight }) => sum + weight, 0);
-  if (part === 0) return [];
-  const isOfShare = imported(WEIGHTED, "isOfShare");
-  const refuse = imported("gwc/runtime/http/refuse", "noBackend");
-  return [code`if (${isOfShare}(${literal(part)}, ${literal(whole)})) return ${refuse}(exchange);`];
-}
 
 /** Returns the functions that detect failures, each once. */
 function unhealthyTests(

@@ -1,5 +1,6 @@
 import type { BackendKind, BackendNode } from "../../compiler/ir/backends.ts";
 import { code, literal } from "../code/code.ts";
+import type { Code } from "../code/hole.ts";
 import { imported } from "../code/names.ts";
 import { ifStatement } from "../code/statements.ts";
 import {
@@ -15,20 +16,45 @@ const MODULE = "gwc/runtime/mcp/shares";
 
 /** Writes the code of a route's backends: of one kind, or of several if one of them recognizes its clients. */
 export function backendsCode(nodes: AtLeastOne<BackendNode>, scope: BackendScope): BackendCode {
-  const [first] = nodes;
-  if (!nodes.some(knowsClients)) return ofOneKind(first, nodes, scope);
+  if (!nodes.some(knowsClients)) return withoutClients(nodes, scope);
   const [served, ...others] = nodes.filter((node) => weightOf(node) > 0);
   if (served === undefined) return refusing();
   const all: AtLeastOne<BackendNode> = [served, ...others];
   return others.length > 0 && all.some(knowsClients)
     ? ofShares(all, scope)
-    : ofOneKind(served, all, scope);
+    : withoutClients(all, scope);
 }
 
-/** Returns the backends that get requests, without those of weight 0. */
+/** Returns the kinds of backends that get requests, without those of weight 0 and the shares that are refused. */
 export function servedKinds(nodes: readonly BackendNode[]): readonly BackendKind[] {
-  const served = nodes.filter((node) => weightOf(node) > 0);
-  return [...new Set((served.length > 0 ? served : nodes).map(({ kind }) => kind))];
+  const known = nodes.filter((node) => !isRefused(node));
+  const served = known.filter((node) => weightOf(node) > 0);
+  const some = [served, known, nodes].find((each) => each.length > 0) ?? [];
+  return [...new Set(some.map(({ kind }) => kind))];
+}
+
+/** Writes backends of one kind, of which some may be missing: the share of those is refused (Gateway API HTTPRouteRule). */
+function withoutClients(nodes: readonly BackendNode[], scope: BackendScope): BackendCode {
+  const served = nodes.filter((node) => !isRefused(node));
+  const [first] = served;
+  if (first === undefined) return refusing();
+  const made = ofOneKind(first, served, scope);
+  return { ...made, step: [...refusedShare(nodes), ...made.step] };
+}
+
+function refusedShare(nodes: readonly BackendNode[]): readonly Code[] {
+  const sum = (some: readonly BackendNode[]) =>
+    some.reduce((total, node) => total + weightOf(node), 0);
+  const part = sum(nodes.filter(isRefused));
+  if (part === 0) return [];
+  const isOfShare = imported("gwc/runtime/backends/weighted", "isOfShare");
+  const refuse = imported("gwc/runtime/http/refuse", "noBackend");
+  const share = code`${isOfShare}(${literal(part)}, ${literal(sum(nodes))})`;
+  return [code`if (${share}) return ${refuse}(exchange);`];
+}
+
+function isRefused(node: BackendNode): boolean {
+  return "isRefused" in node && node.isRefused === true;
 }
 
 /** Writes the backends of one kind. */
@@ -59,7 +85,7 @@ function ofShares(nodes: AtLeastOne<BackendNode>, scope: BackendScope): BackendC
     made: shareCode(node, knowing.slice(0, place), scope),
   }));
   const [other, ...more] = nodes.filter((node) => !knowsClients(node));
-  const rest = other === undefined ? undefined : ofOneKind(other, [other, ...more], scope);
+  const rest = other === undefined ? undefined : withoutClients([other, ...more], scope);
   const others = [other, ...more].flatMap((node) => node ?? []);
   const settings = {
     mcp: shares.map(({ weight, made }) => ({ weight, backend: made.backend })),

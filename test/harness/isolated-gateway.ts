@@ -8,9 +8,13 @@ import { temporaryFolder } from "./temporary-folder.ts";
 
 /**
  * A gateway of manifests with mistakes, as a controller serves it: what has some is left out. `mounted`: a folder with
- * `secrets` and `config-maps`.
+ * `secrets` and `config-maps`; `variables`: its environment.
  */
-export async function startIsolated(manifests: string, mounted?: string): Promise<Gateway> {
+export async function startIsolated(
+  manifests: string,
+  mounted?: string,
+  variables: Readonly<Record<string, string>> = {},
+): Promise<Gateway> {
   const options = { name: "test", isStrict: false, isIsolating: true };
   const checked = checkFiles(["a.yaml"], memoryHost({ "a.yaml": manifests }), options);
   if (checked.program === undefined) throw new Error("nothing is left of the gateway");
@@ -22,6 +26,6 @@ export async function startIsolated(manifests: string, mounted?: string): Promis
   });
   const folder = temporaryFolder();
   writeFiles(folder, files);
-  const env = mounted === undefined ? {} : mountsIn(mounted);
+  const env = { ...variables, ...(mounted === undefined ? {} : mountsIn(mounted)) };
   return new Gateway(path.join(folder, "gateway.mjs"), folder, env).listening();
 }

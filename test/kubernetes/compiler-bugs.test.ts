@@ -3,8 +3,13 @@ import { CachedModules } from "../../compiler/4-emit/cached-modules.ts";
 import { CachedByObject } from "../../compiler/cached-results.ts";
 import { CachedCheck, checkFiles } from "../../compiler/compile.ts";
 import { CachedCompilation, compileFiles } from "../../compiler/controller/model/compile-files.ts";
+import { Diagnostics } from "../../compiler/diagnostics/diagnostic.ts";
+import { guarded } from "../../compiler/diagnostics/guarded.ts";
 import { messageOf } from "../../compiler/diagnostics/messages/index.ts";
 import { memoryHost } from "../../compiler/host.ts";
+import type { RouteNode } from "../../compiler/ir/program.ts";
+import type { StartupNode } from "../../compiler/ir/startup.ts";
+import { statusOf } from "../../compiler/status/status.ts";
 import type { PrintedModule } from "../../templates/code/print.ts";
 import { freePort } from "../harness/free-port.ts";
 import { startIsolated } from "../harness/isolated-gateway.ts";
@@ -130,31 +135,125 @@ const x = {
   },
 };
 
+/** A policy of that route. */
+const answer = {
+  ...{ apiVersion: "gwc.dev/v1alpha1", kind: "GatewayPolicy", metadata: { name: "answer" } },
+  spec: {
+    targetRefs: [{ group: "gateway.networking.k8s.io", kind: "HTTPRoute", name: "x" }],
+    traffic: { authorization: { action: "Deny", policy: { matchExpressions: ["true"] } } },
+  },
+};
+
 it("an error thrown while the code of a route is written closes that route", () => {
-  const policy = {
-    ...{ apiVersion: "gwc.dev/v1alpha1", kind: "GatewayPolicy", metadata: { name: "answer" } },
-    spec: {
-      targetRefs: [{ group: "gateway.networking.k8s.io", kind: "HTTPRoute", name: "x" }],
-      traffic: { authorization: { action: "Deny", policy: { matchExpressions: ["true"] } } },
-    },
-  };
-  const texts = [...tenant, x, policy].map((each) => JSON.stringify(each));
-  const paths = Object.fromEntries(texts.map((text, index) => [`/${index}.json`, text]));
-  const cached = new CachedCompilation();
-  const { gateways: whole } = compileFiles(paths, undefined, cached);
-  Object.assign(cached, { modules: new FaultyModules() });
-  const { gateways, statuses } = compileFiles(paths, undefined, cached);
-  const [before, after] = [whole, gateways].map((each) => each.get("default/g")?.modules ?? []);
-  const changed = after?.filter(({ path, text }) => {
-    return before?.every((each) => each.path !== path || each.text !== text);
+  const { before, after, statusOf } = compiledWith(
+    [...tenant, x, answer],
+    () => new FaultyModules(),
+  );
+  const changed = after.filter(({ path, text }) => {
+    return before.every((each) => each.path !== path || each.text !== text);
   });
-  expect(changed?.map(({ path }) => path)).toEqual(["routes/x.ts"]);
-  const statusOf = (kind: string, key: string) =>
-    JSON.stringify(statuses.find((each) => each.kind === kind && each.key === key)?.status);
+  expect(changed.map(({ path }) => path)).toEqual(["routes/x.ts"]);
   expect(statusOf("HTTPRoute", "default/x")).toContain("because of a bug in gwc");
   expect(statusOf("HTTPRoute", "default/x")).not.toContain("a text");
   expect(statusOf("HTTPRoute", "default/a")).not.toContain("False");
   expect(statusOf("Gateway", "default/g")).toContain('"type":"Programmed","status":"True"');
+});
+
+/** Needs of routes at start, which code around all routes contains; that cannot be written for one with policies. */
+class FaultyNeeds extends CachedByObject<RouteNode, readonly StartupNode[]> {
+  override of(route: RouteNode, make: () => readonly StartupNode[]): readonly StartupNode[] {
+    if (route.name === "default/x" && route.policies.length > 0) throw new TypeError("a text");
+    return super.of(route, make);
+  }
+}
+
+/** Parts of long tables, of which one cannot be written with a path. */
+class FaultyTables extends CachedModules {
+  override ofTable(...[name, part, context, make]: Parameters<CachedModules["ofTable"]>) {
+    if (JSON.stringify(part).includes("/unwritable")) throw new TypeError("a text");
+    return super.ofTable(name, part, context, make);
+  }
+}
+
+/** Compiles manifests twice, the second time with faulty caches; returns the statuses by their objects. */
+function compiledWith(manifests: readonly object[], faulty: () => CachedModules) {
+  const texts = manifests.map((each) => JSON.stringify(each));
+  const paths = Object.fromEntries(texts.map((text, index) => [`/${index}.json`, text]));
+  const cached = new CachedCompilation();
+  const { gateways: whole } = compileFiles(paths, undefined, cached);
+  Object.assign(cached, { modules: faulty() });
+  const { gateways, statuses } = compileFiles(paths, undefined, cached);
+  const [before = [], after = []] = [whole, gateways].map(
+    (each) => each.get("default/g")?.modules ?? [],
+  );
+  const statusOf = (kind: string, key: string) =>
+    JSON.stringify(statuses.find((each) => each.kind === kind && each.key === key)?.status);
+  return { before, after, statusOf };
+}
+
+it("an error thrown while the code around all routes is written closes the route that causes it", () => {
+  const { before, after, statusOf } = compiledWith([...tenant, x, answer], () =>
+    Object.assign(new CachedModules(), { needs: new FaultyNeeds() }),
+  );
+  const textOf = (modules: readonly PrintedModule[], name: string) =>
+    modules.find(({ path }) => path === name)?.text;
+  expect(textOf(after, "routes/a.ts")).toBe(textOf(before, "routes/a.ts"));
+  expect(textOf(after, "routes/x.ts")).toContain("noBackend");
+  expect(statusOf("HTTPRoute", "default/x")).toContain("because of a bug in gwc");
+  expect(statusOf("HTTPRoute", "default/x")).not.toContain("a text");
+  expect(statusOf("HTTPRoute", "default/a")).not.toContain("False");
+  expect(statusOf("Gateway", "default/g")).toContain('"type":"Programmed","status":"True"');
+});
+
+it("an error thrown while a part of a long table is written leaves out the route that causes it", () => {
+  const paths = Array.from({ length: 600 }, (_, index) => `/path-${index}`);
+  const many = [...paths, "/unwritable"].map((value, index) => ({
+    ...{ apiVersion: "gateway.networking.k8s.io/v1", kind: "HTTPRoute" },
+    metadata: { name: index < 600 ? `r-${index}` : "x" },
+    spec: {
+      parentRefs: [{ name: "g" }],
+      hostnames: [`h${index % 40}.example.com`],
+      rules: [{ matches: [{ path: { value } }], backendRefs: [{ name: "a", port: 80 }] }],
+    },
+  }));
+  const { before, after, statusOf } = compiledWith([...tenant, ...many], () => new FaultyTables());
+  expect(before.some(({ path }) => path.startsWith("tables/"))).toBe(true);
+  expect(after.length).toBeGreaterThan(600);
+  expect(after.some(({ text }) => text.includes("/unwritable"))).toBe(false);
+  expect(statusOf("HTTPRoute", "default/x")).toContain("because of a bug in gwc");
+  expect(statusOf("HTTPRoute", "default/r-599")).not.toContain("False");
+  expect(statusOf("Gateway", "default/g")).toContain('"type":"Programmed","status":"True"');
+});
+
+it("an access log that cannot be written is left out, which the status of its policy says", () => {
+  const logging = {
+    ...{ apiVersion: "gwc.dev/v1alpha1", kind: "GatewayPolicy", metadata: { name: "log" } },
+    spec: {
+      targetRefs: [{ group: "gateway.networking.k8s.io", kind: "Gateway", name: "g" }],
+      frontend: { accessLog: { attributes: { add: [{ name: "a", expression: "request.path" }] } } },
+    },
+  };
+  const texts = [...tenant, logging].map((each) => JSON.stringify(each));
+  const paths = Object.fromEntries(texts.map((text, index) => [`/${index}.json`, text]));
+  const checked = checkFiles(Object.keys(paths), memoryHost(paths), {
+    ...options,
+    unwritable: ({ accessLog, deployment }) => {
+      const found = new Diagnostics();
+      if (accessLog !== undefined && deployment !== undefined)
+        guarded(deployment.origin, found, () => {
+          throw new TypeError("a text");
+        });
+      return found.list;
+    },
+  });
+  expect(checked.program?.accessLog).toBeUndefined();
+  expect(served(checked)).toContain("default/a");
+  expect(served(checked)).not.toContain("isRefused");
+  const all = checked.kubernetes === undefined ? [] : statusOf(checked, checked.kubernetes);
+  const statusAt = (kind: string, name: string) =>
+    JSON.stringify(all.find((each) => each.kind === kind && each.metadata.name === name)?.status);
+  expect(statusAt("GatewayPolicy", "log")).toContain("because of a bug in gwc");
+  expect(statusAt("Gateway", "g")).toContain('"type":"Programmed","status":"True"');
 });
 
 const members = others.flatMap(({ kind, metadata, spec = {} }) => {

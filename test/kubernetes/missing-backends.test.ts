@@ -1,4 +1,7 @@
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { expect, it } from "vitest";
+import { startEnvoyServices } from "../harness/envoy-services.ts";
 import { freePort } from "../harness/free-port.ts";
 import { startIsolated } from "../harness/isolated-gateway.ts";
 import { startScripted } from "../harness/scripted.ts";
@@ -35,6 +38,53 @@ it("of several backends those that are missing get their share refused, and the 
   expect(await ask("/alone")).toBe(500);
   expect(await ask("/both")).toBe(500);
 });
+
+it("of several pools those that are missing or broken get their share refused", async () => {
+  const model = await startScripted((response) => response.end("served"));
+  const [, port = ""] = model.host.split(":");
+  const picker = await startEnvoyServices();
+  const group = "inference.networking.k8s.io";
+  const pool = (name: string, pickerName: string) =>
+    `{apiVersion: ${group}/v1, kind: InferencePool, metadata: {name: ${name}}, spec: {selector: {matchLabels: {app: models}}, targetPorts: [{number: ${port}}], endpointPickerRef: {name: ${pickerName}, port: {number: 9002}}}}`;
+  const rule = (value: string, ...names: readonly string[]) =>
+    `{matches: [{path: {value: ${value}}}], backendRefs: [${names.map((name) => `{group: ${group}, kind: InferencePool, name: ${name}}`).join(", ")}]}`;
+  const gateway = await startIsolated(
+    [
+      `{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {name: gw}, spec: {gatewayClassName: gwc, listeners: [{name: a, port: ${await freePort()}, protocol: HTTP}]}}`,
+      `{apiVersion: v1, kind: Service, metadata: {name: pods}, spec: {clusterIP: None, selector: {app: models}, ports: [{port: 80}]}}`,
+      `{apiVersion: v1, kind: Service, metadata: {name: picker}, spec: {ports: [{port: 9002}]}}`,
+      `{apiVersion: discovery.k8s.io/v1, kind: EndpointSlice, metadata: {name: picker, labels: {kubernetes.io/service-name: picker}}, addressType: IPv4, ports: [{port: ${picker.port}}], endpoints: [{addresses: [127.0.0.1]}]}`,
+      pool("good", "picker"),
+      pool("broken", "nobody"),
+      `{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, metadata: {name: r}, spec: {parentRefs: [{name: gw}], rules: [${[
+        rule("/good", "good"),
+        rule("/missing", "missing", "good"),
+        rule("/broken", "good", "broken"),
+        rule("/none", "missing", "broken"),
+      ].join(", ")}]}}`,
+    ].join("\n---\n"),
+    undefined,
+    {
+      NODE_OPTIONS: `--inspect-port=127.0.0.1:0 --import=${pathToFileURL(join(import.meta.dirname, "../harness/fake-names.mjs"))}`,
+      GWC_TEST_NAMES: JSON.stringify({ "pods.default.svc.cluster.local": [["127.0.0.1"]] }),
+    },
+  );
+  const raw_value = Buffer.from(`127.0.0.1:${port}`).toString("base64");
+  const header = { key: "x-gateway-destination-endpoint", raw_value };
+  const response = { header_mutation: { set_headers: [{ header }] } };
+  const script = JSON.stringify({ request_headers: { request_headers: { response } } });
+  const ask = async (path: string) =>
+    (await send(`${gateway.url}${path}`, "POST", { "x-process": script }, "hello")).status;
+  for (const [path, statuses] of [
+    ["/good", [200]],
+    ["/missing", [200, 500]],
+    ["/broken", [200, 500]],
+    ["/none", [500]],
+  ] as const) {
+    const found = await Promise.all(Array.from({ length: 40 }, () => ask(path)));
+    expect([path, [...new Set(found)].toSorted()]).toEqual([path, statuses]);
+  }
+}, 60_000);
 
 it("requests for the share of a missing MCP backend are refused", async () => {
   const tools =

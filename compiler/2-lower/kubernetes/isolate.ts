@@ -30,6 +30,7 @@ import {
   isIdleTls,
   isMirrorReference,
 } from "./mistake-places.ts";
+import type { AnyRoute } from "./routes/attach.ts";
 
 /**
  * Returns the resources of a Gateway with the parts that have mistakes made harmless, so that the rest can be
@@ -61,9 +62,10 @@ export function isolated(
     if (own.length === 0) return [];
     const remaining = { ...route, listeners: own, isPartial: faults.lacksMatches(route) };
     const lost = route.backends.filter((each) => faults.isLost(each));
+    const reached = route.backends.filter((each) => !lost.includes(each));
     const isAllLost = lost.length > 0 && lost.length === route.backends.length;
     const isClosed = own.some(({ listener }) => closedKeys.has(listener));
-    if (isAllLost || isClosed || faults.isBrokenRoute(route)) {
+    if (isAllLost || isClosed || faults.isBrokenRoute(route, reached)) {
       const matches = route.kind === "route" ? faults.readableMatches(route) : [];
       return [shutRoute(remaining.kind === "route" ? { ...remaining, matches } : remaining)];
     }
@@ -99,11 +101,7 @@ function none({
 
 /** Returns a placeholder for one of several backends that has mistakes; its share of the requests gets 500. */
 function refused({ origin, weight }: RouteResource["backends"][number]) {
-  return {
-    ...unresolved(origin),
-    ...(weight !== undefined && { weight }),
-    isRefused: true as const,
-  };
+  return { ...unresolved(origin), ...(weight !== undefined && { weight }) };
 }
 
 type TargetingPolicy = ManifestOf<"GatewayPolicy" | "BackendTLSPolicy">;
@@ -193,7 +191,11 @@ class Faults {
     });
   }
 
-  isBrokenRoute(route: RouteResource | TcpRouteResource): boolean {
+  /** Whether a rule has mistakes; `reached`: its backends without those whose share is refused. */
+  isBrokenRoute(
+    route: RouteResource | TcpRouteResource,
+    reached: (RouteResource | TcpRouteResource)["backends"],
+  ): boolean {
     const manifest = this.#manifestOf(route.origin);
     if (manifest === undefined) return false;
     const way = wayOf(route);
@@ -202,7 +204,7 @@ class Faults {
       this.#isBrokenRule(route.origin, sharesRequests(route)) ||
       // Requests that a rule delegates are refused together with it.
       way.some((each) => this.#isBrokenRule(each, false)) ||
-      [...resourcesOf([route.policies, route.backends])].some(
+      [...resourcesOf([route.policies, reached])].some(
         (each) => each !== route.origin.resource?.name && this.#breaksUsers(each),
       ) ||
       this.#policies.some((policy) => routes.some((each) => this.#isAbout(policy, each, route)))
@@ -222,13 +224,30 @@ class Faults {
     );
   }
 
-  /** Whether the backend of a reference does not exist or the reference is not permitted. */
+  /**
+   * Whether the backend of a reference does not exist, the reference is not permitted, or it leads to a pool with
+   * mistakes, which takes no policies along.
+   */
   isLost({ origin }: RouteResource["backends"][number]): boolean {
     const { resource } = origin;
     const place = origin.path.slice(resource?.depth ?? 0);
-    return (this.#paths.get(resource?.name ?? "") ?? []).some(
+    const isUnresolved = (this.#paths.get(resource?.name ?? "") ?? []).some(
       (each) => isBelow(each, place) && isBackendReference(each, place.slice(0, 3)),
     );
+    const pool = this.#poolOf(origin, place);
+    return isUnresolved || (pool !== undefined && this.#paths.has(pool));
+  }
+
+  /** Returns the name of the InferencePool that a backend is, or that its reference leads to. */
+  #poolOf(origin: Origin, [, , index, , reference]: ConfigPath): string | undefined {
+    const name = origin.resource?.name;
+    if (name?.startsWith("InferencePool ")) return name;
+    const route = this.#manifestOf(origin);
+    if (route?.kind !== "HTTPRoute" && route?.kind !== "GRPCRoute") return undefined;
+    const to = route.spec?.rules?.[Number(index)]?.backendRefs?.[Number(reference)];
+    if (to === undefined || resourceKind(to.group ?? "", to.kind ?? "") !== "InferencePool")
+      return undefined;
+    return titleOfTarget("InferencePool", to.namespace ?? route.namespace, to.name);
   }
 
   /** Whether a resource has mistakes that prevent its users from being served. */
@@ -243,7 +262,7 @@ class Faults {
   }
 
   /** Returns the route that a rule belongs to. */
-  #manifestOf({ resource }: Origin): Manifest | undefined {
+  #manifestOf({ resource }: Origin): AnyRoute | undefined {
     const attachment = this.#kubernetes.attachments.find(
       ({ route }) => route.origin.resource?.name === resource?.name,
     );

@@ -44,6 +44,7 @@ function readFields({ filter, remove, add }: FileAccessLog, origin: Origin): Acc
       text,
       origin: childOf(origin, "add", name),
     })),
+    origin,
   };
 }
 
@@ -80,6 +81,7 @@ export function readKubernetesAccessLog(
       text,
       origin: childOf(at, "add", index, "expression"),
     })),
+    origin,
   };
 }
 

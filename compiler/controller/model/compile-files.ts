@@ -4,7 +4,7 @@ import type { AgentPodSettings } from "../../../templates/kubernetes/settings.ts
 import { CachedModules } from "../../4-emit/cached-modules.ts";
 import { emitModules } from "../../4-emit/modules.ts";
 import { CachedByObject } from "../../cached-results.ts";
-import { CachedCheck, type Checked, checkFiles } from "../../compile.ts";
+import { CachedCheck, type Checked, type CheckOptions, checkFiles } from "../../compile.ts";
 import { type Diagnostic, Diagnostics } from "../../diagnostics/diagnostic.ts";
 import { guarded } from "../../diagnostics/guarded.ts";
 import { memoryHost } from "../../host.ts";
@@ -86,24 +86,24 @@ export function compileFiles(
   const options = { name: "gateway", isStrict: false, isIsolating: true, isDelivered: true };
   // Each path is a file: looking for folders among thousands of them takes longer than compiling.
   const host = { ...memoryHost(files), filesIn: () => undefined };
-  const attempt = (bugs: readonly Diagnostic[]): Attempt => {
-    const checked = checkFiles(Object.keys(files), host, { ...options, bugs }, cached?.check);
-    const found = new Diagnostics();
-    const compiled = checked.programs.flatMap((program) => {
-      const { deployment } = program;
-      if (deployment === undefined) return [];
-      const own = new Diagnostics();
-      const emit = () => emitGateway(program, deployment, checked, { pods, cached, bugs: own });
-      const gateway = guarded(deployment.origin, own, emit);
-      for (const bug of own.list) found.add(bug);
-      // Code without one of its modules does not run.
-      return gateway === undefined || own.list.length > 0 ? [] : [gateway];
-    });
-    return { checked, compiled, found: found.list };
+  const attempt = (more: Pick<CheckOptions, "bugs" | "unwritable">): Attempt => {
+    const checked = checkFiles(Object.keys(files), host, { ...options, ...more }, cached?.check);
+    const tried = checked.programs.map((program) => tryToEmit(program, checked, pods, cached));
+    return { checked, tried };
   };
-  const first = attempt([]);
-  // Routes and listeners that cannot be emitted are closed.
-  const { checked, compiled } = first.found.length === 0 ? first : attempt(first.found);
+  const first = attempt({});
+  const bugs = first.tried.flatMap((each) => each.bugs);
+  // Routes and listeners that cannot be emitted are closed, and other parts without which the rest can be.
+  const { checked, tried } = first.tried.every(({ gateway }) => gateway !== undefined)
+    ? first
+    : attempt({
+        bugs,
+        unwritable: (program, sources) => {
+          const again = tryToEmit(program, { files: sources, literals: [] }, pods, cached);
+          return again.gateway === undefined ? [...again.bugs, ...again.error] : [];
+        },
+      });
+  const compiled = tried.flatMap(({ gateway }) => gateway ?? []);
   cached?.turn();
   const { kubernetes } = checked;
   const statuses = kubernetes === undefined ? [] : timelessStatuses(checked, kubernetes);
@@ -123,11 +123,36 @@ export function compileFiles(
   };
 }
 
-/** A compilation, and the errors of gwc that emitting it found. */
+/** A compilation, and its Gateways as far as their code could be written. */
 interface Attempt {
   readonly checked: Checked;
-  readonly compiled: readonly CompiledGateway[];
-  readonly found: readonly Diagnostic[];
+  readonly tried: readonly TriedGateway[];
+}
+
+/** A Gateway whose code was written, or the bugs of gwc that prevent it. */
+interface TriedGateway {
+  /** `undefined` if its code could not be written. */
+  readonly gateway: CompiledGateway | undefined;
+  /** Bugs at its routes and listeners. */
+  readonly bugs: readonly Diagnostic[];
+  /** The bug at anything else; empty if there is none. */
+  readonly error: readonly Diagnostic[];
+}
+
+/** Writes the code of a program; without one of its modules it would not run. */
+function tryToEmit(
+  program: Program,
+  checked: Pick<Checked, "files" | "literals">,
+  pods: PodSettings | undefined,
+  cached: CachedCompilation | undefined,
+): TriedGateway {
+  const { deployment } = program;
+  if (deployment === undefined) return { gateway: undefined, bugs: [], error: [] };
+  const [bugs, error] = [new Diagnostics(), new Diagnostics()];
+  const emit = () => emitGateway(program, deployment, checked, { pods, cached, bugs });
+  const gateway = guarded(deployment.origin, error, emit);
+  const isWhole = bugs.list.length === 0;
+  return { gateway: isWhole ? gateway : undefined, bugs: bugs.list, error: error.list };
 }
 
 /** Settings of emitting a Gateway. */
@@ -147,7 +172,7 @@ const NO_PROGRAM = {
 function emitGateway(
   program: Program,
   deployment: NonNullable<Program["deployment"]>,
-  { files, literals }: Checked,
+  { files, literals }: Pick<Checked, "files" | "literals">,
   { pods, cached, bugs }: EmitGatewaySettings,
 ): CompiledGateway {
   const title = deployment.origin.resource?.name ?? "";

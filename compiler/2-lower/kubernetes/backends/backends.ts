@@ -134,9 +134,9 @@ function server(address: string, origin: Origin): BackendConfig<"host"> {
   return { kind: "host", config: { address }, origin };
 }
 
-/** Returns a placeholder for an unknown server. Such a program is not used, or the server is never called. */
+/** Returns a placeholder for an unknown server, which is never called: its share of the requests is refused. */
 export function unresolved(origin: Origin): BackendConfig {
-  return server("unresolved.invalid:80", origin);
+  return { ...server("unresolved.invalid:80", origin), isRefused: true };
 }
 
 function readKind<Kind extends BackendKind>(
