@@ -7,7 +7,16 @@ export function connectFailure(error: Error): UpstreamFailure {
   // The proxy responds, but refuses its task.
   if (error instanceof TunnelRefusal) return { kind: "protocol", detail: error.message };
   const isForbidden = error instanceof ForbiddenDestination;
-  return { kind: "connect", detail: error.message, ...(isForbidden && { isForbidden }) };
+  return {
+    kind: "connect",
+    detail: withoutAdvice(error.message),
+    ...(isForbidden && { isForbidden }),
+  };
+}
+
+/** Node.js adds advice about its own options to the problem of a certificate, which nobody can follow here. */
+function withoutAdvice(message: string): string {
+  return message.replace(/; if the root CA is installed locally.*/, "");
 }
 
 /** No response arrived within the request timeout. */
