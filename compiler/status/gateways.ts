@@ -19,7 +19,6 @@ import {
   isTlsReference,
   referenceConditions,
 } from "./gateway-references.ts";
-import { SUPPORTED_FEATURES } from "./supported-features.ts";
 
 /** Returns the status of a Gateway or ListenerSet: its own conditions and those of its listeners. */
 export function gatewayStatus(
@@ -236,3 +235,53 @@ function attachedRoutes(owner: Manifest, name: string, { attachments }: Kubernet
     .map(({ route }) => route);
   return new Set(routes).size;
 }
+
+/**
+ * Features of the Gateway API that gwc supports. Each enables tests of the conformance suite, all of which
+ * pass (test/conformance/gateway-api-suite.test.ts). Sorted, as the status of a GatewayClass requires.
+ */
+const SUPPORTED_FEATURES: readonly string[] = [
+  "BackendTLSPolicy",
+  "BackendTLSPolicySANValidation",
+  "GRPCRoute",
+  "GRPCRouteNamedRouteRule",
+  "Gateway",
+  "GatewayAddressEmpty",
+  "GatewayBackendClientCertificate",
+  "GatewayFrontendClientCertificateValidation",
+  "GatewayFrontendClientCertificateValidationInsecureFallback",
+  "GatewayHTTPListenerIsolation",
+  "GatewayHTTPSListenerDetectMisdirectedRequests",
+  "GatewayInfrastructurePropagation",
+  "GatewayPort8080",
+  "GatewayStaticAddresses",
+  "HTTPRoute",
+  "HTTPRoute303RedirectStatusCode",
+  "HTTPRoute307RedirectStatusCode",
+  "HTTPRoute308RedirectStatusCode",
+  "HTTPRouteBackendProtocolH2C",
+  "HTTPRouteBackendProtocolWebSocket",
+  "HTTPRouteBackendRequestHeaderModification",
+  "HTTPRouteBackendTimeout",
+  "HTTPRouteCORS",
+  "HTTPRouteDestinationPortMatching",
+  "HTTPRouteHostRewrite",
+  "HTTPRouteMethodMatching",
+  "HTTPRouteNamedRouteRule",
+  "HTTPRouteParentRefPort",
+  "HTTPRoutePathRedirect",
+  "HTTPRoutePathRewrite",
+  "HTTPRoutePortRedirect",
+  "HTTPRouteQueryParamMatching",
+  "HTTPRouteRequestMirror",
+  "HTTPRouteRequestMultipleMirrors",
+  "HTTPRouteRequestPercentageMirror",
+  "HTTPRouteRequestTimeout",
+  "HTTPRouteResponseHeaderModification",
+  "HTTPRouteSchemeRedirect",
+  "ListenerSet",
+  "ReferenceGrant",
+  "TLSRoute",
+  "TLSRouteModeMixed",
+  "TLSRouteModeTerminate",
+];

@@ -1,29 +1,22 @@
-import { setTimeout } from "node:timers/promises";
 import type { Handover } from "../http/engine/handover/handover.ts";
-import type { DeniedClient } from "../http/engine/server-handlers.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type { MeshMembership } from "../mesh/mesh-membership.ts";
 import { Metrics } from "../metrics/metrics.ts";
-import { connectionsDenied, connectionsRefused } from "../metrics/table/requests.ts";
 import type { SharedThreads } from "../process/gateway-context.ts";
 import { offerMetrics } from "../process/offered-values.ts";
 import { onWarning } from "../process/operator-warnings.ts";
 import type { PreparedChange } from "../process/prepared-change.ts";
 import { StartupError } from "../process/startup-error.ts";
-import { SECOND } from "../process/units.ts";
-import type { LabelledMetrics } from "../telemetry/labelled-metrics.ts";
-import { AccessLog } from "../telemetry/logs/access-log.ts";
 import type { AdminRequest, AuditLog } from "../telemetry/logs/audit-log.ts";
 import { isLevelEnabled } from "../telemetry/logs/log-level.ts";
 import { LogWriter } from "../telemetry/logs/log-writer.ts";
 import { ProcessLog } from "../telemetry/logs/process-log.ts";
-import type { ExportQueue } from "../telemetry/otlp/export-queue.ts";
 import { RequestMetrics } from "../telemetry/request-metrics.ts";
-import type { FailedHandshake } from "../tls/handshakes.ts";
 import type { BuildInfo } from "./build-info.ts";
 import type { Gateway } from "./definition.ts";
 import { drain } from "./drain.ts";
 import { checkStateDir, type ProcessSettings, processSettings } from "./environment.ts";
+import { GatewayOutput } from "./gateway-output.ts";
 import { addressText, type Endpoint, Listeners, type OpenPort, portEndpoint } from "./listeners.ts";
 import { LiveContext } from "./live-context.ts";
 import type { PortContext } from "./port.ts";
@@ -108,9 +101,6 @@ export function checkGateway(gateway: Gateway, settings: OpenSettings): void {
   new Running(gateway, own, settings).check();
 }
 
-/** Milliseconds in which the remaining data is sent to collectors when the process ends. */
-const FLUSH_TIME = 3 * SECOND;
-
 /** File descriptor. */
 const STDOUT = 1;
 
@@ -128,33 +118,19 @@ class Running implements RunningGateway {
   #mesh: MeshMembership | undefined;
   #build: BuildInfo;
   readonly #requests = this.metrics.part(RequestMetrics);
-  readonly #deniedConnections = this.metrics.counter(connectionsDenied);
-  readonly #refusedConnections = this.metrics.counter(connectionsRefused);
   readonly #process = new ProcessMetrics(this.metrics, () => ({
     name: this.#definition.name,
     thread: String(this.#worker?.index ?? "main"),
     build: this.#build,
     buffers: this.#context.buffers,
-    droppedLogLines: this.#writer.dropped,
+    droppedLogLines: this.#output.writer.dropped,
   }));
   readonly #worker: WorkerThread | undefined;
   #speaks: boolean;
-  readonly #writer: LogWriter;
-  /** Queues of data for collectors. */
-  readonly #exports = new Set<ExportQueue>();
-  /** `undefined` if the log level excludes requests. */
-  #accessLog: AccessLog | undefined;
-  /** `undefined` if the configuration has no labels of metrics. */
-  #labelled: LabelledMetrics | undefined;
-  #log: ProcessLog;
-  /** `undefined` without an audit log. */
-  #audit: AuditLog | undefined;
+  readonly #output: GatewayOutput;
   #closing: Promise<void> | undefined;
-  /** Time of the next warning about refused connections, in milliseconds of the monotonic clock. */
-  #nextDenial = 0;
-  #nextRefusal = 0;
   readonly #withdrawMetrics = offerMetrics(this.metrics);
-  readonly #forgetWarnings = onWarning((message) => this.#log.warn(message));
+  readonly #forgetWarnings = onWarning((message) => this.#output.log.warn(message));
 
   constructor(
     definition: Gateway,
@@ -163,7 +139,6 @@ class Running implements RunningGateway {
   ) {
     this.#worker = worker;
     this.#speaks = worker?.speaks !== false;
-    this.#writer = new LogWriter(worker?.log ?? STDOUT);
     this.#build = build;
     this.#definition = definition;
     this.#defaultAddress = defaultAddress;
@@ -172,15 +147,16 @@ class Running implements RunningGateway {
     this.#context = new LiveContext(
       settings,
       this.metrics,
-      (message) => this.#log.warn(message),
+      (message) => this.#output.log.warn(message),
       worker,
     );
     this.#listeners = new Listeners(this.#context);
     this.#pages = new Listeners(this.#context);
-    this.#accessLog = this.#openAccessLog();
-    this.#labelled = this.#openLabelled();
-    this.#log = new ProcessLog(settings.logFormat, settings.logLevels, this.#writer);
-    this.#audit = definition.audit?.open(this.#writer);
+    this.#output = new GatewayOutput(definition, settings, {
+      writer: new LogWriter(worker?.log ?? STDOUT),
+      metrics: this.metrics,
+      context: this.#context,
+    });
   }
 
   get isReady(): boolean {
@@ -192,14 +168,16 @@ class Running implements RunningGateway {
   }
 
   async open(): Promise<void> {
-    if (this.#speaks) for (const warning of this.#settings.warnings) this.#log.warn(warning);
+    if (this.#speaks) for (const warning of this.#settings.warnings) this.#output.log.warn(warning);
     const { workerThreads = 1 } = this.#definition;
     if (workerThreads !== 1 && this.#worker === undefined)
-      this.#log.warn("config.workerThreads has no effect here: only one thread serves");
-    (await this.#prepare(this.#definition, this.#build, this.#settings, this.#audit)).commit();
+      this.#output.log.warn("config.workerThreads has no effect here: only one thread serves");
+    (
+      await this.#prepare(this.#definition, this.#build, this.#settings, this.#output.audit)
+    ).commit();
     // Later changes are logged by the main thread.
     if (this.#worker !== undefined) this.#speaks = false;
-    this.#audit?.action("started", this.#build.configDigest);
+    this.#output.audit?.action("started", this.#build.configDigest);
   }
 
   /** Reads the files of its ports. Throws one StartupError for all of them. */
@@ -222,7 +200,7 @@ class Running implements RunningGateway {
   }
 
   logged(): Promise<void> {
-    return this.#writer.written();
+    return this.#output.writer.written();
   }
 
   async replace(next: Gateway, build: BuildInfo): Promise<void> {
@@ -232,7 +210,7 @@ class Running implements RunningGateway {
   async prepare(next: Gateway, build: BuildInfo): Promise<PreparedChange> {
     if (this.#closing !== undefined) throw new StartupError("the gateway is shutting down");
     const settings = processSettings(next, process.env);
-    const audit = next.audit?.open(this.#writer);
+    const audit = next.audit?.open(this.#output.writer);
     const { abort, commit } = await this.#prepare(next, build, settings, audit);
     return {
       abort,
@@ -259,8 +237,8 @@ class Running implements RunningGateway {
     try {
       this.#mesh ??= definition.mesh?.membership(
         {
-          info: (message) => this.#log.info(message),
-          warn: (message) => this.#log.warn(message),
+          info: (message) => this.#output.log.info(message),
+          warn: (message) => this.#output.log.warn(message),
         },
         this.metrics,
       );
@@ -283,13 +261,9 @@ class Running implements RunningGateway {
         if (this.#speaks) this.#logOpened([...listeners.opened, ...pages.opened], ports);
         this.#definition = definition;
         this.#build = build;
-        if (this.#audit !== audit) void this.#audit?.close();
-        this.#audit = audit;
         this.#settings = settings;
         this.#context.buffers.limit = settings.maxBufferedBytes;
-        this.#accessLog = this.#openAccessLog();
-        this.#labelled = this.#openLabelled();
-        this.#log = new ProcessLog(settings.logFormat, settings.logLevels, this.#writer);
+        this.#output.use(definition, settings, audit);
       };
       return { commit, abort };
     } catch (error) {
@@ -300,28 +274,11 @@ class Running implements RunningGateway {
 
   changeRefused(): void {
     this.#process.reloaded(false);
-    this.#audit?.action("configuration-refused", this.#build.configDigest);
+    this.#output.audit?.action("configuration-refused", this.#build.configDigest);
   }
 
   adminRequest(request: AdminRequest): void {
-    this.#audit?.adminRequest(request);
-  }
-
-  /** Keeps the counts if the names of labels stay the same. */
-  #openLabelled(): LabelledMetrics | undefined {
-    const { metricLabels } = this.#definition;
-    if (metricLabels !== undefined && this.#labelled?.accept(metricLabels) === true)
-      return this.#labelled;
-    this.#labelled?.withdraw();
-    return metricLabels?.open(this.metrics);
-  }
-
-  #openAccessLog(): AccessLog | undefined {
-    const { logFormat: format, logLevels } = this.#settings;
-    if (!isLevelEnabled(logLevels.request, "info")) return undefined;
-    const { name, accessLog } = this.#definition;
-    const context = { name, gateway: this.#context, pending: this.#exports };
-    return new AccessLog({ ...accessLog, format }, this.#writer, context);
+    this.#output.audit?.adminRequest(request);
   }
 
   close(): Promise<void> {
@@ -330,25 +287,19 @@ class Running implements RunningGateway {
   }
 
   async #close(): Promise<void> {
-    if (this.#worker === undefined) this.#log.info("draining");
-    this.#audit?.action("draining", this.#build.configDigest);
+    if (this.#worker === undefined) this.#output.log.info("draining");
+    this.#output.audit?.action("draining", this.#build.configDigest);
     await drain(this.#context, this.#listeners, this.#settings.drain, this.#worker?.allClosed);
     this.#mesh?.close();
     await this.#context.flush();
-    await this.#flushExports();
+    await this.#output.flush();
     await this.#pages.closeNow();
-    if (this.#worker === undefined) this.#log.info("ended");
-    this.#audit?.action("ended", this.#build.configDigest);
-    await this.#audit?.close();
+    if (this.#worker === undefined) this.#output.log.info("ended");
+    this.#output.audit?.action("ended", this.#build.configDigest);
+    await this.#output.audit?.close();
     this.#forgetWarnings();
     this.#withdrawMetrics();
-    await this.#writer.close();
-  }
-
-  /** Sends the remaining data to collectors until the deadline, at which it is lost. */
-  async #flushExports(): Promise<void> {
-    const flushed = Promise.all(Array.from(this.#exports, (queue) => queue.flush()));
-    await Promise.race([flushed, setTimeout(FLUSH_TIME, undefined, { ref: false })]);
+    await this.#output.writer.close();
   }
 
   /** Logs the opened ports. `ports`: those of the gateway; others belong to the process itself. */
@@ -356,17 +307,17 @@ class Running implements RunningGateway {
     for (const { endpoint, port } of opened) {
       const address = `${addressText(endpoint.host)}:${port}`;
       const what = ports.includes(endpoint) ? "listening" : endpoint.config;
-      this.#log.info(`${what} on ${address}`);
+      this.#output.log.info(`${what} on ${address}`);
     }
   }
 
   #portContext(definition: Gateway, { logFormat, logLevels }: ProcessSettings): PortContext {
     const { connections, name, requestId, captureBodies, tracing } = definition;
-    const tracer = tracing?.open({ name, gateway: this.#context, pending: this.#exports });
+    const tracer = tracing?.open({ name, gateway: this.#context, pending: this.#output.exports });
     return {
       connections,
       metrics: this.metrics,
-      writer: this.#writer,
+      writer: this.#output.writer,
       logFormat: isLevelEnabled(logLevels.request, "info") ? logFormat : undefined,
       exchangeBegan: (exchange) => {
         this.#requests.began();
@@ -376,15 +327,15 @@ class Running implements RunningGateway {
         this.#observer?.began(exchange);
       },
       exchangeEnded: (exchange, status, duration) => this.#ended(exchange, status, duration),
-      auditConnection: (connection) => this.#audit?.connection(connection),
-      refused: () => this.#refused(connections),
-      denied: (rule, client) => this.#denied(rule, client),
-      failedHandshake: (handshake) => this.#failedHandshake(handshake),
+      auditConnection: (connection) => this.#output.audit?.connection(connection),
+      refused: () => this.#output.refused(connections),
+      denied: (rule, client) => this.#output.denied(rule, client),
+      failedHandshake: (handshake) => this.#output.failedHandshake(handshake),
       failed: reportBug,
-      warn: (message) => this.#log.warn(message),
+      warn: (message) => this.#output.log.warn(message),
       handover: this.#worker?.handoverOf(definition),
       // The log uses these settings; the previous one may still be in use.
-      broken: new ProcessLog(logFormat, logLevels, this.#writer).connections,
+      broken: new ProcessLog(logFormat, logLevels, this.#output.writer).connections,
     };
   }
 
@@ -404,41 +355,9 @@ class Running implements RunningGateway {
     });
   }
 
-  #denied(rule: string, client: DeniedClient | undefined): void {
-    this.#deniedConnections.value += 1;
-    if (client !== undefined)
-      this.#audit?.client("Authorization", `not allowed by ${rule}`, client);
-    this.#logDenied(` that is not allowed by ${rule}`);
-  }
-
-  #failedHandshake({ denial, ...client }: FailedHandshake): void {
-    if (denial === undefined) return;
-    this.#audit?.client("ClientCertificate", denial, client);
-    this.#logDenied(`: ${denial}`);
-  }
-
-  /** Warns at most once a minute, as for refused connections. */
-  #logDenied(which: string): void {
-    const now = performance.now();
-    if (now < this.#nextDenial) return;
-    this.#nextDenial = now + 60_000;
-    this.#log.info(`a connection is closed${which}`);
-  }
-
-  /** Warns at most once a minute: a flood must not fill the log too. */
-  #refused({ maxConnections }: Gateway["connections"]): void {
-    this.#refusedConnections.value += 1;
-    const now = performance.now();
-    if (now < this.#nextRefusal) return;
-    this.#nextRefusal = now + 60_000;
-    this.#log.warn(`a port has ${maxConnections} connections: more are refused`);
-  }
-
   #ended(exchange: Exchange, status: number | undefined, duration: number): void {
     this.#requests.ended(exchange, status, duration);
-    this.#labelled?.ended(exchange, status);
-    this.#accessLog?.request(exchange, status, duration);
-    this.#audit?.request(exchange, status);
+    this.#output.ended(exchange, status, duration);
     exchange.trace?.end(status, duration);
     this.#observer?.ended(exchange, status, duration);
   }

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../cel/variables.ts";
 import { SseFrames } from "../http/body/sse.ts";
-import { isJsonObject } from "./chat/request-object.ts";
+import { isJsonObject, joinedTexts } from "./chat/request-object.ts";
 import { parseObject } from "./formats/parse-object.ts";
 
 /**
@@ -17,13 +17,13 @@ export function completionTexts(body: Uint8Array): readonly string[] | undefined
 function wholeTexts({ choices, content, output }: JsonObject): readonly string[] {
   if (Array.isArray(choices)) {
     return choices.filter(isJsonObject).map(({ message, text }) => {
-      return isJsonObject(message) ? textOf(message.content) : textOf(text);
+      return isJsonObject(message) ? joinedTexts(message.content) : joinedTexts(text);
     });
   }
   const parts = Array.isArray(output)
     ? output.flatMap((item) => (isJsonObject(item) && item.type === "message" ? item.content : []))
     : content;
-  const text = textOf(parts);
+  const text = joinedTexts(parts);
   return text === "" ? [] : [text];
 }
 
@@ -60,13 +60,4 @@ function dataOf(frame: string): string {
     .filter((line) => line.startsWith("data:"))
     .map((line) => line.slice("data:".length))
     .join("\n");
-}
-
-/** Returns a string, or the strings of text parts joined. */
-function textOf(content: unknown): string {
-  if (typeof content === "string") return content;
-  if (!Array.isArray(content)) return "";
-  return content
-    .flatMap((part) => (isJsonObject(part) && typeof part.text === "string" ? [part.text] : []))
-    .join("");
 }

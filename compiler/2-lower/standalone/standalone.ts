@@ -1,10 +1,11 @@
 import type { StandaloneInput } from "../../1-parse/parse.ts";
+import type { ModelCatalogValue } from "../../1-parse/standalone/model-catalog.ts";
 import type { GatewayResource, Resource } from "../../config/resources.ts";
 import { listenerTraffic, reportIdle } from "../../config/sections.ts";
-import { childOf, type Diagnostics } from "../../diagnostics/diagnostic.ts";
+import { childOf, type Diagnostics, type Origin } from "../../diagnostics/diagnostic.ts";
+import type { CatalogSource } from "../../model/model-prices.ts";
 import { readAccessLogs, readLogLevels } from "./access-log.ts";
 import { frontendSections, readFrontend } from "./frontend.ts";
-import { readModelCatalog } from "./model-catalog.ts";
 import { readProcess, reportAdminAddress, settleThreads } from "./process.ts";
 import { lowerServed } from "./served.ts";
 import { readTracings } from "./tracing.ts";
@@ -43,4 +44,19 @@ export function lowerStandalone(
     origin,
   };
   return [gateway, ...routes];
+}
+
+/** Reads the sources of prices of models. */
+function readModelCatalog(
+  value: ModelCatalogValue | undefined,
+  origin: Origin,
+): Pick<GatewayResource, "modelCatalog"> {
+  if (value === undefined) return {};
+  const modelCatalog = value.map(({ file, inline }, index): CatalogSource => {
+    const at = childOf(origin, index, file === undefined ? "inline" : "file");
+    if (file !== undefined) return { catalog: { file }, origin: at };
+    if (typeof inline === "string") return { catalog: { text: inline }, origin: at };
+    return { catalog: { value: inline }, origin: at };
+  });
+  return { modelCatalog };
 }

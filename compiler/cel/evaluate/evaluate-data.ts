@@ -43,7 +43,7 @@ function requestFrom(request: Data, source: Data): RequestVariables {
     pathAndQuery,
     uri: textOf(request.uri, `${scheme}://${host}${pathAndQuery}`),
     version: textOf(request.version, "HTTP/1.1"),
-    startTime: millisOf(request.startTime) ?? 0,
+    startTime: timeOf(request.startTime) ?? 0,
     header: (name) => headers.get(name),
     headerMap: () => headers,
     remoteAddress: textOf(source.address, "127.0.0.1"),
@@ -70,7 +70,7 @@ function responseFrom(response: Data, request: Data): ResponseVariables {
     header: (name) => headers.get(name),
     headerMap: () => headers,
     bufferedBody: bytesOf(response.body),
-    endTime: millisOf(request.endTime),
+    endTime: timeOf(request.endTime),
   };
 }
 
@@ -131,7 +131,7 @@ function bytesOf(value: unknown): Uint8Array | undefined {
 }
 
 /** Parses a time: an RFC 3339 string, or milliseconds since 1970. */
-function millisOf(value: unknown): number | undefined {
+function timeOf(value: unknown): number | undefined {
   if (typeof value === "number") return value;
   const millis = typeof value === "string" ? Date.parse(value) : Number.NaN;
   return Number.isNaN(millis) ? undefined : millis;

@@ -1,8 +1,11 @@
 import { exec } from "node:child_process";
+import { hash } from "node:crypto";
 import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { fetchResponse } from "../../http/upstream/fetch-response.ts";
 import { startupError } from "../../process/startup-error.ts";
 import { MINUTE } from "../../process/units.ts";
 import { WatchedFile } from "../../process/watched-file.ts";
@@ -12,7 +15,6 @@ import type { AwsKeySource, AwsKeys } from "./aws-keys.ts";
 import { containerKeys } from "./container-keys.ts";
 import { environmentKeys } from "./environment-keys.ts";
 import { instanceKeys } from "./instance-keys.ts";
-import { type SsoRole, ssoKeys } from "./sso-keys.ts";
 import { assumeRole, type StsRole } from "./sts.ts";
 import { webIdentityRole } from "./web-identity-keys.ts";
 
@@ -232,4 +234,67 @@ function readProfiles(
     if (key !== "") current?.set(key.toLowerCase(), value.replace(/\s[#;].*$/, "").trimEnd());
   }
   return profiles;
+}
+
+/** A role of IAM Identity Center, for a user who has logged in (`aws sso login`). */
+interface SsoRole {
+  /** Key of the cached login: the name of its session, or the URL of its portal. */
+  readonly login: string;
+  readonly region: string;
+  readonly account: string;
+  readonly role: string;
+}
+
+/**
+ * Returns the keys of a role of IAM Identity Center, with the token that `aws sso login` has cached. Fails when that login
+ * has expired: https://docs.aws.amazon.com/sdkref/latest/guide/feature-sso-credentials.html.
+ */
+function ssoKeys(env: NodeJS.ProcessEnv, profile: string, role: SsoRole): AwsKeySource {
+  const keys = new ExpiringValue(`AWS credentials of the profile "${profile}"`, () =>
+    roleCredentials(env, profile, role),
+  );
+  return () => keys.current();
+}
+
+async function roleCredentials(
+  env: NodeJS.ProcessEnv,
+  profile: string,
+  { login, region, account, role }: SsoRole,
+): Promise<Expiring<AwsKeys>> {
+  const token = await tokenOf(login);
+  if (token === undefined) throw new Error(`run "aws sso login --profile ${profile}"`);
+  const portal = env.AWS_ENDPOINT_URL_SSO || `https://portal.sso.${region}.amazonaws.com`;
+  const query = new URLSearchParams({ role_name: role, account_id: account });
+  const { status, body } = await fetchResponse(
+    {
+      method: "GET",
+      url: `${portal.replace(/\/$/, "")}/federation/credentials?${query}`,
+      headers: ["x-amz-sso_bearer_token", token],
+    },
+    { maxBytes: 65_536, deadline: 5_000 },
+  );
+  if (status !== 200) throw new Error(`IAM Identity Center refused: status ${status}`);
+  const what = "the response of IAM Identity Center";
+  const fields = CredentialFields.parse(body.toString("utf8"), what).object("roleCredentials");
+  if (fields === undefined) throw new Error(`${what} has no credentials`);
+  const value = {
+    accessKeyId: fields.text("accessKeyId"),
+    secretAccessKey: fields.text("secretAccessKey"),
+    sessionToken: fields.optionalText("sessionToken"),
+  };
+  return { value, expires: fields.number("expiration") };
+}
+
+/** Reads the token from the cache of AWS's tools; `undefined` if it is absent or expired. */
+async function tokenOf(login: string): Promise<string | undefined> {
+  const file = join(homedir(), ".aws/sso/cache", `${hash("sha1", login)}.json`);
+  let text: string;
+  try {
+    text = await readFile(file, "utf8");
+  } catch {
+    return undefined;
+  }
+  const fields = CredentialFields.parse(text, "the cached login");
+  const isGood = Date.parse(fields.text("expiresAt")) > Date.now();
+  return isGood ? fields.text("accessToken") : undefined;
 }

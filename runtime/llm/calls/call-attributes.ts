@@ -1,7 +1,7 @@
 import type { JsonObject, LlmCall, LlmCost } from "../../cel/variables.ts";
 import type { ResponseFacts } from "../chat/formats.ts";
 import { costOf, type ModelPriceList } from "../chat/prices.ts";
-import { isJsonObject } from "../chat/request-object.ts";
+import { isJsonObject, joinedTexts } from "../chat/request-object.ts";
 import type { Usage } from "../chat/usage.ts";
 import type { ChatCall } from "./chat-call.ts";
 
@@ -44,14 +44,14 @@ export class CallAttributes implements LlmCall {
 
   get prompt(): readonly { readonly role: string; readonly content: string }[] {
     const { system, instructions, messages, input } = this.#call.readBody() ?? {};
-    const before = textOf(system ?? instructions);
+    const before = joinedTexts(system ?? instructions, "\n");
     const turns = Array.isArray(messages) ? messages : Array.isArray(input) ? input : [];
     return [
       ...(before === "" ? [] : [{ role: "system", content: before }]),
       ...(typeof input === "string" ? [{ role: "user", content: input }] : []),
       ...turns.filter(isJsonObject).map(({ role, content }) => ({
         role: typeof role === "string" ? role : "user",
-        content: textOf(content),
+        content: joinedTexts(content, "\n"),
       })),
     ];
   }
@@ -98,12 +98,3 @@ const PARAMETERS = [
   ...["temperature", "top_p", "top_k", "max_tokens", "max_completion_tokens", "max_output_tokens"],
   ...["frequency_penalty", "presence_penalty", "seed", "encoding_format", "dimensions"],
 ];
-
-/** Returns a string, or the strings of content parts joined by line feeds. */
-function textOf(content: unknown): string {
-  if (typeof content === "string") return content;
-  if (!Array.isArray(content)) return "";
-  return content
-    .flatMap((part) => (isJsonObject(part) && typeof part.text === "string" ? [part.text] : []))
-    .join("\n");
-}

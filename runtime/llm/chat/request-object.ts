@@ -104,6 +104,15 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** Returns a string, or the strings of content parts joined by a separator. */
+export function joinedTexts(content: unknown, separator = ""): string {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return "";
+  return content
+    .flatMap((part) => (isJsonObject(part) && typeof part.text === "string" ? [part.text] : []))
+    .join(separator);
+}
+
 /** Returns the refusal of a field with the wrong type or value. */
 export function wrongField(field: string, expected: string): LlmRefusal {
   return new LlmRefusal({ kind: "invalid", message: `"${field}" must be ${expected}`, field });

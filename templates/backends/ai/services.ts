@@ -7,12 +7,17 @@ import { imported, importedType, name } from "../../code/names.ts";
 import { call, value } from "../../code/syntax.ts";
 import { bytes, milliseconds } from "../../code/units.ts";
 import type { BackendScope } from "../backend.ts";
-import { choiceByModel, choiceOfCalls, choiceOfSettings, noChoice } from "./choices.ts";
+import {
+  choiceByModel,
+  choiceOfCalls,
+  choiceOfSettings,
+  type ModelChoice,
+  noChoice,
+} from "./choices.ts";
 import type { AiFunctions } from "./functions.ts";
 import { providerReference } from "./providers.ts";
 import { type AskedType, formatExport, routeTypeCodes } from "./route-types.ts";
 import { targetCode, targetSettings } from "./targets.ts";
-import { virtualChoices } from "./virtual-models.ts";
 
 const LLM = "gwc/runtime/llm";
 
@@ -256,4 +261,40 @@ function timeouts({ request, attempt }: BackendScope["limits"]): Timeouts {
 function onlyTimeout({ request, attempt }: BackendScope["limits"]): Timeouts {
   const all = [request, attempt].filter((each) => each !== undefined);
   return { timeout: all.length === 0 ? undefined : milliseconds(Math.min(...all)) };
+}
+
+const VIRTUAL = "gwc/runtime/llm/calls/virtual-models";
+
+type VirtualModels = BackendNode<"ai">["virtualModels"];
+
+/** Writes the choices of virtual models. `targetsOf`: returns the targets of a group that serve the route type. */
+function virtualChoices(
+  models: VirtualModels,
+  targetsOf: (group: number) => readonly Code[],
+  functions: AiFunctions,
+): readonly ModelChoice[] {
+  const asked = ({ model, group }: { readonly model: string; readonly group: number }) =>
+    targetsOf(group).map(
+      (target) => code`${call(imported(VIRTUAL, "requesting"), [value(model), target])}`,
+    );
+  return models.flatMap((model): readonly ModelChoice[] => {
+    const { name, routing } = model;
+    if (routing.kind === "failover") {
+      const groups = routing.tiers.map((tier) => tier.flatMap(asked)).filter(isSome);
+      return groups.length === 0 ? [] : [{ model: name, targets: choiceOfCalls(groups) }];
+    }
+    if (routing.kind === "conditional") {
+      const choices = routing.targets.map((target) => choiceOfCalls([asked(target)]));
+      if (!routing.targets.some((target) => isSome(asked(target)))) return [];
+      const chosen = functions.condition(model);
+      const targets = call(imported(VIRTUAL, "byCondition"), [chosen, code`${literal(choices)}`]);
+      return [{ model: name, targets, isConditional: true }];
+    }
+    const shares = routing.targets.flatMap((target) => {
+      const targets = asked(target);
+      return isSome(targets) ? [[target.weight, choiceOfCalls([targets])] as const] : [];
+    });
+    if (!isSome(shares)) return [];
+    return [{ model: name, targets: code`${imported(VIRTUAL, "byWeight")}(${literal(shares)})` }];
+  });
 }
