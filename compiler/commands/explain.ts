@@ -25,6 +25,7 @@ export const explain: Command = {
     "  a policy, backend, field or section (matches.path, GatewayPolicy.spec.traffic)\n" +
     "  the code of a diagnostic, which its message has in brackets\n" +
     "  guide [NAME]                 a guide; without NAME, the list of guides\n" +
+    "  model [NAME]                 limits, traits and prices of a model; without NAME, the list of models\n" +
     "  route NAMESPACE/NAME [RULE]  the effective policies of a route\n" +
     "  GET https://host/path        the route of a request and its policies\n" +
     "  FILE:LINE                    the source of a line of generated code\n" +
@@ -52,6 +53,7 @@ export const explain: Command = {
     "gwc explain eras",
     "gwc explain diff",
     "gwc explain guide models",
+    "gwc explain model claude-opus-4-7",
     "gwc explain route default/tools -f manifests/",
     "gwc explain GET https://example.com/mcp -f manifests/",
     "gwc explain out/gateway/routes/tools.ts:30 -f gateway.yaml",
@@ -63,6 +65,7 @@ async function explainWords(given: Arguments, context: CommandContext): Promise<
   const [word, second] = given.positionals;
   if (word === undefined) return printed(await everything(), context);
   if (word === "guide") return guideCommand(second, context);
+  if (word === "model") return modelCommand(second, context);
   const line = /^(.+\.[mc]?ts):(\d+)(?::\d+)?$/.exec(word);
   if (word === "route" || second !== undefined || line !== null) {
     const explains = await import("./explain-route.ts");
@@ -99,6 +102,20 @@ function guideCommand(name: string | undefined, context: CommandContext): Comman
   const near = suggest(name, guideNames());
   const hint = near === undefined ? "`gwc explain guide` lists them" : `did you mean "${near}"?`;
   return { exitCode: 2, stderr: `error: unknown guide "${name}"\nhint: ${hint}\n` };
+}
+
+async function modelCommand(
+  name: string | undefined,
+  context: CommandContext,
+): Promise<CommandResult> {
+  const { modelPage, modelsPage } = await import("../inspect/reference/model-page.ts");
+  if (name === undefined) return printed(modelsPage(), context);
+  const page = modelPage(name);
+  if (page !== undefined) return printed(page, context);
+  return {
+    exitCode: 2,
+    stderr: `error: unknown model "${name}"\nhint: \`gwc explain model\` lists them\n`,
+  };
 }
 
 /** Returns a table of the guides with their titles. */

@@ -1,11 +1,18 @@
 import type { ModelPrice, TokenRates } from "../../runtime/llm/chat/prices.ts";
+import type { Effort, ModelTraits } from "../../runtime/llm/chat/request.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
 
 /** Maximum price of a million tokens, in US dollars. */
 export const MAX_RATE = 1_000_000_000;
 
-/** Prices of models by provider and model. */
-export type ModelPrices = Readonly<Record<string, Readonly<Record<string, ModelPrice>>>>;
+/** A model of a catalog. */
+export interface CatalogModel extends Partial<ModelPrice> {
+  /** Parts of requests that it takes; absent if the catalog has none. */
+  readonly traits?: ModelTraits;
+}
+
+/** Prices and traits of models by provider and model. */
+export type ModelPrices = Readonly<Record<string, Readonly<Record<string, CatalogModel>>>>;
 
 /** A source of prices, as configured. */
 export interface CatalogSource {
@@ -27,9 +34,12 @@ interface ReadPrices {
 export function readModelPrices(value: unknown): ReadPrices | string {
   const problems: string[] = [];
   const prices = mapFields(fieldsOf(value).providers, (provider, name) =>
-    mapFields(fieldsOf(provider).models, (model, id): ModelPrice => {
+    mapFields(fieldsOf(provider).models, (model, id): CatalogModel => {
       const at = `providers.${name}.models.${id}`;
-      const { rates, tiers } = fieldsOf(model);
+      const { rates, tiers, traits: given } = fieldsOf(model);
+      const traits =
+        given === undefined ? {} : { traits: readTraits(given, `${at}.traits`, problems) };
+      if (rates === undefined && given !== undefined) return traits;
       const own = readRates(rates, `${at}.rates`, problems);
       const all = Array.isArray(tiers) ? tiers : [];
       const read = all.map((tier, index) => readTier(tier, `${at}.tiers[${index}]`, problems));
@@ -37,7 +47,7 @@ export function readModelPrices(value: unknown): ReadPrices | string {
         ({ contextOver }, index) => contextOver > (read[index - 1]?.contextOver ?? -1),
       );
       if (!isRising) problems.push(`${at}.tiers are not sorted by "contextOver"`);
-      return read.length === 0 ? { rates: own } : { rates: own, tiers: read };
+      return { rates: own, ...(read.length > 0 && { tiers: read }), ...traits };
     }),
   );
   if (!isFields(value) || !isFields(value.providers)) return 'the field "providers" is missing';
@@ -46,9 +56,32 @@ export function readModelPrices(value: unknown): ReadPrices | string {
   );
 }
 
+/** Efforts of reasoning, ascending. */
+export const EFFORTS: readonly Effort[] = ["minimal", "low", "medium", "high", "xhigh", "max"];
+/** Ways of a model to reason. */
+export const REASONING_STYLES = ["none", "always", "budget", "adaptive", "effort"] as const;
+
+function readTraits(value: unknown, at: string, problems: string[]): ModelTraits {
+  const { maxOutput, reasoning, efforts, sampling } = fieldsOf(value);
+  const isWrong = (name: string) => problems.push(`${at}.${name} is not valid`);
+  if (maxOutput !== undefined && !(typeof maxOutput === "number" && maxOutput >= 1))
+    isWrong("maxOutput");
+  const style = REASONING_STYLES.find((each) => each === reasoning);
+  if (reasoning !== undefined && style === undefined) isWrong("reasoning");
+  const taken = EFFORTS.filter((each) => Array.isArray(efforts) && efforts.includes(each));
+  if (efforts !== undefined && taken.length === 0) isWrong("efforts");
+  if (sampling !== undefined && typeof sampling !== "boolean") isWrong("sampling");
+  return {
+    ...(typeof maxOutput === "number" && { maxOutput }),
+    ...(style !== undefined && { reasoning: style }),
+    ...(taken.length > 0 && { efforts: taken }),
+    ...(typeof sampling === "boolean" && { takesSampling: sampling }),
+  };
+}
+
 /** Merges catalogs: later ones replace models of earlier ones. */
 export function mergeModelPrices(all: readonly ModelPrices[]): ModelPrices {
-  const merged: Record<string, Readonly<Record<string, ModelPrice>>> = {};
+  const merged: Record<string, Readonly<Record<string, CatalogModel>>> = {};
   for (const prices of all)
     for (const [provider, models] of Object.entries(prices))
       merged[provider] = { ...merged[provider], ...models };

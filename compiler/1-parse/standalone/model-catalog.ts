@@ -1,6 +1,8 @@
-import { MAX_RATE } from "../../model/model-prices.ts";
+import { EFFORTS, MAX_RATE, REASONING_STYLES } from "../../model/model-prices.ts";
 import {
   anyText,
+  boolean,
+  choice,
   either,
   type Infer,
   integer,
@@ -37,6 +39,7 @@ export function modelCatalogSchema() {
                 ),
                 { description: "Prices of long prompts." },
               ),
+              traits: traits(),
             }),
             { description: "Models, by their names at the provider." },
           ),
@@ -59,6 +62,34 @@ export function modelCatalogSchema() {
     {
       description:
         "Prices of models. Later catalogs replace models of earlier ones. They are the source of `llm.cost`, and of the costs in logs and metrics.",
+    },
+  );
+}
+
+/** Returns the schema of what a model takes. */
+function traits() {
+  return object(
+    {
+      maxOutput: integer(
+        "Maximum number of tokens of a completion. Higher limits of clients become this one.",
+        1,
+        Number.MAX_SAFE_INTEGER,
+      ),
+      reasoning: choice(
+        "How it reasons: not at all, always, with a budget of tokens, as it decides within an effort, or with an effort.",
+        REASONING_STYLES,
+      ),
+      efforts: list(choice("", EFFORTS), {
+        minItems: 1,
+        description: "Efforts that it takes. Others become the next lower one.",
+      }),
+      sampling: boolean("Whether it takes `temperature`, `top_p` and penalties.", {
+        default: true,
+      }),
+    },
+    {
+      description:
+        "Parts of requests that the model takes, instead of those in the catalog of gwc (`gwc explain model NAME`). They apply to translated requests of a fixed model or alias.",
     },
   );
 }

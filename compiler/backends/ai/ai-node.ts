@@ -1,5 +1,6 @@
 import type { Dialect } from "../../../runtime/llm/chat/formats.ts";
 import type { ModelPrice } from "../../../runtime/llm/chat/prices.ts";
+import type { ModelTraits } from "../../../runtime/llm/chat/request.ts";
 import type { KeyHeader } from "../../../runtime/llm/providers/provider.ts";
 import type { Origin } from "../../diagnostics/diagnostic.ts";
 import type { BackendConnection } from "../../model/connections.ts";
@@ -51,6 +52,8 @@ export interface AiProviderNode {
   readonly model: string | undefined;
   /** Prices of its models; `undefined` if there are none. */
   readonly prices: Readonly<Record<string, ModelPrice>> | undefined;
+  /** Traits of models that the configuration names; `undefined` if none are known. */
+  readonly traits: Readonly<Record<string, ModelTraits>> | undefined;
   /** Function that converts model names to those of the provider's paths; `undefined` if they are the same. */
   readonly modelName: "vertexModel" | undefined;
   readonly url: Text;

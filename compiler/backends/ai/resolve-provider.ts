@@ -15,6 +15,7 @@ import type { AwsScope } from "../../model/cloud-credentials.ts";
 import type { BackendConnection } from "../../model/connections.ts";
 import { camelCase } from "../../model/identifiers.ts";
 import type { LlmPolicies, RouteType } from "../../model/llm-policies.ts";
+import type { ModelPrices } from "../../model/model-prices.ts";
 import { AMBIENT_AWS, AMBIENT_GCP } from "../parts/ambient-credentials.ts";
 import type { BackendResolveContext } from "../parts/backend-resolve-context.ts";
 import {
@@ -29,6 +30,7 @@ import { resolveExpressions } from "../parts/named-expressions.ts";
 import type { ProviderConfig } from "./ai-config.ts";
 import type { AiProviderNode, TransformsNode } from "./ai-node.ts";
 import { resolvePromptGuard } from "./guards.ts";
+import { knownModel, misspelledModel } from "./known-models.ts";
 import { resolveProviderServer } from "./provider-server.ts";
 import { type ProviderKind, type ProviderOptions, providerOf } from "./providers/index.ts";
 import type { LlmCredentialForm, LlmEndpoint } from "./providers/provider.ts";
@@ -38,6 +40,8 @@ export interface ProviderPlace {
   /** Policies of the route and the backend. */
   readonly inherited: BackendPolicies | undefined;
   readonly types: ReadonlySet<RouteType>;
+  /** Model that the provider serves exclusively, by the name that clients use; `undefined` if it serves any. */
+  readonly served: string | undefined;
   /** Whether a provider that does not support a type is a mistake. */
   readonly servesAll: boolean;
   /** Whether there is no other provider to fall back to. */
@@ -85,6 +89,7 @@ export function resolveProvider(
     kind: options.kind,
     system: systemOf(options),
     prices: pricesOf(config, context),
+    traits: traitsOf(config, place.served, merged.ai, context),
     model: modelOf(options),
     url: secureUrl(at.url, connection),
     base: at.base,
@@ -183,6 +188,45 @@ function dialectOf<Kind extends ProviderKind>(
   return { ...(guardrail && { guardrail }), ...(caching && { caching }) };
 }
 
+/** Returns the traits of the models that the configuration names; reports names that are retired or misspelled. */
+function traitsOf(
+  { options, optionsOrigin }: ProviderConfig,
+  served: string | undefined,
+  policies: LlmPolicies | undefined,
+  { modelPrices, diagnostics }: BackendResolveContext,
+): AiProviderNode["traits"] {
+  const fixed = modelOf(options);
+  const aliased = Object.values(policies?.modelAliases?.value ?? {});
+  const names =
+    fixed === undefined ? [...aliased, ...(served === undefined ? [] : [served])] : [fixed];
+  if (fixed !== undefined) reportModel(fixed, childOf(optionsOrigin, "model"), diagnostics);
+  const catalog = catalogOf(options, modelPrices);
+  const found = names.flatMap((name) => {
+    const own = catalog?.[name]?.traits;
+    const known = knownModel(name)?.traits;
+    const traits = own === undefined && known === undefined ? undefined : { ...known, ...own };
+    return traits === undefined ? [] : [[name, traits] as const];
+  });
+  return found.length === 0 ? undefined : Object.fromEntries(found);
+}
+
+function reportModel(model: string, origin: Origin, diagnostics: Diagnostics): void {
+  const known = knownModel(model);
+  if (known?.state === "retired") diagnostics.report("retired-model", origin, { model });
+  const near = known === undefined ? misspelledModel(model) : undefined;
+  if (near !== undefined) diagnostics.report("unlisted-model", origin, { model, near });
+}
+
+/** Returns the configured catalog of a provider; `undefined` if there is none. */
+function catalogOf(
+  options: ProviderOptions,
+  modelPrices: BackendResolveContext["modelPrices"],
+): ModelPrices[string] | undefined {
+  const { kind, fileKeys } = providerOf(options.kind);
+  const names = [systemOf(options), kind, ...fileKeys];
+  return names.map((name) => modelPrices?.[name]).find((each) => each !== undefined);
+}
+
 /** Returns the prices of a provider's models; reports a fixed model without a price. */
 function pricesOf(
   { options, optionsOrigin }: ProviderConfig,
@@ -190,12 +234,14 @@ function pricesOf(
 ): AiProviderNode["prices"] {
   if (modelPrices === undefined) return undefined;
   const system = systemOf(options);
-  const { kind, fileKeys } = providerOf(options.kind);
-  const names = [system, kind, ...fileKeys];
-  const all = names.map((name) => modelPrices[name]).find((each) => each !== undefined);
+  const priced = Object.entries(catalogOf(options, modelPrices) ?? {}).flatMap(
+    ([name, { rates, tiers }]) =>
+      rates === undefined ? [] : [[name, { rates, ...(tiers && { tiers }) }] as const],
+  );
+  const all: AiProviderNode["prices"] = Object.fromEntries(priced);
   const model = modelOf(options);
   if (model === undefined) return all;
-  const price = all?.[model];
+  const price = all[model];
   if (price !== undefined) return { [model]: price };
   diagnostics.report("unpriced-model", childOf(optionsOrigin, "model"), { model, system });
   return undefined;

@@ -42,7 +42,10 @@ export function resolveAi(
   );
   const groups = config.groups.map((group, index) => {
     const isOne = hasOne(group, index);
-    const place: ProviderPlace = { inherited: policies, types, servesAll, isOne, sharedHealth };
+    const place: ProviderPlace = {
+      ...{ inherited: policies, types, servesAll, isOne, sharedHealth },
+      served: served?.[index],
+    };
     return group.flatMap((provider) => resolveProvider(provider, place, context) ?? []);
   });
   checkNames(config, context.diagnostics);

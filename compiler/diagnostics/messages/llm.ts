@@ -173,6 +173,21 @@ export const llmMessages = {
     explanation:
       "Without a price, `llm.cost` is absent, and logs and metrics have no costs of the model's calls.",
   }),
+  "retired-model": message<{ model: string }>({
+    severity: "warning",
+    text: ({ model }) => `"${model}" is retired: its vendor does not serve it any more`,
+    hint: () => "use a newer model; `gwc explain model` lists them",
+    explanation:
+      "The catalog of gwc knows which models vendors have retired, as of the day that `gwc explain model` prints.",
+  }),
+  "unlisted-model": message<{ model: string; near: string }>({
+    severity: "warning",
+    text: ({ model }) => `"${model}" is not in the catalog of models`,
+    hint: ({ near }) => `did you mean "${near}"?`,
+    explanation:
+      "The name resembles that of a known model. A new model works: requests to it are translated by rules for its family. " +
+      "`config.modelCatalog` can say what it takes.",
+  }),
   "unguarded-streams": message<Record<never, never>>({
     severity: "warning",
     text: () => "clients can bypass response guards by requesting a stream",

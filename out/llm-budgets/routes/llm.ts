@@ -11,6 +11,7 @@ import type { Exchange, Handled } from "gwc/runtime/http/exchange";
 import { notFound } from "gwc/runtime/http/refuse";
 import type { ChatService } from "gwc/runtime/llm/calls/chat-service";
 import { oneTarget } from "gwc/runtime/llm/calls/choose-target";
+import { fitModels } from "gwc/runtime/llm/calls/fit-model";
 import { nativeTarget } from "gwc/runtime/llm/calls/native-target";
 import { type LlmTarget, unasked } from "gwc/runtime/llm/calls/target";
 import { translatedTarget } from "gwc/runtime/llm/calls/translated-target";
@@ -274,6 +275,17 @@ const messagesModels = {
       path: "/v1/chat/completions",
       client: messagesClient,
       format: completionsUpstream,
+      fitModel: fitModels(new Map([
+        [
+          "gpt-5",
+          {
+            maxOutput: 128000,
+            reasoning: "effort",
+            takesSampling: false,
+            efforts: ["minimal", "low", "medium", "high"],
+          },
+        ],
+      ])),
       dialect: { provider: "gpt-5" },
     }),
   ),
@@ -283,6 +295,17 @@ const messagesModels = {
       path: "/v1/chat/completions",
       client: messagesClient,
       format: completionsUpstream,
+      fitModel: fitModels(new Map([
+        [
+          "gpt-5-mini",
+          {
+            maxOutput: 128000,
+            reasoning: "effort",
+            takesSampling: false,
+            efforts: ["minimal", "low", "medium", "high"],
+          },
+        ],
+      ])),
       dialect: { provider: "gpt-5-mini" },
     }),
   ),

@@ -5,6 +5,7 @@ import type { Exchange, Handled } from "gwc/runtime/http/exchange";
 import { notFound } from "gwc/runtime/http/refuse";
 import type { ChatService } from "gwc/runtime/llm/calls/chat-service";
 import { oneTarget } from "gwc/runtime/llm/calls/choose-target";
+import { fitModels } from "gwc/runtime/llm/calls/fit-model";
 import { nativeTarget } from "gwc/runtime/llm/calls/native-target";
 import { type LlmTarget, unasked } from "gwc/runtime/llm/calls/target";
 import { translatedTarget } from "gwc/runtime/llm/calls/translated-target";
@@ -103,6 +104,9 @@ const completionsModels = {
       path: "/v1/messages",
       client: completionsClient,
       format: messagesUpstream,
+      fitModel: fitModels(new Map([
+        ["claude-haiku-4-5", { maxOutput: 64000, reasoning: "budget", takesSampling: true }],
+      ])),
       dialect: { provider: "fast" },
     }),
   ),
@@ -185,6 +189,9 @@ const responsesModels = {
       path: "/v1/messages",
       client: responsesClient,
       format: messagesUpstream,
+      fitModel: fitModels(new Map([
+        ["claude-haiku-4-5", { maxOutput: 64000, reasoning: "budget", takesSampling: true }],
+      ])),
       dialect: { provider: "fast" },
     }),
   ),

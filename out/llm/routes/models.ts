@@ -6,6 +6,7 @@ import { notFound } from "gwc/runtime/http/refuse";
 import type { ChatService } from "gwc/runtime/llm/calls/chat-service";
 import { inGroups, oneTarget } from "gwc/runtime/llm/calls/choose-target";
 import { editBody } from "gwc/runtime/llm/calls/edit-body";
+import { fitModels } from "gwc/runtime/llm/calls/fit-model";
 import { modelPath } from "gwc/runtime/llm/calls/model-path";
 import { nativeTarget } from "gwc/runtime/llm/calls/native-target";
 import { translatedTarget } from "gwc/runtime/llm/calls/translated-target";
@@ -181,6 +182,10 @@ const completionsService: ChatService = {
         prepare: prepareCompletion,
         client: completionsClient,
         format: messagesUpstream,
+        fitModel: fitModels(new Map([
+          ["claude-sonnet-4-5", { maxOutput: 64000, reasoning: "budget", takesSampling: true }],
+          ["claude-haiku-4-5", { maxOutput: 64000, reasoning: "budget", takesSampling: true }],
+        ])),
         dialect: { provider: "claude" },
       }),
     ],
@@ -220,6 +225,10 @@ const responsesService: ResponsesService = {
         prepare: prepareResponse,
         client: responsesClient,
         format: messagesUpstream,
+        fitModel: fitModels(new Map([
+          ["claude-sonnet-4-5", { maxOutput: 64000, reasoning: "budget", takesSampling: true }],
+          ["claude-haiku-4-5", { maxOutput: 64000, reasoning: "budget", takesSampling: true }],
+        ])),
         dialect: { provider: "claude" },
       }),
     ],
@@ -241,6 +250,10 @@ const responsesService: ResponsesService = {
         prepare: prepareResponse,
         client: responsesClient,
         format: generateContentUpstream,
+        fitModel: fitModels(new Map([
+          ["gemini-2.5-pro", { maxOutput: 65536, reasoning: "always", takesSampling: true }],
+          ["gemini-2.5-flash", { maxOutput: 65536, reasoning: "always", takesSampling: true }],
+        ])),
         dialect: { provider: "gemini" },
       }),
     ],
@@ -274,6 +287,26 @@ const messagesService: ChatService = {
         prepare: prepareMessage,
         client: messagesClient,
         format: completionsUpstream,
+        fitModel: fitModels(new Map([
+          [
+            "gpt-5",
+            {
+              maxOutput: 128000,
+              reasoning: "effort",
+              takesSampling: false,
+              efforts: ["minimal", "low", "medium", "high"],
+            },
+          ],
+          [
+            "gpt-5-mini",
+            {
+              maxOutput: 128000,
+              reasoning: "effort",
+              takesSampling: false,
+              efforts: ["minimal", "low", "medium", "high"],
+            },
+          ],
+        ])),
         dialect: { provider: "gpt" },
       }),
       translatedTarget({
@@ -286,6 +319,10 @@ const messagesService: ChatService = {
         prepare: prepareMessage,
         client: messagesClient,
         format: generateContentUpstream,
+        fitModel: fitModels(new Map([
+          ["gemini-2.5-pro", { maxOutput: 65536, reasoning: "always", takesSampling: true }],
+          ["gemini-2.5-flash", { maxOutput: 65536, reasoning: "always", takesSampling: true }],
+        ])),
         dialect: { provider: "gemini" },
       }),
     ],

@@ -20,6 +20,7 @@ import { parseObject } from "../formats/parse-object.ts";
 import { isShortName, shortName } from "../formats/short-name.ts";
 import { type ChatCall, editedObject } from "./chat-call.ts";
 import type { dropUnsupported } from "./drop-unsupported.ts";
+import type { FitRequest } from "./fit-model.ts";
 import { MAX_EVENT } from "./limits.ts";
 import type { LlmTarget, StreamRelay, TargetSettings } from "./target.ts";
 
@@ -28,13 +29,15 @@ export interface TranslatedSettings extends TargetSettings {
   readonly client: ClientFormat;
   readonly format: UpstreamFormat;
   readonly dialect: Dialect;
+  /** Fits requests to models whose traits are known; absent if none are. */
+  readonly fitModel?: FitRequest;
   /** Leaves out fields that the provider does not support; absent if requests with them are refused. */
   readonly drop?: typeof dropUnsupported;
 }
 
 /** Creates a target for a provider that uses another format than the client: requests and responses are translated. */
 export function translatedTarget(settings: TranslatedSettings): LlmTarget {
-  const { client, format, dialect, drop, ...target } = settings;
+  const { client, format, dialect, drop, fitModel, ...target } = settings;
   // Calls that require one tool call at a time, which the provider cannot enforce.
   const serial = new WeakSet<ChatCall>();
   return {
@@ -47,7 +50,8 @@ export function translatedTarget(settings: TranslatedSettings): LlmTarget {
         if (request.parallelTools === false && format.support.parallelTools === "changed") {
           serial.add(call);
         }
-        const named = withToolNames(withTurn(request), format.toolNames);
+        const fitted = fitModel?.(request) ?? request;
+        const named = withToolNames(withTurn(fitted), format.toolNames);
         return format.writeRequest(named, dialect, call.headers);
       };
       if (drop === undefined) return write(readEdited(client, call, body));

@@ -31,6 +31,8 @@ export interface ChatRequest {
   readonly reasoning: Reasoning | undefined;
   /** The client's user, for the provider's abuse detection. */
   readonly user: string | undefined;
+  /** Traits of the model; absent if they are not known. */
+  readonly traits?: ModelTraits;
   /** Features that some formats cannot express, and their paths in the client's body. */
   readonly features: ReadonlyMap<Feature, string>;
 }
@@ -77,6 +79,21 @@ export type Reasoning =
 
 /** Reasoning effort, in the words of the formats. */
 export type Effort = "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+
+/** Parts of requests that a model takes, as a catalogue lists them. */
+export interface ModelTraits {
+  /** Maximum number of tokens of a completion; absent if it is not known. */
+  readonly maxOutput?: number;
+  /**
+   * `none`: it does not reason; `always`: it does, and takes no amount; `budget`: a number of tokens; `adaptive`: it decides
+   * itself, within an effort; `effort`: an effort.
+   */
+  readonly reasoning?: "none" | "always" | "budget" | "adaptive" | "effort";
+  /** Efforts that it takes, ascending; absent if all. */
+  readonly efforts?: readonly Effort[];
+  /** Whether it takes `temperature`, `top_p` and `top_k`; absent if it does. */
+  readonly takesSampling?: boolean;
+}
 
 /** Collects turns: consecutive messages of one side become one turn. */
 export class Turns {

@@ -1,4 +1,4 @@
-import type { Effort } from "../chat/request.ts";
+import type { Effort, ModelTraits } from "../chat/request.ts";
 
 /** Traits of a model of Claude, by its generation. */
 export interface ClaudeTraits {
@@ -17,19 +17,22 @@ export interface ClaudeTraits {
 /**
  * Returns the traits of a model by its id, at Anthropic, Vertex AI or Bedrock: `claude-opus-4-7`,
  * `us.anthropic.claude-sonnet-4-6-v1:0`. Unknown names are treated as models that take budgets. Source: Anthropic's
- * documentation of adaptive thinking, effort and migrations.
+ * documentation of adaptive thinking, effort and migrations. `known`: traits that a catalogue lists.
  */
-export function claudeTraits(model: string): ClaudeTraits {
+export function claudeTraits(model: string, known?: ModelTraits): ClaudeTraits {
   const [, family = "", major, minor] =
     /claude-([a-z]+)-(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)/.exec(model) ?? [];
   const version = Number(major ?? 0) + Number(minor ?? 0) / 10;
   const isNewest = version >= 4.7;
+  const { reasoning, efforts } = known ?? {};
   return {
-    isAdaptive: version >= 4.6,
+    isAdaptive: reasoning === undefined ? version >= 4.6 : reasoning === "adaptive",
     reasonsByDefault: version >= 5,
-    takesSampling: !isNewest,
+    takesSampling: known?.takesSampling ?? !isNewest,
     hidesReasoning: isNewest,
     effort: (effort) => {
+      // Efforts of a catalogue fit the model already.
+      if (efforts !== undefined) return effort;
       if (effort === "minimal") return "low";
       if (isNewest || effort === "low" || effort === "medium") return effort;
       // Versions 4.6 know no "xhigh", and "max" only in the largest model.

@@ -34,7 +34,7 @@ export interface ClaudeReasoning {
 /** Returns the reasoning of a request for a model of Claude. `defaultMaxTokens`: limit without reasoning if the client sets none. */
 export function claudeReasoning(request: ChatRequest, defaultMaxTokens: number): ClaudeReasoning {
   const { reasoning, model, turns } = request;
-  const traits = claudeTraits(model);
+  const traits = claudeTraits(model, request.traits);
   const isWanted = reasoning !== undefined && reasoning.kind !== "off" && mayThink(turns);
   const plain = {
     maxTokens: request.maxTokens,
@@ -46,7 +46,8 @@ export function claudeReasoning(request: ChatRequest, defaultMaxTokens: number):
   };
   if (!isWanted) return plain;
   const budget = reasoning.kind === "budget" ? reasoning.tokens : BUDGETS[reasoning.effort];
-  const maxTokens = request.maxTokens ?? defaultMaxTokens + budget;
+  const most = request.traits?.maxOutput ?? Number.POSITIVE_INFINITY;
+  const maxTokens = request.maxTokens ?? Math.min(most, defaultMaxTokens + budget);
   const thinking = { isThinking: true, takesSampling: false, maxTokens };
   if (traits.isAdaptive) {
     return {

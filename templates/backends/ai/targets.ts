@@ -56,6 +56,7 @@ function branchCode(
     ...target,
     client: formatExport(asked.native, "client", "Client"),
     format: formatExport(variant, "upstream", "Upstream"),
+    fitModel: fitCode(node),
     drop: node.policies?.unsupported?.value === "drop" ? DROP : undefined,
     dialect: {
       provider: node.name,
@@ -100,6 +101,18 @@ function endpointOf(type: RouteType, { endpoints, name }: ProviderNode) {
   const endpoint = endpoints[type];
   if (endpoint === undefined) throw new Error(`${name} does not serve ${type}`);
   return endpoint;
+}
+
+/** Writes the function that fits requests to known models. */
+function fitCode({ traits = {}, modelName }: ProviderNode): Code | undefined {
+  const rows = Object.entries(traits).map(
+    ([model, { efforts, ...others }]): readonly Printable[] => [
+      modelName === undefined ? model : code`${modelNaming(modelName)}(${literal(model)})`,
+      { ...others, ...(efforts && { efforts: [...efforts] }) },
+    ],
+  );
+  if (rows.length === 0) return undefined;
+  return code`${imported(`${CALLS}/fit-model`, "fitModels")}(new Map(${literal(rows)}))`;
 }
 
 function dialectSettings({

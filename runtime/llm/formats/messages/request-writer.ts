@@ -45,7 +45,9 @@ export function writeMessagesRequest(request: ChatRequest, dialect: Dialect): st
   return JSON.stringify(messagesBody(request, dialect));
 }
 
-function messagesBody(request: ChatRequest, { defaultMaxTokens = 4096 }: Dialect): JsonObject {
+function messagesBody(request: ChatRequest, dialect: Dialect): JsonObject {
+  const { maxOutput = dialect.defaultMaxTokens ?? 4096 } = request.traits ?? {};
+  const defaultMaxTokens = Math.min(maxOutput, MAX_DEFAULT_TOKENS);
   const reasoning = claudeReasoning(request, defaultMaxTokens);
   const { isThinking, thinking, effort } = reasoning;
   const { temperature, tools, stop } = request;
@@ -76,6 +78,9 @@ function messagesBody(request: ChatRequest, { defaultMaxTokens = 4096 }: Dialect
     stream: request.isStream ? true : undefined,
   };
 }
+
+/** Maximum default of `max_tokens` for a model whose limit is known: providers reserve that many tokens of a rate limit. */
+const MAX_DEFAULT_TOKENS = 32_000;
 
 /** Maximum length of `metadata.user_id`. */
 const MAX_USER = 256;

@@ -1,0 +1,46 @@
+import type { ChatRequest, Effort, ModelTraits, Reasoning } from "../chat/request.ts";
+
+/** Changes a request so that its model takes it. */
+export type FitRequest = (request: ChatRequest) => ChatRequest;
+
+/** Returns the function that fits requests to known models; requests for other models are unchanged. */
+export function fitModels(models: ReadonlyMap<string, ModelTraits>): FitRequest {
+  return (request) => {
+    const traits = models.get(request.model);
+    return traits === undefined ? request : fitted(request, traits);
+  };
+}
+
+function fitted(request: ChatRequest, traits: ModelTraits): ChatRequest {
+  const { maxTokens, reasoning } = request;
+  const { maxOutput = Number.POSITIVE_INFINITY, takesSampling = true } = traits;
+  return {
+    ...request,
+    traits,
+    maxTokens: maxTokens === undefined ? undefined : Math.min(maxTokens, maxOutput),
+    reasoning: reasoning && fittedReasoning(reasoning, traits),
+    ...(!takesSampling && UNSAMPLED),
+  };
+}
+
+const UNSAMPLED = {
+  ...{ temperature: undefined, topP: undefined, topK: undefined },
+  ...{ frequencyPenalty: undefined, presencePenalty: undefined },
+};
+
+function fittedReasoning(
+  reasoning: Reasoning,
+  { reasoning: style, efforts }: ModelTraits,
+): Reasoning | undefined {
+  if (style === "none" || style === "always") return undefined;
+  if (reasoning.kind !== "effort" || efforts === undefined) return reasoning;
+  return { kind: "effort", effort: effortWithin(reasoning.effort, efforts) };
+}
+
+/** Returns the effort itself, or else the next lower one, or else the lowest. */
+function effortWithin(effort: Effort, efforts: readonly Effort[]): Effort {
+  const highest = ORDER.indexOf(effort);
+  return efforts.findLast((each) => ORDER.indexOf(each) <= highest) ?? efforts[0] ?? effort;
+}
+
+const ORDER: readonly Effort[] = ["minimal", "low", "medium", "high", "xhigh", "max"];
