@@ -82,7 +82,10 @@ export function checkFiles(
   const isWhole = errors.length === 0 && unwritten === undefined;
   const isolated =
     !isWhole && options.isIsolating === true && parsed.value && lowered?.value
-      ? resolveIsolated(lowered.value, errors, parsed.value, recording, unwritten)
+      ? resolveIsolated(lowered.value, errors, parsed.value, recording, {
+          unwritable: unwritten,
+          cache: cached?.resolutions,
+        })
       : undefined;
   const served = isWhole ? resolved?.value : isolated;
   const { programs = [], literals = [] } = served ?? {};

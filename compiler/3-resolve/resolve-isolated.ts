@@ -11,6 +11,7 @@ import type {
 import { type Diagnostic, isError, type Origin } from "../diagnostics/diagnostic.ts";
 import type { Host } from "../host.ts";
 import type { Program } from "../ir/program.ts";
+import type { CachedResolutions } from "./cached-resolutions.ts";
 import { type Resolved, type ResolveInput, resolve } from "./resolve.ts";
 
 /** A part of a Gateway that is closed although no diagnostic was attributed to it. */
@@ -39,10 +40,10 @@ export function resolveIsolated(
   found: readonly Diagnostic[],
   input: ResolveInput,
   host: Host,
-  unwritable: Unwritable = () => [],
+  { unwritable = () => [], cache }: IsolationSettings = {},
 ): ResolvedIsolated {
   const attempt = (declared: GatewayResources): Attempt => {
-    const tried = attemptToResolve(declared, input, host);
+    const tried = attemptToResolve(declared, input, host, cache);
     const bugs = (tried.value?.programs ?? []).flatMap((each) => unwritable(each));
     return bugs.length === 0 ? tried : { value: undefined, problems: bugs, isUnwritable: true };
   };
@@ -71,6 +72,14 @@ export function resolveIsolated(
 /** Returns the bugs of gwc that prevent writing the code of a program; empty if it can be written. */
 export type Unwritable = (program: Program) => readonly Diagnostic[];
 
+/** Settings of isolation. */
+export interface IsolationSettings {
+  /** By default, the code of all programs can be written. */
+  readonly unwritable?: Unwritable | undefined;
+  /** Cached routes of the compilations before. */
+  readonly cache?: CachedResolutions | undefined;
+}
+
 /** The resolved Gateway, or its mistakes. */
 interface Attempt {
   readonly value: Resolved | undefined;
@@ -81,11 +90,17 @@ interface Attempt {
 
 type Attempting = (declared: GatewayResources) => Attempt;
 
-function attemptToResolve(declared: GatewayResources, input: ResolveInput, host: Host): Attempt {
+function attemptToResolve(
+  declared: GatewayResources,
+  input: ResolveInput,
+  host: Host,
+  cache: CachedResolutions | undefined,
+): Attempt {
   const { value, diagnostics } = resolve(
     { gateways: [declared], unserved: NOTHING_UNSERVED },
     input,
     host,
+    cache,
   );
   const problems = diagnostics.filter((each) => isError(each, false));
   return { value: problems.length === 0 ? value : undefined, problems };
@@ -126,7 +141,7 @@ function resolveByParts(
   const routes = resources.flatMap((each): readonly AnyRoute[] => {
     if (each.kind === "gateway") return [];
     const own = each.listeners.filter(({ listener }) => keys.has(listener));
-    const attached = { ...each, listeners: own };
+    const attached = own.length === each.listeners.length ? each : { ...each, listeners: own };
     // A Gateway without its settings may lack the rules that protect its routes.
     return own.length === 0 ? [] : [isBare ? shutRoute(attached) : attached];
   });

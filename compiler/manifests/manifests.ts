@@ -41,7 +41,15 @@ interface ManifestShape<Kind extends ManifestKind> {
   readonly isPartial: boolean;
   /** Paths of those parts. */
   readonly broken: readonly ConfigPath[];
+  /** Possible targets of a policy whose `spec` is unreadable; otherwise absent. */
+  readonly possibleTargets?: readonly PossibleTarget[];
   readonly origin: Origin;
+}
+
+/** A target of a policy with mistakes, in its namespace; an absent field may have any value. */
+export interface PossibleTarget {
+  readonly kind?: ManifestKind;
+  readonly name?: string;
 }
 
 /** The part that is read of each kind: `spec`, or the whole document for kinds without one. */

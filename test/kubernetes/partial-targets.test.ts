@@ -111,3 +111,37 @@ it.each([
   expect(await answers(text)).toEqual([500, 200]);
   expect(condition(text, "GatewayPolicy", "p", "Accepted")?.message).toContain(message);
 });
+
+const route = (name: string, more = "") =>
+  `{group: gateway.networking.k8s.io, kind: HTTPRoute, name: ${name}${more}}`;
+
+it.each([
+  [
+    "an unknown field closes that target",
+    `targetRefs: [${route("r0", ", section: a")}]`,
+    [500, 200],
+  ],
+  [
+    "no group closes resources of its name",
+    "targetRefs: [{kind: HTTPRoute, name: r1}]",
+    [200, 500],
+  ],
+  ["a name of another type closes its kind", `targetRefs: [${route("5")}]`, [500, 500]],
+  ["no name closes its kind", "targetRefs: [{group: gwc.dev, kind: GatewayPolicy}]", [200, 200]],
+  ["another type closes its namespace", `targetRefs: [${route("r0")}, x]`, [500, 500]],
+])("a target with %s", async (_, targets, wanted) => {
+  const spec = `{${targets}, traffic: {authorization: {action: Deny, policy: {matchExpressions: ["true"]}}}}`;
+  const text = withoutFilters(
+    await world(`{${own}, kind: GatewayPolicy, metadata: {name: p}, spec: ${spec}}`),
+  );
+  expect(await answers(text)).toEqual(wanted);
+});
+
+it("a BackendTLSPolicy with an unreadable target closes no rule without Services", async () => {
+  const validation = "{hostname: a.test, wellKnownCACertificates: System}";
+  const spec = `{targetRefs: [{group: "", kind: Service, name: s, section: x}], validation: ${validation}}`;
+  const text = withoutFilters(
+    await world(`{${api}, kind: BackendTLSPolicy, metadata: {name: p}, spec: ${spec}}`),
+  );
+  expect(await answers(text)).toEqual([200, 200]);
+});

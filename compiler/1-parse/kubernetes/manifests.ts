@@ -23,6 +23,7 @@ import { type Validator, validator } from "../../schema/validate.ts";
 import { valueOfJson } from "../../schema/value-of-json.ts";
 import { hasAliases, withoutAliases } from "./aliases.ts";
 import { GATEWAY_GROUP, type KindRow, kinds, OUR_GROUPS, splitApiVersion } from "./kinds.ts";
+import { possibleTargets } from "./possible-targets.ts";
 import { hasQuantities, withBytes } from "./quantities.ts";
 
 /** A value with the fields of a Kubernetes resource. */
@@ -165,17 +166,26 @@ function readManifest(
     ) ?? broken(row.kind, known);
   if (cutBelow(value, MAX_LEVELS) !== value) {
     diagnostics.report("nested-too-deep", origin, { levels: MAX_LEVELS });
-    return unread();
+    return withPossibleTargets(unread(), value);
   }
   if (!HOLDS_DATA.has(row.kind) && isLargerThan(value, MAX_SIZE)) {
     diagnostics.report("resource-too-large", origin, { size: MAX_SIZE });
-    return unread();
+    return withPossibleTargets(unread(), value);
   }
   const read = guarded(childOf(origin, "spec"), diagnostics, () =>
     readContent(value, place, { row, known, prepared: preparedOnce() }, diagnostics),
   );
-  return read ?? unread();
+  return withPossibleTargets(read ?? unread(), value);
 }
+
+/** Adds its possible targets to a policy that is not read, so that it closes only these. */
+function withPossibleTargets(manifest: Manifest, { spec }: KubernetesObject): Manifest {
+  if (manifest.spec !== undefined || !POLICIES.has(manifest.kind)) return manifest;
+  return { ...manifest, possibleTargets: possibleTargets(spec) };
+}
+
+/** Kinds whose mistakes close what they target. */
+const POLICIES: ReadonlySet<ManifestKind> = new Set(["GatewayPolicy", "BackendTLSPolicy"]);
 
 /** Kinds whose size costs nothing to compile: their data is passed on, or not read. */
 const HOLDS_DATA: ReadonlySet<ManifestKind> = new Set(["Secret", "ConfigMap", "EndpointSlice"]);

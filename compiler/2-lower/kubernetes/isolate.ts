@@ -16,7 +16,7 @@ import {
   type Diagnostic,
   type Origin,
 } from "../../diagnostics/diagnostic.ts";
-import type { Manifest, ManifestOf } from "../../manifests/manifests.ts";
+import type { Manifest, ManifestOf, PossibleTarget } from "../../manifests/manifests.ts";
 import type { ValueMatchConfig } from "../../model/matches.ts";
 import { unresolved } from "./backends/backends.ts";
 import type { KubernetesModel } from "./gateway/gateways.ts";
@@ -30,7 +30,7 @@ import {
   isIdleTls,
   isMirrorReference,
 } from "./mistake-places.ts";
-import type { AnyRoute } from "./routes/attach.ts";
+import type { AnyRoute, Attachment } from "./routes/attach.ts";
 
 /**
  * Returns the resources of a Gateway with the parts that have mistakes made harmless, so that the rest can be
@@ -60,7 +60,8 @@ export function isolated(
     if (route.kind === "gateway") return [];
     const own = route.listeners.filter(({ listener }) => keys.has(listener));
     if (own.length === 0) return [];
-    const remaining = { ...route, listeners: own, isPartial: faults.lacksMatches(route) };
+    const isPartial = faults.lacksMatches(route);
+    const remaining = { ...route, listeners: own, isPartial };
     const lost = route.backends.filter((each) => faults.isLost(each));
     const reached = route.backends.filter((each) => !lost.includes(each));
     const isAllLost = lost.length > 0 && lost.length === route.backends.length;
@@ -69,6 +70,9 @@ export function isolated(
       const matches = route.kind === "route" ? faults.readableMatches(route) : [];
       return [shutRoute(remaining.kind === "route" ? { ...remaining, matches } : remaining)];
     }
+    const isAttached = own.length === route.listeners.length;
+    // An unchanged route stays the same object, whose resolution is cached.
+    if (isAttached && lost.length === 0 && isPartial === (route.isPartial === true)) return [route];
     const backends = route.backends.map((each) => (lost.includes(each) ? refused(each) : each));
     return [{ ...remaining, backends }];
   });
@@ -112,6 +116,11 @@ class Faults {
   /** Paths from a resource's root, by the resource's name. */
   readonly #paths: ReadonlyMap<string, readonly ConfigPath[]>;
   readonly #policies: readonly TargetingPolicy[];
+  /** Targets of those policies that are readable. */
+  readonly #targets: Map<TargetingPolicy, ReadonlySet<string>> = new Map();
+  readonly #attachments: ReadonlyMap<AnyRoute, readonly Attachment[]>;
+  /** Attached routes by their names. */
+  readonly #routes: ReadonlyMap<string, AnyRoute>;
 
   constructor(kubernetes: KubernetesModel, errors: readonly Diagnostic[]) {
     this.#kubernetes = kubernetes;
@@ -122,7 +131,11 @@ class Faults {
         found.map(({ at }) => at.path.slice(at.resource?.depth ?? 0)),
       ]),
     );
-    const { inventory } = kubernetes;
+    const { inventory, attachments } = kubernetes;
+    this.#attachments = Map.groupBy(attachments, ({ route }) => route);
+    this.#routes = new Map(
+      [...this.#attachments.keys()].map((route) => [route.origin.resource?.name ?? "", route]),
+    );
     this.#policies = [
       ...inventory.all("GatewayPolicy"),
       ...inventory.all("BackendTLSPolicy"),
@@ -207,7 +220,7 @@ class Faults {
       [...resourcesOf([route.policies, reached])].some(
         (each) => each !== route.origin.resource?.name && this.#breaksUsers(each),
       ) ||
-      this.#policies.some((policy) => routes.some((each) => this.#isAbout(policy, each, route)))
+      (this.#policies.length > 0 && routes.some((each) => this.#hasBrokenPolicy(each, route)))
     );
   }
 
@@ -263,10 +276,7 @@ class Faults {
 
   /** Returns the route that a rule belongs to. */
   #manifestOf({ resource }: Origin): AnyRoute | undefined {
-    const attachment = this.#kubernetes.attachments.find(
-      ({ route }) => route.origin.resource?.name === resource?.name,
-    );
-    return attachment?.route;
+    return this.#routes.get(resource?.name ?? "");
   }
 
   #hasListener(kind: string, namespace: string, name: string, section: string): boolean {
@@ -276,45 +286,55 @@ class Faults {
   }
 
   /**
-   * Whether a policy with mistakes may apply to a route, or to a server that is called there. Requests that it
+   * Whether policies with mistakes may apply to a route, or to a server that is called there. Requests that they
    * would have refused must not pass.
    */
-  #isAbout(
-    policy: TargetingPolicy,
-    route: Manifest,
+  #hasBrokenPolicy(
+    route: AnyRoute,
     { policies, backends }: RouteResource | TcpRouteResource,
   ): boolean {
-    const owners = this.#kubernetes.attachments
-      .filter((each) => each.route === route)
-      .flatMap(({ listener }) => {
-        const { gateway, owner, spec } = listener;
-        const titles = [gateway, owner].map(({ origin }) => origin.resource?.name ?? "");
-        return [...titles, ...titles.map((title) => sectionTitle(title, spec.name))];
-      });
+    const owners = (this.#attachments.get(route) ?? []).flatMap(({ listener }) => {
+      const { gateway, owner, spec } = listener;
+      const titles = [gateway, owner].map(({ origin }) => origin.resource?.name ?? "");
+      return [...titles, ...titles.map((title) => sectionTitle(title, spec.name))];
+    });
     const services = [...(JSON.stringify(backends).match(SERVICE_HOST) ?? [])].map((host) => {
       const [name = "", of = ""] = host.split(".");
       return titleOfTarget("Service", of, name);
     });
     const own = [route.origin.resource?.name ?? "", ...owners];
     const names = new Set([...own, ...services, ...resourcesOf([policies, backends])]);
-    return this.#mayTarget(policy, names);
+    return this.#policies.some((policy) => this.#mayTarget(policy, names));
   }
 
   /**
-   * Whether a policy with mistakes may apply to one of the resources; an unreadable policy may apply to any of its
-   * namespace.
+   * Whether a policy with mistakes may apply to one of the resources. An unreadable target may be anything of its
+   * namespace that has what is known of it.
    */
-  #mayTarget({ kind, spec, namespace }: TargetingPolicy, names: ReadonlySet<string>): boolean {
+  #mayTarget(policy: TargetingPolicy, names: ReadonlySet<string>): boolean {
+    const { kind, spec, namespace, possibleTargets = [{}] } = policy;
     if (spec === undefined) {
       const isOfServers = kind === "BackendTLSPolicy";
       return [...names].some(
-        (each) => each.includes(` ${namespace}/`) && !(isOfServers && NO_SERVER.test(each)),
+        (each) =>
+          each.includes(` ${namespace}/`) &&
+          !(isOfServers && NO_SERVER.test(each)) &&
+          possibleTargets.some((target) => isPossibly(each, target)),
       );
     }
+    const targets = this.#targets.get(policy) ?? new Set(this.#targetsOf(policy, spec));
+    this.#targets.set(policy, targets);
+    return [...targets].some((each) => names.has(each));
+  }
+
+  #targetsOf(
+    { kind, namespace }: TargetingPolicy,
+    spec: NonNullable<TargetingPolicy["spec"]>,
+  ): readonly string[] {
     const selectors =
       kind === "GatewayPolicy" && "targetSelectors" in spec ? spec.targetSelectors : [];
     const { inventory } = this.#kubernetes;
-    const targets = [
+    return [
       ...(spec.targetRefs ?? []).map(({ group, kind: target, name, sectionName }) => {
         const known = resourceKind(group, target) ?? target;
         const title = titleOfTarget(known, namespace, name);
@@ -332,7 +352,6 @@ class Faults {
           .map(({ name }) => titleOfTarget(known, namespace, name));
       }),
     ];
-    return targets.some((each) => names.has(each));
   }
 }
 
@@ -354,6 +373,15 @@ const SERVICE_HOST = /[a-z0-9-]+\.[a-z0-9-]+(?=\.svc\.)/g;
 
 function titleOfTarget(kind: string, namespace: string, name: string): string {
   return `${kind} ${namespace}/${name}`;
+}
+
+/** Whether a resource or a listener, by its title, may be a target. */
+function isPossibly(title: string, { kind, name }: PossibleTarget): boolean {
+  const [resource = ""] = title.split("#");
+  return (
+    (kind === undefined || resource.startsWith(`${kind} `)) &&
+    (name === undefined || resource.endsWith(`/${name}`))
+  );
 }
 
 /** Returns the title of a listener of a resource. */
