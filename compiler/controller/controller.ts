@@ -1,4 +1,5 @@
 import { hostname } from "node:os";
+import type { UnopenedPort } from "../../runtime/discovery/resource-types.ts";
 import { Admission, type AdmissionSettings } from "./admission/admission.ts";
 import { certificateSecret } from "./admission/admission-certificate.ts";
 import { Delivery, type DeliveryState } from "./delivery/delivery.ts";
@@ -16,7 +17,13 @@ import { WatchedObjects, type WatchScope } from "./model/watched-objects.ts";
 import { type Figure, Times } from "./operation/figures.ts";
 import { type ProvisionedGateway, Provisioner } from "./provisioning/provisioner.ts";
 import { withDefinitions } from "./status/class-status.ts";
-import { withAddresses, withDelivery, withUnopened } from "./status/delivery-status.ts";
+import { withDelays } from "./status/delayed-objects.ts";
+import {
+  withAddresses,
+  withDelivery,
+  withUnopened,
+  withUnopenedPorts,
+} from "./status/delivery-status.ts";
 import { StatusWriter, type WantedStatus } from "./status/status-writer.ts";
 import { UnservedChanges } from "./status/unserved-changes.ts";
 
@@ -64,7 +71,7 @@ export class Controller {
   readonly #admission: Admission | undefined;
   readonly #compiler = new CompilerThread();
   readonly #turns = new NamespaceTurns();
-  #compiled: CompiledModel = { gateways: new Map(), statuses: [] };
+  #compiled: Omit<CompiledModel, "processorTime"> = { gateways: new Map(), statuses: [] };
   /** The generations of objects that were compiled. */
   #generations: ReadonlyMap<string, number> = new Map();
   #isCompiling = false;
@@ -214,7 +221,7 @@ export class Controller {
       gauge(
         "namespaces_waiting",
         "Namespaces whose next changes wait because the last ones took long to compile.",
-        this.#turns.waiting(performance.now()),
+        this.#turns.waiting(performance.now()).size,
       ),
       gauge("statuses_waiting", "Statuses that are not written yet.", this.#statuses.waiting),
       counter("pushes", "Changes sent to data planes.", this.#delivery.pushes),
@@ -287,14 +294,18 @@ export class Controller {
     this.#waiting = { changes: 0, since: 0 };
     const generations = snapshotGenerations(turn.snapshot);
     try {
-      this.#compiled = await this.#compiler.compile(snapshotFiles(turn.snapshot), this.#pods);
+      const limit = this.#turns.limitOf(turn);
+      const files = snapshotFiles(turn.snapshot);
+      const { processorTime, ...compiled } = await this.#compiler.compile(files, this.#pods, limit);
+      this.#compiled = compiled;
       this.#failure = undefined;
       this.#generations = generations;
       const time = performance.now() - began;
       this.#compileTimes.add(time / 1000);
       log("info", `compiled ${this.#compiled.gateways.size} gateways in ${Math.round(time)} ms`);
-      const wait = this.#turns.compiled(turn, time, performance.now());
-      if (wait !== undefined) log("warn", waitingText(turn, time, wait));
+      // Other processes on the machine make no namespace expensive.
+      const wait = this.#turns.compiled(turn, processorTime, performance.now());
+      if (wait !== undefined) log("warn", waitingText(turn, processorTime, wait));
       await this.#objects.keepValues(this.#delivery.valuesOf(this.#compiled.gateways));
       this.#delivery.deliver(this.#compiled.gateways, generations);
       if (changes > 0) this.#reconcileTimes.add((performance.now() - since) / 1000);
@@ -304,10 +315,15 @@ export class Controller {
     } catch (error) {
       // The next compilation begins with everything.
       this.#compiler.stop();
-      this.#failure = `what is declared can't be compiled: ${errorText(error)}`;
-      log("warn", this.#failure);
-      this.#statuses.want(this.#wantedStatuses());
       const isAvoidable = this.#turns.failed(turn, performance.now());
+      const of = isAvoidable
+        ? `the changes of namespaces ${turn.namespaces.join(", ")}`
+        : "what is declared";
+      const failure = `${of} can't be compiled: ${errorText(error)}`;
+      log("warn", failure);
+      // Avoidable changes are left out, which the statuses of their objects report.
+      if (!isAvoidable) this.#failure = failure;
+      this.#statuses.want(this.#wantedStatuses());
       this.#isOutdated = !isAvoidable;
       setTimeout(() => this.#compileAgain(), isAvoidable ? 0 : COMPILE_AGAIN).unref();
     }
@@ -324,6 +340,16 @@ export class Controller {
   }
 
   #wantedStatuses(): readonly WantedStatus[] {
+    const waiting = this.#turns.waiting(performance.now());
+    const namespaces = new Map(
+      [...waiting].map(([name, until]) => [name, performance.timeOrigin + until] as const),
+    );
+    const delays = { namespaces, compiled: this.#generations };
+    return withDelays(this.#compiledStatuses(), delays, this.#objects);
+  }
+
+  /** The statuses of everything that was compiled. */
+  #compiledStatuses(): readonly WantedStatus[] {
     const { statuses } = this.#compiled;
     this.#unserved.look(statuses.flatMap(({ kind, key }) => (kind === "Gateway" ? key : [])));
     return statuses.map((compiled) => {
@@ -345,7 +371,8 @@ export class Controller {
       if (kind !== "Gateway") {
         const isInDelivery = this.#unserved.isInDelivery(compiled, generation);
         const inForce = this.#unserved.withBacklog(compiled, generation);
-        return { kind, key, status: inForce, generation, isInDelivery };
+        const opened = withUnopenedPorts(inForce, compiled.ports, (at) => this.#unopenedOf(at));
+        return { kind, key, status: opened, generation, isInDelivery };
       }
       const state = this.#stateOf(key);
       const delivered = this.#opened(compiled, withDelivery(status, state, generation), state);
@@ -355,8 +382,12 @@ export class Controller {
 
   /** The status of a Gateway or ListenerSet with its listeners whose ports data planes cannot open. */
   #opened({ kind, key }: CompiledStatus, status: object, state: DeliveryState): object {
-    const unopened = state.kind === "taken" ? state.unopened : [];
-    return withUnopened(status, unopened, this.#objects.find(kind, key)?.spec);
+    return withUnopened(status, unopenedIn(state), this.#objects.find(kind, key)?.spec);
+  }
+
+  /** The ports of a Gateway that its data planes cannot open. */
+  #unopenedOf(gateway: string): readonly UnopenedPort[] {
+    return unopenedIn(this.#stateOf(gateway));
   }
 
   /** Why the data planes of a Gateway do not serve what is declared; `undefined` if they do, or none is connected. */
@@ -389,8 +420,15 @@ function waitingText({ namespaces: [only] }: NamespaceTurn, took: number, wait: 
   return `compiling the changes of namespace "${only}" took ${seconds} s: its next ones wait ${next} s`;
 }
 
+function unopenedIn(state: DeliveryState): readonly UnopenedPort[] {
+  return state.kind === "taken" ? state.unopened : [];
+}
+
 /** The compilation without the code, which delivery keeps. */
-function withoutModules({ gateways, statuses }: CompiledModel): CompiledModel {
+function withoutModules({
+  gateways,
+  statuses,
+}: Omit<CompiledModel, "processorTime">): Omit<CompiledModel, "processorTime"> {
   const others = [...gateways].map(([key, gateway]) => [key, { ...gateway, modules: [] }] as const);
   return { gateways: new Map(others), statuses };
 }

@@ -1,6 +1,8 @@
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
+import { CompilerThread } from "../../compiler/controller/model/compiler-thread.ts";
 import { NamespaceTurns } from "../../compiler/controller/model/namespace-turns.ts";
 import type { Snapshot } from "../../compiler/controller/model/snapshot.ts";
+import { others, tenant } from "./tenants.ts";
 
 /** Objects of namespaces, by the version of each: `{ a: 1 }` is one object of namespace `a`. */
 function declared(versions: Readonly<Record<string, number>>): Snapshot {
@@ -24,6 +26,8 @@ class Clock {
   readonly versions: Record<string, number> = { a: 0, b: 0, x: 0 };
   /** Milliseconds that the changes of a namespace take beyond the usual. */
   readonly costs: Record<string, number> = {};
+  /** Milliseconds that every compilation takes. */
+  usual = 20;
   compiled: Readonly<Record<string, number | undefined>> = {};
 
   constructor() {
@@ -41,7 +45,7 @@ class Clock {
   compile(): readonly string[] | number | undefined {
     const { turn, wait } = this.turns.next(declared(this.versions), this.now, false);
     if (turn === undefined) return wait;
-    const cost = turn.namespaces.reduce((sum, each) => sum + (this.costs[each] ?? 0), 20);
+    const cost = turn.namespaces.reduce((sum, each) => sum + (this.costs[each] ?? 0), this.usual);
     this.now += cost;
     this.turns.compiled(turn, cost, this.now);
     this.compiled = versionsOf(turn.snapshot);
@@ -83,6 +87,23 @@ it("a tenant who edits an expensive object all the time delays another's change 
   expect(compiledX).toBeLessThan(300_000 / 5_020 / 3);
 });
 
+it("a tenant whose objects make every compilation longer makes no change of others wait", () => {
+  const clock = new Clock();
+  clock.costs.x = 5_000;
+  clock.edit("x");
+  expect(clock.compile()).toEqual(["x"]);
+  clock.usual = 1_000;
+  for (const each of ["a", "b", "a", "b"]) {
+    clock.edit(each);
+    expect(clock.compile()).toEqual([each]);
+  }
+  clock.costs.a = 5_000;
+  clock.edit("a");
+  clock.compile();
+  clock.edit("a");
+  expect(clock.compile()).toBeGreaterThan(4 * 4_900 - 100);
+});
+
 it("a namespace that waits keeps the previous state of all of its objects", () => {
   const clock = new Clock();
   clock.costs.x = 5_000;
@@ -103,7 +124,7 @@ it("a namespace whose changes are cheap again waits no longer", () => {
   clock.costs.x = 5_000;
   clock.edit("x");
   clock.compile();
-  expect(clock.turns.waiting(clock.now)).toBe(1);
+  expect([...clock.turns.waiting(clock.now).keys()]).toEqual(["x"]);
   clock.costs.x = 0;
   clock.now += 60_000;
   clock.edit("x");
@@ -146,4 +167,57 @@ it("everything is compiled first, and again when something else than an object h
   if (turn !== undefined) turns.compiled(turn, 60_000, 60_000);
   expect(turns.next(objects, 60_000, false)).toEqual({ turn: undefined, wait: undefined });
   expect(turns.next(objects, 60_000, true).turn).toEqual({ snapshot: objects, namespaces: [] });
+});
+
+it("changes that end the compiler again and again are tried ever more rarely", () => {
+  const clock = new Clock();
+  const waits: (number | undefined)[] = [];
+  for (let attempt = 0; attempt < 4; attempt += 1) {
+    clock.edit("x");
+    const { turn } = clock.turns.next(declared(clock.versions), clock.now, false);
+    expect(turn?.namespaces).toEqual(["x"]);
+    if (turn !== undefined) clock.turns.failed(turn, clock.now);
+    const { wait = 0 } = clock.turns.next(declared(clock.versions), clock.now, false);
+    waits.push(wait);
+    clock.now += wait;
+  }
+  expect(waits).toEqual([60_000, 240_000, 960_000, 3_600_000]);
+});
+
+it("only a compilation of changes has a limit", () => {
+  const clock = new Clock();
+  const { turn } = clock.turns.next(declared(clock.versions), clock.now, true);
+  expect(turn && clock.turns.limitOf(turn)).toBeUndefined();
+  clock.edit("x");
+  const next = clock.turns.next(declared(clock.versions), clock.now, false).turn;
+  expect(next && clock.turns.limitOf(next)).toBe(15_000);
+  if (next !== undefined) clock.turns.failed(next, clock.now);
+  expect(next && clock.turns.limitOf(next)).toBe(60_000);
+});
+
+/** A policy that is not cheap. */
+function slowPolicy(index: number): object {
+  const terms = Array.from({ length: 500 }, (_, at) => `request.path == "/${index}-${at}"`);
+  const targetRefs = [{ group: "gateway.networking.k8s.io", kind: "HTTPRoute", name: "a" }];
+  const policy = { matchExpressions: [terms.join(" || ")] };
+  return {
+    ...{ apiVersion: "gwc.dev/v1alpha1", kind: "GatewayPolicy", metadata: { name: `p${index}` } },
+    spec: { targetRefs, traffic: { authorization: { action: "Deny", policy } } },
+  };
+}
+
+it("a compilation beyond its limit is ended, and the next one begins with everything", async () => {
+  const compiler = new CompilerThread();
+  onTestFinished(() => compiler.stop());
+  const texts = [...tenant, ...others].map((each) => JSON.stringify(each));
+  const files = Object.fromEntries(texts.map((text, index) => [`/${index}.json`, text]));
+  const many = Array.from({ length: 400 }, (_, index) => [
+    `/many-${index}.json`,
+    JSON.stringify(slowPolicy(index)),
+  ]);
+  const whole = { ...files, ...Object.fromEntries(many) };
+  await expect(compiler.compile(whole, undefined, 1)).rejects.toThrow(/more than 0.001 s/);
+  const { gateways, processorTime } = await compiler.compile(files, undefined, undefined);
+  expect([...gateways.keys()]).toContain("default/g");
+  expect(processorTime).toBeGreaterThan(0);
 });

@@ -1,7 +1,10 @@
 import { createServer, type Server } from "node:http";
 import { expect, it } from "vitest";
 import { unopenedPorts } from "../../compiler/controller/delivery/unopened-ports.ts";
-import { withUnopened } from "../../compiler/controller/status/delivery-status.ts";
+import {
+  withUnopened,
+  withUnopenedPorts,
+} from "../../compiler/controller/status/delivery-status.ts";
 import { resourceTypes } from "../../runtime/discovery/resource-types.ts";
 import { eventually } from "../harness/eventually.ts";
 import { freePort } from "../harness/free-port.ts";
@@ -119,6 +122,21 @@ it("the status of a listener says that data planes cannot open its port, and the
     ],
   });
   expect(withUnopened(status, [], spec)).toBe(status);
+});
+
+it("a route is not programmed if none of its ports can be opened", () => {
+  const parent = { parentRef: { name: "g" }, conditions: accepted };
+  const unopenedOf = (gateway: string) => (gateway === "default/g" ? unopened : []);
+  const at = (...ports: readonly number[]) =>
+    withUnopenedPorts(
+      { parents: [parent] },
+      ports.map((port) => ({ gateway: "default/g", port })),
+      unopenedOf,
+    );
+  expect(at(81)).toEqual({
+    parents: [{ ...parent, conditions: [...accepted, { type: "Programmed", ...own }] }],
+  });
+  for (const each of [at(80, 81), at(80), at()]) expect(each).toEqual({ parents: [parent] });
 });
 
 it("a ListenerSet none of whose ports can be opened is not programmed", () => {

@@ -11,12 +11,18 @@ export class BackgroundThread<Request, Response> {
     this.#module = module;
   }
 
-  /** Works in the background. Rejects when the thread ends over it: a bug, too little memory, or `stop`. */
-  ask(request: Request): Promise<Response> {
+  /**
+   * Works in the background. Rejects when the thread ends over it: a bug, too little memory, `stop`, or more than
+   * `limit` milliseconds of a processor.
+   */
+  ask(request: Request, limit?: number): Promise<Response> {
     const worker = this.#worker ?? newWorker(this.#module);
     this.#worker = worker;
     return new Promise<Response>((resolve, reject) => {
+      const watch =
+        limit === undefined ? undefined : watchTime(worker, limit, (error) => end(error));
       const end = (error: Error) => {
+        clearInterval(watch);
         if (this.#worker === worker) this.#worker = undefined;
         void worker.terminate();
         reject(error);
@@ -25,6 +31,7 @@ export class BackgroundThread<Request, Response> {
       worker.once("error", end);
       worker.once("exit", ended);
       worker.once("message", (response: Response) => {
+        clearInterval(watch);
         worker.off("error", end);
         worker.off("exit", ended);
         resolve(response);
@@ -37,6 +44,21 @@ export class BackgroundThread<Request, Response> {
   stop(): void {
     void this.#worker?.terminate();
   }
+}
+
+/** Milliseconds between two looks at the processor time of a thread. */
+const LOOK_AGAIN = 500;
+
+/** Calls `end` once a thread has used more than `limit` milliseconds of a processor from now on. */
+function watchTime(worker: Worker, limit: number, end: (error: Error) => void): NodeJS.Timeout {
+  const start = worker.cpuUsage().catch(() => undefined);
+  const look = async () => {
+    const { user, system } = await worker.cpuUsage(await start);
+    const used = (user + system) / 1_000;
+    if (used > limit) end(new Error(`it took more than ${limit / 1_000} s of a processor`));
+  };
+  // A thread that is starting or ending has no times.
+  return setInterval(() => void look().catch(() => {}), LOOK_AGAIN);
 }
 
 /** Megabytes of a thread's new objects: V8's default keeps three times that. */

@@ -19,7 +19,13 @@ export interface CompileRequest {
 }
 
 /** Result of the thread: small parts whole, and changes of large ones. */
-export interface CompileResponse {
+export interface CompileResponse extends CompileChange {
+  /** Processor time of the thread in milliseconds. */
+  readonly processorTime: number;
+}
+
+/** Differences between two compilations. */
+export interface CompileChange {
   readonly gateways: readonly GatewayCode[];
   /** Statuses that are new or others. */
   readonly statuses: readonly CompiledStatus[];
@@ -56,7 +62,7 @@ export class CompileChanges {
   #statuses: ReadonlyMap<string, string> = new Map();
 
   /** Returns the differences of this compilation to the ones before it. */
-  of({ gateways, statuses }: CompiledFiles): CompileResponse {
+  of({ gateways, statuses }: CompiledFiles): CompileChange {
     const code = [...gateways.values()].map((gateway) => this.#codeOf(gateway));
     this.#modules = new Map(
       code.map(({ key, modules }) => [key, new Set(modules.map(({ sha256 }) => sha256))]),

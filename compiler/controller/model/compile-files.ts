@@ -11,7 +11,11 @@ import { memoryHost } from "../../host.ts";
 import type { Program, RouteNode } from "../../ir/program.ts";
 import type { Json } from "../../model/json.ts";
 import type { LiteralSecret } from "../../model/literal-secrets.ts";
-import { concernedGateways } from "../../status/concerned-gateways.ts";
+import {
+  concernedGateways,
+  type GatewayPort,
+  servedPorts,
+} from "../../status/concerned-gateways.ts";
 import { timelessStatuses } from "../../status/status.ts";
 import { withProgrammed } from "../status/with-programmed.ts";
 import { type ServicePortName, servicesOf } from "./called-services.ts";
@@ -51,6 +55,8 @@ export interface CompiledStatus {
   readonly status: object;
   /** The Gateways (`NAMESPACE/NAME`) that put it into force: of a route, a policy or a ListenerSet. */
   readonly gateways: readonly string[];
+  /** Ports at which a route is served; empty for other objects. */
+  readonly ports: readonly GatewayPort[];
 }
 
 /** Meaning of the objects of a moment: plain data. */
@@ -118,6 +124,7 @@ export function compileFiles(
         ...{ kind, key },
         status: isLost ? withProgrammed(status, NO_PROGRAM) : status,
         gateways: kubernetes === undefined ? [] : concernedGateways(manifest, kubernetes),
+        ports: kubernetes === undefined ? [] : servedPorts(manifest, kubernetes),
       };
     }),
   };

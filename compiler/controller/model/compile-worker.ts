@@ -1,5 +1,5 @@
 import { parentPort } from "node:worker_threads";
-import { CompileChanges, type CompileRequest } from "./compile-changes.ts";
+import { CompileChanges, type CompileRequest, type CompileResponse } from "./compile-changes.ts";
 import { CachedCompilation, compileFiles } from "./compile-files.ts";
 
 const cached = new CachedCompilation();
@@ -8,7 +8,11 @@ const changes = new CompileChanges();
 
 // Compiling takes seconds with thousands of routes. The Lease, health checks and data planes continue meanwhile.
 parentPort?.on("message", ({ changed, removed, pods }: CompileRequest) => {
+  const before = process.threadCpuUsage();
   for (const path of removed) files.delete(path);
   for (const [path, text] of Object.entries(changed)) files.set(path, text);
-  parentPort?.postMessage(changes.of(compileFiles(Object.fromEntries(files), pods, cached)));
+  const change = changes.of(compileFiles(Object.fromEntries(files), pods, cached));
+  const { user, system } = process.threadCpuUsage(before);
+  const response: CompileResponse = { ...change, processorTime: (user + system) / 1_000 };
+  parentPort?.postMessage(response);
 });

@@ -14,6 +14,8 @@ export interface CompiledModel {
   readonly gateways: ReadonlyMap<string, GatewayCode>;
   /** Everything that has a status; one that did not change is the same object as before. */
   readonly statuses: readonly CompiledStatus[];
+  /** Processor time of the compilation in milliseconds. */
+  readonly processorTime: number;
 }
 
 /** Compiles in a thread, which gets and gives what has changed since the last time. */
@@ -25,10 +27,14 @@ export class CompilerThread {
   #files: Readonly<Record<string, string>> = {};
   readonly #statuses: Map<string, CompiledStatus> = new Map();
 
-  /** Compiles manifests by their paths. Rejects when the thread ends over it: a bug, or too little memory. */
+  /**
+   * Compiles manifests by their paths. Rejects when the thread ends over it: a bug, too little memory, or more than
+   * `limit` milliseconds of a processor.
+   */
   async compile(
     files: Readonly<Record<string, string>>,
     pods: PodSettings | undefined,
+    limit: number | undefined,
   ): Promise<CompiledModel> {
     const before = this.#files;
     const changed = Object.entries(files).filter(([path, text]) => before[path] !== text);
@@ -36,12 +42,16 @@ export class CompilerThread {
     this.#files = files;
     try {
       const request = { changed: Object.fromEntries(changed), removed, pods };
-      const { gateways, statuses, withdrawn } = await this.#thread.ask(request);
+      const { gateways, statuses, withdrawn, processorTime } = await this.#thread.ask(
+        request,
+        limit,
+      );
       for (const id of withdrawn) this.#statuses.delete(id);
       for (const each of statuses) this.#statuses.set(statusId(each), each);
       return {
         gateways: new Map(gateways.map((gateway) => [gateway.key, gateway])),
         statuses: [...this.#statuses.values()],
+        processorTime,
       };
     } catch (error) {
       this.stop();

@@ -1,5 +1,6 @@
 import { isIPv6 } from "node:net";
 import type { UnopenedPort } from "../../../runtime/discovery/resource-types.ts";
+import type { GatewayPort } from "../../status/concerned-gateways.ts";
 import type { DeliveryState } from "../delivery/delivery.ts";
 import type { ApiObject } from "../kubernetes/api-object.ts";
 import { itemsField, recordOf, textField } from "../kubernetes/json-fields.ts";
@@ -70,6 +71,30 @@ export function withUnopened(
   if (closed.size === itemsField(spec, "listeners").length)
     return { ...status, listeners, conditions: unlessProgrammed(status, unavailable(first)) };
   return { ...status, listeners, conditions: withInvalidListeners(status, first) };
+}
+
+/**
+ * The status of a route all of whose ports data planes cannot open. `unopenedOf`: the ports of a Gateway that are not
+ * open.
+ */
+export function withUnopenedPorts(
+  status: object,
+  ports: readonly GatewayPort[],
+  unopenedOf: (gateway: string) => readonly UnopenedPort[],
+): object {
+  const problems = ports.map(
+    ({ gateway, port }) => unopenedOf(gateway).find((each) => each.port === port)?.problem,
+  );
+  const [message] = problems;
+  if (message === undefined || problems.includes(undefined)) return status;
+  const condition = { type: "Programmed", ...unavailable(message) };
+  const parents = itemsField(status, "parents").map((each) => {
+    const others = itemsField(each, "conditions").filter(
+      (other) => textField(other, "type") !== "Programmed",
+    );
+    return { ...recordOf(each), conditions: [...others, condition] };
+  });
+  return { ...status, parents };
 }
 
 function unavailable(message: string): object {

@@ -6,6 +6,9 @@ import { itemsField, recordOf, textField } from "../kubernetes/json-fields.ts";
 /** The lists of a status in which each controller has entries of its own; the API server replaces them whole. */
 const SHARED_LISTS = ["parents", "ancestors", "parent"];
 
+/** Type of the condition of objects whose newest state is not compiled yet; withdrawn when it is. */
+export const DELAYED = "Delayed";
+
 /** Which entries of shared lists are this controller's. */
 export type OwnEntry = (entry: unknown) => boolean;
 
@@ -31,6 +34,7 @@ export function mergedStatus(
   if (merged.conditions !== undefined && recordOf(own)?.conditions !== undefined) {
     const types = [
       ...REFERENCE_CONDITIONS,
+      DELAYED,
       ...itemsField(own, "conditions").map((each) => textField(each, "type")),
     ];
     const others = itemsField(live, "conditions").filter(
