@@ -69,7 +69,8 @@ async function compare(given: Arguments, context: CommandContext): Promise<Comma
       : summaryDiff(summaryOf(before), summaryOf(after));
   const files = { before: filesOf(before), after: filesOf(after) };
   const defaults = context.host.variable("GITHUB_ACTIONS") === "true" ? "github" : "text";
-  const stdout = diffReport(oneOf(FORMATS, given.options.format, defaults), found, files);
+  const format = oneOf(FORMATS, given.options.format, defaults);
+  const stdout = diffReport(format, found, files, context.isColored.stdout);
   return { exitCode: given.flags.has("exit-code") ? exitCodeOf(found) : 0, stdout };
 }
 

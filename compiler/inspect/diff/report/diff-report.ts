@@ -1,3 +1,4 @@
+import { type Paint, painter } from "../../../diagnostics/report/colors.ts";
 import { printable } from "../../../diagnostics/report/display-width.ts";
 import { annotation } from "../../../diagnostics/report/github.ts";
 import { physicalLocation, sarifLog } from "../../../diagnostics/report/sarif.ts";
@@ -12,13 +13,18 @@ import type { Difference, ProgramDiff, SidePlace } from "../difference.ts";
 /** Output format of a diff. */
 export type DiffFormat = "text" | "json" | "markdown" | "sarif" | "github";
 
-/** Renders a diff in a format. */
-export function diffReport(format: DiffFormat, found: ProgramDiff, files: DiffFiles): string {
+/** Renders a diff in a format. `isColored`: whether text has the colors of terminals. */
+export function diffReport(
+  format: DiffFormat,
+  found: ProgramDiff,
+  files: DiffFiles,
+  isColored = false,
+): string {
   if (format === "json") return diffJson(found, files);
   const diff = printableDiff(found);
   switch (format) {
     case "text":
-      return diffText(diff, files);
+      return diffText(diff, files, painter(isColored));
     case "markdown":
       return diffMarkdown(diff, files);
     case "github":
@@ -75,31 +81,31 @@ function printableDifference(difference: Difference): Difference {
 }
 
 /** Renders a diff for a terminal: the verdict, then each difference with its details. */
-function diffText(diff: ProgramDiff, files: DiffFiles): string {
+function diffText(diff: ProgramDiff, files: DiffFiles, paint: Paint): string {
   const parts = [
-    diffVerdict(diff),
-    ...diff.differences.map((each) => differenceText(each, files)),
-    ...(diff.undecided.length === 0 ? [] : [undecidedText(diff.undecided)]),
+    paint("bold", diffVerdict(diff)),
+    ...diff.differences.map((each) => differenceText(each, files, paint)),
+    ...(diff.undecided.length === 0 ? [] : [undecidedText(diff.undecided, paint)]),
   ];
   return `${parts.join("\n\n")}\n`;
 }
 
-function differenceText(difference: Difference, files: DiffFiles): string {
+function differenceText(difference: Difference, files: DiffFiles, paint: Paint): string {
   const { direction, subject, change } = difference;
-  const head = `${DIRECTION_LABEL[direction].padEnd(8)}${subject}   ${change}`;
+  const label = paint(DIRECTION_STYLE[direction], DIRECTION_LABEL[direction].padEnd(8));
   return [
-    head,
+    `${label}${paint("bold", subject)}   ${change}`,
     ...differenceDetails(difference, files).map(
-      ([name, text]) => `        ${name.padEnd(8)}${text}`,
+      ([name, text]) => `        ${paint("cyan", name.padEnd(8))}${text}`,
     ),
   ].join("\n");
 }
 
-function undecidedText(undecided: readonly string[]): string {
+function undecidedText(undecided: readonly string[], paint: Paint): string {
   const lines = undecided.map((text) => `        ${text}`);
   const count = undecided.length === 1 ? "1 question" : `${undecided.length} questions`;
   return [
-    `UNDECIDED  ${count}: no example request was found, but a difference cannot be excluded`,
+    `${paint("yellow", "UNDECIDED")}  ${count}: no example request was found, but a difference cannot be excluded`,
     ...lines,
   ].join("\n");
 }
@@ -242,6 +248,7 @@ function diffVerdict(
 
 /** Headline label of each direction. */
 const DIRECTION_LABEL = { opens: "OPENS", closes: "CLOSES", changes: "CHANGES" } as const;
+const DIRECTION_STYLE = { opens: "red", closes: "green", changes: "yellow" } as const;
 const PLURAL = { opens: "OPEN", closes: "CLOSE", changes: "CHANGE" } as const;
 
 /** Severity of each direction in annotations. */
