@@ -10,11 +10,13 @@ import { guardChecks, guardDuration } from "../../runtime/metrics/table/guards.t
 import { rateLimited } from "../../runtime/metrics/table/limits.ts";
 import {
   mcpEras,
+  mcpLeftOutItems,
   mcpMessageDuration,
   mcpMessages,
   mcpProcesses,
   mcpProcessFailures,
   mcpSessions,
+  mcpTargetFailures,
   mcpWaitingCalls,
 } from "../../runtime/metrics/table/mcp.ts";
 import { meshCertificateExpiry } from "../../runtime/metrics/table/mesh.ts";
@@ -172,6 +174,12 @@ export const panels: Readonly<Record<MetricGroupName, (query: Promql) => readonl
       }),
       "{{target}} {{item}} {{outcome}}",
     ]),
+    panel(
+      "Failures of MCP targets, and entries left out of lists",
+      "ops",
+      [query.rate(mcpTargetFailures, { by: ["target", "kind"] }), "{{target}} {{kind}}"],
+      [query.rate(mcpLeftOutItems, { by: ["target", "list"] }), "{{target}} {{list}} left out"],
+    ),
     panel("Seconds of an MCP message, p95", "s", [
       query.quantile(0.95, mcpMessageDuration, { by: ["route", "target"] }),
       // Messages to all targets have none.

@@ -65,6 +65,8 @@ interface McpAuthenticationNode {
   readonly adapted: AdaptedServerNode | undefined;
   /** Keys as in the metadata document (RFC 9728: snake_case). */
   readonly resourceMetadata: Readonly<Record<string, Json>>;
+  /** Scopes that refusals tell clients to request; `undefined` if the metadata names none. */
+  readonly challengeScope: string | undefined;
 }
 
 const ISSUER = "URL of the authorization server; must equal the token's `iss` exactly.";
@@ -219,6 +221,7 @@ export const mcpAuthentication: Policy<
         issuer,
         adapted,
         resourceMetadata,
+        challengeScope: challengeScope(resourceMetadata.scopes_supported),
       };
     },
   },
@@ -245,6 +248,20 @@ function metadataPrefixes(paths: readonly PathMatch[]): readonly string[] {
   });
   return [...new Set(resources)].flatMap((path) => WELL_KNOWN.map((name) => `${name}${path}`));
 }
+
+/**
+ * Returns the scopes for a challenge, separated by spaces. `offline_access` is not a scope of the resource (MCP
+ * 2026-07-28, authorization).
+ */
+function challengeScope(supported: Json | undefined): string | undefined {
+  if (!Array.isArray(supported)) return undefined;
+  const scopes = supported.filter((scope) => typeof scope === "string" && SCOPE.test(scope));
+  const own = scopes.filter((scope) => scope !== "offline_access");
+  return own.length === 0 ? undefined : own.join(" ");
+}
+
+/** One scope (RFC 6749 3.3). */
+const SCOPE = /^[!#-[\]-~]+$/;
 
 function snakeCase(key: string): string {
   return key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

@@ -12,16 +12,18 @@ import { type MaybePromise, thenMaybe } from "../process/maybe-promise.ts";
 
 /**
  * Strict mode, like `requireJwt`. The 401 also contains the URL of the protected-resource metadata, by which MCP clients
- * find the authorization server (RFC 9728 5.1).
+ * find the authorization server (RFC 9728 5.1), and the scopes to request (RFC 6750 3).
  */
 export function requireMcpJwt(
   exchange: Exchange,
   verifier: JwtVerifier,
 ): MaybePromise<Authenticated> {
-  const token = tokenIn(exchange, verifier.location);
-  if (token === undefined) return refuseMissing(exchange, verifier.location, discovery);
+  const { location } = verifier;
+  const challenge = challengeOf(verifier);
+  const token = tokenIn(exchange, location);
+  if (token === undefined) return refuseMissing(exchange, location, challenge);
   const verdict = verifier.check(token, exchange.gateway);
-  return thenMaybe(verdict, (found) => admit(exchange, found, verifier.location, discovery));
+  return thenMaybe(verdict, (found) => admit(exchange, found, location, challenge));
 }
 
 /**
@@ -37,7 +39,13 @@ export function acceptMcpJwt(
     : requireMcpJwt(exchange, verifier);
 }
 
-const discovery: Challenge = (exchange, error) => {
-  const where = `resource_metadata="${resourceMetadataUrl(exchange)}"`;
-  return error === undefined ? `Bearer ${where}` : `Bearer error="${error}", ${where}`;
-};
+function challengeOf({ scope }: JwtVerifier): Challenge {
+  return (exchange, error) => {
+    const params = [
+      ...(error === undefined ? [] : [`error="${error}"`]),
+      ...(scope === undefined ? [] : [`scope="${scope}"`]),
+      `resource_metadata="${resourceMetadataUrl(exchange)}"`,
+    ];
+    return `Bearer ${params.join(", ")}`;
+  };
+}

@@ -19,9 +19,13 @@ export const mcpAuthenticationTemplate: PolicyTemplate<"mcpAuthentication"> = {
   detail: ({ mode }) => mode,
   code: ({ settings, origin }, scope) => {
     const { trace } = scope;
-    const { mode, providers, adapted } = settings;
+    const { mode, providers, adapted, challengeScope } = settings;
     const location = locationCode(settings.location, "findToken", scope);
-    const value = { location: location.value, providers: jwtProviders(providers) };
+    const value = {
+      location: location.value,
+      providers: jwtProviders(providers),
+      scope: challengeScope,
+    };
     const serve =
       adapted === undefined
         ? imported(METADATA, "serveOAuth")

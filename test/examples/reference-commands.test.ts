@@ -155,7 +155,7 @@ it("mcp-authentication: without a token it is a 401 that names the resource's me
   expect(refused).toMatch(/ 401$/);
   const path = "/.well-known/oauth-protected-resource/stdio/mcp";
   expect(refused.toLowerCase()).toContain(
-    `www-authenticate: bearer resource_metadata="http://localhost:${ports.get("auth")}${path}"`,
+    `www-authenticate: bearer scope="read:all", resource_metadata="http://localhost:${ports.get("auth")}${path}"`,
   );
   expect(await curl("auth", path)).toMatch(/"scopes_supported":\["read:all"\].* 200$/);
 });

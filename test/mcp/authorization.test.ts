@@ -17,7 +17,7 @@ const rules = [
 ];
 const templates = ['mcp.methodName == "resources/templates/list"'];
 const tools = JSON.stringify(
-  ["secret", "echo", "get-sum"].map((name) => ({ name, inputSchema: {} })),
+  ["secret", "echo", "get-sum"].map((name) => ({ name, inputSchema: { type: "object" } })),
 );
 const results = {
   "tools/list": `{ "tools" : ${tools},"nextCursor":"n", "big":12345678901234567890}`,
@@ -26,7 +26,7 @@ const results = {
   "resources/list":
     '{"resources":[{"uri":"a:features.md","name":"a"},{"uri":"a:secret","name":"b"}]}',
   "resources/templates/list":
-    '{"resourceTemplates":[{"uriTemplate":"a:{x}/features.md"},{"uriTemplate":"a:{x}"}]}',
+    '{"resourceTemplates":[{"uriTemplate":"a:{x}/features.md","name":"a"},{"uriTemplate":"a:{x}","name":"b"}]}',
 };
 
 beforeAll(async () => {

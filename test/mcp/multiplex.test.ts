@@ -14,7 +14,7 @@ function paged(names: readonly string[]): Response {
   return (response, request, message) => {
     const params = message.params as { cursor?: string } | undefined;
     const isLast = params?.cursor !== undefined;
-    const tools = `[{"name":"${isLast ? names[1] : names[0]}","x":1.0}]`;
+    const tools = `[{"name":"${isLast ? names[1] : names[0]}","inputSchema":{"type":"object"},"x":1.0}]`;
     mcpResponses({
       ...results,
       "tools/list": isLast
@@ -108,10 +108,14 @@ it("each target gets its negotiated revision", async () => {
 it("lists are merged page by page; only names of entries change", async () => {
   const session = await openSession(gateway.url);
   const first = await post(gateway.url, rpc("tools/list"), session);
-  expect(first.text).toContain('[{"name":"one_a","x":1.0},{"name":"two_c","x":1.0}]');
+  expect(first.text).toContain(
+    '[{"name":"one_a","inputSchema":{"type":"object"},"x":1.0},{"name":"two_c","inputSchema":{"type":"object"},"x":1.0}]',
+  );
   const cursor: string = resultOf(first).nextCursor;
   const second = await post(gateway.url, rpc("tools/list", { cursor }), session);
-  expect(second.text).toContain('[{"name":"one_b","x":1.0},{"name":"two_d","x":1.0}]');
+  expect(second.text).toContain(
+    '[{"name":"one_b","inputSchema":{"type":"object"},"x":1.0},{"name":"two_d","inputSchema":{"type":"object"},"x":1.0}]',
+  );
   expect(resultOf(second).nextCursor).toBeUndefined();
   expect(one.seen.at(-1)?.text).toContain('"cursor":"after-a"');
 });
@@ -267,7 +271,9 @@ describe("a target that is down", () => {
       expect(resultOf(opened)._meta).toEqual({ "gwc.dev/unavailable": ["two"] });
       const session = { "mcp-session-id": String(opened.headers["mcp-session-id"]) };
       const list = await post(open(), rpc("tools/list"), session);
-      expect(resultOf(list).tools).toEqual([{ name: "one_a", x: 1 }]);
+      expect(resultOf(list).tools).toEqual([
+        { name: "one_a", inputSchema: { type: "object" }, x: 1 },
+      ]);
       expect((await post(open(), toolCall("two_c"), session)).status).toBe(503);
       expect((await post(open(), toolCall("one_a"), session)).status).toBe(200);
     },
@@ -279,7 +285,7 @@ describe("a target that is down", () => {
       const session = await openSession(open());
       two.response = response;
       const result = resultOf(await post(open(), rpc("tools/list"), session));
-      expect(result.tools).toEqual([{ name: "one_a", x: 1 }]);
+      expect(result.tools).toEqual([{ name: "one_a", inputSchema: { type: "object" }, x: 1 }]);
       expect(result._meta).toEqual({ "gwc.dev/unavailable": ["two"] });
       const strict = await openSession(open());
       expect(strict).toBeDefined();
@@ -289,13 +295,13 @@ describe("a target that is down", () => {
   it("later fails lists under failClosed", async () => {
     const session = await openSession(gateway.url);
     two.response = failing[0]?.[1] ?? two.response;
-    expect((await post(gateway.url, rpc("tools/list"), session)).status).toBe(502);
+    expect((await post(gateway.url, rpc("tools/list"), session)).status).toBe(500);
   });
 
   it("is an error when it is the last one, even under failOpen", async () => {
     one.response = failing[0]?.[1] ?? one.response;
     two.response = failing[0]?.[1] ?? two.response;
-    expect((await post(open(), initialize)).status).toBe(502);
+    expect((await post(open(), initialize)).status).toBe(500);
   });
 
   it("is ignored for lists that it does not have", async () => {

@@ -117,8 +117,16 @@ describe("two merged servers", () => {
         );
       };
     }
-    lists[0] = { tools: [{ name: "a" }], ttlMs: 9000, cacheScope: "public" };
-    lists[1] = { tools: [{ name: "b" }], ttlMs: 50, cacheScope: "public" };
+    lists[0] = {
+      tools: [{ name: "a", inputSchema: { type: "object" } }],
+      ttlMs: 9000,
+      cacheScope: "public",
+    };
+    lists[1] = {
+      tools: [{ name: "b", inputSchema: { type: "object" } }],
+      ttlMs: 50,
+      cacheScope: "public",
+    };
   });
   const listed = async (route: string) =>
     JSON.parse((await ask(url(route), "tools/list")).text).result;
@@ -126,7 +134,10 @@ describe("two merged servers", () => {
   it("a list expires with the earliest of its parts", async () => {
     expect(await listed("raw")).toEqual({
       resultType: "complete",
-      tools: [{ name: "t0_a" }, { name: "t1_b" }],
+      tools: [
+        { name: "t0_a", inputSchema: { type: "object" } },
+        { name: "t1_b", inputSchema: { type: "object" } },
+      ],
       ttlMs: 50,
       cacheScope: "public",
     });
@@ -142,10 +153,13 @@ describe("two merged servers", () => {
 
   it("rules make a list private and remove what cannot be called", async () => {
     expect(await listed("ruled")).toMatchObject({
-      tools: [{ name: "t1_b" }],
+      tools: [{ name: "t1_b", inputSchema: { type: "object" } }],
       cacheScope: "private",
     });
-    const called = await ask(url("ruled"), "tools/call", { name: "t0_a" });
+    const called = await ask(url("ruled"), "tools/call", {
+      name: "t0_a",
+      inputSchema: { type: "object" },
+    });
     expect(called.text).toContain("Unknown tool: t0_a");
   });
 
@@ -241,9 +255,10 @@ describe("two merged servers", () => {
     if (first !== undefined) {
       first.response = (response) => void response.writeHead(500).end();
     }
-    expect((await ask(url("raw"), "tools/list")).status).toBe(502);
+    const failed = await ask(url("raw"), "tools/list");
+    expect([failed.status, failed.text]).toMatchObject([500, expect.stringContaining('"t0\\"')]);
     expect(await listed("open")).toMatchObject({
-      tools: [{ name: "t1_b" }],
+      tools: [{ name: "t1_b", inputSchema: { type: "object" } }],
       _meta: { "gwc.dev/unavailable": ["t0"] },
     });
   });

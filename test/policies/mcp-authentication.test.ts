@@ -36,13 +36,15 @@ describe("a request without a valid token", () => {
   ])("to %s gets the URL of the metadata", async (path, rest) => {
     const { status, headers } = await callWith(`${gateway.url}${path}`, undefined);
     expect(status).toBe(401);
-    expect(headers["www-authenticate"]).toBe(`Bearer resource_metadata="${where(rest)}"`);
+    expect(headers["www-authenticate"]).toBe(
+      `Bearer scope="use", resource_metadata="${where(rest)}"`,
+    );
   });
 
   it("to the root gets the URL of metadata without a path", async () => {
     const { headers } = await call(gateway.url, { host: "root.test" });
     const url = "http://root.test/.well-known/oauth-protected-resource";
-    expect(headers["www-authenticate"]).toBe(`Bearer resource_metadata="${url}"`);
+    expect(headers["www-authenticate"]).toBe(`Bearer scope="use", resource_metadata="${url}"`);
     const { resource } = await document("/.well-known/oauth-protected-resource", {
       host: "root.test",
     });
@@ -51,7 +53,7 @@ describe("a request without a valid token", () => {
 
   it("learns that its token is invalid", async () => {
     const { headers } = await callWith(`${gateway.url}/mcp`, "abc");
-    const expected = `Bearer error="invalid_token", resource_metadata="${where("/mcp")}"`;
+    const expected = `Bearer error="invalid_token", scope="use", resource_metadata="${where("/mcp")}"`;
     expect(headers["www-authenticate"]).toBe(expected);
   });
 
@@ -91,7 +93,7 @@ describe("the protected-resource metadata", () => {
     expect(resource).toBe("https://mcp.example.com/mcp");
     const response = await call(`${gateway.url}/mcp`, headers);
     expect(response.headers["www-authenticate"]).toBe(
-      'Bearer resource_metadata="https://mcp.example.com/.well-known/oauth-protected-resource/mcp"',
+      'Bearer scope="use", resource_metadata="https://mcp.example.com/.well-known/oauth-protected-resource/mcp"',
     );
   });
 

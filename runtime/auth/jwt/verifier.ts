@@ -12,6 +12,8 @@ export interface JwtSettings {
   /** Location of the token. */
   readonly location: CredentialLocation;
   readonly providers: readonly JwtProvider[];
+  /** Scopes that a refusal names, separated by spaces; absent if it names none. */
+  readonly scope?: string;
 }
 
 /** An issuer, its audiences (one of which tokens must name; empty: any), its required claims, and its keys. */
@@ -33,11 +35,14 @@ const MAX_TOKEN_LENGTH = 16_384;
 /** Verifies tokens for one `jwtAuth` or `mcpAuthentication`, and caches valid ones until they or their keys expire. */
 export class JwtVerifier {
   readonly location: CredentialLocation;
+  /** Scopes that a refusal names; `undefined` if it names none. */
+  readonly scope: string | undefined;
   readonly #providers: readonly JwtProvider[];
   readonly #tokens = new VerifiedTokens<VerifiedToken>();
 
-  constructor({ location, providers }: JwtSettings) {
+  constructor({ location, providers, scope }: JwtSettings) {
     this.location = location;
+    this.scope = scope;
     this.#providers = providers;
   }
 

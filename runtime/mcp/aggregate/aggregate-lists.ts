@@ -19,8 +19,10 @@ import {
 } from "../session/session-context.ts";
 import { fanOut } from "../transports/fan-out.ts";
 import { CacheHints } from "./cache-hints.ts";
+import { failedTarget } from "./failed-target.ts";
 import { forwardTo } from "./forward-call.ts";
 import { UNAVAILABLE_META } from "./initialize-result.ts";
+import { isLeftOut } from "./left-out-items.ts";
 import { clientName } from "./names.ts";
 import { withCursor } from "./to-server.ts";
 
@@ -120,6 +122,8 @@ class Merge {
   readonly #next = new Map<number, string>();
   readonly #missing: string[] = [];
   readonly #hints = new CacheHints();
+  /** Indexes of targets with the names of their items. */
+  readonly #seen = new Set<string>();
 
   constructor(context: SessionContext, request: Message, list: AggregateList) {
     this.#context = context;
@@ -133,10 +137,10 @@ class Merge {
       const outcome = outcomes[at];
       const failure = outcome === undefined ? noOutcome : this.#add(active, outcome);
       if (failure === undefined) continue;
-      const detail = `${active.target.name}: ${failure.detail}`;
+      const { exchange, backend } = this.#context;
+      const named = failedTarget({ exchange, targets: backend.targets }, active.target, failure);
       const isLast = this.#missing.push(active.target.name) === asked.length;
-      if (this.#context.backend.failureMode === "failClosed" || isLast)
-        return { ...failure, detail };
+      if (backend.failureMode === "failClosed" || isLast) return named;
     }
     return rpcResult(this.#request.id, this.#result());
   }
@@ -162,9 +166,13 @@ class Merge {
     return undefined;
   }
 
-  #shownName({ target }: ActiveTarget, item: ListedItem): string | undefined {
+  #shownName({ index, target }: ActiveTarget, item: ListedItem): string | undefined {
     const { exchange, backend, access } = this.#context;
     if (!isListed(access, exchange, target.name, item)) return undefined;
+    const key = `${index} ${item.name}`;
+    const reader = { exchange, isStateless: isStateless(this.#context) };
+    if (isLeftOut(reader, target, item, this.#seen.has(key))) return undefined;
+    this.#seen.add(key);
     return clientName(backend, target, item.kind, item.name);
   }
 

@@ -1,7 +1,7 @@
 import type { Message } from "../protocol/message.ts";
 import { isListMethod } from "../protocol/primitives.ts";
 import { respondRpcError, rpcCode } from "../protocol/rpc-response.ts";
-import type { Outcome } from "../protocol/target-failure.ts";
+import type { Outcome, TargetFailure } from "../protocol/target-failure.ts";
 import { hidesNothing } from "../rules/authorization.ts";
 import { isHiddenUpdate, rulesFilter, type ShownMessage } from "../rules/list-filter.ts";
 import { noteResponseError } from "../rules/mcp-metrics.ts";
@@ -18,6 +18,7 @@ import {
 import { responseStatusOf } from "../stateless/response-status.ts";
 import { statelessFilter } from "../stateless/shown-lists.ts";
 import { outcomeOf } from "../transports/fan-out.ts";
+import { failedTarget } from "./failed-target.ts";
 import { clientName } from "./names.ts";
 import { withOpenedState, withSealedState } from "./request-state.ts";
 import { type AggregateTarget, forClient, responseForClient } from "./to-client.ts";
@@ -75,7 +76,7 @@ async function callLocked(
   if (exchange.isOver) return;
   if (refusal === undefined) call(context, active, request, stream);
   else if (refusal.kind === "withheld") stream.response(refusal.text);
-  else stream.fail(refusal.failure);
+  else stream.fail(failedTarget({ exchange, targets: backend.targets }, target, refusal.failure));
 }
 
 function call(
@@ -85,6 +86,7 @@ function call(
   stream: ClientStream,
 ): void {
   const { exchange, backend } = context;
+  const { target } = active;
   const sent = callTarget(context, active, request, {
     onMessage: (message) => forwardTo(stream, active, context, message),
     onResponse: (response) => {
@@ -93,7 +95,11 @@ function call(
       if (typeof shown === "string") stream.fail(repeatedKey);
       else stream.response(shown.text, isStateless(context) ? responseStatusOf(response) : 200);
     },
-    onFailure: (failure) => stream.fail(failure),
+    onFailure: (failure) => {
+      const failed = failedTarget({ exchange, targets: backend.targets }, target, failure);
+      // The error of a list may contain a list.
+      stream.fail(isListMethod(request.method) ? failed : { ...failed, ...errorOf(failure) });
+    },
   });
   stream.onDrain(() => sent.resume());
   exchange.onAbort(() => sent.cancel());
@@ -101,7 +107,8 @@ function call(
   if (limit === undefined) return;
   const timer = setTimeout(() => {
     sent.cancel();
-    stream.fail({ kind: "timeout", detail: "request timeout" });
+    const failure = { kind: "timeout", detail: "request timeout" } as const;
+    stream.fail(failedTarget({ exchange, targets: backend.targets }, target, failure));
   }, limit);
   exchange.onClose(() => clearTimeout(timer));
 }
@@ -146,6 +153,10 @@ function shownResponse(
   if (hidesNothing(access) || !isListMethod(request.method)) return sealed;
   const filter = isStateless(context) ? statelessFilter : rulesFilter;
   return filter(exchange, access, active.target.name)(response);
+}
+
+function errorOf({ error }: TargetFailure): Pick<TargetFailure, "error"> {
+  return error === undefined ? {} : { error };
 }
 
 function aggregateTarget(

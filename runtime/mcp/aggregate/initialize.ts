@@ -25,6 +25,7 @@ import {
   type StdioTarget,
   type StreamableHttpTarget,
 } from "../transports/target.ts";
+import { failedTarget } from "./failed-target.ts";
 import {
   type InitializeResult,
   mergeInitialize,
@@ -175,6 +176,7 @@ class Opening {
       this.#refuse(outcomes[failed], targets[failed]);
       return;
     }
+    this.#noteLeftOut(outcomes);
     const only = prefix ? undefined : outcomes[0];
     if (this.#backend.toSingleCalls !== undefined) {
       this.#giveUp();
@@ -233,8 +235,26 @@ class Opening {
       outcome?.kind === "failure"
         ? outcome.failure
         : ({ kind: "protocol", detail: "refused to initialize" } as const);
-    const detail = `${target?.name}: ${failure.detail}`;
-    respondFailure(this.#exchange, this.#request.id, { kind: failure.kind, detail });
+    if (target === undefined) return;
+    const named = failedTarget(
+      { exchange: this.#exchange, targets: this.#backend.targets },
+      target,
+      failure,
+    );
+    respondFailure(this.#exchange, this.#request.id, named);
+  }
+
+  /** Logs and counts the targets that the session leaves out. */
+  #noteLeftOut(outcomes: readonly Outcome[]): void {
+    for (const [index, target] of this.#backend.targets.entries()) {
+      const outcome = outcomes[index];
+      if (outcome?.kind === "failure")
+        failedTarget(
+          { exchange: this.#exchange, targets: this.#backend.targets },
+          target,
+          outcome.failure,
+        );
+    }
   }
 
   #giveUp(): void {

@@ -1,11 +1,12 @@
 import type { McpPrimitiveKind } from "../protocol/item-lists.ts";
+import type { ListedItem } from "../protocol/list-edit.ts";
 import { type Message, ownMessage } from "../protocol/message.ts";
 import { stringParamOf } from "../protocol/message-edit.ts";
 import { addressedPrimitive } from "../protocol/primitives.ts";
 import { rpcCode, rpcError, rpcResult } from "../protocol/rpc-response.ts";
 import type { Outcome, TargetFailure } from "../protocol/target-failure.ts";
 import { isListed } from "../rules/authorization.ts";
-import { callerOf, type ListedDefinition, listedItems } from "../rules/lock-check.ts";
+import { callerOf, listedItems } from "../rules/lock-check.ts";
 import { ClientStream } from "../session/client-stream.ts";
 import { featureLetters } from "../session/session.ts";
 import { outcomeOf } from "../transports/fan-out.ts";
@@ -18,6 +19,8 @@ import type {
   OwningTarget,
 } from "../transports/item-owners.ts";
 import { listResult } from "./aggregate-lists.ts";
+import { failedTarget } from "./failed-target.ts";
+import { isLeftOut } from "./left-out-items.ts";
 
 /** Milliseconds for which the owners of a list's items are valid. */
 const MAX_AGE = 10_000;
@@ -108,10 +111,11 @@ class OwnedItems implements ItemOwners {
    * first, so that an item that the caller may not use hides no other one. `onMessage` receives what targets send meanwhile.
    */
   async #ask(
-    { exchange, access, request, targets, timeouts, failureMode }: OwnedRequest,
+    owned: OwnedRequest,
     list: OwnedList,
     onMessage: (target: OwningTarget, message: Message) => boolean,
   ): Promise<FoundItems | TargetFailure> {
+    const { exchange, access, request, targets, timeouts, failureMode } = owned;
     const caller = { exchange, jwt: access.jwt };
     const asked = targets.filter(({ features }) => features.includes(featureLetters[list]));
     const responses = await Promise.all(
@@ -130,13 +134,14 @@ class OwnedItems implements ItemOwners {
     const found = new Map<string, number>();
     const entries: string[] = [];
     const missing: string[] = [];
-    const add = ({ index, target }: OwningTarget, item: ListedDefinition): void => {
+    const add = ({ index, target }: OwningTarget, item: ListedItem): void => {
       if (!isListed(access, exchange, target.name, item)) return;
       const owner = found.get(item.name);
+      if (isLeftOut(owned, target, item, owner === index)) return;
       if (owner === undefined) {
         found.set(item.name, index);
         entries.push(item.text);
-      } else if (owner !== index) {
+      } else {
         const first = targets.find((each) => each.index === owner)?.target.name ?? "";
         this.#warn(caller, list, item.name, [first, target.name]);
       }
@@ -148,8 +153,8 @@ class OwnedItems implements ItemOwners {
         continue;
       }
       const isLast = missing.push(each.target.name) === asked.length;
-      if (failureMode === "failClosed" || isLast)
-        return { ...listed, detail: `${each.target.name}: ${listed.detail}` };
+      const named = failedTarget(owned, each.target, listed);
+      if (failureMode === "failClosed" || isLast) return named;
     }
     this.#store(caller, list, found);
     return { entries, missing };

@@ -3,12 +3,13 @@ import { type Message, textAt } from "../protocol/message.ts";
 import { readFields } from "../protocol/message-fields.ts";
 import { STATELESS_REVISION } from "../protocol/revisions.ts";
 import { rpcResult } from "../protocol/rpc-response.ts";
-import type { Outcome } from "../protocol/target-failure.ts";
+import type { Outcome, TargetFailure } from "../protocol/target-failure.ts";
 import { ClientStream } from "../session/client-stream.ts";
 import { approvedOutcome } from "../session/opening.ts";
 import { activeTargets, callTarget, type SessionContext } from "../session/session-context.ts";
 import { type FanOutCall, fanOut } from "../transports/fan-out.ts";
 import { CacheHints } from "./cache-hints.ts";
+import { failedTarget } from "./failed-target.ts";
 import { forwardCall } from "./forward-call.ts";
 import {
   type InitializeResult,
@@ -43,13 +44,18 @@ export function serveDiscover(context: SessionContext, request: Message): void {
       const isAnyOpen = results.some(({ kind }) => kind === "opened");
       if (failed !== -1 && (backend.failureMode === "failClosed" || !isAnyOpen)) {
         const outcome = outcomes[failed];
-        const detail = `${backend.targets[failed]?.name}: refused server/discover`;
-        stream.fail(outcome?.kind === "failure" ? outcome.failure : { kind: "protocol", detail });
+        const { target } = targets[failed] ?? {};
+        const failure = outcome?.kind === "failure" ? outcome.failure : refused;
+        stream.fail(
+          target ? failedTarget({ exchange, targets: backend.targets }, target, failure) : failure,
+        );
       } else stream.response(rpcResult(request.id, discoverResult(context, outcomes, results)));
     },
   });
   exchange.onAbort(() => call.cancel());
 }
+
+const refused: TargetFailure = { kind: "protocol", detail: "refused server/discover" };
 
 function readDiscover(outcome: Outcome): InitializeResult {
   if (outcome.kind === "failure" || outcome.response.result === undefined) {

@@ -1,11 +1,11 @@
 import { sseMessage } from "../../http/body/sse.ts";
 import { metaKey, withParams } from "../protocol/envelope.ts";
 import type { Message } from "../protocol/message.ts";
-import { rpcError, rpcResult } from "../protocol/rpc-response.ts";
+import { rpcResult } from "../protocol/rpc-response.ts";
 import type { TargetFailure } from "../protocol/target-failure.ts";
 import { isAllowed } from "../rules/authorization.ts";
 import { STREAM_HEADERS } from "../session/client-stream.ts";
-import { failureResponse, recordFailure } from "../session/failure-response.ts";
+import { failureText } from "../session/failure-response.ts";
 import {
   type ActiveTarget,
   activeTargets,
@@ -21,6 +21,7 @@ import {
   type SubscriptionFilter,
 } from "../stateless/subscription-filter.ts";
 import type { Call } from "../transports/target.ts";
+import { failedTarget } from "./failed-target.ts";
 import { messageForClient } from "./forward-call.ts";
 import { clientName, resolvePrimitive } from "./names.ts";
 
@@ -150,18 +151,17 @@ class Subscription {
 
   #lose(active: ActiveTarget, failure: TargetFailure): void {
     const { exchange, backend } = this.#context;
-    recordFailure(exchange, `${active.target.name}: ${failure.detail}`);
+    const named = failedTarget({ exchange, targets: backend.targets }, active.target, failure);
     this.#lost.add(active.index);
     const isHeard = this.#lost.size < backend.targets.length;
     // Once acknowledged, the client listens again and learns which targets are left.
     if (this.#isAcknowledged) this.#end();
     else if (backend.failureMode === "failOpen" && isHeard) this.#settle(active);
-    else this.#refuse(failure);
+    else this.#refuse(named);
   }
 
-  #refuse({ kind }: TargetFailure): void {
-    const { code, message } = failureResponse(kind);
-    this.#finish(rpcError(this.#request.id, code, message));
+  #refuse(failure: TargetFailure): void {
+    this.#finish(failureText(this.#request.id, failure));
   }
 
   #end(): void {

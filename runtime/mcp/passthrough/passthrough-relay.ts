@@ -142,6 +142,8 @@ export class PassthroughRelay implements UpstreamHandler {
   onEnd(): void {
     this.#stopWaiting();
     if (this.#reader !== undefined) this.#pass(this.#reader.end());
+    // Clients drop an event without an empty line after it. A numbered one is sent again when the client resumes.
+    else if (this.#isStream && !this.#isBetweenEvents && !this.#isResumable) this.#write("\n\n");
     this.#exchange.end();
   }
 
@@ -157,7 +159,7 @@ export class PassthroughRelay implements UpstreamHandler {
     exchange.record.reason = isTimeout ? "Timeout" : "UpstreamFailure";
     // The client resumes a numbered stream; half a JSON body must not look complete.
     if (this.#isStream && !this.#isResumable)
-      this.#endStream(failureResponse(isTimeout ? "timeout" : "closed").message);
+      this.#endStream(failureResponse({ kind: isTimeout ? "timeout" : "closed" }).message);
     else exchange.abort();
   }
 
@@ -213,7 +215,7 @@ export class PassthroughRelay implements UpstreamHandler {
     this.#request?.abort();
     this.#stopWaiting();
     this.#exchange.record.reason = "UpstreamFailure";
-    const { code, message } = failureResponse("status");
+    const { code, message } = failureResponse({ kind: "status" });
     const kept = withoutHeaders(headersForClient(headers, this.#target.credentials), OF_CONTENT);
     const text = rpcError(this.#options.requestId ?? "null", code, message);
     respondRpc(this.#exchange, this.#status, text, kept);
@@ -239,7 +241,7 @@ export class PassthroughRelay implements UpstreamHandler {
       const id = this.#options.requestId ?? "null";
       respondFailure(this.#exchange, id, { kind: "draining", detail: "drained" });
     } else if (this.#isStream) {
-      this.#endStream(failureResponse("draining").message);
+      this.#endStream(failureResponse({ kind: "draining" }).message);
     } else {
       this.#exchange.abort();
     }
@@ -252,7 +254,7 @@ export class PassthroughRelay implements UpstreamHandler {
     const exchange = this.#exchange;
     if (exchange.headersSent) {
       recordFailure(exchange, detail);
-      this.#endStream(failureResponse("protocol").message);
+      this.#endStream(failureResponse({ kind: "protocol" }).message);
     } else {
       const id = this.#options.requestId ?? "null";
       respondFailure(exchange, id, { kind: "protocol", detail });

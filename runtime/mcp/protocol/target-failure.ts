@@ -20,6 +20,12 @@ export interface TargetFailure {
   readonly detail: string;
   /** HTTP status of the response; absent if there was no response or the status is not the reason. */
   readonly status?: number;
+  /** Headers of the response that tell the client how to continue (Retry-After, WWW-Authenticate), as a flat list. */
+  readonly headers?: readonly string[];
+  /** The JSON-RPC error in the response, as JSON text; absent if there is none or the client must not see it. */
+  readonly error?: string;
+  /** Name of the target that failed, for the client; absent if the client knows no target. */
+  readonly target?: string;
 }
 
 /** The result of a request to a target. */

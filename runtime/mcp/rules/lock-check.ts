@@ -4,7 +4,7 @@ import { type Exchange, logFields } from "../../http/exchange.ts";
 import { stringAt } from "../../json/json-text.ts";
 import { metaFields, metaKey, withParams } from "../protocol/envelope.ts";
 import { type ItemList, itemLists, type McpPrimitiveKind } from "../protocol/item-lists.ts";
-import { readLists } from "../protocol/list-edit.ts";
+import { type ListedItem, readLists } from "../protocol/list-edit.ts";
 import { type Message, ownMessage, textAt } from "../protocol/message.ts";
 import { fieldOf } from "../protocol/message-fields.ts";
 import { addressedPrimitive, unknownPrimitive } from "../protocol/primitives.ts";
@@ -122,8 +122,8 @@ const MAX_PAGES = 100;
 export async function listedItems(
   { ask, request }: Pick<LockedCall, "ask" | "request">,
   list: ItemList,
-): Promise<readonly ListedDefinition[] | TargetFailure> {
-  const items: ListedDefinition[] = [];
+): Promise<readonly ListedItem[] | TargetFailure> {
+  const items: ListedItem[] = [];
   let cursor: string | undefined;
   for (let page = 0; page < MAX_PAGES; page++) {
     const own = listRequest(request, itemLists[list].method, cursor);

@@ -2,13 +2,17 @@ import { type Exchange, logFields } from "../../http/exchange.ts";
 import type { Metrics } from "../../metrics/metrics.ts";
 import {
   mcpEras,
+  mcpLeftOutItems,
   mcpMessageDuration,
   mcpMessages,
+  mcpTargetFailures,
   mcpWaitingCalls,
 } from "../../metrics/table/mcp.ts";
 import { SECOND } from "../../process/units.ts";
+import type { ListedItem } from "../protocol/list-edit.ts";
 import type { Message } from "../protocol/message.ts";
 import { responseError } from "../protocol/response-error.ts";
+import type { TargetFailure } from "../protocol/target-failure.ts";
 
 /**
  * The result of a client's message: forwarded, hidden by rules, withheld by a tool lock, naming an unknown item, or failed
@@ -32,10 +36,14 @@ const MAX_ITEM = 256;
 /** Control characters, which terminals interpret; items with such a name are not counted by name. */
 const UNPRINTABLE = /[\0-\x1f\x7f]/;
 
+/** Maximum number of items with a warning; a target may invent any number. */
+const MAX_WARNINGS = 1000;
+
 /** Counts the messages of MCP clients. */
 export class McpMetrics {
   readonly #metrics: Metrics;
   readonly #items = new Set<string>();
+  readonly #warned = new Set<string>();
   /** Calls that wait for their clients' input, by the era of the clients. */
   readonly #waiting = { sessions: 0, stateless: 0 };
 
@@ -80,6 +88,24 @@ export class McpMetrics {
         .histogram(mcpMessageDuration, record.route ?? "unknown", target)
         .add((performance.now() - started) / SECOND);
     });
+  }
+
+  /** Counts and logs that a target did not answer a request. */
+  targetFailed({ record }: Exchange, target: string, { kind, detail }: TargetFailure): void {
+    logFields(record).set("error", detail);
+    if (kind === "cancelled" || kind === "draining" || kind === "duplicate") return;
+    this.#metrics.counter(mcpTargetFailures, record.route ?? "unknown", target, kind).value += 1;
+  }
+
+  /** Counts an entry that a merged list omits, and warns once about it. */
+  leftOut({ record, gateway }: Exchange, target: string, item: ListedItem, why: string): void {
+    const { list, name } = item;
+    this.#metrics.counter(mcpLeftOutItems, record.route ?? "unknown", target, list).value += 1;
+    const shown = JSON.stringify(name.slice(0, MAX_ITEM));
+    const key = `${record.route}\n${target}\n${list}\n${shown}`;
+    if (this.#warned.has(key) || this.#warned.size >= MAX_WARNINGS) return;
+    this.#warned.add(key);
+    gateway.warn(`MCP server ${target}: ${shown} is left out of ${list}, because ${why}`);
   }
 
   #countEras({ record: { route = "unknown", fields } }: Exchange): void {

@@ -1,8 +1,8 @@
 import { sseMessage } from "../../http/body/sse.ts";
 import type { Exchange } from "../../http/exchange.ts";
-import { respondRpc, rpcError } from "../protocol/rpc-response.ts";
+import { respondRpc } from "../protocol/rpc-response.ts";
 import type { TargetFailure } from "../protocol/target-failure.ts";
-import { failureResponse, recordFailure, respondFailure } from "./failure-response.ts";
+import { failureResponse, failureText, recordFailure, respondFailure } from "./failure-response.ts";
 
 /** The headers of every event stream of the gateway; they keep proxies from buffering it. */
 export const STREAM_HEADERS: readonly string[] = [
@@ -74,10 +74,9 @@ export class ClientStream {
       respondFailure(this.#exchange, this.#id, failure);
       return;
     }
-    const { code, message, reason } = failureResponse(failure.kind);
     recordFailure(this.#exchange, failure.detail);
-    this.#exchange.record.reason = reason;
-    this.#exchange.write(sseMessage(rpcError(this.#id, code, message)));
+    this.#exchange.record.reason = failureResponse(failure).reason;
+    this.#exchange.write(sseMessage(failureText(this.#id, failure)));
     this.#exchange.end();
   }
 

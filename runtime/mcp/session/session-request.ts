@@ -91,8 +91,10 @@ class SessionRequest implements UpstreamHandler, UpstreamRequest {
   #opening: HttpSession | undefined;
   #sentId = "";
   #isRetry = false;
-  /** Whether the response is a 404 that starts a renewal, so that the client must not see it. */
+  /** Whether the response starts a renewal, so that the client must not see it. */
   #isDiscarding = false;
+  /** A 400 whose body may say that the server has forgotten the session; `undefined` if the response is another one. */
+  #doubtful: DoubtfulResponse | undefined;
   #isAborted = false;
 
   constructor(options: SessionRequestOptions, handler: UpstreamHandler) {
@@ -125,31 +127,59 @@ class SessionRequest implements UpstreamHandler, UpstreamRequest {
     // If the server sends no id, every replica can serve the following requests.
     if (this.#opening !== undefined && headerValue(headers, SESSION_HEADER) === undefined)
       this.#opening.endpoint = undefined;
+    if (status === 400 && this.#canRenew()) {
+      this.#doubtful = { headers, chunks: [], size: 0 };
+      return;
+    }
     if (status !== 404 || !this.#canRenew()) {
       // It is not sent again; a slow response must not keep its body in memory.
       this.#options = { ...this.#options, message: undefined, body: null };
       this.#handler.onHead(status, headers);
       return;
     }
-    this.#isDiscarding = true;
-    this.#isRetry = true;
-    void this.#renew(this.#server);
+    this.#renewAtServer();
   }
 
   onData(chunk: Buffer): boolean {
-    return this.#isDiscarding || this.#handler.onData(chunk);
+    const doubtful = this.#doubtful;
+    if (doubtful === undefined) return this.#isDiscarding || this.#handler.onData(chunk);
+    doubtful.chunks.push(chunk);
+    doubtful.size += chunk.length;
+    return doubtful.size <= MAX_DOUBTFUL || this.#deliver(doubtful);
   }
 
   onEnd(): void {
+    const doubtful = this.#doubtful;
+    if (doubtful !== undefined && isAboutSession(doubtful)) {
+      this.#doubtful = undefined;
+      this.#renewAtServer();
+      return;
+    }
+    if (doubtful !== undefined) this.#deliver(doubtful);
     if (!this.#isDiscarding) this.#handler.onEnd();
   }
 
   onError(failure: UpstreamFailure): void {
     if (this.#isDiscarding) return;
+    if (this.#doubtful !== undefined) this.#deliver(this.#doubtful);
     const [next, ...others] = this.#untried;
     const isUnreached = failure.kind === "connect" && failure.isForbidden !== true;
     if (isUnreached && next !== undefined) this.#beginAt(next, others);
     else this.#handler.onError(failure);
+  }
+
+  /** Forwards a 400 that is not about the session. */
+  #deliver({ headers, chunks }: DoubtfulResponse): boolean {
+    this.#doubtful = undefined;
+    this.#options = { ...this.#options, message: undefined, body: null };
+    this.#handler.onHead(400, headers);
+    return chunks.map((chunk) => this.#handler.onData(chunk)).every((isTaken) => isTaken);
+  }
+
+  #renewAtServer(): void {
+    this.#isDiscarding = true;
+    this.#isRetry = true;
+    void this.#renew(this.#server);
   }
 
   async #begin(replicas: Replicas, session: HttpSession): Promise<void> {
@@ -244,6 +274,24 @@ class SessionRequest implements UpstreamHandler, UpstreamRequest {
     }
     return false;
   }
+}
+
+/** A 400 that is being read. */
+interface DoubtfulResponse {
+  readonly headers: readonly string[];
+  readonly chunks: Buffer[];
+  size: number;
+}
+
+/** Maximum number of bytes of a 400 that are read; messages about sessions are short. */
+const MAX_DOUBTFUL = 4096;
+
+/**
+ * Whether a 400 says that a session is unknown. MCP requires 404; many servers answer as the examples of the first SDK do:
+ * "Bad Request: No valid session ID provided".
+ */
+function isAboutSession({ chunks }: DoubtfulResponse): boolean {
+  return /\bsession\b/i.test(Buffer.concat(chunks).toString("latin1"));
 }
 
 function requestHeaders(options: SessionRequestOptions): string[] {

@@ -1,11 +1,13 @@
 import { CountedBuffer } from "../../http/body/counted-buffer.ts";
 import type { Exchange } from "../../http/exchange.ts";
+import { headerLines, headerValue } from "../../http/headers/header-list.ts";
 import type {
   UpstreamFailure,
   UpstreamHandler,
   UpstreamRequest,
 } from "../../http/upstream/upstream.ts";
-import { type Message, withId } from "../protocol/message.ts";
+import { type Message, textAt, withId } from "../protocol/message.ts";
+import { readFields } from "../protocol/message-fields.ts";
 import type { TargetFailure } from "../protocol/target-failure.ts";
 import { type Received, type ResponseReader, readResponse } from "./response-reader.ts";
 import type { Call, CallSink } from "./target.ts";
@@ -48,6 +50,8 @@ export class HttpCall implements UpstreamHandler, Call {
   #held: CountedBuffer | undefined;
   #lastEventId: string | undefined;
   #retry = DEFAULT_RETRY;
+  /** The refusal whose body is being read. */
+  #refusal: TargetFailure | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isOver = false;
 
@@ -79,7 +83,7 @@ export class HttpCall implements UpstreamHandler, Call {
   onHead(status: number, headers: readonly string[]): void {
     const failure = this.#sender.onHead(this.#method, status, headers);
     if (failure !== undefined) {
-      this.#fail({ kind: failure, detail: `answered with ${status}`, status });
+      this.#refused({ kind: failure, detail: `answered with ${status}`, status }, headers);
       return;
     }
     this.#held = new CountedBuffer(this.#exchange.gateway.buffers);
@@ -98,12 +102,20 @@ export class HttpCall implements UpstreamHandler, Call {
     clearTimeout(this.#timer);
     if (this.#isOver) return;
     if (this.#oneWay !== undefined) {
+      if (this.#refusal !== undefined) {
+        this.#fail(this.#refusal);
+        return;
+      }
       this.#isOver = true;
       this.#sink.onResponse(this.#oneWay);
       return;
     }
     if (this.#reader !== undefined) this.#take(this.#reader.end());
     if (this.#isOver) return;
+    if (this.#refusal !== undefined) {
+      this.#fail(this.#refusal);
+      return;
+    }
     const [sender, lastEventId] = [this.#sender, this.#lastEventId];
     if (sender.askForRest !== undefined && lastEventId !== undefined) {
       this.#timer = setTimeout(() => {
@@ -116,12 +128,26 @@ export class HttpCall implements UpstreamHandler, Call {
 
   onError(failure: UpstreamFailure): void {
     clearTimeout(this.#timer);
-    this.#fail(failure);
+    this.#fail(this.#refusal ?? failure);
+  }
+
+  /** Fails with the status of a refusal, and with the JSON-RPC error in its body. */
+  #refused(refusal: TargetFailure, headers: readonly string[]): void {
+    const named = { ...refusal, headers: headersOfRefusal(headers) };
+    const type = headerValue(headers, "content-type");
+    if (refusal.kind !== "status" || type?.startsWith("application/json") !== true) {
+      this.#fail(named);
+      return;
+    }
+    this.#refusal = named;
+    this.#held = new CountedBuffer(this.#exchange.gateway.buffers);
+    this.#reader = readResponse(headers, this.#sender.limit, this.#held);
   }
 
   #take(received: readonly Received[] | undefined): boolean {
     if (received === undefined) {
-      this.#fail({ kind: "protocol", detail: "answered with an invalid message" });
+      const invalid = { kind: "protocol", detail: "answered with an invalid message" } as const;
+      this.#fail(this.#refusal ?? invalid);
       return true;
     }
     let isTaken = true;
@@ -130,7 +156,8 @@ export class HttpCall implements UpstreamHandler, Call {
       if (event?.id !== undefined) this.#lastEventId = event.id;
       if (event?.retry !== undefined) this.#retry = Number(event.retry) || DEFAULT_RETRY;
       if (message === undefined) continue;
-      if (message.kind === "response") this.#settle(message);
+      if (this.#refusal !== undefined) this.#fail({ ...this.#refusal, ...errorOf(message) });
+      else if (message.kind === "response") this.#settle(message);
       else isTaken = this.#sink.onMessage(message) && isTaken;
     }
     return isTaken;
@@ -150,4 +177,20 @@ export class HttpCall implements UpstreamHandler, Call {
     this.cancel();
     this.#sink.onFailure(failure);
   }
+}
+
+/** Returns the headers that tell the client how to continue. */
+function headersOfRefusal(headers: readonly string[]): readonly string[] {
+  return ["retry-after", "www-authenticate"].flatMap((name) =>
+    headerLines(headers, name).flatMap((value) => [name, value]),
+  );
+}
+
+const ERROR: ReadonlySet<string> = new Set(["error"]);
+
+/** Returns the error of a response; nothing if it is ambiguous or no error. */
+function errorOf({ text, result }: Message): Pick<TargetFailure, "error"> {
+  const fields = result === undefined ? readFields(text, 0, ERROR) : "no error";
+  const at = typeof fields === "string" ? undefined : fields.get("error");
+  return at === undefined ? {} : { error: textAt(text, at) };
 }

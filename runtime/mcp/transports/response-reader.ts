@@ -38,6 +38,8 @@ export function readResponse(
   return type === "application/json" ? new JsonResponse(limit, buffer) : undefined;
 }
 
+const BLANK_LINES = Buffer.from("\n\n");
+
 class JsonResponse implements ResponseReader {
   readonly kind = "json";
   readonly #limit: number;
@@ -84,8 +86,12 @@ class SseResponse implements ResponseReader {
     return received;
   }
 
-  /** An unfinished event is discarded (WHATWG HTML section 9.2.6). */
+  /**
+   * Returns the last event if only its blank line is missing, as some servers end their streams. Any other unfinished event
+   * is discarded (WHATWG HTML section 9.2.6).
+   */
   end(): readonly Received[] {
-    return [];
+    const received = this.push(BLANK_LINES) ?? [];
+    return received.filter(({ message }) => message !== undefined);
   }
 }

@@ -27,6 +27,22 @@ export const mcpEras = {
   labels: ["route", "client", "target"],
 } as const satisfies CounterMetric;
 
+/** `gwc_mcp_target_failures_total` */
+export const mcpTargetFailures = {
+  kind: "counter",
+  name: "gwc_mcp_target_failures_total",
+  help: "Requests that a target of an MCP endpoint did not answer; kind: status, connect, timeout, closed, session or protocol.",
+  labels: ["route", "target", "kind"],
+} as const satisfies CounterMetric;
+
+/** `gwc_mcp_left_out_items_total` */
+export const mcpLeftOutItems = {
+  kind: "counter",
+  name: "gwc_mcp_left_out_items_total",
+  help: "Entries that a target listed and that merged lists omit because clients refuse lists with such entries.",
+  labels: ["route", "target", "list"],
+} as const satisfies CounterMetric;
+
 /** `gwc_mcp_waiting_calls` */
 export const mcpWaitingCalls = {
   kind: "gauge",
