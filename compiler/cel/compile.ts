@@ -17,6 +17,7 @@ import { foldConstants } from "./evaluate/fold.ts";
 import { functionOf } from "./evaluate/run-code.ts";
 import { inlineBindings } from "./kinds/inline-bindings.ts";
 import { namesKind, type Situation } from "./kinds/kind-reader.ts";
+import { withListing } from "./kinds/listed-arguments.ts";
 import { casesOf, type NodeCases } from "./kinds/rule-cases.ts";
 import type { Node, Span } from "./parse/ast.ts";
 import { parseExpression } from "./parse/parse.ts";
@@ -96,8 +97,9 @@ export function compileRule(text: string, phase: CelPhase, action: Rule["action"
 }
 
 function compiledRule(text: string, phase: CelPhase, action: Rule["action"]): RuleResult {
-  const { expression, problems } = compileExpression(text, { phase, slot: action });
-  if (expression === undefined) return { expression, problems, cases: [] };
+  const { expression: written, problems } = compileExpression(text, { phase, slot: action });
+  if (written === undefined) return { expression: written, problems, cases: [] };
+  const expression = completed(text, written, phase, action);
   if (expression.code.kind === "value")
     return { expression, problems, cases: [{ ...EVERYWHERE, expression }] };
   const found = ruleCases(text, phase, action);
@@ -114,13 +116,26 @@ function compiledRule(text: string, phase: CelPhase, action: Rule["action"]): Ru
   return { expression, problems, cases };
 }
 
+/** Returns the expression of a rule that also decides about lists; problems are those of the rule as written. */
+function completed(
+  text: string,
+  written: CompiledExpression,
+  phase: CelPhase,
+  slot: Rule["action"],
+): CompiledExpression {
+  const whole = withListing(text, slot);
+  if (whole === text) return written;
+  const { expression = written } = compileExpression(whole, { phase, slot });
+  return { ...expression, source: written.source };
+}
+
 /** Returns the effect of a valid rule on each kind of item; `whole` is a single expression for every item. */
 export function ruleCases(
   text: string,
   phase: CelPhase,
   action: Rule["action"],
 ): NodeCases | { readonly kind: "whole"; readonly node: Node } {
-  const root = parseExpression(text, new Problems());
+  const root = parseExpression(withListing(text, action), new Problems());
   if (root === undefined) throw new Error("a compiled rule is not a valid expression");
   const kinds = itemKinds(phase);
   if (!namesKind(root, kinds)) return { kind: "whole", node: root };

@@ -1,4 +1,5 @@
 import { nodesOf } from "../../templates/code/syntax.ts";
+import { readsArguments } from "../cel/kinds/listed-arguments.ts";
 import type { NamedScopes } from "../cel/kinds/named-scopes.ts";
 import { Identifiers } from "../model/identifiers.ts";
 import type { Rule } from "../model/rules.ts";
@@ -31,6 +32,8 @@ interface McpAuthorizationNode {
   readonly rules: readonly Rule[];
   /** Methods that rules may refer to: all strings in rules that read the method, sorted. */
   readonly methods: readonly string[];
+  /** Whether a rule reads the arguments of calls. */
+  readonly readsArguments: boolean;
   /** `undefined` if none are required. */
   readonly requiredScopes?: NamedScopes | undefined;
   readonly ofTargets: readonly {
@@ -109,6 +112,7 @@ export const mcpAuthorization: Policy<
       return {
         rules: compiled,
         methods: [...new Set(all.flatMap(methodsIn))].sort(),
+        readsArguments: all.some(({ text }) => readsArguments(text)),
         requiredScopes: requiredScopes(all),
         ofTargets: targets,
       };
@@ -129,7 +133,9 @@ export const mcpAuthorization: Policy<
   },
 };
 
-function methodsIn({ expression: { code, reads } }: Rule): readonly string[] {
+function methodsIn({ text, expression: { code, reads } }: Rule): readonly string[] {
+  // Such a rule reads the method to tell calls from lists, and its strings are arguments.
+  if (readsArguments(text) && !METHOD.test(text)) return [];
   if (
     !reads.some(
       ([variable, field]) => variable === "mcp" && (field === "method" || field === "methodName"),
@@ -140,3 +146,5 @@ function methodsIn({ expression: { code, reads } }: Rule): readonly string[] {
     node.kind === "value" && typeof node.value === "string" ? [node.value] : [],
   );
 }
+
+const METHOD = /\bmethod(Name)?\b/;

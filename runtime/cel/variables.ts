@@ -80,6 +80,8 @@ export interface McpVariables {
 export interface McpPrimitive {
   readonly name: string;
   readonly target: string;
+  /** The arguments of a tool call; absent if no rule reads them, and in lists. */
+  readonly arguments?: JsonObject;
 }
 
 /** `apiKey`: the metadata of the matched key, or null without a key. */

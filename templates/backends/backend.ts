@@ -70,6 +70,8 @@ export interface BackendScope {
   readonly mcpRule: Expression | undefined;
   /** Constant with the scopes that refused clients lack; `undefined` if clients are not told. */
   readonly mcpStepUp: Code | undefined;
+  /** Function that reads the arguments of tool calls for those rules; `undefined` if they read none. */
+  readonly mcpArguments: ImportSymbol | undefined;
   /** Methods that those rules name. */
   readonly mcpMethods: readonly string[];
   /** Tracing of requests; `undefined` if none are traced. */

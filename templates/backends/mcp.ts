@@ -118,6 +118,7 @@ function servedCode(
     jwt: scope.variables.argument("jwt"),
     authorize,
     ...(scope.mcpStepUp && { stepUp: scope.mcpStepUp }),
+    ...(scope.mcpArguments && { readArguments: code`${scope.mcpArguments}` }),
     ...(backend.toolLock && { toolLock: label("toolLock") }),
   });
   const allowedOrigins = {

@@ -92,6 +92,7 @@ export function routeModule(route: RouteNode, context: RouteModuleContext): Prin
           chooseServer: policies.find((policy) => policy.chooseServer !== undefined)?.chooseServer,
           mcpRule: policies.find((policy) => policy.mcpRule !== undefined)?.mcpRule,
           mcpStepUp: policies.find((policy) => policy.mcpStepUp !== undefined)?.mcpStepUp,
+          mcpArguments: policies.find((policy) => policy.mcpArguments !== undefined)?.mcpArguments,
           mcpMethods: policies.flatMap((policy) => policy.mcpMethods ?? []),
           tracing: context.isTraced ? imported(`.${TRACING_PATH}`, "tracing") : undefined,
         });

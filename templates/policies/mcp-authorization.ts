@@ -49,6 +49,9 @@ export const mcpAuthorizationTemplate: PolicyTemplate<"mcpAuthorization"> = {
         "request",
       ),
       mcpMethods: methods,
+      ...(settings.readsArguments && {
+        mcpArguments: imported("gwc/runtime/mcp/rules/call-arguments", "callArguments"),
+      }),
       ...(stepUp && { mcpStepUp: code`callStepUp` }),
       mcpRule: itemRule(
         passed,

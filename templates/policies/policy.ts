@@ -37,6 +37,8 @@ export interface PolicyCode {
   readonly mcpRule?: Expression;
   /** Constant with the scopes that refused clients lack. */
   readonly mcpStepUp?: Code;
+  /** Function that reads the arguments of tool calls for its rules; absent if they read none. */
+  readonly mcpArguments?: ImportSymbol;
   /** MCP methods that its rules name. */
   readonly mcpMethods?: readonly string[];
 }

@@ -24,6 +24,15 @@ const ITEMS: readonly VariableDefinition[] = [
   textVariable("mcp.method", ["mcp", "?methodName"], MCP, "The JSON-RPC method: `tools/call`."),
   textVariable("mcp.methodName", ["mcp", "?methodName"], MCP, "The same as `mcp.method`."),
   ...mcpPrimitive("tool", "The tool's name without the target's prefix."),
+  {
+    path: "mcp.tool.arguments",
+    type: mapOf(STRING, DYN),
+    phases: ["mcp"],
+    doc: "The arguments of a call. A list has none: it shows a tool if the rules would allow some arguments.",
+    access: ["mcp", "?tool", "?arguments"],
+    mayFail: true,
+    isJson: true,
+  },
   ...mcpPrimitive("prompt", "The prompt's name without the target's prefix."),
   ...mcpPrimitive(
     "resource",

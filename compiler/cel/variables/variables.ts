@@ -71,7 +71,9 @@ function emittedValue(
   return {
     expression: wrapped(read.expression, row),
     ts: row.ts ?? (row.type.kind === "dyn" && !row.isJsonRoot ? "unknown" : "other"),
-    mayFail: isSure ? read.isOptional || isAbsent : isUnsure || (row.mayFail ?? false),
+    mayFail: isSure
+      ? read.isOptional || isAbsent || row.isJson === true
+      : isUnsure || (row.mayFail ?? false),
     isSimple: row.method === undefined && row.helper === undefined,
     ...(row.isJson ? { isJson: true } : {}),
     ...(row.isJsonRoot ? { isJsonRoot: true } : {}),

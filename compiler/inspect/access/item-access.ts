@@ -42,6 +42,7 @@ export const ALWAYS_OPEN: readonly DataPath[] = [
   ["env"],
   ["request", "body"],
   ["request", "startTime"],
+  ["mcp", "tool", "arguments"],
   ["source", "port"],
   ["source", "subject"],
   ["source", "issuer"],

@@ -70,11 +70,17 @@ export function isPermitted(
   const name = shownName({ kind: item.kind, name: found?.name ?? item.name });
   const subject = found && { method, target: found.target.name, item: name };
   recordPrimitive(exchange, item.kind, name, found?.target.name);
+  const given = item.kind === "tool" ? access.readArguments?.(message) : undefined;
+  if (typeof given === "string") {
+    respondRpcError(exchange, 200, "MCP", invalid(message, `Invalid params: ${given}`));
+    return false;
+  }
   const onItem = (own: McpAuthorization) =>
     found &&
     verdictOn(own, exchange, message.method, item.kind, {
       name: found.name,
       target: found.target.name,
+      ...(given && { arguments: given }),
     });
   const verdict = onItem(access);
   if (verdict?.isAllowed === true) {

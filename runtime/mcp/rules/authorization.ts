@@ -1,9 +1,10 @@
 import type { StepUp } from "../../auth/oauth/step-up.ts";
-import type { JwtVariable, McpPrimitive, McpVariables } from "../../cel/variables.ts";
+import type { JsonObject, JwtVariable, McpPrimitive, McpVariables } from "../../cel/variables.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import type { McpRule } from "../../policies/mcp-authorization.ts";
 import { allowed, type RuleVerdict } from "../../policies/rule-verdict.ts";
 import { itemLists, type McpPrimitiveKind } from "../protocol/item-lists.ts";
+import type { Message } from "../protocol/message.ts";
 import { uriReadings } from "../protocol/resource-uri.ts";
 import type { ListedDefinition } from "./lock-check.ts";
 import type { ToolLock } from "./tool-lock.ts";
@@ -16,6 +17,8 @@ export interface McpAuthorization {
   readonly authorize: McpRule;
   /** Returns the missing scopes of a denied request; absent if clients must not learn them. */
   readonly stepUp?: StepUp;
+  /** Reads the arguments of a tool call, or says why they are ambiguous; absent if no rule reads them. */
+  readonly readArguments?: (request: Message) => JsonObject | string;
   /** Withholds unapproved items; absent if there is no lock. */
   readonly toolLock?: ToolLock;
 }

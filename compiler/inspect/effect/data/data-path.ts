@@ -97,6 +97,11 @@ function isHeaders(path: DataPath): boolean {
   return path.length === 2 && path[0] === "request" && path[1] === "headers";
 }
 
+/** Whether a path is that of the arguments of a tool call, or below it. */
+export function isInArguments([root, kind, field]: DataPath): boolean {
+  return root === "mcp" && kind === "tool" && field === "arguments";
+}
+
 /** Variables that are a JSON object or null. */
 const ROOTS: ReadonlySet<string> = new Set(["jwt", "apiKey", "extauthz", "extproc", "metadata"]);
 
@@ -125,6 +130,7 @@ export function kindOfPath(path: DataPath): PathKind | undefined {
   if (text === "source.port") return "int";
   if (text === "mcp.methodName") return "optional-string";
   if (root === "mcp" && path.length === 2) return "item";
+  if (isInArguments(path)) return path.length === 3 ? "root" : "json";
   if (root === "mcp" && path.length === 3) return "string";
   // The Host header is derived from `request.host`, which may come from elsewhere (`:authority`).
   const isHeader = path.length === 3 && isHeaders(path.slice(0, 2)) && path[2] !== "host";

@@ -63,6 +63,7 @@ function variablesOf(
 /** Returns the prefixes of a path that need a variable, the outermost first. */
 export function stepsTo(path: DataPath): readonly DataPath[] {
   const [root] = path;
+  if (isInArguments(path)) return [ITEM, ...path.slice(2).map((_, at) => path.slice(0, at + 3))];
   if (root === "mcp" && path[1] !== "methodName") return path.length > 2 ? [ITEM, path] : [ITEM];
   const isObject = root === JSON_BODY || (root !== undefined && kindOfPath([root]) === "root");
   return isObject ? path.map((_, index) => path.slice(0, index + 1)) : [path];
