@@ -10,9 +10,9 @@ import { guardChecks, guardDuration } from "../../runtime/metrics/table/guards.t
 import { rateLimited } from "../../runtime/metrics/table/limits.ts";
 import {
   mcpEras,
-  mcpLeftOutItems,
   mcpMessageDuration,
   mcpMessages,
+  mcpOmittedItems,
   mcpProcesses,
   mcpProcessFailures,
   mcpSessions,
@@ -175,10 +175,10 @@ export const panels: Readonly<Record<MetricGroupName, (query: Promql) => readonl
       "{{target}} {{item}} {{outcome}}",
     ]),
     panel(
-      "Failures of MCP targets, and entries left out of lists",
+      "Failures of MCP targets, and omitted entries of lists",
       "ops",
       [query.rate(mcpTargetFailures, { by: ["target", "kind"] }), "{{target}} {{kind}}"],
-      [query.rate(mcpLeftOutItems, { by: ["target", "list"] }), "{{target}} {{list}} left out"],
+      [query.rate(mcpOmittedItems, { by: ["target", "list"] }), "{{target}} {{list}} omitted"],
     ),
     panel("Seconds of an MCP message, p95", "s", [
       query.quantile(0.95, mcpMessageDuration, { by: ["route", "target"] }),

@@ -66,14 +66,14 @@ describe("tools that client libraries refuse", () => {
     bad.response = listing({ name: "b", inputSchema }, ...malformed);
   });
 
-  it("are left out of merged lists for clients with sessions", async () => {
+  it("are omitted from merged lists for clients with sessions", async () => {
     const client = await connectSession(gateway.url);
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual(["good_a", "bad_b"]);
     await client.close();
   });
 
-  it("are left out of merged lists for clients without sessions", async () => {
+  it("are omitted from merged lists for clients without sessions", async () => {
     const client = await connectStateless(gateway.url);
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual(["good_a", "bad_b"]);
@@ -82,15 +82,15 @@ describe("tools that client libraries refuse", () => {
 
   it("are logged with their names and reasons", async () => {
     await gateway.seen(
-      /MCP server bad: "none" is left out of tools, because inputSchema is missing/,
+      /MCP server bad: "none" is omitted from tools, because inputSchema is missing/,
     );
-    await gateway.seen(/"b" is left out of tools, because the server lists this name twice/);
+    await gateway.seen(/"b" is omitted from tools, because the server lists this name twice/);
   });
 
   it("are counted", async () => {
     const text = (await expositionOf(await gateway.statsPort())).text;
     expect(text).toMatch(
-      /gwc_mcp_left_out_items_total\{route="merged",target="bad",list="tools"\} \d+/,
+      /gwc_mcp_omitted_items_total\{route="merged",target="bad",list="tools"\} \d+/,
     );
   });
 });

@@ -42,9 +42,11 @@ class ListedText {
     }
     if (node.kind === "conditional") {
       const [then, otherwise] = [this.of(node.consequent, best), this.of(node.alternate, best)];
+      // The test may be met in one branch and unmet in the other, as arguments differ.
+      const [met, unmet] = [this.of(node.test, best), `!${this.of(node.test, !best)}`];
       return isAboutArguments(node.test)
-        ? `(${then} ${best ? "||" : "&&"} ${otherwise})`
-        : `(${this.of(node.test, best)} ? ${then} : ${otherwise})`;
+        ? `((${met} && ${then}) || (${unmet} && ${otherwise}))`
+        : `(${met} ? ${then} : ${otherwise})`;
     }
     const [operand] = node.kind === "call" && node.name === "!" ? node.args : [];
     return operand === undefined ? String(best) : `!${this.of(operand, !best)}`;

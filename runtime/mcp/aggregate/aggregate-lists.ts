@@ -22,8 +22,8 @@ import { CacheHints } from "./cache-hints.ts";
 import { failedTarget } from "./failed-target.ts";
 import { forwardTo } from "./forward-call.ts";
 import { UNAVAILABLE_META } from "./initialize-result.ts";
-import { isLeftOut } from "./left-out-items.ts";
 import { clientName } from "./names.ts";
+import { isOmitted } from "./omitted-items.ts";
 import { withCursor } from "./to-server.ts";
 
 /** A list that is merged from several targets. */
@@ -171,7 +171,7 @@ class Merge {
     if (!isListed(access, exchange, target.name, item)) return undefined;
     const key = `${index} ${item.name}`;
     const reader = { exchange, isStateless: isStateless(this.#context) };
-    if (isLeftOut(reader, target, item, this.#seen.has(key))) return undefined;
+    if (isOmitted(reader, target, item, this.#seen.has(key))) return undefined;
     this.#seen.add(key);
     return clientName(backend, target, item.kind, item.name);
   }

@@ -20,7 +20,7 @@ import type {
 } from "../transports/item-owners.ts";
 import { listResult } from "./aggregate-lists.ts";
 import { failedTarget } from "./failed-target.ts";
-import { isLeftOut } from "./left-out-items.ts";
+import { isOmitted } from "./omitted-items.ts";
 
 /** Milliseconds for which the owners of a list's items are valid. */
 const MAX_AGE = 10_000;
@@ -137,7 +137,7 @@ class OwnedItems implements ItemOwners {
     const add = ({ index, target }: OwningTarget, item: ListedItem): void => {
       if (!isListed(access, exchange, target.name, item)) return;
       const owner = found.get(item.name);
-      if (isLeftOut(owned, target, item, owner === index)) return;
+      if (isOmitted(owned, target, item, owner === index)) return;
       if (owner === undefined) {
         found.set(item.name, index);
         entries.push(item.text);

@@ -2,9 +2,9 @@ import { type Exchange, logFields } from "../../http/exchange.ts";
 import type { Metrics } from "../../metrics/metrics.ts";
 import {
   mcpEras,
-  mcpLeftOutItems,
   mcpMessageDuration,
   mcpMessages,
+  mcpOmittedItems,
   mcpTargetFailures,
   mcpWaitingCalls,
 } from "../../metrics/table/mcp.ts";
@@ -98,14 +98,14 @@ export class McpMetrics {
   }
 
   /** Counts an entry that a merged list omits, and warns once about it. */
-  leftOut({ record, gateway }: Exchange, target: string, item: ListedItem, why: string): void {
+  omitted({ record, gateway }: Exchange, target: string, item: ListedItem, why: string): void {
     const { list, name } = item;
-    this.#metrics.counter(mcpLeftOutItems, record.route ?? "unknown", target, list).value += 1;
+    this.#metrics.counter(mcpOmittedItems, record.route ?? "unknown", target, list).value += 1;
     const shown = JSON.stringify(name.slice(0, MAX_ITEM));
     const key = `${record.route}\n${target}\n${list}\n${shown}`;
     if (this.#warned.has(key) || this.#warned.size >= MAX_WARNINGS) return;
     this.#warned.add(key);
-    gateway.warn(`MCP server ${target}: ${shown} is left out of ${list}, because ${why}`);
+    gateway.warn(`MCP server ${target}: ${shown} is omitted from ${list}, because ${why}`);
   }
 
   #countEras({ record: { route = "unknown", fields } }: Exchange): void {

@@ -35,10 +35,10 @@ export const mcpTargetFailures = {
   labels: ["route", "target", "kind"],
 } as const satisfies CounterMetric;
 
-/** `gwc_mcp_left_out_items_total` */
-export const mcpLeftOutItems = {
+/** `gwc_mcp_omitted_items_total` */
+export const mcpOmittedItems = {
   kind: "counter",
-  name: "gwc_mcp_left_out_items_total",
+  name: "gwc_mcp_omitted_items_total",
   help: "Entries that a target listed and that merged lists omit because clients refuse lists with such entries.",
   labels: ["route", "target", "list"],
 } as const satisfies CounterMetric;

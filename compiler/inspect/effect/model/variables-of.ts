@@ -5,7 +5,14 @@ import { numberCells, stringCells, stringDomain } from "../classes/scalar-classe
 import { ClassCollector, type ValueClasses } from "../classes/value-class.ts";
 import type { LeafCondition, OpaqueCondition, Truth } from "../conditions/condition.ts";
 import { joinFeatures, NO_FEATURES } from "../conditions/leaf-features.ts";
-import { type DataPath, JSON_BODY, kindOfPath, type PathKind, pathKey } from "../data/data-path.ts";
+import {
+  type DataPath,
+  isInArguments,
+  JSON_BODY,
+  kindOfPath,
+  type PathKind,
+  pathKey,
+} from "../data/data-path.ts";
 import { ITEM, ITEM_KINDS } from "../data/request-data.ts";
 import type { Work } from "../work/work.ts";
 import { rankOf, type ValueVariable, type Variable } from "./variable.ts";

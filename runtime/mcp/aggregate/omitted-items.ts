@@ -8,7 +8,7 @@ import { shapeProblem } from "./item-shape.ts";
  * Whether a merged list omits an entry: client libraries would refuse the whole list because of it. The omission is counted,
  * and logged once. `isRepeated`: whether the target has listed another entry with this name before.
  */
-export function isLeftOut(
+export function isOmitted(
   { exchange, isStateless }: Pick<OwnedRequest, "exchange" | "isStateless">,
   target: McpTarget,
   item: ListedItem,
@@ -19,6 +19,6 @@ export function isLeftOut(
     ? "the server lists this name twice"
     : shapeProblem(item.list, item.text, isStateless ? "stateless" : "sessions");
   if (problem === undefined) return false;
-  exchange.gateway.metrics.part(McpMetrics).leftOut(exchange, target.name, item, problem);
+  exchange.gateway.metrics.part(McpMetrics).omitted(exchange, target.name, item, problem);
   return true;
 }
