@@ -1,8 +1,8 @@
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { expositionOf } from "../harness/exposition.ts";
 import type { Gateway } from "../harness/gateway.ts";
-import { startMcpGateway } from "./mcp-gateway.ts";
-import { initialize, messagesOf, openSession, post, toolCall } from "./raw-client.ts";
+import { startHandwritten, startMcpGateway } from "./mcp-gateway.ts";
+import { initialize, messagesOf, openSession, post, send, toolCall } from "./raw-client.ts";
 import { mcpResponses, type RawUpstream, type Response, startUpstream } from "./raw-upstream.ts";
 import { connectSession } from "./session-client.ts";
 import { ask, connectStateless } from "./stateless-client.ts";
@@ -93,6 +93,14 @@ describe("tools that client libraries refuse", () => {
       /gwc_mcp_omitted_items_total\{route="merged",target="bad",list="tools"\} \d+/,
     );
   });
+});
+
+it("a tool whose name is too long for models, prefix included, is listed with a warning", async () => {
+  const name = "x".repeat(61);
+  bad.response = listing({ name, inputSchema });
+  const response = await post(gateway.url, list, await openSession(gateway.url));
+  expect(response.text).toContain(`"bad_${name}"`);
+  await gateway.seen(/MCP server bad: "x+" may be refused by models/);
 });
 
 describe.each(["sessions", "stateless"])("a call of a client of the era of %s", (era) => {
@@ -203,3 +211,22 @@ it.each(["/mcp", "/single"])(
     if (path === "/single") expect(response.text.endsWith("\n\n")).toBe(true);
   },
 );
+
+it("comments keep an idle stream of the only server open", async () => {
+  bad.response = (response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write(": begin\n\n");
+  };
+  const idle = await startHandwritten({
+    routes: [
+      {
+        name: "idle",
+        targets: [{ name: "bad", era: "sessions", mcp: { host: bad.url } }],
+        timeouts: { keepAlive: 50 },
+      },
+    ],
+  });
+  const body = JSON.stringify(toolCall("b"));
+  const { text } = await send(idle.url, { body, leaveAfter: ": begin\n\n".length + 1 });
+  expect(text).toContain(": keep-alive\n\n");
+});

@@ -40,13 +40,17 @@ export function policiesOf({ listener, route }: ReachedNode): readonly PolicyUse
 export type ItemData = Readonly<Record<string, unknown>>;
 
 /** Returns the item of a request; `undefined` if it has no item. */
-export function itemOf({ fields }: TrialOutcome): ItemData | undefined {
+export function itemOf(
+  { fields }: TrialOutcome,
+  { arguments: given = {} }: Pick<GatewayTest, "arguments"> = {},
+): ItemData | undefined {
   const methodName = fields["mcp.method.name"];
   const target = fields["mcp.target"];
   const found = ITEM_FIELDS.find(([field]) => fields[field] !== undefined);
   if (methodName === undefined || target === undefined || found === undefined) return undefined;
   const [field, kind] = found;
-  return { methodName, [kind]: { name: fields[field], target } };
+  const args = kind === "tool" ? { arguments: given } : {};
+  return { methodName, [kind]: { name: fields[field], target, ...args } };
 }
 
 /** Access log fields that name an item. */
@@ -56,8 +60,10 @@ const ITEM_FIELDS = [
   ["mcp.resource.uri", "resource"],
 ] as const;
 
-/** Data that a test does not contain; the body of its request is known. */
-const UNKNOWN = ALWAYS_OPEN.filter((path) => path.join(".") !== "request.body");
+/** Data that a test does not contain; the body of its request and the arguments of its call are known. */
+const UNKNOWN = ALWAYS_OPEN.filter(
+  (path) => !["request.body", "mcp.tool.arguments"].includes(path.join(".")),
+);
 
 /** Returns the verdict of each policy, in order, as `gwc can` does. */
 export function verdictsOf(

@@ -23,7 +23,7 @@ import { failedTarget } from "./failed-target.ts";
 import { forwardTo } from "./forward-call.ts";
 import { UNAVAILABLE_META } from "./initialize-result.ts";
 import { clientName } from "./names.ts";
-import { isOmitted } from "./omitted-items.ts";
+import { checkName, isOmitted } from "./omitted-items.ts";
 import { withCursor } from "./to-server.ts";
 
 /** A list that is merged from several targets. */
@@ -173,7 +173,9 @@ class Merge {
     const reader = { exchange, isStateless: isStateless(this.#context) };
     if (isOmitted(reader, target, item, this.#seen.has(key))) return undefined;
     this.#seen.add(key);
-    return clientName(backend, target, item.kind, item.name);
+    const name = clientName(backend, target, item.kind, item.name);
+    checkName(exchange, target, item, name);
+    return name;
   }
 
   #result(): string {

@@ -1,3 +1,4 @@
+import type { Exchange } from "../../http/exchange.ts";
 import type { ListedItem } from "../protocol/list-edit.ts";
 import { McpMetrics } from "../rules/mcp-metrics.ts";
 import type { OwnedRequest } from "../transports/item-owners.ts";
@@ -21,4 +22,20 @@ export function isOmitted(
   if (problem === undefined) return false;
   exchange.gateway.metrics.part(McpMetrics).omitted(exchange, target.name, item, problem);
   return true;
+}
+
+/** Tool names that all large providers of models accept. */
+const MODEL_NAME = /^[\w-]{1,64}$/;
+
+/** Warns once about a tool that models may refuse because of its name for clients, prefix included. */
+export function checkName(
+  exchange: Exchange,
+  target: McpTarget,
+  item: ListedItem,
+  name: string,
+): void {
+  if (item.kind !== "tool" || MODEL_NAME.test(name)) return;
+  const text =
+    "may be refused by models: its name for clients is not 1 to 64 letters, digits, _ or -";
+  exchange.gateway.metrics.part(McpMetrics).warnAbout(exchange, target.name, item, text);
 }

@@ -20,7 +20,7 @@ import type {
 } from "../transports/item-owners.ts";
 import { listResult } from "./aggregate-lists.ts";
 import { failedTarget } from "./failed-target.ts";
-import { isOmitted } from "./omitted-items.ts";
+import { checkName, isOmitted } from "./omitted-items.ts";
 
 /** Milliseconds for which the owners of a list's items are valid. */
 const MAX_AGE = 10_000;
@@ -139,6 +139,7 @@ class OwnedItems implements ItemOwners {
       const owner = found.get(item.name);
       if (isOmitted(owned, target, item, owner === index)) return;
       if (owner === undefined) {
+        checkName(exchange, target, item, item.name);
         found.set(item.name, index);
         entries.push(item.text);
       } else {

@@ -39,6 +39,7 @@ export function passStateless(
     requestId: sent?.message.kind === "request" ? sent.message.id : undefined,
     readsRefusals: true,
     limit: backend.limits.message,
+    keepAlive: backend.timeouts.keepAlive,
     deadline: method === "subscriptions/listen" ? undefined : backend.timeouts.request,
     onSession: undefined,
     onStatus: (status) => {

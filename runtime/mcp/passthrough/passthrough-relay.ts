@@ -32,6 +32,8 @@ export interface PassthroughRelayOptions {
   readonly limit: number;
   /** Maximum milliseconds for the whole response; `undefined` if unlimited. */
   readonly deadline: number | undefined;
+  /** Milliseconds of silence in an event stream before a comment; `undefined` for no comments. */
+  readonly keepAlive: number | undefined;
   /** Converts the target's session id to the client's; `undefined` if this request opens no session. */
   readonly onSession: ((targetId: string) => string) | undefined;
   /** Called with the status of the response before anything else. */
@@ -49,10 +51,13 @@ export class PassthroughRelay implements UpstreamHandler {
   #status = 0;
   #headers: string[] = [];
   #isStream = false;
+  /** Whether the gateway may add to the stream: its length is open, and its bytes are plain. */
+  #isOpenStream = false;
   /** Whether the target numbers its events, so that the client can resume a lost stream. */
   #isResumable = false;
   /** Whether the forwarded part ends with a complete event. */
   #isBetweenEvents = true;
+  #pause: NodeJS.Timeout | undefined;
   #forgetDrain: (() => void) | undefined;
   #forgetReloads: (() => void) | undefined;
 
@@ -95,6 +100,8 @@ export class PassthroughRelay implements UpstreamHandler {
     const opened = onSession && headerValue(headers, "mcp-session-id");
     if (opened !== undefined) this.#headers.push("mcp-session-id", onSession?.(opened) ?? "");
     this.#isStream = isSseType(headerValue(headers, "content-type"));
+    const hasLength = headerValue(headers, "content-length") !== undefined;
+    this.#begin(hasLength, headers);
     if (filter !== undefined && (isList || this.#isStream)) {
       const isRefusal = readsRefusals && (status === 400 || status === 404);
       if (!isTaken && !isRefusal) {
@@ -125,11 +132,13 @@ export class PassthroughRelay implements UpstreamHandler {
     }
     onStatus?.(status);
     this.#isStream = isStream;
+    if (isStream) this.#begin(fields.length !== undefined, fields.list);
     this.#exchange.passHead(status, fields);
   }
 
   onData(chunk: Buffer): boolean {
     if (this.#exchange.isOver) return true;
+    this.#pause?.refresh();
     if (this.#reader !== undefined) return this.#pass(this.#reader.push(chunk));
     if (this.#options.requestId !== undefined) notePassedError(this.#exchange, chunk);
     if (this.#isStream) {
@@ -143,7 +152,8 @@ export class PassthroughRelay implements UpstreamHandler {
     this.#stopWaiting();
     if (this.#reader !== undefined) this.#pass(this.#reader.end());
     // Clients drop an event without an empty line after it. A numbered one is sent again when the client resumes.
-    else if (this.#isStream && !this.#isBetweenEvents && !this.#isResumable) this.#write("\n\n");
+    else if (this.#isOpenStream && !this.#isBetweenEvents && !this.#isResumable)
+      this.#write("\n\n");
     this.#exchange.end();
   }
 
@@ -161,6 +171,19 @@ export class PassthroughRelay implements UpstreamHandler {
     if (this.#isStream && !this.#isResumable)
       this.#endStream(failureResponse({ kind: isTimeout ? "timeout" : "closed" }).message);
     else exchange.abort();
+  }
+
+  /** Starts comments in the pauses of a stream, which keep proxies from closing it. */
+  #begin(hasLength: boolean, headers: readonly string[]): void {
+    const isPlain = headerValue(headers, "content-encoding") === undefined;
+    this.#isOpenStream = this.#isStream && isPlain && !hasLength;
+    const { keepAlive } = this.#options;
+    if (!this.#isOpenStream || keepAlive === undefined) return;
+    this.#pause = setInterval(() => {
+      const { headersSent, isOver } = this.#exchange;
+      if (this.#isBetweenEvents && headersSent && !isOver) this.#exchange.write(": keep-alive\n\n");
+    }, keepAlive);
+    this.#exchange.onClose(() => clearInterval(this.#pause));
   }
 
   #writeHead(headers: readonly string[]): void {
@@ -206,6 +229,7 @@ export class PassthroughRelay implements UpstreamHandler {
   }
 
   #stopWaiting(): void {
+    clearInterval(this.#pause);
     this.#forgetDrain?.();
     this.#forgetReloads?.();
   }
@@ -230,7 +254,7 @@ export class PassthroughRelay implements UpstreamHandler {
   /** Announces a reload between two events; skips it in the middle of one, as the rest may take long. */
   #announceReload(): void {
     const { headersSent, isOver } = this.#exchange;
-    if (this.#isStream && this.#isBetweenEvents && headersSent && !isOver) {
+    if (this.#isOpenStream && this.#isBetweenEvents && headersSent && !isOver) {
       this.#exchange.write(listsChanged);
     }
   }

@@ -124,6 +124,7 @@ function relayOf(
     ...passedFilter(exchange, access, target.name, passed),
     requestId: post?.message.kind === "request" ? post.message.id : undefined,
     limit: backend.limits.message,
+    keepAlive: backend.timeouts.keepAlive,
     deadline: exchange.method === "GET" ? undefined : backend.timeouts.request,
     onSession:
       post !== undefined && opening !== undefined
@@ -208,6 +209,7 @@ export function passMetadata(
     isList: false,
     readsRefusals: false,
     limit: backend.limits.message,
+    keepAlive: backend.timeouts.keepAlive,
     deadline: backend.timeouts.request,
     onSession: undefined,
     onStatus: undefined,

@@ -98,14 +98,20 @@ export class McpMetrics {
   }
 
   /** Counts an entry that a merged list omits, and warns once about it. */
-  omitted({ record, gateway }: Exchange, target: string, item: ListedItem, why: string): void {
-    const { list, name } = item;
-    this.#metrics.counter(mcpOmittedItems, record.route ?? "unknown", target, list).value += 1;
-    const shown = JSON.stringify(name.slice(0, MAX_ITEM));
-    const key = `${record.route}\n${target}\n${list}\n${shown}`;
+  omitted(exchange: Exchange, target: string, item: ListedItem, why: string): void {
+    const { list } = item;
+    const { route = "unknown" } = exchange.record;
+    this.#metrics.counter(mcpOmittedItems, route, target, list).value += 1;
+    this.warnAbout(exchange, target, item, `is omitted from ${list}, because ${why}`);
+  }
+
+  /** Warns once about an entry of a target's list. */
+  warnAbout({ record, gateway }: Exchange, target: string, item: ListedItem, text: string): void {
+    const shown = JSON.stringify(item.name.slice(0, MAX_ITEM));
+    const key = `${record.route}\n${target}\n${item.list}\n${shown}`;
     if (this.#warned.has(key) || this.#warned.size >= MAX_WARNINGS) return;
     this.#warned.add(key);
-    gateway.warn(`MCP server ${target}: ${shown} is omitted from ${list}, because ${why}`);
+    gateway.warn(`MCP server ${target}: ${shown} ${text}`);
   }
 
   #countEras({ record: { route = "unknown", fields } }: Exchange): void {
