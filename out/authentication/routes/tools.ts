@@ -47,6 +47,7 @@ const mcpAuthentication = openJwt({
       }),
     },
   ],
+  scope: "read",
 });
 
 const oauth = {
