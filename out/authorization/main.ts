@@ -11,16 +11,18 @@ import { defaultConnections } from "gwc/runtime/net/default-connections";
 import { SECOND } from "gwc/runtime/process/units";
 import { tools } from "./routes/tools.ts";
 
-// gateway.yaml binds[3000].listeners[*]
-function port3000(exchange: Exchange): Handled {
+// gateway.yaml gateways.default
+function defaultListener(exchange: Exchange): Handled {
   const { path } = exchange;
-  if (isUnder(path, "/mcp")) return dispatch(exchange, "port-3000", "tools", tools);
+  if (isUnder(path, "/mcp")) return dispatch(exchange, "default", "tools", tools);
   return notFound(exchange);
 }
 
 export const gateway: Gateway = {
   name: "authorization",
-  ports: [httpPort({ port: 3000, config: "gateway.yaml binds[3000].port", handle: port3000 })],
+  ports: [
+    httpPort({ port: 3000, config: "gateway.yaml gateways.default.port", handle: defaultListener }),
+  ],
   connections: defaultConnections,
   accessLog: { format: "text" },
   addresses: { stats: ":15020", readiness: ":15021" },

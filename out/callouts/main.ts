@@ -9,14 +9,16 @@ import { defaultConnections } from "gwc/runtime/net/default-connections";
 import { SECOND } from "gwc/runtime/process/units";
 import { shop } from "./routes/shop.ts";
 
-// gateway.yaml binds[8080].listeners[*]
-function port8080(exchange: Exchange): Handled {
-  return dispatch(exchange, "port-8080", "shop", shop);
+// gateway.yaml gateways.default
+function defaultListener(exchange: Exchange): Handled {
+  return dispatch(exchange, "default", "shop", shop);
 }
 
 export const gateway: Gateway = {
   name: "callouts",
-  ports: [httpPort({ port: 8080, config: "gateway.yaml binds[8080].port", handle: port8080 })],
+  ports: [
+    httpPort({ port: 8080, config: "gateway.yaml gateways.default.port", handle: defaultListener }),
+  ],
   connections: defaultConnections,
   accessLog: { format: "text" },
   addresses: { stats: ":15020", readiness: ":15021" },

@@ -15,13 +15,13 @@ import { beta } from "./routes/beta.ts";
 import { site } from "./routes/site.ts";
 import { users } from "./routes/users.ts";
 
-// gateway.yaml listeners[api]
-function api(exchange: Exchange): Handled {
+// gateway.yaml gateways.default.listeners[api]
+function defaultApi(exchange: Exchange): Handled {
   const { hostname, path } = exchange;
   if (hostname === "api.example.com") {
-    if (path === "/whoami") return dispatch(exchange, "api", "users", users);
+    if (path === "/whoami") return dispatch(exchange, "default/api", "users", users);
     if (isUnder(path, "/users") && exchange.method === "GET") {
-      return dispatch(exchange, "api", "users", users);
+      return dispatch(exchange, "default/api", "users", users);
     }
   }
   if (
@@ -31,26 +31,28 @@ function api(exchange: Exchange): Handled {
       (query) => query.startsWith("new-") && !query.includes("\n"),
     )
   ) {
-    return dispatch(exchange, "api", "beta", beta);
+    return dispatch(exchange, "default/api", "beta", beta);
   }
   return notFound(exchange);
 }
 
-// gateway.yaml listeners[everything-else]
-function everythingElse(exchange: Exchange): Handled {
-  return dispatch(exchange, "everything-else", "site", site);
+// gateway.yaml gateways.default.listeners[everything-else]
+function defaultEverythingElse(exchange: Exchange): Handled {
+  return dispatch(exchange, "default/everything-else", "site", site);
 }
 
-// gateway.yaml binds[8080].port
+// gateway.yaml gateways.default.port
 function onPort8080(exchange: Exchange): Handled {
   const { hostname } = exchange;
-  if (hostname.endsWith(".example.com")) return api(exchange);
-  return everythingElse(exchange);
+  if (hostname.endsWith(".example.com")) return defaultApi(exchange);
+  return defaultEverythingElse(exchange);
 }
 
 export const gateway: Gateway = {
   name: "http",
-  ports: [httpPort({ port: 8080, config: "gateway.yaml binds[8080].port", handle: onPort8080 })],
+  ports: [
+    httpPort({ port: 8080, config: "gateway.yaml gateways.default.port", handle: onPort8080 }),
+  ],
   connections: defaultConnections,
   accessLog: { format: "json" },
   addresses: { stats: ":15020", readiness: ":15021" },

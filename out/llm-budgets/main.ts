@@ -9,16 +9,18 @@ import type { Exchange, Handled } from "gwc/runtime/http/exchange";
 import { dispatch } from "gwc/runtime/http/routing/dispatch";
 import { defaultConnections } from "gwc/runtime/net/default-connections";
 import { SECOND } from "gwc/runtime/process/units";
-import { llm as gwcLlm } from "./routes/llm.ts";
+import { llm } from "./routes/llm.ts";
 
-// gateway.yaml llm
-function llm(exchange: Exchange): Handled {
-  return dispatch(exchange, "llm", "llm", gwcLlm);
+// gateway.yaml gateways.default
+function defaultListener(exchange: Exchange): Handled {
+  return dispatch(exchange, "default", "llm", llm);
 }
 
 export const gateway: Gateway = {
   name: "llm-budgets",
-  ports: [httpPort({ port: 4000, config: "gateway.yaml llm.port", handle: llm })],
+  ports: [
+    httpPort({ port: 4000, config: "gateway.yaml gateways.default.port", handle: defaultListener }),
+  ],
   connections: defaultConnections,
   accessLog: { format: "text" },
   addresses: { stats: ":15020", readiness: ":15021" },

@@ -11,14 +11,16 @@ import { defaultConnections } from "gwc/runtime/net/default-connections";
 import { SECOND } from "gwc/runtime/process/units";
 import { models } from "./routes/models.ts";
 
-// gateway.yaml binds[4000].listeners[*]
-function port4000(exchange: Exchange): Handled {
-  return dispatch(exchange, "port-4000", "models", models);
+// gateway.yaml gateways.default
+function defaultListener(exchange: Exchange): Handled {
+  return dispatch(exchange, "default", "models", models);
 }
 
 export const gateway: Gateway = {
   name: "llm",
-  ports: [httpPort({ port: 4000, config: "gateway.yaml binds[4000].port", handle: port4000 })],
+  ports: [
+    httpPort({ port: 4000, config: "gateway.yaml gateways.default.port", handle: defaultListener }),
+  ],
   connections: defaultConnections,
   accessLog: { format: "text" },
   addresses: { stats: ":15020", readiness: ":15021" },

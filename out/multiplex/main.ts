@@ -9,14 +9,16 @@ import { defaultConnections } from "gwc/runtime/net/default-connections";
 import { SECOND } from "gwc/runtime/process/units";
 import { both } from "./routes/both.ts";
 
-// gateway.yaml binds[3000].listeners[*]
-function port3000(exchange: Exchange): Handled {
-  return dispatch(exchange, "port-3000", "both", both);
+// gateway.yaml gateways.default
+function defaultListener(exchange: Exchange): Handled {
+  return dispatch(exchange, "default", "both", both);
 }
 
 export const gateway: Gateway = {
   name: "multiplex",
-  ports: [httpPort({ port: 3000, config: "gateway.yaml binds[3000].port", handle: port3000 })],
+  ports: [
+    httpPort({ port: 3000, config: "gateway.yaml gateways.default.port", handle: defaultListener }),
+  ],
   connections: defaultConnections,
   accessLog: { format: "text" },
   addresses: { stats: ":15020", readiness: ":15021" },

@@ -14,27 +14,27 @@ import { postgres } from "./routes/postgres.ts";
 import { shop } from "./routes/shop.ts";
 import { tenants } from "./routes/tenants.ts";
 
-// gateway.yaml listeners[proxy]
+// gateway.yaml gateways.proxy
 function proxy(exchange: Exchange): Handled {
   return dispatch(exchange, "proxy", "out", out);
 }
 
-// gateway.yaml binds[8443].port
+// gateway.yaml gateways.default.port
 function onPort8443(connection: Connection): void {
   const { serverName = "" } = connection;
-  // gateway.yaml listeners[secure]
+  // gateway.yaml gateways.default.listeners[secure]
   if (serverName.endsWith(".example.com")) {
     if (serverName === "shop.example.com") {
-      return dispatchConnection(connection, "secure", "shop", shop);
+      return dispatchConnection(connection, "default/secure", "shop", shop);
     }
-    return dispatchConnection(connection, "secure", "tenants", tenants);
+    return dispatchConnection(connection, "default/secure", "tenants", tenants);
   }
   return noSuchServer(connection);
 }
 
-// gateway.yaml binds[5432].port
+// gateway.yaml gateways.database.port
 function onPort5432(connection: Connection): void {
-  // gateway.yaml listeners[database]
+  // gateway.yaml gateways.database
   return dispatchConnection(connection, "database", "postgres", postgres);
 }
 
@@ -43,17 +43,17 @@ export const gateway: Gateway = {
   ports: [
     httpPort({
       port: 3128,
-      config: "gateway.yaml binds[3128].port",
+      config: "gateway.yaml gateways.proxy.port",
       isForwardProxy: true,
       handle: proxy,
     }),
     tlsPassthroughPort({
       port: 8443,
-      config: "gateway.yaml binds[8443].port",
+      config: "gateway.yaml gateways.default.port",
       handshakeTimeout: 15 * SECOND,
       handle: onPort8443,
     }),
-    tcpPort({ port: 5432, config: "gateway.yaml binds[5432].port", handle: onPort5432 }),
+    tcpPort({ port: 5432, config: "gateway.yaml gateways.database.port", handle: onPort5432 }),
   ],
   connections: defaultConnections,
   accessLog: { format: "text" },

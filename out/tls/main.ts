@@ -14,14 +14,14 @@ import { SECOND } from "gwc/runtime/process/units";
 import { endTls } from "gwc/runtime/tls/certificates";
 import { site } from "./routes/site.ts";
 
-// gateway.yaml listeners[secure]
-function secure(exchange: Exchange): Handled {
-  return dispatch(exchange, "secure", "site", site);
+// gateway.yaml gateways.default.listeners[secure]
+function defaultSecure(exchange: Exchange): Handled {
+  return dispatch(exchange, "default/secure", "site", site);
 }
 
-// gateway.yaml binds[8443].port
+// gateway.yaml gateways.default.port
 function listenerOnPort8443(hostname: string): Handler | undefined {
-  if (hostname === "localhost") return secure;
+  if (hostname === "localhost") return defaultSecure;
   return undefined;
 }
 
@@ -38,7 +38,7 @@ export const gateway: Gateway = {
   ports: [
     httpPort({
       port: 8443,
-      config: "gateway.yaml binds[8443].port",
+      config: "gateway.yaml gateways.default.port",
       tls: endTls({
         certificates: [
           {

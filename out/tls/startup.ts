@@ -4,6 +4,6 @@ import { requireAtStart } from "gwc/runtime/process/startup-needs";
 import { file } from "gwc/runtime/process/startup-values";
 
 requireAtStart([
-  { file: file("certs/localhost.crt"), config: "gateway.yaml listeners[secure]" },
-  { file: file("certs/localhost.key"), config: "gateway.yaml listeners[secure]" },
+  { file: file("certs/localhost.crt"), config: "gateway.yaml gateways.default.listeners[secure]" },
+  { file: file("certs/localhost.key"), config: "gateway.yaml gateways.default.listeners[secure]" },
 ]);

@@ -13,7 +13,7 @@ import { isUnder } from "gwc/runtime/http/routing/path";
 import { defaultConnections } from "gwc/runtime/net/default-connections";
 import { SECOND } from "gwc/runtime/process/units";
 import { isLogged, logFields } from "./access-log.ts";
-import { shopPolicies } from "./listeners/shop-policies.ts";
+import { defaultShopPolicies } from "./listeners/default-shop-policies.ts";
 import { admin } from "./routes/admin.ts";
 import { beta } from "./routes/beta.ts";
 import { catalogue } from "./routes/catalogue.ts";
@@ -25,41 +25,47 @@ import { prices } from "./routes/prices.ts";
 import { reports } from "./routes/reports.ts";
 import { search } from "./routes/search.ts";
 
-// gateway.yaml listeners[shop]
-function routeShop(exchange: Exchange): Handled {
+// gateway.yaml gateways.default.listeners[shop]
+function routeDefaultShop(exchange: Exchange): Handled {
   const { path } = exchange;
   if (isUnder(path, "/catalogue") && matchedHeader(exchange, "x-release") === "beta") {
-    return dispatch(exchange, "shop", "beta", beta);
+    return dispatch(exchange, "default/shop", "beta", beta);
   }
-  if (isUnder(path, "/catalogue")) return dispatch(exchange, "shop", "catalogue", catalogue);
+  if (isUnder(path, "/catalogue")) {
+    return dispatch(exchange, "default/shop", "catalogue", catalogue);
+  }
   if (isUnder(path, "/feedback") && exchange.method === "POST") {
-    return dispatch(exchange, "shop", "feedback", feedback);
+    return dispatch(exchange, "default/shop", "feedback", feedback);
   }
-  if (isUnder(path, "/partners")) return dispatch(exchange, "shop", "partners", partners);
-  if (isUnder(path, "/reports")) return dispatch(exchange, "shop", "reports", reports);
-  if (isUnder(path, "/orders")) return dispatch(exchange, "shop", "maintenance", maintenance);
-  if (isUnder(path, "/search")) return dispatch(exchange, "shop", "search", search);
-  if (isUnder(path, "/prices")) return dispatch(exchange, "shop", "prices", prices);
-  if (isUnder(path, "/admin")) return dispatch(exchange, "shop", "admin", admin);
-  if (isUnder(path, "/shop")) return dispatch(exchange, "shop", "old-shop", oldShop);
+  if (isUnder(path, "/partners")) return dispatch(exchange, "default/shop", "partners", partners);
+  if (isUnder(path, "/reports")) return dispatch(exchange, "default/shop", "reports", reports);
+  if (isUnder(path, "/orders")) {
+    return dispatch(exchange, "default/shop", "maintenance", maintenance);
+  }
+  if (isUnder(path, "/search")) return dispatch(exchange, "default/shop", "search", search);
+  if (isUnder(path, "/prices")) return dispatch(exchange, "default/shop", "prices", prices);
+  if (isUnder(path, "/admin")) return dispatch(exchange, "default/shop", "admin", admin);
+  if (isUnder(path, "/shop")) return dispatch(exchange, "default/shop", "old-shop", oldShop);
   return notFound(exchange);
 }
 
-// gateway.yaml listeners[shop]
-function shop(exchange: Exchange): Handled {
-  return shopPolicies(exchange, routeShop);
+// gateway.yaml gateways.default.listeners[shop]
+function defaultShop(exchange: Exchange): Handled {
+  return defaultShopPolicies(exchange, routeDefaultShop);
 }
 
-// gateway.yaml binds[8080].port
+// gateway.yaml gateways.default.port
 function onPort8080(exchange: Exchange): Handled {
   const { hostname } = exchange;
-  if (hostname === "shop.example.com") return shop(exchange);
+  if (hostname === "shop.example.com") return defaultShop(exchange);
   return notFound(exchange);
 }
 
 export const gateway: Gateway = {
   name: "traffic",
-  ports: [httpPort({ port: 8080, config: "gateway.yaml binds[8080].port", handle: onPort8080 })],
+  ports: [
+    httpPort({ port: 8080, config: "gateway.yaml gateways.default.port", handle: onPort8080 }),
+  ],
   connections: defaultConnections,
   accessLog: { format: "text", filter: isLogged, fields: logFields },
   addresses: { stats: ":15020", readiness: ":15021" },

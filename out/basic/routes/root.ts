@@ -12,14 +12,14 @@ import { openMcpBackend, stdio } from "gwc/runtime/mcp/transports/backend";
 import { defaultMcpTimeouts, defaultStdioLimits } from "gwc/runtime/mcp/transports/default-limits";
 import { applyCorsToAnyOrigin, type CorsResponse } from "gwc/runtime/policies/cors";
 
-// gateway.yaml binds[3000].listeners[*].routes[/].policies.cors
+// gateway.yaml routes[/].policies.cors
 const cors: CorsResponse = {
   allowHeaders: "content-type, mcp-protocol-version, mcp-method, mcp-name, mcp-session-id",
   exposeHeaders: "Mcp-Session-Id",
   allowCredentials: false,
 };
 
-// gateway.yaml binds[3000].listeners[*].routes[/].backends[0].mcp
+// gateway.yaml routes[/].backends[0].mcp
 const backend = openMcpBackend({
   route: "root",
   targets: [
@@ -38,7 +38,7 @@ const backend = openMcpBackend({
 
 const allowedOrigins: OriginSettings = { allowOrigins: ["*"] };
 
-// gateway.yaml binds[3000].listeners[*].routes[/]
+// gateway.yaml routes[/]
 export function root(exchange: Exchange): Handled {
   exchange.refusalFormat = jsonRpcRefusal;
   if (applyCorsToAnyOrigin(exchange, cors)) return;

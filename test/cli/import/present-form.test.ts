@@ -18,13 +18,6 @@ function programOf(text: string, folder: string): Program | undefined {
   return checkFiles([file], { ...host, readText }, { name: "test", isStrict: false }).program;
 }
 
-const examples = ["authentication", "authorization", "basic", "callouts", "eras", "http"]
-  .concat(["llm", "llm-budgets", "llm-guards", "llm-short", "multiplex", "passthrough"])
-  .concat(["tls", "traffic"])
-  .map((name) => {
-    const folder = path.join(root, "examples", name);
-    return { name, folder, text: readFileSync(path.join(folder, "gateway.yaml"), "utf8") };
-  });
 const fixtures = path.join(root, "test/examples/fixtures");
 const shapes = parseAllDocuments(readFileSync(path.join(fixtures, "shapes.yaml"), "utf8"))
   .map((document) => document.toJS())
@@ -54,7 +47,7 @@ mcp: { targets: [{ name: a, mcp: { host: "http://a:1/mcp" } }] }
 llm: { port: 3005, models: [{ name: m, provider: openAI }] }
 `;
 
-it.each([...examples, ...shapes, { name: "several ports", folder: fixtures, text: several }])(
+it.each([...shapes, { name: "several ports", folder: fixtures, text: several }])(
   "$name is the same program in the present form",
   ({ text, folder }) => {
     const before = programOf(text, folder);
