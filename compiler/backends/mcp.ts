@@ -16,6 +16,7 @@ import type {
   NamedMcpTarget,
   PrefixMode,
 } from "./mcp/mcp-config.ts";
+import { documentCopy } from "./mcp/openapi-copy.ts";
 import { type OpenApiToolNode, openApiTools } from "./mcp/openapi-tools.ts";
 import type { McpSessionsConfig } from "./mcp/sessions.ts";
 import { reportSharedNames } from "./mcp/shared-names.ts";
@@ -220,11 +221,18 @@ function resolveOpenApi(
   context: ConnectionContext,
 ): McpTargetNode | undefined {
   const at = childOf(origin, "openapi");
-  const place = childOf(at, "schema", ...("file" in document ? ["file"] : []));
+  const [field = "text"] = Object.keys(document);
+  const place = childOf(at, "schema", ...(field === "text" ? [] : [field]));
+  const file = "url" in document ? documentCopy(document.url) : "file" in document && document.file;
+  const path = file === false ? undefined : context.resolvePath(file, place);
   const read =
-    "text" in document
-      ? ({ kind: "text", text: document.text } as const)
-      : context.host.readText(context.resolvePath(document.file, place));
+    path === undefined
+      ? ({ kind: "text", text: "text" in document ? document.text : "" } as const)
+      : context.host.readText(path);
+  if (path !== undefined && "url" in document && read.kind !== "text") {
+    context.diagnostics.report("no-openapi-document", place, { url: document.url, file: path });
+    return undefined;
+  }
   const found =
     read.kind === "text"
       ? openApiTools(read.text)

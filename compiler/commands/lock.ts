@@ -12,6 +12,7 @@ import { type FileText, fileProblem, type Host } from "../host.ts";
 import { type CheckedInput, checkInput } from "../inspect/check-input.ts";
 import { configMapPlace, lockEntry, withLockEntry } from "../inspect/lock/lock-place.ts";
 import { lockText } from "../inspect/lock/lock-text.ts";
+import { fetchDocument, lockedDocuments, writeDocument } from "../inspect/lock/locked-documents.ts";
 import { DEFAULT_LOCK, type LockFile, lockFiles } from "../inspect/lock/locked-servers.ts";
 import { serverOffers } from "../inspect/lock/server-offers.ts";
 import { isStartupError } from "../model/startup-error.ts";
@@ -26,7 +27,7 @@ export const lock: Command = {
   minPositionals: 0,
   maxPositionals: Number.POSITIVE_INFINITY,
   details:
-    "Lists the tools, prompts and resources of the configured MCP servers, connecting as the gateway does: with " +
+    "Fetches the OpenAPI documents that the configuration names by URL. Lists the tools, prompts and resources of the configured MCP servers, connecting as the gateway does: with " +
     "credentials, over TLS, or as child processes. Writes them to the file that `toolLock` names, " +
     `else to ${DEFAULT_LOCK} next to the configuration. If that file exists and differs, it is not changed: the changes are printed, and --update approves them.\n` +
     "Exit code: 0 the lock matches or was written, 1 it differs (or a server cannot be reached), 2 usage error.",
@@ -57,6 +58,8 @@ async function lockItems(
     return { exitCode: 2, stderr: "error: --header needs `NAME: VALUE`\n" };
   const [config = "."] = input.files;
   const folder = host.filesIn(config) === undefined ? path.dirname(config) : config;
+  const documents = await lockDocuments(input.files, options.gateway, { host, flags, progress });
+  if (documents.exitCode !== 0) return documents;
   const checked = checkWithoutLocks(input.files, folder, host, {
     isUpdate: flags.has("update"),
     named: options.gateway,
@@ -71,7 +74,7 @@ async function lockItems(
   const isOfManifests = checked.programs.some(({ deployment }) => deployment !== undefined);
   if (isOfManifests && files.some(({ isNamed }) => !isNamed))
     return { exitCode: 1, stderr: UNNAMED };
-  const results: CommandResult[] = [];
+  const results: CommandResult[] = [documents];
   for (const file of files) {
     progress(`connecting to ${counted(file.servers.length, "server")}`);
     results.push(await lockFile(file, checked, { host, headers, flags }));
@@ -81,6 +84,36 @@ async function lockItems(
     stdout: results.map(({ stdout = "" }) => stdout).join(""),
     stderr: results.map(({ stderr = "" }) => stderr).join(""),
   };
+}
+
+/** Fetches the OpenAPI documents of a configuration, or reports which of them differ from their copies. */
+async function lockDocuments(
+  files: readonly string[],
+  gateway: string | undefined,
+  { host, flags, progress }: Pick<LockWork, "host" | "flags"> & Pick<CommandContext, "progress">,
+): Promise<CommandResult> {
+  const isCheck = flags.has("check");
+  let stdout = "";
+  let stderr = "";
+  for (const { url, file } of lockedDocuments(files, host, gateway)) {
+    progress(`fetching ${url}`);
+    const known = textOf(host.readText(file));
+    try {
+      const text = await fetchDocument(url);
+      if (known === text) stdout += `${file}: unchanged\n`;
+      else if (known === undefined && isCheck) stderr += `error: there is no ${file}\n`;
+      else if (known !== undefined && !flags.has("update"))
+        stderr += `error: ${file} is out of date: ${url} has changed\nhint: \`gwc lock --update\` writes the new document\n`;
+      else {
+        writeDocument(file, text);
+        stdout += `${file}: ${known === undefined ? "fetched" : "updated"}\n`;
+      }
+    } catch (error) {
+      const problem = error instanceof Error ? error.message : String(error);
+      stderr += `error: the OpenAPI document ${url} cannot be fetched: ${problem}\n`;
+    }
+  }
+  return { exitCode: stderr === "" ? 0 : 1, stdout, stderr };
 }
 
 const UNNAMED =

@@ -5,7 +5,7 @@ import type { CloudCredentials } from "./cloud-credentials.ts";
 import type { HeaderChangesNode } from "./header-changes.ts";
 import type { SentCredentialNode } from "./sent-credentials.ts";
 import type { AtStartup, MountedFile, Text } from "./texts.ts";
-import type { TokenExchangeNode } from "./token-exchange.ts";
+import type { SignedTokenNode, TokenExchangeNode } from "./token-exchange.ts";
 
 /** Connection settings of a backend; times are in milliseconds. */
 export interface BackendConnection {
@@ -27,7 +27,9 @@ export interface BackendConnection {
   /** Place to which the client's token is moved. */
   readonly movedToken?: SentPlace;
   /** Exchange of the client's token for another one. */
-  readonly tokenExchange?: TokenExchangeNode;
+  readonly tokenExchange?: TokenExchangeNode<BackendConnection>;
+  /** Token that the gateway signs. */
+  readonly signedToken?: SignedTokenNode;
   readonly requestHeaders?: HeaderChangesNode;
   readonly responseHeaders?: HeaderChangesNode;
   /** Whether Host is the name that the client used; `undefined` unless the server has its own name. */

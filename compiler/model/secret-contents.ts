@@ -3,6 +3,7 @@ import { readAuthorization } from "../../runtime/contents/authorization-value.ts
 import { readClientSecret } from "../../runtime/contents/client-secret.ts";
 import { googleCredentialKind } from "../../runtime/contents/google-credentials.ts";
 import { PasswordFile } from "../../runtime/contents/password-file.ts";
+import { readPrivateKey } from "../../runtime/contents/private-key.ts";
 import { readSentKey } from "../../runtime/contents/sent-key.ts";
 import { visibleWord } from "../../runtime/contents/visible-word.ts";
 import { pemCertificates } from "../../runtime/tls/ca-certificates.ts";
@@ -16,6 +17,7 @@ export type SecretContent =
   | "clientSecret"
   | "sentKey"
   | "googleCredentials"
+  | "privateKey"
   | "certificate"
   | "authorities";
 
@@ -30,6 +32,7 @@ const FORMATS: Readonly<Record<string, readonly ValueFormat[]>> = {
   "tls.crt": [],
   "tls.key": [],
   clientSecret: ["clientSecret", "word"],
+  signingKey: ["privateKey"],
   clientId: ["word"],
   tenantId: ["word"],
   accessKey: ["word"],
@@ -40,6 +43,7 @@ const FORMATS: Readonly<Record<string, readonly ValueFormat[]>> = {
 /** Formats of entries with other names, which `secretRef.key` chooses. */
 const CHOSEN_FORMATS: readonly ValueFormat[] = [
   ...(["authorization", "sentKey", "clientSecret", "passwords", "googleCredentials"] as const),
+  "privateKey",
 ];
 
 /** Problems of an entry by the format that it does not have. */
@@ -123,6 +127,7 @@ const READERS: Readonly<Record<ValueFormat, (text: string) => unknown>> = {
   clientSecret: readClientSecret,
   sentKey: readSentKey,
   googleCredentials: googleCredentialKind,
+  privateKey: (text) => readPrivateKey(text),
   authorities: (text) => {
     const found = pemCertificates(text);
     if (found.kind === "problem") throw new Error(found.problem);

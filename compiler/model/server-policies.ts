@@ -6,7 +6,7 @@ import type { BackendConnection } from "./connections.ts";
 import type { HeaderChangesConfig } from "./header-changes.ts";
 import type { SentCredentialConfig } from "./sent-credentials.ts";
 import type { MountedFile, Text } from "./texts.ts";
-import type { TokenExchangeConfig } from "./token-exchange.ts";
+import type { SignedTokenConfig, TokenExchangeConfig } from "./token-exchange.ts";
 
 /**
  * Connection settings of a server for any protocol, as configured: each part from the most specific place that sets it.
@@ -77,7 +77,8 @@ export type BackendAuthConfig = {
   | ({ readonly kind: "passthrough" } & Placed)
   | { readonly kind: "onlyMore" }
   | CloudAuthConfig
-  | TokenExchangeConfig
+  | TokenExchangeConfig<ServerPolicies>
+  | SignedTokenConfig
 );
 
 /** Place of a credential; `Authorization: Bearer` if absent. */

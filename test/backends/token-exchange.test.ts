@@ -1,5 +1,7 @@
+import { generateKeyPairSync, type KeyPairKeyObjectResult } from "node:crypto";
 import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
+import { jwtVerify, UnsecuredJWT } from "jose";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { startEcho } from "../harness/echo.ts";
 import type { Gateway } from "../harness/gateway.ts";
@@ -10,6 +12,9 @@ import { startRoutes } from "../policies/routes.ts";
 
 /** Requests to the authorization server, in order. */
 const asked: { readonly form: URLSearchParams; readonly authorization: string | undefined }[] = [];
+const JWT = "urn:ietf:params:oauth:token-type:jwt";
+/** Keys of the gateway's assertions. */
+let signer: KeyPairKeyObjectResult;
 let issuer: IdentityProvider;
 let gateway: Gateway;
 
@@ -34,6 +39,7 @@ async function startServer(): Promise<string> {
     else
       respond(200, {
         access_token: `for-${subject.slice(0, 40)}`,
+        issued_token_type: form.get("requested_token_type") ?? undefined,
         token_type: "Bearer",
         expires_in: 300,
       });
@@ -88,6 +94,26 @@ beforeAll(async () => {
     ],
   });
   const clientAuth = { clientId: "gate:way", clientSecret: "${SECRET}" };
+  const crossing = (more: object) => {
+    const crossAppAccess = {
+      identityProvider: { host, path: "/idp", clientAuth },
+      resourceAuthorizationServer: {
+        host,
+        path: "/resource",
+        clientAuth: { ...clientAuth, clientId: "there", method: "clientSecretPost" },
+      },
+      audience: "https://resource.example",
+      resources: ["https://api.example"],
+      scopes: ["read"],
+      ...more,
+    };
+    return {
+      policies: {},
+      backends: [{ ...backend, policies: { backendAuth: { crossAppAccess } } }],
+    };
+  };
+  signer = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
+  const SIGNING_KEY = signer.privateKey.export({ type: "pkcs8", format: "pem" }).toString();
   gateway = await startRoutes(
     {
       plain: to({
@@ -118,6 +144,27 @@ beforeAll(async () => {
         { jwtAuth: { issuer: issuer.issuer, jwks: { url: issuer.keySetUrl } } },
       ),
       away: to({ host: "127.0.0.1:1" }),
+      public: to({ clientAuth: { clientId: "open", method: "clientSecretPost" } }),
+      asserted: to({
+        clientAuth: {
+          clientId: "gate:way",
+          method: "privateKeyJwt",
+          signingKey: "${SIGNING_KEY}",
+          alg: "ES256",
+          kid: "one",
+          assertionAudience: "https://login.example/token",
+        },
+      }),
+      acting: to({
+        actorToken: {
+          source: { header: { name: "X-Actor" } },
+          tokenType: JWT,
+          enforceMayAct: true,
+        },
+      }),
+      delegated: to({ actorToken: { source: { header: { name: "X-Actor" } } } }),
+      crossed: crossing({}),
+      narrowed: crossing({ accessTokenScopes: [] }),
       tools: {
         policies: {},
         backends: [
@@ -135,7 +182,7 @@ beforeAll(async () => {
     },
     upstream,
     {},
-    { SECRET: "s%cret" },
+    { SECRET: "s%cret", SIGNING_KEY },
   );
 });
 beforeEach(() => {
@@ -147,6 +194,8 @@ async function ask(route: string, headers: Record<string, string>) {
   const sent = response.status === 200 ? JSON.parse(response.body).headers : undefined;
   return { ...response, sent };
 }
+/** A token with claims, whose signature nothing here checks. */
+const withClaims = (claims: object) => new UnsecuredJWT({ ...claims }).encode();
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
 describe("oauthTokenExchange", () => {
@@ -279,6 +328,104 @@ describe("oauthTokenExchange", () => {
     await ask("bearer", bearer("refused"));
     await ask("bearer", bearer("refused"));
     expect(asked).toHaveLength(1);
+  });
+
+  it("authenticates with an assertion that it signs, a new one for each request", async () => {
+    await ask("asserted", bearer("signed"));
+    await ask("asserted", bearer("signed-again"));
+    const assertions = asked.map(({ form }) => form.get("client_assertion") ?? "");
+    expect(new Set(assertions).size).toBe(2);
+    expect(asked[0]?.form.get("client_assertion_type")).toBe(
+      "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
+    );
+    expect(asked[0]?.form.has("client_secret")).toBe(false);
+    const { payload, protectedHeader } = await jwtVerify(assertions[0] ?? "", signer.publicKey, {
+      audience: "https://login.example/token",
+      issuer: "gate:way",
+      subject: "gate:way",
+    });
+    expect(protectedHeader).toMatchObject({ alg: "ES256", kid: "one" });
+    expect(payload.jti).toEqual(expect.any(String));
+  });
+
+  it("names a client without a secret in the form", async () => {
+    await ask("public", bearer("open"));
+    expect(asked[0]?.form.get("client_id")).toBe("open");
+    expect(asked[0]?.authorization).toBeUndefined();
+  });
+
+  it("sends the token of an actor that the client's token permits, to the server only", async () => {
+    const client = withClaims({ sub: "alice", may_act: { sub: "agent" } });
+    const actor = withClaims({ sub: "agent" });
+    const { sent } = await ask("acting", { ...bearer(client), "x-actor": actor });
+    expect(asked[0]?.form.get("actor_token")).toBe(actor);
+    expect(asked[0]?.form.get("actor_token_type")).toBe(JWT);
+    expect(sent["x-actor"]).toBeUndefined();
+  });
+
+  it.each([
+    ["no actor", { may_act: { sub: "agent" } }, undefined],
+    ["another actor", { may_act: { sub: "agent" } }, { sub: "other" }],
+    [
+      "an actor of another issuer",
+      { may_act: { sub: "agent", iss: "a" } },
+      { sub: "agent", iss: "b" },
+    ],
+    ["a token that permits nobody", {}, { sub: "agent" }],
+    ["a token that permits an empty actor", { may_act: {} }, { sub: "agent" }],
+    ["a permission that is not an object", { may_act: ["sub"] }, { sub: "agent" }],
+  ])("refuses %s without asking the server", async (_, client, actor) => {
+    const shown = actor === undefined ? {} : { "x-actor": withClaims(actor) };
+    const response = await ask("acting", { ...bearer(withClaims(client)), ...shown });
+    expect(response.status).toBe(401);
+    expect(asked).toHaveLength(0);
+  });
+
+  it("never sends the token of one client and actor for another one", async () => {
+    const pairs = [
+      ["alice", "agent"],
+      ["alice", "other"],
+      ["bob", "agent"],
+    ] as const;
+    for (const [client, actor] of [...pairs, ...pairs])
+      await ask("delegated", { ...bearer(client), "x-actor": actor });
+    const exchanged = asked.map(({ form }) => [form.get("subject_token"), form.get("actor_token")]);
+    expect(exchanged).toEqual(pairs);
+  });
+
+  it("gets an assertion of the identity provider, and a token for it", async () => {
+    const { sent } = await ask("crossed", bearer("user"));
+    expect(sent.authorization).toBe("Bearer for-for-user");
+    const [first, second] = asked;
+    expect(Object.fromEntries(first?.form ?? [])).toEqual({
+      grant_type: "urn:ietf:params:oauth:grant-type:token-exchange",
+      subject_token: "user",
+      subject_token_type: "urn:ietf:params:oauth:token-type:id_token",
+      requested_token_type: "urn:ietf:params:oauth:token-type:id-jag",
+      audience: "https://resource.example",
+      resource: "https://api.example",
+      scope: "read",
+    });
+    expect(Object.fromEntries(second?.form ?? [])).toEqual({
+      grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer",
+      assertion: "for-user",
+      scope: "read",
+      client_id: "there",
+      client_secret: "s%cret",
+    });
+    await ask("crossed", bearer("user"));
+    expect(asked).toHaveLength(2);
+  });
+
+  it("does not request scopes of the second token if there are none", async () => {
+    await ask("narrowed", bearer("user"));
+    expect(asked.map(({ form }) => form.get("scope"))).toEqual(["read", null]);
+  });
+
+  it("writes no tokens, secrets or assertions to the log", async () => {
+    await ask("crossed", bearer("refused-private"));
+    await gateway.seen(/route=crossed .*http\.status=401/);
+    expect(gateway.output).not.toMatch(/refused-private|s%cret|PRIVATE KEY|for-user/);
   });
 
   it("is a 502 when the server can't be reached, with the reason in the log only", async () => {

@@ -1,4 +1,5 @@
 import { globSync, readFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { keptObject, manifestText } from "../../compiler/controller/model/watched-object.ts";
 import { memoryHost } from "../../compiler/host.ts";
@@ -9,6 +10,7 @@ import { itemDigests } from "../../runtime/mcp/protocol/item-digests.ts";
 import { matchesTemplate } from "../../runtime/mcp/protocol/uri-template.ts";
 import { openToolLock } from "../../runtime/mcp/rules/tool-lock.ts";
 import { gwc, installedGwc } from "../harness/gwc.ts";
+import { listen } from "../harness/listen.ts";
 import { ownScript } from "../harness/own-script.ts";
 import { TestProcess } from "../harness/test-process.ts";
 import { Workspace } from "../harness/workspace.ts";
@@ -95,6 +97,36 @@ describe("gwc lock", () => {
     });
     for (const line of itemChanges.trim().split("\n"))
       expect(reviewed.stdout).toContain(line.trim().slice("files: ".length));
+  });
+
+  it("fetches OpenAPI documents, says when one has changed, and updates it when asked to", async () => {
+    let title = "one";
+    const server = createServer((request, response) => {
+      if (request.url === "/moved") return response.writeHead(302, { location: "/v1.json" }).end();
+      const paths = { "/a": { get: { operationId: title } } };
+      return response.end(JSON.stringify({ openapi: "3.0.0", paths }));
+    });
+    const host = `127.0.0.1:${await listen(server)}`;
+    const config = (path: string) =>
+      `mcp:\n  targets:\n    - {name: api, openapi: {host: "${host}", schema: {url: "http://${host}${path}"}}}\n`;
+    const workspace = new Workspace({ "gateway.yaml": config("/v1.json") });
+    const run = (...argv: readonly string[]) => gwc(argv, { cwd: workspace.folder });
+    expect((await run("check")).stdout).toContain("error[no-openapi-document]");
+    expect(await run("lock", "--check")).toMatchObject({ code: 1 });
+    const first = await run("lock");
+    expect(first).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^gwc\.openapi\/.*: fetched$/m),
+    });
+    expect((await run("check")).code).toBe(0);
+    expect((await run("lock")).stdout).toMatch(/^gwc\.openapi\/.*: unchanged$/m);
+    title = "other";
+    const changed = await run("lock");
+    expect(changed).toMatchObject({ code: 1, stderr: expect.stringContaining("is out of date") });
+    expect(await run("lock", "--update")).toMatchObject({ code: 0 });
+    expect(await run("lock", "--check")).toMatchObject({ code: 0 });
+    workspace.write("gateway.yaml", config("/moved"));
+    expect(await run("lock")).toMatchObject({ code: 1, stderr: expect.stringContaining("302") });
   });
 
   it("says what to write where no lock is named, and what it can't ask", async () => {

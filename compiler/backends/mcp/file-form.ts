@@ -145,7 +145,10 @@ function openApiSchema() {
             file: text(
               "Path of the document, relative to this file; read when the gateway is built.",
             ),
-            url: unsupported("fetching documents; save the document and use file"),
+            url: text(
+              "URL of the document. `gwc lock` fetches it to the folder `gwc.openapi` next to this file, which builds read, so that they are reproducible.",
+              { format: "url", maxLength: 2048 },
+            ),
           },
           { exactlyOneOf: ["file", "url"] },
         ),
@@ -153,7 +156,7 @@ function openApiSchema() {
         {
           examples: [{ file: "openapi.json" }],
           description:
-            "OpenAPI document (3.0 or 3.1, JSON or YAML): `{file: PATH}`, or the document inline. Each operation becomes a tool.",
+            "OpenAPI document (3.0 or 3.1, JSON or YAML): `{file: PATH}`, `{url: URL}`, or the document inline. Each operation becomes a tool.",
         },
       ),
       host: text("Address of the API: `host:port`, a URL, or only its host if `port` is set.", {
@@ -171,7 +174,7 @@ function openApiSchema() {
     {
       required: ["schema", "host"],
       misplacedFieldHints: {
-        url: DOCUMENT_FILE,
+        url: "write it in `schema`: { url: URL }",
         spec: DOCUMENT_FILE,
         document: DOCUMENT_FILE,
         file: DOCUMENT_FILE,
@@ -264,7 +267,12 @@ function lowerTarget(
   }
   if (openapi !== undefined) {
     const { schema, host, port, path: basePath } = openapi;
-    const document = typeof schema === "string" ? { text: schema } : { file: schema.file ?? "" };
+    const document =
+      typeof schema === "string"
+        ? { text: schema }
+        : schema.url === undefined
+          ? { file: schema.file ?? "" }
+          : { url: schema.url };
     const address = port === undefined ? host : withRest(host, `:${port}`);
     return { ...target, kind: "openapi", document, address, basePath };
   }

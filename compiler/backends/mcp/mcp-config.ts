@@ -46,8 +46,11 @@ export type McpTargetConfig = NamedMcpTarget & {
 /** An HTTP API whose operations become tools. */
 interface OpenApiConfig {
   readonly kind: "openapi";
-  /** Path of the document, or the document itself. */
-  readonly document: { readonly file: string } | { readonly text: string };
+  /** Path or URL of the document, or the document itself. */
+  readonly document:
+    | { readonly file: string }
+    | { readonly url: string }
+    | { readonly text: string };
   /** Address of the API. */
   readonly address: Text;
   /** Base path of the operations, instead of the document's. */

@@ -14,7 +14,7 @@ import {
 } from "../../schema/schema.ts";
 import { awsAuthSchema, azureAuthSchema, gcpAuthSchema } from "./cloud-schema.ts";
 import { credentialSchema, moreCredentialsSchema, sentPlaceSchema } from "./sent-credentials.ts";
-import { tokenExchangeSchema } from "./token-exchange.ts";
+import { crossAppAccessSchema, signedTokenSchema, tokenExchangeSchema } from "./token-exchange.ts";
 
 /** Returns the schema of a path of a PEM file. */
 function pemFile(what: string) {
@@ -130,9 +130,9 @@ export function connectionSchemas() {
         aws: awsAuthSchema(),
         azure: azureAuthSchema(),
         credentials: moreCredentialsSchema(),
-        jwtSign: unsupported("signed tokens"),
+        jwtSign: signedTokenSchema(),
         oauthTokenExchange: tokenExchangeSchema(),
-        crossAppAccess: unsupported("cross-app access"),
+        crossAppAccess: crossAppAccessSchema(),
       },
       {
         atMostOneOf: MAIN_CREDENTIALS,

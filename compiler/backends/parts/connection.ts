@@ -12,14 +12,14 @@ import type { BackendConnection, BackendTlsNode, TcpConnection } from "../../mod
 import type { HeaderChangesConfig } from "../../model/header-changes.ts";
 import { forwardUrl } from "../../model/host-url.ts";
 import { type SecretContext, withoutLiteral } from "../../model/literal-secrets.ts";
-import type { TunnelConfig } from "../../model/server-policies.ts";
+import type { ServerPolicies, TunnelConfig } from "../../model/server-policies.ts";
 import {
   type BackendAuthConfig,
   type BackendTlsConfig,
   PLAIN_CONNECTION,
 } from "../../model/server-policies.ts";
 import type { MountedFile, Text } from "../../model/texts.ts";
-import type { TokenExchangeConfig } from "../../model/token-exchange.ts";
+import type { SignedTokenConfig, TokenExchangeConfig } from "../../model/token-exchange.ts";
 import type { Section, Traffic } from "../../model/traffic.ts";
 import { resolveHeaderChanges } from "./header-changes.ts";
 import { ownValue, resolveSent } from "./sent-credentials.ts";
@@ -64,6 +64,7 @@ export function resolveConnection(
     ...(requestHeaders && headersOf("requestHeaders", requestHeaders, context)),
     ...(responseHeaders && headersOf("responseHeaders", responseHeaders, context)),
     ...(auth?.kind === "tokenExchange" && exchangeOf(auth, context)),
+    ...(auth?.kind === "signedToken" && signedTokenOf(auth, context)),
     isPassthrough: auth?.kind === "passthrough" || auth?.kind === "tokenExchange",
   };
 }
@@ -84,18 +85,26 @@ function exchangeOf(
     origin: _,
     more: __,
     ...config
-  }: TokenExchangeConfig & Pick<BackendAuthConfig, "origin" | "more">,
+  }: TokenExchangeConfig<ServerPolicies> & Pick<BackendAuthConfig, "origin" | "more">,
   context: ConnectionContext,
 ): Pick<BackendConnection, "tokenExchange"> {
-  const { clientSecret, secretOrigin } = config.client ?? {};
-  if (
-    secretOrigin !== undefined &&
-    typeof clientSecret === "object" &&
-    clientSecret.kind === "path"
-  )
-    readWhatIsHere(clientSecret.file, childOf(secretOrigin, "file"), context);
-  const tokenExchange = resolveTokenExchange(config, context);
+  const connection = (policies: ServerPolicies) => resolveConnection(policies, context);
+  const tokenExchange = resolveTokenExchange(config, { ...context, connection });
   return tokenExchange === undefined ? {} : { tokenExchange };
+}
+
+/** Resolves a token that the gateway signs. */
+function signedTokenOf(
+  {
+    origin: _,
+    more: __,
+    signer,
+    ...token
+  }: SignedTokenConfig & Pick<BackendAuthConfig, "origin" | "more">,
+  context: ConnectionContext,
+): Pick<BackendConnection, "signedToken"> {
+  const key = ownValue(signer.key, context);
+  return { signedToken: { ...token, signer: { ...signer, key } } };
 }
 
 /** Resolves the tunnel; returns an empty object if the proxy is invalid (reported). */

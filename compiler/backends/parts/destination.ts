@@ -44,7 +44,9 @@ export function resolveDestination(
   const { connection } = node;
   const { origin } = config;
   if (!connection.isPassthrough) return { ...node, origin };
-  const field = connection.tokenExchange === undefined ? "passthrough" : "oauthTokenExchange";
+  const { tokenExchange: exchange } = connection;
+  const kind = exchange?.next === undefined ? "oauthTokenExchange" : "crossAppAccess";
+  const field = exchange === undefined ? "passthrough" : kind;
   context.diagnostics.report("misplaced-field", childOf(authOrigin ?? origin, field), {
     field: `"${field}"`,
     actsOn: "the requests of clients",

@@ -8,7 +8,7 @@ import { readKeepAlive } from "../../schema/keep-alive.ts";
 import { AZURE_SCOPE } from "./cloud-schema.ts";
 import type { ConnectionValue } from "./connection-schema.ts";
 import { readMoreCredentials, readSecretValue, readSentPlace } from "./sent-credentials.ts";
-import { readTokenExchange } from "./token-exchange.ts";
+import { readCrossAppAccess, readSignedToken, readTokenExchange } from "./token-exchange.ts";
 
 /** Reads the connection policies of `policies`, for any protocol. `keys`: other names of fields there. */
 export function readConnection(
@@ -55,9 +55,18 @@ function readAuth(value: AuthValue, origin: Origin): NonNullable<BackendPolicies
 }
 
 function readMainAuth(
-  { key, passthrough, aws, azure, gcp, oauthTokenExchange }: AuthValue,
+  { key, passthrough, aws, azure, gcp, oauthTokenExchange, crossAppAccess, jwtSign }: AuthValue,
   origin: Origin,
 ): NonNullable<BackendPolicies["auth"]> {
+  if (crossAppAccess !== undefined) {
+    const at = childOf(origin, "crossAppAccess");
+    return { ...readCrossAppAccess(crossAppAccess, at), origin };
+  }
+  if (jwtSign !== undefined) {
+    const { signingKey, ...token } = jwtSign;
+    const signer = readSecretValue(signingKey, childOf(origin, "jwtSign", "signingKey"));
+    return { ...readSignedToken(token, signer), origin };
+  }
   if (oauthTokenExchange !== undefined) {
     const at = childOf(origin, "oauthTokenExchange");
     return { ...readTokenExchange(oauthTokenExchange, at), origin };

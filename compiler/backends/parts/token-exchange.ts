@@ -1,21 +1,26 @@
+import type { TokenSource } from "../../../runtime/auth/oauth/token-exchange.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
+import type { BackendConnection } from "../../model/connections.ts";
 import { forwardUrl } from "../../model/host-url.ts";
-import { type SecretContext, withoutLiteral } from "../../model/literal-secrets.ts";
+import type { SecretContext } from "../../model/literal-secrets.ts";
+import type { ServerPolicies } from "../../model/server-policies.ts";
 import type { Text } from "../../model/texts.ts";
 import type {
-  ExchangeClientConfig,
+  SignedTokenConfig,
+  TokenEndpointConfig,
+  TokenEndpointNode,
   TokenExchangeConfig,
   TokenExchangeNode,
 } from "../../model/token-exchange.ts";
 import { parseTimer } from "../../schema/duration.ts";
 import {
-  anyText,
+  boolean,
   choice,
   duration,
-  either,
   expression,
   type Infer,
   integer,
+  json,
   list,
   map,
   needsField,
@@ -27,11 +32,32 @@ import {
   unsupportedBut,
   type ValueCheck,
 } from "../../schema/schema.ts";
+import {
+  clientAuthSchema,
+  readClientAuth,
+  readSigner,
+  resolveClient,
+  signerFields,
+  signingKeySchema,
+} from "./client-authentication.ts";
 import { resolveExpression } from "./expressions.ts";
 import { headerNameSchema, TOKEN_PATTERN } from "./header-fields.ts";
 import { readSentPlace, sentPlaceSchema } from "./sent-credentials.ts";
+import type { FileLookup } from "./tls-files.ts";
 
 const ACCESS_TOKEN = "urn:ietf:params:oauth:token-type:access_token";
+const JWT = "urn:ietf:params:oauth:token-type:jwt";
+const ID_TOKEN = "urn:ietf:params:oauth:token-type:id_token";
+const ID_JAG = "urn:ietf:params:oauth:token-type:id-jag";
+/** Descriptions of fields that both forms have. */
+export const EXCHANGE_TEXTS = {
+  cache: "Cache of exchanged tokens, which never outlive their lifetime.",
+  prefix: "Prefix before the token, such as `Bearer `; empty by default.",
+  identityProvider: "Token endpoint of the identity provider of the users.",
+  resourceServer: "Token endpoint of the backend's authorization server.",
+  audience: "Identifier of the backend's authorization server.",
+  location: "Location of the token; `Authorization: Bearer` by default.",
+} as const;
 const MAX_TOKENS = 8192;
 const DEFAULT_LIFETIME = "300s";
 
@@ -66,10 +92,9 @@ export function exchangeFields(time: (description: string) => Schema<string>) {
       },
       {
         minProperties: 1,
-        description: "Cache of exchanged tokens, which never outlive their lifetime.",
+        description: EXCHANGE_TEXTS.cache,
       },
     ),
-    actorToken: unsupported("actor tokens"),
   };
 }
 
@@ -81,6 +106,12 @@ export function exchangeTargetSchema() {
 /** Returns the checks of the fields; `jwtBearer` is the form's name for the grant of RFC 7523. */
 export function exchangeChecks(jwtBearer: string): readonly ValueCheck[] {
   return [
+    {
+      message: '"actorToken" cannot be used with a JWT bearer grant: it is a parameter of RFC 8693',
+      field: "actorToken",
+      holds: ({ actorToken, grantType }) => actorToken === undefined || grantType !== jwtBearer,
+      cel: `!has(self.actorToken) || !has(self.grantType) || self.grantType != '${jwtBearer}'`,
+    },
     {
       message:
         '"requestedTokenType" cannot be used with a JWT bearer grant: it is a parameter of RFC 8693',
@@ -100,20 +131,53 @@ const tokenType = (description: string) =>
     examples: [ACCESS_TOKEN],
   });
 
+function tokenSourceSchema(description: string) {
+  return object(
+    {
+      header: object(
+        {
+          name: headerNameSchema,
+          prefix: shortText(EXCHANGE_TEXTS.prefix),
+        },
+        { required: ["name"], description: "In a header." },
+      ),
+      cookie: object(
+        {
+          name: shortText("The cookie's name.", { pattern: TOKEN_PATTERN, form: "a cookie name" }),
+        },
+        { required: ["name"], description: "In a cookie." },
+      ),
+      expression: choice("The token verified by a policy.", ["jwt.rawToken.unredacted()"]),
+      queryParameter: unsupportedBut("tokens in URLs", "take it from a header"),
+    },
+    { exactlyOneOf: ["header", "cookie", "expression", "queryParameter"], description },
+  );
+}
+
+function endpointFields() {
+  return {
+    host: text("Authorization server: `host:port` or a URL.", {
+      readAtStart: true,
+      examples: ["https://login.example.com"],
+    }),
+    backend: unsupportedBut("authorization servers by the name of a backend", "write its host"),
+    service: unsupported("mesh services"),
+    policies: unsupportedBut("policies of an authorization server", "write https:// in its host"),
+  };
+}
+
+const SERVERS = ["host", "backend", "service"] as const;
+
+function fileTime(description: string): Schema<string> {
+  return duration(description, { default: DEFAULT_LIFETIME, minimumDuration: "1s" });
+}
+
 /** Returns the schema of `oauthTokenExchange` in a file. */
 export function tokenExchangeSchema() {
   return object(
     {
-      ...exchangeFields((description) =>
-        duration(description, { default: DEFAULT_LIFETIME, minimumDuration: "1s" }),
-      ),
-      host: text("Authorization server: `host:port` or a URL.", {
-        readAtStart: true,
-        examples: ["https://login.example.com"],
-      }),
-      backend: unsupportedBut("authorization servers by the name of a backend", "write its host"),
-      service: unsupported("mesh services"),
-      policies: unsupportedBut("policies of an authorization server", "write https:// in its host"),
+      ...exchangeFields(fileTime),
+      ...endpointFields(),
       grantType: choice(
         "`tokenExchange` (RFC 8693), or `jwtBearer` (RFC 7523) with the client's token as assertion.",
         ["tokenExchange", "jwtBearer"],
@@ -121,67 +185,41 @@ export function tokenExchangeSchema() {
       ),
       subjectToken: object(
         {
-          source: object(
-            {
-              header: object(
-                {
-                  name: headerNameSchema,
-                  prefix: shortText(
-                    "Prefix before the token, such as `Bearer `; empty by default.",
-                  ),
-                },
-                { required: ["name"], description: "In a header." },
-              ),
-              cookie: object(
-                {
-                  name: shortText("The cookie's name.", {
-                    pattern: TOKEN_PATTERN,
-                    form: "a cookie name",
-                  }),
-                },
-                { required: ["name"], description: "In a cookie." },
-              ),
-              expression: choice("The token verified by a policy.", ["jwt.rawToken.unredacted()"]),
-              queryParameter: unsupportedBut("tokens in URLs", "take it from a header"),
-            },
-            {
-              exactlyOneOf: ["header", "cookie", "expression", "queryParameter"],
-              description:
-                "Location of the token; `Authorization: Bearer` by default, even if jwtAuth removed it from the request.",
-            },
+          source: tokenSourceSchema(
+            "Location of the token; `Authorization: Bearer` by default, even if jwtAuth removed it from the request.",
           ),
           tokenType: tokenType("Type of the token; an access token by default."),
         },
         { description: "The client's token." },
       ),
-      requestedTokenType: tokenType("Type of the requested token; the server decides by default."),
-      clientAuth: object(
+      actorToken: object(
         {
-          clientId: shortText("Client id of the gateway.", { readAtStart: true }),
-          clientSecret: either(
-            anyText({ minLength: 1, maxLength: 2048, secret: true }),
-            object({ file: text("Path of a file with the secret.") }, { required: ["file"] }),
-            { description: "Client secret of the gateway, as `${NAME}`, or `{file: PATH}`." },
+          source: tokenSourceSchema("Location of the token."),
+          tokenType: tokenType("Type of the token; an access token by default."),
+          enforceMayAct: boolean(
+            "Refuses requests unless the claim `may_act` of the client's token names claims of this one. Its type must be a JWT.",
           ),
-          method: choice(
-            "How the gateway authenticates.",
-            ["clientSecretBasic", "clientSecretPost"],
-            {
-              default: "clientSecretBasic",
-              unsupportedValues: { privateKeyJwt: "client assertions" },
-            },
-          ),
-          privateKeyJwt: unsupported("client assertions"),
         },
         {
-          required: ["clientId", "clientSecret"],
-          description: "Client credentials of the gateway at the authorization server.",
+          required: ["source"],
+          checks: [
+            {
+              message: `"enforceMayAct" requires tokenType: ${JWT}`,
+              field: "enforceMayAct",
+              holds: (value) => value.enforceMayAct !== true || value.tokenType === JWT,
+              cel: `!has(self.enforceMayAct) || !self.enforceMayAct || (has(self.tokenType) && self.tokenType == '${JWT}')`,
+            },
+          ],
+          description:
+            "Token of the party that acts for the client, such as an agent (RFC 8693). Requests without it get 401.",
         },
       ),
+      requestedTokenType: tokenType("Type of the requested token; the server decides by default."),
+      clientAuth: clientAuthSchema(),
       authorizationLocation: exchangeTargetSchema(),
     },
     {
-      exactlyOneOf: ["host", "backend", "service"],
+      exactlyOneOf: SERVERS,
       checks: [...exchangeChecks("jwtBearer"), needsField("path", "host")],
       description:
         "Exchanges the client's token at an authorization server and sends the new token to the backend. Each token is exchanged once and cached until one of the two expires. If the server refuses the client's token, the client gets 401; if the server fails, 502.",
@@ -197,34 +235,153 @@ export function tokenExchangeSchema() {
   );
 }
 
+/** Returns the schema of the scopes of the second token of `crossAppAccess`. */
+export function accessTokenScopes() {
+  return list(text("A scope.", { maxLength: 1024 }), {
+    maxItems: 64,
+    description: "Scopes of the token for the backend; `scopes` by default.",
+  });
+}
+
+/** Returns the schema of `crossAppAccess` in a file. */
+export function crossAppAccessSchema() {
+  const { audiences: _, additionalParams: __, path, scopes, ...fields } = exchangeFields(fileTime);
+  const endpoint = (description: string) =>
+    object(
+      { ...endpointFields(), path, clientAuth: clientAuthSchema() },
+      {
+        required: ["clientAuth"],
+        exactlyOneOf: SERVERS,
+        checks: [needsField("path", "host")],
+        description,
+      },
+    );
+  return object(
+    {
+      identityProvider: endpoint(EXCHANGE_TEXTS.identityProvider),
+      resourceAuthorizationServer: endpoint(EXCHANGE_TEXTS.resourceServer),
+      audience: text(EXCHANGE_TEXTS.audience, { maxLength: 1024 }),
+      scopes,
+      accessTokenScopes: accessTokenScopes(),
+      subjectToken: object(
+        {
+          source: tokenSourceSchema(
+            "Location of the token; `Authorization: Bearer` by default, even if jwtAuth removed it from the request.",
+          ),
+          tokenType: tokenType("Type of the token; an ID token by default."),
+        },
+        { description: "The client's token." },
+      ),
+      ...fields,
+    },
+    {
+      required: ["identityProvider", "resourceAuthorizationServer", "audience"],
+      description:
+        "Calls the backend with a token for the client's user, without another login (Cross App Access): the identity provider issues an identity assertion (ID-JAG) for the client's token, and the backend's authorization server a token for that. Both clients are of the gateway. Cached and refused like `oauthTokenExchange`.",
+      examples: [
+        {
+          identityProvider: {
+            host: "https://idp.example.com",
+            path: "/token",
+            clientAuth: { clientId: "gateway", clientSecret: "${IDP_SECRET}" },
+          },
+          resourceAuthorizationServer: {
+            host: "https://auth.todo.example",
+            path: "/token",
+            clientAuth: { clientId: "gateway", clientSecret: "${TODO_SECRET}" },
+          },
+          audience: "https://auth.todo.example",
+        },
+      ],
+    },
+  );
+}
+
 type Value = Infer<ReturnType<typeof tokenExchangeSchema>>;
+type CrossAppValue = Infer<ReturnType<typeof crossAppAccessSchema>>;
 
 /** Converts a validated `oauthTokenExchange` to canonical form. */
-export function readTokenExchange(value: Value, origin: Origin): TokenExchangeConfig {
-  const { clientAuth, subjectToken = {}, requestedTokenType } = value;
-  const secret = clientAuth?.clientSecret;
+export function readTokenExchange(
+  value: Value,
+  origin: Origin,
+): TokenExchangeConfig<ServerPolicies> {
+  const { subjectToken = {}, actorToken: actor, requestedTokenType } = value;
   return {
     ...sharedFields(value, origin),
-    host: value.host ?? "",
-    hostOrigin: childOf(origin, "host"),
-    client:
-      clientAuth === undefined || secret === undefined
-        ? undefined
-        : {
-            clientId: clientAuth.clientId,
-            clientSecret:
-              typeof secret === "string" || "kind" in secret
-                ? secret
-                : { kind: "path", file: secret.file },
-            method: clientAuth.method ?? "clientSecretBasic",
-            secretOrigin: childOf(origin, "clientAuth", "clientSecret"),
-          },
+    ...readEndpoint(value, origin),
     grant: value.grantType ?? "tokenExchange",
-    subject: subjectOf(subjectToken),
+    subject: readTokenSource(subjectToken.source),
     subjectType: subjectToken.tokenType ?? ACCESS_TOKEN,
+    actor: actor && {
+      source: readTokenSource(actor.source),
+      type: actor.tokenType ?? ACCESS_TOKEN,
+      mustBePermitted: actor.enforceMayAct ?? false,
+    },
     requestedType: requestedTokenType,
     target: readSentPlace(value.authorizationLocation) ?? BEARER,
   };
+}
+
+/** Converts a validated `crossAppAccess` to canonical form. */
+export function readCrossAppAccess(
+  value: CrossAppValue,
+  origin: Origin,
+): TokenExchangeConfig<ServerPolicies> {
+  const at = (part: string) => childOf(origin, part);
+  const next = value.resourceAuthorizationServer;
+  return crossAppExchange(value, origin, {
+    first: readEndpoint(value.identityProvider, at("identityProvider")),
+    next: readEndpoint(next, at("resourceAuthorizationServer")),
+    subject: readTokenSource(value.subjectToken?.source),
+    subjectType: value.subjectToken?.tokenType ?? ID_TOKEN,
+  });
+}
+
+/** Returns the exchange of `crossAppAccess`: an assertion of the identity provider, and a token for it. */
+export function crossAppExchange(
+  value: Omit<SharedValue, "audiences"> & {
+    readonly audience: string;
+    readonly accessTokenScopes?: readonly string[];
+  },
+  origin: Origin,
+  {
+    first,
+    next,
+    subject,
+    subjectType = ID_TOKEN,
+  }: {
+    readonly first: TokenEndpointConfig<ServerPolicies>;
+    readonly next: TokenEndpointConfig<ServerPolicies>;
+    readonly subject: TokenSource;
+    readonly subjectType?: string;
+  },
+): TokenExchangeConfig<ServerPolicies> {
+  const shared = sharedFields(value, origin);
+  return {
+    ...shared,
+    ...first,
+    audiences: [value.audience],
+    grant: "tokenExchange",
+    subject,
+    subjectType,
+    requestedType: ID_JAG,
+    next: { ...next, scopes: value.accessTokenScopes ?? shared.scopes },
+    target: BEARER,
+  };
+}
+
+function readEndpoint(
+  {
+    host = "",
+    path = "/",
+    clientAuth,
+  }: Pick<CrossAppValue["identityProvider"], "host" | "path"> & {
+    readonly clientAuth?: CrossAppValue["identityProvider"]["clientAuth"];
+  },
+  origin: Origin,
+): TokenEndpointConfig<ServerPolicies> {
+  const client = readClientAuth(clientAuth, childOf(origin, "clientAuth"));
+  return { host, hostOrigin: childOf(origin, "host"), path, client };
 }
 
 /** Reads the fields that both forms have, with their defaults. */
@@ -232,20 +389,12 @@ export function sharedFields(
   value: Infer<Schema<SharedValue>>,
   origin: Origin,
 ): Pick<
-  TokenExchangeConfig,
-  | "kind"
-  | "path"
-  | "audiences"
-  | "scopes"
-  | "resources"
-  | "parameters"
-  | "maxTokens"
-  | "defaultLifetime"
+  TokenExchangeConfig<ServerPolicies>,
+  "kind" | "audiences" | "scopes" | "resources" | "parameters" | "maxTokens" | "defaultLifetime"
 > {
   const { cache = {}, additionalParams = {} } = value;
   return {
     kind: "tokenExchange",
-    path: value.path ?? "/",
     audiences: value.audiences ?? [],
     scopes: value.scopes ?? [],
     resources: value.resources ?? [],
@@ -260,33 +409,41 @@ export function sharedFields(
 }
 
 interface SharedValue {
-  readonly path?: string;
   readonly audiences?: readonly string[];
   readonly scopes?: readonly string[];
   readonly resources?: readonly string[];
   readonly additionalParams?: Readonly<Record<string, string>>;
-  readonly cache?: { readonly maxEntries?: number; readonly defaultTtl?: string };
+  readonly cache?: { readonly maxEntries?: number; readonly defaultTtl?: string } | undefined;
 }
 
 /** Default place of tokens. */
 export const BEARER = { header: "authorization", prefix: "Bearer " } as const;
 
-function subjectOf({
-  source: { header, cookie } = {},
-}: NonNullable<Value["subjectToken"]>): TokenExchangeConfig["subject"] {
+/** Reads the location of a token; `Authorization: Bearer` by default. */
+export function readTokenSource(
+  source: Infer<ReturnType<typeof tokenSourceSchema>> | undefined,
+): TokenSource {
+  const { header, cookie } = source ?? {};
   if (cookie !== undefined) return { cookie: cookie.name };
   if (header === undefined) return BEARER;
   const { name, prefix = "" } = header;
   return { header: name.toLowerCase(), prefix: prefix === "" ? "" : `${prefix.trimEnd()} ` };
 }
 
+/** Services for resolving token endpoints; `connection` resolves the settings of a server. */
+interface ExchangeContext extends FileLookup, SecretContext {
+  readonly connection: (policies: ServerPolicies) => BackendConnection;
+}
+
 /** Resolves the token exchange; returns `undefined` if a mistake was reported. */
 export function resolveTokenExchange(
-  { host, hostOrigin, path, client, parameters, ...rest }: TokenExchangeConfig,
-  context: SecretContext,
-): TokenExchangeNode | undefined {
+  config: TokenExchangeConfig<ServerPolicies>,
+  context: ExchangeContext,
+): TokenExchangeNode<BackendConnection> | undefined {
   const { diagnostics } = context;
-  const server = forwardUrl(host, hostOrigin, diagnostics);
+  const { host: _, hostOrigin: __, path: ___, policies: ____, parameters, next, ...rest } = config;
+  const first = resolveEndpoint(config, context);
+  const second = next && resolveEndpoint(next, context);
   const known = parameters.map(({ name, text: source, origin }) => {
     const options = { phase: "request", slot: "value" } as const;
     const code = resolveExpression({ text: source, origin }, options, diagnostics)?.code;
@@ -300,28 +457,79 @@ export function resolveTokenExchange(
     return undefined;
   });
   const constants = known.flatMap((each) => (each === undefined ? [] : [each]));
-  if (server === undefined || constants.length < known.length) return undefined;
-  return {
-    ...rest,
-    url: below(server, path),
-    client: client && resolveClient(client, context),
-    parameters: constants,
-  };
+  if (first === undefined || constants.length < known.length) return undefined;
+  if (next === undefined) return { ...rest, ...first, parameters: constants };
+  return (
+    second && { ...rest, ...first, parameters: constants, next: { ...second, scopes: next.scopes } }
+  );
 }
 
-function resolveClient(
-  { clientId, clientSecret: secret, method, secretOrigin }: ExchangeClientConfig,
-  context: SecretContext,
-): TokenExchangeNode["client"] {
-  const clientSecret =
-    typeof secret === "string" || secret.kind === "env"
-      ? withoutLiteral(secret, secretOrigin, { field: '"clientSecret"' }, context)
-      : secret;
-  return { clientId, clientSecret, method };
+function resolveEndpoint(
+  { host, hostOrigin, path, policies, client }: TokenEndpointConfig<ServerPolicies>,
+  context: ExchangeContext,
+): TokenEndpointNode<BackendConnection> | undefined {
+  const server = forwardUrl(host, hostOrigin, context.diagnostics);
+  if (server === undefined) return undefined;
+  return {
+    url: below(server, path),
+    ...(policies && { connection: context.connection(policies) }),
+    client: client && resolveClient(client, context),
+  };
 }
 
 /** Appends a path to a server's URL. */
 function below(server: Text, path: string): Text {
   if (typeof server === "string") return `${server.replace(/\/$/, "")}${path}`;
   return { ...server, parts: [...server.parts, path] };
+}
+
+/** Returns the schema of `jwtSign` in a file. */
+export function signedTokenSchema() {
+  return object(
+    { signingKey: signingKeySchema(), ...signedTokenFields(fileTime) },
+    {
+      required: ["signingKey"],
+      description:
+        "Signs a short-lived JWT with a private key and sends it to the backend. Requests within a tenth of its lifetime, at most 30 s, share a token.",
+      examples: [
+        { signingKey: { file: "signing-key.pem" }, alg: "ES256", claims: { iss: "gateway" } },
+      ],
+    },
+  );
+}
+
+/** Returns the schemas of the fields of `jwtSign` that both forms have. */
+export function signedTokenFields(time: (description: string) => Schema<string>) {
+  return {
+    ...signerFields(),
+    claims: map(json, {
+      maxProperties: 64,
+      propertyNames: {
+        pattern: "^(?!(?:iat|exp|nbf)$)",
+        form: "a claim other than iat, exp and nbf",
+      },
+      description: "Claims of every token. `iat` and `exp` are added.",
+    }),
+    ttl: time("Lifetime of a token."),
+    location: sentPlaceSchema(EXCHANGE_TEXTS.location),
+  };
+}
+
+/** Reads `jwtSign`; `key` is its private key. */
+export function readSignedToken(
+  {
+    claims = {},
+    ttl = DEFAULT_LIFETIME,
+    location,
+    ...signer
+  }: Omit<Infer<ReturnType<typeof signedTokenSchema>>, "signingKey">,
+  key: SignedTokenConfig["signer"]["key"],
+): SignedTokenConfig {
+  return {
+    kind: "signedToken",
+    signer: readSigner(signer, key),
+    claims,
+    lifetime: parseTimer(ttl) ?? 0,
+    target: readSentPlace(location) ?? BEARER,
+  };
 }

@@ -77,6 +77,14 @@ export const fileMessages = {
       "becomes part of the bundle, so that reviews show what is offered. A Swagger 2.0 document can be converted, for " +
       "example with swagger2openapi.",
   }),
+  "no-openapi-document": message<{ url: string; file: string }>({
+    severity: "error",
+    text: ({ url }) => `the OpenAPI document ${url} has not been fetched`,
+    hint: ({ file }) => `run \`gwc lock\`, which writes it to ${file}`,
+    explanation:
+      "Builds do not read from the network, so that the same files always make the same gateway. `gwc lock` fetches the " +
+      "document once, and again with `--update`. Commit the file: its changes are changes of tools.",
+  }),
   "no-tool-lock": message<ToolLockProblem>({
     severity: "error",
     text: ({ file, problem }) => `the tool lock "${file}" cannot be read: ${problem}`,

@@ -1,26 +1,58 @@
 import { createHash } from "node:crypto";
-import { decodeJwt } from "jose";
+import { isDeepStrictEqual } from "node:util";
+import { decodeJwt, type JWTPayload } from "jose";
 import { headerValue, replaceHeader, withoutHeader } from "../../http/headers/header-list.ts";
 import { cookieValue, withoutCookie } from "../../http/headers/request-cookies.ts";
 import { CallRefused } from "../../http/upstream/credentialed-upstream.ts";
-import type { UpstreamCall, UpstreamCredential } from "../../http/upstream/upstream.ts";
+import type { Upstream, UpstreamCall, UpstreamCredential } from "../../http/upstream/upstream.ts";
 import { SECOND } from "../../process/units.ts";
 import { putCredential, type SentPlace } from "../sent-credential.ts";
+import type { ClientParameters } from "./client-assertion.ts";
 import { type ClientMethod, type OAuthClient, tokenRequest } from "./client-authentication.ts";
 import { requestTokens, TokensRefused } from "./request-tokens.ts";
 
-/** Exchange of clients' tokens for tokens of a backend. Times are in milliseconds. */
-export interface TokenExchangeSettings {
-  /** The token endpoint. */
+/** A token endpoint, and how the gateway authenticates there. */
+interface TokenEndpoint {
   readonly url: string;
+  /** Absent if the server is reached like any other. */
+  readonly server?: Upstream | undefined;
   /** Absent if requests are not authenticated. */
-  readonly client?: (OAuthClient & { readonly method: ClientMethod }) | undefined;
+  readonly client?: ExchangeClient | undefined;
+}
+
+/** OAuth client that requests the tokens: with a secret, without one, or with signed assertions. */
+type ExchangeClient =
+  | (OAuthClient & { readonly method: ClientMethod })
+  | { readonly clientId: string; readonly parameters?: ClientParameters };
+
+/** Location of a token in requests: a lower-case header with a prefix, or a cookie. */
+export type TokenSource =
+  | { readonly header: string; readonly prefix: string }
+  | { readonly cookie: string };
+
+/** Token of the party that acts for the client (RFC 8693 1.1). */
+interface ActorToken {
+  readonly source: TokenSource;
+  readonly type: string;
+  /** Whether the claim `may_act` of the client's token must permit the actor. */
+  readonly mustBePermitted: boolean;
+}
+
+/** Exchange of the first token as an assertion for that of another server (RFC 7523). */
+interface NextExchange extends TokenEndpoint {
+  readonly scopes: readonly string[];
+}
+
+/** Exchange of clients' tokens for tokens of a backend. Times are in milliseconds. */
+export interface TokenExchangeSettings extends TokenEndpoint {
   /** RFC 8693, or RFC 7523 with the client's token as the assertion. */
   readonly grant: "tokenExchange" | "jwtBearer";
-  /** Location of the client's token: a lower-case header with a prefix, or a cookie. */
-  readonly subject:
-    | { readonly header: string; readonly prefix: string }
-    | { readonly cookie: string };
+  /** Location of the client's token. */
+  readonly subject: TokenSource;
+  /** Absent if nobody acts for the client. */
+  readonly actor?: ActorToken | undefined;
+  /** Server that takes the first token as an assertion; absent if that token is for the backend. */
+  readonly next?: NextExchange | undefined;
   /** Token types of RFC 8693: URIs. */
   readonly subjectType: string;
   readonly requestedType?: string | undefined;
@@ -41,6 +73,12 @@ const MARGIN = 5 * SECOND;
 /** Time for which a refusal is cached. */
 const REFUSAL_TIME = 5 * SECOND;
 
+/** Tokens of a request. */
+interface GivenTokens {
+  readonly subject: string;
+  readonly actor: string | undefined;
+}
+
 /**
  * Sends the backend a token that the token endpoint issues for the client's token, instead of the client's. Concurrent
  * requests share one exchange, which is repeated when the new or the client's token expires. Clients get a 401 without a
@@ -48,17 +86,35 @@ const REFUSAL_TIME = 5 * SECOND;
  */
 export function exchangeCredential(settings: TokenExchangeSettings): UpstreamCredential {
   const tokens = new ExchangedTokens(settings);
-  const { subject, target } = settings;
+  const { subject, actor, target } = settings;
   return async (call) => {
-    const token = subjectIn(call, subject);
+    const token = tokenIn(call, subject);
     if (token === undefined) throw unauthorized("there is no token to exchange");
-    const value = await tokens.for(token);
-    stripSubject(call, subject);
+    const acting = actor && tokenIn(call, actor.source);
+    if (actor !== undefined) {
+      if (acting === undefined) throw unauthorized("there is no token of an actor");
+      if (actor.mustBePermitted && !mayAct(token, acting))
+        throw unauthorized("the client's token does not permit this actor");
+    }
+    const value = await tokens.for({ subject: token, actor: acting });
+    stripToken(call, subject);
+    if (actor !== undefined) stripToken(call, actor.source);
     putCredential(call, target, value);
   };
 }
 
-/** Cache of tokens by the digest of the client's token. Evicts the least recently used one. */
+/** Whether each member of `may_act` is a claim of the actor (RFC 8693 4.4). Server and client policies verify the tokens. */
+function mayAct(subject: string, actor: string): boolean {
+  const { may_act: permitted } = claimsOf(subject);
+  if (typeof permitted !== "object" || permitted === null || Array.isArray(permitted)) return false;
+  const claims = claimsOf(actor);
+  const wanted = Object.entries(permitted);
+  return (
+    wanted.length > 0 && wanted.every(([name, value]) => isDeepStrictEqual(claims[name], value))
+  );
+}
+
+/** Cache of tokens by the digest of the given tokens. Evicts the least recently used one. */
 class ExchangedTokens {
   readonly #settings: TokenExchangeSettings;
   readonly #held = new Map<string, Exchange>();
@@ -67,12 +123,13 @@ class ExchangedTokens {
     this.#settings = settings;
   }
 
-  for(subject: string): Promise<string> {
-    const key = createHash("sha256").update(subject).digest("base64");
+  for(given: GivenTokens): Promise<string> {
+    // A token is for one client and one actor. Neither token can contain the separator.
+    const text = [given.subject, given.actor].join("\n");
+    const key = createHash("sha256").update(text).digest("base64");
     const known = this.#held.get(key);
     this.#held.delete(key);
-    const held =
-      known !== undefined && Date.now() < known.end ? known : this.#exchange(subject, key);
+    const held = known !== undefined && Date.now() < known.end ? known : this.#exchange(given, key);
     this.#held.set(key, held);
     const [oldest] = this.#held.keys();
     // An exchange in flight is shared even without caching.
@@ -81,9 +138,9 @@ class ExchangedTokens {
     return held.token;
   }
 
-  #exchange(subject: string, key: string): Exchange {
+  #exchange(given: GivenTokens, key: string): Exchange {
     const exchange: Exchange = {
-      token: this.#token(subject, (end) => this.#keep(key, exchange, end)),
+      token: this.#token(given, (end) => this.#keep(key, exchange, end)),
       end: Number.POSITIVE_INFINITY,
     };
     return exchange;
@@ -94,11 +151,11 @@ class ExchangedTokens {
     if (exchange.end <= Date.now() && this.#held.get(key) === exchange) this.#held.delete(key);
   }
 
-  async #token(subject: string, keep: (end: number) => void): Promise<string> {
+  async #token(given: GivenTokens, keep: (end: number) => void): Promise<string> {
     try {
-      const { token, lifetime } = await exchange(subject, this.#settings);
+      const { token, lifetime } = await exchange(given, this.#settings);
       const end = Date.now() + (lifetime ?? this.#settings.defaultLifetime) - MARGIN;
-      keep(Math.min(end, endOfToken(subject)));
+      keep(Math.min(end, endOfToken(given.subject), endOfToken(given.actor)));
       return token;
     } catch (error) {
       const isRefusal = error instanceof TokensRefused && isAboutSubject(error);
@@ -117,21 +174,27 @@ interface Exchange {
   end: number;
 }
 
+/** A token as issued, with its lifetime in milliseconds if the server reports it. */
+interface IssuedToken {
+  readonly token: string;
+  readonly lifetime: number | undefined;
+}
+
+type Form = readonly (readonly [name: string, value: string])[];
+
 async function exchange(
-  subject: string,
+  { subject, actor }: GivenTokens,
   settings: TokenExchangeSettings,
-): Promise<{ readonly token: string; readonly lifetime: number | undefined }> {
-  const { url, client, grant, requestedType } = settings;
-  const own: readonly (readonly [string, string])[] =
+): Promise<IssuedToken> {
+  const { grant, requestedType, next } = settings;
+  const own: Form =
     grant === "jwtBearer"
-      ? [
-          ["grant_type", "urn:ietf:params:oauth:grant-type:jwt-bearer"],
-          ["assertion", subject],
-        ]
+      ? assertionForm(subject)
       : [
           ["grant_type", "urn:ietf:params:oauth:grant-type:token-exchange"],
           ["subject_token", subject],
           ["subject_token_type", settings.subjectType],
+          ...(actor === undefined ? [] : actorForm(actor, settings.actor)),
           ...(requestedType === undefined
             ? []
             : [["requested_token_type", requestedType] as const]),
@@ -140,19 +203,59 @@ async function exchange(
     ...own,
     ...settings.audiences.map((audience) => ["audience", audience] as const),
     ...settings.resources.map((resource) => ["resource", resource] as const),
-    ...(settings.scopes.length === 0 ? [] : [["scope", settings.scopes.join(" ")] as const]),
+    ...scopeForm(settings.scopes),
     ...settings.parameters,
   ];
-  const response = await requestTokens(tokenRequest(url, form, client));
-  const { access_token: token, expires_in: seconds, issued_token_type: issued } = response;
+  const issued = await issuedToken(settings, form, requestedType);
+  if (next === undefined) return issued;
+  const second = [...assertionForm(issued.token), ...scopeForm(next.scopes)];
+  return issuedToken(next, second, undefined);
+}
+
+function assertionForm(assertion: string): Form {
+  return [
+    ["grant_type", "urn:ietf:params:oauth:grant-type:jwt-bearer"],
+    ["assertion", assertion],
+  ];
+}
+
+function actorForm(token: string, actor: ActorToken | undefined): Form {
+  return [
+    ["actor_token", token],
+    ["actor_token_type", actor?.type ?? ""],
+  ];
+}
+
+function scopeForm(scopes: readonly string[]): Form {
+  return scopes.length === 0 ? [] : [["scope", scopes.join(" ")]];
+}
+
+/** Requests a token. Throws an Error unless it has the requested type. */
+async function issuedToken(
+  { url, server, client }: TokenEndpoint,
+  form: Form,
+  requestedType: string | undefined,
+): Promise<IssuedToken> {
+  const isSecret = client !== undefined && "clientSecret" in client;
+  const more = client === undefined || isSecret ? [] : await clientForm(client);
+  const secret = isSecret ? client : undefined;
+  const response = await requestTokens(tokenRequest(url, [...form, ...more], secret, server));
+  const { access_token: token, expires_in: seconds, issued_token_type: type } = response;
   if (typeof token !== "string" || !/^[\x21-\x7e]+$/.test(token)) {
     throw new Error("the response has no token");
   }
-  if (requestedType !== undefined && issued !== undefined && issued !== requestedType) {
+  if (requestedType !== undefined && type !== undefined && type !== requestedType) {
     throw new Error("the token has another type than requested");
   }
   const hasLifetime = typeof seconds === "number" && seconds > 0;
   return { token, lifetime: hasLifetime ? seconds * SECOND : undefined };
+}
+
+async function clientForm({
+  clientId,
+  parameters,
+}: Exclude<ExchangeClient, OAuthClient>): Promise<Form> {
+  return parameters === undefined ? [["client_id", clientId]] : parameters(clientId);
 }
 
 /** Whether a refusal is about the client's token (RFC 6749 5.2, RFC 8693 2.2.2). Other errors are not the client's fault. */
@@ -164,33 +267,35 @@ function isAboutSubject({ word }: TokensRefused): boolean {
  * Returns the expiry of a token in milliseconds since 1970; never for a token without it. The unverified claim can only
  * shorten the lifetime.
  */
-function endOfToken(token: string): number {
+function endOfToken(token: string | undefined): number {
+  const { exp } = token === undefined ? {} : claimsOf(token);
+  return exp === undefined ? Number.POSITIVE_INFINITY : exp * SECOND;
+}
+
+/** Returns the unverified claims of a token; none if it is not a JWT. */
+function claimsOf(token: string): JWTPayload {
   try {
-    const { exp } = decodeJwt(token);
-    return exp === undefined ? Number.POSITIVE_INFINITY : exp * SECOND;
+    return decodeJwt(token);
   } catch {
-    return Number.POSITIVE_INFINITY;
+    return {};
   }
 }
 
-function subjectIn(
-  { headers }: UpstreamCall,
-  subject: TokenExchangeSettings["subject"],
-): string | undefined {
-  if ("cookie" in subject) return cookieValue(headerValue(headers, "cookie"), subject.cookie);
-  const value = headerValue(headers, subject.header);
-  const { prefix } = subject;
+function tokenIn({ headers }: UpstreamCall, source: TokenSource): string | undefined {
+  if ("cookie" in source) return cookieValue(headerValue(headers, "cookie"), source.cookie);
+  const value = headerValue(headers, source.header);
+  const { prefix } = source;
   if (value?.slice(0, prefix.length).toLowerCase() !== prefix.toLowerCase()) return undefined;
   const token = value.slice(prefix.length).trim();
   return token === "" ? undefined : token;
 }
 
-function stripSubject({ headers }: UpstreamCall, subject: TokenExchangeSettings["subject"]): void {
-  if ("header" in subject) {
-    headers.splice(0, headers.length, ...withoutHeader(headers, subject.header));
+function stripToken({ headers }: UpstreamCall, source: TokenSource): void {
+  if ("header" in source) {
+    headers.splice(0, headers.length, ...withoutHeader(headers, source.header));
     return;
   }
-  const others = withoutCookie(headerValue(headers, "cookie") ?? "", subject.cookie);
+  const others = withoutCookie(headerValue(headers, "cookie") ?? "", source.cookie);
   if (others !== "") replaceHeader(headers, "cookie", others);
   else headers.splice(0, headers.length, ...withoutHeader(headers, "cookie"));
 }

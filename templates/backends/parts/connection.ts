@@ -12,7 +12,12 @@ import type {
 } from "../../../compiler/model/connections.ts";
 import type { SentCredentialNode } from "../../../compiler/model/sent-credentials.ts";
 import type { MountedFile, Text } from "../../../compiler/model/texts.ts";
-import type { TokenExchangeNode } from "../../../compiler/model/token-exchange.ts";
+import type {
+  ExchangeClientNode,
+  SignedTokenNode,
+  TokenEndpointNode,
+  TokenExchangeNode,
+} from "../../../compiler/model/token-exchange.ts";
 import type { KeepAliveSettings } from "../../../runtime/net/connection-settings.ts";
 import { code, join, literal } from "../../code/code.ts";
 import { filePath } from "../../code/file-path.ts";
@@ -68,7 +73,7 @@ export function upstreamSettings(
   connection: BackendConnection,
   credential?: Printable,
 ): Readonly<Record<string, Printable | undefined>> {
-  const { credentials, tokenExchange, movedToken, sent = [] } = connection;
+  const { credentials, tokenExchange, signedToken, movedToken, sent = [] } = connection;
   // Signatures cover the other credentials.
   const all = [
     ...(credential === undefined ? [] : [credential]),
@@ -76,6 +81,7 @@ export function upstreamSettings(
       ? []
       : [code`${imported(SENT, "movedToken")}(${literal({ ...movedToken })})`]),
     ...(tokenExchange === undefined ? [] : [exchangeCode(tokenExchange)]),
+    ...(signedToken === undefined ? [] : [signedTokenCode(signedToken)]),
     ...sent.map(sentCode),
     ...(credentials === undefined ? [] : [cloudCredential(credentials, url)]),
   ];
@@ -105,26 +111,63 @@ function isText(value: Text | MountedFile): value is Text {
 }
 
 /** Writes the exchange of the client's token. */
-function exchangeCode({
-  kind: _,
-  url,
-  client,
-  subject,
-  target,
-  parameters,
-  ...rest
-}: TokenExchangeNode): Code {
+function exchangeCode(node: TokenExchangeNode<BackendConnection>): Code {
+  const { kind: _, url: __, client: ___, connection: ____, ...fields } = node;
+  const { subject, target, actor, next, parameters, ...rest } = fields;
   const settings = {
     ...rest,
-    url: upstreamUrl(url, false),
-    client: client && { ...client, clientSecret: clientSecretCode(client.clientSecret) },
+    ...endpointSettings(node),
     subject: { ...subject },
+    actor: actor && { ...actor, source: { ...actor.source } },
+    next: next && { ...endpointSettings(next), scopes: next.scopes },
     target: { ...target },
     parameters: parameters.map(([label, value]) => [label, value]),
     defaultLifetime: milliseconds(rest.defaultLifetime),
   };
   const exchange = imported("gwc/runtime/auth/oauth/token-exchange", "exchangeCredential");
   return code`${exchange}(${literal(settings)})`;
+}
+
+function endpointSettings({ url, connection, client }: TokenEndpointNode<BackendConnection>) {
+  return {
+    url: upstreamUrl(url, false),
+    server: connection && upstreamCode(url, connection),
+    client: client && clientSettings(client),
+  };
+}
+
+function clientSettings(client: ExchangeClientNode): Readonly<Record<string, Printable>> {
+  const { clientId } = client;
+  switch (client.kind) {
+    case "public":
+      return { clientId };
+    case "secret":
+      return { clientId, clientSecret: clientSecretCode(client.secret), method: client.method };
+    case "assertion": {
+      const sign = imported("gwc/runtime/auth/oauth/client-assertion", "clientAssertion");
+      const settings = { ...signerSettings(client.signer), audience: client.audience };
+      return { clientId, parameters: code`${sign}(${literal(settings)})` };
+    }
+  }
+}
+
+function signedTokenCode({ signer, claims, lifetime, target }: SignedTokenNode): Code {
+  const settings = {
+    ...signerSettings(signer),
+    claims,
+    lifetime: milliseconds(lifetime),
+    target: { ...target },
+  };
+  return code`${imported(SIGNED, "signedToken")}(${literal(settings)})`;
+}
+
+const SIGNED = "gwc/runtime/auth/signed-jwt";
+
+function signerSettings({ key, algorithm, keyId }: SignedTokenNode["signer"]) {
+  const [open, from] = isText(key)
+    ? (["signingKey", literal(key)] as const)
+    : (["signingKeyFile", filePath(key)] as const);
+  return { key: code`${imported(SIGNED, open)}(${from}, ${literal(algorithm)})`, algorithm, keyId };
 }
 
 /** Writes the secret of a client; changes of a file are reloaded. */
@@ -140,6 +183,7 @@ export function connectionSettings({
   isPassthrough: _,
   credentials: __,
   tokenExchange: ___,
+  signedToken: ______,
   sent: ____,
   movedToken: _____,
   keepAlive,

@@ -398,6 +398,14 @@ const knownLogin = {
   jwks: { inline: keySet("a") },
 };
 const exchange = { host: "127.0.0.1:9000" };
+const clientAuth = { clientId: "aa", clientSecret: "${AA}" };
+const assertion = { method: "privateKeyJwt", signingKey: "${AA}", assertionAudience: "aa" };
+const crossing = {
+  identityProvider: { ...exchange, clientAuth },
+  resourceAuthorizationServer: { host: "127.0.0.1:9002", clientAuth },
+  audience: "aa",
+  scopes: ["aa"],
+};
 const application = { tenant_id: "aa", client_id: "bb", client_secret: "${AA}" };
 const azureOpenAI = { endpoint: "a.test", deploymentName: "d", apiVersion: "v1" };
 const places = [{ header: { name: "x-a" } }, { queryParameter: { name: "a" } }];
@@ -528,8 +536,16 @@ export const known: KnownValues = {
   "oauthTokenExchange.subjectToken": [{ source: { cookie: { name: "aa" } } }],
   "subjectToken.tokenType": ["urn:aa", "urn:bb"],
   "oauthTokenExchange.requestedTokenType": ["urn:aa", "urn:bb"],
-  "oauthTokenExchange.clientAuth": [{ clientId: "aa", clientSecret: "${AA}" }],
+  clientAuth: [clientAuth, { clientId: "aa", ...assertion }],
   "clientAuth.clientSecret": [...secret, { file: "a.json" }],
+  "clientAuth.method": ["clientSecretPost"],
+  "clientAuth.signingKey": [...secret, { file: "a.json" }],
+  signingKey: [...secret, { file: "a.json" }],
+  actorToken: [{ source: { cookie: { name: "aa" } } }],
+  "actorToken.tokenType": ["urn:ietf:params:oauth:token-type:jwt", "urn:bb"],
+  crossAppAccess: [crossing],
+  jwtSign: [{ signingKey: "${AA}" }],
+  "jwtSign.location": places,
   "oauthTokenExchange.additionalParams.*": ["'a'", "'b'"],
   "backendAuth.aws": [
     {

@@ -26,6 +26,9 @@ const LABELS =
 /** Any other route and its policies, by the same schema: a bind's route stands for them. */
 const LIKE_A_ROUTE =
   /^(?:(?:llm|mcp)\.policies|(?:routeGroups\.\[\]\.)?routes\.\[\]|tcpRoutes\.\[\]|policies\.\[\]\.policy)\.(?!gateways\b)/;
+/** Credentials of backends with many fields: those of a bind's route stand for the others. */
+const LIKE_CREDENTIALS =
+  /^(?!binds\.\[\]\.listeners\.\[\]\.routes\.\[\]\.policies\.backendAuth\.).*\.(?:crossAppAccess|jwtSign|oauthTokenExchange\.(?:actorToken|clientAuth))\b/;
 /** Policies of a gateway, by the same schema: those of a bind's listener stand for them. */
 const LIKE_A_LISTENER = new RegExp(
   `^gateways\\.\\*\\.(?:listeners\\.\\[\\]\\.)?(?:${Object.keys(listenerPolicyFields()).join("|")})\\.`,
@@ -43,14 +46,18 @@ const EMPTY_CHOICES =
 /** By what others have too, it is put to the question there. */
 function isRepeated(path: readonly Step[]): boolean {
   const name = path.join(".");
-  return [LIKE_A_ROUTE, LIKE_A_LISTENER, REPEATED].some((each) => each.test(name));
+  return [LIKE_A_ROUTE, LIKE_A_LISTENER, LIKE_CREDENTIALS, REPEATED].some((each) =>
+    each.test(name),
+  );
 }
 
 function isMisplaced({ path }: SchemaField): boolean {
   return told.some(([part]) => path.join(".").includes(part));
 }
 
-const everywhere = leavesOf(schema);
+const everywhere = leavesOf(schema).filter(
+  ({ path }) => !LIKE_CREDENTIALS.test(path.join(".")),
+);
 const misplaced = everywhere
   .filter(isMisplaced)
   .map(({ path }) => placed(schema, {}, path, null, known));

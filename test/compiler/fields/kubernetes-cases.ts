@@ -488,7 +488,32 @@ export const known: KnownValues = {
   "traffic.apiKeyAuthentication": [{ secretRef: { name: "a" } }],
   oauthTokenExchange: [{ url: "https://a.test/token" }],
   "oauthTokenExchange.url": ["https://a.test/one", "https://a.test/two"],
-  "oauthTokenExchange.clientAuth": [{ clientId: "aa", secretRef: { name: "a" } }],
+  clientAuth: [
+    { clientId: "aa", secretRef: { name: "a" } },
+    {
+      clientId: "aa",
+      method: "PrivateKeyJwt",
+      privateKeyJwt: { signingKeyRef: { name: "a" }, assertionAudience: "aa" },
+    },
+  ],
+  "clientAuth.method": ["ClientSecretPost"],
+  actorToken: [{ source: { cookie: { name: "aa" } } }],
+  "actorToken.tokenType": ["Jwt", "IdToken"],
+  crossAppAccess: [
+    {
+      identityProvider: {
+        url: "https://a.test/token",
+        clientAuth: { clientId: "aa", secretRef: { name: "a" } },
+      },
+      resourceAuthorizationServer: {
+        url: "https://b.test/token",
+        clientAuth: { clientId: "aa", secretRef: { name: "a" } },
+      },
+      audience: "aa",
+      scopes: ["aa"],
+    },
+  ],
+  jwtSign: [{ signingKeyRef: { name: "a" } }],
   "oauthTokenExchange.additionalParams.*": ["'a'", "'b'"],
   "urlRewrite.path": pathChanges,
   "requestRedirect.path": pathChanges,

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { parseAllDocuments } from "yaml";
+import { DOCUMENTS } from "../../../compiler/backends/mcp/openapi-copy.ts";
 import { type Host, memoryHost, realHost } from "../../../compiler/host.ts";
 import { checkInput } from "../../../compiler/inspect/check-input.ts";
 
@@ -13,6 +14,10 @@ export interface MeasuredFile {
   readonly errors: readonly string[];
 }
 
+const FETCHED = JSON.stringify({
+  openapi: "3.0.0",
+  paths: { "/a": { get: { operationId: "a" } } },
+});
 /** Top-level fields of which a standalone file has at least one. */
 const STANDALONE = new Set(["binds", "gateways", "llm", "mcp", "routes", "tcpRoutes"]);
 const OWN_GROUP = /^apiVersion:\s*["']?(gateway\.networking\.k8s\.io|agentgateway\.dev)\//m;
@@ -67,6 +72,8 @@ function hostOf([root, ...others]: readonly [string, ...string[]], host: Host): 
   return {
     ...host,
     readText: (file) => {
+      // Documents that `gwc lock` fetches.
+      if (file.includes(`${DOCUMENTS}/`)) return { kind: "text", text: FETCHED };
       const read = host.readText(file);
       if (read.kind === "text") return read;
       const parts = path.relative(root, path.resolve(file)).split(path.sep);

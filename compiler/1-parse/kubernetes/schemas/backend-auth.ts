@@ -1,16 +1,27 @@
+import { signerFields } from "../../../backends/parts/client-authentication.ts";
 import {
   AZURE_SCOPE,
   awsFields,
   awsRoleChecks,
   awsService,
 } from "../../../backends/parts/cloud-schema.ts";
+import { headerNameSchema } from "../../../backends/parts/header-fields.ts";
 import { sentPlaceSchema } from "../../../backends/parts/sent-credentials.ts";
 import {
+  accessTokenScopes,
+  EXCHANGE_TEXTS,
   exchangeChecks,
   exchangeFields,
   exchangeTargetSchema,
+  signedTokenFields,
 } from "../../../backends/parts/token-exchange.ts";
-import { localObject, secretEntry, span, tinyText } from "../../../manifests/field-types.ts";
+import {
+  backendReference,
+  localObject,
+  secretEntry,
+  span,
+  tinyText,
+} from "../../../manifests/field-types.ts";
 import {
   anyText,
   choice,
@@ -23,49 +34,205 @@ import {
   unsupportedBut,
 } from "../../../schema/schema.ts";
 
+const time = (description: string) => span(`${description} 5m by default.`);
+
+/** Returns the schema of the location of a token in the client's requests. */
+function tokenSource(description: string) {
+  return object(
+    {
+      header: object(
+        {
+          name: headerNameSchema,
+          prefix: shortText(EXCHANGE_TEXTS.prefix),
+        },
+        { required: ["name"], description: "In a header." },
+      ),
+      cookie: object(
+        { name: shortText("The cookie's name.") },
+        { required: ["name"], description: "In a cookie." },
+      ),
+      queryParameter: unsupportedBut("tokens in URLs", "take it from a header"),
+      expression: unsupportedBut("expressions that find a token", "name a header or a cookie"),
+    },
+    { exactlyOneOf: ["header", "cookie", "queryParameter", "expression"], description },
+  );
+}
+
+const TOKEN_TYPES = "AccessToken, Jwt, IdToken, or a URI";
+
+const cache = object(
+  { inMemory: exchangeFields(time).cache },
+  { description: EXCHANGE_TEXTS.cache },
+);
+
+const endpointFields = {
+  path: exchangeFields(time).path,
+  url: text("The token endpoint.", { format: "url", maxLength: 2048 }),
+  backendRef: backendReference(
+    "Server of the token endpoint: a Service or a static GatewayBackend.",
+  ),
+};
+
+const OF_ENDPOINT = {
+  exactlyOneOf: ["url", "backendRef"],
+  checks: [
+    {
+      message: '"path" requires "backendRef": a "url" has its own path',
+      field: "path",
+      needs: "backendRef",
+      holds: (value: Readonly<Record<string, unknown>>) =>
+        value.path === undefined || value.backendRef !== undefined,
+      cel: "!has(self.path) || has(self.backendRef)",
+    },
+  ],
+} as const;
+
+const clientAuth = object(
+  {
+    clientId: shortText("The gateway's name there."),
+    secretRef: secretEntry("A Secret with the client secret.", "clientSecret"),
+    method: choice(
+      "How the client authenticates. ClientSecretPost without a Secret only sends the client id.",
+      ["ClientSecretBasic", "ClientSecretPost", "PrivateKeyJwt"],
+    ),
+    privateKeyJwt: object(
+      {
+        signingKeyRef: secretEntry("A Secret with a private key (PEM).", "signingKey"),
+        ...signerFields(),
+        assertionAudience: text("Audience of the assertion, usually the token endpoint.", {
+          maxLength: 1024,
+        }),
+        certificateRef: unsupported("certificates in client assertions"),
+        certificateHeader: unsupported("certificates in client assertions"),
+      },
+      {
+        required: ["signingKeyRef", "assertionAudience"],
+        description: "Assertions that the gateway signs (RFC 7523).",
+      },
+    ),
+  },
+  {
+    required: ["clientId"],
+    checks: [
+      {
+        message: '"privateKeyJwt" and method: PrivateKeyJwt require each other',
+        holds: ({ method, privateKeyJwt }) =>
+          (privateKeyJwt !== undefined) === (method === "PrivateKeyJwt"),
+        cel: "has(self.privateKeyJwt) == (has(self.method) && self.method == 'PrivateKeyJwt')",
+      },
+      {
+        message: '"secretRef" cannot be combined with "privateKeyJwt"',
+        field: "secretRef",
+        holds: ({ secretRef, privateKeyJwt }) =>
+          secretRef === undefined || privateKeyJwt === undefined,
+        cel: "!has(self.secretRef) || !has(self.privateKeyJwt)",
+      },
+      {
+        message: '"secretRef" is required, except with method: ClientSecretPost or PrivateKeyJwt',
+        holds: ({ secretRef, method }) =>
+          secretRef !== undefined || method === "ClientSecretPost" || method === "PrivateKeyJwt",
+        cel: "has(self.secretRef) || (has(self.method) && self.method != 'ClientSecretBasic')",
+      },
+    ],
+    description: "OAuth client that requests the tokens.",
+  },
+);
+
+/** Type of a valid `clientAuth`. */
+export type ClientAuthValue = Infer<typeof clientAuth>;
+
 /** `OAuthTokenExchange`, as in agentgateway's resources. */
 export const oauthTokenExchange = object(
   {
-    ...exchangeFields((description) => span(`${description} 5m by default.`)),
-    path: unsupportedBut("paths with a backendRef", "add it to the url"),
-    url: text("The token endpoint.", { format: "url", maxLength: 2048 }),
-    backendRef: unsupportedBut("token endpoints by reference", "set its url"),
+    ...exchangeFields(time),
+    ...endpointFields,
+    cache,
     grantType: choice("TokenExchange: RFC 8693; JwtBearer: RFC 7523.", [
       ...(["TokenExchange", "JwtBearer"] as const),
     ]),
     subjectToken: object(
       {
-        source: unsupportedBut("tokens from other places", "it is read from Authorization"),
-        tokenType: tinyText("AccessToken, Jwt, IdToken, or a URI; an access token by default."),
+        source: tokenSource(EXCHANGE_TEXTS.location),
+        tokenType: tinyText(`${TOKEN_TYPES}; an access token by default.`),
       },
       { description: "The client's token." },
     ),
-    requestedTokenType: choice("Type of the requested token.", ["AccessToken", "Jwt", "IdToken"]),
-    clientAuth: object(
+    actorToken: object(
       {
-        clientId: shortText("The gateway's name there."),
-        secretRef: secretEntry("A Secret with the client secret.", "clientSecret"),
-        method: choice(
-          "How the client authenticates with the secret.",
-          ["ClientSecretBasic", "ClientSecretPost"],
-          {
-            unsupportedValues: { PrivateKeyJwt: "client assertions" },
-          },
+        source: tokenSource("Location of the token."),
+        tokenType: tinyText(`${TOKEN_TYPES}; an access token by default.`),
+        mayAct: choice(
+          "Required: refuses requests unless the claim `may_act` of the client's token names claims of this one, which must be a Jwt.",
+          ["Required"],
         ),
-        privateKeyJwt: unsupported("client assertions"),
       },
       {
-        required: ["clientId", "secretRef"],
-        description: "OAuth client that requests the tokens.",
+        required: ["source"],
+        checks: [
+          {
+            message: '"mayAct" requires tokenType: Jwt',
+            field: "mayAct",
+            holds: (value) => value.mayAct === undefined || value.tokenType === "Jwt",
+            cel: "!has(self.mayAct) || (has(self.tokenType) && self.tokenType == 'Jwt')",
+          },
+        ],
+        description:
+          "Token of the party that acts for the client, such as an agent. Requests without it get 401.",
       },
     ),
+    requestedTokenType: choice("Type of the requested token.", ["AccessToken", "Jwt", "IdToken"]),
+    clientAuth,
     location: exchangeTargetSchema(),
   },
   {
-    exactlyOneOf: ["url", "backendRef"],
-    checks: [...exchangeChecks("JwtBearer")],
+    ...OF_ENDPOINT,
+    checks: [...OF_ENDPOINT.checks, ...exchangeChecks("JwtBearer")],
     description:
       "Exchanges the client's token for another one at an authorization server (RFC 8693).",
+  },
+);
+
+const crossAppEndpoint = (description: string) =>
+  object(
+    { ...endpointFields, clientAuth },
+    { ...OF_ENDPOINT, required: ["clientAuth"], description },
+  );
+
+const { scopes, resources } = exchangeFields(time);
+
+/** `CrossAppAccessAuth`, as in agentgateway's resources. */
+export const crossAppAccess = object(
+  {
+    identityProvider: crossAppEndpoint(EXCHANGE_TEXTS.identityProvider),
+    resourceAuthorizationServer: crossAppEndpoint(EXCHANGE_TEXTS.resourceServer),
+    audience: text(EXCHANGE_TEXTS.audience, { maxLength: 1024 }),
+    scopes,
+    resources,
+    accessTokenScopes: accessTokenScopes(),
+    subjectToken: object(
+      {
+        source: tokenSource(EXCHANGE_TEXTS.location),
+        tokenType: tinyText(`${TOKEN_TYPES}; an ID token by default.`),
+      },
+      { description: "The client's token." },
+    ),
+    cache,
+  },
+  {
+    required: ["identityProvider", "resourceAuthorizationServer", "audience"],
+    description:
+      "Calls the backend with a token for the client's user, without another login (Cross App Access).",
+  },
+);
+
+const jwtSign = object(
+  {
+    signingKeyRef: secretEntry("A Secret with a private key (PEM, RSA or EC).", "signingKey"),
+    ...signedTokenFields(time),
+  },
+  {
+    required: ["signingKeyRef"],
+    description: "Signs a short-lived JWT with a private key and sends it to the backend.",
   },
 );
 
@@ -105,6 +272,7 @@ export type AzureAuthValue = Infer<typeof azure>;
 
 const MAIN_CREDENTIALS = [
   ...(["key", "secretRef", "passthrough", "aws", "azure", "gcp", "oauthTokenExchange"] as const),
+  ...(["crossAppAccess", "jwtSign"] as const),
 ];
 
 /** `BackendAuth`. */
@@ -168,6 +336,8 @@ export const backendAuth = object(
     ),
     azure,
     oauthTokenExchange,
+    crossAppAccess,
+    jwtSign,
   },
   {
     atMostOneOf: MAIN_CREDENTIALS,

@@ -1,20 +1,33 @@
 import {
   type AzureAuthValue,
   backendAuth,
+  type ClientAuthValue,
+  type crossAppAccess,
   type oauthTokenExchange,
 } from "../../../1-parse/kubernetes/schemas/backend-auth.ts";
+import { readSigner } from "../../../backends/parts/client-authentication.ts";
 import { AZURE_SCOPE } from "../../../backends/parts/cloud-schema.ts";
 import { readAwsRole } from "../../../backends/parts/read-connection.ts";
 import { readSentPlace } from "../../../backends/parts/sent-credentials.ts";
-import { BEARER, sharedFields } from "../../../backends/parts/token-exchange.ts";
+import {
+  BEARER,
+  crossAppExchange,
+  readSignedToken,
+  readTokenSource,
+  sharedFields,
+} from "../../../backends/parts/token-exchange.ts";
 import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
 import type { Manifest } from "../../../manifests/manifests.ts";
 import type { AwsKeyTexts, AzureAuthConfig } from "../../../model/cloud-credentials.ts";
 import type { SecretContent } from "../../../model/secret-contents.ts";
 import type { SentCredentialConfig } from "../../../model/sent-credentials.ts";
-import type { BackendAuthConfig } from "../../../model/server-policies.ts";
+import type { BackendAuthConfig, ServerPolicies } from "../../../model/server-policies.ts";
 import type { MountedFile } from "../../../model/texts.ts";
-import type { TokenExchangeConfig } from "../../../model/token-exchange.ts";
+import type {
+  ExchangeClientConfig,
+  TokenEndpointConfig,
+  TokenExchangeConfig,
+} from "../../../model/token-exchange.ts";
 import { type Infer, validated } from "../../../schema/schema.ts";
 import { secretFiles, secretHasKey } from "../inventory/secrets.ts";
 import type { FieldValue } from "../policies/merge.ts";
@@ -50,12 +63,26 @@ function readMainAuth(
   context: PolicyContext,
 ): BackendAuthConfig {
   const { origin } = use;
-  const { aws, azure, gcp, oauthTokenExchange: exchange } = others;
+  const { aws, azure, gcp, oauthTokenExchange: exchange, crossAppAccess: access, jwtSign } = others;
   const below = (...path: readonly string[]): SecretPlace => ({
     ...use,
     origin: childOf(origin, ...path),
   });
-  if (exchange !== undefined) return readExchange(exchange, below("oauthTokenExchange"), context);
+  // A missing or invalid endpoint has already been reported.
+  const withoutToken: BackendAuthConfig = { kind: "passthrough", origin };
+  if (exchange !== undefined) {
+    const found = readExchange(exchange, below("oauthTokenExchange"), context);
+    return found === undefined ? withoutToken : { ...found, origin };
+  }
+  if (access !== undefined) {
+    const found = readCrossApp(access, below("crossAppAccess"), context);
+    return found === undefined ? withoutToken : { ...found, origin };
+  }
+  if (jwtSign !== undefined) {
+    const { signingKeyRef, ...token } = jwtSign;
+    const secret = { key: "signingKey", ...signingKeyRef, use: below("jwtSign", "signingKeyRef") };
+    return { ...readSignedToken(token, secretValue(secret, "privateKey", context)), origin };
+  }
   if (aws !== undefined) {
     const { secretRef: named, region, serviceName: service, assumeRole } = aws;
     const keys = named && awsKeys(named.name, below("aws", "secretRef"), context);
@@ -110,49 +137,90 @@ function readExchange(
   value: Infer<typeof oauthTokenExchange>,
   use: SecretPlace,
   context: PolicyContext,
-): BackendAuthConfig {
-  const at = use.origin;
-  const secretOrigin = childOf(at, "clientAuth", "secretRef");
-  const reference = value.clientAuth?.secretRef;
-  const secret = reference && {
-    ...{ key: "clientSecret", ...reference },
-    use: { ...use, origin: secretOrigin },
+): TokenExchangeConfig<ServerPolicies> | undefined {
+  const { grantType, subjectToken = {}, actorToken: actor, requestedTokenType, cache } = value;
+  const endpoint = readEndpoint(value, use, context);
+  if (endpoint === undefined) return undefined;
+  return {
+    ...sharedFields({ ...value, cache: cache?.inMemory }, use.origin),
+    ...endpoint,
+    grant: grantType === "JwtBearer" ? "jwtBearer" : "tokenExchange",
+    subject: readTokenSource(subjectToken.source),
+    subjectType: tokenType(subjectToken.tokenType ?? "AccessToken"),
+    actor: actor && {
+      source: readTokenSource(actor.source),
+      type: tokenType(actor.tokenType ?? "AccessToken"),
+      mustBePermitted: actor.mayAct === "Required",
+    },
+    requestedType: requestedTokenType && tokenType(requestedTokenType),
+    target: readSentPlace(value.location) ?? BEARER,
   };
-  const file = secret && secretValue(secret, "clientSecret", context).value.file;
-  const exchange = lowerTokenExchange(value, { file: file ?? "", origin: secretOrigin }, at);
-  const origin = { ...at, path: at.path.slice(0, -1) };
-  return exchange === undefined ? { kind: "passthrough", origin } : { ...exchange, origin };
 }
 
-/**
- * Reads `oauthTokenExchange` of manifests; returns `undefined` without a valid URL. `secret` is the mounted client
- * secret.
- */
-function lowerTokenExchange(
-  value: Infer<typeof oauthTokenExchange>,
-  secret: { readonly file: string; readonly origin: Origin },
-  origin: Origin,
-): TokenExchangeConfig | undefined {
-  const { url = "", clientAuth, grantType, subjectToken = {}, requestedTokenType } = value;
+function readCrossApp(
+  value: Infer<typeof crossAppAccess>,
+  use: SecretPlace,
+  context: PolicyContext,
+): TokenExchangeConfig<ServerPolicies> | undefined {
+  const { subjectToken: { source, tokenType: type = "IdToken" } = {}, cache } = value;
+  const at = (part: string) => ({ ...use, origin: childOf(use.origin, part) });
+  const first = readEndpoint(value.identityProvider, at("identityProvider"), context);
+  const second = value.resourceAuthorizationServer;
+  const next = readEndpoint(second, at("resourceAuthorizationServer"), context);
+  if (first === undefined || next === undefined) return undefined;
+  const tokens = { first, next, subject: readTokenSource(source), subjectType: tokenType(type) };
+  return crossAppExchange({ ...value, cache: cache?.inMemory }, use.origin, tokens);
+}
+
+/** Reads a token endpoint; returns `undefined` if it is missing or invalid (reported). */
+function readEndpoint(
+  {
+    url = "",
+    path = "/",
+    backendRef,
+    clientAuth,
+  }: Pick<Infer<typeof oauthTokenExchange>, "url" | "path" | "backendRef" | "clientAuth">,
+  use: SecretPlace,
+  context: PolicyContext,
+): TokenEndpointConfig<ServerPolicies> | undefined {
+  const { from, gateway, origin } = use;
+  const at = { ...use, origin: childOf(origin, "clientAuth") };
+  const client = clientAuth && readClient(clientAuth, at, context);
+  if (backendRef !== undefined) {
+    const place = childOf(origin, "backendRef");
+    const server = context.tokenServer({ reference: backendRef, from, gateway, origin: place });
+    return (
+      server && { host: server.url, hostOrigin: place, path, policies: server.policies, client }
+    );
+  }
   // An invalid URL has already been reported.
   if (!URL.canParse(url)) return undefined;
   const { origin: host, pathname, search } = new URL(url);
+  return { host, hostOrigin: childOf(origin, "url"), path: `${pathname}${search}`, client };
+}
+
+function readClient(
+  { clientId, secretRef, method, privateKeyJwt }: ClientAuthValue,
+  use: SecretPlace,
+  context: PolicyContext,
+): ExchangeClientConfig {
+  const at = (...parts: readonly string[]) => ({ ...use, origin: childOf(use.origin, ...parts) });
+  if (privateKeyJwt !== undefined) {
+    const { signingKeyRef, assertionAudience: audience, ...signer } = privateKeyJwt;
+    const place = at("privateKeyJwt", "signingKeyRef");
+    const secret = { key: "signingKey", ...signingKeyRef, use: place };
+    const key = secretValue(secret, "privateKey", context);
+    return { kind: "assertion", clientId, signer: readSigner(signer, key), audience };
+  }
+  if (secretRef === undefined) return { kind: "public", clientId };
+  const named = { key: "clientSecret", ...secretRef, use: at("secretRef") };
+  const secret = secretValue(named, "clientSecret", context);
+  const isPost = method === "ClientSecretPost";
   return {
-    ...sharedFields(value, origin),
-    host,
-    hostOrigin: childOf(origin, "url"),
-    path: `${pathname}${search}`,
-    client: clientAuth && {
-      clientId: clientAuth.clientId,
-      clientSecret: { kind: "secret", file: secret.file },
-      method: clientAuth.method === "ClientSecretPost" ? "clientSecretPost" : "clientSecretBasic",
-      secretOrigin: secret.origin,
-    },
-    grant: grantType === "JwtBearer" ? "jwtBearer" : "tokenExchange",
-    subject: BEARER,
-    subjectType: tokenType(subjectToken.tokenType ?? "AccessToken"),
-    requestedType: requestedTokenType && tokenType(requestedTokenType),
-    target: readSentPlace(value.location) ?? BEARER,
+    kind: "secret",
+    clientId,
+    secret,
+    method: isPost ? "clientSecretPost" : "clientSecretBasic",
   };
 }
 
@@ -162,6 +230,7 @@ function tokenType(name: string): string {
     ["AccessToken", "access_token"],
     ["Jwt", "jwt"],
     ["IdToken", "id_token"],
+    ["IdJag", "id-jag"],
   ]).get(name);
   return known === undefined ? name : `urn:ietf:params:oauth:token-type:${known}`;
 }

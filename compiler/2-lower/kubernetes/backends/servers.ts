@@ -2,7 +2,6 @@ import { backendTunnel } from "../../../1-parse/kubernetes/schemas/connection.ts
 import { serverAddress } from "../../../backends/index.ts";
 import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
 import type { Manifest, ManifestOf, ServicePort } from "../../../manifests/manifests.ts";
-import type { BackendReference } from "../../../manifests/routes.ts";
 import type { ServerConfig, TunnelConfig } from "../../../model/server-policies.ts";
 import { HTTP_SERVER, NAMED_SERVER, type Traffic } from "../../../model/traffic.ts";
 import { validated } from "../../../schema/schema.ts";
@@ -12,22 +11,12 @@ import { portAddress, portOf, serviceName } from "../inventory/services.ts";
 import { actsThere, meetField, sectionOf } from "../policies/applicable.ts";
 import { backendOnly } from "../policies/effective.ts";
 import type { EffectiveField } from "../policies/merge.ts";
-import type { PolicyContext } from "../policies/policy-context.ts";
+import type { PolicyContext, ServerUse } from "../policies/policy-context.ts";
 import { recordEffect } from "../policies/policy-effects.ts";
 import { connectionOf } from "./connections.ts";
 
 /** Kinds that describe a single server. */
 const SERVER_KINDS = ["Service", "GatewayBackend"] as const;
-
-/** A policy's reference to a server that the gateway itself calls. */
-export interface ServerUse {
-  readonly reference: BackendReference;
-  /** The resource with the reference. */
-  readonly from: Manifest;
-  /** The Gateway whose pods call the server. */
-  readonly gateway: Manifest;
-  readonly origin: Origin;
-}
 
 /**
  * Returns a Service or a static GatewayBackend with its connection policies: those attached to it and its own, but
@@ -37,11 +26,17 @@ export function serverOf(use: ServerUse, context: PolicyContext): ServerConfig |
   return reachedServer(use, NAMED_SERVER, context);
 }
 
-/** Returns a referenced server; `carried` is the traffic to it. */
+/** Returns the server of a token endpoint, to which only the client's own credentials are sent. */
+export function tokenServerOf(use: ServerUse, context: PolicyContext): ServerConfig | undefined {
+  return reachedServer(use, NAMED_SERVER, context, ["backend.auth"]);
+}
+
+/** Returns a referenced server; `carried` is the traffic to it, and `omitted` are fields that do not act on it. */
 function reachedServer(
   { reference, from, gateway, origin }: ServerUse,
   carried: readonly Traffic[],
   context: PolicyContext,
+  omitted: readonly string[] = [],
 ): ServerConfig | undefined {
   const manifest = follow({ to: reference, from, origin, kinds: SERVER_KINDS }, context);
   if (manifest?.spec === undefined) return undefined;
@@ -52,7 +47,7 @@ function reachedServer(
   if (found === undefined) return undefined;
   const { address, port } = found;
   const all = backendOnly(manifest, port, context.policyIndex);
-  const fields = all.filter((field) => actsThere(field, carried));
+  const fields = all.filter((field) => actsThere(field, carried) && !omitted.includes(field.field));
   for (const field of all) meetField(field, carried, context.sections);
   for (const field of fields) recordEffect(field, gateway, context);
   const idle = all.filter((field) => !fields.includes(field)).flatMap(({ values }) => values);

@@ -11,6 +11,7 @@ import { guarded } from "../../../diagnostics/guarded.ts";
 import type { Manifest, ManifestOf } from "../../../manifests/manifests.ts";
 import { declaredBackends } from "../backends/backends.ts";
 import { checkGatewayCertificate } from "../backends/gateway-certificate.ts";
+import { tokenServerOf } from "../backends/servers.ts";
 import { type AssumedResource, byAge, Inventory, resourceName } from "../inventory/inventory.ts";
 import type { ReferenceContext } from "../inventory/references.ts";
 import type { PolicyContext } from "../policies/policy-context.ts";
@@ -103,6 +104,7 @@ export function lowerKubernetes(
   const context: PolicyContext = {
     ...references,
     policyIndex: targetPolicies(references),
+    tokenServer: (use) => tokenServerOf(use, context),
     backends: declaredBackends(references),
     sections: new SectionUse(),
     effective: new Map(),

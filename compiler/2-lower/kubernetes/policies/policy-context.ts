@@ -1,5 +1,8 @@
 import type { SectionUse } from "../../../config/sections.ts";
+import type { Origin } from "../../../diagnostics/diagnostic.ts";
 import type { Manifest } from "../../../manifests/manifests.ts";
+import type { BackendReference } from "../../../manifests/routes.ts";
+import type { ServerConfig } from "../../../model/server-policies.ts";
 import type { BackendContext } from "../backends/backends.ts";
 import type { FieldValue } from "./merge.ts";
 
@@ -19,4 +22,19 @@ export interface PolicyContext extends BackendContext {
   readonly configMaps: Map<string, Set<string>>;
   /** Conflicts that have been reported: one message per pair of values. */
   readonly conflicts: Set<string>;
+  /**
+   * Returns the server of a token endpoint, without credentials for it, which its clients have themselves; `undefined` if
+   * it is unknown (reported).
+   */
+  readonly tokenServer: (use: ServerUse) => ServerConfig | undefined;
+}
+
+/** A policy's reference to a server that the gateway itself calls. */
+export interface ServerUse {
+  readonly reference: BackendReference;
+  /** The resource with the reference. */
+  readonly from: Manifest;
+  /** The Gateway whose pods call the server. */
+  readonly gateway: Manifest;
+  readonly origin: Origin;
 }

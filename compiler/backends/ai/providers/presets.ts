@@ -27,7 +27,11 @@ export interface Preset {
 /** Anthropic's API next to the API of OpenAI. */
 const MESSAGES_APART = { messages: "/anthropic/v1/messages" } as const;
 
-/** Known servers by the name that configurations use, which is also `gen_ai.provider.name`. */
+/**
+ * Known servers by the name that configurations use, which is also `gen_ai.provider.name`. Addresses that agentgateway
+ * does not have are those of LiteLLM 1.110 (dashscope, moonshot, nvidia, perplexity, sambanova), and of the
+ * documentation of the servers themselves (litellm, llamacpp, lmstudio, sglang, vllm).
+ */
 export const presets = {
   baseten: {
     title: "Baseten",
