@@ -6,6 +6,7 @@ import { type LowerOptions, lower } from "./2-lower/lower.ts";
 import { CachedResolutions } from "./3-resolve/cached-resolutions.ts";
 import { resolve } from "./3-resolve/resolve.ts";
 import { type ClosedPart, resolveIsolated, type Unwritable } from "./3-resolve/resolve-isolated.ts";
+import { policyTypeMistakes } from "./4-emit/check/policy-types.ts";
 import type { EmitOptions, Emitted } from "./4-emit/emit.ts";
 import { type Diagnostic, isError } from "./diagnostics/diagnostic.ts";
 import type { SourceFile } from "./diagnostics/source.ts";
@@ -73,7 +74,10 @@ export function checkFiles(
     parsed.value &&
     lowered?.value &&
     resolve(lowered.value, parsed.value, recording, cached?.resolutions);
-  const found = [parsed, lowered, resolved].flatMap((phase) => phase?.diagnostics ?? []);
+  const found = [
+    ...[parsed, lowered, resolved].flatMap((phase) => phase?.diagnostics ?? []),
+    ...policyTypeMistakes(resolved?.value?.programs ?? []),
+  ];
   const diagnostics = [...found, ...(options.bugs ?? [])];
   const errors = diagnostics.filter((each) => isError(each, options.isStrict));
   const { unwritable } = options;
@@ -96,9 +100,25 @@ export function checkFiles(
     closed: isolated?.closed ?? [],
     kubernetes: lowered?.value?.kubernetes,
     diagnostics,
-    files: parsed.files,
+    files: [...parsed.files, ...mistakenModules(diagnostics, parsed.files, read)],
     dependencies: [...read.keys()],
   };
+}
+
+/** Returns the modules of users that have mistakes, which findings show lines of. */
+function mistakenModules(
+  diagnostics: readonly Diagnostic[],
+  files: readonly SourceFile[],
+  read: ReadonlyMap<string, FileText>,
+): readonly SourceFile[] {
+  const inputs = new Set(files.map(({ name }) => name));
+  const names = new Set(diagnostics.map(({ at }) => at.file).filter((name) => !inputs.has(name)));
+  return [...names].flatMap((name) => {
+    const found = read.get(name);
+    return found?.kind === "text"
+      ? [{ name, path: name, text: found.text, documents: [], data: [] }]
+      : [];
+  });
 }
 
 /** Emits a checked program. The emitter is loaded on demand, so that checking stays fast. */

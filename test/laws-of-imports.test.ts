@@ -60,6 +60,7 @@ const floors: Readonly<Record<string, readonly string[]>> = {
     "mesh",
     "auth",
     "backends",
+    "policy",
     "policies",
     "mcp/protocol",
     "mcp/rules",

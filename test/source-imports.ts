@@ -54,6 +54,7 @@ function importsOf(from: string): Import[] {
 
 function target(from: string, to: string): string {
   if (to.startsWith(".")) return path.posix.join(path.posix.dirname(from), to);
+  if (to === "gwc/policy") return "runtime/policy/policy.ts";
   return to.startsWith("gwc/runtime/") ? `${to.slice("gwc/".length)}.ts` : to;
 }
 

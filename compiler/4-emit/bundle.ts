@@ -1,10 +1,13 @@
 import { readFileSync } from "node:fs";
+import { isBuiltin } from "node:module";
 import path from "node:path";
 import type { BuildOptions, Metafile, OutputFile, Plugin } from "esbuild";
 import type { BuildInfo } from "../../runtime/gateway/build-info.ts";
 import type { PrintedModule } from "../../templates/code/print.ts";
 import { withoutHidden } from "../../templates/code/quote.ts";
 import { packageRoot, runtimeFolder } from "../installation.ts";
+import { LINES_PLACEHOLDER, withPolicyLines } from "./policy-lines.ts";
+import { POLICY_INTERFACE, POLICY_MODULE } from "./policy-modules.ts";
 
 /** A gateway as one file that needs nothing but Node.js. */
 export interface Bundle {
@@ -13,6 +16,8 @@ export interface Bundle {
   readonly modules: readonly BundledModule[];
   /** Packages in the bundle, sorted. */
   readonly packages: readonly BundledPackage[];
+  /** Modules of Node.js that modules of users and their packages import, without `node:`, sorted. */
+  readonly userBuiltins: readonly string[];
 }
 
 /** A package in a bundle. */
@@ -90,18 +95,24 @@ export async function bundleModules(
 ): Promise<Bundle> {
   const { build } = await import("esbuild");
   const threads: Metafile[] = [];
+  const hasUserModules = modules.some(({ user }) => user !== undefined);
   const { metafile, outputFiles } = await build({
     ...STYLE,
+    ...(hasUserModules && MAPPED),
     entryPoints: [`generated:${entry}`],
     inject: first.map((name) => path.join(runtimeFolder, name)),
-    define: { GWC_BUILD: JSON.stringify(info) },
+    define: Object.fromEntries([
+      ["GWC_BUILD", JSON.stringify(info)],
+      ...(hasUserModules ? [["GWC_POLICY_LINES", JSON.stringify(LINES_PLACEHOLDER)]] : []),
+    ]),
     plugins: [inPlaceOf(replaced), generated(modules), threadsInside(threads), builtinHttp],
   });
   return {
     // esbuild writes hidden characters of strings unescaped; escapes mean the same.
-    text: VERSION_CHECK + withoutHidden(outputText(outputFiles, metafile)),
+    text: VERSION_CHECK + withoutHidden(outputText(outputFiles, metafile, LINES_ABOVE)),
     modules: runtimeModules([metafile, ...threads]),
     packages: packageSizes([metafile, ...threads]),
+    userBuiltins: userBuiltins(metafile, modules),
   };
 }
 
@@ -131,7 +142,10 @@ function inPlaceOf(replaced: ReadonlyMap<string, string>): Plugin {
  * Resolves the generated modules, which exist only in memory, and the runtime by the name under which they import it.
  */
 function generated(modules: readonly PrintedModule[]): Plugin {
-  const texts = new Map(modules.map((module) => [module.path, module.text]));
+  const byPath = new Map(modules.map((module) => [module.path, module]));
+  const runtimeFile = (name: string) => ({
+    path: path.join(runtimeFolder, `${name.slice("gwc/runtime/".length)}.ts`),
+  });
   return {
     name: "generated",
     setup(build) {
@@ -139,17 +153,18 @@ function generated(modules: readonly PrintedModule[]): Plugin {
         path: name.slice("generated:".length),
         namespace: "generated",
       }));
-      build.onResolve({ filter: /^gwc\/runtime\// }, ({ path: name }) => ({
-        path: path.join(runtimeFolder, `${name.slice("gwc/runtime/".length)}.ts`),
-      }));
+      build.onResolve({ filter: /^gwc\/runtime\// }, ({ path: name }) => runtimeFile(name));
+      build.onResolve({ filter: new RegExp(`^${POLICY_INTERFACE}$`) }, () =>
+        runtimeFile(POLICY_MODULE),
+      );
       build.onResolve({ filter: /^\./, namespace: "generated" }, ({ path: name, importer }) => ({
         path: path.posix.join(path.posix.dirname(importer), name),
         namespace: "generated",
       }));
       build.onLoad({ filter: /.*/, namespace: "generated" }, ({ path: name }) => ({
-        contents: texts.get(name) ?? "",
+        contents: byPath.get(name)?.text ?? "",
         loader: "ts",
-        resolveDir: packageRoot,
+        resolveDir: byPath.get(name)?.user?.folder ?? packageRoot,
       }));
     },
   };
@@ -178,15 +193,28 @@ function threadsInside(threads: Metafile[]): Plugin {
   };
 }
 
+/** Options for a bundle whose errors name lines of users' modules. esbuild names the map after the file. */
+const MAPPED = {
+  sourcemap: "external",
+  sourcesContent: false,
+  outfile: "gateway.mjs",
+} satisfies BuildOptions;
+
+/** Lines above esbuild's output: of the version check, and the heading of the file. */
+const LINES_ABOVE = VERSION_CHECK.split("\n").length;
+
 /** Returns esbuild's output, with a `require` if something in it loads Node's modules through one. */
-function outputText(outputs: readonly OutputFile[], metafile: Metafile): string {
+function outputText(outputs: readonly OutputFile[], metafile: Metafile, above = 0): string {
   const bundled = bundledInputs(metafile);
   const asks = Object.entries(metafile.inputs).some(
     ([input, { imports }]) =>
       bundled[input] !== undefined &&
       imports.some(({ kind, external }) => kind === "require-call" && external === true),
   );
-  return (asks ? REQUIRE : "") + withPackagePaths(outputs[0]?.text ?? "", metafile);
+  const text = outputs.find(({ path: file }) => !file.endsWith(".map"))?.text ?? "";
+  const map = outputs.find(({ path: file }) => file.endsWith(".map"))?.text;
+  const mapped = map === undefined ? text : withPolicyLines(text, map, above + (asks ? 1 : 0));
+  return (asks ? REQUIRE : "") + withPackagePaths(mapped, metafile);
 }
 
 /**
@@ -244,7 +272,7 @@ function runtimeModules(metafiles: readonly Metafile[]): readonly BundledModule[
 }
 
 function bundledInputs({ outputs }: Metafile): OutputInputs {
-  const [output] = Object.values(outputs);
+  const output = Object.entries(outputs).find(([file]) => !file.endsWith(".map"))?.[1];
   return output?.inputs ?? {};
 }
 
@@ -274,6 +302,23 @@ function packageSizes(metafiles: readonly Metafile[]): Bundle["packages"] {
     }
   }
   return [...sizes].map(([name, found]) => ({ name, ...found })).sort(byName);
+}
+
+function userBuiltins({ inputs }: Metafile, modules: readonly PrintedModule[]): readonly string[] {
+  const found = new Set<string>();
+  const seen = new Set<string>();
+  const visit = (input: string): void => {
+    if (seen.has(input) || input.startsWith("runtime/")) return;
+    seen.add(input);
+    for (const { path: imported } of inputs[input]?.imports ?? []) {
+      const name = imported.replace(`${NAMESPACE}:`, "");
+      if (isBuiltin(name)) found.add(name.replace(/^node:/, ""));
+      else visit(imported);
+    }
+  };
+  for (const { path: module, user } of modules)
+    if (user !== undefined) visit(`generated:${module}`);
+  return [...found].sort();
 }
 
 function byName(a: { readonly name: string }, b: { readonly name: string }): number {

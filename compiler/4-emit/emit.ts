@@ -9,6 +9,7 @@ import { clientPorts } from "../../templates/modules/client-ports.ts";
 import type { SourceFile } from "../diagnostics/source.ts";
 import { policiesBefore } from "../ir/access.ts";
 import type { PolicyUse } from "../ir/policies.ts";
+import { policySources } from "../ir/policy-sources.ts";
 import type { Program } from "../ir/program.ts";
 import { allRoutes } from "../ir/routes.ts";
 import { observabilityFiles } from "../observability/observability.ts";
@@ -139,12 +140,20 @@ function manifestOf(
   return {
     gwc: version,
     gateway: program.name,
-    inputs: program.inputs,
+    inputs: [...program.inputs, ...policyDigests(program)],
     ...gatewaySummary(program),
     ports: { clients: clientPorts(program), stats, readiness },
     bundle,
     files: files.toSorted(),
   };
+}
+
+/** Returns the modules of custom policies with the digests of their code. */
+function policyDigests(program: Program): BundleManifest["inputs"] {
+  return policySources(program).map(({ module, text }) => ({
+    name: module,
+    sha256: createHash("sha256").update(text).digest("hex"),
+  }));
 }
 
 /** Content of `modules.json`: the modules of a bundle, and why each is in it. */

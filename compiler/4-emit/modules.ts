@@ -22,6 +22,7 @@ import { servedHosts, servedRoutes, servedTcpRoutes } from "../ir/routes.ts";
 import { kebabCase } from "../model/identifiers.ts";
 import type { CachedModules } from "./cached-modules.ts";
 import { inputNames } from "./input-names.ts";
+import { policyModules } from "./policy-modules.ts";
 import { namedNeeds } from "./startup-needs.ts";
 import { tableParts } from "./table-parts.ts";
 
@@ -114,7 +115,15 @@ export function emitModules(
     rules === undefined ? [] : [connectionRulesModule(rules, { inputs, trace: tracer })];
   const startup = needs.length === 0 ? [] : [startupModule(needs, { inputs, trace: tracer })];
   const rest = [...connections, ...log, ...labelled, ...traces, ...startup];
-  return [main, ...tables, ...routes, ...tcpRoutes, ...preRouting, ...rest];
+  return [
+    main,
+    ...tables,
+    ...routes,
+    ...tcpRoutes,
+    ...preRouting,
+    ...rest,
+    ...policyModules(program),
+  ];
 }
 
 function listenerPath(policies: string): string {

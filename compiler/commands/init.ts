@@ -1,4 +1,4 @@
-import { existsSync, realpathSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, realpathSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileProblem } from "../host.ts";
 import { packageRoot } from "../installation.ts";
@@ -14,15 +14,24 @@ export const init: Command = {
   maxPositionals: 1,
   details:
     "Writes FILE (default: gateway.yaml), unless it exists. Its first line refers editors to the schema in the installed package.",
-  options: [{ name: "schema", summary: "write the schema next to FILE instead" }],
+  options: [
+    { name: "schema", summary: "write the schema next to FILE instead" },
+    {
+      name: "policy",
+      value: "NAME",
+      summary: "write policies/NAME.ts, a policy in TypeScript, and its test instead of FILE",
+    },
+  ],
   examples: ["gwc init && gwc run"],
   work: writeFirst,
 };
 
 async function writeFirst({
   positionals: [file = "gateway.yaml"],
+  options,
   flags,
 }: Arguments): Promise<CommandResult> {
+  if (options.policy !== undefined) return writePolicy(options.policy);
   const folder = path.dirname(file);
   const schema = flags.has("schema") ? path.join(folder, SCHEMA) : undefined;
   const reference = schema === undefined ? packagedSchema(folder) : SCHEMA;
@@ -31,12 +40,7 @@ async function writeFirst({
     writeFileSync(file, firstGateway(reference), { flag: "wx" });
     if (schema !== undefined) writeFileSync(schema, editorSchemaText());
   } catch (error) {
-    if (!(error instanceof Error) || !("syscall" in error)) throw error;
-    const problem =
-      "code" in error && error.code === "EEXIST"
-        ? `"${file}" already exists; nothing was written`
-        : `"${file}" cannot be written: ${fileProblem(error)}`;
-    return { exitCode: 1, stderr: `error: ${problem}\n` };
+    return writeProblem(file, error);
   }
   const run = file === "gateway.yaml" ? "gwc run" : `gwc run ${file}`;
   return {
@@ -44,6 +48,73 @@ async function writeFirst({
     stdout: schema === undefined ? `${file}\n` : `${file}\n${schema}\n`,
     stderr: `\nNext: \`npx ${run}\` serves it at http://localhost:3000/ and prints a command to try.\n`,
   };
+}
+
+/** Writes a policy and its test. */
+function writePolicy(name: string): CommandResult {
+  if (!/^[a-z][a-z0-9-]*$/.test(name)) {
+    const problem = `"${name}" is not a name of a policy: use lower-case letters, digits and "-"`;
+    return { exitCode: 2, stderr: `error: ${problem}\n` };
+  }
+  const file = `policies/${name}.ts`;
+  const test = `policies/${name}.test.ts`;
+  try {
+    mkdirSync("policies", { recursive: true });
+    writeFileSync(file, FIRST_POLICY, { flag: "wx" });
+    writeFileSync(test, firstTest(name), { flag: "wx" });
+  } catch (error) {
+    return writeProblem(file, error);
+  }
+  return {
+    exitCode: 0,
+    stdout: `${file}\n${test}\n`,
+    stderr: `\nNext: add it to a route, and try its test with \`npx vitest\`:\n  policies: { custom: [{ use: ./${file} }] }\n`,
+  };
+}
+
+/** Reports a file that cannot be written. Throws errors other than those of the file system. */
+function writeProblem(file: string, error: unknown): CommandResult {
+  if (!(error instanceof Error) || !("syscall" in error)) throw error;
+  const problem =
+    "code" in error && error.code === "EEXIST"
+      ? `"${file}" already exists; nothing was written`
+      : `"${file}" cannot be written: ${fileProblem(error)}`;
+  return { exitCode: 1, stderr: `error: ${problem}\n` };
+}
+
+const FIRST_POLICY = [
+  'import { definePolicy } from "gwc/policy";',
+  "",
+  "/** Rejects requests without a tenant, and provides the tenant to later rules as custom.tenant. */",
+  "export default definePolicy({",
+  '  options: { header: { type: "string", default: "x-tenant" } },',
+  '  provides: { tenant: "string" },',
+  "  request(request, { header }) {",
+  "    const tenant = request.headers.get(header);",
+  '    if (tenant === null) return request.refuse(403, "no tenant");',
+  "    return { tenant: tenant.toLowerCase() };",
+  "  },",
+  "});",
+  "",
+].join("\n");
+
+function firstTest(name: string): string {
+  return [
+    'import { testPolicy } from "gwc/policy/testing";',
+    'import { expect, it } from "vitest";',
+    `import policy from "./${name}.ts";`,
+    "",
+    'it("refuses requests without a tenant", async () => {',
+    "  const { refusal } = await testPolicy(policy);",
+    "  expect(refusal?.status).toBe(403);",
+    "});",
+    "",
+    'it("provides the tenant", async () => {',
+    '  const { provided } = await testPolicy(policy, {}, { headers: { "x-tenant": "Acme" } });',
+    '  expect(provided).toEqual({ tenant: "acme" });',
+    "});",
+    "",
+  ].join("\n");
 }
 
 /** Returns the path from a folder to the schema of the installed package; `undefined` if this gwc is not installed there. */

@@ -36,6 +36,8 @@ export type AccessCheck =
        * limit.
        */
       readonly decidesWho: boolean;
+      /** Set if requests continue when it fails, without a server whose failure explains that. */
+      readonly passesOnFailure?: boolean;
       /**
        * Headers that it decides by, if those and the rest of the head are known; `undefined` if they do not determine
        * the decision.

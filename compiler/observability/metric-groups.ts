@@ -2,6 +2,7 @@ import type { Metric } from "../../runtime/metrics/metric.ts";
 import * as callouts from "../../runtime/metrics/table/callouts.ts";
 import * as certificates from "../../runtime/metrics/table/certificates.ts";
 import * as connections from "../../runtime/metrics/table/connections.ts";
+import * as custom from "../../runtime/metrics/table/custom.ts";
 import * as exports from "../../runtime/metrics/table/exports.ts";
 import * as guards from "../../runtime/metrics/table/guards.ts";
 import * as limits from "../../runtime/metrics/table/limits.ts";
@@ -22,6 +23,7 @@ export type MetricGroupName =
   | "models"
   | "guards"
   | "callouts"
+  | "custom"
   | "limits"
   | "exports"
   | "certificates"
@@ -44,6 +46,7 @@ export const metricGroups: readonly MetricGroup[] = [
   group("models", "Models", models),
   group("guards", "Guards", guards),
   group("callouts", "Servers of policies", callouts),
+  group("custom", "Custom policies", custom),
   group("limits", "Rate limits", limits),
   group("exports", "Collectors", exports),
   group("certificates", "TLS", certificates),

@@ -5,6 +5,7 @@ import {
   receivedBytes,
   sentBytes,
 } from "../../runtime/metrics/table/connections.ts";
+import { customPolicyBlocked, customPolicyCalls } from "../../runtime/metrics/table/custom.ts";
 import { otlpDropped, otlpExported } from "../../runtime/metrics/table/exports.ts";
 import { guardChecks, guardDuration } from "../../runtime/metrics/table/guards.ts";
 import { rateLimited } from "../../runtime/metrics/table/limits.ts";
@@ -239,6 +240,16 @@ export const panels: Readonly<Record<MetricGroupName, (query: Promql) => readonl
     panel("Seconds of a question to a server of a policy, p95", "s", [
       query.quantile(0.95, calloutDuration, { by: ["kind", "target"] }),
       "{{kind}} {{target}}",
+    ]),
+  ],
+  custom: (query) => [
+    panel("Calls of custom policies", "ops", [
+      query.rate(customPolicyCalls, { by: ["policy", "hook", "result"] }),
+      "{{policy}} {{hook}} {{result}}",
+    ]),
+    panel("Calls of custom policies that blocked the process", "ops", [
+      query.rate(customPolicyBlocked, { by: ["policy", "hook"] }),
+      "{{policy}} {{hook}}",
     ]),
   ],
   limits: (query) => [

@@ -8,6 +8,7 @@ import { basicAuth } from "./basic-auth.ts";
 import { buffer } from "./buffer.ts";
 import { cors } from "./cors.ts";
 import { csrf } from "./csrf.ts";
+import { customPolicies } from "./custom.ts";
 import { delay } from "./delay.ts";
 import { directResponse } from "./direct-response.ts";
 import { extAuthz } from "./ext-authz.ts";
@@ -39,6 +40,7 @@ const units = {
   jwtAuth,
   basicAuth,
   apiKey,
+  custom: customPolicies,
   extAuthz,
   authorization,
   mcpAuthorization,

@@ -16,6 +16,7 @@ import type { ServerConfig } from "../model/server-policies.ts";
 import type { Text } from "../model/texts.ts";
 import type { Section, Traffic } from "../model/traffic.ts";
 import type { Schema } from "../schema/schema.ts";
+import type { PolicySource } from "./custom/read-policy.ts";
 import type { CaseConfig } from "./parts/case-config.ts";
 
 /**
@@ -89,6 +90,8 @@ export interface PolicyTraits<Config, Settings> {
   addPrefixes?(paths: readonly PathMatch[], settings: Settings): readonly string[];
   /** Whether it responds to preflights, which carry no credentials, before other policies require them. */
   readonly servesPreflights?: true;
+  /** Modules that users wrote and that its code imports; absent if none. */
+  sources?(settings: Settings): readonly PolicySource[];
   /** CEL variable of other facts that it finds out about a request, such as `extauthz`. */
   readonly variable?: string;
   /**

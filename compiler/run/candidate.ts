@@ -1,7 +1,11 @@
+import { createRequire, isBuiltin } from "node:module";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
 import type { PrintedModule } from "../../templates/code/print.ts";
 import { clientPorts } from "../../templates/modules/client-ports.ts";
 import { readDocuments } from "../1-parse/documents.ts";
 import { emitModules } from "../4-emit/modules.ts";
+import { POLICY_INTERFACE, POLICY_MODULE } from "../4-emit/policy-modules.ts";
 import { Diagnostics } from "../diagnostics/diagnostic.ts";
 import type { Finding } from "../diagnostics/report/findings.ts";
 import type { SourceFile } from "../diagnostics/source.ts";
@@ -10,7 +14,7 @@ import { type CheckedInput, checkInput } from "../inspect/check-input.ts";
 import type { Program } from "../ir/program.ts";
 import { allRoutes } from "../ir/routes.ts";
 import type { LiteralSecret } from "../model/literal-secrets.ts";
-import { type RunnableModule, runnable } from "./evaluate-modules.ts";
+import { type RunnableModule, runnable, runnableUserModule } from "./evaluate-modules.ts";
 
 /** A configuration at one moment, compiled. */
 export interface Candidate {
@@ -60,13 +64,25 @@ function compile(
 ): Compiled {
   const modules = emitModules(program, "path", files).map((module) => ({
     ...module,
-    ...runnable(module.text),
+    ...(module.user === undefined
+      ? runnable(module.text)
+      : runnableUserModule(module, packageUrls(module.user.folder))),
   }));
   const paths = allRoutes(program).map(
     ({ route: { id } }, index) => [id, modules[index + 1]?.path ?? ""] as const,
   );
   const texts = files.map(({ name, path, text }) => ({ name, path, text }));
   return { program, literals, texts, modules, routeModules: new Map(paths) };
+}
+
+/** Returns the URLs of what modules in a folder import: of their interface, and of packages as Node.js finds them. */
+function packageUrls(folder: string): (specifier: string) => string | undefined {
+  const { resolve } = createRequire(path.join(folder, "importer.js"));
+  return (specifier) => {
+    if (specifier === POLICY_INTERFACE) return POLICY_MODULE;
+    if (specifier.startsWith(".") || isBuiltin(specifier)) return undefined;
+    return pathToFileURL(resolve(specifier)).href;
+  };
 }
 
 /** Returns the differences between two compiled configurations for the log; empty if they behave the same. */

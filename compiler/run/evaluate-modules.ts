@@ -1,8 +1,10 @@
 import { stripTypeScriptTypes } from "node:module";
 import path from "node:path";
 import { Script } from "node:vm";
+import type { PrintedModule } from "../../templates/code/print.ts";
+import { typescript } from "../policies/custom/typescript.ts";
 
-/** A generated module, as it is evaluated. */
+/** A module, as it is evaluated. */
 export interface RunnableModule {
   /** An expression of a function, line for line what the text says. */
   readonly code: string;
@@ -67,7 +69,7 @@ export async function evaluateModules(
 type ModuleFunction = (imported: (specifier: string) => Exports | undefined) => Exports;
 
 /** First and last lines of printed modules (templates/code/print.ts). */
-const IMPORT = /^import (?:\{([^}]*)\} from )?"([^"]+)";/gm;
+const IMPORT = /^import (?:(?:\{([^}]*)\}|([\w$]+)) from )?"([^"]+)";/gm;
 const EXPORT = /^export (?=(?:async function|function|const) ([\w$]+))/gm;
 const START = /^if \(import\.meta\.main\) .*\n/m;
 
@@ -76,17 +78,42 @@ export function runnable(text: string): RunnableModule {
   const imported: string[] = [];
   const exported: string[] = [];
   const body = withoutTypes(text.replace(START, ""))
-    .replace(IMPORT, (_, names: string | undefined, specifier: string) => {
-      imported.push(specifier);
-      if (names === undefined) return "";
-      return `const {${names.replaceAll(" as ", ": ")}} = $imported(${JSON.stringify(specifier)});`;
-    })
+    .replace(
+      IMPORT,
+      (_, names: string | undefined, whole: string | undefined, specifier: string) => {
+        imported.push(specifier);
+        if (whole !== undefined)
+          return `const { default: ${whole} } = $imported(${JSON.stringify(specifier)});`;
+        if (names === undefined) return "";
+        return `const {${names.replaceAll(" as ", ": ")}} = $imported(${JSON.stringify(specifier)});`;
+      },
+    )
     .replace(EXPORT, (_, name: string) => {
       exported.push(name);
       return "";
     });
   const code = `(($imported) => {"use strict";${body}\nreturn { ${exported.join(", ")} };\n})`;
   return { code, imported };
+}
+
+/**
+ * Makes a module that a user wrote one that `evaluateModules` takes. `urlOf` returns the URL of a package that it imports;
+ * `undefined` for other imports.
+ */
+export function runnableUserModule(
+  { text, imports }: Pick<PrintedModule, "text" | "imports">,
+  urlOf: (specifier: string) => string | undefined,
+): RunnableModule {
+  const { ts } = typescript();
+  const compilerOptions = { module: ts.ModuleKind.CommonJS, target: ts.ScriptTarget.ESNext };
+  const code = ts.transpileModule(text, { compilerOptions }).outputText;
+  const imported = imports.map((specifier) => urlOf(specifier) ?? specifier);
+  const urls = Object.fromEntries(imports.map((specifier, index) => [specifier, imported[index]]));
+  const body = `const require = (name) => $imported(${JSON.stringify(urls)}[name] ?? name);`;
+  return {
+    code: `(($imported) => {"use strict"; const exports = {}; ${body}\n${code}\nreturn exports;\n})`,
+    imported,
+  };
 }
 
 /** Node.js warns of the function the first time; it does the same to every module of TypeScript without a word. */

@@ -90,7 +90,7 @@ export type ApiKeyVariable = JsonObject | null;
 /** `basicAuth`: the user, or null without a user. */
 export type BasicAuthVariable = { readonly username: string } | null;
 
-/** `extauthz`, `extproc`, `metadata`: values that those policies set, or null. */
+/** `extauthz`, `extproc`, `metadata`, `custom`: values that those policies set, or null. */
 export type PolicyVariable = JsonObject | null;
 
 /** `response`, once its head has arrived. */

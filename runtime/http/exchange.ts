@@ -33,6 +33,7 @@ export class RequestAttributes {
   extauthz: PolicyVariable = null;
   extproc: PolicyVariable = null;
   metadata: PolicyVariable = null;
+  custom: PolicyVariable = null;
   llm: LlmVariable = null;
   /** Models that the caller may use; `undefined` if all. */
   allowedModels: ModelTest | undefined = undefined;
@@ -291,6 +292,7 @@ export type RefusalReason =
   | "RateLimit"
   | "PromptGuard"
   | "ExtProc"
+  | "Custom"
   | "BodyTooLarge"
   | "SlowBody"
   | "NoBufferSpace"

@@ -10,6 +10,8 @@ export interface ImportSymbol {
   readonly module: string;
   readonly name: string;
   readonly isType: boolean;
+  /** Set for the default export of a module, which gets this name. */
+  readonly isDefault?: true;
 }
 
 /** An identifier of the printed module. */

@@ -30,5 +30,5 @@ export function logVariables(variables: readonly string[]): readonly Code[] {
 export const LOG_NAMES: readonly string[] = [
   ...["excludedFields", "line", "request", "status", "duration", "record"],
   ...["response", "mcp", "backend", "env", "jwt", "apiKey", "basicAuth", "extauthz", "extproc"],
-  ...["metadata", "llm"],
+  ...["metadata", "custom", "llm"],
 ];

@@ -5,6 +5,11 @@ export function imported(module: string, name: string): ImportSymbol {
   return { [made]: true, kind: "import", module, name, isType: false };
 }
 
+/** Imports the default export of a module under a name. */
+export function importedDefault(module: string, name: string): ImportSymbol {
+  return { [made]: true, kind: "import", module, name, isType: false, isDefault: true };
+}
+
 /** Imports a type of a module. */
 export function importedType(module: string, name: string): ImportSymbol {
   return { [made]: true, kind: "import", module, name, isType: true };

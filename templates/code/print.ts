@@ -24,6 +24,8 @@ export interface PrintedModule {
   readonly text: string;
   /** Imported modules as written: `gwc/runtime/...`, or a path relative to its own folder. */
   readonly imports: readonly string[];
+  /** Set for a module that a user wrote: its folder, in which its packages are found, and its path in diagnostics. */
+  readonly user?: { readonly folder: string; readonly file: string };
 }
 
 /** Content of a module. */
@@ -120,6 +122,9 @@ class Printer {
   }
 
   #importLine(module: string, symbols: readonly ImportSymbol[]): string {
+    const [first] = symbols;
+    if (first?.isDefault === true)
+      return `import ${this.#localName(first.name)} from ${stringLiteral(module)};`;
     const onlyTypes = symbols.every((symbol) => symbol.isType);
     const names = symbols
       .map((symbol) => {

@@ -75,6 +75,7 @@ function typeOf(variable: string): ImportSymbol {
       return importedType(VARIABLES, "EnvVariables");
     case "extauthz":
     case "extproc":
+    case "custom":
     case "metadata":
       return importedType(VARIABLES, "PolicyVariable");
     default:

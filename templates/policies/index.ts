@@ -6,6 +6,7 @@ import { basicAuthTemplate } from "./basic-auth.ts";
 import { bufferTemplate } from "./buffer.ts";
 import { corsTemplate } from "./cors.ts";
 import { csrfTemplate } from "./csrf.ts";
+import { customTemplate } from "./custom.ts";
 import { delayTemplate } from "./delay.ts";
 import { directResponseTemplate } from "./direct-response.ts";
 import { extAuthzTemplate } from "./ext-authz.ts";
@@ -37,6 +38,7 @@ const templates: { readonly [Kind in PolicyKind]: PolicyTemplate<Kind> } = {
   jwtAuth: jwtAuthTemplate,
   basicAuth: basicAuthTemplate,
   apiKey: apiKeyTemplate,
+  custom: customTemplate,
   extAuthz: extAuthzTemplate,
   authorization: authorizationTemplate,
   mcpAuthorization: mcpAuthorizationTemplate,

@@ -1,6 +1,9 @@
+import { readFileSync } from "node:fs";
 import path from "node:path";
 import { editorSchemaText } from "../../compiler/commands/schema.ts";
 import { referenceDocuments } from "../../compiler/inspect/reference/documents.ts";
+import { runtimeFolder } from "../../compiler/installation.ts";
+import { typescript } from "../../compiler/policies/custom/typescript.ts";
 import { compatibilityPage } from "../conformance/compatibility/page.ts";
 import { root } from "../harness/root.ts";
 import { commandsPage } from "./commands-page.ts";
@@ -25,9 +28,20 @@ export async function generatedDocs(): Promise<readonly GeneratedDoc[]> {
       text: await commandsPage(),
     },
     { path: path.join(root, "examples", "schema.json"), text: editorSchemaText() },
+    {
+      path: path.join(root, ".github", "reference", "policy-api.d.ts"),
+      text: policyInterface(),
+    },
     ...referenceDocuments().map(({ file, text: page }) => ({
       path: path.join(root, ".github", "reference", file),
       text: page,
     })),
   ];
+}
+
+/** The public contract of custom policies, without comments: a difference is a change for everybody who wrote a policy. */
+function policyInterface(): string {
+  const source = readFileSync(path.join(runtimeFolder, "policy", "policy.ts"), "utf8");
+  const compilerOptions = { declaration: true, removeComments: true, isolatedDeclarations: true };
+  return typescript().ts.transpileDeclaration(source, { compilerOptions }).outputText;
 }

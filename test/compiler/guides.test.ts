@@ -31,7 +31,15 @@ const FILES = {
     info: { title: "shop", version: "1" },
     paths: { "/orders": { get: { operationId: "listOrders", responses: {} } } },
   }),
+  "policies/tenant.ts": policyOf(0),
+  "policies/canary.ts": policyOf(1).replace(/required: true, /, ""),
 };
+
+/** Returns a policy that the guide shows. */
+function policyOf(index: number): string {
+  const { text = "" } = guides.find(({ name }) => name.endsWith("/policies.md")) ?? {};
+  return [...text.matchAll(/^```ts\n([\s\S]*?)^```$/gm)][index]?.[1] ?? "";
+}
 
 /** Resources around manifests of guides: a Gateway with its parameters, and a team with a route. */
 const MANIFESTS = `

@@ -67,6 +67,18 @@ serve() {
 serve node_modules/.bin/node out/gateway/gateway.mjs
 serve node node_modules/gwc/compiler/gwc.mjs run
 
+# A policy in TypeScript, with the types of the installed package.
+npx gwc init --policy tenant
+route='{ policies: { custom: [{ use: ./policies/tenant.ts }] }, backends: [{ host: "127.0.0.1:1" }] }'
+echo "binds: [{ port: $port, listeners: [{ routes: [$route] }] }]" >policy.yaml
+npx gwc build policy.yaml || fail "a gateway with a policy is not built"
+node --input-type=module -e '
+  import { definePolicy } from "gwc/policy";
+  import { testPolicy } from "gwc/policy/testing";
+  const policy = definePolicy({ request: (request) => request.refuse(403, "no") });
+  const { refusal } = await testPolicy(policy);
+  process.exit(refusal?.status === 403 ? 0 : 1);' || fail "gwc/policy/testing does not run a policy"
+
 # The same bytes as from the repository: the manifest has the digest of the bundle.
 cp -r "$repository/examples/authorization" authorization
 npx gwc build authorization/gateway.yaml -o installed

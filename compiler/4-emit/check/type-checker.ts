@@ -1,5 +1,7 @@
 import path from "node:path";
 import type { Project, ts } from "ts-morph";
+import type { TypeScriptPackage } from "../../policies/custom/typescript.ts";
+import { POLICY_INTERFACE, POLICY_MODULE } from "../policy-modules.ts";
 
 /** The configuration file of the type check. */
 export const checkerFile: string = import.meta.filename;
@@ -9,12 +11,16 @@ export interface EmitFinding {
   readonly module: string;
   readonly line: number;
   readonly message: string;
+  /** Characters of the module. */
+  readonly range: readonly [start: number, end: number];
 }
 
 /** A module's path below the output folder, and its text. */
 export interface ModuleText {
   readonly path: string;
   readonly text: string;
+  /** Set for a module that a user wrote. */
+  readonly user?: { readonly folder: string };
 }
 
 /** Source of the modules that generated code imports as `gwc/runtime/NAME`. */
@@ -42,12 +48,22 @@ export async function typeFindings(
   unchecked: readonly ModuleText[],
   runtime: RuntimeModules,
 ): Promise<readonly EmitFinding[]> {
-  const { Project, ts } = await loadTypescript();
+  return findingsIn(await loadTypescript(), modules, unchecked, runtime);
+}
+
+/** Does the same with a loaded checker. */
+export function findingsIn(
+  { Project, ts }: TypeScriptPackage,
+  modules: readonly ModuleText[],
+  unchecked: readonly ModuleText[],
+  runtime: RuntimeModules,
+): readonly EmitFinding[] {
   const texts = generatedTexts(modules, new Project({ useInMemoryFileSystem: true }));
+  const packages = packageResolver(ts, modules);
   const program = ts.createProgram({
     rootNames: [...unchecked.map(({ path: name }) => GENERATED + name), NODE_TYPES],
-    options: compilerOptions(ts),
-    host: compilerHost(ts, texts, runtimeResolver(ts, runtime, texts.files)),
+    options: { ...compilerOptions(ts), lib: librariesFor(modules) },
+    host: compilerHost(ts, texts, runtimeResolver(ts, runtime, texts.files), packages),
   });
   return unchecked.flatMap(({ path: module }) => {
     const source = program.getSourceFile(GENERATED + module);
@@ -55,9 +71,10 @@ export async function typeFindings(
       ...program.getSyntacticDiagnostics(source),
       ...program.getSemanticDiagnostics(source).filter(({ code }) => code !== NEVER_EQUAL),
     ];
-    return found.map(({ start, messageText }) => ({
+    return found.map(({ start = 0, length = 0, messageText }) => ({
       module,
-      line: (source?.getLineAndCharacterOfPosition(start ?? 0).line ?? 0) + 1,
+      range: [start, start + length] as const,
+      line: (source?.getLineAndCharacterOfPosition(start).line ?? 0) + 1,
       message: ts.flattenDiagnosticMessageText(messageText, " "),
     }));
   });
@@ -73,7 +90,7 @@ interface CheckedTexts {
 /** `libraries`: TypeScript's own declarations, which ts-morph has as strings. */
 function generatedTexts(modules: readonly ModuleText[], libraries: Project): CheckedTexts {
   const files = new Map(modules.map((module) => [GENERATED + module.path, module.text]));
-  files.set(NODE_TYPES, NODE);
+  files.set(NODE_TYPES, hasUserModules(modules) ? NODE + NODE_OF_USERS : NODE);
   const own = libraries.getModuleResolutionHost();
   const read = (name: string) =>
     files.get(name) ?? (name.startsWith(`${LIBRARIES}lib.`) ? own.readFile(name) : undefined);
@@ -101,10 +118,12 @@ function runtimeResolver(
   };
   const runtimeFiles = new Map<string, string | undefined>();
   return (name, from) => {
-    if (!name.startsWith(".") && !name.startsWith("gwc/runtime/")) return undefined;
-    const file = name.startsWith(".")
-      ? path.posix.resolve(path.posix.dirname(from), name)
-      : `${RUNTIME}${name.slice("gwc/runtime/".length)}.ts`;
+    const own = name === POLICY_INTERFACE ? POLICY_MODULE : name;
+    const isOfGateway = from.startsWith(GENERATED) || from.startsWith(RUNTIME);
+    if (!isOfGateway || (!own.startsWith(".") && !own.startsWith("gwc/runtime/"))) return undefined;
+    const file = own.startsWith(".")
+      ? path.posix.resolve(path.posix.dirname(from), own)
+      : `${RUNTIME}${own.slice("gwc/runtime/".length)}.ts`;
     if (!file.startsWith(RUNTIME)) return file;
     const module = file.slice(RUNTIME.length).replace(/(\.d)?\.ts$/, "");
     if (!runtimeFiles.has(module)) runtimeFiles.set(module, runtimeFile(module));
@@ -114,11 +133,13 @@ function runtimeResolver(
 
 function compilerHost(
   typescript: typeof ts,
-  { read }: CheckedTexts,
+  texts: CheckedTexts,
   resolve: (name: string, from: string) => string | undefined,
+  packages: (name: string, from: string) => string | undefined,
 ): ts.CompilerHost {
+  const read = (name: string) => texts.read(name) ?? readDeclaration(typescript, name);
   return {
-    fileExists: (name) => read(name) !== undefined,
+    fileExists: (name) => texts.read(name) !== undefined,
     readFile: read,
     getSourceFile: (name, version) => {
       const text = read(name);
@@ -126,7 +147,7 @@ function compilerHost(
     },
     resolveModuleNames: (names, from) =>
       names.map((name) => {
-        const resolvedFileName = resolve(name, from);
+        const resolvedFileName = resolve(name, from) ?? packages(name, from);
         return resolvedFileName === undefined ? undefined : { resolvedFileName };
       }),
     getDefaultLibFileName: () => `${LIBRARIES}lib.esnext.d.ts`,
@@ -137,6 +158,47 @@ function compilerHost(
     getNewLine: () => "\n",
     writeFile: () => {},
   };
+}
+
+/** Returns the libraries: those of generated code, and in addition Web standards for modules of users. */
+function librariesFor(modules: readonly ModuleText[]): string[] {
+  const own = ["lib.esnext.d.ts"];
+  return hasUserModules(modules) ? [...own, "lib.webworker.d.ts"] : own;
+}
+
+function hasUserModules(modules: readonly ModuleText[]): boolean {
+  return modules.some(({ user }) => user !== undefined);
+}
+
+/**
+ * Finds the declarations of packages that modules of users import, in the folders of these modules.
+ */
+function packageResolver(
+  typescript: typeof ts,
+  modules: readonly ModuleText[],
+): (name: string, from: string) => string | undefined {
+  const folders = new Map(
+    modules.map(({ path: module, user }) => [GENERATED + module, user?.folder]),
+  );
+  return (name, from) => {
+    const folder = from.startsWith(GENERATED) ? folders.get(from) : path.dirname(from);
+    if (folder === undefined || from.startsWith(LIBRARIES) || name.startsWith(GENERATED))
+      return undefined;
+    const { resolvedModule } = typescript.resolveModuleName(
+      name,
+      path.join(folder, "importer.ts"),
+      { moduleResolution: typescript.ModuleResolutionKind.Bundler },
+      typescript.sys,
+    );
+    return resolvedModule?.resolvedFileName;
+  };
+}
+
+/** Reads a declaration of a package from the disk. */
+function readDeclaration(typescript: typeof ts, name: string): string | undefined {
+  return name.includes("/node_modules/") && !name.startsWith(LIBRARIES)
+    ? typescript.sys.readFile(name)
+    : undefined;
 }
 
 /**
@@ -154,6 +216,11 @@ const NODE_TYPES = "/node.d.ts";
 /** Features of Node.js 24 that generated code uses and the library files lack. */
 const NODE = `interface ImportMeta { readonly main: boolean; readonly url: string }
 declare const Buffer: { from(text: string, encoding: "base64"): Uint8Array };
+`;
+
+/** The same for modules of users: modules of Node.js are not typed. */
+const NODE_OF_USERS = `declare module "node:*";
+declare const process: { readonly env: Readonly<Record<string, string | undefined>> };
 `;
 
 /** Returns the declarations of runtime modules by their sources. */

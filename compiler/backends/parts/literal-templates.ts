@@ -74,7 +74,7 @@ const TEMPLATES: readonly TemplateSyntax[] = [
 
 /** Matches strings that look like expressions on a request. */
 const CHAIN =
-  /^(?:jwt|auth|apiKey|basicAuth|request|source|response|mcp|llm|llmRequest|extauthz|extproc|metadata|backend)(?:\.\w+|\[(?:"[^"]*"|'[^']*')\])+(?:\([^()]*\))?$/;
+  /^(?:jwt|auth|apiKey|basicAuth|request|source|response|mcp|llm|llmRequest|extauthz|extproc|metadata|custom|backend)(?:\.\w+|\[(?:"[^"]*"|'[^']*')\])+(?:\([^()]*\))?$/;
 
 /** Matches host names: `jwt.example.com` is not an expression. */
 const HOST_END =

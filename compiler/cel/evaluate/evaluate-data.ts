@@ -20,6 +20,7 @@ export function variablesFrom(data: unknown): Readonly<Record<string, unknown>> 
     basicAuth: all.basicAuth ?? null,
     extauthz: all.extauthz ?? null,
     extproc: all.extproc ?? null,
+    custom: all.custom ?? null,
     metadata: all.metadata ?? null,
     mcp: mcpFrom(objectOf(all.mcp)),
     llm: all.llm ?? null,

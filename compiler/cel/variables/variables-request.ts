@@ -160,6 +160,7 @@ const IDENTITIES: readonly VariableDefinition[] = [
   textVariable("basicAuth.username", ["basicAuth", "?username"], ALL, "The user's name."),
   jsonVariable("extauthz", "extauthz", ALL, "Metadata of external authorization; null without it."),
   jsonVariable("extproc", "extproc", ALL, "Metadata of external processing; null without it."),
+  jsonVariable("custom", "custom", ALL, "Values that custom policies provide; null without any."),
   jsonVariable("metadata", "metadata", ALL, "Metadata of transformations; null without any."),
 ];
 

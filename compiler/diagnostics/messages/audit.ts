@@ -12,6 +12,15 @@ export const auditMessages = {
       "can call its tools or spend tokens of its models. If only trusted clients can reach the gateway, accept this in " +
       "the baseline (`.gwc-audit.yaml`).",
   }),
+  "passes-on-failure": message<{ what: string }>({
+    severity: "warning",
+    text: ({ what }) => `the route ${what}, and requests pass if it fails`,
+    hint: () =>
+      "remove failureMode: failOpen, or accept it with its reason in the baseline (`.gwc-audit.yaml`)",
+    explanation:
+      "A mistake in the code of a custom policy, or a request that makes it fail, lets requests pass unchecked with " +
+      "`failureMode: failOpen`.",
+  }),
   "unruled-tools": message<{ route: string }>({
     severity: "note",
     text: ({ route }) => `every authenticated caller may use every tool of the route "${route}"`,

@@ -155,6 +155,32 @@ export const policyMessages = {
       "Files accept the policy names of Kubernetes resources too. A route has each policy once: with both names it " +
       "would be unclear which one is enforced.",
   }),
+  "policy-module": message<{ message: string }>({
+    severity: "error",
+    text: (params) => params.message,
+    explanation:
+      "A policy is a TypeScript module below the folder `policies`. gwc reads its declaration without running it, checks " +
+      "its types, and allows only what the configuration names in `allow`. `gwc init --policy NAME` writes one.",
+  }),
+  "policy-types": message<{ message: string }>({
+    severity: "error",
+    text: (params) => params.message,
+    explanation:
+      "The type checker found a mistake in a module of a custom policy. It is as strict as for generated code.",
+  }),
+  "policy-unreadable": message<{ file: string; problem: string }>({
+    severity: "error",
+    text: ({ file, problem }) => `"${file}" cannot be read: ${problem}`,
+    hint: () => "paths of policies start next to the configuration: ./policies/NAME.ts",
+    explanation: "The code of a custom policy becomes part of the gateway, so it is read at build.",
+  }),
+  "provided-twice": message<{ value: string; first: string; second: string }>({
+    severity: "error",
+    text: ({ value, first, second }) =>
+      `the policies "${first}" and "${second}" both provide custom.${value}`,
+    hint: () => "rename one of the values, so that rules read the one that they mean",
+    explanation: "Later rules read provided values by name, and a name has one value.",
+  }),
   "attached-twice": message<{ field: string }>({
     severity: "error",
     text: ({ field }) => `"${field}" is configured twice for the same target`,

@@ -39,6 +39,7 @@ export const ALWAYS_OPEN: readonly DataPath[] = [
   ["extauthz"],
   ["extproc"],
   ["metadata"],
+  ["custom"],
   ["env"],
   ["request", "body"],
   ["request", "startTime"],

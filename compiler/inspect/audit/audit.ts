@@ -56,9 +56,12 @@ function auditRoute(
   if (route.backends.some(isUnverified))
     diagnostics.report("unverified-server", at, { route: route.name });
   for (const use of policies)
-    for (const check of accessOf(use))
+    for (const check of accessOf(use)) {
+      if (check.kind === "outside" && check.passesOnFailure === true)
+        diagnostics.report("passes-on-failure", keyPlace(use.origin), { what: check.what });
       if (check.kind === "identity" && check.anyAudience !== undefined)
         diagnostics.report("any-audience", keyPlace(use.origin), { issuers: check.anyAudience });
+    }
   for (const check of checks)
     if (check.kind === "rules") {
       reportDeadRules(check.rules, check.phase, diagnostics, work);

@@ -33,6 +33,7 @@ const REASONS = [
   "RateLimit",
   "PromptGuard",
   "ExtProc",
+  "Custom",
   "BodyTooLarge",
   "MCP",
   "DirectResponse",

@@ -35,10 +35,18 @@ const DENIALS: ReadonlySet<RefusalReason> = new Set([
   "Csrf",
   "RateLimit",
   "PromptGuard",
+  "Custom",
 ]);
 
 /** Fields of policies that explain a refusal. */
-const EXPLANATIONS = ["error", "rule", "limit", "mcp.method.name", "mcp.target"] as const;
+const EXPLANATIONS = [
+  "error",
+  "custom.policy",
+  "rule",
+  "limit",
+  "mcp.method.name",
+  "mcp.target",
+] as const;
 const ITEMS = ["gen_ai.tool.name", "gen_ai.prompt.name", "mcp.resource.uri"] as const;
 
 /** Milliseconds after which a caller that was not seen on a route counts as a new login. */

@@ -45,6 +45,7 @@ const callouts: readonly object[] = [
   { extAuthz: { ...asked, protocol: { http: {} } } },
   { remoteRateLimit: limits },
   { extProc: asked },
+  { custom: [{ use: "./policies/a.ts", allow: ["crypto"] }] },
 ];
 
 const login = {
@@ -386,7 +387,23 @@ export const files: Readonly<Record<string, string>> = {
   "b.lock.yaml": lock("b"),
   "a.json": keySet("a"),
   "b.json": keySet("b"),
+  "policies/a.ts": customPolicy("a"),
+  "policies/b.ts": customPolicy("b"),
 };
+
+/** A module of a custom policy with an option. */
+function customPolicy(header: string): string {
+  return `import { definePolicy } from "gwc/policy";
+
+export default definePolicy({
+  options: { aa: { type: "string" } },
+  async request(request, { aa }) {
+    await Promise.resolve();
+    request.headers.set("${header}", aa ?? "none");
+  },
+});
+`;
+}
 
 const issuer = ["https://a.test", "https://b.test"];
 const provider = { issuer: issuer[0], audiences: ["aa"], jwks: { inline: keySet("a") } };
@@ -453,6 +470,9 @@ export const known: KnownValues = {
   agentRuntimeArn: [agentRuntimeArn, agentRuntimeArn.replace("a-1", "b-1")],
   extAuthz: [asked],
   extProc: [asked],
+  "custom.[].use": ["./policies/a.ts", "./policies/b.ts"],
+  "custom.[].with.*": ["one", "two"],
+  "custom.[].allow.[]": ["fs", "url"],
   remoteRateLimit: [limits],
   "extAuthz.host": ["127.0.0.1:9005", "127.0.0.1:9006"],
   "extProc.host": ["127.0.0.1:9005", "127.0.0.1:9006"],

@@ -103,7 +103,14 @@ export function isInArguments([root, kind, field]: DataPath): boolean {
 }
 
 /** Variables that are a JSON object or null. */
-const ROOTS: ReadonlySet<string> = new Set(["jwt", "apiKey", "extauthz", "extproc", "metadata"]);
+const ROOTS: ReadonlySet<string> = new Set([
+  "jwt",
+  "apiKey",
+  "extauthz",
+  "extproc",
+  "metadata",
+  "custom",
+]);
 
 const STRINGS: ReadonlySet<string> = new Set([
   "request.method",

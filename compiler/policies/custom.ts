@@ -1,0 +1,251 @@
+import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
+import type { SettingsChange, SettingsComparison } from "../model/access.ts";
+import { listChanges } from "../model/access.ts";
+import { parseDuration } from "../schema/duration.ts";
+import { duration, type Infer, list, object, text } from "../schema/schema.ts";
+import { wordsOfForms } from "../schema/two-forms.ts";
+import { HOOKS, type PolicyDeclaration } from "./custom/declaration.ts";
+import {
+  type OptionInput,
+  type ResolvedOptions,
+  resolveOptions,
+  withSchema,
+} from "./custom/options.ts";
+import { type PolicySource, readPolicyModule } from "./custom/read-policy.ts";
+import type { Policy, ResolveContext } from "./policy.ts";
+
+/** A custom policy, as configured. */
+interface CustomEntryConfig {
+  readonly use: string;
+  readonly options: Readonly<Record<string, OptionInput>>;
+  readonly allow: readonly string[];
+  /** Milliseconds; `undefined` for the default. */
+  readonly timeout: number | undefined;
+  readonly passesOnFailure: boolean;
+  readonly origin: Origin;
+}
+
+/** A custom policy, read and resolved. */
+interface CustomEntry extends Pick<PolicyDeclaration, "hooks" | "provides"> {
+  /** Name in logs, metrics and reviews: that of its file. */
+  readonly name: string;
+  readonly options: ResolvedOptions;
+  readonly allow: readonly string[];
+  /** Milliseconds for an async hook. */
+  readonly deadline: number;
+  readonly passesOnFailure: boolean;
+  /** Its module, then the modules of the user that it imports. */
+  readonly sources: readonly PolicySource[];
+  readonly origin: Origin;
+}
+
+/** `custom` as configured. */
+interface CustomConfig {
+  readonly entries: readonly CustomEntryConfig[];
+}
+
+/** `custom` resolved. */
+interface CustomNode {
+  readonly entries: readonly CustomEntry[];
+}
+
+/** Milliseconds that an async hook may take by default. */
+const DEADLINE = 2000;
+
+const failureMode = wordsOfForms(
+  "Outcome if a hook throws, exceeds its timeout or returns something invalid: the request is refused with 500, or continues.",
+  ["failClosed", "failOpen"],
+  "failClosed",
+);
+
+const entrySchema = object(
+  {
+    use: text(
+      "Path of the policy's TypeScript module, in the folder `policies` next to the configuration.",
+      { examples: ["./policies/tenant.ts"] },
+    ),
+    with: withSchema,
+    allow: list(text("Name of a module of Node.js without `node:`, `fetch` or `process`."), {
+      uniqueItems: true,
+      maxItems: 32,
+      description:
+        "Names that the policy may use besides the language: modules of Node.js, `fetch` (also WebSocket), `process`.",
+    }),
+    timeout: duration("Maximum time of an async hook (default: 2s).", { minimumDuration: "1ms" }),
+    failureMode: failureMode.file,
+  },
+  {
+    required: ["use"],
+    description: "A policy written in TypeScript, compiled into the gateway.",
+  },
+);
+
+const schema = list(entrySchema, {
+  minItems: 1,
+  maxItems: 16,
+  description: "Policies written in TypeScript, in the order in which they run.",
+  examples: [[{ use: "./policies/tenant.ts", with: { header: "x-team" } }]],
+});
+
+/** Runs policies that users write in TypeScript. */
+export const customPolicies: Policy<"custom", CustomConfig, CustomNode, Infer<typeof schema>> = {
+  kind: "custom",
+  summary:
+    "runs policies written in TypeScript and compiled into the gateway; later expressions read what they provide as `custom`",
+  scope: ["listener", "route"],
+  traits: {
+    actsOn: ["requests"],
+    variable: "custom",
+    changesRequest: () => "anything",
+    sources: ({ entries }) => entries.flatMap(({ sources }) => sources),
+  },
+  schema,
+  names: ["customPolicy"],
+  access: {
+    direction: "closes",
+    restrictsAccess: true,
+    checks: ({ entries }) =>
+      entries.flatMap(({ name, hooks, passesOnFailure }) =>
+        HOOKS.every((hook) => hook === "response" || hooks[hook] === undefined)
+          ? []
+          : [
+              {
+                kind: "outside",
+                what: `runs the custom policy ${name}`,
+                decidesWho: true,
+                passesOnFailure,
+              },
+            ],
+      ),
+    compare: comparison(),
+  },
+  lowering: {
+    merge: "replace",
+    lower: (entries, origin) => ({
+      entries: entries.map((each, index) => lowerEntry(each, childOf(origin, index))),
+    }),
+    resolve: ({ entries }, context) => {
+      const resolved = entries.flatMap((each) => resolveEntry(each, context) ?? []);
+      if (resolved.length < entries.length) return undefined;
+      reportProvidedTwice(resolved, context);
+      return { entries: resolved };
+    },
+  },
+};
+
+function lowerEntry(
+  { use, with: options = {}, allow = [], timeout, failureMode: mode }: Infer<typeof entrySchema>,
+  origin: Origin,
+): CustomEntryConfig {
+  return {
+    ...{ use, options, allow, origin },
+    timeout: timeout === undefined ? undefined : parseDuration(timeout),
+    passesOnFailure: mode === "failOpen",
+  };
+}
+
+function resolveEntry(
+  { use, options, allow, timeout, passesOnFailure, origin }: CustomEntryConfig,
+  context: ResolveContext,
+): CustomEntry | undefined {
+  const read = readPolicyModule(use, childOf(origin, "use"), allow, context);
+  if (read === undefined) return undefined;
+  const { declaration, sources } = read;
+  const { hooks, provides } = declaration;
+  if (!hasMessages(hooks, use, origin, context)) return undefined;
+  const isAsync = HOOKS.some((hook) => hooks[hook]?.isAsync === true);
+  if (timeout !== undefined && !isAsync) {
+    const params = { field: '"timeout"', actsOn: "async hooks" };
+    context.diagnostics.report("idle-callout-field", childOf(origin, "timeout"), params);
+  }
+  const at = childOf(origin, "with");
+  const resolved = resolveOptions(declaration.options, options, at, context);
+  if (resolved === undefined) return undefined;
+  return {
+    name: use.replace(/^.*\//, "").replace(/\.ts$/, ""),
+    options: resolved,
+    deadline: timeout ?? DEADLINE,
+    ...{ allow, passesOnFailure, sources, hooks, provides, origin },
+  };
+}
+
+/** Reports hooks about messages that the route does not have; their results would be dropped. */
+function hasMessages(
+  hooks: PolicyDeclaration["hooks"],
+  use: string,
+  origin: Origin,
+  { route, phase, diagnostics }: ResolveContext,
+): boolean {
+  const isKnown = phase === "PostRouting";
+  const misplaced = [
+    ...(hooks.toolCall !== undefined && !(isKnown && route.protocol === "mcp")
+      ? [["toolCall", "calls of MCP routes"]]
+      : []),
+    ...(hooks.requestBody !== undefined && !(isKnown && route.protocol === "http")
+      ? [["requestBody", "requests of HTTP routes"]]
+      : []),
+  ];
+  for (const [hook, actsOn] of misplaced) {
+    const message = `the hook "${hook}" of ${use} acts on ${actsOn} only`;
+    diagnostics.report("policy-module", childOf(origin, "use"), { message });
+  }
+  return misplaced.length === 0;
+}
+
+/** Reports values that two policies of a route provide: which one rules read would depend on the request. */
+function reportProvidedTwice(entries: readonly CustomEntry[], { diagnostics }: ResolveContext) {
+  const providers = new Map<string, string>();
+  for (const { name, provides, origin } of entries) {
+    for (const value of Object.keys(provides ?? {})) {
+      const first = providers.get(value);
+      if (first !== undefined)
+        diagnostics.report("provided-twice", childOf(origin, "use"), {
+          value,
+          first,
+          second: name,
+        });
+      providers.set(value, name);
+    }
+  }
+}
+
+function comparison(): SettingsComparison<CustomNode> {
+  return {
+    changes: (before, after) => [
+      ...listChanges("policy", namesOf(before), namesOf(after), "closes"),
+      ...after.entries.flatMap((entry) => {
+        const old = before.entries.find(({ name }) => name === entry.name);
+        return old === undefined ? [] : entryChanges(old, entry);
+      }),
+    ],
+    rest: ({ entries }) =>
+      entries.map(({ name, options, deadline }) => ({ name, options, deadline })),
+  };
+}
+
+function namesOf({ entries }: CustomNode): readonly string[] {
+  return entries.map(({ name }) => name);
+}
+
+function entryChanges(before: CustomEntry, after: CustomEntry): readonly SettingsChange[] {
+  const { name } = after;
+  const changed = changedModules(before.sources, after.sources);
+  const changes: SettingsChange[] = changed.map((module) => ({
+    direction: "changes",
+    text: `code of ${module} changed: its effect on access is not decided`,
+  }));
+  if (before.passesOnFailure !== after.passesOnFailure) {
+    const outcome = after.passesOnFailure ? "allowed" : "refused";
+    const direction = after.passesOnFailure ? "opens" : "closes";
+    changes.push({ direction, text: `if ${name} fails, requests are ${outcome}` });
+  }
+  return [...changes, ...listChanges(`allow of ${name}`, before.allow, after.allow, "opens")];
+}
+
+function changedModules(
+  before: readonly PolicySource[],
+  after: readonly PolicySource[],
+): readonly string[] {
+  const old = new Map(before.map(({ module, text: code }) => [module, code]));
+  return after.flatMap(({ module, text: code }) => (old.get(module) === code ? [] : [module]));
+}

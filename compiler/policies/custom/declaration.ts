@@ -1,0 +1,103 @@
+import type { ts } from "ts-morph";
+import type { Json } from "../../model/json.ts";
+import { literalValue, propertyText } from "./literal-values.ts";
+import type { TypeScript } from "./typescript.ts";
+
+/** Hooks of a policy, in the order in which they run. */
+export const HOOKS = ["request", "requestBody", "toolCall", "response"] as const;
+
+/** The name of a hook. */
+export type HookKind = (typeof HOOKS)[number];
+
+/** Declaration in the default export of a policy's module, which is read and never run. */
+export interface PolicyDeclaration {
+  /** First sentences of its doc comment; empty without one. */
+  readonly summary: string;
+  /** The declared options, as written; `{}` without any. */
+  readonly options: Json;
+  /** Types of provided values, as written; `{}` without any. */
+  readonly provides: Json;
+  /** Its hooks, and whether each is declared `async`. */
+  readonly hooks: Readonly<Partial<Record<HookKind, { readonly isAsync: boolean }>>>;
+}
+
+/** A mistake in a module, with its range of characters. */
+export interface ModuleMistake {
+  readonly message: string;
+  readonly range: readonly [start: number, end: number];
+}
+
+/** Reads the declaration of a policy. */
+export function declarationOf(
+  source: ts.SourceFile,
+  typescript: TypeScript,
+): PolicyDeclaration | ModuleMistake {
+  const statement = source.statements.find(
+    (each): each is ts.ExportAssignment =>
+      typescript.isExportAssignment(each) && !each.isExportEquals,
+  );
+  if (statement === undefined)
+    return mistake("the module has no default export: export default definePolicy({ ... })");
+  const call = statement.expression;
+  const argument = typescript.isCallExpression(call) ? call.arguments[0] : undefined;
+  const isDefined =
+    typescript.isCallExpression(call) && call.expression.getText(source) === "definePolicy";
+  if (!isDefined || argument === undefined || !typescript.isObjectLiteralExpression(argument))
+    return mistake(
+      "the default export must be definePolicy({ ... }) with the policy itself",
+      call,
+      source,
+    );
+  let [options, provides]: Json[] = [{}, {}];
+  const hooks: Partial<Record<HookKind, { isAsync: boolean }>> = {};
+  for (const property of argument.properties) {
+    const name = property.name && propertyText(property.name, typescript);
+    if (name === "options" || name === "provides") {
+      const value = typescript.isPropertyAssignment(property)
+        ? literalValue(property.initializer, typescript)
+        : undefined;
+      if (value === undefined)
+        return mistake(
+          `"${name}" must be a literal: it is read without running the module`,
+          property,
+          source,
+        );
+      if (name === "options") options = value;
+      else provides = value;
+      continue;
+    }
+    const hook = HOOKS.find((each) => each === name);
+    if (hook === undefined)
+      return mistake(
+        `a policy has no "${name ?? property.getText(source)}"; its hooks are ${HOOKS.join(", ")}`,
+        property,
+        source,
+      );
+    hooks[hook] = { isAsync: isAsync(property, typescript) };
+  }
+  if (Object.keys(hooks).length === 0)
+    return mistake(`the policy has no hook: ${HOOKS.join(", ")}`, argument, source);
+  return {
+    summary: summaryOf(statement, typescript),
+    options: options ?? {},
+    provides: provides ?? {},
+    hooks,
+  };
+}
+
+function mistake(message: string, node?: ts.Node, source?: ts.SourceFile): ModuleMistake {
+  return { message, range: node === undefined ? [0, 0] : [node.getStart(source), node.getEnd()] };
+}
+
+/** Whether a hook is declared async: only then does the generated code wait for it. */
+function isAsync(property: ts.ObjectLiteralElementLike, typescript: TypeScript): boolean {
+  const made = typescript.isPropertyAssignment(property) ? property.initializer : property;
+  const modifiers = typescript.canHaveModifiers(made) ? (typescript.getModifiers(made) ?? []) : [];
+  return modifiers.some(({ kind }) => kind === typescript.SyntaxKind.AsyncKeyword);
+}
+
+function summaryOf(statement: ts.ExportAssignment, typescript: TypeScript): string {
+  const [comment] = typescript.getJSDocCommentsAndTags(statement);
+  if (comment === undefined || !typescript.isJSDoc(comment)) return "";
+  return (typescript.getTextOfJSDocComment(comment.comment) ?? "").replace(/\s+/g, " ").trim();
+}

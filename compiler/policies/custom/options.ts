@@ -1,0 +1,113 @@
+import { childOf, type Diagnostics, type Origin } from "../../diagnostics/diagnostic.ts";
+import type { Json } from "../../model/json.ts";
+import { type LiteralSecrets, withoutLiteral } from "../../model/literal-secrets.ts";
+import type { EnvTemplate, Text } from "../../model/texts.ts";
+import { map, type Schema, text } from "../../schema/schema.ts";
+import { validatedPart } from "../../schema/validated-part.ts";
+
+/** A value in `with`: any JSON, whose strings may be resolved when the gateway starts. */
+export type OptionInput = Json | EnvTemplate | readonly (Json | EnvTemplate)[];
+
+const variable: Schema<OptionInput> = {
+  description: "Value of the option, of the declared type.",
+  readAtStart: true,
+  items: { readAtStart: true },
+};
+
+/** Schema of `with`, before the policy is read. */
+export const withSchema: Schema<Readonly<Record<string, OptionInput>>> = map(variable, {
+  description: "Options of the policy, as its module declares them.",
+});
+
+/** One declared option. */
+interface DeclaredOption {
+  readonly type?: Json;
+  readonly description?: Json;
+  readonly default?: Json;
+  readonly required?: Json;
+  readonly enum?: Json;
+  readonly pattern?: Json;
+  readonly minimum?: Json;
+  readonly maximum?: Json;
+  readonly secret?: Json;
+}
+
+/** Services needed to resolve options. */
+interface OptionContext {
+  readonly diagnostics: Diagnostics;
+  readonly literals: LiteralSecrets;
+}
+
+/** The options of a configuration, complete with defaults, by name. */
+export type ResolvedOptions = Readonly<Record<string, OptionInput>>;
+
+/**
+ * Validates options against their declaration and adds defaults; returns `undefined` after mistakes (reported). Literal
+ * credentials become variables.
+ */
+export function resolveOptions(
+  declared: Json,
+  given: Readonly<Record<string, OptionInput>>,
+  origin: Origin,
+  context: OptionContext,
+): ResolvedOptions | undefined {
+  const options = declaredOptions(declared);
+  const required = options.flatMap(([name, option]) => (option.required === true ? [name] : []));
+  const fields = Object.fromEntries(options.map(([name, each]) => [name, optionSchema(each)]));
+  const schema: Schema<Readonly<Record<string, OptionInput>>> = {
+    ...{ type: "object", properties: fields, additionalProperties: false },
+    required,
+    description: "Options of the policy.",
+  };
+  const valid = validatedPart(schema, given, "with", origin, context.diagnostics);
+  if (valid === undefined) return undefined;
+  return Object.fromEntries(
+    options.flatMap(([name, option]) => {
+      const value = valid[name] ?? option.default;
+      if (value === undefined) return [];
+      const isSecret = option.secret === true && (typeof value === "string" || isTemplate(value));
+      const kept = isSecret ? secretText(value, name, origin, context) : value;
+      return [[name, kept] as const];
+    }),
+  );
+}
+
+function secretText(value: Text, name: string, origin: Origin, context: OptionContext): Text {
+  return withoutLiteral(value, childOf(origin, name), { field: `"${name}"` }, context);
+}
+
+function isTemplate(value: OptionInput): value is EnvTemplate {
+  return typeof value === "object" && value !== null && "kind" in value && value.kind === "env";
+}
+
+function declaredOptions(declared: Json): readonly (readonly [string, DeclaredOption])[] {
+  return Object.entries(declared ?? {}).flatMap(([name, option]) =>
+    isRecord(option) ? [[name, option] as const] : [],
+  );
+}
+
+function isRecord(value: Json | undefined): value is { readonly [key: string]: Json | undefined } {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Returns the schema of an option's value. */
+function optionSchema(option: DeclaredOption): Schema {
+  const { type, description, minimum, maximum, pattern, secret } = option;
+  const own = typeof description === "string" ? { description } : {};
+  if (type === "strings") return { ...own, type: "array", items: text("A string.") };
+  if (type === "boolean") return { ...own, type };
+  if (type === "number" || type === "integer") {
+    return {
+      ...{ ...own, type },
+      ...(typeof minimum === "number" && { minimum }),
+      ...(typeof maximum === "number" && { maximum }),
+    };
+  }
+  const words = Array.isArray(option.enum) ? option.enum.map(String) : undefined;
+  return {
+    ...{ ...own, type: "string" },
+    ...(words && { enum: words }),
+    ...(typeof pattern === "string" && { pattern, form: `a string that matches ${pattern}` }),
+    ...(secret === true && { secret: true }),
+  };
+}

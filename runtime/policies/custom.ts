@@ -1,0 +1,139 @@
+import { type Exchange, logFields } from "../http/exchange.ts";
+import { fieldLines } from "../http/http1/fields.ts";
+import { refuse } from "../http/refuse.ts";
+import type { ValueType } from "../policy/policy.ts";
+import {
+  type CustomPolicy,
+  countCall,
+  DeadlineExceeded,
+  failed,
+  type HookName,
+  noteDuration,
+} from "./custom/custom-policy.ts";
+import { type KnownIdentities, MadeRefusal, RequestView } from "./custom/request-view.ts";
+
+/** Runs the `request` hook of a policy that is not async. Returns false if the request was refused. */
+export function applyCustom(
+  exchange: Exchange,
+  policy: CustomPolicy,
+  identities?: KnownIdentities,
+): boolean {
+  const view = new RequestView(exchange, identities);
+  const began = performance.now();
+  try {
+    const result = policy.definition.request?.(view, policy.options);
+    noteDuration(exchange, policy.name, "request", began);
+    return settle(exchange, policy, "request", result);
+  } catch (error) {
+    return failed(exchange, policy, "request", error);
+  }
+}
+
+/** Runs the `request` hook of a policy that is async, within its deadline. Resolves with false if the request was refused. */
+export async function awaitCustom(
+  exchange: Exchange,
+  policy: CustomPolicy,
+  identities?: KnownIdentities,
+): Promise<boolean> {
+  const view = new RequestView(exchange, identities);
+  try {
+    const result = await withinDeadline(exchange, policy, view, "request", () =>
+      policy.definition.request?.(view, policy.options),
+    );
+    return !exchange.isOver && settle(exchange, policy, "request", result);
+  } catch (error) {
+    return failed(exchange, policy, "request", error);
+  }
+}
+
+/** Waits for a hook, at most until its deadline. */
+export async function withinDeadline<Result>(
+  exchange: Exchange,
+  { name, deadline }: CustomPolicy,
+  view: RequestView,
+  hook: HookName,
+  call: () => Result | Promise<Result>,
+): Promise<Result> {
+  const began = performance.now();
+  const pending = call();
+  noteDuration(exchange, name, hook, began);
+  if (!(pending instanceof Promise)) return pending;
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    reject(new DeadlineExceeded(`took longer than ${deadline} ms`));
+    view.abort();
+  }, deadline);
+  try {
+    return await Promise.race([pending, promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Applies the result of a hook: nothing, a refusal, or values. Throws for anything else. */
+function settle(
+  exchange: Exchange,
+  policy: CustomPolicy,
+  hook: HookName,
+  result: unknown,
+): boolean {
+  if (result === undefined) {
+    countCall(exchange, policy, hook, "ok");
+    return true;
+  }
+  if (result instanceof MadeRefusal) return refuseAs(exchange, policy, hook, result);
+  addProvided(exchange, policy, result);
+  countCall(exchange, policy, hook, "ok");
+  return true;
+}
+
+/** Sends the refusal of a policy. Returns false, or throws if its headers are invalid. */
+export function refuseAs(
+  exchange: Exchange,
+  policy: CustomPolicy,
+  hook: HookName,
+  { status, message, headers }: MadeRefusal,
+): false {
+  const list = Object.entries(headers).flat();
+  if (fieldLines(list) === undefined) throw new TypeError("the headers of a refusal are invalid");
+  countCall(exchange, policy, hook, "refused");
+  logFields(exchange.record).set("custom.policy", policy.name);
+  refuse(exchange, status, "Custom", message, list);
+  return false;
+}
+
+/** Makes values readable as `custom.NAME`. */
+function addProvided(exchange: Exchange, { provides }: CustomPolicy, values: unknown): void {
+  if (values instanceof Promise) {
+    values.catch(() => {});
+    throw new TypeError("a hook that returns a promise must be declared async");
+  }
+  if (typeof values !== "object" || values === null)
+    throw new TypeError("a hook returned something other than a refusal or provided values");
+  const provided: Record<string, unknown> = Object.assign(
+    Object.create(null),
+    exchange.attributes.custom,
+  );
+  for (const [name, value] of Object.entries(values)) {
+    const type = Object.hasOwn(provides, name) ? provides[name] : undefined;
+    if (type === undefined) throw new TypeError(`"${name}" is not in provides`);
+    if (value === undefined) continue;
+    if (!isOfType(value, type)) throw new TypeError(`"${name}" is not of the type "${type}"`);
+    provided[name] = value;
+  }
+  exchange.attributes.custom = provided;
+}
+
+function isOfType(value: unknown, type: ValueType): boolean {
+  switch (type) {
+    case "strings":
+      return Array.isArray(value) && value.every((each) => typeof each === "string");
+    case "integer":
+      return Number.isSafeInteger(value);
+    case "number":
+      return Number.isFinite(value);
+    case "string":
+    case "boolean":
+      return typeof value === type;
+  }
+}

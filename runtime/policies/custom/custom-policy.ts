@@ -1,0 +1,124 @@
+import type { Exchange } from "../../http/exchange.ts";
+import { logFields } from "../../http/exchange.ts";
+import { refuse } from "../../http/refuse.ts";
+import type { Sample } from "../../metrics/family.ts";
+import { customPolicyBlocked, customPolicyCalls } from "../../metrics/table/custom.ts";
+import type {
+  OptionValues,
+  PolicyDefinition,
+  PolicyOptions,
+  ProvidedTypes,
+} from "../../policy/policy.ts";
+import { placeInPolicy } from "./policy-lines.ts";
+
+/** A hook of a custom policy. */
+export type HookName = "request" | "response" | "requestBody" | "toolCall";
+
+/** How a configuration uses a policy. */
+export interface CustomUse<Options extends PolicyOptions> {
+  /** Name in logs and metrics. */
+  readonly name: string;
+  readonly options: OptionValues<Options>;
+  /** Milliseconds for an async hook. */
+  readonly deadline: number;
+  /** Whether requests continue if a hook fails. */
+  readonly passesOnFailure: boolean;
+}
+
+/** A custom policy with its options bound. */
+export interface CustomPolicy
+  extends Pick<CustomUse<PolicyOptions>, "name" | "deadline" | "passesOnFailure"> {
+  readonly provides: ProvidedTypes;
+  readonly definition: PolicyDefinition<PolicyOptions, ProvidedTypes>;
+  readonly options: OptionValues<PolicyOptions>;
+  /** Counters of calls by hook and result, which are looked up once. */
+  readonly counters: Map<string, Sample>;
+}
+
+/** Binds the options of a configuration to a policy. */
+export function openCustomPolicy<Options extends PolicyOptions, Provides extends ProvidedTypes>(
+  definition: PolicyDefinition<Options, Provides>,
+  { name, options, deadline, passesOnFailure }: CustomUse<Options>,
+): CustomPolicy {
+  return {
+    ...{ name, deadline, passesOnFailure },
+    provides: definition.provides ?? {},
+    options: Object.freeze(options),
+    counters: new Map(),
+    // The options were checked against the declaration of this policy, whose type is lost from here on.
+    definition: definition as PolicyDefinition<PolicyOptions, ProvidedTypes>,
+  };
+}
+
+/** Milliseconds of a call that are reported, because no other request is served meanwhile. */
+const BLOCKED = 50;
+
+/** Reports a hook that blocked the process. */
+export function noteDuration(
+  exchange: Exchange,
+  name: string,
+  hook: HookName,
+  began: number,
+): void {
+  const duration = performance.now() - began;
+  if (duration < BLOCKED) return;
+  const { metrics, warn } = exchange.gateway;
+  metrics.counter(customPolicyBlocked, name, hook).value += 1;
+  warn(`custom policy ${name} blocked all requests for ${Math.round(duration)} ms (${hook})`);
+}
+
+/** Counts a call of a hook. */
+export function countCall(
+  { gateway }: Exchange,
+  { name, counters }: CustomPolicy,
+  hook: HookName,
+  result: "ok" | "refused" | "failed" | "timeout",
+): void {
+  const key = result === "ok" ? hook : `${hook} ${result}`;
+  let counter = counters.get(key);
+  if (counter === undefined) {
+    counter = gateway.metrics.counter(customPolicyCalls, name, hook, result);
+    counters.set(key, counter);
+  }
+  counter.value += 1;
+}
+
+/**
+ * Handles a hook that threw or returned something invalid: the request is refused, unless the policy passes requests on
+ * failure. Returns whether it continues.
+ */
+export function failed(
+  exchange: Exchange,
+  policy: CustomPolicy,
+  hook: HookName,
+  error: unknown,
+): boolean {
+  noteHookFailure(exchange, policy, hook, error);
+  if (policy.passesOnFailure) return true;
+  refuse(exchange, 500, "Custom", "internal error");
+  return false;
+}
+
+/** Counts and logs a hook that failed. */
+export function noteHookFailure(
+  exchange: Exchange,
+  policy: CustomPolicy,
+  hook: HookName,
+  error: unknown,
+): void {
+  const isTimeout = error instanceof DeadlineExceeded;
+  countCall(exchange, policy, hook, isTimeout ? "timeout" : "failed");
+  const fields = logFields(exchange.record);
+  fields.set("custom.policy", policy.name);
+  fields.set("error", `${hook}: ${errorText(error)}`);
+}
+
+/** The deadline of an async hook has passed. */
+export class DeadlineExceeded extends Error {}
+
+/** Formats an error with its line in a policy's module. */
+function errorText(error: unknown): string {
+  if (!(error instanceof Error)) return "threw something other than an Error";
+  const place = placeInPolicy(error.stack ?? "");
+  return `${error.name}: ${error.message}${place === undefined ? "" : ` (${place})`}`;
+}

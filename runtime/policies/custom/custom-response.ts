@@ -1,0 +1,114 @@
+import type { Exchange } from "../../http/exchange.ts";
+import { EditedList } from "../../http/headers/header-edits.ts";
+import { headerValue } from "../../http/headers/header-list.ts";
+import type { ResponseSink } from "../../http/response-sink.ts";
+import type { PolicyHeaders, PolicyRequest, PolicyResponse } from "../../policy/policy.ts";
+import { type CustomPolicy, countCall, noteDuration, noteHookFailure } from "./custom-policy.ts";
+import { EditableHeaders } from "./policy-headers.ts";
+import { type KnownIdentities, RequestView } from "./request-view.ts";
+
+/** Runs the `response` hook of a policy on the head of every later response to the exchange. */
+export function applyToResponse(
+  exchange: Exchange,
+  policy: CustomPolicy,
+  identities?: KnownIdentities,
+): void {
+  exchange.interceptResponse(
+    (next) => new CustomFilter(exchange, policy, next, new RequestView(exchange, identities)),
+  );
+}
+
+/** A response as a custom policy sees it. */
+class ResponseView implements PolicyResponse {
+  status: number;
+  readonly headers: PolicyHeaders;
+  readonly request: PolicyRequest;
+
+  constructor(status: number, list: EditedList, request: PolicyRequest) {
+    this.status = status;
+    this.headers = new EditableHeaders((name) => headerValue(list.list, name), list);
+    this.request = request;
+  }
+}
+
+/** Changes the head of a response. If the hook fails, the response is replaced by a refusal. */
+class CustomFilter implements ResponseSink {
+  readonly #exchange: Exchange;
+  readonly #policy: CustomPolicy;
+  readonly #next: ResponseSink;
+  readonly #request: RequestView;
+  /** Whether the response was replaced, so that its body is discarded. */
+  #isReplaced = false;
+
+  constructor(exchange: Exchange, policy: CustomPolicy, next: ResponseSink, request: RequestView) {
+    this.#exchange = exchange;
+    this.#policy = policy;
+    this.#next = next;
+    this.#request = request;
+  }
+
+  respond(status: number, headers: readonly string[], body: string | Uint8Array): void {
+    const head = this.#changed(status, headers);
+    if (head !== undefined) this.#next.respond(head.status, head.headers, body);
+  }
+
+  writeHead(status: number, headers: readonly string[], length: number | undefined): void {
+    const head = this.#changed(status, headers);
+    if (head !== undefined) this.#next.writeHead(head.status, head.headers, length);
+  }
+
+  write(chunk: string | Uint8Array): boolean {
+    return this.#isReplaced || this.#next.write(chunk);
+  }
+
+  end(trailers?: readonly string[]): void {
+    if (!this.#isReplaced) this.#next.end(trailers);
+  }
+
+  onDrain(listener: () => void): void {
+    this.#next.onDrain(listener);
+  }
+
+  withdraw(): void {
+    this.#isReplaced = false;
+    this.#next.withdraw();
+  }
+
+  leave(): void {
+    this.#next.leave();
+  }
+
+  /** Returns the changed head; `undefined` if the hook failed and the response was replaced. */
+  #changed(
+    status: number,
+    headers: readonly string[],
+  ): { readonly status: number; readonly headers: readonly string[] } | undefined {
+    const edited = new EditedList(headers, false);
+    const response = new ResponseView(status, edited, this.#request);
+    const began = performance.now();
+    try {
+      this.#policy.definition.response?.(response, this.#policy.options);
+      noteDuration(this.#exchange, this.#policy.name, "response", began);
+      if (!isStatus(response.status)) throw new RangeError("a status is from 200 to 599");
+      countCall(this.#exchange, this.#policy, "response", "ok");
+      return { status: response.status, headers: edited.list };
+    } catch (error) {
+      return this.#failed(error, status, headers);
+    }
+  }
+
+  #failed(error: unknown, status: number, headers: readonly string[]) {
+    const { record } = this.#exchange;
+    noteHookFailure(this.#exchange, this.#policy, "response", error);
+    if (this.#policy.passesOnFailure) return { status, headers };
+    record.reason = "Custom";
+    this.#isReplaced = true;
+    const plain = ["content-type", "text/plain; charset=utf-8"];
+    this.#next.respond(500, plain, "internal error");
+    return undefined;
+  }
+}
+
+function isStatus(status: unknown): boolean {
+  return Number.isInteger(status) && Number(status) >= 200 && Number(status) <= 599;
+}

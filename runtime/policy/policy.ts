@@ -1,0 +1,223 @@
+// The public contract of custom policies, version 1. It imports nothing, so that an installed package has its types without a
+// build. `.github/reference/policy-api.d.ts` records it, and a test fails when the two differ.
+
+/** A result that a hook returns at once or later. */
+type Eventually<Value> = Value | Promise<Value>;
+
+/** The result of a hook that does not return a value. */
+// biome-ignore lint/suspicious/noConfusingVoidType: functions without `return` have no other type.
+type Nothing = void;
+
+/** Types of an option or of a provided value, by the names that declarations use. */
+interface ValueTypes {
+  readonly string: string;
+  readonly number: number;
+  readonly integer: number;
+  readonly boolean: boolean;
+  /** A list of strings. */
+  readonly strings: readonly string[];
+}
+
+/** Name of the type of an option or of a provided value. */
+export type ValueType = keyof ValueTypes;
+
+/** An option of a policy, which a configuration sets in `with`. */
+export interface PolicyOption {
+  readonly type: ValueType;
+  /** Sentence for `gwc explain`. */
+  readonly description?: string;
+  /** Value of a configuration that does not set it. */
+  readonly default?: string | number | boolean | readonly string[];
+  /** Whether a configuration must set it. */
+  readonly required?: boolean;
+  /** Permitted values of a string. */
+  readonly enum?: readonly string[];
+  /** Regular expression that a string matches. */
+  readonly pattern?: string;
+  /** Limits of a number, both inclusive. */
+  readonly minimum?: number;
+  readonly maximum?: number;
+  /** Whether it is a credential: the gateway reads it from its environment, and nothing shows it. */
+  readonly secret?: boolean;
+}
+
+/** Options of a policy, by name. */
+export type PolicyOptions = { readonly [name: string]: PolicyOption };
+
+type OptionValue<Option> = Option extends { readonly enum: readonly (infer Word)[] }
+  ? Word
+  : Option extends { readonly type: infer Type extends ValueType }
+    ? ValueTypes[Type]
+    : never;
+
+/** Names of options that always have a value. */
+type CertainNames<Options> = {
+  [Name in keyof Options]: Options[Name] extends
+    | { readonly default: unknown }
+    | { readonly required: true }
+    ? Name
+    : never;
+}[keyof Options];
+
+/** The options that a hook receives: `undefined` without a default or a configured value. */
+export type OptionValues<Options extends PolicyOptions> = {
+  readonly [Name in CertainNames<Options>]: OptionValue<Options[Name]>;
+} & {
+  readonly [Name in Exclude<keyof Options, CertainNames<Options>>]?:
+    | OptionValue<Options[Name]>
+    | undefined;
+};
+
+/** Values that a policy finds out about a request, by name. Later rules read them as `custom.NAME`. */
+export type ProvidedTypes = { readonly [name: string]: ValueType };
+
+/** The values that a `request` hook returns; it returns none if the policy declares none. */
+export type ProvidedValues<Provides extends ProvidedTypes> = [keyof Provides] extends [never]
+  ? never
+  : { readonly [Name in keyof Provides]?: ValueTypes[Provides[Name]] | undefined };
+
+/** Headers of a message, as in the Fetch standard. Names are case-insensitive. */
+export interface PolicyHeaders {
+  /** Returns the value; null if the header is absent. Several values are joined by `, `. */
+  get(name: string): string | null;
+  has(name: string): boolean;
+  /** Replaces all values. Throws a TypeError for invalid names and values, and for headers that the gateway sets itself. */
+  set(name: string, value: string): void;
+  /** Adds a value. */
+  append(name: string, value: string): void;
+  delete(name: string): void;
+}
+
+/** A response that ends the request: a hook creates one with `request.refuse` and returns it. */
+export interface PolicyRefusal {
+  readonly status: number;
+  readonly message: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** A JSON object from outside, such as the claims of a token. */
+export type PolicyJson = { readonly [name: string]: unknown };
+
+/** A request, after authentication. */
+export interface PolicyRequest {
+  readonly method: string;
+  /** The whole URL. */
+  readonly url: string;
+  /** Normalized path, without the query. */
+  readonly path: string;
+  /** Host as sent, in lower case, with the port if there is one. */
+  readonly host: string;
+  readonly headers: PolicyHeaders;
+  /** Address of the client. */
+  readonly clientAddress: string;
+  /** Claims of the verified token; null without one. */
+  readonly jwt: PolicyJson | null;
+  /** Metadata of the API key; null without one. */
+  readonly apiKey: PolicyJson | null;
+  /** User of basic authentication; null without one. */
+  readonly user: string | null;
+  /** Values that earlier custom policies provided. */
+  readonly custom: PolicyJson;
+  /** Aborted when the client leaves, or when an async hook exceeds its deadline. */
+  readonly signal: AbortSignal;
+  /** Makes a response that ends the request. `message` goes to the client. */
+  refuse(
+    status: number,
+    message: string,
+    headers?: Readonly<Record<string, string>>,
+  ): PolicyRefusal;
+}
+
+/** A call of an MCP tool, before it is routed to a server. */
+export interface PolicyToolCall {
+  /** Name as the client sent it: with the prefix of its server if the route has several. */
+  readonly tool: string;
+  readonly arguments: PolicyJson;
+}
+
+/** The head of a response, before any of it is sent. */
+export interface PolicyResponse {
+  /** From 200 to 599. */
+  status: number;
+  readonly headers: PolicyHeaders;
+  /** The request that it responds to. */
+  readonly request: PolicyRequest;
+}
+
+/** A policy. Each hook is optional, and at least one is there. */
+export interface PolicyDefinition<Options extends PolicyOptions, Provides extends ProvidedTypes> {
+  /** Declares what a configuration may set. */
+  readonly options?: Options;
+  /** Declares the values that `request` returns. */
+  readonly provides?: Provides;
+  /**
+   * Runs before the request reaches a backend. Returns nothing to continue, values that it provides, or a refusal.
+   *
+   * @example
+   * request(request, { header }) {
+   *   const tenant = request.headers.get(header);
+   *   return tenant === null ? request.refuse(403, "no tenant") : { tenant };
+   * }
+   */
+  request?(
+    request: PolicyRequest,
+    options: OptionValues<NoInfer<Options>>,
+  ): Eventually<ProvidedValues<NoInfer<Provides>> | PolicyRefusal | Nothing>;
+  /**
+   * Changes the head of every response to the client, also of refusals. It is synchronous.
+   *
+   * @example
+   * response(response) {
+   *   response.headers.delete("server");
+   * }
+   */
+  response?(response: PolicyResponse, options: OptionValues<NoInfer<Options>>): void;
+  /**
+   * Decides on a call of an MCP tool, of clients of any revision. Returns nothing, or a refusal, which the client receives
+   * as a JSON-RPC error.
+   *
+   * @example
+   * toolCall({ tool, arguments: given }, { limit }, request) {
+   *   if (tool === "pay" && Number(given.amount) > limit) return request.refuse(403, "too much");
+   * }
+   */
+  toolCall?(
+    call: PolicyToolCall,
+    options: OptionValues<NoInfer<Options>>,
+    request: PolicyRequest,
+  ): Eventually<PolicyRefusal | Nothing>;
+  /**
+   * Reads the whole body of the request, and may replace it. The body is buffered; larger ones are refused with 413.
+   *
+   * @example
+   * requestBody(body, { secret }, request) {
+   *   request.headers.set("x-length", String(body.length));
+   * }
+   */
+  requestBody?(
+    body: Uint8Array,
+    options: OptionValues<NoInfer<Options>>,
+    request: PolicyRequest,
+  ): Eventually<Uint8Array | string | PolicyRefusal | Nothing>;
+}
+
+/**
+ * Declares a policy: the default export of a policy's module. Types of options and provided values follow from the
+ * declaration.
+ *
+ * @example
+ * export default definePolicy({
+ *   options: { header: { type: "string", default: "x-tenant" } },
+ *   provides: { tenant: "string" },
+ *   request(request, { header }) {
+ *     const tenant = request.headers.get(header);
+ *     return tenant === null ? request.refuse(403, "no tenant") : { tenant };
+ *   },
+ * });
+ */
+export function definePolicy<
+  const Options extends PolicyOptions = Readonly<Record<never, never>>,
+  const Provides extends ProvidedTypes = Readonly<Record<never, never>>,
+>(policy: PolicyDefinition<Options, Provides>): PolicyDefinition<Options, Provides> {
+  return policy;
+}

@@ -1,0 +1,125 @@
+import type { OptionValues, PolicyDefinition, PolicyOptions, ProvidedTypes } from "./policy.ts";
+
+/** A request of a test. */
+export interface TestedRequest {
+  /** `GET` if absent. */
+  readonly method?: string;
+  /** `http://localhost/` if absent. */
+  readonly url?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** `127.0.0.1` if absent. */
+  readonly clientAddress?: string;
+  readonly jwt?: Readonly<Record<string, unknown>>;
+  readonly apiKey?: Readonly<Record<string, unknown>>;
+  readonly user?: string;
+  /** Values that earlier policies provided. */
+  readonly custom?: Readonly<Record<string, unknown>>;
+}
+
+/** The result of a tested policy. */
+export interface TestedResult {
+  /** The refusal; `undefined` if the request continues. */
+  readonly refusal:
+    | { readonly status: number; readonly message: string; readonly headers: Headers }
+    | undefined;
+  /** Headers of the request to the backend. */
+  readonly headers: Headers;
+  /** Body of the request to the backend. */
+  readonly body: string;
+  /** Values that the policy provided. */
+  readonly provided: Readonly<Record<string, unknown>>;
+}
+
+/** A response of a test. */
+export interface TestedResponse {
+  /** 200 if absent. */
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/**
+ * Runs the hooks of a policy for requests in memory. The gateway validates more: it refuses headers that it sets itself and
+ * values that were not declared.
+ *
+ * @example
+ * const { refusal } = await testPolicy(tenant, { header: "x-team" }, { headers: { "x-team": "acme" } });
+ */
+export async function testPolicy<Options extends PolicyOptions, Provides extends ProvidedTypes>(
+  policy: PolicyDefinition<Options, Provides>,
+  options: Partial<OptionValues<Options>> = {},
+  request: TestedRequest = {},
+): Promise<TestedResult> {
+  const view = requestView(request);
+  const known = withDefaults(policy, options);
+  const results: unknown[] = [await policy.request?.(view, known)];
+  let body = request.body ?? "";
+  if (!results.some(isRefusal)) {
+    const changed = await policy.requestBody?.(new TextEncoder().encode(body), known, view);
+    if (typeof changed === "string") body = changed;
+    else if (changed instanceof Uint8Array) body = new TextDecoder().decode(changed);
+    else results.push(changed);
+  }
+  const refusal = results.find(isRefusal);
+  const provided = Object.assign({}, ...results.filter((each) => !isRefusal(each)));
+  return {
+    refusal: refusal && { ...refusal, headers: new Headers(refusal.headers) },
+    headers: view.headers,
+    ...{ body, provided },
+  };
+}
+
+/** Runs the `response` hook of a policy and returns the changed head. */
+export function testResponse<Options extends PolicyOptions, Provides extends ProvidedTypes>(
+  policy: PolicyDefinition<Options, Provides>,
+  options: Partial<OptionValues<Options>> = {},
+  { status = 200, headers = {} }: TestedResponse = {},
+  request: TestedRequest = {},
+): { readonly status: number; readonly headers: Headers } {
+  const response = { status, headers: new Headers(headers), request: requestView(request) };
+  policy.response?.(response, withDefaults(policy, options));
+  return response;
+}
+
+/** A refusal of a test. */
+class TestRefusal {
+  readonly status: number;
+  readonly message: string;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(status: number, message: string, headers: Readonly<Record<string, string>>) {
+    this.status = status;
+    this.message = message;
+    this.headers = headers;
+  }
+}
+
+function isRefusal(result: unknown): result is TestRefusal {
+  return result instanceof TestRefusal;
+}
+
+function requestView(request: TestedRequest) {
+  const url = new URL(request.url ?? "http://localhost/");
+  return {
+    ...{ method: request.method ?? "GET", url: url.href, path: url.pathname, host: url.host },
+    headers: new Headers(request.headers),
+    clientAddress: request.clientAddress ?? "127.0.0.1",
+    jwt: request.jwt ?? null,
+    apiKey: request.apiKey ?? null,
+    user: request.user ?? null,
+    custom: request.custom ?? {},
+    signal: new AbortController().signal,
+    refuse: (status: number, message: string, headers: Readonly<Record<string, string>> = {}) =>
+      new TestRefusal(status, message, headers),
+  };
+}
+
+/** Adds the declared defaults to options. */
+function withDefaults<Options extends PolicyOptions, Provides extends ProvidedTypes>(
+  { options }: PolicyDefinition<Options, Provides>,
+  given: Partial<OptionValues<Options>>,
+): OptionValues<Options> {
+  const defaults = Object.entries(options ?? {}).map(([name, option]) => [name, option.default]);
+  // Declared options are complete: those without a default are `undefined` in a gateway, too.
+  return { ...Object.fromEntries(defaults), ...given } as OptionValues<Options>;
+}

@@ -1,0 +1,87 @@
+import type { PolicySettings } from "../../compiler/ir/policies.ts";
+import { code, literal } from "../code/code.ts";
+import type { Code, Hole } from "../code/hole.ts";
+import { imported, importedDefault, name } from "../code/names.ts";
+import { bytes, milliseconds } from "../code/units.ts";
+import type { PolicyCode, PolicyTemplate, RouteScope } from "./policy.ts";
+
+const MODULE = "gwc/runtime/policies/custom";
+
+type Entry = PolicySettings["custom"]["entries"][number];
+
+/** `custom`: for each policy an import, a constant with its options, and a call for each of its hooks. */
+export const customTemplate: PolicyTemplate<"custom"> = {
+  detail: ({ entries }) => entries.map((entry) => entry.name).join(", "),
+  attributes: () => ["custom"],
+  code: ({ settings: { entries } }, scope) => {
+    const parts = entries.map((entry, index) => entryCode(entry, index, scope));
+    return {
+      declarations: parts.flatMap((part) => part.declarations),
+      steps: parts.flatMap((part) => part.steps),
+      isAsync: parts.some((part) => part.isAsync === true),
+    };
+  },
+};
+
+function entryCode(entry: Entry, index: number, scope: RouteScope): PolicyCode {
+  const { hooks, options, deadline, passesOnFailure, sources, origin } = entry;
+  const waitsForBody = hooks.requestBody !== undefined || hooks.toolCall !== undefined;
+  const label = name(`customPolicy${index === 0 ? "" : index + 1}`);
+  const [{ module = "" } = {}] = sources;
+  const policy = importedDefault(`../${module}`, `${camelCase(entry.name)}Policy`);
+  const settings = {
+    ...{ name: entry.name, options },
+    deadline: milliseconds(deadline),
+    passesOnFailure,
+  };
+  const open = imported(`${MODULE}/custom-policy`, "openCustomPolicy");
+  const call = (symbol: string, module: string, ...more: readonly Code[]): Code => {
+    const identities = identitiesOf(scope);
+    const rest = [...more, ...(identities === undefined ? [] : [identities])].map(
+      (each) => code`, ${each}`,
+    );
+    return code`${imported(module, symbol)}(exchange, ${label}${rest})`;
+  };
+  const steps: Hole[] = [];
+  if (hooks.response !== undefined)
+    steps.push(code`${call("applyToResponse", `${MODULE}/custom-response`)};`);
+  if (hooks.request !== undefined) {
+    steps.push(
+      hooks.request.isAsync
+        ? code`if (!(await ${call("awaitCustom", MODULE)})) return;`
+        : code`if (!${call("applyCustom", MODULE)}) return;`,
+    );
+  }
+  if (hooks.requestBody !== undefined) {
+    const limit = code`${bytes(scope.maxBufferSize)}`;
+    steps.push(code`if (!(await ${call("applyToBody", `${MODULE}/custom-body`, limit)})) return;`);
+  }
+  if (hooks.toolCall !== undefined) {
+    const limit = code`${bytes(scope.maxBufferSize)}`;
+    const run = call("applyToToolCall", "gwc/runtime/mcp/custom-tool-call", limit);
+    steps.push(code`if (!(await ${run})) return;`);
+  }
+  return {
+    declarations: [
+      code`
+        ${scope.trace(origin)}
+        const ${label} = ${open}(${policy}, ${literal(settings)});
+      `,
+    ],
+    steps,
+    isAsync: hooks.request?.isAsync === true || waitsForBody,
+  };
+}
+
+/** Identities that earlier policies of the route established, as an object; `undefined` if there are none. */
+function identitiesOf({ variables }: RouteScope): Code | undefined {
+  const known = ["jwt", "apiKey", "basicAuth"].filter((each) => variables.has(each));
+  if (known.length === 0) return undefined;
+  return code`${literal(Object.fromEntries(known.map((each) => [each, variables.argument(each)])))}`;
+}
+
+function camelCase(text: string): string {
+  return text
+    .replace(/[^A-Za-z0-9]+(.)?/g, (_, next = "") => next.toUpperCase())
+    .replace(/^\d/, "policy$&");
+}

@@ -1,0 +1,141 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { expect, it } from "vitest";
+import { memoryHost } from "../../compiler/host.ts";
+import { auditPrograms } from "../../compiler/inspect/audit/audit.ts";
+import { checkInput } from "../../compiler/inspect/check-input.ts";
+import { programDiff } from "../../compiler/inspect/diff/program-diff.ts";
+import { diffReport } from "../../compiler/inspect/diff/report/diff-report.ts";
+import { freePort } from "../harness/free-port.ts";
+import { Gateway } from "../harness/gateway.ts";
+import { GwcProcess, gwc } from "../harness/gwc.ts";
+import { send } from "../harness/send.ts";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
+import { startUpstream } from "../harness/upstream.ts";
+
+const policy = (header: string, top = "", value = '"yes"') => `${top}
+import { definePolicy } from "gwc/policy";
+
+export default definePolicy({
+  request(request) {
+    request.headers.set("${header}", ${value});
+  },
+});
+`;
+
+function config(port: number, upstream: string, entry: object = {}): string {
+  const custom = [{ use: "./policies/own.ts", ...entry }];
+  const route = { policies: { custom }, backends: [{ host: new URL(upstream).host }] };
+  return JSON.stringify({ name: "own", binds: [{ port, listeners: [{ routes: [route] }] }] });
+}
+
+const names = () =>
+  startUpstream((request, response) => response.end(Object.keys(request.headers).join(" ")));
+
+it("a package that a policy imports is in the bundle and in the bill of materials", async () => {
+  const port = await freePort();
+  const folder = temporaryFolder({
+    "gateway.yaml": config(port, await names()),
+    "policies/own.ts": policy("x-own", 'import { shout } from "shouting";', 'shout("yes")'),
+    "node_modules/shouting/package.json": JSON.stringify({
+      ...{ name: "shouting", version: "1.2.3", license: "MIT", type: "module" },
+      ...{ main: "index.js", types: "index.d.ts" },
+    }),
+    "node_modules/shouting/index.js": "export const shout = (text) => text.toUpperCase();\n",
+    "node_modules/shouting/index.d.ts": "export declare function shout(text: string): string;\n",
+  });
+  const built = await gwc(["build", "gateway.yaml", "-o", "built"], { cwd: folder });
+  expect([built.code, built.stderr]).toEqual([0, ""]);
+  const read = (name: string) => readFileSync(path.join(folder, "built", name), "utf8");
+  expect(read("gateway.cdx.json")).toContain("pkg:npm/shouting@1.2.3");
+  expect(read("policies/own.ts")).toBe(readFileSync(path.join(folder, "policies/own.ts"), "utf8"));
+  expect(read("manifest.json")).toContain('"policies/own.ts"');
+  const gateway = await new Gateway(path.join(folder, "built", "gateway.mjs"), temporaryFolder(), {
+    STATS_ADDR: "127.0.0.1:0",
+    READINESS_ADDR: "127.0.0.1:0",
+  }).listening();
+  expect((await send(`${gateway.url}/`, "GET")).body).toContain("x-own");
+  const again = await gwc(["build", "gateway.yaml", "-o", "built", "--check"], { cwd: folder });
+  expect(again.code).toBe(0);
+});
+
+it("a package may use only modules of Node.js that the configuration allows", async () => {
+  const upstream = "http://127.0.0.1:1";
+  const folder = temporaryFolder({
+    "gateway.yaml": config(3000, upstream),
+    "allowed.yaml": config(3000, upstream, { allow: ["os"] }),
+    "policies/own.ts": policy("x-own", 'import { name } from "curious";', "name()"),
+    "node_modules/curious/package.json": JSON.stringify({
+      ...{
+        name: "curious",
+        version: "1.0.0",
+        type: "module",
+        main: "index.js",
+        types: "index.d.ts",
+      },
+    }),
+    "node_modules/curious/index.js":
+      'import os from "node:os";\nexport const name = () => os.hostname();\n',
+    "node_modules/curious/index.d.ts": "export declare function name(): string;\n",
+  });
+  const refused = await gwc(["build", "gateway.yaml"], { cwd: folder });
+  expect(refused.code).toBe(1);
+  expect(refused.stderr).toContain('uses "node:os": add os to "allow"');
+  expect((await gwc(["build", "allowed.yaml"], { cwd: folder })).code).toBe(0);
+});
+
+it("gwc run reloads a policy when its module changes", async () => {
+  const port = await freePort();
+  const folder = temporaryFolder({
+    "gateway.yaml": config(port, await names()),
+    "policies/own.ts": policy("x-first"),
+  });
+  const env = {
+    STATS_ADDR: "127.0.0.1:0",
+    READINESS_ADDR: "127.0.0.1:0",
+    ADMIN_ADDR: "127.0.0.1:0",
+  };
+  const running = new GwcProcess(["run", "-f", path.join(folder, "gateway.yaml")], { env });
+  await running.seen(/listening on/);
+  const sent = async () => (await send(`http://127.0.0.1:${port}/`, "GET")).body;
+  expect(await sent()).toContain("x-first");
+  writeFileSync(path.join(folder, "policies/own.ts"), policy("x-second"));
+  await expect.poll(sent, { timeout: 30_000 }).toContain("x-second");
+  expect(await sent()).not.toContain("x-first");
+});
+
+it("gwc init writes a policy that gwc check accepts, and its test", async () => {
+  const folder = temporaryFolder({ "gateway.yaml": config(3000, "http://127.0.0.1:1") });
+  const written = await gwc(["init", "--policy", "own"], { cwd: folder });
+  expect([written.code, written.stdout]).toEqual([0, "policies/own.ts\npolicies/own.test.ts\n"]);
+  expect((await gwc(["check", "gateway.yaml"], { cwd: folder })).code).toBe(0);
+  expect((await gwc(["init", "--policy", "own"], { cwd: folder })).code).toBe(1);
+  expect((await gwc(["init", "--policy", "../own"], { cwd: folder })).code).toBe(2);
+});
+
+function checked(file: string, text: string, module: string) {
+  return checkInput([file], memoryHost({ [file]: text, "policies/own.ts": module }), false);
+}
+
+function difference(before: ReturnType<typeof checked>, after: ReturnType<typeof checked>): string {
+  if (before.program === undefined || after.program === undefined) throw new Error("a mistake");
+  const diff = programDiff(before.program, after.program);
+  return diffReport("text", diff, { before: before.files, after: after.files });
+}
+
+it("gwc diff names changed code, and what a use allows and does on failure", () => {
+  const upstream = "http://127.0.0.1:1";
+  const old = checked("old.yaml", config(3000, upstream), policy("x-a"));
+  const now = checked("new.yaml", config(3000, upstream), policy("x-b"));
+  expect(difference(old, now)).toContain("code of policies/own.ts changed");
+  const open = config(3000, upstream, { failureMode: "failOpen", allow: ["fetch"] });
+  const opened = difference(old, checked("new.yaml", open, policy("x-a")));
+  expect(opened).toContain("if own fails, requests are allowed");
+  expect(opened).toContain("allow of own fetch added");
+});
+
+it("gwc audit reports a use that passes requests on failure", () => {
+  const open = config(3000, "http://127.0.0.1:1", { failureMode: "failOpen" });
+  const { programs } = checked("a.yaml", open, policy("x-a"));
+  expect(auditPrograms(programs).map(({ code }) => code)).toContain("passes-on-failure");
+});

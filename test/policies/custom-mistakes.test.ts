@@ -1,0 +1,151 @@
+import { describe, expect, it } from "vitest";
+import { memoryHost } from "../../compiler/host.ts";
+import { checkInput } from "../../compiler/inspect/check-input.ts";
+import { routesConfig } from "../harness/routes-gateway.ts";
+import { nowhere, routesText } from "./routes.ts";
+
+/** Returns the messages about a use of a policy, each with its code and place. */
+function mistakes(
+  policy: string,
+  entry: object = {},
+  files: Readonly<Record<string, string>> = {},
+) {
+  const custom = [{ use: "./policies/own.ts", ...entry }];
+  const config = routesConfig(routesText({ route: { policies: { custom } } }, nowhere), 3000);
+  const host = memoryHost({ "gateway.yaml": config, "policies/own.ts": policy, ...files });
+  return checkInput(["gateway.yaml"], host, false).findings.map(
+    ({ code, message, location }) =>
+      `${location.path}:${location.line}:${location.column} ${code}: ${message}`,
+  );
+}
+
+const policy = (body: string, top = "") =>
+  `import { definePolicy } from "gwc/policy";\n${top}\nexport default definePolicy({\n${body}\n});\n`;
+
+const REQUEST = "  request() {},";
+
+describe("a policy's module", () => {
+  it("has no mistakes if it is right", () => {
+    expect(mistakes(policy(REQUEST))).toEqual([]);
+  });
+
+  it("is checked by TypeScript, at its lines", () => {
+    const text = policy(
+      "  request(request) {\n    const name: number = request.method;\n    return { name };\n  },",
+    );
+    expect(mistakes(text)).toContain(
+      "policies/own.ts:5:11 policy-types: Type 'string' is not assignable to type 'number'.",
+    );
+  });
+
+  it("is a file in the folder of policies", () => {
+    expect(mistakes("", { use: "./own.ts" })).toEqual([
+      expect.stringContaining('bad-format: "use" must be the path of a TypeScript module'),
+    ]);
+    expect(mistakes("", { use: "./policies/../../secret.ts" })).toEqual([
+      expect.stringContaining("bad-format"),
+    ]);
+    expect(mistakes("", { use: "./policies/missing.ts" })).toEqual([
+      expect.stringContaining("policy-unreadable"),
+    ]);
+  });
+
+  it.each([
+    ["", "no default export"],
+    ["export default 5;\n", "must be definePolicy"],
+    [policy("  options: { a: { type: String() } },\n  request() {},"), "must be a literal"],
+    [policy("  provides: { a: 'string' },"), "the policy has no hook"],
+    [policy("  reqest() {},"), 'a policy has no "reqest"'],
+    [policy(REQUEST, 'import fs from "node:fs";\nexport const x = fs;'), 'add fs to "allow"'],
+    [
+      policy(REQUEST, 'import cp from "child_process";\nexport const x = cp;'),
+      'add child_process to "allow"',
+    ],
+    [policy('  request() { fetch("http://127.0.0.1"); },'), 'add fetch to "allow"'],
+    [policy("  request() { return process.exit(); },"), 'add process to "allow"'],
+    [policy('  request() { eval("1"); },'), '"eval" is not allowed'],
+    [policy("  request() { globalThis.process.exit(); },"), '"globalThis" is not allowed'],
+    [policy('  async request() { await import("node:fs"); },'), "import() is not allowed"],
+    [policy(REQUEST, 'import "../secret.ts";'), 'in the folder "policies"'],
+  ])("is refused: %s", (text, message) => {
+    expect(mistakes(text).join("\n")).toMatch(/policy-module: /);
+    expect(mistakes(text).join("\n")).toContain(message);
+  });
+
+  it("may use what the configuration allows", () => {
+    const text = policy(
+      '  async request() { await fetch("http://127.0.0.1"); },',
+      'import { randomUUID } from "node:crypto";\nexport const x: string = randomUUID();',
+    );
+    expect(mistakes(text, { allow: ["crypto", "fetch"] })).toEqual([]);
+  });
+
+  it("may import other modules of the folder, which are checked too", () => {
+    const text = policy(REQUEST, 'import { a } from "./lib/a.ts";\nexport const b = a;');
+    expect(mistakes(text, {}, { "policies/lib/a.ts": "export const a = 1;\n" })).toEqual([]);
+    expect(mistakes(text, {}, { "policies/lib/a.ts": "export const a: string = 1;\n" })).toEqual([
+      expect.stringMatching(/^policies\/lib\/a\.ts:1:14 policy-types/),
+    ]);
+    expect(mistakes(text)).toEqual([
+      expect.stringContaining("policies/own.ts:2:20 policy-unreadable"),
+    ]);
+  });
+});
+
+describe("options in `with`", () => {
+  const text = policy(
+    `  options: {
+    name: { type: "string", required: true, pattern: "^[a-z]+$" },
+    size: { type: "integer", minimum: 1, maximum: 9, default: 5 },
+    mode: { type: "string", enum: ["one", "two"] },
+    key: { type: "string", secret: true },
+  },
+  request(request, { name, size, mode, key }) {
+    const all: [string, number, "one" | "two" | undefined, string | undefined] = [name, size, mode, key];
+    request.headers.set("x-all", all.join());
+  },`,
+  );
+
+  it.each([
+    [{ name: "a" }, ""],
+    [{}, '"name"'],
+    [{ name: "A" }, "matches"],
+    [{ name: "a", size: 12 }, "size"],
+    [{ name: "a", size: "big" }, "size"],
+    [{ name: "a", mode: "three" }, "mode"],
+    [{ name: "a", nmae: "b" }, "nmae"],
+    [{ name: "a", key: "literal" }, "literal-secret"],
+  ])("are validated: %j", (given, message) => {
+    const found = mistakes(text, { with: given }).join("\n");
+    expect(found).toContain(message);
+    expect(found === "").toBe(message === "");
+    if (found !== "") expect(found).toMatch(/^gateway\.yaml:\d+:\d+ /);
+  });
+
+  it("are defaults for the types of the hooks", () => {
+    expect(mistakes(text, { with: { name: "a", size: 3, mode: "two", key: "${KEY}" } })).toEqual(
+      [],
+    );
+  });
+});
+
+describe("a use of a policy", () => {
+  it("has no timeout without an async hook", () => {
+    expect(mistakes(policy(REQUEST), { timeout: "1s" })).toEqual([
+      expect.stringContaining("idle-callout-field"),
+    ]);
+  });
+
+  it("does not provide what another one provides", () => {
+    const provider = policy('  provides: { a: "string" },\n  request() { return { a: "x" }; },');
+    const custom = [{ use: "./policies/one.ts" }, { use: "./policies/two.ts" }];
+    const config = routesConfig(routesText({ route: { policies: { custom } } }, nowhere), 3000);
+    const host = memoryHost({
+      "gateway.yaml": config,
+      "policies/one.ts": provider,
+      "policies/two.ts": provider,
+    });
+    const { findings } = checkInput(["gateway.yaml"], host, false);
+    expect(findings.map(({ code }) => code)).toEqual(["provided-twice"]);
+  });
+});
