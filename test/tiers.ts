@@ -31,7 +31,7 @@ export const FULL: readonly string[] = [
   "compiler/{explained-fields,expression-variables,generated-types,type-check,same-bytes}.test.ts",
   "compiler/cel/{differential,scalar-offsets}.test.ts",
   "compiler/fields/**/*.test.ts",
-  "cli/{bounded-questions,diff-access}.test.ts",
+  "cli/{bounded-questions,diff-access,import/nothing-vanishes-from-parts}.test.ts",
   "inspect/{table-pairs,built-gateways,whole-gateways,tried-rules,rule-model}.test.ts",
   "http/routing/decision.test.ts",
   "http/{long-requests,long-responses,http2-attacks}.test.ts",
