@@ -163,6 +163,8 @@ export interface LowerContext {
 export interface KubernetesBackendForm<Value, Config> {
   /** Its field in the resource. */
   readonly field: string;
+  /** Other fields of the same shape, which say the protocol of the backend, with their descriptions. */
+  readonly protocolFields?: Readonly<Record<string, string>>;
   /** Returns the schema of that field. */
   readonly schema: (policies: KubernetesPoliciesSchema) => Schema<Value>;
   /** Reads the configuration and its sections. */
@@ -219,6 +221,11 @@ export interface KubernetesBackendContext {
   readonly diagnostics: Diagnostics;
   /** Returns the Services that a selector of the backend matches. */
   readonly services: (selector: ServiceSelector) => readonly ManifestOf<"Service">[];
+  /**
+   * Returns a port of a Service in its namespace; `undefined` if there is none (reported). `origin` is that of the
+   * object with `backendRef` and `port`.
+   */
+  readonly servicePort: (name: string, port: number, origin: Origin) => SelectedPort | undefined;
   /** Returns a ConfigMap of its namespace; its manifest is `undefined` if it is not in the input. */
   readonly configMap: (name: string) => {
     readonly namespace: string;

@@ -76,6 +76,7 @@ export const host: Backend<
   lower: (address) => ({ address }),
   kubernetes: {
     field: "static",
+    protocolFields: { a2a: "An agent that speaks A2A, by its host and port." },
     schema: () => staticSchema,
     lower: ({ host, port }) => ({
       config: { address: hostAndPort(host, port) },

@@ -116,14 +116,17 @@ export function unguarded<Kind extends BackendKind>(node: BackendNode<Kind>): Ba
   return backendOf<Kind>(node.kind).promptGuards?.without(node) ?? node;
 }
 
-/** Returns the value of a kind in a GatewayBackend; `undefined` if that is of another kind. */
+/** Returns the value of a kind in a GatewayBackend, with its field; `undefined` if that is of another kind. */
 export function kubernetesValue<Kind extends BackendKind>(
   kind: Kind,
   spec: BackendSpec,
-): KubernetesValues[Kind] | undefined {
+): { readonly field: string; readonly value: KubernetesValues[Kind] } | undefined {
   const { kubernetes: form } = backendOf(kind);
-  const value: unknown = form && Reflect.get(spec, form.field);
-  return form === undefined || value === undefined ? undefined : validated(form.schema, value);
+  if (form === undefined) return undefined;
+  const fields = [form.field, ...Object.keys(form.protocolFields ?? {})];
+  const field = fields.find((each) => Reflect.get(spec, each) !== undefined);
+  if (field === undefined) return undefined;
+  return { field, value: validated(form.schema, Reflect.get(spec, field)) };
 }
 
 /** Returns the names of a GatewayBackend's sections of this kind, which policies can target. */
@@ -131,6 +134,6 @@ export function sectionNames<Kind extends BackendKind>(
   kind: Kind,
   spec: BackendSpec,
 ): readonly string[] {
-  const value = kubernetesValue(kind, spec);
-  return value === undefined ? [] : (backendOf(kind).kubernetes?.sectionNames?.(value) ?? []);
+  const found = kubernetesValue(kind, spec);
+  return found === undefined ? [] : (backendOf(kind).kubernetes?.sectionNames?.(found.value) ?? []);
 }

@@ -45,7 +45,9 @@ export const serviceSchema = resource(
               description: "Port of its pods, or the name of the port.",
             }),
           ),
-          appProtocol: optionalText("Protocol: `kubernetes.io/h2c` is HTTP/2 without TLS."),
+          appProtocol: optionalText(
+            "Protocol: `kubernetes.io/h2c` is HTTP/2 without TLS, `gwc.dev/a2a` an agent that speaks A2A.",
+          ),
           protocol: optionalText("TCP, UDP or SCTP."),
         },
         { required: ["port"] },

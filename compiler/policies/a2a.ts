@@ -19,6 +19,7 @@ export const a2a: Policy<"a2a", A2aConfig, A2aConfig, Infer<typeof schema>> = {
     actsOnCall: true,
   },
   schema,
+  ofProtocol: { name: "a2a", config: {} },
   lowering: {
     merge: "replace",
     lower: () => ({}),

@@ -6,9 +6,11 @@ import {
   lowerServer,
   lowerServerReference,
   resolveGrpcTarget,
+  SERVER_REFERENCES,
   serverFields,
   serverKeys,
   serverPolicies,
+  serverReferenceFields,
   serverWords,
 } from "../backends/parts/callout-server.ts";
 import type { CalloutTarget } from "../backends/parts/callout-target.ts";
@@ -19,7 +21,6 @@ import {
   resolveExpressions,
 } from "../backends/parts/named-expressions.ts";
 import { childOf, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
-import { backendReference } from "../manifests/field-types.ts";
 import type { DestinationConfig } from "../model/destinations.ts";
 import type { NamedExpression } from "../model/expressions.ts";
 import { boolean, expression, type Infer, map, object } from "../schema/schema.ts";
@@ -157,12 +158,12 @@ const schema = object(
 /** Schema of the specification's `ExtProc`. */
 const kubernetesSchema = object(
   {
-    backendRef: backendReference("The processor: a Service or a static GatewayBackend."),
+    ...serverReferenceFields("The processor: a Service or a static GatewayBackend."),
     failureMode: failureMode.manifest,
     ...contextFields,
     processingOptions: processingOptions.manifest,
   },
-  { required: ["backendRef"] },
+  { exactlyOneOf: [...SERVER_REFERENCES] },
 );
 
 /** Sends requests and responses to a processor, which may change them or respond itself. */
@@ -198,9 +199,9 @@ export const extProc: Policy<
   kubernetes: {
     field: "traffic.extProc",
     schema: kubernetesSchema,
-    lower: ({ backendRef, failureMode, ...given }, context) => {
+    lower: ({ backendRef, url, failureMode, ...given }, context) => {
       const { origin } = context;
-      const server = lowerServerReference(backendRef, context);
+      const server = lowerServerReference({ backendRef, url }, context);
       if (server === undefined) return undefined;
       const value = {
         ...lowerExchange(given, origin),

@@ -45,6 +45,11 @@ export interface Policy<Kind extends string, Config, Settings, Value, Kubernetes
     /** Its field in the backend section of manifests, such as `transformation`. */
     readonly field: string;
   };
+  /**
+   * Protocol of backends that have the policy without naming it in manifests: a field of a GatewayBackend, or the
+   * end of `appProtocol` of a Service's port. Absent if it is always configured.
+   */
+  readonly ofProtocol?: { readonly name: string; readonly config: Config };
   /** Set if the specification allows the policy on a backend and this is not implemented yet. */
   readonly plannedOnBackend?: {
     /** Alternative, worded as a hint. */

@@ -2,9 +2,11 @@ import {
   lowerServer,
   lowerServerReference,
   resolveGrpcTarget,
+  SERVER_REFERENCES,
   serverFields,
   serverKeys,
   serverPolicies,
+  serverReferenceFields,
   serverWords,
 } from "../backends/parts/callout-server.ts";
 import {
@@ -21,7 +23,7 @@ import {
 import type { NamedNode } from "../backends/parts/named-expressions.ts";
 import type { CelPhase } from "../cel/compile.ts";
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
-import { backendReference, tinyText } from "../manifests/field-types.ts";
+import { tinyText } from "../manifests/field-types.ts";
 import type { CompiledExpression } from "../model/expressions.ts";
 import { expression, type Infer, list, object, shortText } from "../schema/schema.ts";
 import { bothForms, fileWord, formFields, wordsOfForms } from "../schema/two-forms.ts";
@@ -77,6 +79,10 @@ const cost = expression(
   "Amount to count, a whole number; by default 1, or the tokens of the call once it has ended.",
 );
 
+const limitOverride = expression(
+  'Limit that overrides the service\'s own: `{"unit": "minute", "requestsPerUnit": 10}`; ignored if the result is not a limit.',
+);
+
 /** Descriptors: keys of entries are named `name` in manifests, their values `expression`, and the type `unit`. */
 const descriptors = {
   file: object(
@@ -87,9 +93,7 @@ const descriptors = {
       ),
       type: unit.file,
       cost,
-      limitOverride: expression(
-        'Limit that overrides the service\'s own: `{"unit": "minute", "requestsPerUnit": 10}`; ignored if the result is not a limit.',
-      ),
+      limitOverride,
     },
     { required: ["entries"] },
   ),
@@ -104,6 +108,7 @@ const descriptors = {
       ),
       unit: unit.manifest,
       cost,
+      limitOverride,
     },
     { required: ["entries"] },
   ),
@@ -168,10 +173,10 @@ const schema = object(
 /** Schema of the specification's `GlobalRateLimit`. */
 const kubernetesSchema = object(
   {
-    backendRef: backendReference("The limit service: a Service or a static GatewayBackend."),
+    ...serverReferenceFields("The limit service: a Service or a static GatewayBackend."),
     ...formFields("manifest", service),
   },
-  { required: ["backendRef", "domain", "descriptors"] },
+  { required: ["domain", "descriptors"], exactlyOneOf: [...SERVER_REFERENCES] },
 );
 
 /** Limits requests or tokens per unit of time, counted by a service for all gateways. */
@@ -216,25 +221,30 @@ export const remoteRateLimit: Policy<
     field: "traffic.rateLimit",
     part: "global",
     schema: kubernetesSchema,
-    lower: ({ backendRef, domain, descriptors, failureMode }, context) => {
+    lower: ({ backendRef, url, domain, descriptors, failureMode }, context) => {
       const { origin } = context;
-      const server = lowerServerReference(backendRef, context);
+      const server = lowerServerReference({ backendRef, url }, context);
       if (server === undefined) return undefined;
-      const read = descriptors.map(({ entries, unit, cost }, index): DescriptorConfig => {
-        const at = childOf(origin, "descriptors", index);
-        return {
-          unit: fileWord(unit ?? "Requests"),
-          entries: entries.map(({ name, expression: text }, each) => ({
-            name,
-            text,
-            origin: childOf(at, "entries", each, "expression"),
-          })),
-          cost: cost === undefined ? undefined : { text: cost, origin: childOf(at, "cost") },
-          limit: undefined,
-          origin: at,
-          unitOrigin: childOf(at, "unit"),
-        };
-      });
+      const read = descriptors.map(
+        ({ entries, unit, cost, limitOverride }, index): DescriptorConfig => {
+          const at = childOf(origin, "descriptors", index);
+          return {
+            unit: fileWord(unit ?? "Requests"),
+            entries: entries.map(({ name, expression: text }, each) => ({
+              name,
+              text,
+              origin: childOf(at, "entries", each, "expression"),
+            })),
+            cost: cost === undefined ? undefined : { text: cost, origin: childOf(at, "cost") },
+            limit:
+              limitOverride === undefined
+                ? undefined
+                : { text: limitOverride, origin: childOf(at, "limitOverride") },
+            origin: at,
+            unitOrigin: childOf(at, "unit"),
+          };
+        },
+      );
       const passesOnFailure = failureMode === "FailOpen";
       const value = { server, domain, descriptors: read, passesOnFailure, origin };
       return { cases: [{ condition: undefined, value, origin }] };

@@ -117,7 +117,7 @@ export const requestMirror: Policy<
     filter: "requestMirror",
     schema: kubernetesSchema,
     lower: ({ backendRef, percent, fraction }, context) => {
-      const server = lowerServerReference(backendRef, context);
+      const server = lowerServerReference({ backendRef }, context);
       const part = fraction && fraction.numerator / (fraction.denominator ?? 100);
       const share = Math.min(1, part ?? (percent ?? 100) / 100);
       return server && { mirrors: [{ server, share }] };

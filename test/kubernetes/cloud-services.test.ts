@@ -37,7 +37,7 @@ describe("what a backend of manifests shows to Azure", () => {
 {apiVersion: v1, kind: Secret, metadata: {name: app}, data: {tenantId: "", clientId: "", clientSecret: ""}}${backend(
         "application",
         "{secretRef: {name: app}, scope: https://a.test/.default}",
-      )}${backend("machine", "{managedIdentity: {clientId: one, objectId: two, resourceId: three}}")}`,
+      )}${backend("machine", "{managedIdentity: {clientId: one, objectId: two, resourceId: three}}")}${backend("system", "{managedIdentity: {}}")}`,
       env: {
         GWC_SECRETS_DIR: folder,
         AZURE_AUTHORITY_HOST: `http://${entra.host}`,
@@ -69,6 +69,12 @@ describe("what a backend of manifests shows to Azure", () => {
       resource: "https://cognitiveservices.azure.com",
       client_id: "one",
     });
+  });
+
+  it("is the token of the system's identity without an id", async () => {
+    expect((await send(`${gateway.url}/system`, "GET")).status).toBe(200);
+    const asked = new URL(machine.received.at(-1)?.url ?? "", "http://host");
+    expect([...asked.searchParams.keys()]).toEqual(["api-version", "resource"]);
   });
 
   it("needs a Secret with the keys of an application", () => {

@@ -60,7 +60,7 @@ it.each(schemas)("the definition of $kind has its rules as CEL", ({ kind, schema
   );
   const expected = {
     GatewayBackend:
-      "[has(self.mcp), has(self.static), has(self.dynamicForwardProxy), has(self.ai), has(self.aws)].filter(each, each).size() == 1",
+      "[has(self.mcp), has(self.static), has(self.a2a), has(self.dynamicForwardProxy), has(self.ai), has(self.aws)].filter(each, each).size() == 1",
     GatewayPolicy:
       "[has(self.targetRefs), has(self.targetSelectors)].filter(each, each).size() == 1",
     GatewayParameters: "self.min <= self.max",

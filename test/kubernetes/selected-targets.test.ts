@@ -106,3 +106,19 @@ it("who checks tokens for the only server checks them for its route; one of seve
     '19 not-built-yet: "authentication" is not supported yet: this version of gwc cannot enforce authentication of one target',
   ]);
 });
+
+it("a target may name a Service of its backend's namespace", () => {
+  const { targets, said } = targetsOf("{name: t, static: {backendRef: {name: near}, port: 8080}}");
+  expect(said).toEqual([]);
+  expect(targets).toEqual(["t http://near.default.svc.cluster.local:8080/mcp"]);
+});
+
+it("a target with a Service that does not exist is a mistake", () => {
+  const { said } = targetsOf("{name: t, static: {backendRef: {name: far}, port: 8080}}");
+  expect(said.join("\n")).toContain('Service "default/far"');
+});
+
+it("a target with a port that its Service does not have is a mistake", () => {
+  const { said } = targetsOf("{name: t, static: {backendRef: {name: near}, port: 8081}}");
+  expect(said.join("\n")).toContain("8081");
+});

@@ -4,9 +4,9 @@ import type { ProcessValue } from "../../1-parse/standalone/process.ts";
 import type { AccessLogConfig } from "../../config/access-log.ts";
 import type { LevelsConfig } from "../../config/log-levels.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
-import type { ServerConfig } from "../../model/server-policies.ts";
+import type { DestinationConfig } from "../../model/destinations.ts";
 import type { Infer } from "../../schema/schema.ts";
-import { readCollector } from "./tracing.ts";
+import { readCollector, readKubernetesCollector } from "./tracing.ts";
 
 type KubernetesAccessLog = Infer<typeof frontendFields.accessLog>;
 type FileAccessLog = NonNullable<FrontendValue["accessLog"]>;
@@ -56,24 +56,15 @@ export function readLogging({ filter, fields }: LoggingValue, origin: Origin): A
   };
 }
 
-/** Reads the access log of a GatewayPolicy; `server` is that of `otlp.backendRef`. */
+/** Reads the access log of a GatewayPolicy; `server` is that of `otlp`. */
 export function readKubernetesAccessLog(
   { filter, otlp, attributes: { remove, add } = {} }: KubernetesAccessLog,
-  server: ServerConfig | undefined,
+  server: DestinationConfig | undefined,
   origin: Origin,
 ): AccessLogConfig {
   const at = childOf(origin, "attributes");
   return {
-    collector: server && {
-      destination: {
-        to: { host: server.url },
-        policies: server.policies,
-        origin: childOf(origin, "otlp", "backendRef"),
-      },
-      protocol: otlp?.protocol === "HTTP" ? "http" : "grpc",
-      path: otlp?.path ?? LOGS_PATH,
-      headers: [],
-    },
+    collector: server && readKubernetesCollector(otlp ?? {}, "GRPC", server, LOGS_PATH),
     filter: filter === undefined ? undefined : { text: filter, origin: childOf(origin, "filter") },
     remove: names(remove, childOf(at, "remove")),
     add: (add ?? []).map(({ name, expression: text }, index) => ({

@@ -9,7 +9,7 @@ import type { NamedField } from "../../config/access-log.ts";
 import type { CollectorConfig } from "../../config/collector.ts";
 import type { TracingConfig } from "../../config/tracing.ts";
 import { childOf, type Diagnostics, keyPlace, type Origin } from "../../diagnostics/diagnostic.ts";
-import type { ServerConfig } from "../../model/server-policies.ts";
+import type { DestinationConfig } from "../../model/destinations.ts";
 import type { Text } from "../../model/texts.ts";
 import type { Infer } from "../../schema/schema.ts";
 
@@ -91,21 +91,16 @@ export function readCollector(
 
 type CollectorValue = Pick<TracingValue, "host" | "backend" | "policies" | "protocol" | "path">;
 
-/** Reads the tracing of a GatewayPolicy; `server` is that of its backendRef. */
+/** Reads the tracing of a GatewayPolicy; `server` is its collector. */
 export function readKubernetesTracing(
   value: Infer<typeof frontendFields.tracing>,
-  { url, policies }: ServerConfig,
+  server: DestinationConfig,
   origin: Origin,
 ): TracingConfig {
-  const { attributes: { remove, add = [] } = {}, resources = [], protocol, path } = value;
+  const { attributes: { remove, add = [] } = {}, resources = [] } = value;
   const at = childOf(origin, "attributes");
   return {
-    collector: {
-      destination: { to: { host: url }, policies, origin: childOf(origin, "backendRef") },
-      protocol: protocol === "GRPC" ? "grpc" : "http",
-      path: path ?? TRACES_PATH,
-      headers: [],
-    },
+    collector: readKubernetesCollector(value, "HTTP", server, TRACES_PATH),
     ...readSamplings(value, origin),
     remove: named(remove, childOf(at, "remove")),
     add: add.map(({ name, expression: text }, index) => ({
@@ -121,6 +116,22 @@ export function readKubernetesTracing(
     origin,
   };
 }
+
+/** Reads an OTLP server of a GatewayPolicy; the path of its URL replaces the default one. */
+export function readKubernetesCollector(
+  { protocol: given, path, url = "" }: KubernetesCollectorValue,
+  defaultProtocol: "HTTP" | "GRPC",
+  destination: DestinationConfig,
+  defaultPath: string,
+): CollectorConfig {
+  const protocol = (given ?? defaultProtocol) === "GRPC" ? "grpc" : "http";
+  const hasPath = protocol === "http" && path === undefined && isWithPath(url);
+  return { destination, protocol, path: hasPath ? "" : (path ?? defaultPath), headers: [] };
+}
+
+type KubernetesCollectorValue = Partial<
+  Pick<Infer<typeof frontendFields.tracing>, "protocol" | "path" | "url">
+>;
 
 /** Sampling rates, in any of the forms. */
 type SamplingValues = Partial<

@@ -198,7 +198,7 @@ function readGuard(
   }
   if (hook !== undefined) {
     const at = childOf(origin, "webhook");
-    const server = lowerServerReference(hook.backendRef, { ...context, origin: at });
+    const server = lowerServerReference(hook, { ...context, origin: at });
     const asked = { ...common, passesOnFailure: hook.failureMode === "FailOpen" };
     return server && { kind: "webhook", ...asked, server, ...readHeaders(hook, at), origin: at };
   }

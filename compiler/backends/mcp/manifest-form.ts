@@ -80,6 +80,7 @@ function targetSchema(policies: KubernetesPoliciesSchema) {
   const target = object(
     {
       host: shortText("Host of the server."),
+      backendRef: localObject("Service of the backend's namespace, instead of `host`."),
       port,
       path: longText("Path of the endpoint; `/mcp` by default, `/sse` for SSE."),
       protocol: choice("Transport of the server.", ["StreamableHTTP", "SSE"]),
@@ -87,7 +88,8 @@ function targetSchema(policies: KubernetesPoliciesSchema) {
       policies: policies(["tcp", "tls", "http", "auth", "tunnel", "mcp"]),
     },
     {
-      required: ["host", "port"],
+      required: ["port"],
+      exactlyOneOf: ["host", "backendRef"],
       checks: [
         {
           message: "era: Stateless cannot be combined with protocol: SSE",
@@ -138,12 +140,16 @@ function lowerTarget(
   context: KubernetesBackendContext,
 ): readonly FoundTarget[] {
   if (server === undefined) return selectedTargets(name, selector, origin, context);
-  const { host, port, path, protocol, era = "Auto", policies: fields } = server;
+  const { backendRef, port, path, protocol, era = "Auto", policies: fields } = server;
+  const at = childOf(origin, "static");
+  const service = backendRef && context.servicePort(backendRef.name, port, at);
+  if (backendRef !== undefined && service === undefined) return [];
+  const address = service ? context.address(service, at) : `${server.host}:${port}`;
   const kind = protocol === "SSE" ? "sse" : "streamable";
   const endpoint = path === undefined ? DEFAULT_PATHS[kind] : withSlash(path);
-  const own = fields && { fields, origin: childOf(origin, "static", "policies") };
-  const section: BackendSection = { name, ...(own && { own }) };
-  const url = withScheme(`${host}:${port}${endpoint}`);
+  const own = fields && { fields, origin: childOf(at, "policies") };
+  const section: BackendSection = { name, ...(service && { service }), ...(own && { own }) };
+  const url = withScheme(`${address}${endpoint}`);
   return [{ name, kind, era: ERAS[era], url, policies: undefined, origin, section }];
 }
 

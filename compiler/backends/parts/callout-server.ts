@@ -1,5 +1,5 @@
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
-import type { BackendReferenceValue } from "../../manifests/field-types.ts";
+import { type BackendReferenceValue, backendReference } from "../../manifests/field-types.ts";
 import type { DestinationConfig } from "../../model/destinations.ts";
 import type { ServerConfig } from "../../model/server-policies.ts";
 import type { Text } from "../../model/texts.ts";
@@ -53,6 +53,31 @@ export function lowerServer(
     : { to: { host }, policies: own, origin: childOf(origin, "host") };
 }
 
+/** Returns the fields of a manifest that name the server of a policy; exactly one of them is set. */
+export function serverReferenceFields(description: string) {
+  return {
+    backendRef: backendReference(description),
+    url: text(
+      "The server by its URL, instead of `backendRef`. Policies of a Service with this host do not apply.",
+      {
+        maxLength: 1024,
+        pattern: "^https?://[^/?#@]+(/[^?#]*)?$",
+        form: "an http or https URL without user, query and fragment",
+        examples: ["https://server.example.com"],
+      },
+    ),
+  };
+}
+
+/** Names of the fields of `serverReferenceFields`. */
+export const SERVER_REFERENCES = ["backendRef", "url"] as const;
+
+/** The server of a policy in a manifest, as validated. */
+interface ServerReferenceValue {
+  readonly backendRef?: BackendReferenceValue | undefined;
+  readonly url?: string | undefined;
+}
+
 /** Services needed to resolve a reference in a manifest. */
 export interface ServerReferenceContext {
   readonly origin: Origin;
@@ -60,11 +85,13 @@ export interface ServerReferenceContext {
   readonly server: (reference: BackendReferenceValue, origin: Origin) => ServerConfig | undefined;
 }
 
-/** Reads the `backendRef` of a manifest's policy; returns `undefined` if the server is unknown (reported). */
+/** Reads the server of a manifest's policy; returns `undefined` if it is unknown (reported). */
 export function lowerServerReference(
-  reference: BackendReferenceValue,
+  { backendRef: reference, url }: ServerReferenceValue,
   { origin, server }: ServerReferenceContext,
 ): DestinationConfig | undefined {
+  if (url !== undefined) return { to: { host: url }, origin: childOf(origin, "url") };
+  if (reference === undefined) return undefined;
   const at = childOf(origin, "backendRef");
   const found = server(reference, at);
   return found && destinationOf(found, at);

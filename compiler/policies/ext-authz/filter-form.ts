@@ -1,16 +1,10 @@
 import { lowerServerReference } from "../../backends/parts/callout-server.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
+import { backendReference } from "../../manifests/field-types.ts";
 import { choice, type Infer, integer, object, shortText } from "../../schema/schema.ts";
 import type { KubernetesContext } from "../policy.ts";
 import type { AuthorizationConfig, HttpProtocolConfig, NamedHeaders } from "./ext-authz-config.ts";
-import {
-  authorizationServer,
-  BODY,
-  GRPC,
-  HTTP_WITH_BODY,
-  headerNames,
-  headersAt,
-} from "./http-fields.ts";
+import { BODY, CHECK_SERVER, GRPC, HTTP_WITH_BODY, headerNames, headersAt } from "./http-fields.ts";
 
 const grpc = object(
   { allowedHeaders: headerNames("Request headers sent to the server; all by default.") },
@@ -37,7 +31,7 @@ const http = object(
 export const externalAuthSchema = object(
   {
     protocol: choice("Protocol of the server.", ["HTTP", "GRPC"]),
-    backendRef: authorizationServer,
+    backendRef: backendReference(CHECK_SERVER),
     grpc,
     http,
     forwardBody: object(
@@ -76,7 +70,7 @@ export function lowerExternalAuth(
   context: KubernetesContext,
 ): AuthorizationConfig | undefined {
   const { origin } = context;
-  const server = lowerServerReference(backendRef, context);
+  const server = lowerServerReference({ backendRef }, context);
   if (server === undefined) return undefined;
   const maxSize = forwardBody?.maxSize ?? 0;
   return {

@@ -2,7 +2,6 @@ import type { ExpressionConfig } from "../../backends/parts/expressions.ts";
 import { expressionsSchema, lowerExpressions } from "../../backends/parts/named-expressions.ts";
 import { lowerTimeSpan, timeSpanSchema } from "../../backends/parts/time-span.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
-import { backendReference } from "../../manifests/field-types.ts";
 import {
   anyText,
   byteCount,
@@ -33,10 +32,8 @@ export function headersAt(
   return names && { names, origin };
 }
 
-/** Schema of the server in manifests. */
-export const authorizationServer = backendReference(
-  "The authorization server: a Service or a static GatewayBackend.",
-);
+/** Description of the server in manifests. */
+export const CHECK_SERVER = "The authorization server: a Service or a static GatewayBackend.";
 
 /** Description of a check over gRPC. */
 export const GRPC = "Envoy's `service.auth.v3.Authorization/Check`.";

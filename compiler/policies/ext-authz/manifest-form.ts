@@ -1,4 +1,7 @@
-import { lowerServerReference } from "../../backends/parts/callout-server.ts";
+import {
+  lowerServerReference,
+  serverReferenceFields,
+} from "../../backends/parts/callout-server.ts";
 import { lowerExpressions } from "../../backends/parts/named-expressions.ts";
 import { childOf } from "../../diagnostics/diagnostic.ts";
 import { choice, type Infer, object } from "../../schema/schema.ts";
@@ -9,8 +12,8 @@ import type {
   HttpProtocolConfig,
 } from "./ext-authz-config.ts";
 import {
-  authorizationServer,
   BODY,
+  CHECK_SERVER,
   cacheSchema,
   contextStrings,
   filterMetadata,
@@ -49,7 +52,7 @@ const http = object(
 /** Schema of the specification's `ExtAuth`. */
 export const extAuthSchema = object(
   {
-    backendRef: authorizationServer,
+    ...serverReferenceFields(CHECK_SERVER),
     failureMode: choice(
       "Outcome for a request if the server fails: refused with 403, or allowed.",
       ["FailClosed", "FailOpen"],
@@ -64,23 +67,31 @@ export const extAuthSchema = object(
     ),
   },
   {
-    required: ["backendRef"],
     exactlyOneOf: ["grpc", "http"],
+    checks: [
+      {
+        message: 'exactly one of "backendRef" and "url" is required',
+        holds: ({ backendRef, url }) => (backendRef === undefined) !== (url === undefined),
+        cel: "has(self.backendRef) != has(self.url)",
+      },
+    ],
     examples: [{ backendRef: { name: "authz", port: 9000 }, grpc: {} }],
   },
 );
 
 /** Reads `ExtAuth`; returns `undefined` if its server is unknown (reported). */
 export function lowerExtAuth(
-  { backendRef, failureMode, grpc, http, forwardBody, cache }: Infer<typeof extAuthSchema>,
+  { failureMode, grpc, http, forwardBody, cache, ...given }: Infer<typeof extAuthSchema>,
   context: KubernetesContext,
 ): AuthorizationConfig | undefined {
   const { origin } = context;
-  const server = lowerServerReference(backendRef, context);
+  const called = http && withoutPath(given.url, http);
+  const server = lowerServerReference({ ...given, ...(called && { url: called.url }) }, context);
   if (server === undefined) return undefined;
   return {
     server,
-    protocol: http === undefined ? lowerGrpc(grpc ?? {}, context) : lowerHttp(http, context),
+    protocol:
+      called === undefined ? lowerGrpc(grpc ?? {}, context) : lowerHttp(called.http, context),
     failure: failureMode === "FailOpen" ? "allow" : 403,
     requestHeaders: headersAt(
       http?.allowedRequestHeaders,
@@ -90,6 +101,16 @@ export function lowerExtAuth(
     cache: cache && lowerCache(cache, childOf(origin, "cache")),
     origin,
   };
+}
+
+/** Moves the path of a server's URL to the check requests, unless their path is an expression. */
+function withoutPath(
+  url: string | undefined,
+  given: Infer<typeof http>,
+): { readonly url: string | undefined; readonly http: Infer<typeof http> } {
+  const { origin, pathname = "/" } = url === undefined ? {} : new URL(url);
+  if (pathname === "/" || given.path !== undefined) return { url, http: given };
+  return { url: origin, http: { ...given, path: JSON.stringify(pathname) } };
 }
 
 function lowerGrpc(

@@ -1,5 +1,5 @@
+import { SERVER_REFERENCES, serverReferenceFields } from "../../backends/parts/callout-server.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
-import { backendReference } from "../../manifests/field-types.ts";
 import type { BackendPolicies } from "../../model/backend-policies.ts";
 import type { Text } from "../../model/texts.ts";
 import { parseDuration } from "../../schema/duration.ts";
@@ -72,12 +72,12 @@ export const kubernetesRemoteJwksSchema = object(
   {
     jwksPath: text("Path of the key set on the backend.", { maxLength: 2000 }),
     cacheDuration: cacheDuration.manifest,
-    backendRef: backendReference(
-      "The server of the key set: a Service or a static GatewayBackend.",
-    ),
+    ...serverReferenceFields("The server of the key set: a Service or a static GatewayBackend."),
   },
   {
-    required: ["jwksPath", "backendRef"],
+    exactlyOneOf: [...SERVER_REFERENCES],
+    checks: [needsField("backendRef", "jwksPath"), needsField("jwksPath", "backendRef")],
+    examples: [{ jwksPath: "/keys", backendRef: { name: "issuer", port: 80 } }],
     description: "A key set fetched from a backend and refreshed regularly.",
   },
 );
@@ -107,16 +107,19 @@ export function lowerKubernetesJwks(
 
 /** Reads the key set of a backend; returns `undefined` if its server is unknown (reported). */
 export function lowerRemoteJwks(
-  { jwksPath, cacheDuration, backendRef }: Infer<typeof kubernetesRemoteJwksSchema>,
+  { jwksPath = "", cacheDuration, backendRef, url }: Infer<typeof kubernetesRemoteJwksSchema>,
   origin: Origin,
   { server }: Pick<KubernetesContext, "server">,
 ): JwksConfig | undefined {
-  const found = server(backendRef, childOf(origin, "backendRef"));
+  const duration = parseDuration(cacheDuration ?? "") ?? CACHE_DURATION;
+  if (url !== undefined)
+    return { kind: "url", url, cacheDuration: duration, origin: childOf(origin, "url") };
+  const found = backendRef && server(backendRef, childOf(origin, "backendRef"));
   if (found === undefined) return undefined;
   return {
     kind: "url",
     url: `${found.url}/${jwksPath.replace(/^\/+/, "")}`,
-    cacheDuration: parseDuration(cacheDuration ?? "") ?? CACHE_DURATION,
+    cacheDuration: duration,
     ...(found.policies && { policies: found.policies }),
     source: found.source,
     origin,

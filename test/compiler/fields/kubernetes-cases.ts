@@ -386,6 +386,18 @@ export const known: KnownValues = {
   "backendRef.name": objects,
   "backendRef.namespace": ["default", "aa"],
   "backendRef.port": [80, 81],
+  "extAuth.url": ["http://one.test/check", "https://two.test/check"],
+  "extProc.url": ["http://one.test", "https://two.test"],
+  "global.url": ["http://one.test", "https://two.test"],
+  "remote.url": ["http://one.test/keys", "https://two.test/keys"],
+  "tracing.url": ["http://one.test", "https://two.test"],
+  "otlp.url": ["http://one.test", "https://two.test"],
+  "static.backendRef": [{ name: "a" }, { name: "aa" }],
+  a2a: [{ host: "a.test", port: 80 }],
+  "descriptors.[].limitOverride": [
+    '{"unit": "minute", "requestsPerUnit": 1}',
+    '{"unit": "minute", "requestsPerUnit": 2}',
+  ],
   "BackendTLSPolicy.targetRefs.[]": [targetService],
   "BackendTLSPolicy.targetRefs.[].group": ["", "aa"],
   "BackendTLSPolicy.targetRefs.[].kind": ["Service", "aa"],
@@ -431,6 +443,7 @@ export const known: KnownValues = {
   "traffic.extAuth": [
     knownAuthorization,
     { conditional: [{ condition: "false", policy: knownAuthorization }] },
+    { url: "https://a.test/check", http: {} },
   ],
   ...Object.fromEntries(
     ["issuer", "authorizationEndpoint", "tokenEndpoint", "endSessionEndpoint", "redirectURI"].map(
@@ -450,13 +463,13 @@ export const known: KnownValues = {
   "addresses.[].type": ["IPAddress", "Hostname"],
   "addresses.[].value": ["192.0.2.1", "192.0.2.2"],
   "jwks.inline": [keySet("a"), keySet("b")],
-  "jwks.remote": [{ jwksPath: "/keys", backendRef: { name: "a", port: 80 } }],
+  "jwks.remote": [remoteKeys, { url: "https://a.test/keys" }],
   "mcp.authentication": [
     { issuer: "https://a.test", jwks: remoteKeys },
     entra,
     { ...entra, clientSecretRef: { name: "a" } },
   ],
-  "mcp.authentication.jwks": [remoteKeys],
+  "mcp.authentication.jwks": [remoteKeys, { url: "https://a.test/keys" }],
   auth: [{ secretRef: { name: "a" }, credentials: [placedKey] }],
   tunnel: [{ url: "http://proxy.test:3128" }],
   "tracing.path": ["/one", "/two"],

@@ -19,6 +19,7 @@ export const backendBounds: readonly Bound[] = [
     mcp: { targets: [{ name: "a", static: server }] },
     ai: { provider: { openai: {} } },
     dynamicForwardProxy: {},
+    a2a: server,
   }),
   ...[
     [{ allowPrivate: ["10.0.0.0/8", "::1"] }, { allowPrivate: [] }],
@@ -65,7 +66,14 @@ export const mcpBackendBounds: readonly Bound[] = [
   ...someOf(mcpTarget, { namespaces: {}, services: {} }).map(
     ([path, good]): Bound => [path, { name: "a", selector: good }, { name: "a", selector: {} }],
   ),
-  ...needs(`${mcpTarget}.static`, server, "host", "port"),
+  ...needs(`${mcpTarget}.static`, server, "port"),
+  ...oneOf(`${mcpTarget}.static`, { host: "a.test", backendRef: { name: "a" } }).map(
+    ([path, good, bad]): Bound => [
+      path,
+      { port: 80, ...(good as object) },
+      { port: 80, ...(bad as object) },
+    ],
+  ),
   ...shortText(`${mcpTarget}.static.host`),
   ...number(`${mcpTarget}.static.port`, 1, 65535),
   ...longText(`${mcpTarget}.static.path`),

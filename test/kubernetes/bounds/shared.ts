@@ -84,6 +84,8 @@ export function jwksBounds(at: string): readonly Bound[] {
   const with_ = (field: string, value: unknown) => ({ ...keys, [field]: value });
   return [
     ...needs(at, keys, "jwksPath", "backendRef"),
+    [at, { url: "https://a.test/k" }, { url: "https://a.test/k", jwksPath: "/k" }],
+    [at, { url: "https://a.test/k" }, { url: "https://user@a.test/k" }],
     [at, with_("jwksPath", chars(2000)), with_("jwksPath", chars(2001))],
     [at, keys, with_("jwksPath", "")],
     [at, with_("cacheDuration", "5m"), with_("cacheDuration", "5")],

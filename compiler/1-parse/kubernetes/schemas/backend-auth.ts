@@ -246,9 +246,8 @@ const azure = object(
         resourceId: text("The id of its resource.", { maxLength: 1024 }),
       },
       {
-        atLeastOneOf: ["clientId", "objectId", "resourceId"],
         description:
-          "A managed identity of the machine, by one of its ids; the client id has precedence, then the object id.",
+          "A managed identity of the machine: the system's, or one by its id; the client id has precedence, then the object id.",
       },
     ),
     workloadIdentity: object(

@@ -57,11 +57,14 @@ export const BACKEND_SECTIONS = [
 
 /** Returns the kinds of a GatewayBackend, each with its own field. */
 export function backendKinds(): Fields {
-  const own = backends.flatMap(({ kubernetes: form }) =>
-    form === undefined
-      ? []
-      : [[form.field, form.schema((names) => backendPolicies(names))] as const],
-  );
+  const own = backends.flatMap(({ kubernetes: form }) => {
+    if (form === undefined) return [];
+    const schema: Schema = form.schema((names) => backendPolicies(names));
+    const others = Object.entries(form.protocolFields ?? {}).map(
+      ([field, description]) => [field, { ...schema, description }] as const,
+    );
+    return [[form.field, schema] as const, ...others];
+  });
   return Object.fromEntries(own);
 }
 

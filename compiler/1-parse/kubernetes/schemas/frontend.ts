@@ -1,4 +1,8 @@
 import {
+  SERVER_REFERENCES,
+  serverReferenceFields,
+} from "../../../backends/parts/callout-server.ts";
+import {
   alpnProtocols,
   cipherSuites,
   frontendHttpFields,
@@ -12,7 +16,7 @@ import {
   TRACES,
 } from "../../../config/frontend-fields.ts";
 import { proxyProtocolSchemas } from "../../../config/proxy-protocol.ts";
-import { backendReference, span, tinyText } from "../../../manifests/field-types.ts";
+import { span, tinyText } from "../../../manifests/field-types.ts";
 import { kubernetesConnectionRulesSchema } from "../../../policies/connection-rules.ts";
 import {
   choice,
@@ -84,7 +88,7 @@ const pathOverHttp = (defaultProtocol: "HTTP" | "GRPC"): ValueCheck => ({
 
 const tracing = object(
   {
-    backendRef: backendReference("The OTLP server."),
+    ...serverReferenceFields("The OTLP server."),
     protocol: choice("Protocol of the server.", ["HTTP", "GRPC"], { default: "HTTP" }),
     path: collectorPath("/v1/traces"),
     attributes,
@@ -93,7 +97,7 @@ const tracing = object(
     clientSampling: expression(SAMPLINGS.clientSampling),
   },
   {
-    required: ["backendRef"],
+    exactlyOneOf: [...SERVER_REFERENCES],
     checks: [pathOverHttp("HTTP")],
     description: TRACES,
   },
@@ -101,12 +105,12 @@ const tracing = object(
 
 const otlp = object(
   {
-    backendRef: backendReference("OTLP server that receives a record of each line."),
+    ...serverReferenceFields("OTLP server that receives a record of each line."),
     protocol: choice("Protocol of the server.", ["HTTP", "GRPC"], { default: "GRPC" }),
     path: collectorPath("/v1/logs"),
   },
   {
-    required: ["backendRef"],
+    exactlyOneOf: [...SERVER_REFERENCES],
     checks: [pathOverHttp("GRPC")],
     description: "Records of access lines, and their collector.",
   },

@@ -147,9 +147,10 @@ function readKind<Kind extends BackendKind>(
   | { readonly config: BackendConfig<Kind>; readonly parts: KubernetesBackend["parts"] }
   | undefined {
   const { kubernetes: form } = backendOf(kind);
-  const value = manifest.spec && kubernetesValue(kind, manifest.spec);
-  if (form === undefined || value === undefined) return undefined;
-  const origin = childOf(manifest.origin, "spec", form.field);
+  const found = manifest.spec && kubernetesValue(kind, manifest.spec);
+  if (form === undefined || found === undefined) return undefined;
+  const { field, value } = found;
+  const origin = childOf(manifest.origin, "spec", field);
   const { config, sections } = form.lower(value, backendContext(manifest, origin, context));
   return { config: { kind, config, origin }, parts: sections };
 }
@@ -190,6 +191,18 @@ function backendContext(
       context.inventory
         .all("Service")
         .filter((service) => isSelected(service, selector, manifest, context)),
+    servicePort: (name, wanted, at) => {
+      const to = { group: "", kind: "Service", name, port: wanted };
+      const use = {
+        to,
+        from: manifest,
+        origin: childOf(at, "backendRef"),
+        kinds: ["Service"] as const,
+      };
+      const service = follow(use, context);
+      const port = service && portOf(service, wanted, at, context);
+      return service && port && { service, port };
+    },
     configMap: (name) => ({
       namespace: manifest.namespace,
       manifest: context.inventory.find("ConfigMap", manifest.namespace, name),

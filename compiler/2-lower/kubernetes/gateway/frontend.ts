@@ -1,4 +1,8 @@
 import { frontendFields } from "../../../1-parse/kubernetes/schemas/frontend.ts";
+import {
+  lowerServerReference,
+  type ServerReferenceContext,
+} from "../../../backends/parts/callout-server.ts";
 import type { AccessLogConfig } from "../../../config/access-log.ts";
 import {
   alpnSections,
@@ -13,7 +17,7 @@ import type { ListenerResource } from "../../../config/resources.ts";
 import { acts, listenerTraffic, reportIdle } from "../../../config/sections.ts";
 import type { TracingConfig } from "../../../config/tracing.ts";
 import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
-import type { ManifestOf } from "../../../manifests/manifests.ts";
+import type { Manifest, ManifestOf } from "../../../manifests/manifests.ts";
 import { readKubernetesConnectionRules } from "../../../policies/connection-rules.ts";
 import { parseTimer } from "../../../schema/duration.ts";
 import { type Infer, type Schema, validated } from "../../../schema/schema.ts";
@@ -148,9 +152,10 @@ export function gatewayAccessLogs(
   const values = gatewayFields(gateway, context).get("frontend.accessLog")?.values ?? [];
   return values.map(({ value, source: from, origin }) => {
     const log = validated(frontendFields.accessLog, value);
-    const at = childOf(origin, "otlp", "backendRef");
-    const reference = log.otlp?.backendRef;
-    const server = reference && serverOf({ reference, from, gateway, origin: at }, context);
+    const at = childOf(origin, "otlp");
+    const server =
+      log.otlp &&
+      lowerServerReference(log.otlp, { origin: at, server: callsFrom(from, gateway, context) });
     return readKubernetesAccessLog(log, server, origin);
   });
 }
@@ -172,9 +177,17 @@ export function gatewayTracing(
   }
   const { source: from, origin } = field;
   const value = validated(frontendFields.tracing, field.value);
-  const at = childOf(origin, "backendRef");
-  const server = serverOf({ reference: value.backendRef, from, gateway, origin: at }, context);
+  const server = lowerServerReference(value, { origin, server: callsFrom(from, gateway, context) });
   return server && readKubernetesTracing(value, server, origin);
+}
+
+/** Returns a function that finds the servers that a Gateway's policy calls. */
+function callsFrom(
+  from: Manifest,
+  gateway: Manifest,
+  context: PolicyContext,
+): ServerReferenceContext["server"] {
+  return (reference, origin) => serverOf({ reference, from, gateway, origin }, context);
 }
 
 /** Returns the effective frontend fields of a Gateway. */

@@ -22,8 +22,41 @@ import type { RulePath } from "./effective.ts";
 import { type RulePolicies, routePolicies } from "./policies.ts";
 import type { PolicyContext } from "./policy-context.ts";
 
-/** Returns the policies of a rule, for whichever backend serves a request. */
+/**
+ * Returns the policies of a rule, for whichever backend serves a request: the configured ones, and those of the
+ * protocols that its backends declare.
+ */
 export function rulePolicies(
+  traffic: RulePath,
+  backends: readonly WeightedBackend[],
+  context: PolicyContext,
+): Pick<RulePolicies, "policies" | "hasResponse"> {
+  const { policies, hasResponse } = configuredPolicies(traffic, backends, context);
+  const declared = kinds.flatMap(({ kind }) => declaredPolicy(kind, backends) ?? []);
+  if (declared.length === 0) return { policies, hasResponse };
+  const all = [...policies, ...declared];
+  return { policies: kinds.flatMap(({ kind }) => policyOfKind(all, kind) ?? []), hasResponse };
+}
+
+/** Returns the policy that the protocol of a backend implies; `undefined` if none declares it. */
+function declaredPolicy<Kind extends PolicyKind>(
+  kind: Kind,
+  backends: readonly WeightedBackend[],
+): PolicyConfig<Kind> | undefined {
+  const { ofProtocol } = policyOf(kind);
+  if (ofProtocol === undefined) return undefined;
+  const found = backends.find(({ backend }) => speaks(backend, ofProtocol.name));
+  return found && policyConfig(kind, ofProtocol.config, found.backend.config.origin);
+}
+
+/** Whether a GatewayBackend or a Service's port declares a protocol. */
+function speaks({ manifest, port }: WeightedBackend["backend"], protocol: string): boolean {
+  if (manifest?.kind !== "GatewayBackend")
+    return port?.appProtocol?.endsWith(`/${protocol}`) === true;
+  return manifest.spec !== undefined && Reflect.get(manifest.spec, protocol) !== undefined;
+}
+
+function configuredPolicies(
   traffic: RulePath,
   backends: readonly WeightedBackend[],
   context: PolicyContext,
