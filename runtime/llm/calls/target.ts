@@ -74,6 +74,8 @@ export interface WholeResponse {
   /** `undefined` to forward the provider's own bytes. */
   readonly text: string | undefined;
   readonly facts: ResponseFacts;
+  /** Problem of the response, for its client and the log; `undefined` if there is none. */
+  readonly warning?: string | undefined;
 }
 
 /** Converts one stream of a provider for the client. */

@@ -3,6 +3,7 @@ import type { JsonBody } from "../../json/json-body.ts";
 import type { ContentBlock } from "../chat/content.ts";
 import { refuseUnsupported } from "../chat/features.ts";
 import { isOfLaterCall, withFirstCall } from "../chat/first-call.ts";
+import type { FittedSchema } from "../chat/fitted-schema.ts";
 import type {
   ClientFormat,
   Dialect,
@@ -21,6 +22,7 @@ import { isShortName, shortName } from "../formats/short-name.ts";
 import { type ChatCall, editedObject } from "./chat-call.ts";
 import type { dropUnsupported } from "./drop-unsupported.ts";
 import type { FitRequest } from "./fit-model.ts";
+import { outputWarning, withFittedSchemas } from "./fit-schemas.ts";
 import { MAX_EVENT } from "./limits.ts";
 import type { LlmTarget, StreamRelay, TargetSettings } from "./target.ts";
 
@@ -40,6 +42,8 @@ export function translatedTarget(settings: TranslatedSettings): LlmTarget {
   const { client, format, dialect, drop, fitModel, ...target } = settings;
   // Calls that require one tool call at a time, which the provider cannot enforce.
   const serial = new WeakSet<ChatCall>();
+  // Checks of outputs whose schemas the provider does not enforce completely.
+  const checks = new WeakMap<ChatCall, NonNullable<FittedSchema["check"]>>();
   return {
     ...target,
     isNative: false,
@@ -51,7 +55,12 @@ export function translatedTarget(settings: TranslatedSettings): LlmTarget {
           serial.add(call);
         }
         const fitted = fitModel?.(request) ?? request;
-        const named = withToolNames(withTurn(fitted), format.toolNames);
+        const { fitSchema } = format;
+        const shaped =
+          fitSchema === undefined
+            ? fitted
+            : withFittedSchemas(fitted, fitSchema, (check) => checks.set(call, check));
+        const named = withToolNames(withTurn(shaped), format.toolNames);
         return format.writeRequest(named, dialect, call.headers);
       };
       if (drop === undefined) return write(readEdited(client, call, body));
@@ -66,10 +75,12 @@ export function translatedTarget(settings: TranslatedSettings): LlmTarget {
       const read = withClientNames(format.readResponse(body), toolNamesOf(client, call.body));
       const response = serial.has(call) ? withFirstCall(read) : read;
       const { id, model: named, usage, stop } = response;
+      const check = checks.get(call);
       // Not every format reports the model.
       const complete = named === "" ? { ...response, model } : response;
       return {
         text: client.writeResponse(complete, { body: call.body, model }),
+        warning: check && outputWarning(response, check),
         facts: {
           id,
           model: named === "" ? undefined : named,

@@ -1,5 +1,6 @@
 import { decodeBody, isCoded } from "../../http/body/content-coding.ts";
 import type { CountedBuffer } from "../../http/body/counted-buffer.ts";
+import { type Exchange, logFields } from "../../http/exchange.ts";
 import { endToEnd } from "../../http/headers/hop-by-hop.ts";
 import type { ResponseFacts } from "../chat/formats.ts";
 import type { LlmError } from "../chat/llm-error.ts";
@@ -107,6 +108,7 @@ export class WholeTransfer implements Transfer {
       return;
     }
     const whole = this.#readWhole(received);
+    if (whole?.warning !== undefined) noteWarning(exchange, whole.warning);
     const isUncounted = whole?.facts.usage === undefined && whole?.facts.counted === undefined;
     if (isUncounted) this.#estimate = Math.ceil(content.length / 4);
     if (exchange.headersSent) {
@@ -177,6 +179,16 @@ export class WholeTransfer implements Transfer {
     return { requestId, own: { body, headers: endToEnd(headers, "") } };
   }
 }
+
+/** Tells the client and the log of a problem. The text may have names of the client's schema. */
+function noteWarning(exchange: Exchange, warning: string): void {
+  const text = warning.slice(0, MAX_WARNING).replace(/[^\x20-\x7e]/g, "?");
+  exchange.setResponseHeader("x-llm-warning", text);
+  logFields(exchange.record).set("llm.warning", text);
+}
+
+/** Maximum length of a warning, in characters. */
+const MAX_WARNING = 300;
 
 /** Body of a provider's response as received, and decompressed. */
 interface OwnBody {

@@ -3,6 +3,7 @@ import type { HeaderList } from "../../http/headers/header-list.ts";
 import type { JsonBody } from "../../json/json-body.ts";
 import type { JsonSelection } from "../../json/select-json.ts";
 import type { FeatureSupport } from "./features.ts";
+import type { FitSchema } from "./fitted-schema.ts";
 import type { LlmError } from "./llm-error.ts";
 import type { ChatRequest } from "./request.ts";
 import type { ChatResponse } from "./response.ts";
@@ -69,6 +70,8 @@ export interface UpstreamFormat {
   readonly name: LlmFormatName;
   /** Support of features that some formats cannot express. */
   readonly support: FeatureSupport;
+  /** Converts schemas that the provider enforces; absent if the writer does, or if it takes any. */
+  readonly fitSchema?: FitSchema;
   /** Names of tools that the provider accepts. Other names are replaced with short ones. */
   readonly toolNames: RegExp;
   /**

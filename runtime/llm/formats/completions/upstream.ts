@@ -1,4 +1,5 @@
 import type { UpstreamFormat } from "../../chat/formats.ts";
+import { fitOpenaiSchema } from "../openai-schema.ts";
 import { SseStreamReader } from "../sse-stream-reader.ts";
 import { readCompletionsError } from "./errors.ts";
 import { COMPLETIONS_SUPPORT, writeCompletionsRequest } from "./request-writer.ts";
@@ -9,6 +10,7 @@ import { CompletionsEventReader } from "./stream-reader.ts";
 export const completionsUpstream: UpstreamFormat = {
   name: "completions",
   support: COMPLETIONS_SUPPORT,
+  fitSchema: fitOpenaiSchema,
   toolNames: /^[a-zA-Z0-9_-]{1,64}$/,
   writeRequest: writeCompletionsRequest,
   readResponse: readCompletionsResponse,

@@ -1,5 +1,6 @@
 import type { FeatureSupport } from "../../chat/features.ts";
 import type { UpstreamFormat } from "../../chat/formats.ts";
+import { fitClaudeSchema } from "../claude-schema.ts";
 import { readConverseError } from "./errors.ts";
 import { writeConverseRequest } from "./request-writer.ts";
 import { readConverseResponse } from "./response-reader.ts";
@@ -47,6 +48,7 @@ const CONVERSE_SUPPORT: FeatureSupport = {
 export const converseUpstream: UpstreamFormat = {
   name: "converse",
   support: CONVERSE_SUPPORT,
+  fitSchema: fitClaudeSchema,
   toolNames: /^[a-zA-Z0-9_-]{1,64}$/,
   writeRequest: writeConverseRequest,
   readResponse: readConverseResponse,

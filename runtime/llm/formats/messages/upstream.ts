@@ -1,4 +1,5 @@
 import type { UpstreamFormat } from "../../chat/formats.ts";
+import { fitClaudeSchema } from "../claude-schema.ts";
 import { SseStreamReader } from "../sse-stream-reader.ts";
 import { readMessagesError } from "./errors.ts";
 import { MESSAGES_SUPPORT, writeMessagesRequest } from "./request-writer.ts";
@@ -9,6 +10,7 @@ import { MessagesEventReader } from "./stream-reader.ts";
 export const messagesUpstream: UpstreamFormat = {
   name: "messages",
   support: MESSAGES_SUPPORT,
+  fitSchema: fitClaudeSchema,
   toolNames: /^[a-zA-Z0-9_-]{1,128}$/,
   writeRequest: writeMessagesRequest,
   readResponse: readMessagesResponse,

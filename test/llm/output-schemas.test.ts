@@ -1,0 +1,158 @@
+import { expect, it } from "vitest";
+import { startGateway } from "../harness/gateway.ts";
+import { startScripted } from "../harness/scripted.ts";
+import { send } from "../harness/send.ts";
+
+const JSON_TYPE = { "content-type": "application/json" };
+
+/** Keywords that Anthropic refuses with 400 in schemas that it enforces. */
+const REFUSED = /"(?:minimum|maximum|maxItems|minLength|maxLength|oneOf|uniqueItems)":/;
+
+interface Asked {
+  readonly status: number;
+  readonly warning: unknown;
+  readonly sent: Record<string, never>;
+  readonly body: string;
+}
+
+/** Sends a request of a client to a provider that completes it with a text. */
+async function asked(
+  provider: "anthropic" | "openAI",
+  path: "/v1/chat/completions" | "/v1/messages",
+  text: string,
+  more: object,
+): Promise<Asked> {
+  const server = await startScripted((response, _, { body }) => {
+    const request = JSON.parse(body.toString());
+    const { format } = request.output_config ?? {};
+    const isOpen =
+      JSON.stringify(format ?? {}).includes('"type":"object"') &&
+      format.schema.additionalProperties !== false;
+    if (provider === "anthropic" && (REFUSED.test(JSON.stringify(format ?? {})) || isOpen)) {
+      const error = { type: "invalid_request_error", message: "unsupported schema" };
+      response.writeHead(400, JSON_TYPE).end(JSON.stringify({ type: "error", error }));
+      return;
+    }
+    const message = { role: "assistant", content: text };
+    const completion = {
+      id: "c",
+      model: "m",
+      choices: [{ index: 0, message, finish_reason: "stop" }],
+    };
+    const anthropic = {
+      ...{ id: "m", type: "message", role: "assistant", model: "m", stop_reason: "end_turn" },
+      ...{ content: [{ type: "text", text }], usage: { input_tokens: 1, output_tokens: 1 } },
+    };
+    const answer = provider === "anthropic" ? anthropic : completion;
+    response.writeHead(200, JSON_TYPE).end(JSON.stringify(answer));
+  });
+  const ai = { provider: { [provider]: {} }, hostOverride: server.host };
+  const routes = { "/v1/chat/completions": "completions", "/v1/messages": "messages" };
+  const gateway = await startGateway({
+    listeners: [{ routes: [{ backends: [{ ai, policies: { ai: { routes } } }] }] }],
+  });
+  const messages = [{ role: "user", content: "Hello" }];
+  const request = JSON.stringify({ model: "m", max_tokens: 99, messages, ...more });
+  const { status, headers, body } = await send(`${gateway.url}${path}`, "POST", JSON_TYPE, request);
+  const sent = JSON.parse(server.received[0]?.body.toString() ?? "{}");
+  return { status, warning: headers["x-llm-warning"], sent, body };
+}
+
+const SCHEMA = {
+  type: "object",
+  properties: {
+    count: { type: "integer", minimum: 3, description: "How many." },
+    names: { type: "array", maxItems: 2, items: { type: "string" } },
+    kind: { oneOf: [{ const: "a" }, { const: "b" }] },
+  },
+  required: ["count"],
+};
+const OUTPUT = { type: "json_schema", json_schema: { name: "out", schema: SCHEMA } };
+
+it("a schema for Claude is closed, and keywords that it lacks are in descriptions", async () => {
+  const text = '{"count":4}';
+  const { status, warning, sent } = await asked("anthropic", "/v1/chat/completions", text, {
+    response_format: OUTPUT,
+  });
+  expect(status).toBe(200);
+  expect(warning).toBeUndefined();
+  expect(sent).toMatchObject({
+    output_config: {
+      format: {
+        schema: {
+          additionalProperties: false,
+          properties: {
+            count: { type: "integer", description: "How many.\n{minimum: 3}" },
+            names: { type: "array", items: { type: "string" }, description: "{maxItems: 2}" },
+            kind: { anyOf: [{ const: "a" }, { const: "b" }] },
+          },
+        },
+      },
+    },
+  });
+});
+
+it.each([
+  ['{"count":1}', "the output breaks its schema: count: minimum 3"],
+  ['{"count":3,"names":["a","b","c"]}', "the output breaks its schema: names: maxItems 2"],
+  ["no", "the output is not JSON"],
+])(
+  "an output that breaks a keyword that is not enforced has a warning: %s",
+  async (text, expected) => {
+    const { status, warning } = await asked("anthropic", "/v1/chat/completions", text, {
+      response_format: OUTPUT,
+    });
+    expect({ status, warning }).toEqual({ status: 200, warning: expected });
+  },
+);
+
+it("a schema that Claude cannot enforce is refused, with its field", async () => {
+  const recursive = {
+    $ref: "#/$defs/node",
+    $defs: { node: { type: "object", properties: { next: { $ref: "#/$defs/node" } } } },
+  };
+  const map = { type: "object", properties: {}, additionalProperties: { type: "string" } };
+  for (const schema of [recursive, map]) {
+    const { status, body } = await asked("anthropic", "/v1/chat/completions", "{}", {
+      response_format: { type: "json_schema", json_schema: { name: "out", schema } },
+    });
+    expect(status).toBe(400);
+    expect(JSON.parse(body).error.param).toMatch(/^response_format/);
+  }
+});
+
+it("a strict tool for Claude is converted, and offered without enforcement if it cannot be", async () => {
+  const tool = (name: string, parameters: object) => ({
+    type: "function",
+    function: { name, parameters, strict: true },
+  });
+  const map = { type: "object", properties: {}, additionalProperties: { type: "string" } };
+  const { sent } = await asked("anthropic", "/v1/chat/completions", "Hi", {
+    tools: [tool("one", SCHEMA), tool("two", map)],
+  });
+  expect(sent).toMatchObject({
+    tools: [
+      { name: "one", strict: true, input_schema: { additionalProperties: false } },
+      { name: "two" },
+    ],
+  });
+  expect(sent).not.toHaveProperty("tools.1.strict");
+});
+
+it("a schema for OpenAI is strict only if its subset has it", async () => {
+  const format = (schema: object) => ({
+    output_config: { format: { type: "json_schema", schema } },
+  });
+  const required = { type: "object", properties: { a: { type: "string" } }, required: ["a"] };
+  const strict = await asked("openAI", "/v1/messages", '{"a":"b"}', format(required));
+  expect(strict.sent).toMatchObject({
+    response_format: {
+      json_schema: { strict: true, schema: { ...required, additionalProperties: false } },
+    },
+  });
+  const loose = await asked("openAI", "/v1/messages", '{"count":1}', format(SCHEMA));
+  expect(loose.sent).toMatchObject({
+    response_format: { json_schema: { strict: false, schema: SCHEMA } },
+  });
+  expect(loose.warning).toBe("the output breaks its schema: count: minimum 3");
+});
