@@ -32,6 +32,25 @@ export interface CallOptions {
   readonly beginsWithin?: number;
 }
 
+/** A unary method whose requests are encoded by the caller. */
+export interface EncodedMethod<Response> {
+  /** `/SERVICE/METHOD`. */
+  readonly path: string;
+  /** Throws if the bytes are no such message. */
+  readonly decode: (bytes: Uint8Array) => Response;
+}
+
+/** Returns a method as generated code describes it, for requests that are already encoded. */
+export function encodedMethod<Response extends DescMessage>(
+  method: DescMethodUnary<DescMessage, Response>,
+): EncodedMethod<MessageShape<Response>> {
+  return { path: pathOf(method), decode: (bytes) => fromBinary(method.output, bytes) };
+}
+
+function pathOf({ parent, name }: DescMethodUnary | DescMethodBiDiStreaming): string {
+  return `/${parent.typeName}/${name}`;
+}
+
 /** A bidirectional call. */
 export interface MessageStream<Message extends DescMessage> {
   /** Returns false if the caller must wait for `onDrain`. */
@@ -84,23 +103,27 @@ class GrpcChannel {
     options: CallOptions,
   ): Promise<MessageShape<Response>> {
     const message = toBinary(method.input, create(method.input, request));
-    return this.callEncoded(gateway, method, frameOf(message), options);
+    return this.callEncoded(gateway, encodedMethod(method), frameOf(message), options);
   }
 
   /** Makes a unary call with an encoded message in its frame (`frameOf`). */
-  async callEncoded<Request extends DescMessage, Response extends DescMessage>(
+  async callEncoded<Response>(
     gateway: Pick<GatewayContext, "connections">,
-    method: DescMethodUnary<Request, Response>,
+    { path, decode }: EncodedMethod<Response>,
     frame: Buffer,
     options: CallOptions,
-  ): Promise<MessageShape<Response>> {
-    const head = await this.#head(method, options);
+  ): Promise<Response> {
+    const head = await this.#head(path, options);
     const once = () => this.#callOnce(this.#connectionIn(gateway), head, frame, options);
     const response = await once().catch((error: unknown) => {
       if (error instanceof GrpcError && error.isUnseen) return once();
       throw error;
     });
-    return decoded(method.output, response);
+    try {
+      return decode(response);
+    } catch {
+      throw new GrpcError(grpcStatus.internal, `not a response of ${path}`);
+    }
   }
 
   /** Starts a bidirectional call. Rejects with GrpcError if there is no connection in time. */
@@ -123,7 +146,7 @@ class GrpcChannel {
       },
       onEnd: (error) => handler.onEnd(error),
     });
-    const head = await this.#head(method, options);
+    const head = await this.#head(pathOf(method), options);
     const connection = this.#connectionIn(gateway);
     const stream = await begun(connection.start(head, reader), options.beginsWithin);
     reader.onMisread(() => stream.cancel());
@@ -202,12 +225,8 @@ class GrpcChannel {
     return found;
   }
 
-  async #head(
-    { parent, name }: DescMethodUnary | DescMethodBiDiStreaming,
-    { deadline, metadata = [] }: CallOptions,
-  ): Promise<readonly string[]> {
+  async #head(path: string, { deadline, metadata = [] }: CallOptions): Promise<readonly string[]> {
     const { authorization, credential, requestHeaders } = this.#settings;
-    const path = `/${parent.typeName}/${name}`;
     const own = requestHeaders === undefined ? metadata : modifiedHeaders(metadata, requestHeaders);
     const headers = ["te", "trailers", "content-type", "application/grpc"];
     if (deadline !== undefined) headers.push("grpc-timeout", timeoutText(deadline));

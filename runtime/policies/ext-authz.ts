@@ -1,5 +1,5 @@
 import type { JsonObject } from "../cel/variables.ts";
-import type { GrpcChannel } from "../grpc/channel.ts";
+import { encodedMethod, type GrpcChannel } from "../grpc/channel.ts";
 import {
   Authorization,
   type CheckResponse,
@@ -82,6 +82,7 @@ export async function authorizeOverGrpc(
     const question = { requestHeaders, contextExtensions, metadata: objects, body };
     const request = checkRequest(exchange, question);
     const { check } = Authorization.method;
+    const method = encodedMethod(check);
     const callout = grpcCallout(exchange, "extAuthz", server.name, check);
     callout.cancelWith(onAbort);
     try {
@@ -91,7 +92,7 @@ export async function authorizeOverGrpc(
         onAbort: callout.onAbort.bind(callout),
       };
       const verdict = verdictOf(
-        await server.callEncoded(exchange.gateway, check, request, options),
+        await server.callEncoded(exchange.gateway, method, request, options),
       );
       callout.endWith(verdict.denial === undefined ? "ok" : "denied", grpcStatus.ok);
       return verdict;

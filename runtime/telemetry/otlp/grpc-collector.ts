@@ -1,7 +1,5 @@
-import type { DescMessage, DescMethodUnary, MessageShape } from "@bufbuild/protobuf";
+import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import type { GrpcChannel } from "../../grpc/channel.ts";
-import { LogsService } from "../../grpc/gen/opentelemetry/proto/collector/logs/v1/logs_service_pb.ts";
-import { TraceService } from "../../grpc/gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.ts";
 import { GrpcError } from "../../grpc/status.ts";
 import { type Collector, EXPORT_DEADLINE } from "./collector.ts";
 import type { ExportResult } from "./export-queue.ts";
@@ -16,23 +14,20 @@ export interface GrpcCollectorSettings {
 
 /** Exports spans. */
 export function grpcTraceCollector(settings: GrpcCollectorSettings): Collector {
-  return grpcCollector(TraceService.method.export, settings, ({ partialSuccess }) =>
-    taken(partialSuccess?.rejectedSpans, partialSuccess?.errorMessage),
-  );
+  return grpcCollector("trace.v1.TraceService", settings);
 }
 
 /** Exports log records. */
 export function grpcLogCollector(settings: GrpcCollectorSettings): Collector {
-  return grpcCollector(LogsService.method.export, settings, ({ partialSuccess }) =>
-    taken(partialSuccess?.rejectedLogRecords, partialSuccess?.errorMessage),
-  );
+  return grpcCollector("logs.v1.LogsService", settings);
 }
 
-function grpcCollector<Request extends DescMessage, Response extends DescMessage>(
-  method: DescMethodUnary<Request, Response>,
+function grpcCollector(
+  service: string,
   { channel, metadata = [] }: GrpcCollectorSettings,
-  resultOf: (response: MessageShape<Response>) => ExportResult,
 ): Collector {
+  const path = `/opentelemetry.proto.collector.${service}/Export`;
+  const method = { path, decode: readResponse };
   return {
     format: otlpProtobuf(),
     exporter: (_signal, gateway) => ({
@@ -40,7 +35,7 @@ function grpcCollector<Request extends DescMessage, Response extends DescMessage
       send: async (request) => {
         try {
           const options = { deadline: EXPORT_DEADLINE, metadata };
-          return resultOf(await channel.callEncoded(gateway, method, request, options));
+          return await channel.callEncoded(gateway, method, request, options);
         } catch (error) {
           if (!(error instanceof GrpcError)) throw error;
           const detail = `gRPC status ${error.code}, ${error.message}`;
@@ -56,7 +51,26 @@ function grpcCollector<Request extends DescMessage, Response extends DescMessage
 /** The statuses after which a batch may be retried (OTLP/gRPC, Failures). */
 const PASSING: readonly number[] = [1, 4, 8, 10, 11, 14, 15];
 
-function taken(rejected: bigint | undefined, message: string | undefined): ExportResult {
-  const detail = message === undefined || message === "" ? "some items were rejected" : message;
-  return { kind: "taken", rejected: Number(rejected ?? 0n), detail };
+/** Reads the response to an export, which is the same for all signals: `partial_success` is field 1. */
+function readResponse(bytes: Uint8Array): ExportResult {
+  const partial = { rejected: 0, message: "" };
+  const reader = new BinaryReader(bytes);
+  while (reader.pos < reader.len) {
+    const [number, type] = reader.tag();
+    if (number === 1 && type === WireType.LengthDelimited) readPartial(reader.bytes(), partial);
+    else reader.skip(type, number);
+  }
+  const { rejected, message } = partial;
+  return { kind: "taken", rejected, detail: message || "some items were rejected" };
+}
+
+/** Reads the number of rejected items (field 1) and the reason (field 2). */
+function readPartial(bytes: Uint8Array, partial: { rejected: number; message: string }): void {
+  const reader = new BinaryReader(bytes);
+  while (reader.pos < reader.len) {
+    const [number, type] = reader.tag();
+    if (number === 1 && type === WireType.Varint) partial.rejected = Number(reader.int64());
+    else if (number === 2 && type === WireType.LengthDelimited) partial.message = reader.string();
+    else reader.skip(type, number);
+  }
 }
