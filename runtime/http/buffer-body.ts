@@ -143,10 +143,7 @@ async function decodeContent(
 }
 
 /** Responds to a request whose body cannot be read. */
-export function refuseBody(
-  exchange: Exchange,
-  { status, reason, message, headers }: BodyRefusal,
-): void {
+function refuseBody(exchange: Exchange, { status, reason, message, headers }: BodyRefusal): void {
   refuse(exchange, status, reason, message, headers);
 }
 

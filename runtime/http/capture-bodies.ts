@@ -3,6 +3,7 @@ import type { BodyObserver } from "./body/body.ts";
 import { decodeNow } from "./body/content-coding.ts";
 import type { CountedBuffer } from "./body/counted-buffer.ts";
 import type { Exchange } from "./exchange.ts";
+import { ForwardedResponse } from "./forwarded-response.ts";
 import { headerValue } from "./headers/header-list.ts";
 import type { ResponseSink } from "./response-sink.ts";
 
@@ -99,45 +100,32 @@ class CapturedBody implements BodyObserver {
 }
 
 /** Copies a response while it passes to the client. */
-class CapturingSink implements ResponseSink {
-  readonly #next: ResponseSink;
+class CapturingSink extends ForwardedResponse {
   readonly #body: CapturedBody;
 
   constructor(next: ResponseSink, body: CapturedBody) {
-    this.#next = next;
+    super(next);
     this.#body = body;
   }
 
-  respond(status: number, headers: readonly string[], body: string | Uint8Array): void {
+  override respond(status: number, headers: readonly string[], body: string | Uint8Array): void {
     this.#body.push(bytesOf(body));
-    this.#next.respond(status, headers, body);
+    super.respond(status, headers, body);
   }
 
-  writeHead(status: number, headers: readonly string[], length: number | undefined): void {
-    this.#next.writeHead(status, headers, length);
-  }
-
-  write(chunk: string | Uint8Array): boolean {
+  override write(chunk: string | Uint8Array): boolean {
     this.#body.push(bytesOf(chunk));
-    return this.#next.write(chunk);
+    return super.write(chunk);
   }
 
-  end(trailers?: readonly string[]): void {
-    this.#next.end(trailers);
-  }
-
-  onDrain(listener: () => void): void {
-    this.#next.onDrain(listener);
-  }
-
-  withdraw(): void {
+  override withdraw(): void {
     this.#body.restart();
-    this.#next.withdraw();
+    super.withdraw();
   }
 
-  leave(): void {
+  override leave(): void {
     this.#body.restart();
-    this.#next.leave();
+    super.leave();
   }
 }
 

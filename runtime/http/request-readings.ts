@@ -209,13 +209,13 @@ export interface PairSyntax {
 }
 
 /** Pairs of a query string; names are decoded. */
-export const queryPairs: PairSyntax = {
+const queryPairs: PairSyntax = {
   separator: "&",
   nameOf: (pair) => new URLSearchParams(pair).keys().next().value,
 };
 
 /** Cookies of a Cookie header. */
-export const cookiePairs: PairSyntax = {
+const cookiePairs: PairSyntax = {
   separator: ";",
   nameOf: (pair) => {
     const equals = pair.indexOf("=");
@@ -224,7 +224,7 @@ export const cookiePairs: PairSyntax = {
 };
 
 /** Returns the names, of those that are read, that occur in several different pairs, with these pairs. */
-export function repeatedPairs(
+function repeatedPairs(
   text: string,
   read: readonly string[] | "any",
   { separator, nameOf }: PairSyntax,
@@ -243,11 +243,7 @@ export function repeatedPairs(
 }
 
 /** Keeps one pair and removes the others of its name. */
-export function withOnlyPair(
-  text: string,
-  pair: string,
-  { separator, nameOf }: PairSyntax,
-): string {
+function withOnlyPair(text: string, pair: string, { separator, nameOf }: PairSyntax): string {
   const name = nameOf(pair);
   const others = text.split(separator).filter((each) => nameOf(each) !== name);
   return [...others, pair].join(separator);

@@ -7,6 +7,7 @@ import {
   lastingServers,
 } from "../backends/lasting-choice.ts";
 import type { Exchange } from "../http/exchange.ts";
+import { ForwardedResponse } from "../http/forwarded-response.ts";
 import { cookieValue, withoutCookie } from "../http/headers/request-cookies.ts";
 import type { OwnToken } from "../http/own-tokens.ts";
 import type { ResponseSink } from "../http/response-sink.ts";
@@ -169,44 +170,23 @@ function seconds(): number {
 }
 
 /** Adds the token to the head of the response. */
-class TokenSink implements ResponseSink {
-  readonly #next: ResponseSink;
+class TokenSink extends ForwardedResponse {
   readonly #notice: () => readonly [name: string, value: string] | undefined;
 
   constructor(
     next: ResponseSink,
     noticeOf: () => readonly [name: string, value: string] | undefined,
   ) {
-    this.#next = next;
+    super(next);
     this.#notice = noticeOf;
   }
 
-  respond(status: number, headers: readonly string[], body: string | Uint8Array): void {
-    this.#next.respond(status, this.#with(headers), body);
+  override respond(status: number, headers: readonly string[], body: string | Uint8Array): void {
+    super.respond(status, this.#with(headers), body);
   }
 
-  writeHead(status: number, headers: readonly string[], length: number | undefined): void {
-    this.#next.writeHead(status, this.#with(headers), length);
-  }
-
-  write(chunk: string | Uint8Array): boolean {
-    return this.#next.write(chunk);
-  }
-
-  end(trailers?: readonly string[]): void {
-    this.#next.end(trailers);
-  }
-
-  onDrain(listener: () => void): void {
-    this.#next.onDrain(listener);
-  }
-
-  withdraw(): void {
-    this.#next.withdraw();
-  }
-
-  leave(): void {
-    this.#next.leave();
+  override writeHead(status: number, headers: readonly string[], length: number | undefined): void {
+    super.writeHead(status, this.#with(headers), length);
   }
 
   #with(headers: readonly string[]): readonly string[] {

@@ -1,12 +1,15 @@
 import type { JsonObject } from "../../cel/variables.ts";
 import { readWhole } from "../../http/buffer-body.ts";
 import type { Exchange } from "../../http/exchange.ts";
-import { refuse } from "../../http/refuse.ts";
 import { withoutParameter } from "../../http/routing/query.ts";
-import { fetchResponse } from "../../http/upstream/fetch-response.ts";
 import type { GatewayEndpoints } from "./adapted-server.ts";
 import type { ClientSecret } from "./client-authentication.ts";
-import { respondBytes, respondToMethod } from "./respond.ts";
+import {
+  MAX_OAUTH_REQUEST,
+  refuseUnreachable,
+  respondAsServer,
+  respondToMethod,
+} from "./respond.ts";
 
 /** The registered client of MCP clients, and its secret. */
 export interface EntraClient {
@@ -16,11 +19,6 @@ export interface EntraClient {
 
 const AUTHORIZE = "/authorize";
 const TOKEN = "/token";
-
-/** Maximum bytes of a token request. */
-const MAX_REQUEST = 65_536;
-
-const LIMITS = { maxBytes: 512 * 1024, deadline: 10_000 };
 
 /**
  * Endpoints of the gateway for a tenant of Microsoft Entra, which refuses requests with the parameter `resource`
@@ -52,8 +50,7 @@ async function withServer(
   serve: (document: JsonObject) => void | Promise<void>,
 ): Promise<void> {
   const document = await metadata();
-  if (document === undefined)
-    refuse(exchange, 503, "UpstreamFailure", "the authorization server can't be reached");
+  if (document === undefined) refuseUnreachable(exchange);
   else await serve(document);
 }
 
@@ -70,7 +67,7 @@ async function token(
   client: EntraClient | undefined,
 ): Promise<void> {
   if (respondToMethod(exchange, "POST")) return;
-  const body = await readWhole(exchange, MAX_REQUEST);
+  const body = await readWhole(exchange, MAX_OAUTH_REQUEST);
   if (body === undefined) return;
   const form = new URLSearchParams(body.toString("utf8"));
   form.delete("resource");
@@ -86,17 +83,8 @@ async function token(
     "application/json",
   ];
   if (authorization !== undefined) headers.push("authorization", authorization);
-  try {
-    const url = String(document.token_endpoint);
-    const request = { method: "POST", url, headers, body: Buffer.from(form.toString()) } as const;
-    const response = await fetchResponse(request, {
-      ...LIMITS,
-      onAbort: exchange.onAbort.bind(exchange),
-    });
-    respondBytes(exchange, response.status, response.body);
-  } catch {
-    refuse(exchange, 503, "UpstreamFailure", "the authorization server can't be reached");
-  }
+  const url = String(document.token_endpoint);
+  await respondAsServer(exchange, url, headers, Buffer.from(form.toString()));
 }
 
 /**

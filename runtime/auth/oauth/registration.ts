@@ -1,16 +1,7 @@
 import { readWhole } from "../../http/buffer-body.ts";
 import type { Exchange } from "../../http/exchange.ts";
-import { refuse } from "../../http/refuse.ts";
-import type { FetchLimits } from "../../http/upstream/fetch-request.ts";
-import { fetchResponse } from "../../http/upstream/fetch-response.ts";
 import type { Registration } from "./adapted-server.ts";
-import { respondBytes, respondJson, respondToMethod } from "./respond.ts";
-
-/** Maximum bytes of a client's registration. */
-const MAX_REGISTRATION = 65_536;
-
-/** Limits of the server's response to a registration. */
-const LIMITS: FetchLimits = { maxBytes: 512 * 1024, deadline: 10_000 };
+import { MAX_OAUTH_REQUEST, respondAsServer, respondJson, respondToMethod } from "./respond.ts";
 
 /**
  * Passes registrations on to the authorization server, whose own endpoint sends no CORS headers and so refuses clients in
@@ -30,19 +21,9 @@ export function knownClient(clientId: string): Registration {
 
 async function forward(exchange: Exchange, url: string): Promise<void> {
   if (respondToMethod(exchange, "POST")) return;
-  const body = await readWhole(exchange, MAX_REGISTRATION);
+  const body = await readWhole(exchange, MAX_OAUTH_REQUEST);
   if (body === undefined) return;
-  const headers = registrationHeaders(exchange);
-  try {
-    const request = { method: "POST", url, headers, body } as const;
-    const response = await fetchResponse(request, {
-      ...LIMITS,
-      onAbort: exchange.onAbort.bind(exchange),
-    });
-    respondBytes(exchange, response.status, response.body);
-  } catch {
-    refuse(exchange, 503, "UpstreamFailure", "the authorization server can't be reached");
-  }
+  await respondAsServer(exchange, url, registrationHeaders(exchange), body);
 }
 
 /** A registration may have an initial access token (RFC 7591 3), which is meant for the server and not for the MCP server. */
@@ -54,7 +35,7 @@ function registrationHeaders(exchange: Exchange): readonly string[] {
 
 async function nameClient(exchange: Exchange, clientId: string): Promise<void> {
   if (respondToMethod(exchange, "POST")) return;
-  const body = await readWhole(exchange, MAX_REGISTRATION);
+  const body = await readWhole(exchange, MAX_OAUTH_REQUEST);
   if (body === undefined) return;
   const redirects = redirectsOf(body.toString("utf8"));
   if (redirects === undefined) {

@@ -3,7 +3,7 @@ import { HOP_BY_HOP } from "../headers/hop-by-hop.ts";
 import { type Http1Lines, isBlank, isTokenCode, isValueCode } from "./fields.ts";
 
 /** Names of fields (lower case) that are found by the bytes of a received name, without lowering its case. */
-export class KnownNames {
+class KnownNames {
   /** By length and first letter. */
   readonly #names: readonly (readonly KnownName[] | undefined)[];
   readonly #longest: number;

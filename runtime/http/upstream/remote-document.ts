@@ -116,7 +116,7 @@ const limits: FetchLimits = { maxBytes: 512 * 1024, deadline: 5_000, expectedSta
  * Fetches a JSON object that the configuration names by URL (a key set, a server's metadata): within 5 seconds, at most 512
  * KiB. `server`: the URL's server, if it is reached in a special way. Throws if that fails.
  */
-export async function fetchJson(url: string, server?: Upstream): Promise<JsonObject> {
+async function fetchJson(url: string, server?: Upstream): Promise<JsonObject> {
   const headers = ["accept", "application/json"];
   const { body } = await fetchResponse({ method: "GET", url, headers, server }, limits);
   const value: unknown = JSON.parse(body.toString("utf8"));

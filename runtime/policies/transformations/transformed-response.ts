@@ -1,5 +1,6 @@
 import { decodeBody } from "../../http/body/content-coding.ts";
 import type { Exchange } from "../../http/exchange.ts";
+import { ForwardedResponse } from "../../http/forwarded-response.ts";
 import { ResponseHeaderEdits } from "../../http/headers/response-header-edits.ts";
 import { statusOfText } from "../../http/headers/status-text.ts";
 import { HeldResponse } from "../../http/held-response.ts";
@@ -10,61 +11,52 @@ import { bodyBytes, type ResponseTransform } from "./message-changes.ts";
 import { replacedHeaders } from "./replaced-headers.ts";
 
 /** Changes the head of a response; the body is forwarded or replaced. */
-export class HeadFilter implements ResponseSink {
+export class HeadFilter extends ForwardedResponse {
   readonly #exchange: Exchange;
-  readonly #next: ResponseSink;
   readonly #transform: ResponseTransform;
   /** Whether the body was replaced, so that the original one is discarded. */
   #isReplaced = false;
 
   constructor(exchange: Exchange, next: ResponseSink, transform: ResponseTransform) {
+    super(next);
     this.#exchange = exchange;
-    this.#next = next;
     this.#transform = transform;
   }
 
-  respond(status: number, headers: readonly string[], body: string | Uint8Array): void {
+  override respond(status: number, headers: readonly string[], body: string | Uint8Array): void {
     const changed = changedResponse(
       this.#exchange,
       new ReceivedResponse(status, headers),
       this.#transform,
     );
-    this.#next.respond(changed.status, changed.headers, changed.body ?? body);
+    this.next.respond(changed.status, changed.headers, changed.body ?? body);
   }
 
-  writeHead(status: number, headers: readonly string[], length: number | undefined): void {
+  override writeHead(status: number, headers: readonly string[], length: number | undefined): void {
     const changed = changedResponse(
       this.#exchange,
       new ReceivedResponse(status, headers),
       this.#transform,
     );
     if (changed.body === undefined) {
-      this.#next.writeHead(changed.status, changed.headers, length);
+      this.next.writeHead(changed.status, changed.headers, length);
       return;
     }
     this.#isReplaced = true;
-    this.#next.respond(changed.status, changed.headers, changed.body);
+    this.next.respond(changed.status, changed.headers, changed.body);
   }
 
-  write(chunk: string | Uint8Array): boolean {
-    return this.#isReplaced || this.#next.write(chunk);
+  override write(chunk: string | Uint8Array): boolean {
+    return this.#isReplaced || this.next.write(chunk);
   }
 
-  end(trailers?: readonly string[]): void {
-    if (!this.#isReplaced) this.#next.end(trailers);
+  override end(trailers?: readonly string[]): void {
+    if (!this.#isReplaced) this.next.end(trailers);
   }
 
-  onDrain(listener: () => void): void {
-    this.#next.onDrain(listener);
-  }
-
-  withdraw(): void {
+  override withdraw(): void {
     this.#isReplaced = false;
-    this.#next.withdraw();
-  }
-
-  leave(): void {
-    this.#next.leave();
+    super.withdraw();
   }
 }
 

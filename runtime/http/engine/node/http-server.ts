@@ -307,7 +307,7 @@ const preface = Buffer.from("PRI ");
  * Waits for the first bytes of a connection, reports their version of HTTP, and leaves them in the socket. Closes a connection
  * that sends nothing within `timeout` milliseconds. Nothing of this stays with the long-lived connection.
  */
-export function sniffProtocol(
+function sniffProtocol(
   socket: Socket,
   deadlines: Deadlines<PlainConnection>,
   timeout: number,

@@ -189,7 +189,7 @@ export interface Http1RequestHead {
  * Parses a head without the empty line after it. Returns a string that says what is wrong. `validateRequest` applies the same
  * rules for every protocol; here they are checked early, so that nothing after a malformed head is read.
  */
-export function readRequestHead(lines: Http1Lines): Http1RequestHead | string {
+function readRequestHead(lines: Http1Lines): Http1RequestHead | string {
   const line = plainRequestLine(lines) ?? anyRequestLine(lines);
   if (line === undefined) return "malformed request line";
   const { method, target, version } = line;

@@ -319,7 +319,7 @@ const statusLines: ReadonlyMap<number, string> = new Map(
 const LINGER_TIME = 10_000;
 
 /** Bytes received on a connection that has left HTTP. The connection closes when they are no longer wanted. */
-export class SocketBytes implements BodySource {
+class SocketBytes implements BodySource {
   readonly length = undefined;
   readonly #socket: Socket;
   readonly #head: Buffer | undefined;

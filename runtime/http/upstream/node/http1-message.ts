@@ -69,7 +69,7 @@ export interface Http1Head {
 }
 
 /** Parses a head without the empty line after it. Returns a string that says what is wrong. */
-export function readHttp1Head(lines: Http1Lines): Http1Head | string {
+function readHttp1Head(lines: Http1Lines): Http1Head | string {
   const { text, bytes, start } = lines;
   const lineEnd = statusLineEnd(bytes, start);
   if (lineEnd < 0) return "malformed status line";
