@@ -10,7 +10,7 @@ import { pathToFileURL } from "node:url";
 export const moduleRoot = path.resolve(import.meta.dirname, "..");
 
 /** Whether gwc runs from its sources. */
-export const isRepository = import.meta.filename.endsWith(".ts");
+const isRepository = import.meta.filename.endsWith(".ts");
 
 /** Folder of the package, from which packages are resolved. */
 export const packageRoot = isRepository ? moduleRoot : path.dirname(moduleRoot);

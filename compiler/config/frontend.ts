@@ -106,7 +106,7 @@ export function alpnSections(
 }
 
 /** Whether gwc supports an ALPN protocol. */
-export function isAlpn(protocol: string): protocol is AlpnProtocol {
+function isAlpn(protocol: string): protocol is AlpnProtocol {
   return protocol === "h2" || protocol === "http/1.1";
 }
 

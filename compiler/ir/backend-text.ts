@@ -23,7 +23,7 @@ function tcpServerText<Kind extends BackendKind>(node: TcpBackendNode<Kind>): st
 }
 
 /** Lists the servers of a backend by name and address: `files streamable: http://127.0.0.1:9/mcp`. */
-export function serverTexts<Kind extends BackendKind>(node: BackendNode<Kind>): readonly string[] {
+function serverTexts<Kind extends BackendKind>(node: BackendNode<Kind>): readonly string[] {
   return backendOf(node.kind).describe(node).map(lineText);
 }
 

@@ -8,7 +8,7 @@ import type { CompiledExpression } from "../model/expressions.ts";
 import type { Rule } from "../model/rules.ts";
 
 /** Returns settings without parts that do not affect behavior: places, and the layout of expressions. */
-export function comparable(settings: unknown): unknown {
+function comparable(settings: unknown): unknown {
   if (isHole(settings)) return isExpression(settings) ? codeText(settings) : printText(settings);
   if (Array.isArray(settings)) return settings.map(comparable);
   if (typeof settings !== "object" || settings === null) return settings;

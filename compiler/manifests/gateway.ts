@@ -86,7 +86,7 @@ const frontendTls = object(
 );
 
 /** Gateway API `GatewayTLSConfig`. */
-export const gatewayTls = object(
+const gatewayTls = object(
   {
     backend: object(
       {

@@ -9,7 +9,7 @@ export function hostAndPort(host: string, port: number): string {
 }
 
 /** Returns the URL of a plain HTTP upstream; reports and returns `undefined` if it is invalid. */
-export function hostUrl(host: Text, origin: Origin, diagnostics: Diagnostics): Text | undefined {
+function hostUrl(host: Text, origin: Origin, diagnostics: Diagnostics): Text | undefined {
   const url = withScheme(host);
   return checkUrl(url, origin, diagnostics) ? url : undefined;
 }

@@ -1,9 +1,5 @@
 /** Kinds of Google's credentials that can be used. */
-export const GOOGLE_CREDENTIAL_KINDS = [
-  "service_account",
-  "authorized_user",
-  "external_account",
-] as const;
+const GOOGLE_CREDENTIAL_KINDS = ["service_account", "authorized_user", "external_account"] as const;
 
 /**
  * Reads the kind of Google credentials, which are a JSON object (Application Default Credentials). Throws an Error without

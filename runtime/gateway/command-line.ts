@@ -1,7 +1,7 @@
 import { bundleInfo } from "./build-info.ts";
 
 /** Option of a bundle that validates the environment and the files instead of serving. */
-export const CHECK = "--check";
+const CHECK = "--check";
 
 const USAGE = `Usage: node gateway.mjs [${CHECK} | --version | --help]
 

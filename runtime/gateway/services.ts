@@ -77,9 +77,7 @@ function isLoopbackName(host: string): boolean {
 }
 
 /** Serves `/metrics` on the stats address, in the Prometheus text format. */
-export function statsPage(
-  figures: () => string | Promise<string>,
-): (exchange: Exchange) => Handled {
+function statsPage(figures: () => string | Promise<string>): (exchange: Exchange) => Handled {
   return async (exchange) => {
     if (exchange.path !== "/metrics" && exchange.path !== "/stats/prometheus") {
       notFound(exchange);
@@ -93,7 +91,7 @@ export function statsPage(
  * Serves `/healthz/ready` on the readiness address: 200 while the gateway can take requests, 503 while it waits for something
  * and once it shuts down.
  */
-export function readinessPage(
+function readinessPage(
   context: Pick<GatewayContext, "isDraining">,
   isReady: () => boolean | Promise<boolean> = () => true,
 ): (exchange: Exchange) => Handled {

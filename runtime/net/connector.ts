@@ -32,7 +32,7 @@ class ConnectMetrics extends UpstreamCounts<ConnectCounts> {
 }
 
 /** Counts the connections to one upstream. */
-export class ConnectCounts {
+class ConnectCounts {
   /** Number of open connections. */
   active = 0;
   readonly #ok: Sample;
@@ -63,7 +63,7 @@ export class ConnectCounts {
 }
 
 /** Returns the counts of connections to an upstream, which survive a reload; `undefined` if no gateway runs yet. */
-export function connectCounts(upstream: string): ConnectCounts | undefined {
+function connectCounts(upstream: string): ConnectCounts | undefined {
   return processMetrics()?.part(ConnectMetrics).to(upstream);
 }
 

@@ -156,7 +156,7 @@ export interface Reads {
  * although it treats both alike, so this uses internals. Returns false if they differ in this version of Node: the socket then
  * emits `data` events.
  */
-export function readInto(socket: Socket, { buffer, callback }: Reads): boolean {
+function readInto(socket: Socket, { buffer, callback }: Reads): boolean {
   places ??= findPlaces();
   const handle: unknown = Reflect.get(socket, "_handle");
   if (places === false || !isReader(handle)) return false;

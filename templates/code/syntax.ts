@@ -91,7 +91,7 @@ export function objectExpression(entries: ObjectExpression["entries"]): ObjectEx
 }
 
 /** Returns the subexpressions of an expression, in the order of the source. */
-export function partsOfExpression(expression: Expression): readonly Expression[] {
+function partsOfExpression(expression: Expression): readonly Expression[] {
   switch (expression.kind) {
     case "member":
       return [expression.object];

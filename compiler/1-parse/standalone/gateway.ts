@@ -117,16 +117,10 @@ export function gatewayRefsSchema(
   });
 }
 
-/** Type of a valid item of the file's `routes`. */
-export type AttachedRouteValue = Infer<ReturnType<typeof attachedRouteSchema>>;
-
 /** Schema of a request route that names its gateways. */
 export function attachedRouteSchema() {
   return object({ gateways: gatewayRefsSchema("it"), ...routeFields() }, { hasParts: true });
 }
-
-/** Type of a valid item of the file's `tcpRoutes`. */
-export type AttachedTcpRouteValue = Infer<ReturnType<typeof attachedTcpRouteSchema>>;
 
 /** Schema of a connection route that names its gateways. */
 export function attachedTcpRouteSchema() {

@@ -49,7 +49,7 @@ function readFields({ filter, remove, add }: FileAccessLog, origin: Origin): Acc
 }
 
 /** Reads the access log of `config.logging`. */
-export function readLogging({ filter, fields }: LoggingValue, origin: Origin): AccessLogConfig {
+function readLogging({ filter, fields }: LoggingValue, origin: Origin): AccessLogConfig {
   return {
     ...readFields(fields ?? {}, childOf(origin, "fields")),
     filter: filter === undefined ? undefined : { text: filter, origin: childOf(origin, "filter") },

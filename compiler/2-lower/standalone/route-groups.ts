@@ -183,7 +183,7 @@ function bothValues(
 }
 
 /** Returns the ranks of a match, from the outermost delegating route to the route's own. */
-export function ranksOf(match: MatchConfig): readonly MatchRank[] {
+function ranksOf(match: MatchConfig): readonly MatchRank[] {
   return match.ranks ?? [match];
 }
 

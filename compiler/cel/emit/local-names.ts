@@ -24,7 +24,7 @@ export function nameLocals(expression: Expression, variables: Iterable<string>):
 }
 
 /** Traverses an expression, including the initializers of its constants. */
-export function* withInitializers(expression: Expression): Generator<Expression> {
+function* withInitializers(expression: Expression): Generator<Expression> {
   for (const node of nodesOf(expression)) {
     yield node;
     if (node.kind === "constant") yield* withInitializers(node.initializer);

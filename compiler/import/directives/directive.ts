@@ -104,6 +104,6 @@ function without(directives: readonly Directive[], removed: Directive): readonly
 }
 
 /** Formats `proxy_pass http://a:1`, without credentials. */
-export function directiveText({ name, words }: Directive): string {
+function directiveText({ name, words }: Directive): string {
   return publicText(words.join(" "), name);
 }

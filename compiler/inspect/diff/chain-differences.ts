@@ -48,7 +48,7 @@ export interface ChainDiff {
 }
 
 /** Thrown if a computed difference is not confirmed by execution, which is a bug in gwc. */
-export class UnconfirmedDifference extends Error {}
+class UnconfirmedDifference extends Error {}
 
 const NONE: ChainDiff = { differences: [], undecided: [] };
 

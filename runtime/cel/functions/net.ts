@@ -2,7 +2,7 @@ import { isIPv4, isIPv6 } from "node:net";
 import { Box } from "../values/values.ts";
 
 /** An IP address: its version, 4 or 6, and its bits. */
-export class Ip extends Box {
+class Ip extends Box {
   readonly kind = "ip";
   readonly family: 4 | 6;
   readonly bits: bigint;
@@ -23,7 +23,7 @@ export class Ip extends Box {
 }
 
 /** A network: an address and the length of its prefix. */
-export class Cidr extends Box {
+class Cidr extends Box {
   readonly kind = "cidr";
   readonly address: Ip;
   readonly length: number;

@@ -177,7 +177,7 @@ export interface NewLink {
 }
 
 /** Creates ports between a thread of this index and each of the others. */
-export function newLinks(index: number, others: readonly WorkerHandle[]): readonly NewLink[] {
+function newLinks(index: number, others: readonly WorkerHandle[]): readonly NewLink[] {
   return others.map((other) => {
     const requests = new MessageChannel();
     const calls = new MessageChannel();

@@ -151,7 +151,7 @@ function beginsLike(bytes: Buffer, text: Buffer): boolean {
 }
 
 /** Computes a CRC-32C (RFC 9260, appendix A). */
-export function crc32c(bytes: Uint8Array): number {
+function crc32c(bytes: Uint8Array): number {
   let crc = 0xffffffff;
   for (const byte of bytes) crc = (crc >>> 8) ^ (TABLE[(crc ^ byte) & 0xff] ?? 0);
   return (crc ^ 0xffffffff) >>> 0;

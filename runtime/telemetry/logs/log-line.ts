@@ -175,7 +175,7 @@ interface RepeatedField {
  * A cache of fields that rarely change between lines, such as the route or model. A recurring field is formatted once and
  * is a single string.
  */
-export class RepeatedFields {
+class RepeatedFields {
   readonly #write: (name: string, value: string) => readonly string[];
   readonly #fields = new Map<string, RepeatedField>();
 

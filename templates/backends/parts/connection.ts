@@ -264,7 +264,7 @@ export function upstreamUrl(url: Text, isSecure: boolean): Text | Code {
 }
 
 /** Writes TLS to an upstream, as the runtime expects it. */
-export function tlsSettings({
+function tlsSettings({
   authorities,
   certFile,
   keyFile,

@@ -82,7 +82,7 @@ export function listenersOf(
 }
 
 /** Returns the kinds of routes that a listener's protocol supports (Gateway API). */
-export function kindsOver({ protocol, tls }: ListenerSpec): readonly RouteKind[] {
+function kindsOver({ protocol, tls }: ListenerSpec): readonly RouteKind[] {
   switch (protocol) {
     case "TLS":
       // The content of terminated TLS is a plain connection.

@@ -153,7 +153,7 @@ function isParent(reference: ParentReference, child: AnyRoute, parent: AnyRoute)
 }
 
 /** Whether a parent is a route. */
-export function namesRoute({ group = GATEWAY_GROUP, kind = "Gateway" }: ParentReference): boolean {
+function namesRoute({ group = GATEWAY_GROUP, kind = "Gateway" }: ParentReference): boolean {
   return resourceKind(group, kind) === "HTTPRoute";
 }
 

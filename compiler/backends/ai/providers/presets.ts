@@ -173,11 +173,6 @@ export const presets = {
 /** Name of a known server. */
 export type PresetName = keyof typeof presets;
 
-/** Returns a known server by a word of a configuration; `undefined` if the word is not the name of one. */
-export function presetOf(word: string): Preset | undefined {
-  return isPreset(word) ? presets[word] : undefined;
-}
-
 /** Whether a word is the name of a known server. */
 export function isPreset(word: string): word is PresetName {
   return Object.hasOwn(presets, word);
