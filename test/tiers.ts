@@ -37,7 +37,7 @@ export const FULL: readonly string[] = [
   "http/{long-requests,long-responses,http2-attacks}.test.ts",
   "kubernetes/{blast-radius,compiler-bugs,bounds,shuffle,api-defaults,broken-callouts,mesh}.test.ts",
   "llm/{every-pair,guard-disguises,guard-table,guard-like-events,hostile-patterns,valid-requests}.test.ts",
-  "llm/{stream-splits,guard-streams}.test.ts",
+  "llm/{stream-splits,guard-streams,coding-agents}.test.ts",
   "mcp/{hostile-openapi,route-limits,era-of-absent-servers}.test.ts",
   "policies/{ext-proc-bodies,hostile-callouts}.test.ts",
   // Several threads and replicas, whose starts and ends take seconds.

@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from "node:http";
 import { json } from "node:stream/consumers";
 
-// A provider that speaks OpenAI's chat completions and Anthropic's messages: a completion of 1 KB, or a stream of 100
+// A provider that speaks OpenAI's chat completions and responses, and Anthropic's messages: a completion of 1 KB, or a stream of 100
 // pieces, each in a write of its own. Prints its port.
 
 const content = "word ".repeat(200);
@@ -48,17 +48,50 @@ const events = [
   event({ type: "message_stop" }),
 ];
 
-const server = createServer(async (request, response) => {
-  const isMessages = request.url?.endsWith("/messages") === true;
+const item = { id: "msg_1", type: "message", role: "assistant" };
+const textPart = { type: "output_text", text: content, annotations: [], logprobs: [] };
+const output = [{ ...item, status: "completed", content: [textPart] }];
+const response = {
+  ...{
+    id: "resp_1",
+    object: "response",
+    created_at: 1,
+    status: "completed",
+    model: "gpt-5",
+    output,
+  },
+  usage: { input_tokens: 500, output_tokens: 200, total_tokens: 700 },
+};
+const place = { item_id: "msg_1", output_index: 0, content_index: 0 };
+const numbered = [
+  { type: "response.created", response: { ...response, status: "in_progress", output: [] } },
+  { type: "response.output_item.added", output_index: 0, item: { ...item, content: [] } },
+  { type: "response.content_part.added", ...place, part: { ...textPart, text: "" } },
+  ...pieces.map((delta) => ({ type: "response.output_text.delta", ...place, delta, logprobs: [] })),
+  { type: "response.output_text.done", ...place, text: content, logprobs: [] },
+  { type: "response.content_part.done", ...place, part: textPart },
+  { type: "response.output_item.done", output_index: 0, item: output[0] },
+  { type: "response.completed", response },
+].map(({ type, ...fields }, sequence_number) => event({ type, ...{ sequence_number, ...fields } }));
+
+/** Responses by the last part of their paths: whole, and as the events of a stream. */
+const apis: Readonly<Record<string, readonly [whole: string, events: readonly string[]]>> = {
+  messages: [whole, events],
+  responses: [JSON.stringify(response), numbered],
+  completions: [completion, chunks],
+};
+
+const server = createServer(async (request, reply) => {
+  const api = request.url?.split("/").at(-1) ?? "";
+  const [body, parts] = apis[api] ?? [completion, chunks];
   const { stream } = (await json(request)) as { readonly stream?: boolean };
   if (stream === true) {
-    response.writeHead(200, { "content-type": "text/event-stream" });
-    write(response, isMessages ? events : chunks, 0);
+    reply.writeHead(200, { "content-type": "text/event-stream" });
+    write(reply, parts, 0);
     return;
   }
-  const body = isMessages ? whole : completion;
-  response.writeHead(200, { "content-type": "application/json", "content-length": body.length });
-  response.end(body);
+  reply.writeHead(200, { "content-type": "application/json", "content-length": body.length });
+  reply.end(body);
 });
 
 function write(response: ServerResponse, all: readonly string[], index: number): void {

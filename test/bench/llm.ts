@@ -19,6 +19,8 @@ export const llmCases = ["same format", "translated"] as const;
 export const llmGoals: Readonly<Record<string, readonly [same: number, translated: number]>> = {
   whole: [1 / 0.85, 2],
   stream: [1.3, 2],
+  "whole responses": [1 / 0.85, 1.6],
+  "streams of responses": [1.25, 1.5],
 };
 
 /** Maximum CPU of a guarded stream compared with the same one without guards. */
@@ -37,7 +39,10 @@ const steady = {
   stream: { requests: 60, rate: 120, warmUp: 3_000 },
 };
 
-/** Measures completions of 2 KB of prompt, whole and as streams of 100 pieces, at the same rate for all cases. */
+/**
+ * Measures completions of 2 KB of prompt, whole and as streams of 100 pieces, at the same rate for all cases; then the same
+ * through the Responses API.
+ */
 export function measureLlm(pace: Pace): Promise<readonly LlmCosts[]> {
   const rounds = 5 * pace.rounds;
   return withUpstream(async (host) => {
@@ -45,6 +50,13 @@ export function measureLlm(pace: Pace): Promise<readonly LlmCosts[]> {
     for (const name of ["whole", "stream"] as const) {
       const own = { ...pace, ...steady[name], rounds };
       measured.push({ name, costs: await compare(cases(host, name === "stream"), host, own) });
+    }
+    for (const [name, as] of [
+      ["whole responses", "whole"],
+      ["streams of responses", "stream"],
+    ] as const) {
+      const own = { ...pace, ...steady[as], rounds };
+      measured.push({ name, costs: await compare(responses(host, as === "stream"), host, own) });
     }
     return measured;
   });
@@ -120,8 +132,32 @@ function cases(host: string, stream: boolean): readonly Case[] {
   ];
 }
 
+/** The Responses API on both sides, and at the provider of a client of chat completions. */
+function responses(host: string, stream: boolean): readonly Case[] {
+  const same = [responsesRequest(stream)];
+  const one = (name: string, requests: readonly string[], backend: object, policies?: object) => ({
+    name,
+    routes: [{ name: "responses", policies, backends: [backend] }],
+    requests,
+  });
+  const ai = (api: string) => ({ ai: { provider: { openAI: { api } }, hostOverride: host } });
+  return [
+    one("plain", same, { host }),
+    { ...one("plain again", same, { host }), gateway: "plain" },
+    one("same format", same, ai("auto"), { ai: { routes: { "*": "responses" } } }),
+    one("translated", [request(stream, [])], ai("responses")),
+  ];
+}
+
+function responsesRequest(stream: boolean): string {
+  return post("/v1/responses", [], {
+    ...{ model: "gpt-5", stream, max_output_tokens: 500, store: false },
+    ...{ instructions: "Be brief.", input: "word ".repeat(370) },
+  });
+}
+
 function request(stream: boolean, headers: readonly string[]): string {
-  const body = JSON.stringify({
+  return post("/v1/chat/completions", headers, {
     model: "gpt-5",
     stream,
     stream_options: stream ? { include_usage: true } : undefined,
@@ -131,8 +167,12 @@ function request(stream: boolean, headers: readonly string[]): string {
       { role: "user", content: "word ".repeat(370) },
     ],
   });
+}
+
+function post(path: string, headers: readonly string[], value: object): string {
+  const body = JSON.stringify(value);
   const head = [
-    "POST /v1/chat/completions HTTP/1.1",
+    `POST ${path} HTTP/1.1`,
     "Host: api.example.com",
     "Content-Type: application/json",
     "Authorization: Bearer key",

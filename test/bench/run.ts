@@ -191,6 +191,7 @@ async function showLlm(): Promise<void> {
       isGood = quantile(cpu, 0.25) <= goal && isGood;
     }
     const same = ratios("same format");
+    if (ratios("guarded").length === 0) continue;
     const guarded = ratios("guarded").map((ratio, round) => ratio / (same[round] ?? 1));
     const limit = name === "stream" ? GUARDED_STREAM : Number.POSITIVE_INFINITY;
     console.log(`guarded by five patterns: ${spread(guarded)} times the CPU without`);

@@ -3,7 +3,7 @@ import path from "node:path";
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 import { expect, it } from "vitest";
-import { providers as units } from "../../compiler/backends/ai/providers/index.ts";
+import { kindOf, providers as units } from "../../compiler/backends/ai/providers/index.ts";
 import type { Gateway } from "../harness/gateway.ts";
 import { root } from "../harness/root.ts";
 import { type Received, type Scripted, startScripted } from "../harness/scripted.ts";
@@ -28,7 +28,7 @@ it("the table has every format of clients and every provider", () => {
     existsSync(path.join(formats, name, "client.ts")),
   );
   expect(Object.keys(clients).sort()).toEqual(ofClients.sort());
-  const kinds = new Set(providers.flatMap(({ provider }) => Object.keys(provider)));
+  const kinds = new Set(providers.flatMap(({ provider }) => Object.keys(provider).map(kindOf)));
   expect([...kinds].sort()).toEqual(units.map(({ kind }) => kind).sort());
 });
 

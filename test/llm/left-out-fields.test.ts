@@ -49,6 +49,7 @@ function excludedFields(
     sentFor(client, format, { ...before, ...(isObject(body) && body), ...behind, model });
   const found = new Map<string, boolean>();
   for (const { path: field, withField, without } of fields) {
+    if (OF_HOSTED_TOOLS.test(field)) continue;
     const sent = given(without);
     // The other members are refused.
     if (sent === undefined) continue;
@@ -57,6 +58,10 @@ function excludedFields(
   }
   return [...found].flatMap(([field, isLeftOut]) => (isLeftOut ? [field] : [])).sort();
 }
+
+/** Matches fields of tools that OpenAI's servers run, which are left out as a whole, and of their calls. */
+const OF_HOSTED_TOOLS =
+  /^(?:input\[\]\.)?tools\[\]\.(?:action|background|filters|input_|model|moderation|output_|parameters|partial_images|quality|search_|size|user_location)|^input\[\]\.(?:action\.(?:queries|sources|url)|execution)$/;
 
 /** Fields by the format of clients: for which providers each is left out. */
 type LeftOut = Readonly<Record<keyof typeof clients, Readonly<Record<string, string>>>>;
@@ -128,7 +133,10 @@ const hints: LeftOut = {
     "text.format.description": "Anthropic Gemini",
     "text.format.strict": "Anthropic Bedrock Gemini",
     "text.verbosity": "all",
+    "input[].tools[].defer_loading": "all",
+    "input[].tools[].tools[].defer_loading": "all",
     "tools[].defer_loading": "all",
+    "tools[].tools[].defer_loading": "all",
     user: "Bedrock Gemini",
   },
 };

@@ -181,14 +181,14 @@ it.each([
       ],
     },
   ],
-  ["input[0].type", { input: [{ type: "web_search_call", id: "w", status: "completed" }] }],
+  ["input[0].type", { input: [{ type: "mcp_approval_request", id: "w" }] }],
   [
     "input[0].content[0].file_id",
     { input: [{ role: "user", content: [{ type: "input_file", file_id: "f" }] }] },
   ],
   // A tool that Codex sends.
-  ["tools[1].type", { tools: [...tools, { type: "namespace", name: "n", tools: [] }] }],
-  ["tools[0].type", { tools: [{ type: "web_search" }] }],
+  ["tools[1].type", { tools: [...tools, { type: "mcp", server_label: "n" }] }],
+  ["tools[0].type", { tools: [{ type: "code_interpreter" }] }],
   ["text.format.type", { text: { format: { type: "grammar" } } }],
   ["input", { input: 7 }],
 ])(

@@ -8,6 +8,7 @@ import { converseUpstream } from "../../runtime/llm/formats/converse/upstream.ts
 import { generateContentUpstream } from "../../runtime/llm/formats/generate-content/upstream.ts";
 import { messagesClient } from "../../runtime/llm/formats/messages/client.ts";
 import { messagesUpstream } from "../../runtime/llm/formats/messages/upstream.ts";
+import { responsesUpstream } from "../../runtime/llm/formats/responses/upstream.ts";
 import { type ProviderSchema, requestProblems } from "../harness/provider-schema.ts";
 import { sentFor } from "./sent-for.ts";
 import { outputSchema, pixel, tool } from "./table/features.ts";
@@ -17,6 +18,7 @@ const RUNS = process.env.GWC_LONG_TESTS === undefined ? 300 : 3_000;
 /** The APIs of providers, the name of a model, and the providers' own documents. */
 const upstreams: readonly (readonly [string, UpstreamFormat, string, ProviderSchema])[] = [
   ["OpenAI", completionsUpstream, "gpt-5", ["openai", "CreateChatCompletionRequest"]],
+  ["OpenAI, Responses", responsesUpstream, "gpt-5", ["openai", "CreateResponse"]],
   ["Anthropic", messagesUpstream, "claude-1", ["anthropic", "CreateMessageParams"]],
   ["Bedrock, Claude", converseUpstream, "anthropic.claude-1-v1:0", ["bedrock", "ConverseRequest"]],
   ["Bedrock, Nova", converseUpstream, "amazon.nova-pro-v1:0", ["bedrock", "ConverseRequest"]],

@@ -30,6 +30,7 @@ import {
 } from "./providers/azureopenai.ts";
 import { customSchema } from "./providers/custom.ts";
 import { providers } from "./providers/index.ts";
+import { apiField, CHAT_APIS } from "./providers/openai-apis.ts";
 import { presets } from "./providers/presets.ts";
 import type { OwnParam } from "./providers/provider.ts";
 import { oneServer, providerServerFields } from "./server-fields.ts";
@@ -93,7 +94,7 @@ export function modelSchema() {
       misplacedFieldHints: HINTS,
       checks: [
         ...providers.flatMap(paramChecks),
-        ...[eitherField("backendTLS", "tls"), oneCredential, onlyModelOfReference],
+        ...[eitherField("backendTLS", "tls"), oneCredential, onlyModelOfReference, apiOfServer],
       ],
     },
   );
@@ -127,7 +128,7 @@ export function sharedProviderSchema() {
       required: ["name", "provider"],
       hasParts: true,
       misplacedFieldHints: HINTS,
-      checks: [...providers.flatMap(paramChecks), oneSharedCredential],
+      checks: [...providers.flatMap(paramChecks), oneSharedCredential, apiOfServer],
     },
   );
 }
@@ -234,6 +235,7 @@ function paramsSchema() {
         description:
           "API key for the provider, as `${NAME}`. Without it, the client's own key is forwarded.",
       }),
+      api: apiField(CHAT_APIS),
       ...providerServerFields(),
       awsRegion: text("AWS region (Bedrock).", {
         maxLength: 63,
@@ -278,6 +280,25 @@ function paramsSchema() {
     },
   );
 }
+
+/** Words of providers whose models have the parameter `api`. */
+const API_PROVIDERS = [
+  ...providers.flatMap(({ kind, fileKeys, takesApi }) =>
+    takesApi === true ? [kind, ...fileKeys] : [],
+  ),
+  ...Object.keys(presets),
+];
+
+/** Rule that only servers with several APIs are asked for one. */
+const apiOfServer: ValueCheck = {
+  message: '"api" requires a provider that has several APIs: openai, azureopenai or a known server',
+  field: "params",
+  holds: ({ provider, params }) =>
+    !isRecord(params) ||
+    params.api === undefined ||
+    API_PROVIDERS.some((each) => each === provider),
+  cel: `!has(self.params) || !has(self.params.api) || self.provider in ${JSON.stringify(API_PROVIDERS)}`,
+};
 
 /** Returns checks that a model has the parameters of its own provider only, and the required ones. */
 function paramChecks({

@@ -98,7 +98,7 @@ function mapEndpoints(
       {
         ...change(endpoint),
         ...(branches && {
-          branches: branches.map((branch) => ({ ...change(branch), prefix: branch.prefix })),
+          branches: branches.map((branch) => ({ ...branch, ...change(branch) })),
         }),
       },
     ]),

@@ -269,11 +269,12 @@ function systemOf<Kind extends ProviderKind>({ kind, value }: ProviderOptions<Ki
 
 /** Returns the endpoint for each route type of the route; reports types that the provider does not support. */
 function endpointsOf(
-  { options, name, origin }: ProviderConfig,
+  { options, name, server, origin }: ProviderConfig,
   { types, servesAll }: ProviderPlace,
   diagnostics: Diagnostics,
 ): AiProviderNode["endpoints"] | undefined {
-  const all = [...types].map((type) => [type, endpointOf(type, options)] as const);
+  const isOwnServer = server === undefined;
+  const all = [...types].map((type) => [type, endpointOf(type, options, isOwnServer)] as const);
   const found = all.filter(([, endpoint]) => endpoint !== undefined);
   const isMissing = ([type, endpoint]: (typeof all)[number]): boolean =>
     endpoint === undefined && !OWN_TYPES.has(type);
@@ -293,8 +294,9 @@ const OWN_TYPES: ReadonlySet<RouteType> = new Set(["Models", "TokenCount", "Pass
 function endpointOf<Kind extends ProviderKind>(
   type: RouteType,
   { kind, value }: ProviderOptions<Kind>,
+  isOwnServer: boolean,
 ): LlmEndpoint | undefined {
-  return providerOf<Kind>(kind).endpoint(type, value);
+  return providerOf<Kind>(kind).endpoint(type, value, isOwnServer);
 }
 
 /** Reports settings of a provider that apply to the whole route. */

@@ -9,12 +9,14 @@ import { Double } from "gwc/runtime/cel/values/values";
 import type { ApiKeyVariable, LlmCall } from "gwc/runtime/cel/variables";
 import type { Exchange, Handled } from "gwc/runtime/http/exchange";
 import { notFound } from "gwc/runtime/http/refuse";
+import { byModel } from "gwc/runtime/llm/calls/by-model";
 import type { ChatService } from "gwc/runtime/llm/calls/chat-service";
 import { oneTarget } from "gwc/runtime/llm/calls/choose-target";
-import { fitModels } from "gwc/runtime/llm/calls/fit-model";
 import { nativeTarget } from "gwc/runtime/llm/calls/native-target";
+import { reasonsWithTools } from "gwc/runtime/llm/calls/reasons-with-tools";
 import { type LlmTarget, unasked } from "gwc/runtime/llm/calls/target";
 import { translatedTarget } from "gwc/runtime/llm/calls/translated-target";
+import { completionsClient } from "gwc/runtime/llm/formats/completions/client";
 import { completionsErrors, completionsRefusal } from "gwc/runtime/llm/formats/completions/errors";
 import { completionsNative } from "gwc/runtime/llm/formats/completions/native";
 import { completionsUpstream } from "gwc/runtime/llm/formats/completions/upstream";
@@ -23,6 +25,7 @@ import { messagesClient } from "gwc/runtime/llm/formats/messages/client";
 import { messagesErrors, messagesRefusal } from "gwc/runtime/llm/formats/messages/errors";
 import { responsesErrors } from "gwc/runtime/llm/formats/responses/errors";
 import { responsesNative } from "gwc/runtime/llm/formats/responses/native";
+import { responsesUpstream } from "gwc/runtime/llm/formats/responses/upstream";
 import { type ListedModel, serveModels } from "gwc/runtime/llm/models";
 import { isOfApi } from "gwc/runtime/llm/path-rest";
 import { openProvider } from "gwc/runtime/llm/providers/provider";
@@ -157,18 +160,68 @@ const tokenCountService: ChatService = {
 // gateway.yaml llm
 const completionsModels = {
   "gpt-5": oneTarget(
-    nativeTarget({
-      provider: providers["gpt-5"],
-      path: "/v1/chat/completions",
-      format: completionsNative,
-    }),
+    byModel(
+      [
+        {
+          models: new RegExp("(?:^|-)(?:codex|pro|deep-research)(?:-|$)"),
+          target: translatedTarget({
+            provider: providers["gpt-5"],
+            path: "/v1/responses",
+            client: completionsClient,
+            format: responsesUpstream,
+            dialect: { provider: "gpt-5" },
+          }),
+        },
+        {
+          models: new RegExp("^gpt-(?:5\\.[2-9]|[6-9])"),
+          when: reasonsWithTools,
+          target: translatedTarget({
+            provider: providers["gpt-5"],
+            path: "/v1/responses",
+            client: completionsClient,
+            format: responsesUpstream,
+            dialect: { provider: "gpt-5" },
+          }),
+        },
+      ],
+      nativeTarget({
+        provider: providers["gpt-5"],
+        path: "/v1/chat/completions",
+        format: completionsNative,
+      }),
+    ),
   ),
   "gpt-5-mini": oneTarget(
-    nativeTarget({
-      provider: providers["gpt-5-mini"],
-      path: "/v1/chat/completions",
-      format: completionsNative,
-    }),
+    byModel(
+      [
+        {
+          models: new RegExp("(?:^|-)(?:codex|pro|deep-research)(?:-|$)"),
+          target: translatedTarget({
+            provider: providers["gpt-5-mini"],
+            path: "/v1/responses",
+            client: completionsClient,
+            format: responsesUpstream,
+            dialect: { provider: "gpt-5-mini" },
+          }),
+        },
+        {
+          models: new RegExp("^gpt-(?:5\\.[2-9]|[6-9])"),
+          when: reasonsWithTools,
+          target: translatedTarget({
+            provider: providers["gpt-5-mini"],
+            path: "/v1/responses",
+            client: completionsClient,
+            format: responsesUpstream,
+            dialect: { provider: "gpt-5-mini" },
+          }),
+        },
+      ],
+      nativeTarget({
+        provider: providers["gpt-5-mini"],
+        path: "/v1/chat/completions",
+        format: completionsNative,
+      }),
+    ),
   ),
 };
 
@@ -270,44 +323,50 @@ const responsesService: ResponsesService = {
 // gateway.yaml llm
 const messagesModels = {
   "gpt-5": oneTarget(
-    translatedTarget({
-      provider: providers["gpt-5"],
-      path: "/v1/chat/completions",
-      client: messagesClient,
-      format: completionsUpstream,
-      fitModel: fitModels(new Map([
-        [
-          "gpt-5",
-          {
-            maxOutput: 128000,
-            reasoning: "effort",
-            takesSampling: false,
-            efforts: ["minimal", "low", "medium", "high"],
-          },
-        ],
-      ])),
-      dialect: { provider: "gpt-5" },
-    }),
+    byModel(
+      [
+        {
+          models: new RegExp("(?:^|-)(?:codex|pro|deep-research)(?:-|$)|^(?:o\\d|gpt-[5-9])"),
+          target: translatedTarget({
+            provider: providers["gpt-5"],
+            path: "/v1/responses",
+            client: messagesClient,
+            format: responsesUpstream,
+            dialect: { provider: "gpt-5" },
+          }),
+        },
+      ],
+      translatedTarget({
+        provider: providers["gpt-5"],
+        path: "/v1/chat/completions",
+        client: messagesClient,
+        format: completionsUpstream,
+        dialect: { provider: "gpt-5" },
+      }),
+    ),
   ),
   "gpt-5-mini": oneTarget(
-    translatedTarget({
-      provider: providers["gpt-5-mini"],
-      path: "/v1/chat/completions",
-      client: messagesClient,
-      format: completionsUpstream,
-      fitModel: fitModels(new Map([
-        [
-          "gpt-5-mini",
-          {
-            maxOutput: 128000,
-            reasoning: "effort",
-            takesSampling: false,
-            efforts: ["minimal", "low", "medium", "high"],
-          },
-        ],
-      ])),
-      dialect: { provider: "gpt-5-mini" },
-    }),
+    byModel(
+      [
+        {
+          models: new RegExp("(?:^|-)(?:codex|pro|deep-research)(?:-|$)|^(?:o\\d|gpt-[5-9])"),
+          target: translatedTarget({
+            provider: providers["gpt-5-mini"],
+            path: "/v1/responses",
+            client: messagesClient,
+            format: responsesUpstream,
+            dialect: { provider: "gpt-5-mini" },
+          }),
+        },
+      ],
+      translatedTarget({
+        provider: providers["gpt-5-mini"],
+        path: "/v1/chat/completions",
+        client: messagesClient,
+        format: completionsUpstream,
+        dialect: { provider: "gpt-5-mini" },
+      }),
+    ),
   ),
 };
 

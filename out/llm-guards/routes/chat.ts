@@ -4,10 +4,13 @@
 import { compilePattern, matchesWhole } from "gwc/runtime/cel/functions/pattern";
 import type { Exchange, Handled } from "gwc/runtime/http/exchange";
 import { openUpstream } from "gwc/runtime/http/upstream/open-upstream";
+import { byModel } from "gwc/runtime/llm/calls/by-model";
 import type { ChatService } from "gwc/runtime/llm/calls/chat-service";
 import { oneTarget } from "gwc/runtime/llm/calls/choose-target";
 import { nativeTarget } from "gwc/runtime/llm/calls/native-target";
+import { reasonsWithTools } from "gwc/runtime/llm/calls/reasons-with-tools";
 import { translatedTarget } from "gwc/runtime/llm/calls/translated-target";
+import { completionsClient } from "gwc/runtime/llm/formats/completions/client";
 import { completionsErrors, completionsRefusal } from "gwc/runtime/llm/formats/completions/errors";
 import { completionsNative } from "gwc/runtime/llm/formats/completions/native";
 import { completionsTexts } from "gwc/runtime/llm/formats/completions/texts";
@@ -18,6 +21,7 @@ import { messagesTexts } from "gwc/runtime/llm/formats/messages/texts";
 import { responsesErrors } from "gwc/runtime/llm/formats/responses/errors";
 import { responsesNative } from "gwc/runtime/llm/formats/responses/native";
 import { responsesTexts } from "gwc/runtime/llm/formats/responses/texts";
+import { responsesUpstream } from "gwc/runtime/llm/formats/responses/upstream";
 import { creditCard, email, phoneNumber, ssn } from "gwc/runtime/llm/guards/named-patterns";
 import { guardPattern, maskPatterns, rejectPatterns } from "gwc/runtime/llm/guards/pattern-guard";
 import { patternGuards } from "gwc/runtime/llm/guards/pattern-step";
@@ -111,14 +115,29 @@ const messagesService: ChatService = {
   operation: "chat",
   limit: 32 * MiB,
   targets: oneTarget(
-    translatedTarget({
-      provider: providers.openai,
-      guard: promptGuard,
-      path: "/v1/chat/completions",
-      client: messagesClient,
-      format: completionsUpstream,
-      dialect: { provider: "openai" },
-    }),
+    byModel(
+      [
+        {
+          models: new RegExp("(?:^|-)(?:codex|pro|deep-research)(?:-|$)|^(?:o\\d|gpt-[5-9])"),
+          target: translatedTarget({
+            provider: providers.openai,
+            guard: promptGuard,
+            path: "/v1/responses",
+            client: messagesClient,
+            format: responsesUpstream,
+            dialect: { provider: "openai" },
+          }),
+        },
+      ],
+      translatedTarget({
+        provider: providers.openai,
+        guard: promptGuard,
+        path: "/v1/chat/completions",
+        client: messagesClient,
+        format: completionsUpstream,
+        dialect: { provider: "openai" },
+      }),
+    ),
   ),
   texts: messagesTexts,
   keepAlive: 15 * SECOND,
@@ -131,12 +150,39 @@ const completionsService: ChatService = {
   operation: "chat",
   limit: 32 * MiB,
   targets: oneTarget(
-    nativeTarget({
-      provider: providers.openai,
-      guard: promptGuard,
-      path: "/v1/chat/completions",
-      format: completionsNative,
-    }),
+    byModel(
+      [
+        {
+          models: new RegExp("(?:^|-)(?:codex|pro|deep-research)(?:-|$)"),
+          target: translatedTarget({
+            provider: providers.openai,
+            guard: promptGuard,
+            path: "/v1/responses",
+            client: completionsClient,
+            format: responsesUpstream,
+            dialect: { provider: "openai" },
+          }),
+        },
+        {
+          models: new RegExp("^gpt-(?:5\\.[2-9]|[6-9])"),
+          when: reasonsWithTools,
+          target: translatedTarget({
+            provider: providers.openai,
+            guard: promptGuard,
+            path: "/v1/responses",
+            client: completionsClient,
+            format: responsesUpstream,
+            dialect: { provider: "openai" },
+          }),
+        },
+      ],
+      nativeTarget({
+        provider: providers.openai,
+        guard: promptGuard,
+        path: "/v1/chat/completions",
+        format: completionsNative,
+      }),
+    ),
   ),
   texts: completionsTexts,
   keepAlive: 15 * SECOND,

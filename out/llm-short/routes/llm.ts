@@ -3,10 +3,12 @@
 
 import type { Exchange, Handled } from "gwc/runtime/http/exchange";
 import { notFound } from "gwc/runtime/http/refuse";
+import { byModel } from "gwc/runtime/llm/calls/by-model";
 import type { ChatService } from "gwc/runtime/llm/calls/chat-service";
 import { oneTarget } from "gwc/runtime/llm/calls/choose-target";
 import { fitModels } from "gwc/runtime/llm/calls/fit-model";
 import { nativeTarget } from "gwc/runtime/llm/calls/native-target";
+import { reasonsWithTools } from "gwc/runtime/llm/calls/reasons-with-tools";
 import { type LlmTarget, unasked } from "gwc/runtime/llm/calls/target";
 import { translatedTarget } from "gwc/runtime/llm/calls/translated-target";
 import { completionsClient } from "gwc/runtime/llm/formats/completions/client";
@@ -21,6 +23,7 @@ import { messagesUpstream } from "gwc/runtime/llm/formats/messages/upstream";
 import { responsesClient } from "gwc/runtime/llm/formats/responses/client";
 import { responsesErrors } from "gwc/runtime/llm/formats/responses/errors";
 import { responsesNative } from "gwc/runtime/llm/formats/responses/native";
+import { responsesUpstream } from "gwc/runtime/llm/formats/responses/upstream";
 import { tokenCountNative } from "gwc/runtime/llm/formats/token-count/native";
 import { type ListedModel, serveModels } from "gwc/runtime/llm/models";
 import { isOfApi } from "gwc/runtime/llm/path-rest";
@@ -111,11 +114,36 @@ const completionsModels = {
     }),
   ),
   "gpt-*": oneTarget(
-    nativeTarget({
-      provider: providers["gpt-*"],
-      path: "/v1/chat/completions",
-      format: completionsNative,
-    }),
+    byModel(
+      [
+        {
+          models: new RegExp("(?:^|-)(?:codex|pro|deep-research)(?:-|$)"),
+          target: translatedTarget({
+            provider: providers["gpt-*"],
+            path: "/v1/responses",
+            client: completionsClient,
+            format: responsesUpstream,
+            dialect: { provider: "gpt-*" },
+          }),
+        },
+        {
+          models: new RegExp("^gpt-(?:5\\.[2-9]|[6-9])"),
+          when: reasonsWithTools,
+          target: translatedTarget({
+            provider: providers["gpt-*"],
+            path: "/v1/responses",
+            client: completionsClient,
+            format: responsesUpstream,
+            dialect: { provider: "gpt-*" },
+          }),
+        },
+      ],
+      nativeTarget({
+        provider: providers["gpt-*"],
+        path: "/v1/chat/completions",
+        format: completionsNative,
+      }),
+    ),
   ),
   local: oneTarget(
     nativeTarget({
@@ -232,13 +260,27 @@ const messagesModels = {
     nativeTarget({ provider: providers.fast, path: "/v1/messages", format: messagesNative }),
   ),
   "gpt-*": oneTarget(
-    translatedTarget({
-      provider: providers["gpt-*"],
-      path: "/v1/chat/completions",
-      client: messagesClient,
-      format: completionsUpstream,
-      dialect: { provider: "gpt-*" },
-    }),
+    byModel(
+      [
+        {
+          models: new RegExp("(?:^|-)(?:codex|pro|deep-research)(?:-|$)|^(?:o\\d|gpt-[5-9])"),
+          target: translatedTarget({
+            provider: providers["gpt-*"],
+            path: "/v1/responses",
+            client: messagesClient,
+            format: responsesUpstream,
+            dialect: { provider: "gpt-*" },
+          }),
+        },
+      ],
+      translatedTarget({
+        provider: providers["gpt-*"],
+        path: "/v1/chat/completions",
+        client: messagesClient,
+        format: completionsUpstream,
+        dialect: { provider: "gpt-*" },
+      }),
+    ),
   ),
   local: oneTarget(
     translatedTarget({

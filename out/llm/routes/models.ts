@@ -3,12 +3,13 @@
 
 import type { Exchange, Handled } from "gwc/runtime/http/exchange";
 import { notFound } from "gwc/runtime/http/refuse";
+import { byModel } from "gwc/runtime/llm/calls/by-model";
 import type { ChatService } from "gwc/runtime/llm/calls/chat-service";
 import { inGroups, oneTarget } from "gwc/runtime/llm/calls/choose-target";
 import { editBody } from "gwc/runtime/llm/calls/edit-body";
-import { fitModels } from "gwc/runtime/llm/calls/fit-model";
 import { modelPath } from "gwc/runtime/llm/calls/model-path";
 import { nativeTarget } from "gwc/runtime/llm/calls/native-target";
+import { reasonsWithTools } from "gwc/runtime/llm/calls/reasons-with-tools";
 import { translatedTarget } from "gwc/runtime/llm/calls/translated-target";
 import { completionsClient } from "gwc/runtime/llm/formats/completions/client";
 import { completionsErrors, completionsRefusal } from "gwc/runtime/llm/formats/completions/errors";
@@ -25,6 +26,7 @@ import { responsesClient } from "gwc/runtime/llm/formats/responses/client";
 import { responsesErrors } from "gwc/runtime/llm/formats/responses/errors";
 import { responsesNative } from "gwc/runtime/llm/formats/responses/native";
 import { responsesPrompts } from "gwc/runtime/llm/formats/responses/prompts";
+import { responsesUpstream } from "gwc/runtime/llm/formats/responses/upstream";
 import { tokenCountNative } from "gwc/runtime/llm/formats/token-count/native";
 import { type ListedModel, serveModels } from "gwc/runtime/llm/models";
 import { isOfApi } from "gwc/runtime/llm/path-rest";
@@ -182,21 +184,46 @@ const completionsService: ChatService = {
         prepare: prepareCompletion,
         client: completionsClient,
         format: messagesUpstream,
-        fitModel: fitModels(new Map([
-          ["claude-sonnet-4-5", { maxOutput: 64000, reasoning: "budget", takesSampling: true }],
-          ["claude-haiku-4-5", { maxOutput: 64000, reasoning: "budget", takesSampling: true }],
-        ])),
         dialect: { provider: "claude" },
       }),
     ],
     [
-      nativeTarget({
-        provider: providers.gpt,
-        path: "/v1/chat/completions",
-        modelFor: modelForGpt,
-        prepare: prepareCompletion,
-        format: completionsNative,
-      }),
+      byModel(
+        [
+          {
+            models: new RegExp("(?:^|-)(?:codex|pro|deep-research)(?:-|$)"),
+            target: translatedTarget({
+              provider: providers.gpt,
+              path: "/v1/responses",
+              modelFor: modelForGpt,
+              prepare: prepareCompletion,
+              client: completionsClient,
+              format: responsesUpstream,
+              dialect: { provider: "gpt" },
+            }),
+          },
+          {
+            models: new RegExp("^gpt-(?:5\\.[2-9]|[6-9])"),
+            when: reasonsWithTools,
+            target: translatedTarget({
+              provider: providers.gpt,
+              path: "/v1/responses",
+              modelFor: modelForGpt,
+              prepare: prepareCompletion,
+              client: completionsClient,
+              format: responsesUpstream,
+              dialect: { provider: "gpt" },
+            }),
+          },
+        ],
+        nativeTarget({
+          provider: providers.gpt,
+          path: "/v1/chat/completions",
+          modelFor: modelForGpt,
+          prepare: prepareCompletion,
+          format: completionsNative,
+        }),
+      ),
       nativeTarget({
         provider: providers.gemini,
         path: "/v1beta/openai/chat/completions",
@@ -225,10 +252,6 @@ const responsesService: ResponsesService = {
         prepare: prepareResponse,
         client: responsesClient,
         format: messagesUpstream,
-        fitModel: fitModels(new Map([
-          ["claude-sonnet-4-5", { maxOutput: 64000, reasoning: "budget", takesSampling: true }],
-          ["claude-haiku-4-5", { maxOutput: 64000, reasoning: "budget", takesSampling: true }],
-        ])),
         dialect: { provider: "claude" },
       }),
     ],
@@ -250,10 +273,6 @@ const responsesService: ResponsesService = {
         prepare: prepareResponse,
         client: responsesClient,
         format: generateContentUpstream,
-        fitModel: fitModels(new Map([
-          ["gemini-2.5-pro", { maxOutput: 65536, reasoning: "always", takesSampling: true }],
-          ["gemini-2.5-flash", { maxOutput: 65536, reasoning: "always", takesSampling: true }],
-        ])),
         dialect: { provider: "gemini" },
       }),
     ],
@@ -280,35 +299,31 @@ const messagesService: ChatService = {
       }),
     ],
     [
-      translatedTarget({
-        provider: providers.gpt,
-        path: "/v1/chat/completions",
-        modelFor: modelForGpt,
-        prepare: prepareMessage,
-        client: messagesClient,
-        format: completionsUpstream,
-        fitModel: fitModels(new Map([
-          [
-            "gpt-5",
-            {
-              maxOutput: 128000,
-              reasoning: "effort",
-              takesSampling: false,
-              efforts: ["minimal", "low", "medium", "high"],
-            },
-          ],
-          [
-            "gpt-5-mini",
-            {
-              maxOutput: 128000,
-              reasoning: "effort",
-              takesSampling: false,
-              efforts: ["minimal", "low", "medium", "high"],
-            },
-          ],
-        ])),
-        dialect: { provider: "gpt" },
-      }),
+      byModel(
+        [
+          {
+            models: new RegExp("(?:^|-)(?:codex|pro|deep-research)(?:-|$)|^(?:o\\d|gpt-[5-9])"),
+            target: translatedTarget({
+              provider: providers.gpt,
+              path: "/v1/responses",
+              modelFor: modelForGpt,
+              prepare: prepareMessage,
+              client: messagesClient,
+              format: responsesUpstream,
+              dialect: { provider: "gpt" },
+            }),
+          },
+        ],
+        translatedTarget({
+          provider: providers.gpt,
+          path: "/v1/chat/completions",
+          modelFor: modelForGpt,
+          prepare: prepareMessage,
+          client: messagesClient,
+          format: completionsUpstream,
+          dialect: { provider: "gpt" },
+        }),
+      ),
       translatedTarget({
         provider: providers.gemini,
         path: modelPath(
@@ -319,10 +334,6 @@ const messagesService: ChatService = {
         prepare: prepareMessage,
         client: messagesClient,
         format: generateContentUpstream,
-        fitModel: fitModels(new Map([
-          ["gemini-2.5-pro", { maxOutput: 65536, reasoning: "always", takesSampling: true }],
-          ["gemini-2.5-flash", { maxOutput: 65536, reasoning: "always", takesSampling: true }],
-        ])),
         dialect: { provider: "gemini" },
       }),
     ],

@@ -1,13 +1,21 @@
+import type { ChatCall } from "./chat-call.ts";
 import type { LlmTarget } from "./target.ts";
 
-/** Creates a target whose format depends on the model: by the prefix of its name, or `others`. */
-export function byModel(
-  branches: Readonly<Record<string, LlmTarget>>,
-  others: LlmTarget,
-): LlmTarget {
-  const prefixes = Object.entries(branches);
+/** A target for some models. */
+export interface ModelBranch {
+  /** Matches their names. */
+  readonly models: RegExp;
+  /** Condition of the request; absent if all requests of the models have this target. */
+  readonly when?: (call: ChatCall) => boolean;
+  readonly target: LlmTarget;
+}
+
+/** Creates a target whose format depends on the model: the first branch that matches, or `others`. */
+export function byModel(branches: readonly ModelBranch[], others: LlmTarget): LlmTarget {
   return {
     ...others,
-    forModel: (model) => prefixes.find(([prefix]) => model.startsWith(prefix))?.[1] ?? others,
+    forModel: (model, call) =>
+      branches.find(({ models, when }) => models.test(model) && (when?.(call) ?? true))?.target ??
+      others,
   };
 }

@@ -214,7 +214,7 @@ function upstreamRequest(
   | LlmRefusal {
   try {
     const model = modelOf(call, general);
-    const target = general.forModel?.(model) ?? general;
+    const target = general.forModel?.(model, call) ?? general;
     const edited = bodyFor(call, model);
     target.prepare?.(edited);
     const endpoint =

@@ -47,8 +47,8 @@ export interface LlmTarget extends TargetSettings {
   readonly isNative: boolean;
   /** Model to request instead of the client's; absent: the client's. */
   readonly requested?: string;
-  /** Returns the target for a model, if the format depends on the model. */
-  forModel?(model: string): LlmTarget;
+  /** Returns the target for a model and a call, if the format depends on them. */
+  forModel?(model: string, call: ChatCall): LlmTarget;
   /** Returns the body for the provider. Throws LlmRefusal for requests that the provider does not support. */
   requestBody(call: ChatCall, body: JsonBody, exchange: Exchange): string | Uint8Array;
   /** Reads an error of the provider. */

@@ -73,9 +73,14 @@ export type OutputFormat =
 /** Amount of reasoning. */
 export type Reasoning =
   | { readonly kind: "off" }
-  | { readonly kind: "effort"; readonly effort: Effort }
+  | (ShownReasoning & { readonly kind: "effort"; readonly effort: Effort })
   /** Tokens. */
-  | { readonly kind: "budget"; readonly tokens: number };
+  | (ShownReasoning & { readonly kind: "budget"; readonly tokens: number });
+
+interface ShownReasoning {
+  /** Whether the client asks to see it, where providers hide it otherwise. */
+  readonly isShown?: boolean;
+}
 
 /** Reasoning effort, in the words of the formats. */
 export type Effort = "minimal" | "low" | "medium" | "high" | "xhigh" | "max";

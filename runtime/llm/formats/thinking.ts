@@ -3,6 +3,7 @@ import type { ReasoningBlock } from "../chat/content.ts";
 import type { ChatRequest, Effort, Reasoning, Turn } from "../chat/request.ts";
 import { claudeTraits } from "./claude-model.ts";
 import { googleSignature } from "./google-signature.ts";
+import { isMarked } from "./openai-reasoning.ts";
 
 /** Minimum budget that Claude accepts, in tokens. */
 const MIN_BUDGET = 1024;
@@ -90,5 +91,6 @@ function mayThink(turns: readonly Turn[]): boolean {
 
 /** Whether reasoning was signed by a server of Claude, which refuses other signatures. */
 export function isSigned({ signature }: ReasoningBlock): boolean {
-  return signature !== undefined && googleSignature(signature) === undefined;
+  if (signature === undefined || isMarked(signature)) return false;
+  return googleSignature(signature) === undefined;
 }

@@ -12,6 +12,11 @@ const CALLS = "gwc/runtime/llm/calls";
 
 const DROP = imported(`${CALLS}/drop-unsupported`, "dropUnsupported");
 
+/** Conditions of requests. */
+const CONDITIONS = {
+  reasonsWithTools: imported(`${CALLS}/reasons-with-tools`, "reasonsWithTools"),
+};
+
 type ProviderNode = BackendNode<"ai">["groups"][number][number];
 type LlmEndpoint = NonNullable<ProviderNode["endpoints"][RouteType]>;
 
@@ -25,7 +30,11 @@ export function targetCode(
   const { branches, ...others } = endpointOf(type, node);
   const target = (endpoint: LlmEndpoint) => branchCode(endpoint, asked, node, functions);
   if (branches === undefined) return target(others);
-  const choice = Object.fromEntries(branches.map((branch) => [branch.prefix, target(branch)]));
+  const choice = branches.map(({ models, when, ...branch }) => ({
+    models: code`new RegExp(${literal(models)})`,
+    when: when && CONDITIONS[when],
+    target: target(branch),
+  }));
   return code`${call(imported(`${CALLS}/by-model`, "byModel"), [literal(choice), target(others)])}`;
 }
 

@@ -18,7 +18,9 @@ export const pairs: readonly Pair[] = Object.keys(clients).flatMap((client) =>
 /** For each client format one provider of each format that is spoken there, with the names of both before it. */
 export const pairsOfFormats = pairs
   .filter(({ provider }) =>
-    ["openai", "anthropic", "gemini", "bedrock, Claude"].includes(provider.name),
+    ["openai", "openai, api: responses", "anthropic", "gemini", "bedrock, Claude"].includes(
+      provider.name,
+    ),
   )
   .map((pair) => [pair.client, pair.provider.name, pair] as const);
 

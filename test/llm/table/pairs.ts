@@ -25,12 +25,29 @@ interface ClientCase {
 /** The providers; those that serve several kinds of models with one of each. */
 export const providers: readonly ProviderCase[] = [
   { name: "openai", provider: { openai: {} }, model: "gpt-5" },
+  { name: "openai, api: responses", provider: { openai: { api: "responses" } }, model: "gpt-5" },
+  {
+    name: "openai, api: completions",
+    provider: { openai: { api: "completions" } },
+    model: "gpt-5",
+  },
+  { name: "openai, api: messages", provider: { openai: { api: "messages" } }, model: "claude-1" },
   { name: "azureopenai", provider: { azureopenai: { host: "a.test" } }, model: "gpt-5" },
   {
     name: "custom, chat completions",
     provider: { custom: { formats: [{ type: "completions" }] } },
     model: "m",
   },
+  {
+    name: "custom, Responses",
+    provider: { custom: { formats: [{ type: "responses" }] } },
+    model: "m",
+  },
+  { name: "vllm", provider: { vllm: {} }, model: "m" },
+  { name: "ollama", provider: { ollama: {} }, model: "m" },
+  { name: "mistral", provider: { mistral: {} }, model: "m" },
+  { name: "deepseek", provider: { deepseek: {} }, model: "m" },
+  { name: "openrouter", provider: { openrouter: {} }, model: "m" },
   { name: "anthropic", provider: { anthropic: {} }, model: "claude-1" },
   { name: "gemini", provider: { gemini: {} }, model: "gemini-3-pro-preview" },
   { name: "vertexai, Gemini", provider: { vertexai: { projectId: "p" } }, model: "gemini-2.5-pro" },

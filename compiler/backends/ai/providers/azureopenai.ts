@@ -1,5 +1,6 @@
 import { choice, type Infer, needsField, object, shortText, text } from "../../../schema/schema.ts";
 import { ANTHROPIC_VERSION } from "./anthropic-version.ts";
+import { apiField, type ChatType, chatEndpoint } from "./openai-apis.ts";
 import type { AzureResourceType, LlmEndpoint, LlmProvider } from "./provider.ts";
 
 /** Returns the schema of the name of a resource. */
@@ -28,6 +29,9 @@ export function azureProjectNameSchema() {
   });
 }
 
+/** APIs for chats with models of OpenAI. */
+const APIS = ["responses", "completions"] as const;
+
 const schema = object(
   {
     endpoint: shortText(
@@ -47,6 +51,7 @@ const schema = object(
       form: "v1, preview or a date",
       default: "v1",
     }),
+    api: apiField(APIS),
   },
   {
     exactlyOneOf: ["endpoint", "host", "resourceName"],
@@ -96,6 +101,7 @@ export const azureopenai: LlmProvider<"azureopenai", Value> = {
     ...(params.azureProjectName !== undefined && { projectName: params.azureProjectName }),
     ...(params.model !== undefined && { deploymentName: params.model }),
     ...(params.azureApiVersion !== undefined && { apiVersion: params.azureApiVersion }),
+    ...(params.api !== undefined && params.api !== "messages" && { api: params.api }),
   }),
   ownParams: AZURE_PARAMS,
   neededParams: ["azureHost", "azureResourceName"],
@@ -103,16 +109,12 @@ export const azureopenai: LlmProvider<"azureopenai", Value> = {
     const name = hostOf(options);
     return name.includes("://") ? name.replace(/\/+$/, "") : `https://${name}`;
   },
-  endpoint: (type, options): LlmEndpoint | undefined => {
+  endpoint: (type, options, isOwnServer): LlmEndpoint | undefined => {
     switch (type) {
       case "Completions":
       case "Messages":
-        return withClaude(options, {
-          format: "completions",
-          path: pathOf("chat/completions", options),
-        });
       case "Responses":
-        return withClaude(options, { format: "responses", path: pathOf("responses", options) });
+        return withClaude(options, openaiEndpoint(type, options, isOwnServer));
       case "TokenCount":
         return isClaude(options)
           ? { format: "tokenCount", path: "/anthropic/v1/messages/count_tokens" }
@@ -130,6 +132,7 @@ export const azureopenai: LlmProvider<"azureopenai", Value> = {
   },
   credential: { kind: "header", header: "api-key" },
   model: deploymentOf,
+  takesApi: true,
   headers: (options) => (isFoundry(options) ? ANTHROPIC_VERSION : []),
 };
 
@@ -152,12 +155,23 @@ function isFoundryType(type: string): boolean {
   return type === "aiServices" || type.toLowerCase() === "foundry";
 }
 
+/** Returns the endpoint of models of OpenAI. */
+function openaiEndpoint(type: ChatType, options: Value, isOwnServer: boolean) {
+  return chatEndpoint(type, {
+    api: options.api,
+    apis: APIS,
+    isOwnServer,
+    model: deploymentOf(options),
+    pathOf: (api) => ({ path: pathOf(api === "completions" ? "chat/completions" : api, options) }),
+  });
+}
+
 /** Adds Claude's endpoint. The path depends on the model, which is known if it is fixed. */
-function withClaude(options: Value, others: LlmEndpoint): LlmEndpoint {
+function withClaude(options: Value, others: LlmEndpoint | undefined): LlmEndpoint | undefined {
   const claude = { format: "messages", path: "/anthropic/v1/messages" } as const;
-  if (!isFoundry(options)) return others;
+  if (!isFoundry(options) || others === undefined) return others;
   if (deploymentOf(options) !== undefined) return isClaude(options) ? claude : others;
-  return { ...others, branches: [{ prefix: "claude-", ...claude }] };
+  return { ...others, branches: [{ models: "^claude-", ...claude }, ...(others.branches ?? [])] };
 }
 
 function isClaude(options: Value): boolean {

@@ -1,6 +1,7 @@
 import { PATH_FORM } from "../../../schema/path-form.ts";
 import { choice, type Infer, list, object, shortText } from "../../../schema/schema.ts";
 import { ANTHROPIC_VERSION } from "./anthropic-version.ts";
+import { CHAT_APIS, type ChatApi, chatEndpoint } from "./openai-apis.ts";
 import {
   type Preset,
   type PresetName,
@@ -59,7 +60,10 @@ export const customSchema = object(
 );
 
 /** Options of a server: as configured, or of a known one. */
-type CustomOptions = Infer<typeof customSchema> & { readonly preset?: PresetName };
+type CustomOptions = Infer<typeof customSchema> & {
+  readonly preset?: PresetName;
+  readonly api?: ModelParams["api"];
+};
 
 /** A server with APIs of OpenAI or Anthropic: one of the configuration, or a known one. */
 export const custom: LlmProvider<"custom", CustomOptions> = {
@@ -75,11 +79,13 @@ export const custom: LlmProvider<"custom", CustomOptions> = {
     const own = (format: ServerFormat) => endpointOf(format, options);
     switch (type) {
       case "Completions":
-        return own("completions") ?? own("messages");
       case "Messages":
-        return own("messages") ?? own("completions");
-      case "Responses":
-        return own("responses") ?? own("completions") ?? own("messages");
+      case "Responses": {
+        const { api, model } = options;
+        const apis = CHAT_APIS.filter((each) => own(each) !== undefined);
+        const pathOf = (each: ChatApi) => own(each) ?? { path: baseOf(options) + SUFFIXES[each] };
+        return chatEndpoint(type, { api, apis, isOwnServer: false, model, pathOf });
+      }
       case "Embeddings":
         return own("embeddings");
       case "TokenCount":
@@ -91,13 +97,15 @@ export const custom: LlmProvider<"custom", CustomOptions> = {
     }
   },
   credential: { kind: "bearer" },
-  headers: ({ formats }) =>
-    formats.some(({ type }) => ANTHROPIC.has(formatOf(type))) ? ANTHROPIC_VERSION : [],
+  headers: ({ formats, api }) =>
+    api === "messages" || formats.some(({ type }) => ANTHROPIC.has(formatOf(type)))
+      ? ANTHROPIC_VERSION
+      : [],
   isCompatible: true,
 };
 
 /** Returns the options of a known server. */
-export function presetOptions(preset: PresetName, { model }: ModelParams): CustomOptions {
+export function presetOptions(preset: PresetName, { model, api }: ModelParams): CustomOptions {
   const { formats, apart }: Preset = presets[preset];
   return {
     preset,
@@ -106,6 +114,7 @@ export function presetOptions(preset: PresetName, { model }: ModelParams): Custo
       return path === undefined ? { type } : { type, path };
     }),
     ...(model !== undefined && { model }),
+    ...(api !== undefined && { api }),
   };
 }
 

@@ -5,6 +5,7 @@ import { bedrock } from "./bedrock.ts";
 import { custom, presetOptions } from "./custom.ts";
 import { gemini } from "./gemini.ts";
 import { openai } from "./openai.ts";
+import { apiField, CHAT_APIS } from "./openai-apis.ts";
 import { isPreset, presets } from "./presets.ts";
 import { type LlmProvider, type ModelParams, modelField } from "./provider.ts";
 import { vertexai } from "./vertexai.ts";
@@ -57,7 +58,7 @@ export function providerSchemas(): Readonly<Record<string, Schema>> {
 }
 
 /** Schema of the options of a known server. */
-export const presetSchema = object({ model: modelField });
+export const presetSchema = object({ model: modelField, api: apiField(CHAT_APIS) });
 
 /** Returns the kind of provider for a word of a file: its name, an alias, or the name of a known server. */
 export function kindOf(word: string): ProviderKind {

@@ -1,8 +1,10 @@
 import { type Infer, object } from "../../../schema/schema.ts";
+import { ANTHROPIC_VERSION } from "./anthropic-version.ts";
+import { apiField, CHAT_APIS, chatEndpoint } from "./openai-apis.ts";
 import { type LlmEndpoint, type LlmProvider, modelField } from "./provider.ts";
 
 const schema = object(
-  { model: modelField },
+  { model: modelField, api: apiField(CHAT_APIS) },
   { description: "OpenAI, or another server with its API (`baseUrl`)." },
 );
 
@@ -12,16 +14,22 @@ export const openai: LlmProvider<"openai", Infer<typeof schema>> = {
   fileKeys: ["openAI"],
   system: "openai",
   schema,
-  ofModel: ({ model }) => (model === undefined ? {} : { model }),
+  ofModel: ({ model, api }) => ({
+    ...(model !== undefined && { model }),
+    ...(api !== undefined && { api }),
+  }),
+  takesApi: true,
   url: () => "https://api.openai.com",
   basePath: () => "/v1",
-  endpoint: (type): LlmEndpoint | undefined => {
+  endpoint: (type, { model, api }, isOwnServer): LlmEndpoint | undefined => {
     switch (type) {
       case "Completions":
       case "Messages":
-        return { format: "completions", path: "/v1/chat/completions" };
-      case "Responses":
-        return { format: "responses", path: "/v1/responses" };
+      case "Responses": {
+        const apis = CHAT_APIS.filter((each) => each !== "messages");
+        const pathOf = (each: keyof typeof PATHS) => ({ path: PATHS[each] });
+        return chatEndpoint(type, { api, apis, isOwnServer, model, pathOf });
+      }
       case "Embeddings":
         return { format: "embeddings", path: "/v1/embeddings" };
       case "Realtime":
@@ -31,8 +39,15 @@ export const openai: LlmProvider<"openai", Infer<typeof schema>> = {
     }
   },
   credential: { kind: "bearer" },
+  headers: ({ api }) => (api === "messages" ? ANTHROPIC_VERSION : []),
   modelPrefixes: [
     ...["gpt-", "chatgpt-", "o1", "o3", "o4", "text-embedding-", "codex-", "ft:"],
     ...["computer-use-", "davinci-", "babbage-"],
   ],
 };
+
+const PATHS = {
+  completions: "/v1/chat/completions",
+  responses: "/v1/responses",
+  messages: "/v1/messages",
+} as const;

@@ -34,8 +34,15 @@ export interface LlmProvider<Kind extends string, Value> {
   readonly basePath?: (options: Value) => string;
   /** Returns the fixed model; absent if that is `model` of its options. */
   readonly model?: (options: Value) => string | undefined;
-  /** Returns the endpoint for a route type; `undefined` if it does not support the type. */
-  readonly endpoint: (type: RouteType, options: Value) => LlmEndpoint | undefined;
+  /**
+   * Returns the endpoint for a route type; `undefined` if it does not support the type. `isOwnServer`: whether it is called at
+   * its own server.
+   */
+  readonly endpoint: (
+    type: RouteType,
+    options: Value,
+    isOwnServer: boolean,
+  ) => LlmEndpoint | undefined;
   /** How credentials are sent. */
   readonly credential: LlmCredentialForm;
   /** Returns its AWS service, for which requests are signed if no other credentials are configured. */
@@ -52,6 +59,8 @@ export interface LlmProvider<Kind extends string, Value> {
   readonly assumedRegion?: (options: Value) => string | undefined;
   /** Prefixes of its models' names; other names are reported. */
   readonly modelPrefixes?: readonly string[];
+  /** Whether its models have the parameter `api`. */
+  readonly takesApi?: true;
   /** Whether its servers only have the older fields of OpenAI's API. */
   readonly isCompatible?: true;
 }
@@ -59,6 +68,8 @@ export interface LlmProvider<Kind extends string, Value> {
 /** Parameters of a model of the `llm` section, for any provider. */
 export interface ModelParams {
   readonly model?: string;
+  /** API that is called for all clients. */
+  readonly api?: "auto" | "responses" | "completions" | "messages";
   readonly awsRegion?: string;
   readonly azureApiVersion?: string;
   readonly azureHost?: string;
@@ -73,7 +84,7 @@ export interface ModelParams {
 export type AzureResourceType = "openAI" | "OpenAI" | "foundry" | "Foundry" | "aiServices";
 
 /** A parameter of a single provider. */
-export type OwnParam = Exclude<keyof ModelParams, "model">;
+export type OwnParam = Exclude<keyof ModelParams, "model" | "api">;
 
 /** The options of a provider whose manifest form differs from its file form. */
 export interface ManifestOptions<Value> {
@@ -94,8 +105,16 @@ export interface LlmEndpoint {
   readonly streamPath?: string;
   /** Module for the provider's variant of the format; absent if it uses the format's own. */
   readonly variant?: "vertexMessages" | "vertexTokenCount";
-  /** Other endpoints for models whose names have a prefix; absent if all models are served here. */
-  readonly branches?: readonly (LlmEndpoint & { readonly prefix: string })[];
+  /** Other endpoints for some models; absent if all are served here. */
+  readonly branches?: readonly LlmBranch[];
+}
+
+/** An endpoint for some models. The first that matches is used. */
+export interface LlmBranch extends LlmEndpoint {
+  /** Regular expression for the names of the models. */
+  readonly models: string;
+  /** Runtime condition of the request; absent if all requests of the models are served here. */
+  readonly when?: "reasonsWithTools";
 }
 
 /** Header that carries the key: `Authorization: Bearer`, one of its own, or one that depends on the path. */

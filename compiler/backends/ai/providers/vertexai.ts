@@ -1,5 +1,5 @@
 import { type Infer, object, shortText, text, validated } from "../../../schema/schema.ts";
-import type { LlmEndpoint, LlmProvider } from "./provider.ts";
+import type { LlmBranch, LlmEndpoint, LlmProvider } from "./provider.ts";
 
 const model = shortText(
   "Model for every request, by Google, Anthropic or another publisher; by default the one that the request names.",
@@ -77,16 +77,16 @@ function hostOf(region: string): string {
 function chatEndpoint(options: VertexOptions): LlmEndpoint {
   const { model: fixed } = options;
   const base = baseOf(options);
-  const branches: readonly (LlmEndpoint & { readonly prefix: string })[] = [
+  const branches: readonly LlmBranch[] = [
     {
-      prefix: "claude-",
+      models: "^claude-",
       format: "messages",
       variant: "vertexMessages",
       path: `${base}/publishers/anthropic/models/{model}:rawPredict`,
       streamPath: `${base}/publishers/anthropic/models/{model}:streamRawPredict`,
     },
     {
-      prefix: "gemini-",
+      models: "^gemini-",
       format: "generateContent",
       path: `${base}/publishers/google/models/{model}:generateContent`,
       streamPath: `${base}/publishers/google/models/{model}:streamGenerateContent?alt=sse`,
@@ -97,7 +97,7 @@ function chatEndpoint(options: VertexOptions): LlmEndpoint {
     path: `${base}/endpoints/openapi/chat/completions`,
   };
   if (fixed === undefined) return { ...others, branches };
-  return branches.find(({ prefix }) => nameOf(fixed).startsWith(prefix)) ?? others;
+  return branches.find(({ models }) => new RegExp(models).test(nameOf(fixed))) ?? others;
 }
 
 /** Returns the endpoint that counts tokens, for Anthropic's models only; the model is in the body. */

@@ -4,6 +4,7 @@ import type { FeatureSupport } from "../../chat/features.ts";
 import type { Dialect } from "../../chat/formats.ts";
 import type { ChatRequest, OutputFormat, Reasoning, ToolChoice, Turn } from "../../chat/request.ts";
 import { dataUrl } from "../data-url.ts";
+import { isReasoningModel } from "../openai-models.ts";
 import { effortOf } from "../thinking.ts";
 import { userId } from "../user-id.ts";
 import { completionsToolCall } from "./tool-call.ts";
@@ -56,8 +57,7 @@ export function writeCompletionsRequest(
       tool_choice: request.toolChoice && toolChoice(request.toolChoice),
       parallel_tool_calls: request.parallelTools,
     }),
-    [REASONING_MODEL.test(request.model) ? "max_completion_tokens" : maxTokensField]:
-      request.maxTokens,
+    [isReasoningModel(request.model) ? "max_completion_tokens" : maxTokensField]: request.maxTokens,
     temperature: request.temperature,
     top_p: request.topP,
     frequency_penalty: request.frequencyPenalty,
@@ -72,8 +72,6 @@ export function writeCompletionsRequest(
   });
 }
 
-/** Matches OpenAI's models that refuse `max_tokens`, whatever server forwards to them. */
-const REASONING_MODEL = /(?:^|\/)(?:o[1-9]|gpt-(?:[5-9]|\d\d))/;
 /** Maximum length of OpenAI's `user`. */
 const MAX_USER = 64;
 

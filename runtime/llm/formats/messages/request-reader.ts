@@ -269,13 +269,14 @@ class MessagesReader {
     if (type !== undefined || effort !== undefined) {
       this.#note("reasoning", type === undefined ? "output_config.effort" : "thinking");
     }
+    const isShown = thinking?.any("display") !== "omitted";
     switch (type) {
       case "disabled":
         return { kind: "off" };
       case "enabled":
-        return { kind: "budget", tokens: thinking?.number("budget_tokens") ?? 1024 };
+        return { kind: "budget", tokens: thinking?.number("budget_tokens") ?? 1024, isShown };
       case "adaptive":
-        return { kind: "effort", effort: effort ?? "high" };
+        return { kind: "effort", effort: effort ?? "high", isShown };
       default:
         return effort && { kind: "effort", effort };
     }

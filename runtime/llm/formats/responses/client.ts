@@ -1,9 +1,10 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import type { ClientFormat, OriginalRequest } from "../../chat/formats.ts";
 import type { ChatResponse, ResponseBlock } from "../../chat/response.ts";
+import { agentCallItem } from "./agent-calls.ts";
+import { AgentTools } from "./agent-tools.ts";
 import { responsesErrors } from "./errors.ts";
 import {
-  callItem,
   callSignatureItem,
   messageItem,
   reasoningItem,
@@ -27,6 +28,7 @@ export const responsesClient: ClientFormat = {
 function writeResponsesResponse(response: ChatResponse, request: OriginalRequest): string {
   const { id, model, blocks, stop, usage } = response;
   const end: ResponseEnd = { kind: "stopped", stop, usage };
+  const tools = new AgentTools(request.body);
   const isCut = endStatus(end) === "incomplete";
   return JSON.stringify(
     responseObject(request, {
@@ -34,20 +36,20 @@ function writeResponsesResponse(response: ChatResponse, request: OriginalRequest
       createdAt: Math.floor(Date.now() / 1000),
       model: model === "" ? request.model : model,
       output: blocks.flatMap((block, index) =>
-        itemsOf(block, isCut && index === blocks.length - 1),
+        itemsOf(block, tools, isCut && index === blocks.length - 1),
       ),
       end,
     }),
   );
 }
 
-function itemsOf(block: ResponseBlock, isCut: boolean): readonly JsonObject[] {
+function itemsOf(block: ResponseBlock, tools: AgentTools, isCut: boolean): readonly JsonObject[] {
   const status = isCut ? "incomplete" : "completed";
   switch (block.kind) {
     case "text":
       return [messageItem(newId("msg"), [block.text], status)];
     case "tool-call": {
-      const call = callItem(newId("fc"), block, status);
+      const call = agentCallItem(newId("fc"), block, tools.of(block.name), status);
       const { signature } = block;
       return signature === undefined ? [call] : [callSignatureItem(newId("rs"), signature), call];
     }

@@ -1,11 +1,11 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import type { NativeFormat, ResponseFacts, StreamWatcher } from "../../chat/formats.ts";
-import type { LlmError } from "../../chat/llm-error.ts";
 import { isJsonObject } from "../../chat/request-object.ts";
 import { readCompletionsError } from "../completions/errors.ts";
 import { eventData } from "../event-bytes.ts";
 import { parseObject } from "../parse-object.ts";
 import { responsesErrors } from "./errors.ts";
+import { readFailure } from "./read-failure.ts";
 import { readResponsesUsage } from "./usage.ts";
 
 /** OpenAI's Responses API on both sides. */
@@ -82,13 +82,4 @@ const TYPE_AHEAD = /^\s*\{\s*"type"\s*:\s*"([\w.]+)"/;
 function responseOf(data: string): JsonObject {
   const response = parseObject(data)?.response;
   return isJsonObject(response) ? response : {};
-}
-
-/** Reads an error of a stream from its code, because it has no status of its own. */
-function readFailure(error: unknown): LlmError {
-  const { status: _, ...failure } = readCompletionsError(
-    502,
-    JSON.stringify({ error: error ?? {} }),
-  );
-  return failure;
 }

@@ -14,16 +14,6 @@ export function textPart(text: string): JsonObject {
   return { type: "output_text", text, annotations: [], logprobs: [] };
 }
 
-/** Writes a call of a function. */
-export function callItem(
-  id: string,
-  call: { readonly id: string; readonly name: string; readonly input: string },
-  status: ItemStatus,
-): JsonObject {
-  const { id: callId, name, input } = call;
-  return { id, type: "function_call", status, call_id: callId, name, arguments: input };
-}
-
 /** Writes reasoning of the model. `encrypted`: data that the provider expects back with it. */
 export function reasoningItem(id: string, text: string, encrypted: string | undefined): JsonObject {
   return {

@@ -4,7 +4,6 @@ import type {
   DocumentBlock,
   MediaSource,
   TextBlock,
-  ToolCallBlock,
   ToolResultBlock,
 } from "../../chat/content.ts";
 import type { Feature, NoteFeature } from "../../chat/features.ts";
@@ -12,13 +11,9 @@ import { type ChatRequest, type OutputFormat, Turns } from "../../chat/request.t
 import { checkFields } from "../../chat/request-fields.ts";
 import { RequestObject, unsupportedField, wrongField } from "../../chat/request-object.ts";
 import { readDataUrl } from "../data-url.ts";
-import {
-  readCallInput,
-  readEffort,
-  readFunctionTool,
-  readSchemaOutput,
-  readToolChoice,
-} from "../openai-fields.ts";
+import { readEffort, readSchemaOutput, readToolChoice } from "../openai-fields.ts";
+import { idOf, readAgentCall } from "./agent-calls.ts";
+import { readAgentTools, toolLists } from "./agent-tools.ts";
 import { readReplay } from "./replay.ts";
 import { responsesFields } from "./request-fields.ts";
 
@@ -54,7 +49,9 @@ class ResponsesReader {
     const reasoning = fields.object("reasoning");
     const effort = reasoning && readEffort(reasoning, "effort");
     if (effort !== undefined) this.#note("reasoning", "reasoning.effort");
-    const tools = fields.objects("tools").map((tool) => this.#tool(tool));
+    const tools = toolLists(fields).flatMap((list) =>
+      list.flatMap((tool) => readAgentTools(tool, this.#note).map(({ listed }) => listed)),
+    );
     return {
       model: fields.text("model"),
       isStream: fields.boolean("stream") ?? false,
@@ -109,24 +106,37 @@ class ResponsesReader {
       case "reasoning":
         this.#readReasoning(item);
         break;
-      case "function_call":
-        this.#turns.add("assistant", [this.#call(item)]);
-        break;
       case "function_call_output":
-        this.#turns.add("user", [
-          {
-            kind: "tool-result",
-            id: item.text("call_id"),
-            content: this.#result(item),
-            isError: false,
-          },
-        ]);
+      case "custom_tool_call_output":
+      case "local_shell_call_output":
+        this.#addResult(item, this.#result(item));
+        break;
+      case "tool_search_output":
+        if (item.any("call_id") !== undefined) this.#addResult(item, foundTools(item));
+        break;
+      // Calls that OpenAI's servers ran: their results are part of the model's text.
+      case "web_search_call":
+      case "image_generation_call":
         break;
       case "item_reference":
         throw unsupportedField(item.path, "a reference to an item that the provider stores");
       default:
-        throw unsupportedField(item.at("type"), `an item of type "${type}"`);
+        this.#readCall(item, type);
     }
+  }
+
+  #readCall(item: RequestObject, type: string): void {
+    // Without an id, OpenAI's servers ran it.
+    if (type === "tool_search_call" && item.any("call_id") === undefined) return;
+    const call = readAgentCall(item);
+    if (call === undefined) throw unsupportedField(item.at("type"), `an item of type "${type}"`);
+    const signature = this.#callSignature;
+    this.#callSignature = undefined;
+    this.#turns.add("assistant", [{ kind: "tool-call", ...call, signature }]);
+  }
+
+  #addResult(item: RequestObject, content: ToolResultBlock["content"]): void {
+    this.#turns.add("user", [{ kind: "tool-result", id: idOf(item), content, isError: false }]);
   }
 
   #readMessage(message: RequestObject): void {
@@ -159,20 +169,6 @@ class ResponsesReader {
       if (text === "" && replay === undefined) return;
       this.#turns.add("assistant", [{ kind: "reasoning", text, signature: replay?.value }]);
     }
-  }
-
-  #call(item: RequestObject): ToolCallBlock {
-    if (item.any("namespace") !== undefined) throw unsupportedField(item.at("namespace"));
-    const signature = this.#callSignature;
-    this.#callSignature = undefined;
-    const input = readCallInput(item);
-    return {
-      kind: "tool-call",
-      id: item.text("call_id"),
-      name: item.text("name"),
-      input,
-      signature,
-    };
   }
 
   #result(item: RequestObject): ToolResultBlock["content"] {
@@ -240,12 +236,6 @@ class ResponsesReader {
     return { kind: "file", id };
   }
 
-  #tool(tool: RequestObject): ChatRequest["tools"][number] {
-    const type = tool.text("type");
-    if (type !== "function") throw unsupportedField(tool.at("type"), `a tool of type "${type}"`);
-    return readFunctionTool(tool, this.#note);
-  }
-
   #output(): OutputFormat | undefined {
     const format = this.#fields.object("text")?.object("format");
     switch (format?.choice("type", ["text", "json_object", "json_schema"])) {
@@ -268,6 +258,13 @@ const NOTED = [
   ["user", "user"],
   ["user", "safety_identifier"],
 ] as const;
+
+/** Returns the names of the tools that a search has found: from then on, they are listed. */
+function foundTools(item: RequestObject): readonly TextBlock[] {
+  const read = item.objects("tools").flatMap((tool) => readAgentTools(tool, () => {}));
+  const names = read.map(({ listed }) => listed.name);
+  return [{ kind: "text", text: names.length === 0 ? "No tools." : `Tools: ${names.join(", ")}` }];
+}
 
 /** Reads the content of a message that may only have text. */
 function readTexts(message: RequestObject, types: readonly string[]): readonly TextBlock[] {

@@ -3,9 +3,10 @@ import type { OriginalRequest, StreamWriter } from "../../chat/formats.ts";
 import type { LlmError } from "../../chat/llm-error.ts";
 import type { StreamEvent } from "../../chat/stream-event.ts";
 import type { Usage } from "../../chat/usage.ts";
+import { agentCallItem, freeText } from "./agent-calls.ts";
+import { type AgentTool, AgentTools } from "./agent-tools.ts";
 import { eventText, failure, failureEvents } from "./errors.ts";
 import {
-  callItem,
   callSignatureItem,
   type ItemStatus,
   messageItem,
@@ -30,7 +31,7 @@ interface OpenReasoning extends OpenItem {
 }
 
 interface OpenCall extends OpenItem {
-  readonly call: { readonly id: string; readonly name: string };
+  readonly call: { readonly id: string; readonly tool: AgentTool };
 }
 
 /**
@@ -38,6 +39,7 @@ interface OpenCall extends OpenItem {
  */
 export class ResponsesStreamWriter implements StreamWriter {
   readonly #request: OriginalRequest;
+  readonly #tools: AgentTools;
   readonly #createdAt = Math.floor(Date.now() / 1000);
   #id: string | undefined;
   #model: string;
@@ -56,6 +58,7 @@ export class ResponsesStreamWriter implements StreamWriter {
 
   constructor(request: OriginalRequest) {
     this.#request = request;
+    this.#tools = new AgentTools(request.body);
     this.#model = request.model;
   }
 
@@ -182,28 +185,41 @@ export class ResponsesStreamWriter implements StreamWriter {
     this.#closeReasoning();
     this.#closeMessage("completed");
     if (signature !== undefined) this.#addWhole((own) => callSignatureItem(own, signature));
-    const call = { ...this.#newItem("fc"), call: { id, name } };
+    const call = { ...this.#newItem("fc"), call: { id, tool: this.#tools.of(name) } };
     this.#calls.set(index, call);
-    this.#added(call, callItem(call.id, { id, name, input: "" }, "in_progress"));
+    this.#added(call, agentCallItem(call.id, { id, input: "" }, call.call.tool, "in_progress"));
   }
 
   #addInput(index: number, text: string): void {
     const call = this.#calls.get(index);
     if (call === undefined) return;
     call.text += text;
+    // Other kinds have another form of input, which can only be read when it is complete.
+    if (call.call.tool.kind !== "function") return;
     const delta = `"delta":${JSON.stringify(text)}`;
     this.#emit("response.function_call_arguments.delta", `${itemOf(call)},${delta}`);
   }
 
   #closeCalls(status: ItemStatus): void {
     for (const call of this.#calls.values()) {
-      const { id, name } = call.call;
+      const { id, tool } = call.call;
       const input = call.text === "" ? "{}" : call.text;
-      const done = `"name":${JSON.stringify(name)},"arguments":${JSON.stringify(input)}`;
-      this.#emit("response.function_call_arguments.done", `${itemOf(call)},${done}`);
-      this.#done(call, callItem(call.id, { id, name, input }, status));
+      this.#inputDone(call, input);
+      this.#done(call, agentCallItem(call.id, { id, input }, tool, status));
     }
     this.#calls.clear();
+  }
+
+  #inputDone(call: OpenCall, input: string): void {
+    const { kind, name } = call.call.tool;
+    if (kind === "function") {
+      const done = `"name":${JSON.stringify(name)},"arguments":${JSON.stringify(input)}`;
+      this.#emit("response.function_call_arguments.done", `${itemOf(call)},${done}`);
+    } else if (kind === "custom") {
+      const text = JSON.stringify(freeText(input));
+      this.#emit("response.custom_tool_call_input.delta", `${itemOf(call)},"delta":${text}`);
+      this.#emit("response.custom_tool_call_input.done", `${itemOf(call)},"input":${text}`);
+    }
   }
 
   /** Completes open items. */

@@ -1,0 +1,162 @@
+import type { JsonObject } from "../../../cel/variables.ts";
+import type { NoteFeature } from "../../chat/features.ts";
+import type { ListedTool } from "../../chat/request.ts";
+import { isJsonObject, RequestObject, unsupportedField } from "../../chat/request-object.ts";
+import { readFunctionTool } from "../openai-fields.ts";
+import { isFilledText } from "../parse-object.ts";
+
+/** Kind of a tool of the client, which determines the items of its calls. */
+export type ToolKind = "function" | "custom" | "local_shell" | "tool_search";
+
+/** A tool of the client that other formats only know as a function. */
+export interface AgentTool {
+  readonly kind: ToolKind;
+  /** Its name in the namespace. */
+  readonly name: string;
+  readonly namespace: string | undefined;
+}
+
+/** Returns the name of a tool of a namespace as a function of its own. */
+export function flatName(namespace: string | undefined, name: string): string {
+  if (namespace === undefined) return name;
+  return namespace.endsWith("__") ? `${namespace}${name}` : `${namespace}__${name}`;
+}
+
+/** A tool as a function, and the tool that it stands for. */
+export interface ReadTool {
+  readonly listed: ListedTool;
+  readonly tool: AgentTool;
+}
+
+/**
+ * Reads a tool as functions. Empty for tools of OpenAI's own servers that the model may do without. Throws LlmRefusal for
+ * other kinds.
+ */
+export function readAgentTools(
+  tool: RequestObject,
+  note: NoteFeature,
+  namespace?: string,
+): readonly ReadTool[] {
+  const type = tool.text("type");
+  switch (type) {
+    case "function":
+      return [toolOf("function", readFunctionTool(tool, note), namespace)];
+    case "custom":
+      return [toolOf("custom", freeform(tool), namespace)];
+    case "namespace": {
+      const name = tool.text("name");
+      return tool.objects("tools").flatMap((each) => readAgentTools(each, note, name));
+    }
+    case "local_shell":
+      return [toolOf("local_shell", LOCAL_SHELL)];
+    case "tool_search":
+      return tool.any("execution") === "client" ? [toolOf("tool_search", search(tool))] : [];
+    case "web_search":
+    case "web_search_preview":
+    case "image_generation":
+      return [];
+    default:
+      throw unsupportedField(tool.at("type"), `a tool of type "${type}"`);
+  }
+}
+
+function toolOf(kind: ToolKind, listed: ListedTool, namespace?: string): ReadTool {
+  const { name } = listed;
+  return {
+    listed: { ...listed, name: flatName(namespace, name) },
+    tool: { kind, name, namespace },
+  };
+}
+
+/** Returns a tool whose input is any text as a function with one string. */
+function freeform(tool: RequestObject): ListedTool {
+  const format = tool.object("format");
+  const grammar = format?.optionalText("definition");
+  const syntax = format?.optionalText("syntax") ?? "regex";
+  const description = [
+    tool.optionalText("description"),
+    grammar && `\`input\` must match this ${syntax} grammar:\n${grammar}`,
+  ];
+  return {
+    name: tool.text("name"),
+    description: description.filter(isFilledText).join("\n\n") || undefined,
+    schema: {
+      type: "object",
+      properties: { input: { type: "string", description: "The whole input, as plain text." } },
+      required: ["input"],
+      additionalProperties: false,
+    },
+    isStrict: undefined,
+    isCached: false,
+  };
+}
+
+function search(tool: RequestObject): ListedTool {
+  return {
+    name: "tool_search",
+    description: tool.optionalText("description") ?? "Searches for more tools.",
+    schema: tool.any("parameters") ?? QUERY,
+    isStrict: undefined,
+    isCached: false,
+  };
+}
+
+const QUERY = {
+  type: "object",
+  properties: { query: { type: "string" } },
+  required: ["query"],
+};
+
+/** The shell of the client, with the fields of its `action`. */
+const LOCAL_SHELL: ListedTool = {
+  name: "local_shell",
+  description: "Runs a command on the user's machine and returns its output.",
+  schema: {
+    type: "object",
+    properties: {
+      command: { type: "array", items: { type: "string" }, description: "Program and arguments." },
+      working_directory: { type: "string" },
+      timeout_ms: { type: "integer" },
+    },
+    required: ["command"],
+  },
+  isStrict: undefined,
+  isCached: false,
+};
+
+/** Finds the client's tools by the names of the functions that stand for them. */
+export class AgentTools {
+  readonly #body: JsonObject;
+  #byName: ReadonlyMap<string, AgentTool> | undefined;
+
+  /** `body`: a valid request. */
+  constructor(body: JsonObject) {
+    this.#body = body;
+  }
+
+  /** Returns the tool of a call; a function if the client has none of this name. */
+  of(name: string): AgentTool {
+    this.#byName ??= new Map(
+      toolLists(new RequestObject(this.#body)).flatMap((tools) =>
+        tools.flatMap((tool) =>
+          readAgentTools(tool, () => {}).map(
+            ({ listed, tool: own }) => [listed.name, own] as const,
+          ),
+        ),
+      ),
+    );
+    return this.#byName.get(name) ?? { kind: "function", name, namespace: undefined };
+  }
+}
+
+/** Returns the lists of tools in a request: the listed ones, and those that the client has searched for. */
+export function toolLists(body: RequestObject): readonly (readonly RequestObject[])[] {
+  const input = body.any("input");
+  const items = Array.isArray(input) ? input : [];
+  const found = items.flatMap((item, index) =>
+    isJsonObject(item) && item.type === "tool_search_output"
+      ? [RequestObject.of(item, `input[${index}]`).objects("tools")]
+      : [],
+  );
+  return [body.objects("tools"), ...found];
+}

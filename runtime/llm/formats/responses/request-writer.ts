@@ -1,0 +1,188 @@
+import type { JsonObject } from "../../../cel/variables.ts";
+import type {
+  ContentBlock,
+  MediaSource,
+  ReasoningBlock,
+  ToolResultBlock,
+} from "../../chat/content.ts";
+import type { FeatureSupport } from "../../chat/features.ts";
+import type { ChatRequest, OutputFormat, Reasoning, ToolChoice, Turn } from "../../chat/request.ts";
+import { dataUrl } from "../data-url.ts";
+import { isReasoningModel } from "../openai-models.ts";
+import { encryptedReasoning } from "../openai-reasoning.ts";
+import { shortName } from "../short-name.ts";
+import { effortOf } from "../thinking.ts";
+import { userId } from "../user-id.ts";
+
+/** Support of features in the Responses API. */
+export const RESPONSES_SUPPORT: FeatureSupport = {
+  imageUrl: "kept",
+  image: "kept",
+  documentUrl: "kept",
+  document: "kept",
+  fileReference: "refused",
+  audio: "refused",
+  toolResultMedia: "kept",
+  toolError: "changed",
+  strictTools: "kept",
+  toolChoice: "kept",
+  allowedTools: "kept",
+  parallelTools: "kept",
+  temperature: "kept",
+  topP: "kept",
+  topK: "dropped",
+  penalties: "dropped",
+  seed: "dropped",
+  choices: "refused",
+  stop: "refused",
+  blankStop: "refused",
+  objectOutput: "kept",
+  schemaOutput: "kept",
+  reasoning: "changed",
+  // Only what a server of this API has encrypted.
+  reasoningReplay: "changed",
+  cacheMarks: "dropped",
+  user: "kept",
+};
+
+/** Writes a request for OpenAI's Responses API. The client has the whole conversation, so that nothing is stored. */
+export function writeResponsesRequest(request: ChatRequest): string {
+  const { tools, system, reasoning, maxTokens } = request;
+  const reasons = isReasoningModel(request.model) || (reasoning && reasoning.kind !== "off");
+  return JSON.stringify({
+    model: request.model,
+    instructions: system.length === 0 ? undefined : system.map(({ text }) => text).join("\n\n"),
+    input: request.turns.flatMap(itemsOf),
+    ...(tools.length > 0 && {
+      tools: tools.map(({ name, description, schema: parameters, isStrict }) => {
+        // Strict by default here, which many schemas do not allow.
+        return { type: "function", name, description, parameters, strict: isStrict ?? false };
+      }),
+      tool_choice: request.toolChoice && toolChoice(request.toolChoice),
+      parallel_tool_calls: request.parallelTools,
+    }),
+    max_output_tokens: maxTokens === undefined ? undefined : Math.max(maxTokens, MIN_TOKENS),
+    temperature: sampling(request.temperature),
+    top_p: sampling(request.topP),
+    text: request.output && { format: textFormat(request.output) },
+    reasoning: reasoning && reasoningOf(reasoning),
+    include: reasons ? ["reasoning.encrypted_content"] : undefined,
+    user: userId(request.user, MAX_USER),
+    store: false,
+    stream: request.isStream ? true : undefined,
+  });
+}
+
+/** Minimum of `max_output_tokens`. */
+const MIN_TOKENS = 16;
+/** Maximum length of OpenAI's `user`. */
+const MAX_USER = 64;
+/** Maximum length of `call_id`. */
+const MAX_CALL_ID = 64;
+
+/** Omits the default, because models that reason refuse the field with any value. */
+function sampling(value: number | undefined): number | undefined {
+  return value === 1 ? undefined : value;
+}
+
+function itemsOf({ role, blocks }: Turn): readonly JsonObject[] {
+  return role === "assistant" ? blocks.flatMap(assistantItems) : userItems(blocks);
+}
+
+/** Places the results of tools first: they must directly follow the calls. */
+function userItems(blocks: readonly ContentBlock[]): readonly JsonObject[] {
+  const results = blocks.filter((block) => block.kind === "tool-result");
+  const others = blocks.filter((block) => block.kind !== "tool-result");
+  const [only] = others;
+  const isText = others.length === 1 && only?.kind === "text";
+  const content = isText ? only.text : others.flatMap(part);
+  return [...results.map(resultItem), ...(content.length === 0 ? [] : [{ role: "user", content }])];
+}
+
+function resultItem({ id, content, isError }: ToolResultBlock): JsonObject {
+  const texts = content.flatMap((block) => (block.kind === "text" ? [block.text] : []));
+  const isText = texts.length === content.length;
+  const mark = isError ? "Error: " : "";
+  const output = isText
+    ? mark + texts.join("\n")
+    : [...(isError ? [textPart(mark)] : []), ...content.flatMap(part)];
+  return { type: "function_call_output", call_id: callId(id), output };
+}
+
+function assistantItems(block: ContentBlock): readonly JsonObject[] {
+  switch (block.kind) {
+    case "text":
+      return block.text === "" ? [] : [{ role: "assistant", content: block.text }];
+    case "tool-call": {
+      const { id, name, input } = block;
+      return [{ type: "function_call", call_id: callId(id), name, arguments: input }];
+    }
+    case "reasoning":
+      return reasoningItems(block);
+    default:
+      return [];
+  }
+}
+
+function reasoningItems(block: ReasoningBlock): readonly JsonObject[] {
+  return encryptedReasoning(block).map(({ id, content }, index) => ({
+    type: "reasoning",
+    id,
+    summary: index === 0 && block.text !== "" ? [{ type: "summary_text", text: block.text }] : [],
+    encrypted_content: content,
+  }));
+}
+
+function callId(id: string): string {
+  return id.length > MAX_CALL_ID ? shortName(id) : id;
+}
+
+function part(block: ContentBlock): readonly JsonObject[] {
+  switch (block.kind) {
+    case "text":
+      return block.text === "" ? [] : [textPart(block.text)];
+    case "image":
+      return [
+        { type: "input_image", image_url: urlOf(block.source), detail: block.detail ?? "auto" },
+      ];
+    case "document": {
+      const { source, name } = block;
+      if (source.kind === "text") return [textPart(source.text)];
+      if (source.kind === "url") return [{ type: "input_file", file_url: source.url }];
+      const filename = name ?? "document.pdf";
+      return [{ type: "input_file", filename, file_data: urlOf(source) }];
+    }
+    default:
+      return [];
+  }
+}
+
+function urlOf(source: MediaSource): string {
+  if (source.kind === "base64") return dataUrl(source);
+  return source.kind === "url" ? source.url : "";
+}
+
+function textPart(text: string): JsonObject {
+  return { type: "input_text", text };
+}
+
+function toolChoice(choice: ToolChoice): unknown {
+  return choice.kind === "tool" ? { type: "function", name: choice.name } : choice.kind;
+}
+
+function textFormat(output: OutputFormat): JsonObject {
+  if (output.kind === "object") return { type: "json_object" };
+  const { name, description, schema, isStrict: strict } = output;
+  return { type: "json_schema", name, description, schema, strict };
+}
+
+/** A summary of the reasoning is only requested for clients that show it: OpenAI refuses it to some organizations. */
+function reasoningOf(reasoning: Reasoning): JsonObject {
+  if (reasoning.kind === "off") return { effort: "none" };
+  const effort = effortOf(reasoning);
+  return {
+    // The highest that OpenAI's documentation lists.
+    effort: effort === "max" ? "xhigh" : effort,
+    ...(reasoning.isShown === true && { summary: "auto" }),
+  };
+}
