@@ -87,3 +87,25 @@ async function mistakesOf(
 }
 
 const TOOL = { type: "function", function: { name: "f", parameters: { type: "object" } } };
+
+it("a choice of an API that changes nothing is a mistake", () => {
+  const text = `llm:
+  models:
+    - name: a
+      provider: anthropic
+      params: { api: responses, apiKey: "\${KEY}" }
+    - name: b
+      provider: openAI
+      params: { api: chat, apiKey: "\${KEY}" }
+`;
+  const { findings } = checkInput(["gateway.yaml"], memoryHost({ "gateway.yaml": text }), false);
+  expect(
+    findings.map(({ code, message, location: at }) => [code, at.line, at.column, message]),
+  ).toEqual([
+    [
+      ...["broken-rule", 5, 15],
+      '"api" requires a provider that has several APIs: openai, azureopenai or a known server',
+    ],
+    ["unknown-value", 8, 22, '"api" can\'t be "chat"'],
+  ]);
+});
