@@ -34,7 +34,7 @@ function fittedReasoning(
 ): Reasoning | undefined {
   if (style === "none" || style === "always") return undefined;
   if (reasoning.kind !== "effort" || efforts === undefined) return reasoning;
-  return { kind: "effort", effort: effortWithin(reasoning.effort, efforts) };
+  return { ...reasoning, effort: effortWithin(reasoning.effort, efforts) };
 }
 
 /** Returns the effort itself, or else the next lower one, or else the lowest. */
