@@ -51,7 +51,7 @@ describe("each request goes to an API of the server that takes it", () => {
 async function mistakesOf(
   server: string,
   from: string,
-  { tools, ...body }: { readonly tools?: number },
+  { tools, ...body }: { readonly model: string; readonly tools?: number },
   path: string,
 ): Promise<readonly string[]> {
   const [provider, api = "auto"] = server.split(", ");
