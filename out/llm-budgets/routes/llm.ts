@@ -12,6 +12,7 @@ import { notFound } from "gwc/runtime/http/refuse";
 import { byModel } from "gwc/runtime/llm/calls/by-model";
 import type { ChatService } from "gwc/runtime/llm/calls/chat-service";
 import { oneTarget } from "gwc/runtime/llm/calls/choose-target";
+import { fitModels } from "gwc/runtime/llm/calls/fit-model";
 import { nativeTarget } from "gwc/runtime/llm/calls/native-target";
 import { reasonsWithTools } from "gwc/runtime/llm/calls/reasons-with-tools";
 import { type LlmTarget, unasked } from "gwc/runtime/llm/calls/target";
@@ -169,6 +170,17 @@ const completionsModels = {
             path: "/v1/responses",
             client: completionsClient,
             format: responsesUpstream,
+            fitModel: fitModels(new Map([
+              [
+                "gpt-5",
+                {
+                  maxOutput: 128000,
+                  reasoning: "effort",
+                  takesSampling: false,
+                  efforts: ["minimal", "low", "medium", "high"],
+                },
+              ],
+            ])),
             dialect: { provider: "gpt-5" },
           }),
         },
@@ -180,6 +192,17 @@ const completionsModels = {
             path: "/v1/responses",
             client: completionsClient,
             format: responsesUpstream,
+            fitModel: fitModels(new Map([
+              [
+                "gpt-5",
+                {
+                  maxOutput: 128000,
+                  reasoning: "effort",
+                  takesSampling: false,
+                  efforts: ["minimal", "low", "medium", "high"],
+                },
+              ],
+            ])),
             dialect: { provider: "gpt-5" },
           }),
         },
@@ -201,6 +224,17 @@ const completionsModels = {
             path: "/v1/responses",
             client: completionsClient,
             format: responsesUpstream,
+            fitModel: fitModels(new Map([
+              [
+                "gpt-5-mini",
+                {
+                  maxOutput: 128000,
+                  reasoning: "effort",
+                  takesSampling: false,
+                  efforts: ["minimal", "low", "medium", "high"],
+                },
+              ],
+            ])),
             dialect: { provider: "gpt-5-mini" },
           }),
         },
@@ -212,6 +246,17 @@ const completionsModels = {
             path: "/v1/responses",
             client: completionsClient,
             format: responsesUpstream,
+            fitModel: fitModels(new Map([
+              [
+                "gpt-5-mini",
+                {
+                  maxOutput: 128000,
+                  reasoning: "effort",
+                  takesSampling: false,
+                  efforts: ["minimal", "low", "medium", "high"],
+                },
+              ],
+            ])),
             dialect: { provider: "gpt-5-mini" },
           }),
         },
@@ -332,6 +377,17 @@ const messagesModels = {
             path: "/v1/responses",
             client: messagesClient,
             format: responsesUpstream,
+            fitModel: fitModels(new Map([
+              [
+                "gpt-5",
+                {
+                  maxOutput: 128000,
+                  reasoning: "effort",
+                  takesSampling: false,
+                  efforts: ["minimal", "low", "medium", "high"],
+                },
+              ],
+            ])),
             dialect: { provider: "gpt-5" },
           }),
         },
@@ -341,6 +397,17 @@ const messagesModels = {
         path: "/v1/chat/completions",
         client: messagesClient,
         format: completionsUpstream,
+        fitModel: fitModels(new Map([
+          [
+            "gpt-5",
+            {
+              maxOutput: 128000,
+              reasoning: "effort",
+              takesSampling: false,
+              efforts: ["minimal", "low", "medium", "high"],
+            },
+          ],
+        ])),
         dialect: { provider: "gpt-5" },
       }),
     ),
@@ -355,6 +422,17 @@ const messagesModels = {
             path: "/v1/responses",
             client: messagesClient,
             format: responsesUpstream,
+            fitModel: fitModels(new Map([
+              [
+                "gpt-5-mini",
+                {
+                  maxOutput: 128000,
+                  reasoning: "effort",
+                  takesSampling: false,
+                  efforts: ["minimal", "low", "medium", "high"],
+                },
+              ],
+            ])),
             dialect: { provider: "gpt-5-mini" },
           }),
         },
@@ -364,6 +442,17 @@ const messagesModels = {
         path: "/v1/chat/completions",
         client: messagesClient,
         format: completionsUpstream,
+        fitModel: fitModels(new Map([
+          [
+            "gpt-5-mini",
+            {
+              maxOutput: 128000,
+              reasoning: "effort",
+              takesSampling: false,
+              efforts: ["minimal", "low", "medium", "high"],
+            },
+          ],
+        ])),
         dialect: { provider: "gpt-5-mini" },
       }),
     ),

@@ -7,6 +7,7 @@ import { byModel } from "gwc/runtime/llm/calls/by-model";
 import type { ChatService } from "gwc/runtime/llm/calls/chat-service";
 import { inGroups, oneTarget } from "gwc/runtime/llm/calls/choose-target";
 import { editBody } from "gwc/runtime/llm/calls/edit-body";
+import { fitModels } from "gwc/runtime/llm/calls/fit-model";
 import { modelPath } from "gwc/runtime/llm/calls/model-path";
 import { nativeTarget } from "gwc/runtime/llm/calls/native-target";
 import { reasonsWithTools } from "gwc/runtime/llm/calls/reasons-with-tools";
@@ -184,6 +185,10 @@ const completionsService: ChatService = {
         prepare: prepareCompletion,
         client: completionsClient,
         format: messagesUpstream,
+        fitModel: fitModels(new Map([
+          ["claude-sonnet-4-5", { maxOutput: 64000, reasoning: "budget", takesSampling: true }],
+          ["claude-haiku-4-5", { maxOutput: 64000, reasoning: "budget", takesSampling: true }],
+        ])),
         dialect: { provider: "claude" },
       }),
     ],
@@ -199,6 +204,26 @@ const completionsService: ChatService = {
               prepare: prepareCompletion,
               client: completionsClient,
               format: responsesUpstream,
+              fitModel: fitModels(new Map([
+                [
+                  "gpt-5",
+                  {
+                    maxOutput: 128000,
+                    reasoning: "effort",
+                    takesSampling: false,
+                    efforts: ["minimal", "low", "medium", "high"],
+                  },
+                ],
+                [
+                  "gpt-5-mini",
+                  {
+                    maxOutput: 128000,
+                    reasoning: "effort",
+                    takesSampling: false,
+                    efforts: ["minimal", "low", "medium", "high"],
+                  },
+                ],
+              ])),
               dialect: { provider: "gpt" },
             }),
           },
@@ -212,6 +237,26 @@ const completionsService: ChatService = {
               prepare: prepareCompletion,
               client: completionsClient,
               format: responsesUpstream,
+              fitModel: fitModels(new Map([
+                [
+                  "gpt-5",
+                  {
+                    maxOutput: 128000,
+                    reasoning: "effort",
+                    takesSampling: false,
+                    efforts: ["minimal", "low", "medium", "high"],
+                  },
+                ],
+                [
+                  "gpt-5-mini",
+                  {
+                    maxOutput: 128000,
+                    reasoning: "effort",
+                    takesSampling: false,
+                    efforts: ["minimal", "low", "medium", "high"],
+                  },
+                ],
+              ])),
               dialect: { provider: "gpt" },
             }),
           },
@@ -252,6 +297,10 @@ const responsesService: ResponsesService = {
         prepare: prepareResponse,
         client: responsesClient,
         format: messagesUpstream,
+        fitModel: fitModels(new Map([
+          ["claude-sonnet-4-5", { maxOutput: 64000, reasoning: "budget", takesSampling: true }],
+          ["claude-haiku-4-5", { maxOutput: 64000, reasoning: "budget", takesSampling: true }],
+        ])),
         dialect: { provider: "claude" },
       }),
     ],
@@ -273,6 +322,10 @@ const responsesService: ResponsesService = {
         prepare: prepareResponse,
         client: responsesClient,
         format: generateContentUpstream,
+        fitModel: fitModels(new Map([
+          ["gemini-2.5-pro", { maxOutput: 65536, reasoning: "always", takesSampling: true }],
+          ["gemini-2.5-flash", { maxOutput: 65536, reasoning: "always", takesSampling: true }],
+        ])),
         dialect: { provider: "gemini" },
       }),
     ],
@@ -310,6 +363,26 @@ const messagesService: ChatService = {
               prepare: prepareMessage,
               client: messagesClient,
               format: responsesUpstream,
+              fitModel: fitModels(new Map([
+                [
+                  "gpt-5",
+                  {
+                    maxOutput: 128000,
+                    reasoning: "effort",
+                    takesSampling: false,
+                    efforts: ["minimal", "low", "medium", "high"],
+                  },
+                ],
+                [
+                  "gpt-5-mini",
+                  {
+                    maxOutput: 128000,
+                    reasoning: "effort",
+                    takesSampling: false,
+                    efforts: ["minimal", "low", "medium", "high"],
+                  },
+                ],
+              ])),
               dialect: { provider: "gpt" },
             }),
           },
@@ -321,6 +394,26 @@ const messagesService: ChatService = {
           prepare: prepareMessage,
           client: messagesClient,
           format: completionsUpstream,
+          fitModel: fitModels(new Map([
+            [
+              "gpt-5",
+              {
+                maxOutput: 128000,
+                reasoning: "effort",
+                takesSampling: false,
+                efforts: ["minimal", "low", "medium", "high"],
+              },
+            ],
+            [
+              "gpt-5-mini",
+              {
+                maxOutput: 128000,
+                reasoning: "effort",
+                takesSampling: false,
+                efforts: ["minimal", "low", "medium", "high"],
+              },
+            ],
+          ])),
           dialect: { provider: "gpt" },
         }),
       ),
@@ -334,6 +427,10 @@ const messagesService: ChatService = {
         prepare: prepareMessage,
         client: messagesClient,
         format: generateContentUpstream,
+        fitModel: fitModels(new Map([
+          ["gemini-2.5-pro", { maxOutput: 65536, reasoning: "always", takesSampling: true }],
+          ["gemini-2.5-flash", { maxOutput: 65536, reasoning: "always", takesSampling: true }],
+        ])),
         dialect: { provider: "gemini" },
       }),
     ],
