@@ -49,7 +49,7 @@ function excludedFields(
     sentFor(client, format, { ...before, ...(isObject(body) && body), ...behind, model });
   const found = new Map<string, boolean>();
   for (const { path: field, withField, without } of fields) {
-    if (OF_HOSTED_TOOLS.test(field)) continue;
+    if (name === "responses" && OF_HOSTED_TOOLS.test(field)) continue;
     const sent = given(without);
     // The other members are refused.
     if (sent === undefined) continue;
@@ -117,7 +117,7 @@ const hints: LeftOut = {
     context_management: "all",
     "context_management[].compact_threshold": "all",
     "input[].encrypted_content": "all",
-    "input[].id": "OpenAI Anthropic Bedrock",
+    "input[].id": "all",
     "input[].phase": "all",
     "input[].status": "all",
     max_tool_calls: "all",
@@ -135,6 +135,7 @@ const hints: LeftOut = {
     "text.verbosity": "all",
     "input[].tools[].defer_loading": "all",
     "input[].tools[].tools[].defer_loading": "all",
+    "input[].tools[].tools[].strict": "Gemini",
     "tools[].defer_loading": "all",
     "tools[].tools[].defer_loading": "all",
     user: "Bedrock Gemini",
@@ -166,6 +167,7 @@ const misplacedFieldHints: LeftOut = {
   responses: {
     include: "all",
     "input[].content": "all",
+    "input[].tools[].tools[].parameters": "Gemini",
     "input[].type": "all",
     model: "all",
     parallel_tool_calls: "all",
