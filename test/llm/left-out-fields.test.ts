@@ -138,6 +138,7 @@ const hints: LeftOut = {
     "input[].tools[].tools[].strict": "Gemini",
     "tools[].defer_loading": "all",
     "tools[].tools[].defer_loading": "all",
+    "tools[].tools[].strict": "Gemini",
     user: "Bedrock Gemini",
   },
 };
@@ -168,6 +169,7 @@ const misplacedFieldHints: LeftOut = {
     include: "all",
     "input[].content": "all",
     "input[].tools[].tools[].parameters": "Gemini",
+    "tools[].tools[].parameters": "Gemini",
     "input[].type": "all",
     model: "all",
     parallel_tool_calls: "all",
