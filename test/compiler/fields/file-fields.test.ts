@@ -55,9 +55,7 @@ function isMisplaced({ path }: SchemaField): boolean {
   return told.some(([part]) => path.join(".").includes(part));
 }
 
-const everywhere = leavesOf(schema).filter(
-  ({ path }) => !LIKE_CREDENTIALS.test(path.join(".")),
-);
+const everywhere = leavesOf(schema).filter(({ path }) => !LIKE_CREDENTIALS.test(path.join(".")));
 const misplaced = everywhere
   .filter(isMisplaced)
   .map(({ path }) => placed(schema, {}, path, null, known));
