@@ -25,7 +25,7 @@ export const explain: Command = {
     "  a policy, backend, field or section (matches.path, GatewayPolicy.spec.traffic)\n" +
     "  the code of a diagnostic, which its message has in brackets\n" +
     "  guide [NAME]                 a guide; without NAME, the list of guides\n" +
-    "  model [NAME]                 limits, traits and prices of a model; without NAME, the list of models\n" +
+    "  model [NAME]                 limits, traits, prices of a model, or all models\n" +
     "  route NAMESPACE/NAME [RULE]  the effective policies of a route\n" +
     "  GET https://host/path        the route of a request and its policies\n" +
     "  FILE:LINE                    the source of a line of generated code\n" +
