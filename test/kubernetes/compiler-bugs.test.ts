@@ -28,7 +28,7 @@ it("a backend that lacks what its unbuilt fields would replace closes its own ro
   const upstream = await startScripted((response) => response.end("served"));
   const [host, port] = upstream.host.split(":");
   const auth =
-    "{oauthTokenExchange: {url: 'https://login.example.com/token', clientAuth: {clientId: c, method: PrivateKeyJwt, privateKeyJwt: {alg: ES256}}}}";
+    "{oauthTokenExchange: {url: 'https://login.example.com/token', subjectToken: {source: {queryParameter: {name: token}}}}}";
   const backend = (name: string, policies: string) =>
     `{apiVersion: gwc.dev/v1alpha1, kind: GatewayBackend, metadata: {name: ${name}}, spec: {static: {host: ${host}, port: ${port}}${policies}}}`;
   const reference = (name: string) => `[{group: gwc.dev, kind: GatewayBackend, name: ${name}}]`;
@@ -40,8 +40,7 @@ it("a backend that lacks what its unbuilt fields would replace closes its own ro
     route("wrong", reference("wrong")),
   ].join("\n---\n");
   expect(complaints(checkManifests(text)).map((line) => line.slice(0, 32))).toEqual([
-    '5 not-built-yet: "privateKeyJwt"',
-    '5 not-built-yet: "PrivateKeyJwt"',
+    '5 not-built-yet: "queryParameter',
   ]);
   const gateway = await startIsolated(text);
   const ask = async (path: string) => (await send(`${gateway.url}${path}`, "GET")).status;

@@ -180,7 +180,12 @@ it("structured output is requested by its schema", async () => {
     outputConfig: {
       textFormat: {
         type: "json_schema",
-        structure: { jsonSchema: { name: "out", schema: JSON.stringify(schema) } },
+        structure: {
+          jsonSchema: {
+            name: "out",
+            schema: JSON.stringify({ ...schema, additionalProperties: false }),
+          },
+        },
       },
     },
   } satisfies ConverseBody);

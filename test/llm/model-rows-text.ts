@@ -118,7 +118,9 @@ const EFFORTS = ["minimal", "low", "medium", "high", "xhigh", "max"];
 function reasoningOf({ provider, shortName, capabilities }: ModelConfig): string {
   const { supportsReasoning, supportsReasoningEffort, supportsAdaptiveThinking } = capabilities;
   if (!supportsReasoning) return "none";
-  if (!supportsReasoningEffort) return provider === "anthropic" ? "budget" : "always";
+  // Google's guide to thinking: models of Gemini 2.5 take budgets.
+  const takesBudget = provider === "anthropic" || /^gemini-2\.5-/.test(shortName);
+  if (!supportsReasoningEffort) return takesBudget ? "budget" : "always";
   if (provider === "anthropic" && !supportsAdaptiveThinking) return "budget";
   const most = capabilities.maxReasoningEffort ?? capabilities.reasoningEffort;
   // Only the first version of GPT-5 has the lowest effort.

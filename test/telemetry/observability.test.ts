@@ -1,5 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import path from "node:path";
+import { text } from "node:stream/consumers";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { beforeAll, expect, it } from "vitest";
@@ -25,6 +27,24 @@ let upstream: string;
 /** `host:port` without a server. */
 let away: string;
 
+/** Responds as an MCP server whose only tool has no schema. */
+async function answerMcp(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const body = await text(request);
+  const { id, method } = body === "" ? {} : JSON.parse(body);
+  const capabilities = { tools: {} };
+  const serverInfo = { name: "malformed", version: "1" };
+  const results: Readonly<Record<string, object>> = {
+    initialize: { protocolVersion: "2025-06-18", capabilities, serverInfo },
+    "tools/list": { tools: [{ name: "no-schema" }] },
+  };
+  const result = results[method];
+  if (result === undefined) response.writeHead(202).end();
+  else {
+    response.setHeader("content-type", "application/json");
+    response.end(JSON.stringify({ jsonrpc: "2.0", id, result }));
+  }
+}
+
 beforeAll(async () => {
   folder = temporaryFolder();
   makeCertificate(folder, "own");
@@ -33,6 +53,8 @@ beforeAll(async () => {
     if (request.url === "/deny") response.statusCode = 403;
     response.end("data: x\n\n");
   });
+  const malformed = await startUpstream(answerMcp);
+  const refused = await freePort();
   away = `127.0.0.1:${await freePort()}`;
   const port = await freePort();
   const asked = (url: string) => ({
@@ -83,6 +105,21 @@ beforeAll(async () => {
                   },
                 ],
               },
+              {
+                name: "broken",
+                matches: [{ path: { exact: "/broken" } }],
+                backends: [
+                  {
+                    mcp: {
+                      failureMode: "failOpen",
+                      targets: [
+                        { name: "malformed", mcp: { host: `${malformed}/mcp` } },
+                        { name: "away", mcp: { host: `http://127.0.0.1:${refused}/mcp` } },
+                      ],
+                    },
+                  },
+                ],
+              },
             ],
           },
         ],
@@ -116,13 +153,18 @@ beforeAll(async () => {
   const ask = async (at: string) => (await fetch(`http://127.0.0.1:${port}${at}`)).text();
   for (const at of ["/stream", "/asked", "/denied", "/limited", "/limited", "/away", "/none"])
     await ask(at);
-  const client = new Client({ name: "test", version: "1" });
-  await client.connect(
+  const connected = async (at: string) => {
+    const client = new Client({ name: "test", version: "1" });
+    const address = new URL(`http://127.0.0.1:${port}${at}`);
     // The SDK's type declares an optional sessionId, which exactOptionalPropertyTypes rejects.
-    new StreamableHTTPClientTransport(new URL(`http://127.0.0.1:${port}/mcp`)) as Parameters<
-      typeof client.connect
-    >[0],
-  );
+    type Transport = Parameters<typeof client.connect>[0];
+    await client.connect(new StreamableHTTPClientTransport(address) as Transport);
+    return client;
+  };
+  const merged = await connected("/broken");
+  expect((await merged.listTools()).tools).toEqual([]);
+  await merged.close();
+  const client = await connected("/mcp");
   await client.callTool({ name: "echo", arguments: { message: "hello" } });
   await client.callTool({ name: "get-sum", arguments: { a: "no number" } }).catch(() => {});
   await client.callTool({ name: "get-env" }).catch(() => {});

@@ -38,9 +38,9 @@ deepseek deepseek-reasoner 163840 65536 text always sampling retired 0.135/0.55/
 deepseek deepseek-v4-flash 1048576 393216 text effort:low,high,max sampling superseded 0.22/0.66/0.007/
 deepseek deepseek-v4-flash-vision-exp 1048576 393216 text,image none sampling superseded 0.22/0.66/0.007/
 deepseek deepseek-v4-pro 1048576 393216 text effort:high,max sampling current 0.66/1.98/0.022/
-gcp.gemini gemini-2.5-flash 1048576 65536 text,image,pdf,audio always sampling superseded 0.3/2.5/0.03/
-gcp.gemini gemini-2.5-flash-lite-preview 65536 32768 text,image,pdf,audio always sampling retired 0.1/0.4/0.01/
-gcp.gemini gemini-2.5-pro 1048576 65536 text,image,pdf,audio always sampling superseded 1.25/10/0.125/ 200000 2.5/15/0.25/
+gcp.gemini gemini-2.5-flash 1048576 65536 text,image,pdf,audio budget sampling superseded 0.3/2.5/0.03/
+gcp.gemini gemini-2.5-flash-lite-preview 65536 32768 text,image,pdf,audio budget sampling retired 0.1/0.4/0.01/
+gcp.gemini gemini-2.5-pro 1048576 65536 text,image,pdf,audio budget sampling superseded 1.25/10/0.125/ 200000 2.5/15/0.25/
 gcp.gemini gemini-3-flash-preview 1048576 65536 text,image,pdf,audio effort:low,medium,high sampling retired 0.5/3/0.05/
 gcp.gemini gemini-3-pro-preview 1048576 65536 text,image,pdf,audio effort:low,medium,high sampling retired 2/12/0.2/ 200000 4/18/0.4/
 gcp.gemini gemini-3.1-flash-lite 1048576 65536 text,image,pdf,audio effort:low sampling superseded 0.25/1.5/0.025/

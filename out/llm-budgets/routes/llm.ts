@@ -170,7 +170,7 @@ const completionsModels = {
             path: "/v1/responses",
             client: completionsClient,
             format: responsesUpstream,
-            fitModel: fitModels(new Map([
+            fitModel: fitModels([
               [
                 "gpt-5",
                 {
@@ -180,7 +180,7 @@ const completionsModels = {
                   efforts: ["minimal", "low", "medium", "high"],
                 },
               ],
-            ])),
+            ]),
             dialect: { provider: "gpt-5" },
           }),
         },
@@ -192,7 +192,7 @@ const completionsModels = {
             path: "/v1/responses",
             client: completionsClient,
             format: responsesUpstream,
-            fitModel: fitModels(new Map([
+            fitModel: fitModels([
               [
                 "gpt-5",
                 {
@@ -202,7 +202,7 @@ const completionsModels = {
                   efforts: ["minimal", "low", "medium", "high"],
                 },
               ],
-            ])),
+            ]),
             dialect: { provider: "gpt-5" },
           }),
         },
@@ -224,7 +224,7 @@ const completionsModels = {
             path: "/v1/responses",
             client: completionsClient,
             format: responsesUpstream,
-            fitModel: fitModels(new Map([
+            fitModel: fitModels([
               [
                 "gpt-5-mini",
                 {
@@ -234,7 +234,7 @@ const completionsModels = {
                   efforts: ["minimal", "low", "medium", "high"],
                 },
               ],
-            ])),
+            ]),
             dialect: { provider: "gpt-5-mini" },
           }),
         },
@@ -246,7 +246,7 @@ const completionsModels = {
             path: "/v1/responses",
             client: completionsClient,
             format: responsesUpstream,
-            fitModel: fitModels(new Map([
+            fitModel: fitModels([
               [
                 "gpt-5-mini",
                 {
@@ -256,7 +256,7 @@ const completionsModels = {
                   efforts: ["minimal", "low", "medium", "high"],
                 },
               ],
-            ])),
+            ]),
             dialect: { provider: "gpt-5-mini" },
           }),
         },
@@ -377,7 +377,7 @@ const messagesModels = {
             path: "/v1/responses",
             client: messagesClient,
             format: responsesUpstream,
-            fitModel: fitModels(new Map([
+            fitModel: fitModels([
               [
                 "gpt-5",
                 {
@@ -387,7 +387,7 @@ const messagesModels = {
                   efforts: ["minimal", "low", "medium", "high"],
                 },
               ],
-            ])),
+            ]),
             dialect: { provider: "gpt-5" },
           }),
         },
@@ -397,7 +397,7 @@ const messagesModels = {
         path: "/v1/chat/completions",
         client: messagesClient,
         format: completionsUpstream,
-        fitModel: fitModels(new Map([
+        fitModel: fitModels([
           [
             "gpt-5",
             {
@@ -407,7 +407,7 @@ const messagesModels = {
               efforts: ["minimal", "low", "medium", "high"],
             },
           ],
-        ])),
+        ]),
         dialect: { provider: "gpt-5" },
       }),
     ),
@@ -422,7 +422,7 @@ const messagesModels = {
             path: "/v1/responses",
             client: messagesClient,
             format: responsesUpstream,
-            fitModel: fitModels(new Map([
+            fitModel: fitModels([
               [
                 "gpt-5-mini",
                 {
@@ -432,7 +432,7 @@ const messagesModels = {
                   efforts: ["minimal", "low", "medium", "high"],
                 },
               ],
-            ])),
+            ]),
             dialect: { provider: "gpt-5-mini" },
           }),
         },
@@ -442,7 +442,7 @@ const messagesModels = {
         path: "/v1/chat/completions",
         client: messagesClient,
         format: completionsUpstream,
-        fitModel: fitModels(new Map([
+        fitModel: fitModels([
           [
             "gpt-5-mini",
             {
@@ -452,7 +452,7 @@ const messagesModels = {
               efforts: ["minimal", "low", "medium", "high"],
             },
           ],
-        ])),
+        ]),
         dialect: { provider: "gpt-5-mini" },
       }),
     ),

@@ -107,9 +107,9 @@ const completionsModels = {
       path: "/v1/messages",
       client: completionsClient,
       format: messagesUpstream,
-      fitModel: fitModels(new Map([
+      fitModel: fitModels([
         ["claude-haiku-4-5", { maxOutput: 64000, reasoning: "budget", takesSampling: true }],
-      ])),
+      ]),
       dialect: { provider: "fast" },
     }),
   ),
@@ -217,9 +217,9 @@ const responsesModels = {
       path: "/v1/messages",
       client: responsesClient,
       format: messagesUpstream,
-      fitModel: fitModels(new Map([
+      fitModel: fitModels([
         ["claude-haiku-4-5", { maxOutput: 64000, reasoning: "budget", takesSampling: true }],
-      ])),
+      ]),
       dialect: { provider: "fast" },
     }),
   ),

@@ -185,10 +185,10 @@ const completionsService: ChatService = {
         prepare: prepareCompletion,
         client: completionsClient,
         format: messagesUpstream,
-        fitModel: fitModels(new Map([
+        fitModel: fitModels([
           ["claude-sonnet-4-5", { maxOutput: 64000, reasoning: "budget", takesSampling: true }],
           ["claude-haiku-4-5", { maxOutput: 64000, reasoning: "budget", takesSampling: true }],
-        ])),
+        ]),
         dialect: { provider: "claude" },
       }),
     ],
@@ -204,7 +204,7 @@ const completionsService: ChatService = {
               prepare: prepareCompletion,
               client: completionsClient,
               format: responsesUpstream,
-              fitModel: fitModels(new Map([
+              fitModel: fitModels([
                 [
                   "gpt-5",
                   {
@@ -223,7 +223,7 @@ const completionsService: ChatService = {
                     efforts: ["minimal", "low", "medium", "high"],
                   },
                 ],
-              ])),
+              ]),
               dialect: { provider: "gpt" },
             }),
           },
@@ -237,7 +237,7 @@ const completionsService: ChatService = {
               prepare: prepareCompletion,
               client: completionsClient,
               format: responsesUpstream,
-              fitModel: fitModels(new Map([
+              fitModel: fitModels([
                 [
                   "gpt-5",
                   {
@@ -256,7 +256,7 @@ const completionsService: ChatService = {
                     efforts: ["minimal", "low", "medium", "high"],
                   },
                 ],
-              ])),
+              ]),
               dialect: { provider: "gpt" },
             }),
           },
@@ -297,10 +297,10 @@ const responsesService: ResponsesService = {
         prepare: prepareResponse,
         client: responsesClient,
         format: messagesUpstream,
-        fitModel: fitModels(new Map([
+        fitModel: fitModels([
           ["claude-sonnet-4-5", { maxOutput: 64000, reasoning: "budget", takesSampling: true }],
           ["claude-haiku-4-5", { maxOutput: 64000, reasoning: "budget", takesSampling: true }],
-        ])),
+        ]),
         dialect: { provider: "claude" },
       }),
     ],
@@ -322,10 +322,10 @@ const responsesService: ResponsesService = {
         prepare: prepareResponse,
         client: responsesClient,
         format: generateContentUpstream,
-        fitModel: fitModels(new Map([
-          ["gemini-2.5-pro", { maxOutput: 65536, reasoning: "always", takesSampling: true }],
-          ["gemini-2.5-flash", { maxOutput: 65536, reasoning: "always", takesSampling: true }],
-        ])),
+        fitModel: fitModels([
+          ["gemini-2.5-pro", { maxOutput: 65536, reasoning: "budget", takesSampling: true }],
+          ["gemini-2.5-flash", { maxOutput: 65536, reasoning: "budget", takesSampling: true }],
+        ]),
         dialect: { provider: "gemini" },
       }),
     ],
@@ -363,7 +363,7 @@ const messagesService: ChatService = {
               prepare: prepareMessage,
               client: messagesClient,
               format: responsesUpstream,
-              fitModel: fitModels(new Map([
+              fitModel: fitModels([
                 [
                   "gpt-5",
                   {
@@ -382,7 +382,7 @@ const messagesService: ChatService = {
                     efforts: ["minimal", "low", "medium", "high"],
                   },
                 ],
-              ])),
+              ]),
               dialect: { provider: "gpt" },
             }),
           },
@@ -394,7 +394,7 @@ const messagesService: ChatService = {
           prepare: prepareMessage,
           client: messagesClient,
           format: completionsUpstream,
-          fitModel: fitModels(new Map([
+          fitModel: fitModels([
             [
               "gpt-5",
               {
@@ -413,7 +413,7 @@ const messagesService: ChatService = {
                 efforts: ["minimal", "low", "medium", "high"],
               },
             ],
-          ])),
+          ]),
           dialect: { provider: "gpt" },
         }),
       ),
@@ -427,10 +427,10 @@ const messagesService: ChatService = {
         prepare: prepareMessage,
         client: messagesClient,
         format: generateContentUpstream,
-        fitModel: fitModels(new Map([
-          ["gemini-2.5-pro", { maxOutput: 65536, reasoning: "always", takesSampling: true }],
-          ["gemini-2.5-flash", { maxOutput: 65536, reasoning: "always", takesSampling: true }],
-        ])),
+        fitModel: fitModels([
+          ["gemini-2.5-pro", { maxOutput: 65536, reasoning: "budget", takesSampling: true }],
+          ["gemini-2.5-flash", { maxOutput: 65536, reasoning: "budget", takesSampling: true }],
+        ]),
         dialect: { provider: "gemini" },
       }),
     ],

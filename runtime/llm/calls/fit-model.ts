@@ -3,8 +3,9 @@ import type { ChatRequest, Effort, ModelTraits, Reasoning } from "../chat/reques
 /** Changes a request so that its model takes it. */
 export type FitRequest = (request: ChatRequest) => ChatRequest;
 
-/** Returns the function that fits requests to known models; requests for other models are unchanged. */
-export function fitModels(models: ReadonlyMap<string, ModelTraits>): FitRequest {
+/** Returns the function that fits requests to known models, by name; requests for other models are unchanged. */
+export function fitModels(known: readonly (readonly [string, ModelTraits])[]): FitRequest {
+  const models = new Map(known);
   return (request) => {
     const traits = models.get(request.model);
     return traits === undefined ? request : fitted(request, traits);

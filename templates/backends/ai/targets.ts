@@ -121,7 +121,7 @@ function fitCode({ traits = {}, modelName }: ProviderNode): Code | undefined {
     ],
   );
   if (rows.length === 0) return undefined;
-  return code`${imported(`${CALLS}/fit-model`, "fitModels")}(new Map(${literal(rows)}))`;
+  return code`${imported(`${CALLS}/fit-model`, "fitModels")}(${literal(rows)})`;
 }
 
 function dialectSettings({

@@ -29,6 +29,7 @@ const VARIABLES: Readonly<Record<string, string>> = {
   apiKey: "ApiKeyVariable",
   basicAuth: "BasicAuthVariable",
   extauthz: "PolicyVariable",
+  custom: "PolicyVariable",
   extproc: "PolicyVariable",
   metadata: "PolicyVariable",
   mcp: "McpVariables",

@@ -108,6 +108,7 @@ function manifests(fields: readonly FieldCase[], levels: readonly [LevelCase, Le
 /** Complaints that these configurations deserve: they say everything at once, and much of it to an MCP server. */
 const EXPECTED = [
   "not-built-yet",
+  "preflight-refuses-credential",
   "policy-without-effect",
   "misplaced-field",
   "two-token-checks",
