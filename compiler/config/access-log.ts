@@ -46,6 +46,7 @@ export const OTHER_FIELDS: readonly string[] = [
   ...["gen_ai.response.id", "gen_ai.response.finish_reasons", "error.type"],
   ...["gen_ai.usage.cache_read.input_tokens", "gen_ai.usage.cache_creation.input_tokens"],
   ...["gen_ai.usage.reasoning.output_tokens", "llm.cost"],
+  ...["llm.dropped", "llm.warning", "custom.policy"],
   ...["request.id", "retry.attempt", "error", "bytes.received", "bytes.sent"],
   ...["rule", "limit", "extAuthz.duration", "remoteRateLimit.duration", "extProc.duration"],
   ...["promptGuard.duration", "guard.request", "guard.request.matches", "guard.response"],

@@ -1,4 +1,4 @@
-import type { RequestObserver } from "../../runtime/gateway/gateway.ts";
+import type { RequestObserver } from "../../runtime/gateway/gateway-output.ts";
 import type { Exchange } from "../../runtime/http/exchange.ts";
 
 /** A client's request, in flight or over. Never contains a query, a body or a header, because they may hold credentials. */

@@ -12,10 +12,20 @@ import { isLevelEnabled } from "../telemetry/logs/log-level.ts";
 import type { LogWriter } from "../telemetry/logs/log-writer.ts";
 import { ProcessLog } from "../telemetry/logs/process-log.ts";
 import type { ExportQueue } from "../telemetry/otlp/export-queue.ts";
+import { RequestMetrics } from "../telemetry/request-metrics.ts";
+import type { Tracing } from "../telemetry/traces/tracing.ts";
 import type { FailedHandshake } from "../tls/handshakes.ts";
 import type { Gateway } from "./definition.ts";
 import type { ProcessSettings } from "./environment.ts";
 import type { LiveContext } from "./live-context.ts";
+import type { PortContext } from "./port.ts";
+
+/** Observes every request, in addition to metrics and logs. */
+export interface RequestObserver {
+  began(exchange: Exchange): void;
+  /** `status` is `undefined` if the client left without a response; `duration` is in milliseconds. */
+  ended(exchange: Exchange, status: number | undefined, duration: number): void;
+}
 
 /** Milliseconds in which the remaining data is sent to collectors when the process ends. */
 const FLUSH_TIME = 3 * SECOND;
@@ -30,6 +40,7 @@ export class GatewayOutput {
   log: ProcessLog;
   /** `undefined` without an audit log. */
   audit: AuditLog | undefined;
+  readonly #requests: RequestMetrics;
   readonly #deniedConnections: Sample;
   readonly #refusedConnections: Sample;
   /** Times of the next warnings about closed connections, in milliseconds of the monotonic clock. */
@@ -48,6 +59,7 @@ export class GatewayOutput {
     this.writer = writer;
     this.#metrics = metrics;
     this.#context = context;
+    this.#requests = metrics.part(RequestMetrics);
     this.#deniedConnections = metrics.counter(connectionsDenied);
     this.#refusedConnections = metrics.counter(connectionsRefused);
     this.log = this.#openLog(settings);
@@ -65,11 +77,29 @@ export class GatewayOutput {
     this.log = this.#openLog(settings);
   }
 
-  /** Records the end of a request. */
-  ended(exchange: Exchange, status: number | undefined, duration: number): void {
-    this.#labelled?.ended(exchange, status);
-    this.#accessLog?.request(exchange, status, duration);
-    this.audit?.request(exchange, status);
+  /** Returns what a port calls at the begin and the end of each request. */
+  ofRequests(
+    { requestId, captureBodies }: Gateway,
+    tracer: ReturnType<Tracing["open"]> | undefined,
+    observer: RequestObserver | undefined,
+  ): Pick<PortContext, "exchangeBegan" | "exchangeEnded"> {
+    return {
+      exchangeBegan: (exchange) => {
+        this.#requests.began();
+        requestId?.(exchange);
+        captureBodies?.(exchange);
+        tracer?.begin(exchange);
+        observer?.began(exchange);
+      },
+      exchangeEnded: (exchange, status, duration) => {
+        this.#requests.ended(exchange, status, duration);
+        this.#labelled?.ended(exchange, status);
+        this.#accessLog?.request(exchange, status, duration);
+        this.audit?.request(exchange, status);
+        exchange.trace?.end(status, duration);
+        observer?.ended(exchange, status, duration);
+      },
+    };
   }
 
   /** Records that a rule or a policy closed a connection. */

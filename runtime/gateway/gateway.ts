@@ -1,5 +1,4 @@
 import type { Handover } from "../http/engine/handover/handover.ts";
-import type { Exchange } from "../http/exchange.ts";
 import type { MeshMembership } from "../mesh/mesh-membership.ts";
 import { Metrics } from "../metrics/metrics.ts";
 import type { SharedThreads } from "../process/gateway-context.ts";
@@ -11,12 +10,11 @@ import type { AdminRequest, AuditLog } from "../telemetry/logs/audit-log.ts";
 import { isLevelEnabled } from "../telemetry/logs/log-level.ts";
 import { LogWriter } from "../telemetry/logs/log-writer.ts";
 import { ProcessLog } from "../telemetry/logs/process-log.ts";
-import { RequestMetrics } from "../telemetry/request-metrics.ts";
 import type { BuildInfo } from "./build-info.ts";
 import type { Gateway } from "./definition.ts";
 import { drain } from "./drain.ts";
 import { checkStateDir, type ProcessSettings, processSettings } from "./environment.ts";
-import { GatewayOutput } from "./gateway-output.ts";
+import { GatewayOutput, type RequestObserver } from "./gateway-output.ts";
 import { addressText, type Endpoint, Listeners, type OpenPort, portEndpoint } from "./listeners.ts";
 import { LiveContext } from "./live-context.ts";
 import type { PortContext } from "./port.ts";
@@ -48,13 +46,6 @@ export interface RunningGateway {
   logged(): Promise<void>;
   /** Shuts the service down as SIGTERM does; resolves when it has ended. */
   close(): Promise<void>;
-}
-
-/** Observes every request, in addition to metrics and logs. */
-export interface RequestObserver {
-  began(exchange: Exchange): void;
-  /** `status` is `undefined` if the client left without a response; `duration` is in milliseconds. */
-  ended(exchange: Exchange, status: number | undefined, duration: number): void;
 }
 
 /** Addresses, build and observer of a gateway. */
@@ -117,7 +108,6 @@ class Running implements RunningGateway {
   /** Created for the first definition with a mesh. */
   #mesh: MeshMembership | undefined;
   #build: BuildInfo;
-  readonly #requests = this.metrics.part(RequestMetrics);
   readonly #process = new ProcessMetrics(this.metrics, () => ({
     name: this.#definition.name,
     thread: String(this.#worker?.index ?? "main"),
@@ -312,21 +302,14 @@ class Running implements RunningGateway {
   }
 
   #portContext(definition: Gateway, { logFormat, logLevels }: ProcessSettings): PortContext {
-    const { connections, name, requestId, captureBodies, tracing } = definition;
+    const { connections, name, tracing } = definition;
     const tracer = tracing?.open({ name, gateway: this.#context, pending: this.#output.exports });
     return {
       connections,
       metrics: this.metrics,
       writer: this.#output.writer,
       logFormat: isLevelEnabled(logLevels.request, "info") ? logFormat : undefined,
-      exchangeBegan: (exchange) => {
-        this.#requests.began();
-        requestId?.(exchange);
-        captureBodies?.(exchange);
-        tracer?.begin(exchange);
-        this.#observer?.began(exchange);
-      },
-      exchangeEnded: (exchange, status, duration) => this.#ended(exchange, status, duration),
+      ...this.#output.ofRequests(definition, tracer, this.#observer),
       auditConnection: (connection) => this.#output.audit?.connection(connection),
       refused: () => this.#output.refused(connections),
       denied: (rule, client) => this.#output.denied(rule, client),
@@ -353,12 +336,5 @@ class Running implements RunningGateway {
       context: this.#context,
       isReady: () => this.isReady,
     });
-  }
-
-  #ended(exchange: Exchange, status: number | undefined, duration: number): void {
-    this.#requests.ended(exchange, status, duration);
-    this.#output.ended(exchange, status, duration);
-    exchange.trace?.end(status, duration);
-    this.#observer?.ended(exchange, status, duration);
   }
 }

@@ -49,8 +49,8 @@ it("building elsewhere changes no byte of the output", async () => {
 
 it("a new rule is a diff of two lines", async () => {
   const changed = yaml.replace(
-    /( {14}authorization:\n {16}rules:\n(?: {18}.*\n)+)/,
-    '$1                  - require: request.path != "/x"\n',
+    /( {6}authorization:\n {8}rules:\n(?: {10}.*\n)+)/,
+    '$1          - require: request.path != "/x"\n',
   );
   const [before, after] = [await outputOf(yaml), await outputOf(changed)];
   const lines = (text: string | undefined): string[] => (text ?? "").split("\n");
@@ -60,7 +60,7 @@ it("a new rule is a diff of two lines", async () => {
 });
 
 it("a removed policy takes its constant, its lines and its import along", async () => {
-  const withoutCors = yaml.replace(/ {12}policies:\n {14}cors:\n(?: {16}.*\n)*/, "");
+  const withoutCors = yaml.replace(/ {4}policies:\n {6}cors:\n(?: {8}.*\n)*/, "");
   const { "routes/site.ts": text = "" } = await outputOf(withoutCors);
   expect(text).not.toMatch(/cors/i);
   expect(text).toContain("return forward(exchange, upstream);");

@@ -164,10 +164,10 @@ function signedTokenCode({ signer, claims, lifetime, target }: SignedTokenNode):
 const SIGNED = "gwc/runtime/auth/signed-jwt";
 
 function signerSettings({ key, algorithm, keyId }: SignedTokenNode["signer"]) {
-  const [open, from] = isText(key)
+  const [load, from] = isText(key)
     ? (["signingKey", literal(key)] as const)
     : (["signingKeyFile", filePath(key)] as const);
-  return { key: code`${imported(SIGNED, open)}(${from}, ${literal(algorithm)})`, algorithm, keyId };
+  return { key: code`${imported(SIGNED, load)}(${from}, ${literal(algorithm)})`, algorithm, keyId };
 }
 
 /** Writes the secret of a client; changes of a file are reloaded. */
