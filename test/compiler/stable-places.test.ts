@@ -33,11 +33,11 @@ const example = (name: string, file: string): string =>
 
 describe("a route of a file", () => {
   const config = parse(example("traffic", "gateway.yaml"));
-  const routes: readonly Route[] = config.binds[0].listeners[0].routes;
+  const routes: readonly Route[] = config.routes;
   const files = { "admins.htpasswd": example("traffic", "admins.htpasswd") };
   const build = (own: readonly Route[]) => {
     const copy = structuredClone(config);
-    copy.binds[0].listeners[0].routes = own;
+    copy.routes = own;
     return built(stringify(copy), files);
   };
   const added = {
@@ -75,9 +75,11 @@ describe("a route of a file", () => {
   });
 
   it("changes no other module when a listener comes before its own", async () => {
+    const own = routes.map((route) => ({ ...route, gateways: "default/shop" }));
     const copy = structuredClone(config);
-    copy.binds[0].listeners.unshift({ hostname: "other.example.com", routes: [added] });
-    const changed = changes(await build(routes), await built(stringify(copy), files));
+    copy.gateways.default.listeners.unshift({ name: "other", hostname: "other.example.com" });
+    copy.routes = [{ ...added, gateways: "default/other" }, ...own];
+    const changed = changes(await build(own), await built(stringify(copy), files));
     expect(changed).toEqual(["main.ts", "manifest.json", "routes/status.ts"]);
   });
 });

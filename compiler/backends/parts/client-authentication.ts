@@ -117,6 +117,7 @@ export function clientAuthSchema() {
         },
       ],
       description: "Client credentials of the gateway at the authorization server.",
+      examples: [{ clientId: "gateway", clientSecret: "${CLIENT_SECRET}" }],
     },
   );
 }

@@ -558,10 +558,14 @@ export const known: KnownValues = {
   "oauthTokenExchange.requestedTokenType": ["urn:aa", "urn:bb"],
   clientAuth: [clientAuth, { clientId: "aa", ...assertion }],
   "clientAuth.clientSecret": [...secret, { file: "a.json" }],
-  "clientAuth.method": ["clientSecretPost"],
   "clientAuth.signingKey": [...secret, { file: "a.json" }],
   signingKey: [...secret, { file: "a.json" }],
-  actorToken: [{ source: { cookie: { name: "aa" } } }],
+  actorToken: [
+    {
+      source: { cookie: { name: "aa" } },
+      tokenType: "urn:ietf:params:oauth:token-type:jwt",
+    },
+  ],
   "actorToken.tokenType": ["urn:ietf:params:oauth:token-type:jwt", "urn:bb"],
   crossAppAccess: [crossing],
   jwtSign: [{ signingKey: "${AA}" }],

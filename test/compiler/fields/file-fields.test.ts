@@ -38,10 +38,11 @@ const REPEATED =
   /\.conditional\.\[\]\.|\.extAuth\.|\.rateLimit\.(remote|global)\.|\.(remoteRateLimit|extProc|endpointPicker)\.policies\.|listeners\.\[\]\.policies\.extAuthz\.policies\.|(tracing|otlp)\.policies\.|(requestMirror|promptGuard)\..*policies\.|webhook\.target\.backend$|(backends|providers|models|defaults)\b.*\.(promptGuard|guardrails)\.|^llm\.(models|providers)\.\[\]\.(defaults\.)?(tls|auth\.(gcp|aws))\.|(groups|^backends)\b.*\.provider\.custom\.|\.provider\.azure\w*\.(resourceType|projectName)$/;
 /**
  * Empty values of which one has to be there, so that none can be left out to see what it does; lists that stay empty; fields
- * with one supported value, the default.
+ * with one supported value, the default; fields that act together only: how a client signs (test/backends/token-exchange.test.ts),
+ * a document that `gwc lock` has copied, and what the module of a policy declares or imports (test/policies/custom-mistakes.test.ts).
  */
 const EMPTY_CHOICES =
-  /^frontendPolicies\.http\.http1HeaderCase$|\.azure\.(implicit|explicitConfig\.workloadIdentity)$|^services\.\[\]\.vips\.\[\]$/;
+  /^frontendPolicies\.http\.http1HeaderCase$|\.azure\.(implicit|explicitConfig\.workloadIdentity)$|^services\.\[\]\.vips\.\[\]$|\.clientAuth\.(method|alg|kid)$|\.openapi\.schema\.url$|\.custom\.\[\]\.(with\.\*|allow)\.\[\]$/;
 
 /** By what others have too, it is put to the question there. */
 function isRepeated(path: readonly Step[]): boolean {

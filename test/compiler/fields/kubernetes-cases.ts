@@ -154,6 +154,14 @@ const set = { ...gateway, allowedListeners: { namespaces: { from: "Same" } } };
 const ofSet = { ...parent, kind: "ListenerSet", name: "listenerset" };
 
 /** Resources that may contain the fields. */
+const tokenServer = { backendRef: { name: "a", port: 80 }, path: "/token" };
+const secretClient = { clientId: "aa", secretRef: { name: "a" } };
+const signingClient = {
+  clientId: "aa",
+  method: "PrivateKeyJwt",
+  privateKeyJwt: { signingKeyRef: { name: "a" }, assertionAudience: "aa" },
+};
+
 export const seeds: readonly object[] = [
   { Gateway: gateway, HTTPRoute: route, GatewayPolicy: policyOf("HTTPRoute") },
   { Gateway: gateway, HTTPRoute: route, GatewayPolicy: policyOf("HTTPRoute", "one") },
@@ -181,6 +189,20 @@ export const seeds: readonly object[] = [
   behind(fixed, { ...policyOf("HTTPRoute"), backend: { health: { panicThreshold: 30 } } }),
   behind(fixed, { ...policyOf("HTTPRoute"), ...tokens }),
   behind(fixed, { ...policyOf("HTTPRoute"), traffic: { oidc: knownLogin } }),
+  ...[
+    ...[secretClient, signingClient].flatMap((clientAuth) => [
+      { oauthTokenExchange: { ...tokenServer, clientAuth } },
+      {
+        crossAppAccess: {
+          identityProvider: { ...tokenServer, clientAuth },
+          resourceAuthorizationServer: { ...tokenServer, clientAuth },
+          audience: "aa",
+          scopes: ["aa"],
+        },
+      },
+    ]),
+    { jwtSign: { signingKeyRef: { name: "a" } } },
+  ].map((auth) => behind(fixed, { ...policyOf("HTTPRoute"), backend: { auth } })),
   behind(mcp, { ...policyOf("Gateway"), ...before }),
   { Gateway: gateway, HTTPRoute: route, GatewayPolicy: labelled },
   behind({ aws: { agentCore: { agentRuntimeArn } } }),
@@ -280,6 +302,7 @@ const keys = Object.fromEntries(
     "clientId",
     "credentials.json",
     "token",
+    "signingKey",
   ].map((key) => [key, ""]),
 );
 
@@ -439,6 +462,7 @@ export const known: KnownValues = {
   "assumeRole.roleArn": ["arn:aws:iam::123456789012:role/a", "arn:aws:iam::123456789012:role/b"],
   "assumeRole.sessionName": ["aa", "bb"],
   "clientSecretRef.name": objects,
+  "signingKeyRef.name": objects,
   "traffic.oidc": [knownLogin],
   "traffic.extAuth": [
     knownAuthorization,
@@ -509,7 +533,11 @@ export const known: KnownValues = {
       privateKeyJwt: { signingKeyRef: { name: "a" }, assertionAudience: "aa" },
     },
   ],
-  "clientAuth.method": ["ClientSecretPost"],
+  "clientAuth.method": ["ClientSecretPost", "ClientSecretBasic"],
+  "signingKeyRef.key": ["signingKey", "token"],
+  "oauthTokenExchange.path": ["/a", "/b"],
+  "identityProvider.path": ["/a", "/b"],
+  "resourceAuthorizationServer.path": ["/a", "/b"],
   actorToken: [{ source: { cookie: { name: "aa" } } }],
   "actorToken.tokenType": ["Jwt", "IdToken"],
   crossAppAccess: [

@@ -135,6 +135,7 @@ const clientAuth = object(
       },
     ],
     description: "OAuth client that requests the tokens.",
+    examples: [{ clientId: "gateway", secretRef: { name: "client" } }],
   },
 );
 
