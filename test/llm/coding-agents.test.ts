@@ -3,10 +3,11 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import path from "node:path";
 import { promisify } from "node:util";
-import { expect, it } from "vitest";
+import { expect } from "vitest";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { npmProgram } from "../harness/npm-program.ts";
 import { type Received, type Scripted, startScripted } from "../harness/scripted.ts";
+import { itUnless, NOT_LONG } from "../harness/skip.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 import type { Call } from "./table/features.ts";
 import { upstreamAt } from "./table/pairs.ts";
@@ -42,24 +43,25 @@ const pairs = (["claude", "codex"] as const).flatMap((agent) =>
   ),
 );
 
-it.each(pairs)(
-  "%s runs a command that the model of %s calls, and continues in a second run",
-  { timeout: 300_000 },
-  async (agent, provider) => {
-    const { native, call, run } = agents[agent];
-    const upstream = await startScripted(
-      (response, _count, request) => respond(response, request, call),
-      native === provider ? "anything" : "valid",
-    );
-    const { url } = await startAgentGateway(upstream, provider);
-    const home = temporaryFolder();
-    for (const number of [1, 2]) {
-      const output = await run(url, home, number);
-      expect(output).toContain(`The command has printed a${number}${number}b.`);
-    }
-    expect(refused).toEqual([]);
-  },
-);
+for (const [agent, provider] of pairs)
+  itUnless(NOT_LONG)(
+    `${agent} runs a command that the model of ${provider} calls, and continues in a second run`,
+    async () => {
+      const { native, call, run } = agents[agent];
+      const upstream = await startScripted(
+        (response, _count, request) => respond(response, request, call),
+        native === provider ? "anything" : "valid",
+      );
+      const { url } = await startAgentGateway(upstream, provider);
+      const home = temporaryFolder();
+      for (const number of [1, 2]) {
+        const output = await run(url, home, number);
+        expect(output).toContain(`The command has printed a${number}${number}b.`);
+      }
+      expect(refused).toEqual([]);
+    },
+    300_000,
+  );
 
 /** Requests that a provider has refused, and why. */
 const refused: string[] = [];
