@@ -11,7 +11,7 @@ export const POLICY_MODULE = "gwc/runtime/policy/policy";
 
 /** Returns the modules that users wrote as modules of the gateway: unchanged copies, so that a review shows them. */
 export function policyModules(program: Program): readonly PrintedModule[] {
-  return policySources(program).map(({ module, file, text, imports }) => ({
+  return policySources(program).map(({ module, origin: { file }, text, imports }) => ({
     ...{ path: module, text, imports },
     user: { folder: path.dirname(path.resolve(file)), file },
   }));

@@ -154,7 +154,7 @@ function refusedImports(program: Program, { bundle }: Emitted): readonly Diagnos
   const diagnostics = new Diagnostics();
   const sources = policySources(program);
   const allowed = new Set(sources.flatMap(({ allow }) => allow));
-  const place = placeIn(sources[0]?.file ?? "", [0, 0]);
+  const place = sources[0]?.origin ?? placeIn("", [0, 0]);
   for (const name of bundle.userBuiltins) {
     if (allowed.has(name)) continue;
     const message = `a package that a policy imports uses "node:${name}": add ${name} to "allow"`;

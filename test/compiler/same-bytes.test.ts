@@ -47,6 +47,25 @@ it("building elsewhere changes no byte of the output", async () => {
   expect(await outputOf(yaml, "/somewhere/else/gateway.yaml")).toEqual(await outputOf(yaml));
 });
 
+it("building elsewhere changes no byte of a gateway with policies of its user", async () => {
+  const folder = path.join(root, "examples/policies");
+  const names = [
+    "gateway.yaml",
+    ...["canary", "sign", "tenant"].map((name) => `policies/${name}.ts`),
+  ];
+  const builtIn = async (place: string) => {
+    const texts = names.map((name) => [
+      path.posix.join(place, name),
+      readFileSync(path.join(folder, name), "utf8"),
+    ]);
+    const host = memoryHost(Object.fromEntries(texts));
+    const file = path.posix.join(place, "gateway.yaml");
+    const { files } = await compileFile(file, { name: "policies", host });
+    return files.map((each) => [each.path, each.text]);
+  };
+  expect(await builtIn("/somewhere/else")).toEqual(await builtIn("/here"));
+});
+
 it("a new rule is a diff of two lines", async () => {
   const changed = yaml.replace(
     /( {6}authorization:\n {8}rules:\n(?: {10}.*\n)+)/,

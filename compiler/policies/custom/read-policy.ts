@@ -9,8 +9,8 @@ import { type TypeScript, typescript } from "./typescript.ts";
 export interface PolicySource {
   /** Path below the output folder, which is also that below the folder of the configuration: `policies/tenant.ts`. */
   readonly module: string;
-  /** Path as diagnostics name it, relative to the working directory. */
-  readonly file: string;
+  /** Its begin, in a file relative to the working directory. */
+  readonly origin: Place;
   readonly text: string;
   /** Imported modules, as written. */
   readonly imports: readonly string[];
@@ -96,7 +96,8 @@ class PolicyReader {
     );
     const { imports, mistakes } = usesOf(source, this.#allow, this.#typescript);
     const isEntry = this.sources.length === 0;
-    this.sources.push({ module, file, text, imports, allow: [...this.#allow] });
+    const origin = placeIn(file, [0, 0]);
+    this.sources.push({ module, origin, text, imports, allow: [...this.#allow] });
     for (const each of mistakes) this.#report(file, each);
     if (isEntry) {
       const declared = declarationOf(source, this.#typescript);
