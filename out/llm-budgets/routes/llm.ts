@@ -138,6 +138,32 @@ const providers = {
   }),
 };
 
+// gateway.yaml llm.models[gpt-5]
+const fitModelGpt5 = fitModels([
+  [
+    "gpt-5",
+    {
+      maxOutput: 128000,
+      reasoning: "effort",
+      takesSampling: false,
+      efforts: ["minimal", "low", "medium", "high"],
+    },
+  ],
+]);
+
+// gateway.yaml llm.models[gpt-5-mini]
+const fitModelGpt5Mini = fitModels([
+  [
+    "gpt-5-mini",
+    {
+      maxOutput: 128000,
+      reasoning: "effort",
+      takesSampling: false,
+      efforts: ["minimal", "low", "medium", "high"],
+    },
+  ],
+]);
+
 // gateway.yaml llm
 function tokenCountTargets(model: string | undefined): Iterable<LlmTarget> | undefined {
   switch (model) {
@@ -170,17 +196,7 @@ const completionsModels = {
             path: "/v1/responses",
             client: completionsClient,
             format: responsesUpstream,
-            fitModel: fitModels([
-              [
-                "gpt-5",
-                {
-                  maxOutput: 128000,
-                  reasoning: "effort",
-                  takesSampling: false,
-                  efforts: ["minimal", "low", "medium", "high"],
-                },
-              ],
-            ]),
+            fitModel: fitModelGpt5,
             dialect: { provider: "gpt-5" },
           }),
         },
@@ -192,17 +208,7 @@ const completionsModels = {
             path: "/v1/responses",
             client: completionsClient,
             format: responsesUpstream,
-            fitModel: fitModels([
-              [
-                "gpt-5",
-                {
-                  maxOutput: 128000,
-                  reasoning: "effort",
-                  takesSampling: false,
-                  efforts: ["minimal", "low", "medium", "high"],
-                },
-              ],
-            ]),
+            fitModel: fitModelGpt5,
             dialect: { provider: "gpt-5" },
           }),
         },
@@ -224,17 +230,7 @@ const completionsModels = {
             path: "/v1/responses",
             client: completionsClient,
             format: responsesUpstream,
-            fitModel: fitModels([
-              [
-                "gpt-5-mini",
-                {
-                  maxOutput: 128000,
-                  reasoning: "effort",
-                  takesSampling: false,
-                  efforts: ["minimal", "low", "medium", "high"],
-                },
-              ],
-            ]),
+            fitModel: fitModelGpt5Mini,
             dialect: { provider: "gpt-5-mini" },
           }),
         },
@@ -246,17 +242,7 @@ const completionsModels = {
             path: "/v1/responses",
             client: completionsClient,
             format: responsesUpstream,
-            fitModel: fitModels([
-              [
-                "gpt-5-mini",
-                {
-                  maxOutput: 128000,
-                  reasoning: "effort",
-                  takesSampling: false,
-                  efforts: ["minimal", "low", "medium", "high"],
-                },
-              ],
-            ]),
+            fitModel: fitModelGpt5Mini,
             dialect: { provider: "gpt-5-mini" },
           }),
         },
@@ -377,17 +363,7 @@ const messagesModels = {
             path: "/v1/responses",
             client: messagesClient,
             format: responsesUpstream,
-            fitModel: fitModels([
-              [
-                "gpt-5",
-                {
-                  maxOutput: 128000,
-                  reasoning: "effort",
-                  takesSampling: false,
-                  efforts: ["minimal", "low", "medium", "high"],
-                },
-              ],
-            ]),
+            fitModel: fitModelGpt5,
             dialect: { provider: "gpt-5" },
           }),
         },
@@ -397,17 +373,7 @@ const messagesModels = {
         path: "/v1/chat/completions",
         client: messagesClient,
         format: completionsUpstream,
-        fitModel: fitModels([
-          [
-            "gpt-5",
-            {
-              maxOutput: 128000,
-              reasoning: "effort",
-              takesSampling: false,
-              efforts: ["minimal", "low", "medium", "high"],
-            },
-          ],
-        ]),
+        fitModel: fitModelGpt5,
         dialect: { provider: "gpt-5" },
       }),
     ),
@@ -422,17 +388,7 @@ const messagesModels = {
             path: "/v1/responses",
             client: messagesClient,
             format: responsesUpstream,
-            fitModel: fitModels([
-              [
-                "gpt-5-mini",
-                {
-                  maxOutput: 128000,
-                  reasoning: "effort",
-                  takesSampling: false,
-                  efforts: ["minimal", "low", "medium", "high"],
-                },
-              ],
-            ]),
+            fitModel: fitModelGpt5Mini,
             dialect: { provider: "gpt-5-mini" },
           }),
         },
@@ -442,17 +398,7 @@ const messagesModels = {
         path: "/v1/chat/completions",
         client: messagesClient,
         format: completionsUpstream,
-        fitModel: fitModels([
-          [
-            "gpt-5-mini",
-            {
-              maxOutput: 128000,
-              reasoning: "effort",
-              takesSampling: false,
-              efforts: ["minimal", "low", "medium", "high"],
-            },
-          ],
-        ]),
+        fitModel: fitModelGpt5Mini,
         dialect: { provider: "gpt-5-mini" },
       }),
     ),

@@ -66,6 +66,11 @@ const providers = {
   }),
 };
 
+// gateway.yaml llm.models[fast]
+const fitModel = fitModels([
+  ["claude-haiku-4-5", { maxOutput: 64000, reasoning: "budget", takesSampling: true }],
+]);
+
 // gateway.yaml llm
 const tokenCountModels = {
   fast: oneTarget(
@@ -107,9 +112,7 @@ const completionsModels = {
       path: "/v1/messages",
       client: completionsClient,
       format: messagesUpstream,
-      fitModel: fitModels([
-        ["claude-haiku-4-5", { maxOutput: 64000, reasoning: "budget", takesSampling: true }],
-      ]),
+      fitModel,
       dialect: { provider: "fast" },
     }),
   ),
@@ -217,9 +220,7 @@ const responsesModels = {
       path: "/v1/messages",
       client: responsesClient,
       format: messagesUpstream,
-      fitModel: fitModels([
-        ["claude-haiku-4-5", { maxOutput: 64000, reasoning: "budget", takesSampling: true }],
-      ]),
+      fitModel,
       dialect: { provider: "fast" },
     }),
   ),

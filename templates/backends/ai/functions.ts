@@ -12,6 +12,7 @@ import type { BackendScope } from "../backend.ts";
 import { unhealthyFunction } from "../parts/health.ts";
 import { promptGuardCode, type WebhookNode } from "./guards.ts";
 import { modelCases } from "./model-cases.ts";
+import { modelNaming } from "./model-naming.ts";
 import type { AskedType } from "./route-types.ts";
 
 const TRANSFORM = "gwc/runtime/llm/calls/transform-fields";
@@ -74,6 +75,25 @@ export class AiFunctions {
       says: ({ policies }) => policies?.modelAliases?.value,
       origin: aliases.origin,
       make: (id) => modelFunction(id, aliases.value),
+    });
+  }
+
+  /** Declares the function that fits requests to known models; `undefined` if none of the provider's are known. */
+  fitModel(node: ProviderNode): Name | undefined {
+    const { traits, modelName, origin } = node;
+    if (traits === undefined) return undefined;
+    const rows = Object.entries(traits).map(
+      ([model, { efforts, ...others }]): readonly Printable[] => [
+        modelName === undefined ? model : code`${modelNaming(modelName)}(${literal(model)})`,
+        { ...others, ...(efforts && { efforts: [...efforts] }) },
+      ],
+    );
+    const fit = imported("gwc/runtime/llm/calls/fit-model", "fitModels");
+    return this.#declare(node, {
+      label: "fitModel",
+      says: (each) => each.traits && [each.traits, each.modelName],
+      origin,
+      make: (id) => code`const ${id} = ${fit}(${literal(rows)});`,
     });
   }
 

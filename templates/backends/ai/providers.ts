@@ -1,6 +1,6 @@
 import type { BackendNode } from "../../../compiler/ir/backends.ts";
 import { code, literal } from "../../code/code.ts";
-import type { Code, ImportSymbol, Printable } from "../../code/hole.ts";
+import type { Code, Printable } from "../../code/hole.ts";
 import { imported, isIdentifier, name } from "../../code/names.ts";
 import { call, value } from "../../code/syntax.ts";
 import type { Trace } from "../../code/trace.ts";
@@ -8,6 +8,7 @@ import { upstreamSettings, upstreamUrl } from "../parts/connection.ts";
 import { healthSettings } from "../parts/health.ts";
 import type { AiFunctions } from "./functions.ts";
 import { keyCode, keyHeaderCode } from "./key-code.ts";
+import { modelNaming } from "./model-naming.ts";
 
 type AiNode = BackendNode<"ai">;
 type ProviderNode = AiNode["groups"][number][number];
@@ -74,9 +75,4 @@ function pricesCode({ prices = {} }: ProviderNode): Code | undefined {
 function modelCode({ model, modelName }: ProviderNode): Printable | undefined {
   if (model === undefined || modelName === undefined) return model;
   return code`${modelNaming(modelName)}(${literal(model)})`;
-}
-
-/** Returns the function that maps models to the names in a provider's paths. */
-export function modelNaming(modelName: NonNullable<ProviderNode["modelName"]>): ImportSymbol {
-  return imported("gwc/runtime/llm/providers/vertex-model", modelName);
 }

@@ -5,7 +5,8 @@ import type { Code, Printable } from "../../code/hole.ts";
 import { imported } from "../../code/names.ts";
 import { call } from "../../code/syntax.ts";
 import type { AiFunctions } from "./functions.ts";
-import { modelNaming, providerReference } from "./providers.ts";
+import { modelNaming } from "./model-naming.ts";
+import { providerReference } from "./providers.ts";
 import { type AskedType, formatExport } from "./route-types.ts";
 
 const CALLS = "gwc/runtime/llm/calls";
@@ -65,7 +66,7 @@ function branchCode(
     ...target,
     client: formatExport(asked.native, "client", "Client"),
     format: formatExport(variant, "upstream", "Upstream"),
-    fitModel: fitCode(node),
+    fitModel: functions.fitModel(node),
     drop: node.policies?.unsupported?.value === "drop" ? DROP : undefined,
     dialect: {
       provider: node.name,
@@ -110,18 +111,6 @@ function endpointOf(type: RouteType, { endpoints, name }: ProviderNode) {
   const endpoint = endpoints[type];
   if (endpoint === undefined) throw new Error(`${name} does not serve ${type}`);
   return endpoint;
-}
-
-/** Writes the function that fits requests to known models. */
-function fitCode({ traits = {}, modelName }: ProviderNode): Code | undefined {
-  const rows = Object.entries(traits).map(
-    ([model, { efforts, ...others }]): readonly Printable[] => [
-      modelName === undefined ? model : code`${modelNaming(modelName)}(${literal(model)})`,
-      { ...others, ...(efforts && { efforts: [...efforts] }) },
-    ],
-  );
-  if (rows.length === 0) return undefined;
-  return code`${imported(`${CALLS}/fit-model`, "fitModels")}(${literal(rows)})`;
 }
 
 function dialectSettings({
