@@ -20,8 +20,8 @@ import {
 import { isIgnored } from "./ignored-fields.ts";
 
 /**
- * Converts a YAML document to data. `${NAME}` and `${NAME:-fallback}` inside scalars are expanded (`$$` is a dollar
- * sign) after parsing, so that values of the environment never become structure. With `readAtStart` or `secret` in the
+ * Converts a YAML document to data. `$NAME`, `${NAME}` and `${NAME:-fallback}` inside scalars are expanded (`$$` is a
+ * dollar sign) after parsing, so that values of the environment never become structure. With `readAtStart` or `secret` in the
  * schema, the reference is preserved and resolved when the gateway starts.
  */
 export function readValue(
@@ -167,16 +167,20 @@ function childValue(node: unknown, step: string | number, context: Context): Con
   return value;
 }
 
-const VARIABLE = /\$\$|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
+/** Matches what agentgateway replaces in the text of a file before it parses it. */
+const VARIABLE = /\$\$|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}|\$([A-Za-z_][A-Za-z0-9_]*)/g;
 
-/** A secret may be a variable without braces, because agentgateway's files write keys that way. */
-const BARE_VARIABLE = /^\$([A-Za-z_][A-Za-z0-9_]*)$/;
+/** Matches the variables of strings that contain dollar signs of their own. */
+const DELIMITED_VARIABLE =
+  /\$\$|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}|^\$([A-Za-z_][A-Za-z0-9_]*)$/g;
 
 function expand(text: string, isPlain: boolean, path: ConfigPath, context: Expansion): ConfigValue {
   if (isIgnored(context.schema, path)) return text;
   const schema = schemaAt(context.schema, path);
-  const [, bare] = (schema?.secret === true && BARE_VARIABLE.exec(text)) || [];
-  const parts = bare === undefined ? variableParts(text) : [{ env: bare }];
+  const parts = variableParts(
+    text,
+    schema?.hasDollarSigns === true ? DELIMITED_VARIABLE : VARIABLE,
+  );
   const isBytes = schema?.isQuantity === true;
   if (parts.every((part) => typeof part === "string")) {
     const plain = parts.join("");
@@ -193,7 +197,8 @@ function expand(text: string, isPlain: boolean, path: ConfigPath, context: Expan
     const value = context.variable(part.env) ?? part.fallback;
     if (value === undefined) {
       isComplete = false;
-      context.diagnostics.report("unset-variable", at, { name: part.env });
+      const isBare = !text.includes(`\${${part.env}`);
+      context.diagnostics.report("unset-variable", at, { name: part.env, isBare });
     }
     return { name: part.env, value: value ?? "" };
   });
@@ -219,14 +224,14 @@ function joined(parts: readonly VariablePart[], schema: Schema | undefined): Var
 }
 
 /** Splits a string at its variables; adjacent literals are joined, and `$$` becomes a dollar sign. */
-function variableParts(text: string): (string | EnvVariable)[] {
+function variableParts(text: string, pattern: RegExp): (string | EnvVariable)[] {
   const parts: (string | EnvVariable)[] = [];
   let plain = "";
   let end = 0;
-  for (const match of text.matchAll(VARIABLE)) {
+  for (const match of text.matchAll(pattern)) {
     plain += text.slice(end, match.index);
     end = match.index + match[0].length;
-    const [, env, fallback] = match;
+    const [, delimited, fallback, env = delimited] = match;
     if (env === undefined) plain += "$";
     else {
       if (plain !== "") parts.push(plain);

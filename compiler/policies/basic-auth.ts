@@ -37,6 +37,8 @@ interface BasicAuthNode {
   readonly passwords: PasswordSource;
 }
 
+const HASHES = { maxLength: 1_048_576, readAtStart: true, hasDollarSigns: true } as const;
+
 const schema = object(
   {
     mode: tokenMode.file,
@@ -51,11 +53,11 @@ const schema = object(
           file: text(
             "Path of an htpasswd file on the gateway's host. Read again whenever it changes.",
           ),
-          inline: text("Lines of `USER:HASH`.", { maxLength: 1_048_576, readAtStart: true }),
+          inline: text("Lines of `USER:HASH`.", HASHES),
         },
         { exactlyOneOf: ["file", "inline"] },
       ),
-      anyText({ minLength: 1, maxLength: 1_048_576, readAtStart: true }),
+      anyText({ minLength: 1, ...HASHES }),
       {
         description:
           "Users and password hashes in `htpasswd` format: `{file: PATH}`, or the lines themselves, preferably as `${NAME}`.",

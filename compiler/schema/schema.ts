@@ -68,6 +68,8 @@ export interface Schema<Value = unknown> {
   readonly unsupportedValues?: Readonly<Record<string, string>>;
   /** Whether `${NAME}` in it is resolved when the gateway starts, not at build time. */
   readonly readAtStart?: boolean;
+  /** Whether dollar signs are part of its language, so that only `${NAME}`, and `$NAME` alone, is a variable. */
+  readonly hasDollarSigns?: boolean;
   /** Whether it must not be a literal: literals are reported, and `${NAME}` is resolved when the gateway starts. */
   readonly secret?: boolean;
   /** Whether a literal value is hidden in output that explains a configuration. */

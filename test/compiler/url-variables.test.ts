@@ -42,3 +42,12 @@ it("a variable in the path of a URL begins no query", async () => {
   const refused = await gatewayOf("http://127.0.0.1:1/${BASE}", { BASE: "a?b" });
   await refused.seen(/BASE must be a part of a path/);
 });
+
+it("a variable without braces is read as agentgateway reads it", async () => {
+  const echo = (await startEcho()).url.slice("http://".length);
+  const [host = "", port = ""] = echo.split(":");
+  const served = await (
+    await gatewayOf("http://$HOST:$PORT/base", { HOST: host, PORT: port })
+  ).listening();
+  expect((await send(`${served.url}/x`, "GET")).body).toContain('"/base/x"');
+});

@@ -152,7 +152,7 @@ function openApiSchema() {
           },
           { exactlyOneOf: ["file", "url"] },
         ),
-        anyText({ minLength: 2 }),
+        anyText({ minLength: 2, hasDollarSigns: true }),
         {
           examples: [{ file: "openapi.json" }],
           description:

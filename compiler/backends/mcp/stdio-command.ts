@@ -51,9 +51,8 @@ export function checkPinned(
   diagnostics.report("unpinned-package", childOf(origin, "args", at), { name, stem });
 }
 
-/** Syntax of shells at places where it is meant as such: `~/docs`, `$HOME/x`, `|`, `2>&1`, `$(date)`. */
-const OF_SHELLS =
-  /^~(?:\/|$)|(?<!\$)\$[A-Za-z_]\w*|\$\(|`|^(?:\||\|\||&&|&|;|[0-9]?>{1,2}(?:&[0-9])?|<)$/;
+/** Syntax of shells at places where it is meant as such: `~/docs`, `|`, `2>&1`, `$(date)`. */
+const OF_SHELLS = /^~(?:\/|$)|\$\(|`|^(?:\||\|\||&&|&|;|[0-9]?>{1,2}(?:&[0-9])?|<)$/;
 
 /** Reports arguments that only a shell would expand: the command is started without one. `origin` is that of `stdio`. */
 export function checkShellSyntax(
@@ -66,8 +65,7 @@ export function checkShellSyntax(
   for (const [at, arg] of args.entries()) {
     const [found] = typeof arg === "string" ? (OF_SHELLS.exec(arg) ?? []) : [];
     if (found === undefined) continue;
-    const [, variable] = /^\$(\w+)$/.exec(found) ?? [];
-    const instead = found.startsWith("~") ? "${HOME}" : variable && `\${${variable}}`;
+    const instead = found.startsWith("~") ? "${HOME}" : undefined;
     diagnostics.report("shell-syntax", childOf(origin, "args", at), { found, instead });
   }
 }

@@ -184,8 +184,8 @@ export const connectionMessages = {
         ? 'start a shell: cmd: sh, args: ["-c", "…"]'
         : `write ${instead}, which is read from the environment`,
     explanation:
-      "The command of a stdio server is started without a shell, so that no value can inject a command. `~`, `$NAME`, " +
-      "pipes and redirections have no meaning there. `${NAME}` is replaced by gwc.",
+      "The command of a stdio server is started without a shell, so that no value can inject a command. `~`, pipes " +
+      "and redirections have no meaning there. `$NAME` and `${NAME}` are replaced by gwc.",
   }),
   "sse-address": message<Record<string, never>>({
     severity: "note",

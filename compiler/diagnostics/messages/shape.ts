@@ -145,12 +145,13 @@ export const shapeMessages = {
     hint: ({ advice }) => advice,
     explanation: "The string does not have the format that the field requires.",
   }),
-  "unset-variable": message<{ name: string }>({
+  "unset-variable": message<{ name: string; isBare: boolean }>({
     severity: "error",
     text: ({ name }) => `the environment variable "${name}" is not set`,
-    hint: ({ name }) => `set it, or give a fallback: \${${name}:-value}`,
+    hint: ({ name, isBare }) =>
+      `set it, or give a fallback: \${${name}:-value}${isBare ? `; for the characters themselves, write $$${name}` : ""}`,
     explanation:
-      "`${NAME}` in a value is replaced when the configuration is compiled. Fields that hold a URL, a host or a secret " +
+      "`${NAME}` or `$NAME` in a value is replaced when the configuration is compiled. Fields that hold a URL, a host or a secret " +
       "keep the reference and resolve it when the gateway starts; all other fields need the variable now. `$$` is a " +
       "dollar sign.",
   }),

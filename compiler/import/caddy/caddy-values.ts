@@ -187,7 +187,7 @@ export function redirectPolicies(to: string, status: number): DraftFields | unde
 /** Converts `{$NAME:default}` and `{env.NAME}` to gwc's variables and escapes everything else that looks like one. */
 export function caddyVariables(text: string): string {
   return plainText(text)
-    .replace(/\{\$([A-Za-z_]\w*)(?::([^}]*))?\}/g, (_, name: string, fallback?: string) =>
+    .replace(/\{\$\$([A-Za-z_]\w*)(?::([^}]*))?\}/g, (_, name: string, fallback?: string) =>
       fallback === undefined ? `\${${name}}` : `\${${name}:-${fallback}}`,
     )
     .replace(/\{env\.([A-Za-z_]\w*)\}/g, "$${$1}");

@@ -1,6 +1,6 @@
 /** Escapes `$`, so that gwc does not read a string as a reference to a variable. */
 export function plainText(text: string): string {
-  return text.replace(/\$(?=[${])/g, "$$$$");
+  return text.replace(/\$(?=[${A-Za-z_])/g, "$$$$");
 }
 
 /** Formats a string literal for CEL. */
