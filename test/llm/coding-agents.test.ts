@@ -35,9 +35,14 @@ const agents = {
     call: (cmd: string): Call => ({ name: "exec_command", input: { cmd } }),
     run: runCodex,
   },
+  opencode: {
+    native: undefined,
+    call: (command: string): Call => ({ name: "bash", input: { command, description: "Prints" } }),
+    run: runOpencode,
+  },
 } as const;
 
-const pairs = (["claude", "codex"] as const).flatMap((agent) =>
+const pairs = (["claude", "codex", "opencode"] as const).flatMap((agent) =>
   (["openai", "anthropic", "gemini", "bedrock"] as const).map(
     (provider) => [agent, provider] as const,
   ),
@@ -88,7 +93,7 @@ function respond(
   const said = {
     reasoning: "",
     text: isDone ? `The command has printed ${printed}.` : "",
-    calls: isDone ? [] : [wanted],
+    calls: isDone ? [] : [{ id: `call_of_run_${number}`, ...wanted }],
   };
   const server = upstreamAt(url);
   if (!isStreamed(url, text)) {
@@ -119,6 +124,7 @@ function startAgentGateway({ host }: Scripted, provider: Provider): Promise<Gate
     "/v1/messages": "messages",
     "/v1/messages/count_tokens": "tokenCount",
     "/v1/responses": "responses",
+    "/v1/chat/completions": "completions",
   };
   return startGateway({
     env: { KEY: "provider-key", AWS_ACCESS_KEY_ID: "a", AWS_SECRET_ACCESS_KEY: "b" },
@@ -163,6 +169,27 @@ wire_api = "responses"
   const resume = number === 1 ? [] : ["resume", "--last"];
   return runAgent(file, ["exec", ...options, ...resume, promptOf(number)], home, {
     KEY: "client-key",
+  });
+}
+
+async function runOpencode(url: string, home: string, number: number): Promise<string> {
+  const file = await npmProgram("opencode");
+  const config = {
+    model: "gateway/model",
+    permission: "allow",
+    autoupdate: false,
+    provider: {
+      gateway: {
+        npm: "@ai-sdk/openai-compatible",
+        options: { baseURL: `${url}/v1`, apiKey: "client-key" },
+        models: { model: {} },
+      },
+    },
+  };
+  writeFileSync(path.join(home, "opencode.json"), JSON.stringify(config));
+  const last = number === 1 ? [] : ["--continue"];
+  return runAgent(file, ["run", ...last, "--title", "Test", promptOf(number)], home, {
+    OPENCODE_DISABLE_MODELS_FETCH: "1",
   });
 }
 

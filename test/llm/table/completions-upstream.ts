@@ -9,8 +9,8 @@ const usage: OpenAI.CompletionUsage = { prompt_tokens: 9, completion_tokens: 7, 
 export const completionsUpstream: Upstream = {
   streamType: "text/event-stream",
   whole: ({ text, calls }) => {
-    const tool_calls = calls.map(({ name, input }, index) => ({
-      id: callId(index),
+    const tool_calls = calls.map(({ id, name, input }, index) => ({
+      id: id ?? callId(index),
       type: "function" as const,
       function: { name, arguments: JSON.stringify(input) },
     }));
@@ -39,12 +39,12 @@ export const completionsUpstream: Upstream = {
     const deltas = [
       { role: "assistant" as const, content: "" },
       ...halves(text).map((content) => ({ content })),
-      ...calls.flatMap(({ name, input }, index) => [
+      ...calls.flatMap(({ id, name, input }, index) => [
         {
           tool_calls: [
             {
               index,
-              id: callId(index),
+              id: id ?? callId(index),
               type: "function" as const,
               function: { name, arguments: "" },
             },

@@ -71,8 +71,8 @@ function blocks({ text, reasoning, calls }: Reading): ContentBlock[] {
   const all: object[] = [
     ...(reasoning === "" ? [] : [{ reasoningContent: { reasoningText } }]),
     ...(text === "" ? [] : [{ text }]),
-    ...calls.map(({ name, input }, index) => ({
-      toolUse: { toolUseId: callId(index), name, input },
+    ...calls.map(({ id, name, input }, index) => ({
+      toolUse: { toolUseId: id ?? callId(index), name, input },
     })),
   ];
   return all as ContentBlock[];

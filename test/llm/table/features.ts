@@ -37,6 +37,8 @@ export interface Reading {
 
 /** A call of a tool. */
 export interface Call {
+  /** Given to it by its place among the others if it has none of its own. */
+  readonly id?: string;
   readonly name: string;
   readonly input: unknown;
 }

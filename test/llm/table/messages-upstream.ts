@@ -118,9 +118,9 @@ function blocks({ text, reasoning, calls }: Reading): readonly Block[] {
   return [
     ...(reasoning === "" ? [] : [{ type: "thinking" as const, thinking: reasoning, signature }]),
     ...(text === "" ? [] : [{ type: "text" as const, text }]),
-    ...calls.map(({ name, input }, index) => {
+    ...calls.map(({ id, name, input }, index) => {
       const caller = { type: "direct" as const };
-      return { type: "tool_use" as const, id: callId(index), name, input, caller };
+      return { type: "tool_use" as const, id: id ?? callId(index), name, input, caller };
     }),
   ];
 }

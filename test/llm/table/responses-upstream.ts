@@ -62,11 +62,11 @@ function items({ text, reasoning, calls }: Reading): readonly Item[] {
   return [
     ...(reasoning === "" ? [] : [reasoningItem(reasoning)]),
     ...(text === "" ? [] : [messageItem(text)]),
-    ...calls.map(({ name, input }, index) => ({
+    ...calls.map(({ id, name, input }, index) => ({
       id: `fc_${index}`,
       type: "function_call" as const,
       status: "completed" as const,
-      call_id: callId(index),
+      call_id: id ?? callId(index),
       name,
       arguments: JSON.stringify(input),
     })),
