@@ -19,9 +19,10 @@ import type {
 import { documentCopy } from "./mcp/openapi-copy.ts";
 import { type OpenApiToolNode, openApiTools } from "./mcp/openapi-tools.ts";
 import type { McpSessionsConfig } from "./mcp/sessions.ts";
-import { reportSharedNames } from "./mcp/shared-names.ts";
+import { reportOwnNames, reportSharedNames } from "./mcp/shared-names.ts";
 import { checkCommand, checkPinned, checkShellSyntax } from "./mcp/stdio-command.ts";
 import { lockChanges, resolveToolLock, serverText } from "./mcp/tool-lock.ts";
+import type { ToolSearchConfig } from "./mcp/tool-search.ts";
 import { awsScopeOf } from "./parts/aws-scope.ts";
 import { type ConnectionContext, resolveConnection, secureUrl } from "./parts/connection.ts";
 import { curlCommand, shellWord, type TryRequest } from "./parts/try-request.ts";
@@ -37,6 +38,8 @@ interface McpNode {
   readonly sessions: McpSessionsNode | undefined;
   /** `undefined` if all tools that servers list are shown. */
   readonly toolLock: ToolLockNode | undefined;
+  /** `undefined` if lists are always complete. */
+  readonly toolSearch: Omit<ToolSearchConfig, "origin"> | undefined;
   /** Weight for requests without a session, relative to the route's other backends; 0 for none. */
   readonly weight: number;
   readonly origin: Origin;
@@ -81,9 +84,9 @@ export const mcp: Backend<"mcp", McpValue, McpConfig, McpNode, never, Kubernetes
   resolve: resolveMcp,
   passesToken: ({ targets }) =>
     targets.some((target) => target.kind !== "stdio" && target.connection.isPassthrough),
-  itemTargets: ({ targets, prefixMode }) => ({
-    names: targets.map(({ name }) => name),
-    arePrefixes: prefixMode === "always" || (prefixMode !== "never" && targets.length > 1),
+  itemTargets: (config) => ({
+    names: config.targets.map(({ name }) => name),
+    arePrefixes: arePrefixed(config),
   }),
   serverPolicies: ({ targets }) =>
     targets.flatMap(({ name, own }) => (own === undefined ? [] : [{ name, ...own }])),
@@ -98,7 +101,13 @@ export const mcp: Backend<"mcp", McpValue, McpConfig, McpNode, never, Kubernetes
       node.targets.map((target) => ({
         name: target.name,
         server: serverText(target),
-        node: { ...node, targets: [target], prefixMode: "conditional", toolLock: undefined },
+        node: {
+          ...node,
+          targets: [target],
+          prefixMode: "conditional",
+          toolLock: undefined,
+          toolSearch: undefined,
+        },
       })),
     changes: lockChanges,
   },
@@ -134,7 +143,8 @@ function resolveMcp(
   { config, policies, weight = 1, origin }: BackendUse<McpConfig>,
   context: ConnectionContext,
 ): McpNode | undefined {
-  const { targets, isStateful, prefixMode, failureMode, sessions, toolLock: named } = config;
+  const { targets, isStateful, prefixMode, failureMode, sessions } = config;
+  const { toolLock: named, toolSearch: searched } = config;
   if (sessions !== undefined && targets.every(({ kind }) => kind === "streamable")) {
     context.diagnostics.report("misplaced-field", keyPlace(sessions.origin), {
       field: '"sessions"',
@@ -163,6 +173,15 @@ function resolveMcp(
   const toolLock = named && resolveToolLock(named, servers, context);
   if (named !== undefined && toolLock === undefined) return undefined;
   if (prefixMode === "never") reportSharedNames(resolved, toolLock, context.diagnostics);
+  if (searched !== undefined) {
+    const own = Object.values(searched.names);
+    reportOwnNames(
+      resolved,
+      toolLock,
+      { own, arePrefixed: arePrefixed(config) },
+      context.diagnostics,
+    );
+  }
   return {
     kind: "mcp",
     isStateful,
@@ -171,9 +190,19 @@ function resolveMcp(
     targets: resolved,
     sessions: sessions && sessionsNode(sessions),
     toolLock,
+    toolSearch: searched && toolSearchNode(searched),
     weight,
     origin,
   };
+}
+
+function toolSearchNode({ origin: _, ...settings }: ToolSearchConfig) {
+  return settings;
+}
+
+/** Whether clients see tools and prompts with the name of their target. */
+function arePrefixed({ targets, prefixMode }: Pick<McpConfig, "targets" | "prefixMode">): boolean {
+  return prefixMode === "always" || (prefixMode !== "never" && targets.length > 1);
 }
 
 function sessionsNode({ idleTimeout, max, maxPerCaller }: McpSessionsConfig): McpSessionsNode {

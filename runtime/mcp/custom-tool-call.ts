@@ -5,18 +5,27 @@ import { type CustomPolicy, countCall, failed } from "../policies/custom/custom-
 import { type KnownIdentities, MadeRefusal, RequestView } from "../policies/custom/request-view.ts";
 import { withinDeadline } from "../policies/custom.ts";
 import type { PolicyToolCall } from "../policy/policy.ts";
+import { calledTool } from "./protocol/called-tool.ts";
 import { type Message, readMessageBytes, textAt } from "./protocol/message.ts";
 import { paramOf, stringParamOf } from "./protocol/message-edit.ts";
 import { respondRpcError, rpcCode } from "./protocol/rpc-response.ts";
 
+/** How the calls of an endpoint are read. */
+export interface ToolCallReading {
+  /** Maximum size of a message in bytes. */
+  readonly limit: number;
+  /** Names of the gateway's tools whose calls are calls of the tools that their arguments name; absent if there are none. */
+  readonly callers?: readonly string[];
+}
+
 /**
- * Runs the `toolCall` hook of a custom policy if a request calls a tool; `limit` is the maximum size of messages in bytes.
- * Resolves with false if the request was refused. Invalid messages continue, and the endpoint refuses them.
+ * Runs the `toolCall` hook of a custom policy if a request calls a tool. Resolves with false if the request was refused.
+ * Invalid messages continue, and the endpoint refuses them.
  */
 export async function applyToToolCall(
   exchange: Exchange,
   policy: CustomPolicy,
-  limit: number,
+  { limit, callers = [] }: ToolCallReading,
   identities?: KnownIdentities,
 ): Promise<boolean> {
   if (exchange.method !== "POST") return true;
@@ -24,7 +33,7 @@ export async function applyToToolCall(
   if (bytes === undefined) return false;
   const message = readMessageBytes(bytes);
   if (message.kind !== "request" || message.method !== "tools/call") return true;
-  const call = toolCallOf(message);
+  const call = toolCallOf(meantCall(message, callers));
   if (call === undefined) return true;
   const view = new RequestView(exchange, identities);
   try {
@@ -40,6 +49,14 @@ export async function applyToToolCall(
   } catch (error) {
     return failed(exchange, policy, "toolCall", error);
   }
+}
+
+/** Returns the call that a message stands for; itself if its arguments are malformed, so that the endpoint refuses it. */
+function meantCall(message: Message, callers: readonly string[]): Message {
+  return callers.reduce((call, caller) => {
+    const meant = calledTool(call, caller);
+    return typeof meant === "string" ? call : meant;
+  }, message);
 }
 
 /** Returns the call of a message; `undefined` if it has no name, so that the endpoint refuses it. */

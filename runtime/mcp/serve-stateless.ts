@@ -1,7 +1,7 @@
 import { readWhole } from "../http/buffer-body.ts";
 import type { Exchange, Handled } from "../http/exchange.ts";
 import { type MaybePromise, thenMaybe } from "../process/maybe-promise.ts";
-import { isPermitted, recordMethod } from "./aggregate/permission.ts";
+import { isDecidedLater, isPermitted, meantMessage, recordMethod } from "./aggregate/permission.ts";
 import { refuseUnknownMethod, serveStatelessRequest } from "./aggregate/serve-stateless-request.ts";
 import { type Message, type MessageProblem, readMessageBytes } from "./protocol/message.ts";
 import { statelessMethods } from "./protocol/methods.ts";
@@ -58,28 +58,30 @@ interface StatelessPost {
 
 function serveMessage(
   { exchange, backend, access, only, wrongHeaders, unreachable }: StatelessPost,
-  message: Message | MessageProblem,
+  sent: Message | MessageProblem,
   bytes: Buffer,
 ): void {
-  if (message.kind === "problem") {
-    respondRpcError(exchange, 400, "MCP", message);
+  if (sent.kind === "problem") {
+    respondRpcError(exchange, 400, "MCP", sent);
     return;
   }
-  recordMethod(exchange, message.method);
-  backend.sentTrace?.note(exchange, message);
-  const problem = wrongHeaders ?? messageProblem(exchange, message);
+  recordMethod(exchange, sent.method);
+  backend.sentTrace?.note(exchange, sent);
+  const problem = wrongHeaders ?? messageProblem(exchange, sent);
   if (problem !== undefined) {
-    const id = message.id === "" ? "null" : message.id;
+    const id = sent.id === "" ? "null" : sent.id;
     respondRpcError(exchange, 400, "MCP", { id, ...problem });
     return;
   }
   if (unreachable !== undefined) {
-    respondFailure(exchange, message.id === "" ? "null" : message.id, unreachable);
+    respondFailure(exchange, sent.id === "" ? "null" : sent.id, unreachable);
     return;
   }
+  const message = meantMessage(exchange, backend, sent);
+  if (message === undefined) return;
   if (only === undefined && refuseUnknownMethod(exchange, backend, message)) return;
   if (
-    backend.owners?.listFor(message) === undefined &&
+    !isDecidedLater(backend, message) &&
     !isPermitted(exchange, backend, access, statelessMethods, message)
   )
     return;

@@ -2,7 +2,7 @@ import { readWhole } from "../http/buffer-body.ts";
 import type { Exchange, Handled } from "../http/exchange.ts";
 import { refuse } from "../http/refuse.ts";
 import { thenMaybe } from "../process/maybe-promise.ts";
-import { isPermitted, recordMethod } from "./aggregate/permission.ts";
+import { isDecidedLater, isPermitted, meantMessage, recordMethod } from "./aggregate/permission.ts";
 import {
   serveSessionDelete,
   serveSessionPost,
@@ -66,29 +66,30 @@ function serveSessionMessage(
   access: McpAuthorization,
   bytes: Buffer,
 ): void {
-  const message = readMessageBytes(bytes);
-  if (message.kind === "problem") {
-    respondRpcError(exchange, 400, "MCP", message);
+  const sent = readMessageBytes(bytes);
+  if (sent.kind === "problem") {
+    respondRpcError(exchange, 400, "MCP", sent);
     return;
   }
-  recordMethod(exchange, message.method);
-  backend.sentTrace?.note(exchange, message);
-  if (hasEnvelope(message)) {
+  recordMethod(exchange, sent.method);
+  backend.sentTrace?.note(exchange, sent);
+  if (hasEnvelope(sent)) {
     // Two parsers could take it for requests of different eras.
     respondRpcError(exchange, 400, "MCP", {
-      id: message.id === "" ? "null" : message.id,
+      id: sent.id === "" ? "null" : sent.id,
       code: rpcCode.headerMismatch,
       message: "Header mismatch: MCP-Protocol-Version does not match _meta",
     });
     return;
   }
-  if (exchange.gateway.isDraining && message.method === "initialize") {
+  if (exchange.gateway.isDraining && sent.method === "initialize") {
     refuse(exchange, 503, "Draining", "The gateway is shutting down");
     return;
   }
-  // Rules read the target, which a name without prefix does not tell.
+  const message = meantMessage(exchange, backend, sent);
+  if (message === undefined) return;
   if (
-    backend.owners?.listFor(message) === undefined &&
+    !isDecidedLater(backend, message) &&
     !isPermitted(exchange, backend, access, sessionMethods, message)
   )
     return;

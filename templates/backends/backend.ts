@@ -124,6 +124,8 @@ export interface BackendTemplate<Kind extends BackendKind> {
   readonly refusalFormat?: ImportSymbol;
   /** Returns whether its sessions survive a change of the pod if all pods have the same key. */
   readonly hasSessions?: true;
+  /** Returns the name of its own tool that calls another one, which the arguments name; absent if it has none. */
+  readonly toolCaller?: (node: BackendNode<Kind>) => string | undefined;
   /** Handover of state between threads (`Gateway.handover`); absent if threads have no state. */
   readonly handover?: ImportSymbol;
   /** Returns how many threads can divide its limits, with at least one each; absent for any number. */

@@ -38,6 +38,7 @@ export const mcpTemplate: BackendTemplate<"mcp"> = {
   code: mcpCode,
   share: (node, before, scope) => servedCode(node, scope, before),
   hasSessions: true,
+  toolCaller: ({ toolSearch }) => toolSearch?.names.call,
   handover: imported("gwc/runtime/mcp/session-handover", "sessionHandover"),
   maxThreads: (node) => Math.min(...Object.values(sessionLimits(node))),
   keepsLimits: true,
@@ -89,6 +90,9 @@ function servedCode(
       backend.targets.length > 1 && {
         owners: code`${imported("gwc/runtime/mcp/aggregate/owned-items", "itemOwners")}()`,
       }),
+    ...(backend.toolSearch && {
+      toolSearch: code`${imported("gwc/runtime/mcp/aggregate/tool-search", "toolSearch")}(${literal(backend.toolSearch)})`,
+    }),
     failureMode: backend.failureMode,
     ruledMethods: nonEmpty(scope.mcpMethods),
     timeouts: timeouts(backend, scope),
@@ -281,8 +285,9 @@ function isStdio({ targets }: McpNode): boolean {
 }
 
 /** Returns whether messages are for the only server, and need not be changed. */
-function isPassed({ targets, prefixMode }: McpNode): boolean {
-  return targets.length === 1 && targets[0]?.kind === "streamable" && prefixMode !== "always";
+function isPassed({ targets, prefixMode, toolSearch }: McpNode): boolean {
+  const isOnly = targets.length === 1 && targets[0]?.kind === "streamable";
+  return isOnly && prefixMode !== "always" && toolSearch === undefined;
 }
 
 /**

@@ -47,6 +47,7 @@ export function listenerModule(
     phase: "PreRouting",
     keepsLimits: false,
     forwards: true,
+    toolCallers: [],
   } as const;
   const parts = policyParts(policies, scope).map((part) => keepIdentity(part, variables));
   const isAsync = isAsyncChain(parts);

@@ -65,6 +65,7 @@ export function routeModule(route: RouteNode, context: RouteModuleContext): Prin
     maxBufferSize,
     hasThreads,
     keepsLimits: kinds.some(keepsLimits),
+    toolCallers: [...new Set(route.backends.flatMap((node) => toolCaller(node) ?? []))],
     forwards: kinds.length === 0 || !kinds.every(keepsLimits),
   };
   const read = new Set([
@@ -156,6 +157,10 @@ function withoutBackend({ refusal }: RouteNode): BackendCode {
 
 function backendReads<Kind extends BackendKind>(node: BackendNode<Kind>): readonly string[] {
   return backendTemplateOf<Kind>(node.kind).reads?.(node) ?? [];
+}
+
+function toolCaller<Kind extends BackendKind>(node: BackendNode<Kind>): string | undefined {
+  return backendTemplateOf<Kind>(node.kind).toolCaller?.(node);
 }
 
 function keepsLimits(kind: BackendKind): boolean {

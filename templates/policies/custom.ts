@@ -2,7 +2,7 @@ import type { PolicySettings } from "../../compiler/ir/policies.ts";
 import { code, literal } from "../code/code.ts";
 import type { Code, Hole } from "../code/hole.ts";
 import { imported, importedDefault, name } from "../code/names.ts";
-import { bytes, milliseconds } from "../code/units.ts";
+import { bytes, milliseconds, nonEmpty } from "../code/units.ts";
 import type { PolicyCode, PolicyTemplate, RouteScope } from "./policy.ts";
 
 const MODULE = "gwc/runtime/policies/custom";
@@ -57,8 +57,9 @@ function entryCode(entry: Entry, index: number, scope: RouteScope): PolicyCode {
     steps.push(code`if (!(await ${call("applyToBody", `${MODULE}/custom-body`, limit)})) return;`);
   }
   if (hooks.toolCall !== undefined) {
-    const limit = code`${bytes(scope.maxBufferSize)}`;
-    const run = call("applyToToolCall", "gwc/runtime/mcp/custom-tool-call", limit);
+    const reading = { limit: bytes(scope.maxBufferSize), callers: nonEmpty(scope.toolCallers) };
+    const module = "gwc/runtime/mcp/custom-tool-call";
+    const run = call("applyToToolCall", module, code`${literal(reading)}`);
     steps.push(code`if (!(await ${run})) return;`);
   }
   return {

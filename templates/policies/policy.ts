@@ -70,6 +70,8 @@ export interface RouteScope {
   readonly policies: readonly PolicyUse[];
   /** CEL variables that earlier policies declare. */
   readonly variables: RouteVariables;
+  /** Names of the gateway's tools that call another one, which the arguments name. */
+  readonly toolCallers: readonly string[];
   /** Function that opens the constant with missing scopes; `undefined` if clients of the route are not told. */
   readonly openStepUp: ImportSymbol | undefined;
 }

@@ -23,6 +23,7 @@ import type { BackendPoliciesValue } from "../parts/policies-schema.ts";
 import type { McpConfig, McpTargetConfig } from "./mcp-config.ts";
 import { eraWords, prefixWords, sessionMode, TARGETS, targetFailureMode } from "./mcp-fields.ts";
 import { lowerSessions, sessionsSchemas } from "./sessions.ts";
+import { lowerToolSearch, toolSearchSchema } from "./tool-search.ts";
 
 const TARGET_EXAMPLE = { name: "tools", mcp: { host: "http://127.0.0.1:3001/mcp" } };
 
@@ -51,6 +52,7 @@ export function mcpFields(policies: Schema<BackendPoliciesValue>) {
       "File of approved tools, prompts and resources, relative to this file; written by `gwc lock`. Items that are not in it or have changed since are hidden from clients.",
       { maxLength: 1024, examples: ["gwc.lock.yaml"] },
     ),
+    toolSearch: toolSearchSchema,
   };
 }
 
@@ -229,6 +231,7 @@ export function lowerMcp(
     failureMode = "failClosed",
     sessions,
     toolLock,
+    toolSearch,
   }: McpValue,
   context: LowerContext,
 ): McpConfig {
@@ -245,6 +248,7 @@ export function lowerMcp(
       toolLock === undefined
         ? undefined
         : { file: toolLock, origin: childOf(context.origin, "toolLock") },
+    toolSearch: lowerToolSearch(toolSearch, childOf(context.origin, "toolSearch")),
   };
 }
 

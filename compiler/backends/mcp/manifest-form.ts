@@ -23,13 +23,14 @@ import type {
 import type { McpConfig, McpTargetConfig, ToolLockConfig } from "./mcp-config.ts";
 import { eraWords, prefixWords, sessionMode, TARGETS, targetFailureMode } from "./mcp-fields.ts";
 import { lowerSessions, sessionsSchemas } from "./sessions.ts";
+import { lowerToolSearch, toolSearchSchema } from "./tool-search.ts";
 
 /** Form of `mcp` in a GatewayBackend: servers by address, or Services that a selector matches. */
 export const kubernetesMcp: KubernetesBackendForm<KubernetesMcpValue, McpConfig> = {
   field: "mcp",
   schema: mcpSchema,
   lower: (value, context) => {
-    const { targets, sessionRouting, failureMode, sessions, toolLock } = value;
+    const { targets, sessionRouting, failureMode, sessions, toolLock, toolSearch } = value;
     const { prefixMode = "Conditional" } = value;
     const found = targets.flatMap((target, index) =>
       lowerTarget(target, childOf(context.origin, "targets", index), context),
@@ -42,6 +43,7 @@ export const kubernetesMcp: KubernetesBackendForm<KubernetesMcpValue, McpConfig>
         failureMode: fileWord(failureMode ?? "FailClosed"),
         sessions: lowerSessions(sessions, childOf(context.origin, "sessions")),
         toolLock: toolLock && lockOf(toolLock.name, context),
+        toolSearch: lowerToolSearch(toolSearch, childOf(context.origin, "toolSearch")),
       },
       sections: new Map(found.map(({ name, section }) => [name, section])),
     };
@@ -71,6 +73,7 @@ function mcpSchema(policies: KubernetesPoliciesSchema) {
       toolLock: localObject(
         "A ConfigMap with approved tools, prompts and resources under the key `gwc.lock.yaml`, written by `gwc lock`. Items that are not in it or have changed since are hidden from clients.",
       ),
+      toolSearch: toolSearchSchema,
     },
     { required: ["targets"], description: "One or more MCP servers at one endpoint." },
   );

@@ -5,6 +5,7 @@ import type { Text } from "../../model/texts.ts";
 import type { LockConfigMap } from "../../model/tool-lock.ts";
 import type { ServerPoliciesValue } from "../backend.ts";
 import type { McpSessionsConfig } from "./sessions.ts";
+import type { ToolSearchConfig } from "./tool-search.ts";
 
 /** `mcp` as configured. */
 export interface McpConfig {
@@ -19,6 +20,8 @@ export interface McpConfig {
   readonly sessions: McpSessionsConfig | undefined;
   /** Lock of approved items; `undefined` if all items that servers list are shown. */
   readonly toolLock: ToolLockConfig | undefined;
+  /** Search for tools; `undefined` if lists are always complete. */
+  readonly toolSearch: ToolSearchConfig | undefined;
 }
 
 /**

@@ -30,6 +30,28 @@ export function reportSharedNames(
   }
 }
 
+/**
+ * Reports tools that targets are known to have whose names for clients are those of the gateway's own tools (`own`): clients
+ * do not see them.
+ */
+export function reportOwnNames(
+  targets: readonly NamedTarget[],
+  lock: ToolLockNode | undefined,
+  { own, arePrefixed }: { readonly own: readonly string[]; readonly arePrefixed: boolean },
+  diagnostics: Diagnostics,
+): void {
+  for (const target of targets) {
+    const items = knownItems(target, lock);
+    for (const name of own) {
+      const prefix = `${target.name}_`;
+      const isOwn = !arePrefixed || name.startsWith(prefix);
+      const item = `tool "${arePrefixed ? name.slice(prefix.length) : name}"`;
+      if (isOwn && items.includes(item))
+        diagnostics.report("tool-of-gateway", childOf(target.origin, "name"), { item, name });
+    }
+  }
+}
+
 function knownItems(
   { name, tools }: NamedTarget,
   lock: ToolLockNode | undefined,

@@ -322,6 +322,16 @@ export const routingMessages = {
       "of the same name, it belongs to the first of them whose item the caller may use. Known before the gateway runs are " +
       "the tools of OpenAPI documents and the items of a tool lock; for others, the gateway warns when it sees them.",
   }),
+  "tool-of-gateway": message<{ item: string; name: string }>({
+    severity: "warning",
+    text: ({ item, name }) =>
+      `clients do not see the ${item} of this target, because "${name}" is a tool of the gateway`,
+    hint: () => "give the gateway's tools other names in `toolSearch.names`",
+    explanation:
+      "With `toolSearch`, the gateway offers tools of its own, by default `search_tools`, `describe_tool` and `call_tool`. A " +
+      "tool of a server with one of these names cannot be called. Known before the gateway runs are the tools of OpenAPI " +
+      "documents and of a tool lock; for others, the gateway warns when it sees them.",
+  }),
   "command-line": message<{ command: string }>({
     severity: "error",
     text: () => "`cmd` takes only the command, not a whole command line",

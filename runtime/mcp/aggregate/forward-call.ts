@@ -135,6 +135,7 @@ export function messageForClient(
 ): Message | undefined {
   const { exchange, access, backend } = context;
   backend.owners?.notice(message);
+  backend.toolSearch?.notice(message);
   if (isHiddenUpdate(exchange, access, active.target.name, message)) return undefined;
   return backend.prefix ? forClient(message, aggregateTarget(context, active)) : message;
 }

@@ -1,15 +1,11 @@
 import type { McpPrimitiveKind } from "../protocol/item-lists.ts";
-import type { ListedItem } from "../protocol/list-edit.ts";
-import { type Message, ownMessage } from "../protocol/message.ts";
+import type { Message } from "../protocol/message.ts";
 import { stringParamOf } from "../protocol/message-edit.ts";
 import { addressedPrimitive } from "../protocol/primitives.ts";
 import { rpcCode, rpcError, rpcResult } from "../protocol/rpc-response.ts";
-import type { Outcome, TargetFailure } from "../protocol/target-failure.ts";
-import { isListed } from "../rules/authorization.ts";
-import { callerOf, listedItems } from "../rules/lock-check.ts";
+import type { TargetFailure } from "../protocol/target-failure.ts";
+import { callerOf } from "../rules/lock-check.ts";
 import { ClientStream } from "../session/client-stream.ts";
-import { featureLetters } from "../session/session.ts";
-import { outcomeOf } from "../transports/fan-out.ts";
 import type {
   ItemCaller,
   ItemOwners,
@@ -19,8 +15,7 @@ import type {
   OwningTarget,
 } from "../transports/item-owners.ts";
 import { listResult } from "./aggregate-lists.ts";
-import { failedTarget } from "./failed-target.ts";
-import { checkName, isOmitted } from "./omitted-items.ts";
+import { entriesOf, type WholeList, wholeList } from "./whole-list.ts";
 
 /** Milliseconds for which the owners of a list's items are valid. */
 const MAX_AGE = 10_000;
@@ -34,14 +29,6 @@ const MAX_WARNINGS = 1000;
 /** Creates the table for a backend. */
 export function itemOwners(): ItemOwners {
   return new OwnedItems();
-}
-
-/** Items of all targets without prefixes, each once. */
-interface FoundItems {
-  /** Definitions as JSON text, in the order of the targets. */
-  readonly entries: readonly string[];
-  /** Names of the targets that failed. */
-  readonly missing: readonly string[];
 }
 
 /**
@@ -90,7 +77,7 @@ class OwnedItems implements ItemOwners {
     });
     if (exchange.isOver) return;
     if ("kind" in found) stream.fail(found);
-    else stream.response(rpcResult(request.id, listResult(owned, list, found)));
+    else stream.response(rpcResult(request.id, listResult(owned, list, entriesOf(found))));
   }
 
   async serveItem(owned: OwnedRequest, list: OwnedList): Promise<void> {
@@ -107,58 +94,25 @@ class OwnedItems implements ItemOwners {
   }
 
   /**
-   * Asks every target for a whole list, and caches which target owns each visible item for this caller. Rules and lock decide
-   * first, so that an item that the caller may not use hides no other one. `onMessage` receives what targets send meanwhile.
+   * Asks every target for a whole list, and caches which target owns each visible item for this caller. `onMessage` receives
+   * what targets send meanwhile.
    */
   async #ask(
     owned: OwnedRequest,
     list: OwnedList,
     onMessage: (target: OwningTarget, message: Message) => boolean,
-  ): Promise<FoundItems | TargetFailure> {
-    const { exchange, access, request, targets, timeouts, failureMode } = owned;
-    const caller = { exchange, jwt: access.jwt };
-    const asked = targets.filter(({ features }) => features.includes(featureLetters[list]));
-    const responses = await Promise.all(
-      asked.map((each) => {
-        const ask = async (own: Message): Promise<Outcome> => {
-          const outcome = await outcomeOf(
-            (sink) => each.call(own, sink),
-            timeouts.fanOut,
-            (message) => onMessage(each, message),
-          );
-          return lacksList(outcome) ? emptyList(own, list) : outcome;
-        };
-        return listedItems({ ask, request }, list);
-      }),
-    );
-    const found = new Map<string, number>();
-    const entries: string[] = [];
-    const missing: string[] = [];
-    const add = ({ index, target }: OwningTarget, item: ListedItem): void => {
-      if (!isListed(access, exchange, target.name, item)) return;
-      const owner = found.get(item.name);
-      if (isOmitted(owned, target, item, owner === index)) return;
-      if (owner === undefined) {
-        checkName(exchange, target, item, item.name);
-        found.set(item.name, index);
-        entries.push(item.text);
-      } else {
-        const first = targets.find((each) => each.index === owner)?.target.name ?? "";
-        this.#warn(caller, list, item.name, [first, target.name]);
-      }
-    };
-    for (const [at, each] of asked.entries()) {
-      const listed = responses[at] ?? [];
-      if (!("kind" in listed)) {
-        for (const item of listed) add(each, item);
-        continue;
-      }
-      const isLast = missing.push(each.target.name) === asked.length;
-      const named = failedTarget(owned, each.target, listed);
-      if (failureMode === "failClosed" || isLast) return named;
+  ): Promise<WholeList | TargetFailure> {
+    const caller = { exchange: owned.exchange, jwt: owned.access.jwt };
+    const found = await wholeList(owned, list, {
+      onMessage,
+      onHidden: (name, { target: { name: first } }, { target }) =>
+        this.#warn(caller, list, name, [first, target.name]),
+    });
+    if (!("kind" in found)) {
+      const owners = found.items.map(({ name, owner }) => [name, owner.index] as const);
+      this.#store(caller, list, new Map(owners));
     }
-    this.#store(caller, list, found);
-    return { entries, missing };
+    return found;
   }
 
   /** Caches the owners for a caller. Drops the least recently stored ones. */
@@ -197,16 +151,4 @@ const CHANGED_LISTS: ReadonlyMap<string, OwnedList> = new Map([
 
 function keyOf({ exchange, jwt }: ItemCaller, list: OwnedList): string {
   return `${list}\n${callerOf(exchange, jwt)}`;
-}
-
-/** Whether a target has no such list, whatever its capabilities say. */
-function lacksList(outcome: Outcome): boolean {
-  if (outcome.kind === "failure") return false;
-  const { result, text } = outcome.response;
-  return result === undefined && text.includes(String(rpcCode.methodNotFound));
-}
-
-function emptyList({ id }: Message, list: OwnedList): Outcome {
-  const text = rpcResult(id, `{${JSON.stringify(list)}:[]}`);
-  return { kind: "response", response: ownMessage(text) };
 }

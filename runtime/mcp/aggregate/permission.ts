@@ -21,6 +21,29 @@ export function recordMethod({ record }: Exchange, method: string): void {
   logFields(record).set("mcp.method.name", method);
 }
 
+/**
+ * Returns the message that a client's message stands for, which is another one if it calls a tool by the gateway's tool for
+ * that. Responds and returns `undefined` if it is malformed.
+ */
+export function meantMessage(
+  exchange: Exchange,
+  { toolSearch }: McpBackend,
+  sent: Message,
+): Message | undefined {
+  const meant = toolSearch?.meant(sent) ?? sent;
+  if (typeof meant !== "string") return meant;
+  respondRpcError(exchange, 200, "MCP", invalid(sent, `Invalid params: ${meant}`));
+  return undefined;
+}
+
+/**
+ * Whether rules are asked later: they read the target, which a name without prefix does not tell, or the tools that a search
+ * has found.
+ */
+export function isDecidedLater({ owners, toolSearch }: McpBackend, message: Message): boolean {
+  return owners?.listFor(message) !== undefined || toolSearch?.serves(message) === true;
+}
+
 /** Whether the rules permit a message. Responds if its item is hidden or cannot be determined. */
 export function isPermitted(
   exchange: Exchange,
@@ -128,7 +151,8 @@ function recordRule({ record }: Exchange, { rule }: RuleVerdict): void {
   logFields(record).set("rule", rule);
 }
 
-function recordPrimitive(
+/** Logs the item that a message names, with its target if that is known. */
+export function recordPrimitive(
   exchange: Exchange,
   kind: "tool" | "prompt" | "resource",
   name: string,

@@ -25,7 +25,7 @@ import { endedCall } from "../transports/target.ts";
 import { aggregateLists, serveAggregateList } from "./aggregate-lists.ts";
 import { forwardCall, forwardTo, messageForClient } from "./forward-call.ts";
 import { serveInitialize } from "./initialize.ts";
-import { resolvePrimitive } from "./names.ts";
+import { clientName, resolvePrimitive } from "./names.ts";
 import { isPermitted } from "./permission.ts";
 import { serveStream } from "./session-stream.ts";
 import { type Routed, routeNotification, routeResponse, withItemName } from "./to-server.ts";
@@ -134,7 +134,11 @@ function recipients(context: SessionContext, message: Message): readonly Routed[
 
 /** Serves a request from the targets that it concerns. */
 export function serveRequest(context: SessionContext, request: Message): void {
-  const { prefix, owners } = context.backend;
+  const { prefix, owners, toolSearch } = context.backend;
+  if (toolSearch?.serves(request) === true) {
+    toolSearch.serve(ownedRequest(context, request));
+    return;
+  }
   if (!prefix) {
     const only = activeTarget(context, 0);
     if (only !== undefined) forwardCall(context, only, request);
@@ -163,7 +167,7 @@ export function serveRequest(context: SessionContext, request: Message): void {
   serveOne(context, request);
 }
 
-/** Describes a request to the code for items without prefixes, which other bundles do not contain. */
+/** Describes a request to code that other bundles do not contain: for items without prefixes, and for searches. */
 function ownedRequest(context: SessionContext, request: Message): OwnedRequest {
   const { exchange, backend, access } = context;
   return {
@@ -180,6 +184,7 @@ function ownedRequest(context: SessionContext, request: Message): OwnedRequest {
       call: (own, sink) => callTarget(context, active, own, sink),
       forClient: (message) => messageForClient(context, active, message),
     })),
+    clientName: (target, kind, name) => clientName(backend, target, kind, name),
     forward: () => {
       const methods = isStateless(context) ? statelessMethods : sessionMethods;
       if (isPermitted(exchange, backend, access, methods, request)) serveOne(context, request);

@@ -67,6 +67,16 @@ export function editLists(message: Message, edit: ItemEdit): string | { readonly
   return applyEdits(message.text, edits);
 }
 
+/** Returns the JSON text of an entry under another name. */
+export function renamedEntry({ list, name, text }: ListedItem, renamed: string): string {
+  if (renamed === name) return text;
+  const { nameField } = itemLists[list];
+  const at = nameOf(text, { start: 0, end: text.length }, nameField, new Set([nameField]));
+  return at === undefined
+    ? text
+    : applyEdits(text, [{ start: at.start, end: at.end, text: JSON.stringify(renamed) }]);
+}
+
 /** Removes from a result with lists all members that MCP does not define for lists: nobody has approved what a server adds. */
 export function onlyListMembers(text: string): string {
   const message = readMessage(text);

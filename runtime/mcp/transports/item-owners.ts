@@ -28,6 +28,8 @@ export interface OwnedRequest {
   readonly isStateless: boolean;
   /** All targets that take part in the session. */
   readonly targets: readonly OwningTarget[];
+  /** Returns the client's name of a target's item. */
+  clientName(target: McpTarget, kind: McpPrimitiveKind, name: string): string;
   /** Forwards the request to the target that owns the item, which is known now, if the rules permit the item. */
   forward(): void;
 }

@@ -26,6 +26,8 @@ export interface ChainScope {
   readonly forwards: boolean;
   /** Variables of the function, which policies extend. */
   readonly variables: RouteVariables;
+  /** Names of the gateway's tools that call another one, which the arguments name. */
+  readonly toolCallers: readonly string[];
 }
 
 /** A policy of a chain: its template and its code. */
