@@ -82,6 +82,7 @@ it("tools of agents become functions of a provider without them", async () => {
   await client.responses.create({ model: "claude-1", input: "Hello", tools });
   expect(sent().tools.map(({ name }: { name: string }) => name)).toEqual([
     ...["mcp__docs__search", "agents__search", "apply_patch", "local_shell", "tool_search"],
+    "web_search",
   ]);
   expect(sent().tools[2]).toMatchObject({
     description: "Edits files.\n\n`input` must match this lark grammar:\nstart: /.+/",
@@ -144,5 +145,5 @@ it("calls and outputs of the history become those of functions", async () => {
       content: [{ type: "text", text }],
     })),
   );
-  expect(listed.at(-1)).toMatchObject({ name: "found" });
+  expect(listed.at(-2)).toMatchObject({ name: "found" });
 });

@@ -132,7 +132,10 @@ function startAgentGateway({ host }: Scripted, provider: Provider): Promise<Gate
       {
         routes: [
           {
-            policies: { backendAuth: { key: "${KEY}" }, ai: { routes } },
+            policies: {
+              backendAuth: { key: "${KEY}" },
+              ai: { routes, unsupported: "drop" },
+            },
             backends: [{ ai: { provider: providers[provider], hostOverride: host } }],
           },
         ],

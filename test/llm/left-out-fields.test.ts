@@ -15,6 +15,7 @@ import { messagesFields } from "../../runtime/llm/formats/messages/request-field
 import { messagesUpstream } from "../../runtime/llm/formats/messages/upstream.ts";
 import { responsesClient } from "../../runtime/llm/formats/responses/client.ts";
 import { responsesFields } from "../../runtime/llm/formats/responses/request-fields.ts";
+import { responsesUpstream } from "../../runtime/llm/formats/responses/upstream.ts";
 import { isObject, type JsonValue } from "../harness/provider-schemas/json-schema.ts";
 import { root } from "../harness/root.ts";
 import { fieldsOfSchema } from "./schema-fields.ts";
@@ -22,6 +23,7 @@ import { sentFor } from "./sent-for.ts";
 
 const upstreams = {
   OpenAI: [completionsUpstream, "gpt-5"],
+  Responses: [responsesUpstream, "gpt-5"],
   Anthropic: [messagesUpstream, "claude-1"],
   Bedrock: [converseUpstream, "anthropic.claude-1-v1:0"],
   Gemini: [generateContentUpstream, "gemini-3-pro"],
@@ -72,46 +74,59 @@ type LeftOut = Readonly<Record<keyof typeof clients, Readonly<Record<string, str
  */
 const hints: LeftOut = {
   completions: {
-    frequency_penalty: "Anthropic Bedrock",
+    frequency_penalty: "Responses Anthropic Bedrock",
     "messages[].content[].image_url.detail": "Anthropic",
     "messages[].name": "all",
-    metadata: "all",
+    metadata: "Anthropic Bedrock Gemini",
     prediction: "all",
-    presence_penalty: "Anthropic Bedrock",
-    prompt_cache_key: "all",
-    prompt_cache_retention: "all",
+    presence_penalty: "Responses Anthropic Bedrock",
+    prompt_cache_key: "Anthropic Bedrock Gemini",
+    prompt_cache_retention: "Anthropic Bedrock Gemini",
     "response_format.json_schema.description": "Anthropic Gemini",
-    "response_format.json_schema.strict": "all",
+    "response_format.json_schema.strict": "Anthropic Bedrock Gemini",
     safety_identifier: "Bedrock Gemini",
-    seed: "Anthropic Bedrock",
-    service_tier: "all",
+    seed: "Responses Anthropic Bedrock",
+    service_tier: "Anthropic Bedrock Gemini",
     "stream_options.include_obfuscation": "all",
     "tools[].function.strict": "Gemini",
     user: "Bedrock Gemini",
-    verbosity: "all",
+    verbosity: "Anthropic Bedrock Gemini",
+    "web_search_options.search_context_size": "Responses Anthropic Gemini",
+    "web_search_options.user_location": "Gemini",
+    "web_search_options.user_location.approximate.city": "Gemini",
+    "web_search_options.user_location.approximate.country": "Gemini",
+    "web_search_options.user_location.approximate.region": "Gemini",
+    "web_search_options.user_location.approximate.timezone": "Gemini",
   },
   messages: {
     cache_control: "all",
     "cache_control.ttl": "all",
-    "messages[].content[].cache_control": "OpenAI Gemini",
-    "messages[].content[].cache_control.ttl": "OpenAI Gemini",
+    "messages[].content[].cache_control": "OpenAI Responses Gemini",
+    "messages[].content[].cache_control.ttl": "OpenAI Responses Gemini",
     "messages[].content[].caller": "all",
-    "messages[].content[].content[].cache_control": "OpenAI Bedrock",
-    "messages[].content[].content[].cache_control.ttl": "OpenAI Bedrock",
+    "messages[].content[].content[].cache_control": "OpenAI Responses Bedrock",
+    "messages[].content[].content[].cache_control.ttl": "OpenAI Responses Bedrock",
     "messages[].content[].title": "Gemini",
     "metadata.user_id": "Bedrock Gemini",
     service_tier: "all",
-    "system[].cache_control": "OpenAI Gemini",
-    "system[].cache_control.ttl": "OpenAI Gemini",
+    "system[].cache_control": "OpenAI Responses Gemini",
+    "system[].cache_control.ttl": "OpenAI Responses Gemini",
     "system[].citations": "all",
-    "thinking.display": "all",
-    "tools[].cache_control": "OpenAI Gemini",
+    "thinking.display": "OpenAI Bedrock Gemini",
+    "tools[].cache_control": "OpenAI Responses Gemini",
     "tools[].cache_control.ttl": "all",
     "tools[].defer_loading": "all",
     "tools[].eager_input_streaming": "all",
     "tools[].input_examples": "all",
     "tools[].strict": "Gemini",
-    top_k: "OpenAI",
+    top_k: "OpenAI Responses",
+    "messages[].content[].content[].page_age": "all",
+    "tools[].max_uses": "Gemini",
+    "tools[].user_location": "Gemini",
+    "tools[].user_location.city": "Gemini",
+    "tools[].user_location.country": "Gemini",
+    "tools[].user_location.region": "Gemini",
+    "tools[].user_location.timezone": "Gemini",
   },
   responses: {
     context_management: "all",
@@ -181,7 +196,11 @@ const misplacedFieldHints: LeftOut = {
 };
 
 /** Formats that are passed on as they are. */
-const native: Readonly<Record<string, string>> = { completions: "OpenAI", messages: "Anthropic" };
+const native: Readonly<Record<string, string>> = {
+  completions: "OpenAI",
+  messages: "Anthropic",
+  responses: "Responses",
+};
 
 const pairs = names(clients).flatMap((client) =>
   names(upstreams)

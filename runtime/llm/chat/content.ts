@@ -1,3 +1,5 @@
+import type { WebPage } from "./web-search.ts";
+
 /** Content of a turn, a system prompt or a completion. */
 export type ContentBlock =
   | TextBlock
@@ -24,6 +26,8 @@ interface Cacheable {
 export interface TextBlock extends Cacheable {
   readonly kind: "text";
   readonly text: string;
+  /** Pages that the text of a completion cites; absent if it cites none. */
+  readonly citations?: readonly WebPage[];
 }
 
 /** An image. */

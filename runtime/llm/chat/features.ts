@@ -14,6 +14,7 @@ export type Feature =
   | "toolChoice"
   | "allowedTools"
   | "parallelTools"
+  | "webSearch"
   | "temperature"
   | "topP"
   | "topK"

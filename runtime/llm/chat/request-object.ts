@@ -25,6 +25,12 @@ export class RequestObject {
     return Object.keys(this.#object);
   }
 
+  /** Returns the fields of some names that are present, as they are. */
+  some(names: readonly string[]): JsonObject {
+    const present = names.filter((name) => this.any(name) !== undefined);
+    return Object.fromEntries(present.map((name) => [name, this.any(name)]));
+  }
+
   /** Returns the path of a field. */
   at(name: string): string {
     return this.path === "" ? name : `${this.path}.${name}`;

@@ -1,5 +1,7 @@
+import type { JsonObject } from "../../cel/variables.ts";
 import type { ContentBlock, TextBlock } from "./content.ts";
 import type { Feature } from "./features.ts";
+import type { WebSearch } from "./web-search.ts";
 
 /**
  * A chat request, independent of formats: read from a client's body, and written for a provider. Only translated requests
@@ -14,6 +16,8 @@ export interface ChatRequest {
   /** Turns of user and assistant, in alternation. */
   readonly turns: readonly Turn[];
   readonly tools: readonly ListedTool[];
+  /** Search of the web that the model may ask for; absent if it may not. */
+  readonly webSearch?: WebSearch | undefined;
   readonly toolChoice: ToolChoice | undefined;
   /** Whether the model may call several tools at once. */
   readonly parallelTools: boolean | undefined;
@@ -31,6 +35,10 @@ export interface ChatRequest {
   readonly reasoning: Reasoning | undefined;
   /** The client's user, for the provider's abuse detection. */
   readonly user: string | undefined;
+  /** Fields that both APIs of OpenAI have, and no other API; absent if the client has none. */
+  readonly openai?: JsonObject;
+  /** Length of the completion in OpenAI's words; absent if the client sets none. */
+  readonly verbosity?: string | undefined;
   /** Traits of the model; absent if they are not known. */
   readonly traits?: ModelTraits;
   /** Features that some formats cannot express, and their paths in the client's body. */

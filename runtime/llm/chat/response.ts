@@ -5,6 +5,7 @@ import type {
   ToolCallBlock,
 } from "./content.ts";
 import type { Usage } from "./usage.ts";
+import type { SearchBlock } from "./web-search.ts";
 
 /** A whole completion, independent of formats. */
 export interface ChatResponse {
@@ -20,7 +21,12 @@ export interface ChatResponse {
 }
 
 /** Content of a completion. */
-export type ResponseBlock = TextBlock | ToolCallBlock | ReasoningBlock | RedactedReasoningBlock;
+export type ResponseBlock =
+  | TextBlock
+  | ToolCallBlock
+  | ReasoningBlock
+  | RedactedReasoningBlock
+  | SearchBlock;
 
 /** Reason why a model stopped. `pause`: the provider expects the turn back to continue. */
 export type StopReason = "end" | "stop-sequence" | "length" | "tool-calls" | "filtered" | "pause";

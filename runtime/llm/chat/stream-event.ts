@@ -1,6 +1,7 @@
 import type { LlmError } from "./llm-error.ts";
 import type { StopReason } from "./response.ts";
 import type { Usage } from "./usage.ts";
+import type { SearchBlock, WebPage } from "./web-search.ts";
 
 /**
  * A piece of a streamed completion. Order: `start`; content; `stop`; `usage` (before or after it; later ones replace earlier
@@ -9,6 +10,9 @@ import type { Usage } from "./usage.ts";
 export type StreamEvent =
   | { readonly kind: "start"; readonly id: string | undefined; readonly model: string }
   | { readonly kind: "text"; readonly text: string }
+  /** A page that the text before cites. */
+  | { readonly kind: "citation"; readonly page: WebPage }
+  | SearchBlock
   | { readonly kind: "reasoning"; readonly text: string }
   /** Signature of the reasoning before; its pieces belong together. */
   | { readonly kind: "signature"; readonly signature: string }
@@ -36,6 +40,8 @@ export type StreamEvent =
 export function isContent({ kind }: StreamEvent): boolean {
   switch (kind) {
     case "text":
+    case "citation":
+    case "search":
     case "reasoning":
     case "signature":
     case "redacted-reasoning":

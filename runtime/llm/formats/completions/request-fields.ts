@@ -20,6 +20,7 @@ export const completionsFields: FieldTable = {
   parallel_tool_calls: "read",
   response_format: "read",
   reasoning_effort: "read",
+  web_search_options: "read",
   user: "read",
   safety_identifier: "read",
   metadata: "dropped",
@@ -34,7 +35,6 @@ export const completionsFields: FieldTable = {
   logit_bias: { refusedUnless: [{}] },
   modalities: { refusedUnless: [["text"]] },
   audio: refused,
-  web_search_options: refused,
   functions: { refusedUnless: [[]] },
   function_call: { refusedUnless: ["none", "auto"] },
 };

@@ -1,9 +1,10 @@
 import type { JsonObject } from "../../../cel/variables.ts";
-import type { CacheMark, ContentBlock, MediaSource, TextBlock } from "../../chat/content.ts";
+import type { CacheMark, ContentBlock, ImageBlock, TextBlock } from "../../chat/content.ts";
 import { type Feature, type NoteFeature, noteBlankStop } from "../../chat/features.ts";
 import { type ChatRequest, type ListedTool, type OutputFormat, Turns } from "../../chat/request.ts";
 import { checkFields } from "../../chat/request-fields.ts";
 import { RequestObject, unsupportedField, wrongField } from "../../chat/request-object.ts";
+import { ANY_SEARCH, type WebSearch } from "../../chat/web-search.ts";
 import { readCacheMark } from "../cache-mark.ts";
 import { readDataUrl } from "../data-url.ts";
 import {
@@ -13,6 +14,7 @@ import {
   readSchemaOutput,
   readToolChoice,
 } from "../openai-fields.ts";
+import { readLocation } from "../user-location.ts";
 import { completionsFields } from "./request-fields.ts";
 
 /** Reads a request of OpenAI's chat completions. Throws LlmRefusal. */
@@ -48,6 +50,7 @@ export function readCompletionsRequest(body: JsonObject): ChatRequest {
     isStream: fields.boolean("stream") ?? false,
     ...readMessages(fields, note),
     tools: allowed === undefined ? tools : tools.filter(({ name }) => allowed.includes(name)),
+    webSearch: readWebSearch(fields, note),
     toolChoice,
     parallelTools,
     maxTokens: fields.number("max_completion_tokens") ?? fields.number("max_tokens"),
@@ -62,9 +65,14 @@ export function readCompletionsRequest(body: JsonObject): ChatRequest {
     output: readOutput(fields, note),
     reasoning: readEffort(fields, "reasoning_effort"),
     user: fields.optionalText("safety_identifier") ?? fields.optionalText("user"),
+    openai: fields.some(SHARED_FIELDS),
+    verbosity: fields.optionalText("verbosity"),
     features,
   };
 }
+
+/** Fields that the Responses API has as well. */
+const SHARED_FIELDS = ["metadata", "prompt_cache_key", "prompt_cache_retention", "service_tier"];
 
 function readMessages(
   fields: RequestObject,
@@ -141,7 +149,7 @@ function readParts(message: RequestObject, note: NoteFeature): readonly ContentB
       case "text":
         return readText(part, note);
       case "image_url":
-        return [{ kind: "image", source: readImage(part, note), cache: readCacheMark(part, note) }];
+        return [{ ...readImage(part, note), cache: readCacheMark(part, note) }];
       case "file":
         return markedLast([readFile(part, note)], readCacheMark(part, note));
       case "input_audio": {
@@ -156,12 +164,13 @@ function readParts(message: RequestObject, note: NoteFeature): readonly ContentB
   return markedLast(parts, readCacheMark(message, note));
 }
 
-function readImage(part: RequestObject, note: NoteFeature): MediaSource {
+function readImage(part: RequestObject, note: NoteFeature): ImageBlock {
   const image = part.object("image_url") ?? part;
   const url = image.text("url");
   const source = readDataUrl(url);
   note(source === undefined ? "imageUrl" : "image", image.at("url"));
-  return source ?? { kind: "url", url };
+  const detail = image.optionalText("detail");
+  return { kind: "image", source: source ?? { kind: "url", url }, detail };
 }
 
 function readFile(part: RequestObject, note: NoteFeature): ContentBlock {
@@ -224,6 +233,14 @@ function readTools(fields: RequestObject, note: NoteFeature): readonly ListedToo
     const mark = readCacheMark(tool, note) ?? readCacheMark(definition, note);
     return { ...readFunctionTool(definition, note), isCached: mark !== undefined };
   });
+}
+
+function readWebSearch(fields: RequestObject, note: NoteFeature): WebSearch | undefined {
+  const options = fields.object("web_search_options");
+  if (options === undefined) return undefined;
+  note("webSearch", "web_search_options");
+  const place = options.object("user_location")?.object("approximate");
+  return { ...ANY_SEARCH, location: readLocation(place) };
 }
 
 function readStop(fields: RequestObject): readonly string[] {

@@ -24,6 +24,7 @@ export const COMPLETIONS_SUPPORT: FeatureSupport = {
   toolChoice: "kept",
   allowedTools: "kept",
   parallelTools: "kept",
+  webSearch: "refused",
   temperature: "kept",
   topP: "kept",
   topK: "dropped",

@@ -1,4 +1,6 @@
+import type { JsonObject } from "../../../cel/variables.ts";
 import type { ChatResponse, StopReason } from "../../chat/response.ts";
+import { CitedText } from "../../chat/web-search.ts";
 import { completionsToolCall } from "./tool-call.ts";
 import { completionsUsage } from "./usage.ts";
 
@@ -6,6 +8,7 @@ import { completionsUsage } from "./usage.ts";
 export function writeCompletionsResponse(response: ChatResponse): string {
   const { blocks, usage } = response;
   const texts = blocks.flatMap((block) => (block.kind === "text" ? [block.text] : []));
+  const annotations = annotationsOf(blocks);
   const reasoning = blocks.flatMap((block) =>
     block.kind === "reasoning" && block.text !== "" ? [block.text] : [],
   );
@@ -25,6 +28,7 @@ export function writeCompletionsResponse(response: ChatResponse): string {
           role: "assistant",
           content: texts.length === 0 ? null : texts.join(""),
           refusal: null,
+          ...(annotations.length > 0 && { annotations }),
           ...(reasoning.length > 0 && { reasoning_content: reasoning.join("\n") }),
           ...(signature?.kind === "reasoning" && { reasoning_signature: signature.signature }),
           ...(calls.length > 0 && { tool_calls: calls.map(completionsToolCall) }),
@@ -35,6 +39,20 @@ export function writeCompletionsResponse(response: ChatResponse): string {
     ],
     ...(usage && { usage: completionsUsage(usage) }),
   });
+}
+
+function annotationsOf(blocks: ChatResponse["blocks"]): readonly JsonObject[] {
+  const cited = new CitedText();
+  return blocks.flatMap((block) => {
+    if (block.kind !== "text") return [];
+    cited.add(block.text);
+    return (block.citations ?? []).map((page) => messageAnnotation(cited.cite(page)));
+  });
+}
+
+/** Writes a citation as an annotation of a message. */
+export function messageAnnotation(cited: JsonObject): JsonObject {
+  return { type: "url_citation", url_citation: cited };
 }
 
 /** Returns `finish_reason`. Some providers report a normal end for tool calls. */

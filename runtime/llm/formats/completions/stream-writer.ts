@@ -2,8 +2,9 @@ import type { OriginalRequest, StreamWriter } from "../../chat/formats.ts";
 import { isJsonObject } from "../../chat/request-object.ts";
 import type { StreamEvent } from "../../chat/stream-event.ts";
 import type { Usage } from "../../chat/usage.ts";
+import { CitedText } from "../../chat/web-search.ts";
 import { completionsErrorEvent } from "./errors.ts";
-import { finishReason } from "./response-writer.ts";
+import { finishReason, messageAnnotation } from "./response-writer.ts";
 import { completionsUsage } from "./usage.ts";
 
 /** Writes a stream as OpenAI's chat completions do: chunks, then usage if the client requested it, then `[DONE]`. */
@@ -18,6 +19,7 @@ export class CompletionsStreamWriter implements StreamWriter {
   readonly #calls = new Map<number, number>();
   /** The client's indexes of calls without arguments so far. */
   readonly #empty = new Set<number>();
+  readonly #cited = new CitedText();
   #usage: Usage | undefined;
 
   constructor({ body, model }: OriginalRequest) {
@@ -33,11 +35,17 @@ export class CompletionsStreamWriter implements StreamWriter {
         this.#model = event.model === "" ? this.#model : event.model;
         return this.#first();
       case "text":
+        this.#cited.add(event.text);
         return this.#delta(`{"content":${JSON.stringify(event.text)}}`);
       case "reasoning":
         return this.#delta(`{"reasoning_content":${JSON.stringify(event.text)}}`);
       case "signature":
         return this.#delta(`{"reasoning_signature":${JSON.stringify(event.signature)}}`);
+      case "citation": {
+        const cited = JSON.stringify(messageAnnotation(this.#cited.cite(event.page)));
+        return this.#delta(`{"annotations":[${cited}]}`);
+      }
+      case "search":
       case "redacted-reasoning":
         return "";
       case "tool-call":

@@ -9,6 +9,7 @@ import type {
 import type { FeatureSupport } from "../../chat/features.ts";
 import { LlmRefusal } from "../../chat/llm-error.ts";
 import type { ChatRequest, Effort, OutputFormat, ToolChoice, Turn } from "../../chat/request.ts";
+import { refuseSearch } from "../../chat/web-search.ts";
 import { googleSignature } from "../google-signature.ts";
 import { writeSchema } from "./schema.ts";
 
@@ -30,6 +31,8 @@ export const GENERATE_CONTENT_SUPPORT: FeatureSupport = {
   allowedTools: "kept",
   // Only the first call is forwarded.
   parallelTools: "changed",
+  // Without limits, and only without other tools.
+  webSearch: "changed",
   temperature: "kept",
   topP: "kept",
   topK: "kept",
@@ -55,12 +58,22 @@ export function writeGenerateContentRequest(request: ChatRequest): string {
     systemInstruction:
       system.length === 0 ? undefined : { parts: system.map(({ text }) => ({ text })) },
     contents: contentsOf(request),
+    ...(request.webSearch !== undefined && { tools: [searchTool(request)] }),
     ...(tools.length > 0 && {
       tools: [{ functionDeclarations: tools.map(declaration) }],
       toolConfig: toolChoice && { functionCallingConfig: callingConfig(toolChoice) },
     }),
     generationConfig: generationConfig(request),
   });
+}
+
+/** Google's models decide themselves how often they search. */
+function searchTool(request: ChatRequest): JsonObject {
+  const { webSearch, tools } = request;
+  if (tools.length > 0) refuseSearch(request, "a web search next to other tools");
+  if (webSearch?.allowedDomains ?? webSearch?.blockedDomains)
+    refuseSearch(request, "a web search of some domains only");
+  return { googleSearch: {} };
 }
 
 function declaration({ name, description, schema }: ChatRequest["tools"][number]): JsonObject {

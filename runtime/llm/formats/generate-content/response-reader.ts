@@ -1,8 +1,10 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import { isJsonObject } from "../../chat/request-object.ts";
 import type { ChatResponse, ResponseBlock, StopReason } from "../../chat/response.ts";
+import type { SearchBlock } from "../../chat/web-search.ts";
 import { markSignature } from "../google-signature.ts";
 import { providerText } from "../parse-object.ts";
+import { citing, readPages } from "../web-pages.ts";
 import { readGenerateContentUsage } from "./usage.ts";
 
 /** Reads a whole response of generateContent. Throws if it has no candidate, or a broken one. */
@@ -10,7 +12,10 @@ export function readGenerateContentResponse(body: JsonObject): ChatResponse {
   const candidate = firstCandidate(body);
   if (candidate === undefined && !isPromptBlocked(body)) throw new Error("no candidate");
   const parts = candidate === undefined ? [] : candidateParts(candidate).flatMap(readPart);
-  const blocks = parts.reduce(joined, []);
+  const search = candidate && readGrounding(candidate);
+  const said = parts.reduce(joined, []);
+  const blocks =
+    search === undefined ? said : [search, ...said.map((block) => cited(block, search))];
   const finish = candidate?.finishReason;
   if (blocks.length === 0 && isBroken(finish)) throw new Error(`nothing but ${finish}`);
   const hasCalls = blocks.some(({ kind }) => kind === "tool-call");
@@ -32,6 +37,21 @@ function joined(blocks: readonly ResponseBlock[], next: ResponseBlock): readonly
   const last = blocks.at(-1);
   if (last?.kind !== "text" || next.kind !== "text") return [...blocks, next];
   return [...blocks.slice(0, -1), { kind: "text", text: last.text + next.text }];
+}
+
+/** Reads the searches of a candidate as one; `undefined` if there were none. */
+export function readGrounding({ groundingMetadata: found }: JsonObject): SearchBlock | undefined {
+  if (!isJsonObject(found)) return undefined;
+  const chunks = Array.isArray(found.groundingChunks) ? found.groundingChunks : [];
+  const queries = Array.isArray(found.webSearchQueries) ? found.webSearchQueries : [];
+  const pages = readPages(chunks.map((chunk) => (isJsonObject(chunk) ? chunk.web : undefined)));
+  if (queries.length === 0 && pages.length === 0) return undefined;
+  const id = crypto.randomUUID().replaceAll("-", "");
+  return { kind: "search", id, query: queries.map(String).join(" "), pages };
+}
+
+function cited(block: ResponseBlock, { pages }: SearchBlock): ResponseBlock {
+  return block.kind === "text" ? { ...block, ...citing(pages) } : block;
 }
 
 /** Returns the only candidate; several are never requested. */

@@ -3,6 +3,7 @@ import { isJsonObject } from "../../chat/request-object.ts";
 import type { ResponseBlock } from "../../chat/response.ts";
 import type { StreamEvent } from "../../chat/stream-event.ts";
 import type { Usage } from "../../chat/usage.ts";
+import type { SearchBlock } from "../../chat/web-search.ts";
 import { cutOff, notJson } from "../broken-stream.ts";
 import { parseObject } from "../parse-object.ts";
 import type { SseEventReader } from "../sse-stream-reader.ts";
@@ -13,6 +14,7 @@ import {
   isBroken,
   isPromptBlocked,
   readFinishReason,
+  readGrounding,
   readPart,
 } from "./response-reader.ts";
 import { readGenerateContentUsage } from "./usage.ts";
@@ -25,6 +27,8 @@ export class GenerateContentEventReader implements SseEventReader {
   /** Finish reason, reported when the provider has closed the stream, because there is no other end mark. */
   #finish: unknown;
   #isBlocked = false;
+  /** Searches, which the last events report. */
+  #search: SearchBlock | undefined;
   /** Usage of the last event; later counts replace earlier ones. */
   #usage: Usage | undefined;
 
@@ -38,6 +42,7 @@ export class GenerateContentEventReader implements SseEventReader {
     const candidate = firstCandidate(response);
     const blocks = candidate === undefined ? [] : candidateParts(candidate).flatMap(readPart);
     if (blocks.length > 0) this.#hasParts = true;
+    this.#search = (candidate && readGrounding(candidate)) ?? this.#search;
     if (typeof candidate?.finishReason === "string") this.#finish = candidate.finishReason;
     if (candidate === undefined && isPromptBlocked(response)) this.#isBlocked = true;
     this.#usage = readGenerateContentUsage(response.usageMetadata) ?? this.#usage;
@@ -51,7 +56,12 @@ export class GenerateContentEventReader implements SseEventReader {
     const reason = this.#isBlocked ? "filtered" : readFinishReason(finish, this.#calls > 0);
     const usage: readonly StreamEvent[] =
       this.#usage === undefined ? [] : [{ kind: "usage", usage: this.#usage }];
-    return [{ kind: "stop", reason, stopSequence: undefined }, ...usage, { kind: "end" }];
+    return [
+      ...searchEvents(this.#search),
+      { kind: "stop", reason, stopSequence: undefined },
+      ...usage,
+      { kind: "end" },
+    ];
   }
 
   #start({ responseId: id, modelVersion: model }: JsonObject): readonly StreamEvent[] {
@@ -83,10 +93,15 @@ export class GenerateContentEventReader implements SseEventReader {
           { kind: "tool-input", index, text },
         ];
       }
-      case "redacted-reasoning":
+      default:
         return [];
     }
   }
+}
+
+function searchEvents(search: SearchBlock | undefined): readonly StreamEvent[] {
+  if (search === undefined) return [];
+  return [...search.pages.map((page) => ({ kind: "citation" as const, page })), search];
 }
 
 const MODEL_FAILED: StreamEvent = {

@@ -19,7 +19,9 @@ import {
 } from "../../chat/request.ts";
 import { checkFields, refuseField } from "../../chat/request-fields.ts";
 import { RequestObject, unsupportedField, wrongField } from "../../chat/request-object.ts";
+import type { WebSearch } from "../../chat/web-search.ts";
 import { readCacheMark } from "../cache-mark.ts";
+import { readLocation } from "../user-location.ts";
 import { messagesFields } from "./request-fields.ts";
 
 /** Reads a request of Anthropic's Messages API. Throws LlmRefusal. */
@@ -49,6 +51,9 @@ class MessagesReader {
       else turns.add(role, this.#blocks(message));
     }
     const choice = fields.object("tool_choice");
+    const tools = fields.objects("tools");
+    const searching = tools.find(isSearchTool);
+    const webSearch = searching && this.#webSearch(searching, choice);
     const isSerial = choice?.boolean("disable_parallel_tool_use") === true;
     if (isSerial) this.#note("parallelTools", "tool_choice.disable_parallel_tool_use");
     this.#noteField("temperature", "temperature");
@@ -65,8 +70,9 @@ class MessagesReader {
       isStream: fields.boolean("stream") ?? false,
       system,
       turns: turns.all,
-      tools: fields.objects("tools").map((tool) => this.#tool(tool)),
-      toolChoice: choice && this.#toolChoice(choice),
+      tools: tools.filter((tool) => !isSearchTool(tool)).map((tool) => this.#tool(tool)),
+      webSearch,
+      toolChoice: choice && webSearch?.isForced !== true ? this.#toolChoice(choice) : undefined,
       parallelTools: isSerial ? false : undefined,
       maxTokens: fields.number("max_tokens"),
       temperature: fields.number("temperature"),
@@ -114,7 +120,9 @@ class MessagesReader {
     if (typeof message.any("content") === "string") return this.#texts(message, "content");
     if (message.list("content") === undefined)
       throw wrongField(message.at("content"), "text or blocks");
-    return message.objects("content").map((block) => this.#block(block));
+    return message.objects("content").flatMap((block) => {
+      return isSearchBlock(block) ? [] : [this.#block(block)];
+    });
   }
 
   #block(block: RequestObject): ContentBlock {
@@ -218,6 +226,18 @@ class MessagesReader {
     }
   }
 
+  #webSearch(tool: RequestObject, choice: RequestObject | undefined): WebSearch {
+    this.#note("webSearch", tool.at("type"));
+    const texts = (name: string) => (tool.any(name) === undefined ? undefined : tool.texts(name));
+    return {
+      maxUses: tool.number("max_uses"),
+      allowedDomains: texts("allowed_domains"),
+      blockedDomains: texts("blocked_domains"),
+      location: readLocation(tool.object("user_location")),
+      isForced: choice?.any("name") === tool.text("name"),
+    };
+  }
+
   #tool(tool: RequestObject): ListedTool {
     const type = tool.optionalText("type") ?? "custom";
     if (type !== "custom") throw unsupportedField(tool.at("type"), `a tool of type "${type}"`);
@@ -281,4 +301,16 @@ class MessagesReader {
         return effort && { kind: "effort", effort };
     }
   }
+}
+
+/** Whether a tool is Anthropic's own search, in any of its versions. */
+function isSearchTool(tool: RequestObject): boolean {
+  return /^web_search_\d+$/.test(tool.optionalText("type") ?? "");
+}
+
+/** Whether a block is of a search that a provider ran: its results are part of the model's text. */
+function isSearchBlock(block: RequestObject): boolean {
+  const type = block.any("type");
+  const isCall = type === "server_tool_use" && block.any("name") === "web_search";
+  return isCall || type === "web_search_tool_result";
 }

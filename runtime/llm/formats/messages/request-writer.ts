@@ -4,6 +4,7 @@ import type { CacheMark, ContentBlock, MediaSource } from "../../chat/content.ts
 import type { FeatureSupport } from "../../chat/features.ts";
 import type { Dialect } from "../../chat/formats.ts";
 import type { ChatRequest, ToolChoice, Turn } from "../../chat/request.ts";
+import type { WebSearch } from "../../chat/web-search.ts";
 import { OBJECT_INSTRUCTION } from "../object-instruction.ts";
 import { claudeReasoning, isSigned } from "../thinking.ts";
 import { userId } from "../user-id.ts";
@@ -22,6 +23,7 @@ export const MESSAGES_SUPPORT: FeatureSupport = {
   toolChoice: "kept",
   allowedTools: "kept",
   parallelTools: "kept",
+  webSearch: "kept",
   // Range 0..1 here: higher values become 1. Not with reasoning, and neither are top_k and a forced tool.
   temperature: "changed",
   topP: "kept",
@@ -50,21 +52,24 @@ function messagesBody(request: ChatRequest, dialect: Dialect): JsonObject {
   const defaultMaxTokens = Math.min(maxOutput, MAX_DEFAULT_TOKENS);
   const reasoning = claudeReasoning(request, defaultMaxTokens);
   const { isThinking, thinking, effort } = reasoning;
-  const { temperature, tools, stop } = request;
+  const { temperature, tools, webSearch, stop } = request;
   const isSampled = reasoning.takesSampling && !isThinking;
   return {
     model: request.model,
     max_tokens: reasoning.maxTokens ?? defaultMaxTokens,
     system: systemOf(request),
     messages: request.turns.map(messageOf).filter(({ content }) => content.length > 0),
-    ...(tools.length > 0 && {
-      tools: tools.map(({ name, description, schema, isStrict, isCached }) => ({
-        name,
-        description,
-        input_schema: schema,
-        ...(isStrict === true && { strict: true }),
-        ...(isCached && { cache_control: { type: "ephemeral" } }),
-      })),
+    ...((tools.length > 0 || webSearch !== undefined) && {
+      tools: [
+        ...tools.map(({ name, description, schema, isStrict, isCached }) => ({
+          name,
+          description,
+          input_schema: schema,
+          ...(isStrict === true && { strict: true }),
+          ...(isCached && { cache_control: { type: "ephemeral" } }),
+        })),
+        ...(webSearch === undefined ? [] : [searchTool(webSearch)]),
+      ],
       tool_choice: toolChoice(request, isThinking),
     }),
     temperature:
@@ -171,10 +176,25 @@ function idOf(id: string): string {
   return id.replace(/[^a-zA-Z0-9_-]/g, "_");
 }
 
+function searchTool({ maxUses, allowedDomains, blockedDomains, location }: WebSearch): JsonObject {
+  return {
+    type: "web_search_20250305",
+    name: WEB_SEARCH,
+    max_uses: maxUses,
+    allowed_domains: allowedDomains,
+    blocked_domains: blockedDomains,
+    user_location: location && { type: "approximate", ...location },
+  };
+}
+
+const WEB_SEARCH = "web_search";
+
 function toolChoice(request: ChatRequest, isThinking: boolean): JsonObject | undefined {
   const serial = request.parallelTools === false && { disable_parallel_tool_use: true };
-  const choice: ToolChoice = request.toolChoice ?? { kind: "auto" };
-  if (request.toolChoice === undefined && serial === false) return undefined;
+  const isSearch = request.webSearch?.isForced === true;
+  const wanted = isSearch ? ({ kind: "tool", name: WEB_SEARCH } as const) : request.toolChoice;
+  const choice: ToolChoice = wanted ?? { kind: "auto" };
+  if (wanted === undefined && serial === false) return undefined;
   switch (choice.kind) {
     case "none":
       return { type: "none" };

@@ -1,7 +1,9 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import { isJsonObject } from "../../chat/request-object.ts";
 import type { ChatResponse, ResponseBlock, StopReason } from "../../chat/response.ts";
+import type { SearchBlock } from "../../chat/web-search.ts";
 import { providerText } from "../parse-object.ts";
+import { citing, readPages } from "../web-pages.ts";
 import { readMessagesUsage } from "./usage.ts";
 
 /** Reads a whole response of the Messages API. Throws if it has no content. */
@@ -10,18 +12,43 @@ export function readMessagesResponse(body: JsonObject): ChatResponse {
   return {
     id: providerText(body.id),
     model: providerText(body.model) ?? "",
-    blocks: body.content.filter(isJsonObject).flatMap(readBlock),
+    blocks: body.content
+      .filter(isJsonObject)
+      .flatMap((block, _index, blocks) =>
+        block.type === "web_search_tool_result" ? [readSearch(block, blocks)] : readBlock(block),
+      ),
     stop: readStop(body.stop_reason),
     stopSequence: providerText(body.stop_sequence),
     usage: readMessagesUsage(body.usage),
   };
 }
 
-/** Omits blocks that no other format has (server tools, which were not requested). */
+/** Reads the results of a search. `blocks`: those of the response, which include its call. */
+export function readSearch(
+  { tool_use_id: id, content }: JsonObject,
+  blocks: readonly JsonObject[],
+): SearchBlock {
+  const call = blocks.find((block) => block.id === id);
+  const { query } = isJsonObject(call?.input) ? call.input : {};
+  return {
+    kind: "search",
+    id: providerText(id) ?? "",
+    query: providerText(query) ?? "",
+    pages: readPages(content),
+  };
+}
+
+/** Omits blocks that no other format has (other server tools, which were not requested). */
 function readBlock(block: JsonObject): readonly ResponseBlock[] {
   switch (block.type) {
     case "text":
-      return [{ kind: "text", text: providerText(block.text) ?? "" }];
+      return [
+        {
+          kind: "text",
+          text: providerText(block.text) ?? "",
+          ...citing(readPages(block.citations)),
+        },
+      ];
     case "tool_use":
       return [
         {

@@ -2,6 +2,7 @@ import type { JsonObject } from "../../../cel/variables.ts";
 import { parseExact } from "../../../json/exact-json.ts";
 import { isTooDeep } from "../../../json/nesting.ts";
 import type { ChatResponse, ResponseBlock, StopReason } from "../../chat/response.ts";
+import type { SearchBlock, WebPage } from "../../chat/web-search.ts";
 import { messagesUsage } from "./usage.ts";
 
 /** Writes a whole completion as Anthropic's Messages API does. */
@@ -13,7 +14,7 @@ export function writeMessagesResponse(response: ChatResponse): string {
     type: "message",
     role: "assistant",
     model: response.model,
-    content: blocks.map(blockOf),
+    content: blocks.flatMap(blocksOf),
     stop_reason: stopReason(stop, hasCalls),
     stop_sequence: response.stopSequence ?? null,
     stop_details: null,
@@ -31,17 +32,40 @@ export const ZERO_USAGE = {
   reasoning: undefined,
 };
 
-function blockOf(block: ResponseBlock): JsonObject {
+function blocksOf(block: ResponseBlock): readonly JsonObject[] {
   switch (block.kind) {
-    case "text":
-      return textBlock(block.text);
+    case "text": {
+      const { text, citations } = block;
+      const cited = citations?.map((page) => citation(page, text));
+      return [{ ...textBlock(text), ...(cited && { citations: cited }) }];
+    }
     case "tool-call":
-      return toolUseBlock(block.id, block.name, objectOf(block.input));
+      return [toolUseBlock(block.id, block.name, objectOf(block.input))];
     case "reasoning":
-      return { type: "thinking", thinking: block.text, signature: block.signature ?? "" };
+      return [{ type: "thinking", thinking: block.text, signature: block.signature ?? "" }];
     case "redacted-reasoning":
-      return { type: "redacted_thinking", data: block.data };
+      return [{ type: "redacted_thinking", data: block.data }];
+    case "search":
+      return searchBlocks(block);
   }
+}
+
+/** Writes a search as the call of Anthropic's own tool, and its result. */
+export function searchBlocks({ id, query, pages }: SearchBlock): readonly JsonObject[] {
+  const caller = { type: "direct" };
+  const own = `srvtoolu_${id.replace(/\W/g, "_")}`;
+  const content = pages.map(({ url, title }) => {
+    return { type: "web_search_result", url, title, encrypted_content: "", page_age: null };
+  });
+  return [
+    { type: "server_tool_use", id: own, name: "web_search", input: { query }, caller },
+    { type: "web_search_tool_result", tool_use_id: own, content, caller },
+  ];
+}
+
+/** Writes the citation of a page. */
+export function citation({ url, title }: WebPage, text: string): JsonObject {
+  return { type: "web_search_result_location", url, title, cited_text: text, encrypted_index: "" };
 }
 
 /** Writes a text block, without `citations`, because some clients do not accept null there. */

@@ -2,17 +2,23 @@ import type { JsonObject } from "../../../cel/variables.ts";
 import { isJsonObject } from "../../chat/request-object.ts";
 import type { StreamEvent } from "../../chat/stream-event.ts";
 import type { Usage } from "../../chat/usage.ts";
+import type { WebPage } from "../../chat/web-search.ts";
 import { cutOff, notJson } from "../broken-stream.ts";
 import { isFilledText, parseObject } from "../parse-object.ts";
 import type { SseEventReader } from "../sse-stream-reader.ts";
+import { readPage } from "../web-pages.ts";
 import { readMessagesError } from "./errors.ts";
-import { readStop } from "./response-reader.ts";
+import { readSearch, readStop } from "./response-reader.ts";
 import { readMessagesUsage } from "./usage.ts";
 
 /** Reads a stream of the Messages API. */
 export class MessagesEventReader implements SseEventReader {
   /** Provider's index of a block to the number of a call. */
   readonly #calls = new Map<unknown, number>();
+  /** The provider's own call that is being written, and those before. */
+  readonly #searches: { readonly id: unknown; input: unknown; text: string }[] = [];
+  /** Citations of the text that is being written. */
+  #citations: readonly WebPage[] = [];
   #usage: Usage | undefined;
 
   read(data: string): readonly StreamEvent[] {
@@ -28,6 +34,8 @@ export class MessagesEventReader implements SseEventReader {
         );
       case "content_block_delta":
         return this.#delta(event.index, isJsonObject(event.delta) ? event.delta : {});
+      case "content_block_stop":
+        return this.#blockEnd();
       case "message_delta":
         return this.#last(event, isJsonObject(event.delta) ? event.delta : {});
       case "message_stop":
@@ -64,6 +72,11 @@ export class MessagesEventReader implements SseEventReader {
         if (typeof id !== "string" || typeof name !== "string") return [notJson];
         return [{ kind: "tool-call", index: call, id, name }];
       }
+      case "server_tool_use":
+        this.#searches.push({ id, input: block.input, text: "" });
+        return [];
+      case "web_search_tool_result":
+        return [readSearch(block, this.#searches)];
       case "redacted_thinking":
         return typeof data === "string" ? [{ kind: "redacted-reasoning", data }] : [];
       default:
@@ -76,11 +89,24 @@ export class MessagesEventReader implements SseEventReader {
     if (isFilledText(text)) return [{ kind: "text", text }];
     if (isFilledText(thinking)) return [{ kind: "reasoning", text: thinking }];
     if (isFilledText(signature)) return [{ kind: "signature", signature }];
-    const call = this.#calls.get(index);
-    if (isFilledText(input) && call !== undefined) {
-      return [{ kind: "tool-input", index: call, text: input }];
+    if (isJsonObject(delta.citation)) {
+      this.#citations = [...this.#citations, ...readPage(delta.citation)];
     }
+    if (!isFilledText(input)) return [];
+    const call = this.#calls.get(index);
+    if (call !== undefined) return [{ kind: "tool-input", index: call, text: input }];
+    const search = this.#searches.at(-1);
+    if (search !== undefined) search.text += input;
     return [];
+  }
+
+  /** Citations may arrive before the text that cites them. */
+  #blockEnd(): readonly StreamEvent[] {
+    const search = this.#searches.at(-1);
+    if (search !== undefined && search.text !== "") search.input = parseObject(search.text);
+    const cited = this.#citations.map((page) => ({ kind: "citation" as const, page }));
+    this.#citations = [];
+    return cited;
   }
 
   #last(event: JsonObject, delta: JsonObject): readonly StreamEvent[] {

@@ -3,7 +3,14 @@ import type { OriginalRequest, StreamWriter } from "../../chat/formats.ts";
 import type { StreamEvent } from "../../chat/stream-event.ts";
 import type { Usage } from "../../chat/usage.ts";
 import { messagesErrorEvent } from "./errors.ts";
-import { stopReason, textBlock, toolUseBlock, ZERO_USAGE } from "./response-writer.ts";
+import {
+  citation,
+  searchBlocks,
+  stopReason,
+  textBlock,
+  toolUseBlock,
+  ZERO_USAGE,
+} from "./response-writer.ts";
 import { messagesDeltaUsage, messagesUsage } from "./usage.ts";
 
 /** Block that is being written: its type, or the index of a call. */
@@ -44,7 +51,16 @@ export class MessagesStreamWriter implements StreamWriter {
           `{"type":"signature_delta","signature":${JSON.stringify(event.signature)}}`,
         );
       case "redacted-reasoning":
-        return `${this.#close()}${this.#begin({ type: "redacted_thinking", data: event.data })}${this.#close()}`;
+        return this.#whole({ type: "redacted_thinking", data: event.data });
+      case "search":
+        return searchBlocks(event)
+          .map((block) => this.#whole(block))
+          .join("");
+      case "citation": {
+        const cited = JSON.stringify(citation(event.page, ""));
+        const delta = `{"type":"citations_delta","citation":${cited}}`;
+        return this.#open === "text" ? this.#delta(delta) : "";
+      }
       case "tool-call":
       case "tool-input":
         return this.#tool(event);
@@ -86,6 +102,11 @@ export class MessagesStreamWriter implements StreamWriter {
   #piece(kind: "text" | "thinking", block: JsonObject, delta: string): string {
     if (this.#open === kind) return this.#delta(delta);
     return `${this.#close()}${this.#waitingCalls()}${this.#begin(block, kind)}${this.#delta(delta)}`;
+  }
+
+  /** Writes a block that arrives in one piece. */
+  #whole(block: JsonObject): string {
+    return `${this.#close()}${this.#begin(block)}${this.#close()}`;
   }
 
   #tool(event: Extract<StreamEvent, { kind: "tool-call" | "tool-input" }>): string {

@@ -4,6 +4,7 @@ import type { ListedTool } from "../../chat/request.ts";
 import { isJsonObject, RequestObject, unsupportedField } from "../../chat/request-object.ts";
 import { readFunctionTool } from "../openai-fields.ts";
 import { isFilledText } from "../parse-object.ts";
+import { isSearchType } from "./web-search.ts";
 
 /** Kind of a tool of the client, which determines the items of its calls. */
 export type ToolKind = "function" | "custom" | "local_shell" | "tool_search";
@@ -29,8 +30,8 @@ export interface ReadTool {
 }
 
 /**
- * Reads a tool as functions. Empty for tools of OpenAI's own servers that the model may do without. Throws LlmRefusal for
- * other kinds.
+ * Reads a tool as functions. Empty for a search of the web, which is no function. Throws LlmRefusal for other tools of
+ * OpenAI's own servers.
  */
 export function readAgentTools(
   tool: RequestObject,
@@ -50,12 +51,12 @@ export function readAgentTools(
     case "local_shell":
       return [toolOf("local_shell", LOCAL_SHELL)];
     case "tool_search":
-      return tool.any("execution") === "client" ? [toolOf("tool_search", search(tool))] : [];
-    case "web_search":
-    case "web_search_preview":
-    case "image_generation":
-      return [];
+      if (tool.any("execution") !== "client") {
+        throw unsupportedField(tool.at("type"), "a search for tools by the server");
+      }
+      return [toolOf("tool_search", search(tool))];
     default:
+      if (isSearchType(type)) return [];
       throw unsupportedField(tool.at("type"), `a tool of type "${type}"`);
   }
 }
@@ -139,13 +140,20 @@ export class AgentTools {
     this.#byName ??= new Map(
       toolLists(new RequestObject(this.#body)).flatMap((tools) =>
         tools.flatMap((tool) =>
-          readAgentTools(tool, () => {}).map(
-            ({ listed, tool: own }) => [listed.name, own] as const,
-          ),
+          readableTools(tool).map(({ listed, tool: own }) => [listed.name, own] as const),
         ),
       ),
     );
     return this.#byName.get(name) ?? { kind: "function", name, namespace: undefined };
+  }
+}
+
+/** Returns the functions of a tool; none of a tool that was left out of the request. */
+function readableTools(tool: RequestObject): readonly ReadTool[] {
+  try {
+    return readAgentTools(tool, () => {});
+  } catch {
+    return [];
   }
 }
 

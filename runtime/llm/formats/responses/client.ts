@@ -1,6 +1,8 @@
 import type { JsonObject } from "../../../cel/variables.ts";
+import type { TextBlock } from "../../chat/content.ts";
 import type { ClientFormat, OriginalRequest } from "../../chat/formats.ts";
 import type { ChatResponse, ResponseBlock } from "../../chat/response.ts";
+import { CitedText } from "../../chat/web-search.ts";
 import { agentCallItem } from "./agent-calls.ts";
 import { AgentTools } from "./agent-tools.ts";
 import { responsesErrors } from "./errors.ts";
@@ -9,7 +11,10 @@ import {
   messageItem,
   reasoningItem,
   redactedItem,
+  searchItem,
   signed,
+  textAnnotation,
+  textPart,
 } from "./output-items.ts";
 import { readResponsesRequest } from "./request-reader.ts";
 import { endStatus, newId, type ResponseEnd, responseObject } from "./response-object.ts";
@@ -46,8 +51,12 @@ function writeResponsesResponse(response: ChatResponse, request: OriginalRequest
 function itemsOf(block: ResponseBlock, tools: AgentTools, isCut: boolean): readonly JsonObject[] {
   const status = isCut ? "incomplete" : "completed";
   switch (block.kind) {
-    case "text":
-      return [messageItem(newId("msg"), [block.text], status)];
+    case "text": {
+      const part = textPart(block.text, annotationsOf(block));
+      return [messageItem(newId("msg"), [part], status)];
+    }
+    case "search":
+      return [searchItem(newId("ws"), block)];
     case "tool-call": {
       const call = agentCallItem(newId("fc"), block, tools.of(block.name), status);
       const { signature } = block;
@@ -58,4 +67,10 @@ function itemsOf(block: ResponseBlock, tools: AgentTools, isCut: boolean): reado
     case "redacted-reasoning":
       return [redactedItem(newId("rs"), block.data)];
   }
+}
+
+function annotationsOf({ text, citations = [] }: TextBlock): readonly JsonObject[] {
+  const cited = new CitedText();
+  cited.add(text);
+  return citations.map((page) => textAnnotation(cited.cite(page)));
 }

@@ -1,17 +1,34 @@
 import type { JsonObject } from "../../../cel/variables.ts";
+import type { SearchBlock } from "../../chat/web-search.ts";
 import { writeReplay } from "./replay.ts";
 
 /** Status of an item of a response. */
 export type ItemStatus = "in_progress" | "completed" | "incomplete";
 
 /** Writes a message of the model. */
-export function messageItem(id: string, texts: readonly string[], status: ItemStatus): JsonObject {
-  return { id, type: "message", status, role: "assistant", content: texts.map(textPart) };
+export function messageItem(
+  id: string,
+  parts: readonly JsonObject[],
+  status: ItemStatus,
+): JsonObject {
+  return { id, type: "message", status, role: "assistant", content: parts };
 }
 
 /** Writes a part of a message. */
-export function textPart(text: string): JsonObject {
-  return { type: "output_text", text, annotations: [], logprobs: [] };
+export function textPart(text: string, annotations: readonly JsonObject[] = []): JsonObject {
+  return { type: "output_text", text, annotations, logprobs: [] };
+}
+
+/** Writes a search that the provider ran. */
+export function searchItem(id: string, { query, pages }: SearchBlock): JsonObject {
+  const sources = pages.map(({ url }) => ({ type: "url", url }));
+  const action = { type: "search", query, queries: [query], sources };
+  return { id, type: "web_search_call", status: "completed", action };
+}
+
+/** Writes a citation as an annotation of a text. */
+export function textAnnotation(cited: JsonObject): JsonObject {
+  return { type: "url_citation", ...cited };
 }
 
 /** Writes reasoning of the model. `encrypted`: data that the provider expects back with it. */

@@ -30,8 +30,7 @@ export const responsesFields: FieldTable = {
   prompt_cache_options: "dropped",
   prompt_cache_retention: "dropped",
   context_management: "dropped",
-  // Concerns the provider's own tools.
-  max_tool_calls: "dropped",
+  max_tool_calls: "read",
   background: { refusedUnless: [false] },
   previous_response_id: refused,
   conversation: refused,

@@ -11,11 +11,17 @@ import { type ChatRequest, type OutputFormat, Turns } from "../../chat/request.t
 import { checkFields } from "../../chat/request-fields.ts";
 import { RequestObject, unsupportedField, wrongField } from "../../chat/request-object.ts";
 import { readDataUrl } from "../data-url.ts";
-import { readEffort, readSchemaOutput, readToolChoice } from "../openai-fields.ts";
+import {
+  type ReadToolChoice,
+  readEffort,
+  readSchemaOutput,
+  readToolChoice,
+} from "../openai-fields.ts";
 import { idOf, readAgentCall } from "./agent-calls.ts";
 import { readAgentTools, toolLists } from "./agent-tools.ts";
 import { readReplay } from "./replay.ts";
 import { responsesFields } from "./request-fields.ts";
+import { readWebSearch } from "./web-search.ts";
 
 /** Reads a request of OpenAI's Responses API. Throws LlmRefusal. */
 export function readResponsesRequest(body: JsonObject): ChatRequest {
@@ -45,7 +51,9 @@ class ResponsesReader {
     }
     const parallelTools = fields.boolean("parallel_tool_calls");
     if (parallelTools === false) this.#note("parallelTools", "parallel_tool_calls");
-    const { toolChoice, allowed } = readToolChoice(fields, this.#note);
+    const webSearch = readWebSearch(fields, this.#note);
+    const { toolChoice, allowed } =
+      webSearch?.isForced === true ? NO_CHOICE : readToolChoice(fields, this.#note);
     const reasoning = fields.object("reasoning");
     const effort = reasoning && readEffort(reasoning, "effort");
     if (effort !== undefined) this.#note("reasoning", "reasoning.effort");
@@ -58,6 +66,7 @@ class ResponsesReader {
       system: this.#system,
       turns: this.#turns.all,
       tools: allowed === undefined ? tools : tools.filter(({ name }) => allowed.includes(name)),
+      webSearch,
       toolChoice,
       parallelTools,
       maxTokens: fields.number("max_output_tokens"),
@@ -250,6 +259,8 @@ class ResponsesReader {
     }
   }
 }
+
+const NO_CHOICE: ReadToolChoice = { toolChoice: undefined };
 
 /** Fields that some formats do not have. */
 const NOTED = [

@@ -6,7 +6,8 @@ import type {
   ToolResultBlock,
 } from "../../chat/content.ts";
 import type { FeatureSupport } from "../../chat/features.ts";
-import type { ChatRequest, OutputFormat, Reasoning, ToolChoice, Turn } from "../../chat/request.ts";
+import type { ChatRequest, OutputFormat, Reasoning, Turn } from "../../chat/request.ts";
+import { refuseSearch, type WebSearch } from "../../chat/web-search.ts";
 import { dataUrl } from "../data-url.ts";
 import { isReasoningModel } from "../openai-models.ts";
 import { encryptedReasoning } from "../openai-reasoning.ts";
@@ -28,6 +29,7 @@ export const RESPONSES_SUPPORT: FeatureSupport = {
   toolChoice: "kept",
   allowedTools: "kept",
   parallelTools: "kept",
+  webSearch: "kept",
   temperature: "kept",
   topP: "kept",
   topK: "dropped",
@@ -47,27 +49,36 @@ export const RESPONSES_SUPPORT: FeatureSupport = {
 
 /** Writes a request for OpenAI's Responses API. The client has the whole conversation, so that nothing is stored. */
 export function writeResponsesRequest(request: ChatRequest): string {
-  const { tools, system, reasoning, maxTokens } = request;
+  const { tools, webSearch, system, reasoning, maxTokens } = request;
   const reasons = isReasoningModel(request.model) || (reasoning && reasoning.kind !== "off");
+  const included = [
+    ...(reasons ? ["reasoning.encrypted_content"] : []),
+    ...(webSearch === undefined ? [] : ["web_search_call.action.sources"]),
+  ];
   return JSON.stringify({
     model: request.model,
     instructions: system.length === 0 ? undefined : system.map(({ text }) => text).join("\n\n"),
     input: request.turns.flatMap(itemsOf),
-    ...(tools.length > 0 && {
-      tools: tools.map(({ name, description, schema: parameters, isStrict }) => {
-        // Strict by default here, which many schemas do not allow.
-        return { type: "function", name, description, parameters, strict: isStrict ?? false };
-      }),
-      tool_choice: request.toolChoice && toolChoice(request.toolChoice),
+    ...((tools.length > 0 || webSearch !== undefined) && {
+      tools: [
+        ...tools.map(({ name, description, schema: parameters, isStrict }) => {
+          // Strict by default here, which many schemas do not allow.
+          return { type: "function", name, description, parameters, strict: isStrict ?? false };
+        }),
+        ...(webSearch === undefined ? [] : [searchTool(request, webSearch)]),
+      ],
+      tool_choice: toolChoice(request),
       parallel_tool_calls: request.parallelTools,
+      max_tool_calls: webSearch?.maxUses,
     }),
     max_output_tokens: maxTokens === undefined ? undefined : Math.max(maxTokens, MIN_TOKENS),
     temperature: sampling(request.temperature),
     top_p: sampling(request.topP),
-    text: request.output && { format: textFormat(request.output) },
+    text: textOf(request),
     reasoning: reasoning && reasoningOf(reasoning),
-    include: reasons ? ["reasoning.encrypted_content"] : undefined,
+    include: included.length === 0 ? undefined : included,
     user: userId(request.user, MAX_USER),
+    ...request.openai,
     store: false,
     stream: request.isStream ? true : undefined,
   });
@@ -166,8 +177,28 @@ function textPart(text: string): JsonObject {
   return { type: "input_text", text };
 }
 
-function toolChoice(choice: ToolChoice): unknown {
-  return choice.kind === "tool" ? { type: "function", name: choice.name } : choice.kind;
+function searchTool(
+  request: ChatRequest,
+  { allowedDomains, blockedDomains, location }: WebSearch,
+): JsonObject {
+  if (blockedDomains !== undefined) refuseSearch(request, "a web search with blocked domains");
+  return {
+    type: "web_search",
+    filters: allowedDomains && { allowed_domains: allowedDomains },
+    user_location: location && { type: "approximate", ...location },
+  };
+}
+
+function toolChoice({ webSearch, toolChoice: choice }: ChatRequest): unknown {
+  if (webSearch?.isForced === true) {
+    return { type: "allowed_tools", mode: "required", tools: [{ type: "web_search" }] };
+  }
+  return choice?.kind === "tool" ? { type: "function", name: choice.name } : choice?.kind;
+}
+
+function textOf({ output, verbosity }: ChatRequest): JsonObject | undefined {
+  if (output === undefined && verbosity === undefined) return undefined;
+  return { format: output && textFormat(output), verbosity };
 }
 
 function textFormat(output: OutputFormat): JsonObject {

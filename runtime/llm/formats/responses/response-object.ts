@@ -74,6 +74,6 @@ function textOf(text: unknown): object {
 }
 
 /** Creates an id of the gateway: `msg_...`. */
-export function newId(prefix: "resp" | "msg" | "fc" | "rs"): string {
+export function newId(prefix: "resp" | "msg" | "fc" | "rs" | "ws"): string {
   return `${prefix}_${crypto.randomUUID().replaceAll("-", "")}`;
 }

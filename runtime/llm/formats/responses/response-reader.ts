@@ -3,6 +3,7 @@ import { isJsonObject } from "../../chat/request-object.ts";
 import type { ChatResponse, ResponseBlock, StopReason } from "../../chat/response.ts";
 import { markEncrypted } from "../openai-reasoning.ts";
 import { isFilledText, providerText } from "../parse-object.ts";
+import { citing, readPages } from "../web-pages.ts";
 import { readResponsesUsage } from "./usage.ts";
 
 /** Reads a whole response of the Responses API. Throws if it failed or has another shape. */
@@ -43,17 +44,27 @@ export function blocksOf(item: JsonObject): readonly ResponseBlock[] {
       const signature = encryptedOf(item);
       return text === "" && signature === undefined ? [] : [{ kind: "reasoning", text, signature }];
     }
+    case "web_search_call":
+      return searchOf(item);
     default:
       if (isServerCall(item.type)) return [];
       throw new Error(`the response has an item of type "${item.type}"`);
   }
 }
 
+/** Reads a search; none if the model has only opened a page. */
+function searchOf({ id, action }: JsonObject): readonly ResponseBlock[] {
+  if (!isJsonObject(action) || action.type !== "search") return [];
+  const query = providerText(action.query) ?? "";
+  return [{ kind: "search", id: providerText(id) ?? "", query, pages: readPages(action.sources) }];
+}
+
 function textsOf(content: unknown): readonly ResponseBlock[] {
   const parts = Array.isArray(content) ? content.filter(isJsonObject) : [];
-  return parts.flatMap(({ text, refusal }) => {
+  return parts.flatMap(({ text, refusal, annotations }) => {
     const shown = isFilledText(text) ? text : refusal;
-    return isFilledText(shown) ? [{ kind: "text", text: shown }] : [];
+    if (!isFilledText(shown)) return [];
+    return [{ kind: "text", text: shown, ...citing(readPages(annotations)) }];
   });
 }
 
@@ -75,7 +86,7 @@ function isServerCall(type: unknown): boolean {
 }
 
 const SERVER_CALLS: ReadonlySet<string> = new Set([
-  ...["web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call"],
+  ...["file_search_call", "code_interpreter_call", "image_generation_call"],
   ...["mcp_call", "mcp_list_tools", "compaction"],
 ]);
 

@@ -4,6 +4,7 @@ import type { StreamEvent } from "../../chat/stream-event.ts";
 import { cutOff, notJson, unreadable } from "../broken-stream.ts";
 import { isFilledText, parseObject, providerText } from "../parse-object.ts";
 import type { SseEventReader } from "../sse-stream-reader.ts";
+import { readPages } from "../web-pages.ts";
 import { readFailure } from "./read-failure.ts";
 import { blocksOf, encryptedOf, readEnd } from "./response-reader.ts";
 import { readResponsesUsage } from "./usage.ts";
@@ -42,6 +43,8 @@ export class ResponsesEventReader implements SseEventReader {
         const isFirst = event.summary_index === 0 || event.summary_index === undefined;
         return isFirst ? [] : [{ kind: "reasoning", text: "\n\n" }];
       }
+      case "response.output_text.annotation.added":
+        return readPages([event.annotation]).map((page) => ({ kind: "citation", page }));
       case "response.function_call_arguments.delta":
         return this.#input(event);
       case "response.output_item.done":
@@ -143,9 +146,15 @@ function wholeEvents(item: JsonObject, call: number | undefined): readonly Strea
   try {
     return blocksOf(item).flatMap((block): readonly StreamEvent[] => {
       switch (block.kind) {
+        case "search":
+          return [block];
         case "text":
+          return [
+            { kind: "text", text: block.text },
+            ...(block.citations ?? []).map((page) => ({ kind: "citation" as const, page })),
+          ];
         case "reasoning":
-          return block.text === "" ? [] : [{ kind: block.kind, text: block.text }];
+          return block.text === "" ? [] : [{ kind: "reasoning", text: block.text }];
         case "tool-call":
           return call === undefined ? [] : [{ kind: "tool-input", index: call, text: block.input }];
         default:

@@ -3,6 +3,7 @@ import type { OriginalRequest, StreamWriter } from "../../chat/formats.ts";
 import type { LlmError } from "../../chat/llm-error.ts";
 import type { StreamEvent } from "../../chat/stream-event.ts";
 import type { Usage } from "../../chat/usage.ts";
+import { CitedText, type SearchBlock, type WebPage } from "../../chat/web-search.ts";
 import { agentCallItem, freeText } from "./agent-calls.ts";
 import { type AgentTool, AgentTools } from "./agent-tools.ts";
 import { eventText, failure, failureEvents } from "./errors.ts";
@@ -12,8 +13,10 @@ import {
   messageItem,
   reasoningItem,
   redactedItem,
+  searchItem,
   signed,
   summaryPart,
+  textAnnotation,
   textPart,
 } from "./output-items.ts";
 import { endStatus, newId, type ResponseEnd, responseObject } from "./response-object.ts";
@@ -24,6 +27,11 @@ interface OpenItem {
   /** Index in the output. */
   readonly index: number;
   text: string;
+}
+
+interface OpenMessage extends OpenItem {
+  readonly cited: CitedText;
+  readonly annotations: JsonObject[];
 }
 
 interface OpenReasoning extends OpenItem {
@@ -49,7 +57,7 @@ export class ResponsesStreamWriter implements StreamWriter {
   /** Complete items, by their index. */
   readonly #output: JsonObject[] = [];
   #items = 0;
-  #message: OpenItem | undefined;
+  #message: OpenMessage | undefined;
   #reasoning: OpenReasoning | undefined;
   /** By the provider's index: pieces of several calls may be interleaved. */
   readonly #calls = new Map<number, OpenCall>();
@@ -77,6 +85,12 @@ export class ResponsesStreamWriter implements StreamWriter {
         break;
       case "text":
         this.#addText(event.text);
+        break;
+      case "citation":
+        this.#addCitation(event.page);
+        break;
+      case "search":
+        this.#addSearch(event);
         break;
       case "reasoning":
         this.#addReasoning(event.text);
@@ -123,13 +137,35 @@ export class ResponsesStreamWriter implements StreamWriter {
   #addText(text: string): void {
     const message = this.#message ?? this.#openMessage();
     message.text += text;
+    message.cited.add(text);
     const delta = `"delta":${JSON.stringify(text)},"logprobs":[]`;
     this.#emit("response.output_text.delta", `${contentOf(message)},${delta}`);
   }
 
-  #openMessage(): OpenItem {
+  #addCitation(page: WebPage): void {
+    const message = this.#message;
+    if (message === undefined) return;
+    const added = textAnnotation(message.cited.cite(page));
+    const at = `${contentOf(message)},"annotation_index":${message.annotations.length}`;
+    message.annotations.push(added);
+    const fields = `${at},"annotation":${JSON.stringify(added)}`;
+    this.#emit("response.output_text.annotation.added", fields);
+  }
+
+  #addSearch(search: SearchBlock): void {
     this.#close("completed");
-    const message = this.#newItem("msg");
+    const item = this.#newItem("ws");
+    const done = searchItem(item.id, search);
+    this.#added(item, { ...done, status: "in_progress" });
+    for (const state of ["in_progress", "searching", "completed"]) {
+      this.#emit(`response.web_search_call.${state}`, itemOf(item));
+    }
+    this.#done(item, done);
+  }
+
+  #openMessage(): OpenMessage {
+    this.#close("completed");
+    const message = { ...this.#newItem("msg"), cited: new CitedText(), annotations: [] };
     this.#message = message;
     this.#added(message, messageItem(message.id, [], "in_progress"));
     this.#emit("response.content_part.added", partFields(contentOf(message), textPart("")));
@@ -141,11 +177,12 @@ export class ResponsesStreamWriter implements StreamWriter {
     if (message === undefined) return;
     this.#message = undefined;
     const { id, text } = message;
+    const part = textPart(text, message.annotations);
     const at = contentOf(message);
     const done = `"text":${JSON.stringify(text)},"logprobs":[]`;
     this.#emit("response.output_text.done", `${at},${done}`);
-    this.#emit("response.content_part.done", partFields(at, textPart(text)));
-    this.#done(message, messageItem(id, [text], status));
+    this.#emit("response.content_part.done", partFields(at, part));
+    this.#done(message, messageItem(id, [part], status));
   }
 
   #addReasoning(text: string): void {
@@ -229,7 +266,7 @@ export class ResponsesStreamWriter implements StreamWriter {
     this.#closeCalls(status);
   }
 
-  #newItem(prefix: "msg" | "rs" | "fc"): OpenItem {
+  #newItem(prefix: "msg" | "rs" | "fc" | "ws"): OpenItem {
     this.#start();
     const index = this.#items;
     this.#items += 1;
