@@ -179,6 +179,12 @@ export interface KubernetesBackendForm<Value, Config> {
     config: Config,
     policies: ReadonlyMap<string, BackendPolicies>,
   ) => Config;
+  /** Refuses sections with mistakes, so that the others can be served; the same configuration if there are none. */
+  readonly withoutBroken?: (
+    config: Config,
+    isBroken: (origin: Origin) => boolean,
+    place: Origin,
+  ) => Config;
 }
 
 /** Returns the schema of the policies of a GatewayBackend's section, with the fields that it may have. */
@@ -199,6 +205,8 @@ export interface BackendSection {
   readonly name: string;
   /** The Service that a selector matched. */
   readonly service?: SelectedPort;
+  /** The GatewayModel that the section is; absent if it is a part of the backend's own resource. */
+  readonly manifest?: ManifestOf<"GatewayModel">;
   /** Policies in the section itself; absent if none. */
   readonly own?: { readonly fields: PolicyFields; readonly origin: Origin };
 }

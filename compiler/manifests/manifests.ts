@@ -11,6 +11,7 @@ import type {
   listenerSetSchema,
 } from "./gateway.ts";
 import type { InferencePoolSpec } from "./inference.ts";
+import type { gatewayModelSchema } from "./model.ts";
 import type { parametersSchema } from "./parameters.ts";
 import type { policySchema } from "./policy.ts";
 import type { grpcRouteSchema, httpRouteSchema, tcpRouteSchema, tlsRouteSchema } from "./routes.ts";
@@ -70,12 +71,16 @@ export interface ManifestSpecs {
   readonly ConfigMap: ConfigMapData;
   readonly InferencePool: InferencePoolSpec;
   readonly GatewayBackend: BackendSpec;
+  readonly GatewayModel: ModelSpec;
   readonly GatewayPolicy: PolicySpec;
   readonly GatewayParameters: ParametersValue;
 }
 
 /** The kinds of routes. */
 export type RouteKind = "HTTPRoute" | "GRPCRoute" | "TCPRoute" | "TLSRoute";
+
+/** The kinds that attach to listeners. */
+export type AttachedKind = RouteKind | "GatewayModel";
 
 /** Type of a valid `spec`. */
 type SpecOf<Of extends Schema> = Infer<Of> extends { readonly spec: infer Spec } ? Spec : never;
@@ -140,6 +145,9 @@ export interface ConfigMapData extends KeyedData {
 
 /** A GatewayBackend: its kind is the field that is set. */
 export type BackendSpec = SpecOf<ReturnType<typeof gatewayBackendSchema>>;
+
+/** A GatewayModel. */
+export type ModelSpec = SpecOf<ReturnType<typeof gatewayModelSchema>>;
 
 /** A GatewayPolicy. */
 export type PolicySpec = SpecOf<ReturnType<typeof policySchema>>;

@@ -41,11 +41,15 @@ const parentReference = object(
 /** Gateway API `ParentReference`. */
 export type ParentReference = Infer<typeof parentReference>;
 
-const parentRefs = listOfParts(parentReference, {
-  maxItems: 32,
-  description:
-    "Gateways or ListenerSets that it attaches to, or HTTPRoutes that may delegate to it.",
-});
+/** Returns the schema of the parents of a resource. */
+export function parentReferences(maxItems: number, description: string) {
+  return listOfParts(parentReference, { maxItems, description });
+}
+
+const parentRefs = parentReferences(
+  32,
+  "Gateways or ListenerSets that it attaches to, or HTTPRoutes that may delegate to it.",
+);
 
 const hostnames = listOfParts(hostname, {
   maxItems: 16,

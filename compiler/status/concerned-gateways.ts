@@ -29,6 +29,9 @@ export function concernedGateways(
     case "BackendTLSPolicy":
       for (const each of context.effective.get(manifest) ?? []) gateways.add(each);
       break;
+    case "GatewayModel":
+      for (const each of context.models.gateways.get(manifest) ?? []) gateways.add(each);
+      break;
     case "ListenerSet":
       for (const { owner, gateway } of [...listeners.values()].flat())
         if (owner === manifest) gateways.add(gateway);

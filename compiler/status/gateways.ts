@@ -1,4 +1,4 @@
-import { GATEWAY_GROUP } from "../1-parse/kubernetes/kinds.ts";
+import { GATEWAY_GROUP, resourceKind } from "../1-parse/kubernetes/kinds.ts";
 import type { KubernetesModel } from "../2-lower/kubernetes/gateway/gateways.ts";
 import { kindsTaken } from "../2-lower/kubernetes/gateway/listeners.ts";
 import { namedParameters } from "../2-lower/kubernetes/gateway/parameters.ts";
@@ -223,17 +223,32 @@ const CONFLICTS: Readonly<Record<string, string>> = {
 
 /** Lists the route kinds that a listener accepts. */
 function supportedKinds(listener: ListenerSpec): readonly object[] {
-  return kindsTaken(listener).map((kind) => ({ group: GATEWAY_GROUP, kind }));
+  const listed = listener.allowedRoutes?.kinds ?? [];
+  return kindsTaken(listener).map((kind) => {
+    // Spelled as in the listener: gwc's kinds have several names.
+    const written = listed.find(
+      (each) => resourceKind(each.group ?? GATEWAY_GROUP, each.kind) === kind,
+    );
+    return { group: GATEWAY_GROUP, kind, ...written };
+  });
 }
 
-function attachedRoutes(owner: Manifest, name: string, { attachments }: KubernetesModel): number {
-  const routes = attachments
-    .filter(
-      ({ listener, via }) =>
-        via === undefined && listener.owner === owner && listener.spec.name === name,
-    )
-    .map(({ route }) => route);
-  return new Set(routes).size;
+function attachedRoutes(
+  owner: Manifest,
+  name: string,
+  { attachments, inventory, context }: KubernetesModel,
+): number {
+  const here = attachments.filter(
+    ({ listener, via }) =>
+      via === undefined && listener.owner === owner && listener.spec.name === name,
+  );
+  const routes = new Set(here.map(({ route }) => route));
+  // The models of a listener have a single route, which is no resource.
+  const own = [...routes].filter((each) => inventory.find(each.kind, each.namespace, each.name));
+  const listener = here[0]?.listener;
+  const models =
+    listener === undefined ? [] : (context.models.ofListeners.get(listener.resource.key) ?? []);
+  return own.length + models.length;
 }
 
 /**

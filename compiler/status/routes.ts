@@ -1,8 +1,25 @@
 import { GATEWAY_GROUP, resourceKind } from "../1-parse/kubernetes/kinds.ts";
 import type { KubernetesModel } from "../2-lower/kubernetes/gateway/gateways.ts";
 import type { AnyRoute } from "../2-lower/kubernetes/routes/attach.ts";
+import type { AttachedKind, ManifestOf } from "../manifests/manifests.ts";
 import type { ParentReference } from "../manifests/routes.ts";
 import { CONTROLLER, type Condition, conditionFrom, type Problem, within } from "./conditions.ts";
+
+/** Returns the status of a GatewayModel for each of its parents. */
+export function modelStatus(
+  model: ManifestOf<"GatewayModel">,
+  problems: readonly Problem[],
+  kubernetes: KubernetesModel,
+): object | undefined {
+  const errors = problems.filter(({ isError }) => isError);
+  const ofParents = within(errors, "spec", "parentRefs");
+  const others = errors.filter((each) => !ofParents.includes(each));
+  const resolved = conditionFrom("ResolvedRefs", "ResolvedRefs", ["Invalid", others]);
+  return statusByParent(model, kubernetes, (index) => [
+    acceptedBy(within(ofParents, "spec", "parentRefs", index), []),
+    resolved,
+  ]);
+}
 
 /** Returns the status of a route for each of its parents. */
 export function routeStatus(
@@ -21,12 +38,23 @@ export function routeStatus(
   const others = errors.filter((each) => !references.includes(each) && !ofParents.includes(each));
   const cause = [referenceReason(references), references] as const;
   const resolved = conditionFrom("ResolvedRefs", "ResolvedRefs", cause);
-  const parents = (route.spec?.parentRefs ?? []).flatMap((parentRef, index) => {
-    if (parentRef === undefined || isForeign(parentRef, route, kubernetes)) return [];
-    const own = within(ofParents, "spec", "parentRefs", index);
-    const conditions = [acceptedBy(own, others), resolved];
-    return [{ parentRef, controllerName: CONTROLLER, conditions }];
-  });
+  return statusByParent(route, kubernetes, (index) => [
+    acceptedBy(within(ofParents, "spec", "parentRefs", index), others),
+    resolved,
+  ]);
+}
+
+/** Returns conditions for each parent that this controller manages; `undefined` if there is none. */
+function statusByParent(
+  route: ManifestOf<AttachedKind>,
+  kubernetes: KubernetesModel,
+  conditionsOf: (index: number) => readonly Condition[],
+): object | undefined {
+  const parents = (route.spec?.parentRefs ?? []).flatMap((parentRef, index) =>
+    parentRef === undefined || isForeign(parentRef, route, kubernetes)
+      ? []
+      : [{ parentRef, controllerName: CONTROLLER, conditions: conditionsOf(index) }],
+  );
   return parents.length === 0 ? undefined : { parents };
 }
 
@@ -36,7 +64,7 @@ export function routeStatus(
  */
 function isForeign(
   { group = GATEWAY_GROUP, name, namespace, kind = "Gateway" }: ParentReference,
-  route: AnyRoute,
+  route: ManifestOf<AttachedKind>,
   kubernetes: KubernetesModel,
 ): boolean {
   const { inventory, gateways, attachments } = kubernetes;
@@ -73,7 +101,8 @@ function acceptedBy(own: readonly Problem[], others: readonly Problem[]): Condit
 }
 
 function referenceReason(problems: readonly Problem[]): string {
-  for (const { code } of problems) {
+  for (const { code, cause } of problems) {
+    if (code === "rule-of-models" && cause !== undefined) return cause;
     if (code === "reference-not-permitted") return "RefNotPermitted";
     if (code === "wrong-reference-kind") return "InvalidKind";
     if (code === "not-built-yet") return "UnsupportedValue";

@@ -19,7 +19,7 @@ import { classStatus, gatewayStatus, problemsElsewhere } from "./gateways.ts";
 import { withHistory } from "./history.ts";
 import { type Ancestor, policyStatus } from "./policies.ts";
 import { poolStatus } from "./pools.ts";
-import { routeStatus } from "./routes.ts";
+import { modelStatus, routeStatus } from "./routes.ts";
 
 /** Status of a resource as the controller writes it. */
 export interface ResourceStatus {
@@ -109,6 +109,7 @@ const ORDER: readonly ManifestKind[] = [
     "TLSRoute",
     "BackendTLSPolicy",
     "GatewayBackend",
+    "GatewayModel",
     "GatewayPolicy",
     "InferencePool",
   ] as const),
@@ -134,6 +135,8 @@ function statusOfOne(
     case "TCPRoute":
     case "TLSRoute":
       return routeStatus(manifest, problems, kubernetes);
+    case "GatewayModel":
+      return modelStatus(manifest, problems, kubernetes);
     case "GatewayBackend": {
       const errors = problems.filter(({ isError }) => isError);
       return {

@@ -61,6 +61,7 @@ it.each(schemas)("the definition of $kind has its rules as CEL", ({ kind, schema
   const expected = {
     GatewayBackend:
       "[has(self.mcp), has(self.static), has(self.a2a), has(self.dynamicForwardProxy), has(self.ai), has(self.aws)].filter(each, each).size() == 1",
+    GatewayModel: "[has(self.provider), has(self.virtualModel)].filter(each, each).size() == 1",
     GatewayPolicy:
       "[has(self.targetRefs), has(self.targetSelectors)].filter(each, each).size() == 1",
     GatewayParameters: "self.min <= self.max",
@@ -79,6 +80,7 @@ it("the schema of a kind is good for editors: unknown fields are mistakes", () =
 it("kubectl shows the status of an object", () => {
   expect(schemas.map(({ columns }) => columns.map(({ name }) => name))).toEqual([
     ["Accepted", "Age"],
+    ["Accepted", "ResolvedRefs", "Age"],
     ["Accepted", "Attached", "Age"],
     ["Age"],
   ]);

@@ -3,7 +3,7 @@ import { QUANTITY } from "../../schema/quantity.ts";
 import type { Schema } from "../../schema/schema.ts";
 import type { JsonSchema } from "../standalone/editor.ts";
 import { kinds, OUR_GROUPS } from "./kinds.ts";
-import { backendStatusSchema, policyStatusSchema } from "./schemas/status.ts";
+import { backendStatusSchema, modelStatusSchema, policyStatusSchema } from "./schemas/status.ts";
 
 /** A custom resource definition for Kubernetes. */
 export type CustomResourceDefinition = JsonSchema;
@@ -26,6 +26,12 @@ const OWN: readonly OwnKind[] = [
     description:
       "A backend other than a Service: a host, models of a provider, MCP servers, or a forward proxy. Routes refer to it in backendRefs.",
     ...{ shown: ["Accepted"], conditions: ".status.conditions" },
+  },
+  {
+    ...{ kind: "GatewayModel", shortName: "gwmodel", status: modelStatusSchema },
+    description:
+      "A model by the name that clients use: of a provider, or one that stands for others. Listeners of Gateways serve it, or rules of HTTPRoutes.",
+    ...{ shown: ["Accepted", "ResolvedRefs"], conditions: ".status.parents[*].conditions" },
   },
   {
     ...{ kind: "GatewayPolicy", shortName: "gwpol", status: policyStatusSchema },

@@ -28,6 +28,7 @@ import { policyFields, policyRuleFields } from "./policy-fields.ts";
 import { BACKEND_SECTIONS, backendKinds, backendPolicies, ownPolicies } from "./schemas/backend.ts";
 import { grpcFilters, httpFilters } from "./schemas/filters.ts";
 import { frontendFields } from "./schemas/frontend.ts";
+import { modelResourceSchema } from "./schemas/model.ts";
 
 /** A Kubernetes kind: its names and schema. */
 export interface KindRow {
@@ -86,6 +87,7 @@ export const kinds: readonly KindRow[] = [
     schema: () => inferencePoolSchema,
   },
   ourKind("GatewayBackend", "AgentgatewayBackend", backendSchema),
+  ourKind("GatewayModel", "AgentgatewayModel", modelResourceSchema),
   ourKind("GatewayPolicy", "AgentgatewayPolicy", gatewayPolicySchema),
   ourKind("GatewayParameters", "AgentgatewayParameters", () => parametersSchema),
 ];

@@ -1,4 +1,5 @@
 import { resourceKind } from "../../1-parse/kubernetes/kinds.ts";
+import { type BackendConfig, type BackendKind, backendOf } from "../../backends/index.ts";
 import { checkPattern } from "../../cel/regex/check-pattern.ts";
 import { ANYTHING, coveringPattern } from "../../cel/regex/covering-pattern.ts";
 import { isPartial } from "../../config/broken-parts.ts";
@@ -29,6 +30,7 @@ import {
   isElsewhereInRoute,
   isIdleTls,
   isMirrorReference,
+  isOfModel,
 } from "./mistake-places.ts";
 import type { AnyRoute, Attachment } from "./routes/attach.ts";
 
@@ -56,8 +58,9 @@ export function isolated(
   const keys = new Set(listeners.map(({ key }) => key));
   const closed = listeners.filter((each) => faults.hasBrokenPolicies(each));
   const closedKeys = new Set(closed.map(({ key }) => key));
-  const routes = resources.flatMap((route): readonly Resource[] => {
-    if (route.kind === "gateway") return [];
+  const routes = resources.flatMap((whole): readonly Resource[] => {
+    if (whole.kind === "gateway") return [];
+    const route = faults.withoutBrokenModels(whole);
     const own = route.listeners.filter(({ listener }) => keys.has(listener));
     if (own.length === 0) return [];
     const isPartial = faults.lacksMatches(route);
@@ -106,6 +109,16 @@ function none({
 /** Returns a placeholder for one of several backends that has mistakes; its share of the requests gets 500. */
 function refused({ origin, weight }: RouteResource["backends"][number]) {
   return { ...unresolved(origin), ...(weight !== undefined && { weight }) };
+}
+
+/** Refuses the sections of a backend that have mistakes; returns the same backend if none has. */
+function withoutBroken<Kind extends BackendKind>(
+  backend: BackendConfig<Kind>,
+  isBroken: (origin: Origin) => boolean,
+): BackendConfig<Kind> {
+  const { kubernetes: form } = backendOf(backend.kind);
+  const config = form?.withoutBroken?.(backend.config, isBroken, backend.origin);
+  return config === undefined || config === backend.config ? backend : { ...backend, config };
 }
 
 type TargetingPolicy = ManifestOf<"GatewayPolicy" | "BackendTLSPolicy">;
@@ -185,6 +198,16 @@ class Faults {
 
   #readableValue(condition: ValueMatchConfig): ValueMatchConfig {
     return this.isIn(condition) ? { ...condition, value: ANYTHING } : condition;
+  }
+
+  /** Returns a route whose GatewayModels with mistakes are refused alone; the same if it has none. */
+  withoutBrokenModels<Route extends RouteResource | TcpRouteResource>(route: Route): Route {
+    const isBroken = ({ resource }: Origin) =>
+      resource?.name.startsWith("GatewayModel ") === true &&
+      (this.#paths.get(resource.name) ?? []).some(isOfModel);
+    const backends = route.backends.map((each) => withoutBroken(each, isBroken));
+    const isSame = backends.every((each, index) => each === route.backends[index]);
+    return isSame ? route : { ...route, backends };
   }
 
   /** Whether policies before routing, or the servers that they call, have mistakes. */
@@ -267,7 +290,8 @@ class Faults {
   #breaksUsers(name: string): boolean {
     const own = this.#paths.get(name) ?? [];
     // Of a Gateway, others only use its certificate.
-    return name.startsWith("Gateway ") ? own.some(isClientCertificate) : own.length > 0;
+    if (name.startsWith("Gateway ")) return own.some(isClientCertificate);
+    return name.startsWith("GatewayModel ") ? own.some(isOfModel) : own.length > 0;
   }
 
   #has({ origin }: Manifest): boolean {

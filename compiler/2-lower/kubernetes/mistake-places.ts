@@ -65,6 +65,11 @@ export function isElsewhereInRoute([, field]: ConfigPath): boolean {
 
 const ELSEWHERE: ReadonlySet<string> = new Set(["parentRefs", "hostnames", "rules", "undefined"]);
 
+/** Whether a mistake of a GatewayModel affects the model, and not only one of its parents. */
+export function isOfModel([, field]: ConfigPath): boolean {
+  return field !== "parentRefs";
+}
+
 /** Whether a path is a place, or below it. */
 export function isBelow(path: ConfigPath, place: ConfigPath): boolean {
   return place.every((step, index) => path[index] === step);

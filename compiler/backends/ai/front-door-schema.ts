@@ -23,6 +23,7 @@ import {
   transformationsSchema,
   unsupportedSchema,
 } from "./policies-schema.ts";
+import { PROVIDER_WORD } from "./provider-fields.ts";
 import {
   azureProjectNameSchema,
   azureResourceNameSchema,
@@ -54,7 +55,7 @@ export function modelSchema() {
         "Name of this entry in logs, in metrics and in the header with the provider's name; `name` by default.",
       ),
       provider: either(
-        providerWord("Provider of the model, or the name of a known server."),
+        providerWord(PROVIDER_WORD),
         object(
           {
             reference: shortText("Name of one of `llm.providers`."),

@@ -28,6 +28,15 @@ export interface NamedModel {
 export type ModelSettings = ModelParams &
   ServerValue & { readonly apiKey?: Text; readonly tokenize?: boolean };
 
+/** A provider of a model. */
+export interface ServedModel {
+  /** Name that clients use, with at most one `*`. */
+  readonly name: string;
+  /** Whether only virtual models use it. */
+  readonly isInternal: boolean;
+  readonly provider: ProviderConfig;
+}
+
 /** Returns the backend that serves the models of the `llm` section; `policies` apply to all of them. */
 export function modelsByName(
   models: readonly NamedModel[],
@@ -35,8 +44,23 @@ export function modelsByName(
   policies: BackendPolicies | undefined,
   origin: Origin,
 ): BackendUse<AiConfig> & { readonly kind: "ai" } {
-  const names = [...new Set(models.map(({ name }) => name))];
-  const groups = names.map((name) => models.filter((model) => model.name === name).map(readModel));
+  const byName = [...Map.groupBy(models, ({ name }) => name).values()];
+  const served = byName.flatMap((same) =>
+    same.map((model, index) => ({ ...model, provider: readModel(model, index) })),
+  );
+  return servedModels(served, virtualModels, policies, origin);
+}
+
+/** Returns the backend that serves models by name; those of the same name share its requests. */
+export function servedModels(
+  models: readonly ServedModel[],
+  virtualModels: readonly VirtualModelConfig[],
+  policies: BackendPolicies | undefined,
+  origin: Origin,
+): BackendUse<AiConfig> & { readonly kind: "ai" } {
+  const byName = Map.groupBy(models, ({ name }) => name);
+  const names = [...byName.keys()];
+  const groups = [...byName.values()].map((same) => same.map(({ provider }) => provider));
   const internal = models.filter(({ isInternal }) => isInternal).map(({ name }) => name);
   return {
     kind: "ai",

@@ -1,5 +1,6 @@
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import { longText, sectionName } from "../../manifests/field-types.ts";
+import { mergeBackendPolicies } from "../../model/backend-policies.ts";
 import { hostAndPort } from "../../model/host-url.ts";
 import { type Infer, integer, list, object, shortText } from "../../schema/schema.ts";
 import type {
@@ -10,6 +11,7 @@ import type {
 import type { AiConfig, ProviderConfig, ServerAddress } from "./ai-config.ts";
 import { GROUPS, PATH, PREFIX } from "./provider-fields.ts";
 import { manifestProviders, readManifestOptions } from "./providers/manifest-options.ts";
+import { withoutBrokenModels } from "./refused-models.ts";
 
 /** Form of `ai` in a GatewayBackend: one provider, or groups of named ones, which policies can target by name. */
 export const kubernetesAi: KubernetesBackendForm<KubernetesAiValue, AiConfig> = {
@@ -36,9 +38,15 @@ export const kubernetesAi: KubernetesBackendForm<KubernetesAiValue, AiConfig> = 
   },
   sectionNames: ({ groups = [] }) =>
     groups.flatMap(({ providers }) => providers.map(({ name }) => name)),
-  withPolicies: ({ groups }, policies) => ({
+  withoutBroken: withoutBrokenModels,
+  withPolicies: ({ groups, ...config }, policies) => ({
+    ...config,
     groups: groups.map((group) =>
-      group.map((provider) => ({ ...provider, policies: policies.get(provider.name) })),
+      group.map((provider) => {
+        const own = policies.get(provider.name);
+        const { policies: before } = provider;
+        return { ...provider, policies: before ? mergeBackendPolicies(before, own) : own };
+      }),
     ),
   }),
 };

@@ -8,3 +8,6 @@ export const PATH = "Path of the API on that server; the provider's own path by 
 /** Description of the base path of the API. */
 export const PREFIX =
   "Path that replaces the base path of the provider's API, such as `/v1` of OpenAI.";
+
+/** Description of the word for a model's provider. */
+export const PROVIDER_WORD = "Provider of the model, or the name of a known server.";

@@ -57,14 +57,20 @@ export function readVirtualModel(
     }));
     return { name, routing: { kind: "weighted", targets }, origin };
   }
-  const byPriority = new Map<number, VirtualTarget[]>();
-  for (const [index, { model, priority }] of failover.targets.entries()) {
-    const tier = byPriority.get(priority) ?? [];
-    tier.push({ model, origin: placeOf("failover", index) });
-    byPriority.set(priority, tier);
-  }
-  const tiers = [...byPriority].toSorted(([a], [b]) => a - b).map(([, tier]) => tier);
-  return { name, routing: { kind: "failover", tiers }, origin };
+  const targets = failover.targets.map(({ model, priority }, index) => ({
+    ...{ model, priority, origin: placeOf("failover", index) },
+  }));
+  return { name, routing: { kind: "failover", tiers: tiersOf(targets) }, origin };
+}
+
+/** Returns the targets of each priority, in order. */
+export function tiersOf(
+  targets: readonly (VirtualTarget & { readonly priority: number })[],
+): readonly (readonly VirtualTarget[])[] {
+  const byPriority = Map.groupBy(targets, ({ priority }) => priority);
+  return [...byPriority]
+    .toSorted(([a], [b]) => a - b)
+    .map(([, tier]) => tier.map(({ model, origin }) => ({ model, origin })));
 }
 
 /** Resolves the virtual models; returns `undefined` if a mistake was reported. */

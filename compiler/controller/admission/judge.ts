@@ -132,6 +132,7 @@ export class Judge {
 const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
   ListenerSet: ["XListenerSet"],
   GatewayBackend: ["AgentgatewayBackend"],
+  GatewayModel: ["AgentgatewayModel"],
   GatewayPolicy: ["AgentgatewayPolicy"],
   GatewayParameters: ["AgentgatewayParameters"],
 };

@@ -99,7 +99,8 @@ function served(
     case "HTTPRoute":
     case "GRPCRoute":
     case "TCPRoute":
-    case "TLSRoute": {
+    case "TLSRoute":
+    case "GatewayModel": {
       const parents: readonly unknown[] = Array.isArray(spec.parentRefs) ? spec.parentRefs : [];
       const parentRefs = [...parents, { name: STAND_IN }];
       const gateway = gatewayOf(namespace, { listeners: [LISTENERS[kind]] });
@@ -139,6 +140,7 @@ const LISTENERS = {
   GRPCRoute: HTTP,
   TCPRoute: { name: "tcp", port: 80, protocol: "TCP" },
   TLSRoute: PASSED_ON,
+  GatewayModel: { ...HTTP, allowedRoutes: { kinds: [{ group: "gwc.dev", kind: "GatewayModel" }] } },
 } as const;
 
 function gatewayOf(namespace: string | undefined, spec: object): ApiObject {

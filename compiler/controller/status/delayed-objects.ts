@@ -79,7 +79,7 @@ function firstStatus(object: ApiObject, objects: WatchedObjects): object | undef
   const kind = resourceKind(splitApiVersion(apiVersion).group, object.kind) ?? "";
   const { namespace = "" } = metadata;
   const entry = { controllerName: CONTROLLER, conditions: [] };
-  if (kind.endsWith("Route")) {
+  if (kind.endsWith("Route") || kind === "GatewayModel") {
     const own = itemsField(spec, "parentRefs").filter((each) => isOurs(each, namespace, objects));
     const parents = own.map((parentRef) => ({ parentRef, ...entry }));
     return parents.length === 0 ? undefined : { parents };

@@ -25,7 +25,7 @@ export interface WantedStatus {
 /** Kinds that have a status of ours, whatever the other names that they go by. */
 const KINDS: readonly string[] = [
   ...["GatewayClass", "Gateway", "ListenerSet", "HTTPRoute", "GRPCRoute", "TCPRoute", "TLSRoute"],
-  ...["BackendTLSPolicy", "GatewayBackend", "GatewayPolicy", "InferencePool"],
+  ...["BackendTLSPolicy", "GatewayBackend", "GatewayModel", "GatewayPolicy", "InferencePool"],
 ];
 const NAMES = kinds.flatMap(({ kind, names }) => (KINDS.includes(kind) ? names : []));
 

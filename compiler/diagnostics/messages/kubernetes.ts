@@ -235,6 +235,25 @@ export const kubernetesMessages = {
       "`loadBalancerIP`, several with the annotations of MetalLB, Cilium and kube-vip. Load balancers assign hostnames " +
       "themselves.",
   }),
+  "rule-of-models": message<{ reason: string; cause: "InvalidKind" | "ModelRoutingConflict" }>({
+    severity: "error",
+    text: ({ reason }) => `the rule cannot serve models: ${reason}`,
+    explanation:
+      "A rule of an HTTPRoute serves the GatewayModels that name the route as a parent. Its only backendRef has the kind " +
+      "GatewayModel and the name `*`, and its paths are prefixes, because clients add the paths of their APIs.",
+  }),
+  "model-of-target": message<{ target: string; serves: string; model: string | undefined }>({
+    severity: "error",
+    text: ({ target, serves, model }) =>
+      model === undefined
+        ? `${target} serves "${serves}", so the target must name a model`
+        : `${target} does not serve "${model}"`,
+    hint: ({ serves, model }) =>
+      model === undefined ? `add model: NAME, which "${serves}" matches` : `it serves "${serves}"`,
+    explanation:
+      "A target of a virtual model is one model. If a GatewayModel has a name with `*`, the target's `model` says which " +
+      "of its models is meant.",
+  }),
   "not-attached": message<{
     route: string;
     parent: string;

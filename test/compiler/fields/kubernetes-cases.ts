@@ -162,7 +162,40 @@ const signingClient = {
   privateKeyJwt: { signingKeyRef: { name: "a" }, assertionAudience: "aa" },
 };
 
+const ofModels = {
+  ...listener,
+  allowedRoutes: { kinds: [{ group: "gwc.dev", kind: "GatewayModel" }, { kind: "HTTPRoute" }] },
+};
+
+/** A listener with a model. */
+function withModel(model: object): object {
+  const listeners = [ofModels];
+  return {
+    Gateway: { ...gateway, listeners },
+    GatewayModel: { parentRefs: [parent], ...model },
+  };
+}
+
 export const seeds: readonly object[] = [
+  withModel({ provider: "OpenAI" }),
+  withModel({ provider: "Azure", azure: { resourceName: "aa" } }),
+  withModel({
+    provider: "Azure",
+    azure: { resourceName: "aa", resourceType: "Foundry", projectName: "aa" },
+  }),
+  withModel({ provider: "VertexAI", vertexai: { projectId: "aa" } }),
+  withModel({
+    provider: "Bedrock",
+    bedrock: { region: "eu-west-1", guardrail: { identifier: "aa", version: "1" } },
+  }),
+  withModel({
+    ...{ provider: "Custom", baseURL: "https://one.test/v1" },
+    custom: { formats: [{ type: "Completions" }] },
+  }),
+  withModel({
+    provider: "Custom",
+    custom: { formats: [{ type: "Completions" }], backendRef: service },
+  }),
   { Gateway: gateway, HTTPRoute: route, GatewayPolicy: policyOf("HTTPRoute") },
   { Gateway: gateway, HTTPRoute: route, GatewayPolicy: policyOf("HTTPRoute", "one") },
   { Gateway: gateway, HTTPRoute: route, GatewayPolicy: policyOf("Gateway") },
@@ -512,6 +545,9 @@ export const known: KnownValues = {
   "webhook.forwardHeaderMatches.[].value": ["a+", "b+"],
   openAIModeration: [{ policies: { auth: { secretRef: { name: "a" } } } }],
   externalModeration: [{ policies: { auth: { secretRef: { name: "a" } } } }],
+  "GatewayModel.provider": ["OpenAI", "Anthropic"],
+  "GatewayModel.baseURL": ["https://one.test/v1", "https://two.test/v1"],
+  "match.model": ["aa", "bb"],
   "ai.routes.*": ["Completions", "Messages"],
   "modelAliases.*": ["m", "n"],
   azureopenai: [{ endpoint: "a.test", deploymentName: "d", apiVersion: "v1" }],

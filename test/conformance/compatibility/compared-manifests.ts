@@ -20,6 +20,7 @@ const DEFAULTS = "_defaults.yaml";
 const KINDS: ReadonlyMap<string, string> = new Map([
   ["AgentgatewayPolicy", "GatewayPolicy"],
   ["AgentgatewayBackend", "GatewayBackend"],
+  ["AgentgatewayModel", "GatewayModel"],
   ["AgentgatewayParameters", "GatewayParameters"],
 ]);
 

@@ -26,27 +26,36 @@ export const backendStatusSchema = object({
   conditions: list(condition, { maxItems: 8, listKey: "type" }),
 });
 
+const reference = object(
+  {
+    ...{ group: groupName, kind: kindName, namespace: namespaceName, name: objectName },
+    ...{ sectionName, port },
+  },
+  { required: ["name"] },
+);
+
+/** Fields of a status for one of several other resources. */
+const ofOne = {
+  controllerName: text("Controller that wrote it: DOMAIN/PATH.", {
+    maxLength: 253,
+    pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/.+$",
+  }),
+  conditions: list(condition, { listKey: "type" }),
+};
+
 /** Status of a GatewayPolicy for each of its targets. */
 export const policyStatusSchema = object({
   conditions: list(condition, { listKey: "type" }),
   ancestors: list(
-    object(
-      {
-        ancestorRef: object(
-          {
-            ...{ group: groupName, kind: kindName, namespace: namespaceName, name: objectName },
-            ...{ sectionName, port },
-          },
-          { required: ["name"] },
-        ),
-        controllerName: text("Controller that wrote it: DOMAIN/PATH.", {
-          maxLength: 253,
-          pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/.+$",
-        }),
-        conditions: list(condition, { listKey: "type" }),
-      },
-      { required: ["ancestorRef", "controllerName"] },
-    ),
+    object({ ancestorRef: reference, ...ofOne }, { required: ["ancestorRef", "controllerName"] }),
+    { maxItems: 16 },
+  ),
+});
+
+/** Status of a GatewayModel for each of its parents. */
+export const modelStatusSchema = object({
+  parents: list(
+    object({ parentRef: reference, ...ofOne }, { required: ["parentRef", "controllerName"] }),
     { maxItems: 16 },
   ),
 });

@@ -8,7 +8,7 @@ import {
 import type { RouteBackend } from "../../../config/resources.ts";
 import type { Place } from "../../../diagnostics/diagnostic.ts";
 import { guarded } from "../../../diagnostics/guarded.ts";
-import type { BackendPolicies } from "../../../model/backend-policies.ts";
+import { type BackendPolicies, mergeBackendPolicies } from "../../../model/backend-policies.ts";
 import type { Traffic } from "../../../model/traffic.ts";
 import { type PolicyConfig, policyOf } from "../../../policies/index.ts";
 import { serviceName } from "../inventory/services.ts";
@@ -90,7 +90,9 @@ function connected(
     isGrpc: traffic.route.kind === "GRPCRoute",
     origin: config.origin,
   };
-  const policies = backendPoliciesOf(fields, destination, gateway, context);
+  const configured = backendPoliciesOf(fields, destination, gateway, context);
+  const { policies: ofModels } = config;
+  const policies = ofModels ? mergeBackendPolicies(ofModels, configured) : configured;
   const ownPolicies = policiesOfBackend(fields, gateway, context);
   const targetPolicies = new Map(
     [...backend.parts].flatMap(([name, part]) => {

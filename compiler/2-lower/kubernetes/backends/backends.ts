@@ -31,7 +31,7 @@ import {
 export interface KubernetesBackend {
   readonly config: BackendConfig;
   /** `undefined` if it was not found (reported). */
-  readonly manifest: ManifestOf<(typeof BACKEND_KINDS)[number]> | undefined;
+  readonly manifest: ManifestOf<(typeof BACKEND_KINDS)[number] | "GatewayModel"> | undefined;
   /** Its parts by name, such as MCP targets. */
   readonly parts: ReadonlyMap<string, BackendSection>;
   /** Port of a Service, as named in policies, or of a pool's endpoints. */
@@ -97,7 +97,7 @@ export function referencedBackend(
 
 /** Returns the backend of an existing resource. */
 function foundBackend(
-  manifest: NonNullable<KubernetesBackend["manifest"]>,
+  manifest: ManifestOf<(typeof BACKEND_KINDS)[number]>,
   { reference, origin, server: serverOf }: RouteReference,
   context: BackendContext,
 ): KubernetesBackend {

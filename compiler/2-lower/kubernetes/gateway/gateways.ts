@@ -14,8 +14,11 @@ import { checkGatewayCertificate } from "../backends/gateway-certificate.ts";
 import { tokenServerOf } from "../backends/servers.ts";
 import { type AssumedResource, byAge, Inventory, resourceName } from "../inventory/inventory.ts";
 import type { ReferenceContext } from "../inventory/references.ts";
+import { attachModels } from "../models/model-parents.ts";
+import { modelRoutes } from "../models/model-routes.ts";
+import { modelValues } from "../models/model-values.ts";
 import type { PolicyContext } from "../policies/policy-context.ts";
-import { targetPolicies } from "../policies/policy-targets.ts";
+import { modelKey, targetPolicies } from "../policies/policy-targets.ts";
 import { preRoutingPolicies } from "../policies/pre-routing.ts";
 import { unservedResources } from "../policies/unserved.ts";
 import { reportWithoutEffect } from "../policies/without-effect.ts";
@@ -101,9 +104,22 @@ export function lowerKubernetes(
   const own = inventory.all("Gateway").filter((gateway) => isOwn(gateway, references));
   checkListenerSets(references);
   const listeners = listenersByParent(own, references);
+  const routes = ROUTE_KINDS.flatMap((kind): readonly AnyRoute[] => inventory.all(kind));
+  const attached = routes
+    .toSorted(byAge)
+    .flatMap((route) => ofObject(route, references, () => attach(route, listeners, references)));
+  const attachments = withDelegated(withoutConflicts(attached, references), references);
+  reportUndelegated(attachments, references);
+  const models = attachModels(listeners, attachments, references);
   const context: PolicyContext = {
     ...references,
-    policyIndex: targetPolicies(references),
+    policyIndex: new Map([
+      ...targetPolicies(references),
+      ...inventory
+        .all("GatewayModel")
+        .map((model) => [modelKey(model), modelValues(model)] as const),
+    ]),
+    models,
     tokenServer: (use) => tokenServerOf(use, context),
     backends: declaredBackends(references),
     sections: new SectionUse(),
@@ -112,13 +128,9 @@ export function lowerKubernetes(
     configMaps: new Map(),
     conflicts: new Set(),
   };
-  const routes = ROUTE_KINDS.flatMap((kind): readonly AnyRoute[] => inventory.all(kind));
-  const attached = routes
-    .toSorted(byAge)
-    .flatMap((route) => ofObject(route, references, () => attach(route, listeners, references)));
-  const attachments = withDelegated(withoutConflicts(attached, references), references);
-  reportUndelegated(attachments, references);
-  const byGateway = Map.groupBy(attachments, ({ listener }) => listener.gateway);
+  // At the same path, models of a listener take precedence over its routes.
+  const all = [...modelRoutes([...listeners.values()].flat(), models), ...attachments];
+  const byGateway = Map.groupBy(all, ({ listener }) => listener.gateway);
   const declared = declaredParameters(context);
   const parameters = new Map(
     own.map((manifest) => [
@@ -158,7 +170,7 @@ export function lowerKubernetes(
     logLevels: unused.flatMap((each) => logLevels([each])),
   };
   reportWithoutEffect(context);
-  return { manifests, inventory, context, listeners, attachments, gateways, unserved };
+  return { manifests, inventory, context, listeners, attachments: all, gateways, unserved };
 }
 
 /** Processes one object. A bug of gwc in it is reported for this object, and its results are omitted. */

@@ -5,12 +5,12 @@ import { childOf, keyPlace, type Origin } from "../../../diagnostics/diagnostic.
 import { guarded } from "../../../diagnostics/guarded.ts";
 import type { CertificateFiles } from "../../../ir/tls.ts";
 import type {
+  AttachedKind,
   ListenerSpec,
   ManifestKind,
   ManifestOf,
   NamespaceRule,
   ObjectReference,
-  RouteKind,
 } from "../../../manifests/manifests.ts";
 import { readTlsVersion } from "../../standalone/frontend.ts";
 import { byAge, type Inventory, resourceName } from "../inventory/inventory.ts";
@@ -82,7 +82,7 @@ export function listenersOf(
 }
 
 /** Returns the kinds of routes that a listener's protocol supports (Gateway API). */
-function kindsOver({ protocol, tls }: ListenerSpec): readonly RouteKind[] {
+function kindsOver({ protocol, tls }: ListenerSpec): readonly AttachedKind[] {
   switch (protocol) {
     case "TLS":
       // The content of terminated TLS is a plain connection.
@@ -92,15 +92,18 @@ function kindsOver({ protocol, tls }: ListenerSpec): readonly RouteKind[] {
     case "UDP":
       return [];
     default:
-      return ["HTTPRoute", "GRPCRoute"];
+      return ["HTTPRoute", "GRPCRoute", "GatewayModel"];
   }
 }
 
-/** Returns the kinds of routes that a listener accepts: the ones it lists, as far as its protocol supports them. */
-export function kindsTaken(listener: ListenerSpec): readonly RouteKind[] {
+/**
+ * Returns the kinds of routes that a listener accepts: the ones it lists, as far as its protocol supports them; by
+ * default all except GatewayModels, which take every path.
+ */
+export function kindsTaken(listener: ListenerSpec): readonly AttachedKind[] {
   const named = listener.allowedRoutes?.kinds ?? [];
   const all = kindsOver(listener);
-  if (named.length === 0) return all;
+  if (named.length === 0) return all.filter((kind) => kind !== "GatewayModel");
   return all.filter((kind) =>
     named.some((each) => resourceKind(each.group ?? GATEWAY_GROUP, each.kind) === kind),
   );

@@ -162,6 +162,7 @@ export function groupOf(kind: ManifestKind): string {
     case "InferencePool":
       return INFERENCE_GROUP;
     case "GatewayBackend":
+    case "GatewayModel":
     case "GatewayPolicy":
     case "GatewayParameters":
       return OUR_GROUPS[0] ?? "";

@@ -9,7 +9,7 @@ import type { AnyRoute, DelegatingRule } from "../routes/attach.ts";
 import { fieldValues, isConnection, isJoined, PRE_ROUTING } from "./fields.ts";
 import { type EffectiveField, type FieldValue, merge } from "./merge.ts";
 import type { PolicyIndex } from "./policy-context.ts";
-import { targetKey } from "./policy-targets.ts";
+import { modelKey, targetKey } from "./policy-targets.ts";
 
 /** A rule of a route on one listener, with the backend of its traffic. */
 export interface RulePath {
@@ -219,8 +219,8 @@ function partValues(
   policyIndex: PolicyIndex,
 ): readonly FieldValue[] {
   const manifest = backend?.manifest;
-  if (manifest?.kind !== "GatewayBackend") return [];
-  const { name, service: selected } = part;
+  if (manifest === undefined) return [];
+  const { name, service: selected, manifest: own } = part;
   const ofService =
     selected === undefined
       ? []
@@ -229,9 +229,10 @@ function partValues(
           ...portValues(selected.service, selected.port, policyIndex),
         ];
   const targeted = [
-    ...(policyIndex.get(targetKey(manifest, name)) ?? []),
+    ...(own === undefined ? (policyIndex.get(targetKey(manifest, name)) ?? []) : []),
     // The Service is more specific than the backend whose selector matches it.
     ...ofService.map((value): FieldValue => ({ ...value, level: "backendPart" })),
   ];
-  return [...targeted, ...ownOfPart(manifest, part)];
+  const ofManifest = own === undefined ? [] : (policyIndex.get(modelKey(own)) ?? []);
+  return [...targeted, ...ownOfPart(manifest, part), ...ofManifest];
 }

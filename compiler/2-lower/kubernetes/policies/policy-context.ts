@@ -4,6 +4,7 @@ import type { Manifest } from "../../../manifests/manifests.ts";
 import type { BackendReference } from "../../../manifests/routes.ts";
 import type { ServerConfig } from "../../../model/server-policies.ts";
 import type { BackendContext } from "../backends/backends.ts";
+import type { ModelTables } from "../models/model-tables.ts";
 import type { FieldValue } from "./merge.ts";
 
 /** Values of GatewayPolicies by target (`targetKey`). */
@@ -12,6 +13,8 @@ export type PolicyIndex = ReadonlyMap<string, readonly FieldValue[]>;
 /** Services needed to read policies, and the facts collected about them. */
 export interface PolicyContext extends BackendContext {
   readonly policyIndex: PolicyIndex;
+  /** GatewayModels by where they are served. */
+  readonly models: ModelTables;
   /** Records which values have an effect. */
   readonly sections: SectionUse;
   /** Resources with an effective value, and the Gateways for which it is. */

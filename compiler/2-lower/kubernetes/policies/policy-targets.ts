@@ -36,6 +36,11 @@ export function targetKey({ kind, namespace, name }: Manifest, section?: string)
   return `${kind} ${namespace}/${name}${section === undefined ? "" : `#${section}`}`;
 }
 
+/** Returns the key of the policies of a GatewayModel, which apply to no other model of its backend. */
+export function modelKey(model: ManifestOf<"GatewayModel">): string {
+  return targetKey(model, "policies");
+}
+
 /** Finds the targets of every policy; reports those that do not exist or cannot be targeted. */
 export function targetPolicies(context: ReferenceContext): PolicyIndex {
   const index = new Map<string, FieldValue[]>();

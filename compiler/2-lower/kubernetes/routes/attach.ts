@@ -4,7 +4,12 @@ import { intersectHostnames } from "../../../config/hostnames.ts";
 import type { MatchConfig } from "../../../config/resources.ts";
 import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
 import type { MessageParams } from "../../../diagnostics/messages/index.ts";
-import type { Manifest, ManifestOf, RouteKind } from "../../../manifests/manifests.ts";
+import type {
+  AttachedKind,
+  Manifest,
+  ManifestOf,
+  RouteKind,
+} from "../../../manifests/manifests.ts";
 import type { ParentReference, RouteRule } from "../../../manifests/routes.ts";
 import { allowsNamespace, type KubernetesListener, kindsTaken } from "../gateway/listeners.ts";
 import { type Inventory, resourceName } from "../inventory/inventory.ts";
@@ -12,6 +17,12 @@ import { follow, groupOf, type ReferenceContext } from "../inventory/references.
 
 /** A route of any kind. */
 export type AnyRoute = ManifestOf<RouteKind>;
+
+/** A resource that attaches to listeners. */
+type Attaching = ManifestOf<AttachedKind>;
+
+/** A listener with the hostnames of a resource there. */
+export type AttachedListener = Pick<Attachment, "listener" | "hostnames">;
 
 /** A route on one of its listeners. */
 export interface Attachment {
@@ -50,7 +61,10 @@ export function attach(
   const found = (spec.parentRefs ?? []).flatMap((reference, index) =>
     reference === undefined
       ? []
-      : attachTo(route, reference, childOf(place, index), listeners, context),
+      : attachTo(route, reference, childOf(place, index), listeners, context).map((each) => ({
+          route,
+          ...each,
+        })),
   );
   // An HTTPRoute without parents may be one that others delegate to.
   const mayBeDelegatedTo = route.kind === "HTTPRoute";
@@ -121,13 +135,14 @@ export function parentKey({ kind, namespace, name }: Manifest): string {
   return `${kind} ${namespace}/${name}`;
 }
 
-function attachTo(
-  route: AnyRoute,
+/** Returns the listeners of one parent of a resource; reports a parent that does not allow it. */
+export function attachTo(
+  route: Attaching,
   reference: ParentReference,
   origin: Origin,
   listeners: ReadonlyMap<string, readonly KubernetesListener[]>,
   context: ReferenceContext,
-): readonly Attachment[] {
+): readonly AttachedListener[] {
   const parent = followParent(route, reference, origin, context);
   if (parent?.spec === undefined) return [];
   const all = listeners.get(parentKey(parent)) ?? [];
@@ -176,7 +191,7 @@ function attachTo(
     context.diagnostics.report("not-attached", origin, params);
     return [];
   }
-  return left.map((listener) => ({ route, listener, hostnames: sharedNames(route, listener) }));
+  return left.map((listener) => ({ listener, hostnames: sharedNames(route, listener) }));
 }
 
 /** A condition for a route to attach to a listener. */
@@ -189,7 +204,7 @@ interface Step {
 
 /** Returns the Gateway or ListenerSet. The listener decides who can attach, so no ReferenceGrant is needed. */
 function followParent(
-  route: AnyRoute,
+  route: Attaching,
   reference: ParentReference,
   origin: Origin,
   context: ReferenceContext,
@@ -209,14 +224,14 @@ function followParent(
 
 function letsIn(
   { spec, owner }: KubernetesListener,
-  route: AnyRoute,
+  route: Attaching,
   inventory: Inventory,
 ): boolean {
   const rule = spec.allowedRoutes?.namespaces;
   return allowsNamespace(rule, "Same", owner.namespace, route.namespace, inventory);
 }
 
-function sharedNames({ spec }: AnyRoute, { resource }: KubernetesListener): readonly string[] {
+function sharedNames({ spec }: Attaching, { resource }: KubernetesListener): readonly string[] {
   const names = (spec && "hostnames" in spec && spec.hostnames) || [];
   const known = names.filter((name) => name !== undefined);
   // A hostname with a mistake could match any listener; the route then serves nothing there.

@@ -21,6 +21,8 @@ import {
 import { serverOf } from "../backends/servers.ts";
 import type { KubernetesListener } from "../gateway/listeners.ts";
 import { resourceName } from "../inventory/inventory.ts";
+import { isOfModels } from "../models/model-parents.ts";
+import { modelsOfRule } from "../models/rule-of-models.ts";
 import type { RulePath } from "../policies/effective.ts";
 import type { PolicyContext } from "../policies/policy-context.ts";
 import { rulePolicies } from "../policies/rule-policies.ts";
@@ -207,7 +209,10 @@ export function ruleBackends(
     if (reference === undefined) return [];
     const at = childOf(place, index);
     const { weight = 1 } = reference;
-    const backend = referencedBackend({ reference, from: route, origin: at, server }, context);
+    const backend =
+      route.kind === "HTTPRoute" && isOfModels(reference)
+        ? modelsOfRule({ listener, route, rule, origin }, at, context)
+        : referencedBackend({ reference, from: route, origin: at, server }, context);
     if (weight !== 1) checkWeight(backend, childOf(at, "weight"), context);
     if (route.kind === "GRPCRoute") checkGrpc(backend, childOf(at, "name"), context);
     checkFilters("a backend", reference, at, context.diagnostics);

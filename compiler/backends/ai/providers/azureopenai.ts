@@ -32,6 +32,21 @@ export function azureProjectNameSchema() {
 /** APIs for chats with models of OpenAI. */
 const APIS = ["responses", "completions"] as const;
 
+const apiVersion = text("API version: `v1`, `preview`, or a date (`2024-10-21`).", {
+  maxLength: 64,
+  pattern: "^[A-Za-z0-9.-]+$",
+  form: "v1, preview or a date",
+  default: "v1",
+});
+
+/** Settings of a resource of Azure in manifests, without the model. */
+export const azureSettings = {
+  resourceName: azureResourceNameSchema("Name of the resource."),
+  resourceType: azureResourceTypeSchema("Type of the resource."),
+  projectName: azureProjectNameSchema(),
+  apiVersion,
+};
+
 const schema = object(
   {
     endpoint: shortText(
@@ -45,12 +60,7 @@ const schema = object(
     model: shortText(
       "Deployment for every request, if `deploymentName` is not set; by default the model that the request names.",
     ),
-    apiVersion: text("API version: `v1`, `preview`, or a date (`2024-10-21`).", {
-      maxLength: 64,
-      pattern: "^[A-Za-z0-9.-]+$",
-      form: "v1, preview or a date",
-      default: "v1",
-    }),
+    apiVersion,
     api: apiField(APIS),
   },
   {

@@ -53,8 +53,8 @@ const schema = object(
   },
 );
 
-const manifestSchema = object({
-  model,
+/** Settings of Bedrock in manifests, without the model. */
+export const bedrockSettings = {
   // No default in the schema: an API server would fill it in, and the warning about the assumed region would be
   // lost.
   region: text(`AWS region; ${DEFAULT_REGION} is assumed, with a warning.`, REGION),
@@ -65,7 +65,9 @@ const manifestSchema = object({
       description: "A guardrail for every request.",
     },
   ),
-});
+};
+
+const manifestSchema = object({ model, ...bedrockSettings });
 
 /** Amazon Bedrock: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html. */
 export const bedrock: LlmProvider<"bedrock", Infer<typeof schema>> = {

@@ -26,7 +26,10 @@ const schema = object(
   },
 );
 
-const manifestSchema = object({ model, projectId, region }, { required: ["projectId", "region"] });
+/** Settings of Vertex AI in manifests, without the model. */
+export const vertexSettings = { projectId, region };
+
+const manifestSchema = object({ model, ...vertexSettings }, { required: ["projectId", "region"] });
 
 type VertexOptions = Infer<typeof schema>;
 

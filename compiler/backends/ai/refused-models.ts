@@ -1,0 +1,42 @@
+import type { Origin } from "../../diagnostics/diagnostic.ts";
+import type { AiConfig, ProviderConfig } from "./ai-config.ts";
+
+/** Returns models by name with those refused that have mistakes; the same configuration if there are none. */
+export function withoutBrokenModels(
+  config: AiConfig,
+  isBroken: (origin: Origin) => boolean,
+  place: Origin,
+): AiConfig {
+  const { models, virtualModels = [] } = config;
+  if (models === undefined) return config;
+  const broken = virtualModels.filter(({ origin }) => isBroken(origin));
+  const groups = config.groups.map((group, index) =>
+    group.some(({ origin }) => isBroken(origin))
+      ? [refusedProvider(models[index] ?? "", place)]
+      : group,
+  );
+  if (broken.length === 0 && groups.every((group, index) => group === config.groups[index]))
+    return config;
+  return {
+    ...config,
+    models: [...models, ...broken.map(({ name }) => name)],
+    groups: [...groups, ...broken.map(({ name }) => [refusedProvider(name, place)])],
+    virtualModels: virtualModels.filter((each) => !broken.includes(each)),
+  };
+}
+
+/**
+ * Returns a provider that is never reached, for a model with mistakes: its requests get 503, and none reaches a
+ * model whose pattern matches the name, too.
+ */
+export function refusedProvider(name: string, origin: Origin): ProviderConfig {
+  return {
+    name,
+    options: { kind: "custom", value: { formats: [{ type: "completions" }] } },
+    optionsOrigin: origin,
+    server: { address: "unresolved.invalid:80", isBaseUrl: false, origin },
+    ...{ port: undefined, prefix: undefined, path: undefined, tokenize: undefined },
+    policies: undefined,
+    origin,
+  };
+}
